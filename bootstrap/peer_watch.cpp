@@ -1,0 +1,244 @@
+#include "bootstrap/peer_watch.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "bootstrap/file_descriptor.hpp"
+#include "bootstrap/hub_client.hpp"
+#include "bootstrap/process_stat.hpp"
+
+namespace chime::bootstrap {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr char kCardKey[] = "chime.watch";
+constexpr char kGoodbyeKey[] = "chime.goodbye";
+constexpr auto kCardRetry = 100ms;    // between rounds of asking for cards that are not there yet
+constexpr auto kNoPidfdPoll = 200ms;  // kernels before 5.3 and some sandboxes have no pidfd_open
+constexpr auto kGoodbyeGrace =
+    500ms;  // a goodbye may still be on its way when the process has ended
+
+bool is_alive(const ProcessCard& card) {
+  const auto stat = stat_of_process(static_cast<pid_t>(card.pid));
+  return stat && stat->start_time == card.start_time;
+}
+
+}  // namespace
+
+ProcessCard card_of_this_process() {
+  ProcessCard card;
+  card.pid = getpid();
+  if (const auto stat = stat_of_process(getpid())) card.start_time = stat->start_time;
+  name_of_this_node().copy(card.node, sizeof card.node - 1);
+  utsname names{};
+  uname(&names);
+  std::string(names.nodename).copy(card.host, sizeof card.host - 1);
+  return card;
+}
+
+class PeerWatch::Watcher {
+ public:
+  Watcher(Bootstrap& bootstrap, std::vector<KnownMate> known,
+          std::function<void(int, std::string)> lost)
+      : bootstrap_(bootstrap),
+        lost_(std::move(lost)),
+        me_(card_of_this_process()),
+        wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    for (const KnownMate& mate : known) peers_.push_back({.pe = mate.pe, .card = mate.card});
+    if (peers_.empty()) bootstrap_.publish(kCardKey, std::as_bytes(std::span(&me_, 1)));
+    thread_ = std::thread([this] { watch(); });
+    bootstrap_.on_peer_lost(
+        [this](int pe, const std::string& why) { hear_from_launcher(pe, why); });
+  }
+
+  ~Watcher() {
+    bootstrap_.on_peer_lost(nullptr);
+    must_stop_.store(true,
+                     std::memory_order_relaxed);  // the thread's join below is all the order needed
+    eventfd_write(wake_.get(), 1);
+    thread_.join();
+  }
+
+  void say_goodbye() { bootstrap_.publish(kGoodbyeKey, {}); }
+
+ private:
+  enum class State { kUnknown, kWatched, kUnwatchable, kDone };
+  struct Peer {
+    int pe;
+    State state = State::kUnknown;
+    ProcessCard card = {};
+    FileDescriptor pidfd = {};  // empty where the kernel has none: then asked from time to time
+  };
+
+  void watch();
+  bool find_node_peers();
+  void watch_known_mates();
+  void find_cards();
+  void start_watching(Peer& peer);
+  void wait_for_an_end();
+  void check(Peer& peer);
+  void hear_from_launcher(int pe, const std::string& why);
+  void tell(int pe, const std::string& how);
+  bool has_said_goodbye(const Peer& peer);
+  std::string words_about_launcher() const;
+  std::chrono::milliseconds pause() const;
+  bool must_stop() const { return must_stop_.load(std::memory_order_relaxed); }
+
+  Bootstrap& bootstrap_;
+  const std::function<void(int, std::string)> lost_;
+  const ProcessCard me_;
+  const pid_t parent_ = getppid();
+  FileDescriptor wake_;
+  std::atomic<bool> must_stop_{false};
+  std::vector<Peer> peers_;  // the thread's own
+
+  std::mutex mutex_;
+  std::set<int> watched_;  // the process watch will see these end
+  std::set<int> told_;
+
+  std::thread thread_;
+};
+
+PeerWatch::PeerWatch(Bootstrap& bootstrap, std::vector<KnownMate> known,
+                     std::function<void(int, std::string)> lost) {
+  if (bootstrap.size() > 1)
+    watcher_ = std::make_unique<Watcher>(bootstrap, std::move(known), std::move(lost));
+}
+PeerWatch::~PeerWatch() = default;
+void PeerWatch::say_goodbye() {
+  if (watcher_) watcher_->say_goodbye();
+}
+
+void PeerWatch::Watcher::watch() {
+  if (!peers_.empty())
+    watch_known_mates();
+  else if (!find_node_peers())
+    return;
+  while (!must_stop()) {
+    find_cards();
+    wait_for_an_end();
+  }
+}
+
+bool PeerWatch::Watcher::find_node_peers() {
+  try {
+    for (int pe : bootstrap_.node_peers())
+      if (pe != bootstrap_.rank()) peers_.push_back({.pe = pe});
+    return true;
+  } catch (const BootstrapError&) {
+    return false;  // the job never came together: whoever waits for it reports that
+  }
+}
+
+void PeerWatch::Watcher::watch_known_mates() {
+  for (Peer& peer : peers_) start_watching(peer);
+}
+
+// Asks without waiting: a peer that is late must not keep the others from being watched.
+void PeerWatch::Watcher::find_cards() {
+  for (Peer& peer : peers_) {
+    if (peer.state != State::kUnknown || must_stop()) continue;
+    try {
+      const auto bytes = bootstrap_.lookup(peer.pe, kCardKey, Clock::now());
+      if (bytes.size() != sizeof(ProcessCard)) continue;
+      std::memcpy(&peer.card, bytes.data(), sizeof(ProcessCard));
+      start_watching(peer);
+    } catch (const BootstrapError&) {
+      // Not there yet.
+    }
+  }
+}
+
+void PeerWatch::Watcher::start_watching(Peer& peer) {
+  const bool is_visible = std::strcmp(peer.card.node, me_.node) == 0 && peer.card.pid != me_.pid;
+  peer.state = is_visible ? State::kWatched : State::kUnwatchable;
+  if (!is_visible) return;
+  {
+    std::lock_guard lock(mutex_);
+    watched_.insert(peer.pe);
+  }
+  peer.pidfd = FileDescriptor(
+      static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(peer.card.pid), 0)));
+  // The descriptor holds whatever process has the number now; only the start time says that it is
+  // the PE.
+  if (!is_alive(peer.card)) check(peer);
+}
+
+void PeerWatch::Watcher::wait_for_an_end() {
+  std::vector<pollfd> polled = {{wake_.get(), POLLIN, 0}};
+  std::vector<Peer*> owners = {nullptr};
+  for (Peer& peer : peers_) {
+    if (peer.state != State::kWatched || !peer.pidfd) continue;
+    polled.push_back({peer.pidfd.get(), POLLIN, 0});
+    owners.push_back(&peer);
+  }
+  poll(polled.data(), polled.size(), static_cast<int>(pause().count()));
+  for (std::size_t i = 1; i < polled.size() && !must_stop(); i++)
+    if (polled[i].revents) check(*owners[i]);
+  for (Peer& peer : peers_)
+    if (peer.state == State::kWatched && !peer.pidfd && !is_alive(peer.card) && !must_stop())
+      check(peer);
+}
+
+// For ever (-1), unless something has to be asked for again.
+std::chrono::milliseconds PeerWatch::Watcher::pause() const {
+  auto pause = -1ms;
+  for (const Peer& peer : peers_) {
+    if (peer.state == State::kUnknown) return kCardRetry;
+    if (peer.state == State::kWatched && !peer.pidfd) pause = kNoPidfdPoll;
+  }
+  return pause;
+}
+
+// The process of `peer` has ended.
+void PeerWatch::Watcher::check(Peer& peer) {
+  peer.state = State::kDone;
+  if (has_said_goodbye(peer) || must_stop()) return;
+  tell(peer.pe, "process " + std::to_string(peer.card.pid) + " on host " + peer.card.host +
+                    " has ended (process watch)" + words_about_launcher());
+}
+
+// Without their launcher PEs end by themselves, one a little earlier than the other: who sees a
+// mate end before it hears of the launcher must not blame the mate.
+std::string PeerWatch::Watcher::words_about_launcher() const {
+  return getppid() == parent_ ? "" : "; the launcher that started this PE is gone, too";
+}
+
+// The process watch knows more of a PE that it watches (process, host), and will tell in a moment.
+void PeerWatch::Watcher::hear_from_launcher(int pe, const std::string& why) {
+  {
+    std::lock_guard lock(mutex_);
+    if (watched_.contains(pe)) return;
+  }
+  tell(pe, why);
+}
+
+void PeerWatch::Watcher::tell(int pe, const std::string& how) {
+  std::lock_guard lock(mutex_);
+  if (told_.insert(pe).second) lost_(pe, how);
+}
+
+bool PeerWatch::Watcher::has_said_goodbye(const Peer& peer) {
+  try {
+    bootstrap_.lookup(peer.pe, kGoodbyeKey, Clock::now() + kGoodbyeGrace);
+    return true;
+  } catch (const BootstrapError&) {
+    return false;
+  }
+}
+
+}  // namespace chime::bootstrap

@@ -1,0 +1,75 @@
+// libpmix, loaded when a PMIx launcher started this process, so that libchime.so itself does not
+// need it.
+#pragma once
+
+#include <pmix.h>
+
+#include <string>
+#include <vector>
+
+namespace chime::bootstrap {
+
+// The functions that Chime uses, under their own names. They have been in libpmix.so.2 since
+// PMIx 2.
+struct PmixLibrary {
+  // Throws BootstrapError, saying which package is missing.
+  static PmixLibrary load();
+
+  decltype(&::PMIx_Init) init;
+  decltype(&::PMIx_Finalize) finalize;
+  decltype(&::PMIx_Abort) abort;
+  decltype(&::PMIx_Put) put;
+  decltype(&::PMIx_Commit) commit;
+  decltype(&::PMIx_Get) get;
+  decltype(&::PMIx_Fence) fence;
+  decltype(&::PMIx_Resolve_peers) resolve_peers;
+  decltype(&::PMIx_Query_info) query_info;
+  decltype(&::PMIx_Register_event_handler) register_event_handler;
+  decltype(&::PMIx_Error_string) error_string;
+  decltype(&::PMIx_Get_version) get_version;
+};
+
+// Arguments of PMIx calls, built by hand: the header's macros call functions that older libraries
+// lack.
+pmix_proc_t pmix_proc(const char* name_space, pmix_rank_t rank);
+pmix_info_t pmix_flag(const char* key);
+pmix_info_t pmix_seconds(const char* key, int seconds);
+
+// A value that PMIx_Get gave; frees it.
+class PmixValue {
+ public:
+  PmixValue() = default;
+  PmixValue(const PmixValue&) = delete;
+  PmixValue& operator=(const PmixValue&) = delete;
+  ~PmixValue();
+
+  pmix_value_t** out() { return &value_; }
+  const pmix_value_t* operator->() const { return value_; }
+
+  // Launchers differ in the integer type that they choose for one key. -1 if it is none.
+  long long as_number() const;
+  std::string as_text() const;
+
+ private:
+  pmix_value_t* value_ = nullptr;
+};
+
+// What PMIx_Query_info answers to PMIX_QUERY_LOCAL_PROC_TABLE; frees it, as far as it has the known
+// form.
+class PmixProcessTable {
+ public:
+  PmixProcessTable() = default;
+  PmixProcessTable(const PmixProcessTable&) = delete;
+  PmixProcessTable& operator=(const PmixProcessTable&) = delete;
+  ~PmixProcessTable();
+
+  // Asks for the processes of `name_space` on this node.
+  pmix_status_t ask(const PmixLibrary& library, const char* name_space);
+  std::vector<pmix_proc_info_t*> rows() const;
+
+ private:
+  pmix_info_t* results_ = nullptr;
+  size_t n_results_ = 0;
+};
+
+}  // namespace chime::bootstrap

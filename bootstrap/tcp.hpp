@@ -1,0 +1,34 @@
+// Unique ids: PEs that no launcher introduces meet at a rendezvous over TCP.
+//
+// The process that makes an id holds the hub, on a thread, until the process ends or all PEs have
+// joined and left. The id carries the hub's addresses, port and token; who has the id is in the
+// job, nobody else. Both sides prove the token without sending it, so a PE may try every address: a
+// stranger who happens to live there is not believed. What follows the proof is not encrypted: on a
+// network where others can listen, so they can here.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "bootstrap/bootstrap.hpp"
+
+#ifndef CHIME_HOST_ONLY
+#define CHIME_HOST_ONLY
+#include "chime/chime.h"
+#undef CHIME_HOST_ONLY
+#else
+#include "chime/chime.h"
+#endif
+
+namespace chime::bootstrap {
+
+// Starts a rendezvous in this process. `interface`: the network interface that PEs reach it by
+// ("eth0", "lo"); empty: every one. Throws BootstrapError, listing the interfaces, if there is no
+// such.
+chimex_uniqueid_t create_unique_id(const std::string& interface = "");
+
+// Joins the job of `id` as `pe` of `n_pes`. Threads of one process may each join.
+std::unique_ptr<Bootstrap> join_unique_id(const chimex_uniqueid_t& id, int pe, int n_pes,
+                                          const Settings& settings = {});
+
+}  // namespace chime::bootstrap

@@ -1,0 +1,21 @@
+# Flags of every target: warnings, and the sanitizer of this build.
+add_library(chime_flags INTERFACE)
+target_compile_options(chime_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX,C>:-Wall;-Wextra>
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>)
+if(CHIME_SANITIZE STREQUAL "address")
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX,C>:-fsanitize=address,undefined>
+                      $<$<COMPILE_LANGUAGE:CXX,C>:-fno-sanitize-recover=undefined>
+                      $<$<COMPILE_LANGUAGE:CXX,C>:-fno-omit-frame-pointer>)
+  add_link_options(-fsanitize=address,undefined)
+  if(CHIME_FUZZ)
+    add_compile_options(-fsanitize=fuzzer-no-link)
+  endif()
+elseif(CHIME_SANITIZE STREQUAL "thread")
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX,C>:-fsanitize=thread>
+                      $<$<COMPILE_LANGUAGE:CXX,C>:-fno-omit-frame-pointer>)
+  add_compile_definitions(CHIME_TSAN=1)
+  add_link_options(-fsanitize=thread)
+elseif(CHIME_SANITIZE)
+  message(FATAL_ERROR "CHIME_SANITIZE is '${CHIME_SANITIZE}'; it may be empty, address or thread")
+endif()

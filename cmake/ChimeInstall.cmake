@@ -1,0 +1,38 @@
+# Install prefix: headers, libchime.so, tools, the CMake package (find_package(Chime)) and chime.pc.
+include(CMakePackageConfigHelpers)
+
+# Headers keep the names that programs say: chime/..., and chime/device/... for the device side.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h" PATTERN "*.cuh")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/device/
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/chime/device
+  FILES_MATCHING PATTERN "*.cuh" PATTERN "*.hpp")
+
+set_target_properties(chime_include PROPERTIES EXPORT_NAME include)
+set_target_properties(chime_device PROPERTIES EXPORT_NAME device)
+install(TARGETS chime chime_include chime_device EXPORT ChimeTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+
+# The tools find the library that was installed with them, wherever the prefix is moved to.
+foreach(tool chime-run chime-info chime-doctor chime-cc)
+  if(TARGET ${tool})
+    file(RELATIVE_PATH library_from_tool
+      ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+    set_target_properties(${tool} PROPERTIES INSTALL_RPATH "$ORIGIN/${library_from_tool}")
+    install(TARGETS ${tool} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
+endforeach()
+
+set(CHIME_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Chime)
+install(EXPORT ChimeTargets NAMESPACE Chime:: DESTINATION ${CHIME_CMAKE_DIR})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/ChimeConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/ChimeConfig.cmake INSTALL_DESTINATION ${CHIME_CMAKE_DIR})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/ChimeConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/ChimeConfig.cmake ${PROJECT_BINARY_DIR}/ChimeConfigVersion.cmake
+  DESTINATION ${CHIME_CMAKE_DIR})
+
+file(RELATIVE_PATH CHIME_PREFIX_FROM_PC
+  ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+configure_file(${PROJECT_SOURCE_DIR}/cmake/chime.pc.in ${PROJECT_BINARY_DIR}/chime.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/chime.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,151 @@
+// Atomic memory operations on one word of a PE: of 4 or 8 bytes, atomic with every other Chime
+// atomic on that word, and with no order towards other operations (relaxed).
+//
+// All work on the unsigned word of the type's size: addition and the bitwise operations have the
+// same bits for signed types, and floating-point types are only fetched, set and swapped.
+#ifndef CHIME_DEVICE_AMO_CUH_
+#define CHIME_DEVICE_AMO_CUH_
+
+#include <type_traits>
+
+#include "chime/abi/state.h"
+#include "chime/device/exec.cuh"
+#include "chime/device/path/p2p.cuh"
+#include "chime/device/peer.cuh"
+
+namespace chime {
+namespace detail {
+
+inline constexpr exec::Order kRelaxed = exec::Order::kRelaxed;
+inline constexpr exec::Scope kSystem = exec::Scope::kSystem;
+
+template <class T>
+inline constexpr bool kIsAmoWord = sizeof(T) == 4 || sizeof(T) == 8;
+
+// Runs `update` on the mapped word; returns the value it returns. Zero if there is no way to it and
+// CHIME_ON_ERROR=return.
+template <class T, class Update>
+CHIME_DEVICE T amo(const Context& ctx, T* dst, int pe, Update update) {
+  static_assert(kIsAmoWord<std::remove_const_t<T>>, "atomics exist for 4 and 8 bytes");
+  if (T* mapped = amo_ptr(ctx, dst, pe)) {
+    return p2p::from_word<T>(update(p2p::word_ptr(mapped)));
+  }
+  fail_amo(ctx, dst, sizeof(T), pe);
+  return p2p::from_word<T>({});
+}
+
+}  // namespace detail
+
+// ---- Without a result ---------------------------------------------------------------------------
+
+template <class T>
+CHIME_DEVICE void atomic_set(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
+  detail::amo(ctx, dst, pe, [&](auto* word) {
+    const auto bits = p2p::to_word(value);
+    exec::st<detail::kRelaxed, detail::kSystem>(word, bits);
+    return bits;
+  });
+}
+
+template <class T>
+CHIME_DEVICE void atomic_add(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
+  detail::amo(ctx, dst, pe, [&](auto* word) {
+    const auto bits = p2p::to_word(value);
+    exec::red_add<detail::kRelaxed, detail::kSystem>(word, bits);
+    return bits;
+  });
+}
+
+template <class T>
+CHIME_DEVICE void atomic_and(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
+  detail::amo(ctx, dst, pe, [&](auto* word) {
+    const auto bits = p2p::to_word(value);
+    exec::red_and<detail::kRelaxed, detail::kSystem>(word, bits);
+    return bits;
+  });
+}
+
+template <class T>
+CHIME_DEVICE void atomic_or(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
+  detail::amo(ctx, dst, pe, [&](auto* word) {
+    const auto bits = p2p::to_word(value);
+    exec::red_or<detail::kRelaxed, detail::kSystem>(word, bits);
+    return bits;
+  });
+}
+
+template <class T>
+CHIME_DEVICE void atomic_xor(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
+  detail::amo(ctx, dst, pe, [&](auto* word) {
+    const auto bits = p2p::to_word(value);
+    exec::red_xor<detail::kRelaxed, detail::kSystem>(word, bits);
+    return bits;
+  });
+}
+
+template <class T>
+CHIME_DEVICE void atomic_inc(const Context& ctx, T* dst, int pe) {
+  atomic_add(ctx, dst, T{1}, pe);
+}
+
+// ---- With the old value as result ---------------------------------------------------------------
+
+template <class T>
+CHIME_DEVICE T atomic_fetch(const Context& ctx, const T* src, int pe) {
+  return detail::amo(ctx, const_cast<T*>(src), pe,
+                     [&](auto* word) { return exec::ld<detail::kRelaxed, detail::kSystem>(word); });
+}
+
+template <class T>
+CHIME_DEVICE T atomic_fetch_add(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
+  return detail::amo(ctx, dst, pe, [&](auto* word) {
+    return exec::atomic_add<detail::kRelaxed, detail::kSystem>(word, p2p::to_word(value));
+  });
+}
+
+template <class T>
+CHIME_DEVICE T atomic_fetch_and(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
+  return detail::amo(ctx, dst, pe, [&](auto* word) {
+    return exec::atomic_and<detail::kRelaxed, detail::kSystem>(word, p2p::to_word(value));
+  });
+}
+
+template <class T>
+CHIME_DEVICE T atomic_fetch_or(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
+  return detail::amo(ctx, dst, pe, [&](auto* word) {
+    return exec::atomic_or<detail::kRelaxed, detail::kSystem>(word, p2p::to_word(value));
+  });
+}
+
+template <class T>
+CHIME_DEVICE T atomic_fetch_xor(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
+  return detail::amo(ctx, dst, pe, [&](auto* word) {
+    return exec::atomic_xor<detail::kRelaxed, detail::kSystem>(word, p2p::to_word(value));
+  });
+}
+
+template <class T>
+CHIME_DEVICE T atomic_swap(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
+  return detail::amo(ctx, dst, pe, [&](auto* word) {
+    return exec::atomic_exchange<detail::kRelaxed, detail::kSystem>(word, p2p::to_word(value));
+  });
+}
+
+template <class T>
+CHIME_DEVICE T atomic_fetch_inc(const Context& ctx, T* dst, int pe) {
+  return atomic_fetch_add(ctx, dst, T{1}, pe);
+}
+
+// Stores `value` if the word equals `expected`; equal means the same bits.
+template <class T>
+CHIME_DEVICE T atomic_compare_swap(const Context& ctx, T* dst, std::type_identity_t<T> expected,
+                                   std::type_identity_t<T> value, int pe) {
+  return detail::amo(ctx, dst, pe, [&](auto* word) {
+    return exec::atomic_cas<detail::kRelaxed, detail::kSystem>(word, p2p::to_word(expected),
+                                                               p2p::to_word(value));
+  });
+}
+
+}  // namespace chime
+
+#endif  // CHIME_DEVICE_AMO_CUH_

@@ -1,0 +1,97 @@
+// barrier_all and sync_all: dissemination over monotone counters.
+//
+// In round r of its n-th sync, a PE stores n into flags[r] of the PE 2^r after it, and waits until
+// the PE 2^r before it has stored at least n into its own. After ceil(log2(PEs)) rounds everybody
+// has heard, through others, from everybody. Counters never go back, so nothing needs a reset, and
+// a fast neighbour that is already one sync ahead does no harm. Each flag has one writer.
+//
+// abi/README.md has the picture of the SyncArea.
+#ifndef CHIME_DEVICE_COLL_BARRIER_CUH_
+#define CHIME_DEVICE_COLL_BARRIER_CUH_
+
+#include <cstdint>
+
+#include "chime/abi/state.h"
+#include "chime/device/exec.cuh"
+#include "chime/device/group.cuh"
+#include "chime/device/order.cuh"
+#include "chime/device/path/p2p.cuh"
+#include "chime/device/peer.cuh"
+#include "chime/device/sync.cuh"
+#include "chime/device/wait.cuh"
+
+namespace chime {
+namespace detail {
+
+// Tells `pe` that this PE has come to round `round` of sync `epoch`, and so has all that this PE
+// knows of. Pairs with the observe() in await_round on that PE.
+CHIME_DEVICE bool announce_round(const Context& ctx, int round, std::uint64_t epoch, int pe) {
+  std::uint64_t* const flag = &ctx.sync->flags[round].arrived;
+  if (std::uint64_t* mapped = peer_ptr(ctx, flag, pe)) {
+    p2p::signal(mapped, epoch, SignalOp::kSet);
+    return true;
+  }
+  fail_unreachable(ctx, flag, sizeof(*flag), pe);
+  return false;
+}
+
+// Waits for the same word from `pe`.
+CHIME_DEVICE bool await_round(const Context& ctx, WaitKind kind, int round, std::uint64_t epoch,
+                              int pe) {
+  const std::uint64_t* const flag = &ctx.sync->flags[round].arrived;
+  const Wait wait = {.kind = kind,
+                     .address = flag,
+                     .expected = epoch,
+                     .pe = pe,
+                     .timeout_ns = ctx.wait_timeout_ns};
+  std::uint64_t seen = 0;
+  const WaitResult result =
+      spin_until(ctx, wait, [&] { return (seen = order::observe(flag)) >= epoch; });
+  if (!result.ok()) record_wait(ctx, wait, result, seen);
+  return result.ok();
+}
+
+// By one thread of the PE. False if it failed; the failure is recorded.
+CHIME_DEVICE bool disseminate(const Context& ctx, WaitKind kind) {
+  const std::uint64_t epoch = ++ctx.sync->epoch;
+  int round = 0;
+  for (std::int64_t distance = 1; distance < ctx.n_pes; distance *= 2, ++round) {
+    const int after = static_cast<int>((ctx.my_pe + distance) % ctx.n_pes);
+    const int before = static_cast<int>((ctx.my_pe + ctx.n_pes - distance) % ctx.n_pes);
+    if (!announce_round(ctx, round, epoch, after)) return false;
+    if (!await_round(ctx, kind, round, epoch, before)) return false;
+  }
+  return true;
+}
+
+template <class Group>
+CHIME_DEVICE void sync_group(const Context& ctx, Group g, WaitKind kind) {
+  g.sync();  // what any member did happens before the leader's announcement
+  bool failed = false;
+  if (g.is_leader()) {
+    if (kind == WaitKind::kBarrier) quiet(ctx);
+    failed = !disseminate(ctx, kind);
+  }
+  if (g.any(failed)) leave(ctx);
+}
+
+}  // namespace detail
+
+// Returns when all PEs have called, and all puts, signals and atomics that the members of the
+// groups issued before are complete. One group per PE calls it; not two at once, nor host and
+// device at once. Bounded by CHIME_TIMEOUT: a PE that does not come is an error that names it.
+template <class Group>
+CHIME_DEVICE void barrier_all(const Context& ctx, Group g) {
+  detail::sync_group(ctx, g, WaitKind::kBarrier);
+}
+
+// The same without completing remote operations: only each PE's stores to its own memory are
+// visible to the others after it.
+template <class Group>
+CHIME_DEVICE void sync_all(const Context& ctx, Group g) {
+  detail::sync_group(ctx, g, WaitKind::kSync);
+}
+
+}  // namespace chime
+
+#endif  // CHIME_DEVICE_COLL_BARRIER_CUH_

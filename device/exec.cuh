@@ -1,0 +1,12 @@
+// The platform layer that all device code is written against (README.md, "exec"). The only file
+// that asks which compiler runs.
+#ifndef CHIME_DEVICE_EXEC_CUH_
+#define CHIME_DEVICE_EXEC_CUH_
+
+#if defined(__CUDACC__)
+#include "chime/device/exec_cuda.cuh"
+#else
+#include "chime/device/simt/exec_simt.hpp"
+#endif
+
+#endif  // CHIME_DEVICE_EXEC_CUH_

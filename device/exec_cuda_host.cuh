@@ -1,0 +1,264 @@
+// The platform layer under nvcc, host side: launches, streams, events, memory and the device's
+// properties through the CUDA runtime that the including program links. Included by exec_cuda.cuh.
+//
+// Header-only on purpose: nvcc links the CUDA runtime statically, so libchime would have another
+// instance, which knows none of the program's kernels.
+#ifndef CHIME_DEVICE_EXEC_CUDA_HOST_CUH_
+#define CHIME_DEVICE_EXEC_CUDA_HOST_CUH_
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "chime/error.h"
+
+namespace chime {
+struct Context;
+const Context& context();  // chime.h
+}  // namespace chime
+
+namespace chime::exec {
+
+using Status = chimex_status;
+
+using Stream = cudaStream_t;
+using Event = cudaEvent_t;
+
+struct LaunchConfig {
+  dim3 grid{1}, block{1};
+  std::size_t shared_bytes = 0;
+  Stream stream = {};
+  bool cooperative = false;
+};
+
+struct DeviceProps {
+  char name[64];
+  int multiprocessors, max_blocks_per_multiprocessor, max_threads_per_block;
+  std::size_t shared_bytes_per_block;
+  bool is_cpu;  // threads of a block take turns on one core
+};
+
+// ---- Errors ------------------------------------------------------------------------------------
+
+namespace detail {
+
+inline thread_local char last_error[256] = "";
+
+inline Status status_of(cudaError_t error) {
+  switch (error) {
+    case cudaSuccess:
+      return CHIMEX_OK;
+    case cudaErrorMemoryAllocation:
+      return CHIMEX_ERR_OUT_OF_MEMORY;
+    case cudaErrorInvalidValue:
+    case cudaErrorInvalidDevice:
+    case cudaErrorInvalidResourceHandle:
+    case cudaErrorInvalidDevicePointer:
+      return CHIMEX_ERR_INVALID;
+    case cudaErrorInvalidConfiguration:
+    case cudaErrorCooperativeLaunchTooLarge:
+    case cudaErrorLaunchOutOfResources:
+    case cudaErrorInvalidDeviceFunction:
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorUnsupportedPtxVersion:
+      return CHIMEX_ERR_LAUNCH;
+    case cudaErrorNoDevice:
+    case cudaErrorInsufficientDriver:
+    case cudaErrorNotSupported:
+      return CHIMEX_ERR_UNSUPPORTED;
+    default:
+      return CHIMEX_ERR_SYSTEM;
+  }
+}
+
+// Keeps the words for last_error(), and clears the runtime's own: a later check is not to see it.
+inline Status check(cudaError_t error, const char* call) {
+  if (error == cudaSuccess) return CHIMEX_OK;
+  std::snprintf(last_error, sizeof last_error, "%s: %s (%s)", call, cudaGetErrorString(error),
+                cudaGetErrorName(error));
+  cudaGetLastError();
+  return status_of(error);
+}
+
+// The driver's function `name`, as the runtime finds it: without linking libcuda. Null if there is
+// none, with the words kept.
+template <class Function>
+Function driver_function(const char* name) {
+  void* address = nullptr;
+  cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSymbolNotFound;
+  const unsigned version = 11070;  // the first whose stream memory operations need no module option
+  const cudaError_t error =
+      cudaGetDriverEntryPointByVersion(name, &address, version, cudaEnableDefault, &result);
+  if (check(error, name) != CHIMEX_OK || result != cudaDriverEntryPointSuccess) return nullptr;
+  return reinterpret_cast<Function>(address);
+}
+
+// cuStreamWriteValue64 and cuStreamWaitValue64; their result is a CUresult, 0 is success.
+using StreamMemoryOperation = int (*)(cudaStream_t, unsigned long long, std::uint64_t, unsigned);
+
+inline Status stream_memory_operation(const char* name, Stream stream, const void* address,
+                                      std::uint64_t value, unsigned flags) {
+  const auto operation = driver_function<StreamMemoryOperation>(name);
+  if (operation == nullptr) return CHIMEX_ERR_UNSUPPORTED;
+  const int result = operation(stream, reinterpret_cast<unsigned long long>(address), value, flags);
+  if (result == 0) return CHIMEX_OK;
+  std::snprintf(last_error, sizeof last_error, "%s: the driver answers CUresult %d", name, result);
+  return CHIMEX_ERR_SYSTEM;
+}
+
+}  // namespace detail
+
+// What was wrong with the calling thread's last host call that returned an error.
+inline const char* last_error() { return detail::last_error; }
+
+// ---- Launch ------------------------------------------------------------------------------------
+
+// Queues the kernel on config.stream and returns. `arguments`: an address for each parameter.
+inline Status launch_erased(const LaunchConfig& config, const void* kernel, void** arguments) {
+  chime::context();  // the thread's PE, if it has one, stands before its kernels run
+  cudaLaunchAttribute cooperative = {};
+  cooperative.id = cudaLaunchAttributeCooperative;
+  cooperative.val.cooperative = 1;
+  cudaLaunchConfig_t native = {};
+  native.gridDim = config.grid;
+  native.blockDim = config.block;
+  native.dynamicSmemBytes = config.shared_bytes;
+  native.stream = config.stream;
+  native.attrs = &cooperative;
+  native.numAttrs = config.cooperative ? 1 : 0;
+  constexpr std::size_t kWithoutAsking = 48 * 1024;
+  if (config.shared_bytes > kWithoutAsking) {
+    const Status status =
+        detail::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                           static_cast<int>(config.shared_bytes)),
+                      "more than 48 KiB of dynamic shared memory");
+    if (status != CHIMEX_OK) return CHIMEX_ERR_LAUNCH;
+  }
+  return detail::check(cudaLaunchKernelExC(&native, kernel, arguments), "kernel launch");
+}
+
+// Queues kernel(arguments...) on config.stream and returns.
+template <class... P, class... A>
+Status launch(const LaunchConfig& config, void (*kernel)(P...), A&&... arguments) {
+  const auto with_parameters = [&](P... parameters) {  // converts as a call does
+    void* addresses[] = {const_cast<void*>(static_cast<const void*>(&parameters))..., nullptr};
+    return launch_erased(config, reinterpret_cast<const void*>(kernel), addresses);
+  };
+  return with_parameters(std::forward<A>(arguments)...);
+}
+
+// The largest cooperative grid of this kernel on the current device.
+template <class... P>
+Status max_cooperative_blocks(void (*kernel)(P...), int threads, std::size_t shared_bytes,
+                              int* blocks) {
+  int device = 0, multiprocessors = 0, per_multiprocessor = 0;
+  cudaError_t error = cudaGetDevice(&device);
+  if (error == cudaSuccess) {
+    error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+  }
+  if (error == cudaSuccess) {
+    error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &per_multiprocessor, reinterpret_cast<const void*>(kernel), threads, shared_bytes);
+  }
+  *blocks = multiprocessors * per_multiprocessor;
+  return detail::check(error, "occupancy of a cooperative kernel");
+}
+
+// ---- Streams and events ------------------------------------------------------------------------
+
+// Non-blocking: a stream that the default stream waited for would deadlock kernels of two streams
+// that wait for each other.
+inline Status stream_create(Stream* stream) {
+  return detail::check(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "stream_create");
+}
+inline Status stream_destroy(Stream stream) {
+  return detail::check(cudaStreamDestroy(stream), "stream_destroy");
+}
+inline Status stream_synchronize(Stream stream) {
+  return detail::check(cudaStreamSynchronize(stream), "stream_synchronize");
+}
+inline Status device_synchronize() {
+  return detail::check(cudaDeviceSynchronize(), "device_synchronize");
+}
+inline Status stream_host_call(Stream stream, void (*call)(void*), void* argument) {
+  return detail::check(cudaLaunchHostFunc(stream, call, argument), "stream_host_call");
+}
+
+// *address = value when the work before it is done and visible; waits until *address >= value
+// (cyclically).
+inline Status stream_write64(Stream stream, std::uint64_t* address, std::uint64_t value) {
+  constexpr unsigned kDefault = 0;  // CU_STREAM_WRITE_VALUE_DEFAULT: after a memory barrier
+  return detail::stream_memory_operation("cuStreamWriteValue64", stream, address, value, kDefault);
+}
+inline Status stream_wait64_geq(Stream stream, const std::uint64_t* address, std::uint64_t value) {
+  constexpr unsigned kGreaterOrEqual = 0;  // CU_STREAM_WAIT_VALUE_GEQ
+  return detail::stream_memory_operation("cuStreamWaitValue64", stream, address, value,
+                                         kGreaterOrEqual);
+}
+
+inline Status event_create(Event* event) {
+  return detail::check(cudaEventCreate(event), "event_create");
+}
+inline Status event_destroy(Event event) {
+  return detail::check(cudaEventDestroy(event), "event_destroy");
+}
+inline Status event_record(Event event, Stream stream) {
+  return detail::check(cudaEventRecord(event, stream), "event_record");
+}
+inline Status event_synchronize(Event event) {
+  return detail::check(cudaEventSynchronize(event), "event_synchronize");
+}
+inline Status event_elapsed_ms(Event start, Event end, float* ms) {
+  return detail::check(cudaEventElapsedTime(ms, start, end), "event_elapsed_ms");
+}
+inline Status stream_wait_event(Stream stream, Event event) {
+  return detail::check(cudaStreamWaitEvent(stream, event), "stream_wait_event");
+}
+
+// ---- Memory ------------------------------------------------------------------------------------
+
+inline Status device_malloc(void** address, std::size_t bytes) {
+  return detail::check(cudaMalloc(address, bytes), "device_malloc");
+}
+inline Status device_free(void* address) { return detail::check(cudaFree(address), "device_free"); }
+inline Status copy_async(void* dst, const void* src, std::size_t bytes, Stream stream) {
+  return detail::check(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, stream), "copy_async");
+}
+inline Status copy(void* dst, const void* src, std::size_t bytes) {
+  return detail::check(cudaMemcpy(dst, src, bytes, cudaMemcpyDefault), "copy");
+}
+inline Status set_async(void* dst, int byte, std::size_t bytes, Stream stream) {
+  return detail::check(cudaMemsetAsync(dst, byte, bytes, stream), "set_async");
+}
+
+// ---- Device ------------------------------------------------------------------------------------
+
+// 0 also when there is no driver; last_error() then has its words.
+inline int device_count() {
+  int count = 0;
+  const Status status = detail::check(cudaGetDeviceCount(&count), "device_count");
+  return status == CHIMEX_OK ? count : 0;
+}
+
+inline Status device_props(int device, DeviceProps* props) {
+  cudaDeviceProp native;
+  const Status status = detail::check(cudaGetDeviceProperties(&native, device), "device_props");
+  if (status != CHIMEX_OK) return status;
+  std::snprintf(props->name, sizeof props->name, "%s", native.name);
+  props->multiprocessors = native.multiProcessorCount;
+  props->max_blocks_per_multiprocessor = native.maxBlocksPerMultiProcessor;
+  props->max_threads_per_block = native.maxThreadsPerBlock;
+  props->shared_bytes_per_block = native.sharedMemPerBlockOptin;
+  props->is_cpu = false;
+  return CHIMEX_OK;
+}
+
+inline Status set_device(int device) { return detail::check(cudaSetDevice(device), "set_device"); }
+
+}  // namespace chime::exec
+
+#endif  // CHIME_DEVICE_EXEC_CUDA_HOST_CUH_

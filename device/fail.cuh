@@ -1,0 +1,62 @@
+// What device code does when it cannot go on: records the error once, then leaves as CHIME_ON_ERROR
+// says.
+#ifndef CHIME_DEVICE_FAIL_CUH_
+#define CHIME_DEVICE_FAIL_CUH_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "chime/abi/state.h"
+#include "chime/device/exec.cuh"
+#include "chime/error.h"
+
+namespace chime {
+
+// What went wrong, in the words of abi::ErrorRecord.
+struct Failure {
+  int status;  // chimex_status
+  int pe = -1;
+  WaitKind wait = WaitKind::kNone;  // kNone: not a wait, `expected` is then a number of bytes
+  const void* address = nullptr;
+  std::uint64_t expected = 0;
+  std::uint64_t seen = 0;
+  std::uint64_t waited_ns = 0;
+};
+
+// Writes the PE's error record if nobody has: the first failure is the one that explains.
+CHIME_DEVICE void record(const Context& ctx, const Failure& failure) {
+  using exec::Order;
+  using exec::Scope;
+  abi::ErrorRecord* const record = ctx.error;
+  // Acquire: the host has read the record before it freed it (host/async_error.cpp).
+  if (exec::atomic_cas<Order::kAcquire, Scope::kSystem>(&record->claimed, 0u, 1u) != 0) return;
+  record->status = failure.status;
+  record->pe = failure.pe;
+  record->wait = static_cast<std::uint32_t>(failure.wait);
+  record->address = reinterpret_cast<std::uint64_t>(failure.address);
+  record->expected = failure.expected;
+  record->seen = failure.seen;
+  record->waited_ns = failure.waited_ns;
+  // Publishes the fields: pairs with the acquire of the host's reader (abi/README.md, ErrorRecord).
+  exec::st<Order::kRelease, Scope::kSystem>(&record->claimed, 2u);
+}
+
+// Ends the calling thread and with it the kernel (exec::end_kernel says how far), or traps, unless
+// CHIME_ON_ERROR=return. Host code always gets back: its
+// caller reads the record and reports to the user.
+CHIME_DEVICE void leave(const Context& ctx) {
+  if (!exec::in_kernel()) return;
+  if (ctx.on_error == OnError::kExit) exec::end_kernel();
+  if (ctx.on_error == OnError::kTrap) {
+    exec::trap("chime: CHIME_ON_ERROR=trap; chimex_get_async_error has the cause");
+  }
+}
+
+CHIME_DEVICE void fail(const Context& ctx, const Failure& failure) {
+  record(ctx, failure);
+  leave(ctx);
+}
+
+}  // namespace chime
+
+#endif  // CHIME_DEVICE_FAIL_CUH_

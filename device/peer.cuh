@@ -1,0 +1,76 @@
+// Mapped or remote, and by which path: the only file that decides.
+//
+// Today memory that is mapped here is reached by loads and stores (path/p2p.cuh), and other memory
+// not at all. A NIC or the proxy becomes a further answer of rma_path() and amo_path().
+#ifndef CHIME_DEVICE_PEER_CUH_
+#define CHIME_DEVICE_PEER_CUH_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "chime/abi/state.h"
+#include "chime/device/exec.cuh"
+#include "chime/device/fail.cuh"
+
+namespace chime {
+
+CHIME_DEVICE bool pe_exists(const Context& ctx, int pe) {
+  return static_cast<unsigned>(pe) < static_cast<unsigned>(ctx.n_pes);
+}
+
+// Distance of `p` from the start of this PE's heap; at least ctx.heap_bytes if it is not inside.
+CHIME_DEVICE std::uint64_t heap_offset(const Context& ctx, const void* p) {
+  return reinterpret_cast<std::uint64_t>(p) - reinterpret_cast<std::uint64_t>(ctx.heap);
+}
+
+// How puts, gets and SIGNAL_SETs reach `pe`. A latch per peer: set before the peer is used.
+CHIME_DEVICE Path rma_path(const Context& ctx, int pe) {
+  return pe_exists(ctx, pe) && ctx.peer_heap[pe] != nullptr ? Path::kP2p : Path::kNone;
+}
+
+// How atomics and SIGNAL_ADDs reach `pe`. One answer for the whole job, because a word's updates
+// are atomic with each other only if one agent makes them all: if any PE is out of reach of loads
+// and stores, the owner's NIC or proxy makes them for everybody, mapped or not.
+CHIME_DEVICE Path amo_path(const Context& ctx, int pe) {
+  return ctx.amo_path == Path::kP2p ? rma_path(ctx, pe) : ctx.amo_path;
+}
+
+// Where `pe`'s copy of the `bytes` at symmetric address `p` is mapped here. Null if it is not, if
+// there is no such PE, or if `p` is not in the heap. CHIME_CHECK=1 also looks at the end.
+template <class T>
+CHIME_DEVICE T* peer_ptr(const Context& ctx, T* p, int pe, std::size_t bytes = 1) {
+  const std::uint64_t offset = heap_offset(ctx, p);
+  if (offset >= ctx.heap_bytes || rma_path(ctx, pe) != Path::kP2p) return nullptr;
+  if (ctx.checked != 0 && bytes > ctx.heap_bytes - offset) return nullptr;
+  return reinterpret_cast<T*>(ctx.peer_heap[pe] + offset);
+}
+
+// The same for a word that atomics work on.
+template <class T>
+CHIME_DEVICE T* amo_ptr(const Context& ctx, T* p, int pe) {
+  if (ctx.checked != 0 && reinterpret_cast<std::uint64_t>(p) % sizeof(T) != 0) return nullptr;
+  return amo_path(ctx, pe) == Path::kP2p ? peer_ptr(ctx, p, pe, sizeof(T)) : nullptr;
+}
+
+// No path leads there. Says which of the reasons it is, and leaves.
+CHIME_DEVICE void fail_unreachable(const Context& ctx, const void* p, std::size_t bytes, int pe) {
+  if (ctx.abi_version == 0) {
+    exec::trap("chime: no PE is bound to this kernel's state: call chime_init before the launch");
+  }
+  const std::uint64_t offset = heap_offset(ctx, p);
+  const bool inside = offset < ctx.heap_bytes && bytes <= ctx.heap_bytes - offset;
+  fail(ctx, {.status = pe_exists(ctx, pe) && inside ? CHIMEX_ERR_UNREACHABLE : CHIMEX_ERR_INVALID,
+             .pe = pe,
+             .address = p,
+             .expected = bytes});
+}
+
+// The same for a word that atomics work on, which may also be misaligned.
+CHIME_DEVICE void fail_amo(const Context& ctx, const void* p, std::size_t bytes, int pe) {
+  if (reinterpret_cast<std::uint64_t>(p) % bytes == 0) return fail_unreachable(ctx, p, bytes, pe);
+  fail(ctx, {.status = CHIMEX_ERR_INVALID, .pe = pe, .address = p, .expected = bytes});
+}
+
+}  // namespace chime
+
+#endif  // CHIME_DEVICE_PEER_CUH_

@@ -1,0 +1,167 @@
+// put, get, p, g and their strided forms.
+//
+// Every member of the group calls with the same arguments. The blocking forms end with a sync of
+// the group, so that any member may reuse the source (put) or read the destination (get). Source
+// memory that the group's threads wrote needs a sync of the group before the call.
+#ifndef CHIME_DEVICE_RMA_CUH_
+#define CHIME_DEVICE_RMA_CUH_
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "chime/abi/state.h"
+#include "chime/device/copy.cuh"
+#include "chime/device/exec.cuh"
+#include "chime/device/group.cuh"
+#include "chime/device/path/p2p.cuh"
+#include "chime/device/peer.cuh"
+
+namespace chime {
+namespace detail {
+
+// The alignment that typed pointers and counts promise to the copy.
+template <class T>
+inline constexpr std::size_t kLeastWord = alignof(T) < kWidest ? alignof(T) : kWidest;
+
+template <std::size_t kLeast, class Group>
+CHIME_DEVICE void put_bytes(const Context& ctx, Group g, void* dst, const void* src,
+                            std::size_t bytes, int pe) {
+  if (bytes == 0) return;
+  if (void* mapped = peer_ptr(ctx, static_cast<std::byte*>(dst), pe, bytes)) {
+    return copy_to_peer<kLeast>(g, mapped, src, bytes);
+  }
+  fail_unreachable(ctx, dst, bytes, pe);
+}
+
+template <std::size_t kLeast, class Group>
+CHIME_DEVICE void get_bytes(const Context& ctx, Group g, void* dst, const void* src,
+                            std::size_t bytes, int pe) {
+  if (bytes == 0) return;
+  if (const void* mapped = peer_ptr(ctx, static_cast<const std::byte*>(src), pe, bytes)) {
+    return copy_from_peer<kLeast>(g, dst, mapped, bytes);
+  }
+  fail_unreachable(ctx, src, bytes, pe);
+}
+
+// Bytes from the first to the end of the last of `count` elements that lie `stride` apart.
+CHIME_DEVICE std::size_t strided_bytes(std::ptrdiff_t stride, std::size_t count,
+                                       std::size_t element) {
+  return (count - 1) * static_cast<std::size_t>(stride) * element + element;
+}
+
+}  // namespace detail
+
+// put_nbi: the source may be reused after quiet. It may be read before the call returns, by each
+// member its own part; on a mapped peer all of it is. Complete at `pe` after quiet; ordered by
+// fence.
+template <class Group, class T>
+CHIME_DEVICE void put_nbi(const Context& ctx, Group g, T* dst, const T* src, std::size_t n,
+                          int pe) {
+  detail::put_bytes<detail::kLeastWord<T>>(ctx, g, dst, src, n * sizeof(T), pe);
+}
+
+// put: the source may be reused when the call returns. Complete at `pe` after quiet.
+template <class Group, class T>
+CHIME_DEVICE void put(const Context& ctx, Group g, T* dst, const T* src, std::size_t n, int pe) {
+  put_nbi(ctx, g, dst, src, n, pe);
+  g.sync();
+}
+
+// get_nbi: the destination holds the data after quiet.
+template <class Group, class T>
+CHIME_DEVICE void get_nbi(const Context& ctx, Group g, T* dst, const T* src, std::size_t n,
+                          int pe) {
+  detail::get_bytes<detail::kLeastWord<T>>(ctx, g, dst, src, n * sizeof(T), pe);
+}
+
+// get: the destination holds the data, for every member, when the call returns.
+template <class Group, class T>
+CHIME_DEVICE void get(const Context& ctx, Group g, T* dst, const T* src, std::size_t n, int pe) {
+  get_nbi(ctx, g, dst, src, n, pe);
+  g.sync();
+}
+
+// The same for bytes at any alignment.
+template <class Group>
+CHIME_DEVICE void putmem(const Context& ctx, Group g, void* dst, const void* src, std::size_t bytes,
+                         int pe) {
+  detail::put_bytes<1>(ctx, g, dst, src, bytes, pe);
+  g.sync();
+}
+template <class Group>
+CHIME_DEVICE void putmem_nbi(const Context& ctx, Group g, void* dst, const void* src,
+                             std::size_t bytes, int pe) {
+  detail::put_bytes<1>(ctx, g, dst, src, bytes, pe);
+}
+template <class Group>
+CHIME_DEVICE void getmem(const Context& ctx, Group g, void* dst, const void* src, std::size_t bytes,
+                         int pe) {
+  detail::get_bytes<1>(ctx, g, dst, src, bytes, pe);
+  g.sync();
+}
+template <class Group>
+CHIME_DEVICE void getmem_nbi(const Context& ctx, Group g, void* dst, const void* src,
+                             std::size_t bytes, int pe) {
+  detail::get_bytes<1>(ctx, g, dst, src, bytes, pe);
+}
+
+// One element of 1, 2, 4, 8 or 16 bytes by value: one store, one load.
+template <class T>
+CHIME_DEVICE void p(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
+  if (T* mapped = peer_ptr(ctx, dst, pe, sizeof(T))) return p2p::store(mapped, value);
+  fail_unreachable(ctx, dst, sizeof(T), pe);
+}
+
+// Zero bytes if `pe` cannot be reached and CHIME_ON_ERROR=return.
+template <class T>
+CHIME_DEVICE T g(const Context& ctx, const T* src, int pe) {
+  if (const T* mapped = peer_ptr(ctx, src, pe, sizeof(T))) return p2p::load(mapped);
+  fail_unreachable(ctx, src, sizeof(T), pe);
+  return p2p::from_word<T>({});
+}
+
+// `n` elements; consecutive ones lie `dst_stride` apart in dst and `src_stride` in src, both at
+// least
+// 1. Blocking, like put and get.
+template <class Group, class T>
+CHIME_DEVICE void iput(const Context& ctx, Group g, T* dst, const T* src, std::ptrdiff_t dst_stride,
+                       std::ptrdiff_t src_stride, std::size_t n, int pe) {
+  if (n == 0) return;
+  const std::size_t extent = detail::strided_bytes(dst_stride, n, sizeof(T));
+  if (T* mapped = peer_ptr(ctx, dst, pe, extent)) {
+    for (std::size_t i = g.rank(); i < n; i += g.size()) {
+      p2p::store(mapped + i * dst_stride, src[i * src_stride]);
+    }
+    return g.sync();
+  }
+  fail_unreachable(ctx, dst, extent, pe);
+}
+
+template <class Group, class T>
+CHIME_DEVICE void iget(const Context& ctx, Group g, T* dst, const T* src, std::ptrdiff_t dst_stride,
+                       std::ptrdiff_t src_stride, std::size_t n, int pe) {
+  if (n == 0) return;
+  const std::size_t extent = detail::strided_bytes(src_stride, n, sizeof(T));
+  if (const T* mapped = peer_ptr(ctx, src, pe, extent)) {
+    for (std::size_t i = g.rank(); i < n; i += g.size()) {
+      dst[i * dst_stride] = p2p::load(mapped + i * src_stride);
+    }
+    return g.sync();
+  }
+  fail_unreachable(ctx, src, extent, pe);
+}
+
+// The address of `pe`'s copy of `dst` in this PE's address space, for plain loads and stores. Null
+// if it is not mapped here or `dst` is not a symmetric address.
+template <class T>
+CHIME_DEVICE T* ptr(const Context& ctx, T* dst, int pe) {
+  return peer_ptr(ctx, dst, pe);
+}
+
+CHIME_DEVICE int my_pe(const Context& ctx) { return ctx.my_pe; }
+CHIME_DEVICE int n_pes(const Context& ctx) { return ctx.n_pes; }
+
+}  // namespace chime
+
+#endif  // CHIME_DEVICE_RMA_CUH_

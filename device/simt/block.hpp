@@ -1,0 +1,143 @@
+// One resident block: its threads, whose turn it is, and its barriers. Owned by a worker, reused
+// for block after block; only that worker's OS thread touches it.
+//
+// A thread is runnable, or waits (at a barrier or a warp collective), or has ended. Whoever
+// completes a rendezvous makes the waiters runnable and goes on. When no thread is runnable and
+// some wait, nothing can ever release them: a deadlock.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "chime/device/simt/bulk_copy.hpp"
+#include "chime/device/simt/fence_model.hpp"
+#include "chime/device/simt/fiber.hpp"
+#include "chime/device/simt/random.hpp"
+#include "chime/device/simt/stack_pool.hpp"
+#include "chime/device/simt/store_buffer.hpp"
+#include "chime/device/simt/thread.hpp"
+#include "chime/device/simt/thread_set.hpp"
+#include "chime/device/simt/warp.hpp"
+
+namespace chime::simt {
+
+struct Launch;
+
+inline constexpr int kBarriers = 16;
+
+struct Thread : ThreadState {
+  Fiber fiber;
+  const char* waits_at = nullptr;  // meaningful while not runnable
+  unsigned wait_mask = 0;          // lanes of the collective it waits in
+  unsigned group_lanes = 0;        // result of converged_lanes, 0 while the group is open
+  StoreBuffer stores;              // weak mode: those no other thread must see yet
+  FenceModel fences;               // TSan
+};
+
+struct Barrier {
+  unsigned arrived = 0;
+  unsigned expected = 0;  // 0: every live thread of the block
+  const char* kind = nullptr;
+  BlockReduction reduction = BlockReduction::kNone;
+  int accumulated = 0, result = 0;
+  ThreadSet waiting;
+};
+
+class Block : public BlockState {
+ public:
+  Block();
+  ~Block();
+
+  // Runs block `rank` of `launch` to its end on the calling OS thread.
+  void run(Launch& launch, std::uint64_t rank);
+
+  // ---- Called by the running thread ----
+
+  void yield(Thread& self);
+  void scheduling_point(Thread& self);
+  int meet(Thread& self, int barrier, unsigned expected, const char* kind, BlockReduction reduction,
+           int value);
+  void meet_grid(Thread& self);
+  LaneValue collective(Thread& self, const LaneRequest& request);
+  unsigned converge(Thread& self, const void* site);
+  [[noreturn]] void end(Thread& self);
+  [[noreturn]] void end_kernel(Thread& self);
+  void preempt(Thread& self);
+  BulkCopies& bulk_copies() { return bulk_copies_; }
+  BlockStores& stores() { return stores_; }
+
+  // ---- Questions of reports ----
+
+  const Launch* launch() const { return launch_; }
+  const Thread& thread(unsigned rank) const { return threads_[rank]; }
+  bool waits(unsigned rank) const { return live_.contains(rank) && !runnable_.contains(rank); }
+  bool lives(unsigned rank) const { return live_.contains(rank); }
+  // The barrier of sync_named that a thread waits at; 0 if it does not.
+  int named_barrier_of(unsigned rank) const;
+  const Barrier& barrier(int id) const { return barriers_[static_cast<std::size_t>(id)]; }
+  bool owns_guard(const void* address) const { return stacks_.is_guard(address); }
+
+  // Frees memory that only a running block needs.
+  void release_memory();
+
+ private:
+  static void thread_main(void* thread);
+  void set_up(Launch& launch, std::uint64_t rank);
+  void set_up_threads();
+  void set_up_shared_memory();
+  void tear_down();
+
+  Thread* pick_next(const Thread& self);
+  void start_fiber(Thread& thread);
+  void switch_to(Thread& self, Thread& next);
+  void wait(Thread& self, const char* at, unsigned mask);
+  void idle_turn();
+  bool whole_turn_passed(const Thread& self, const Thread& next) const;
+
+  void give_way(Thread& self);
+
+  void end_if_abandoned(Thread& self);
+  void release_all_to_end();
+  Thread* retire(Thread& self);
+  void count_out(Thread& self);
+  void check_stack(const Thread& self) const;
+
+  void join(Barrier& barrier, Thread& self, unsigned expected, const char* kind,
+            BlockReduction reduction, int value);
+  bool is_complete(const Barrier& barrier) const;
+  void complete(Barrier& barrier);
+
+  void release_lanes(unsigned warp, unsigned lanes);
+  const void* sync_cell(unsigned index) const { return sync_cells_.get() + index * 8; }
+
+  Launch* launch_ = nullptr;
+  Fiber main_;  // the worker's own stack
+  std::vector<Thread> threads_;
+  std::vector<Warp> warps_;
+  ThreadSet runnable_, live_;
+  unsigned live_count_ = 0;
+  bool any_ended_early_ = false;  // by end_thread: a grid barrier counts the block out
+  bool gives_up_ = false;         // the kernel is abandoned: no thread waits any more
+  Random random_;
+  std::array<Barrier, kBarriers> barriers_;
+  StackPool stacks_;
+  BulkCopies bulk_copies_;
+  BlockStores stores_;
+
+  struct Free {
+    void operator()(std::byte* memory) const;
+  };
+  using Memory = std::unique_ptr<std::byte, Free>;
+  static Memory allocate(std::size_t bytes);
+  Memory shared_memory_;
+  std::size_t shared_capacity_ = 0;
+  Memory sync_cells_;  // TSan: addresses that barriers order by, new for each block
+};
+
+inline StorePlace place_of(Thread& thread) { return {thread.warp, thread.stores}; }
+inline Thread& running_thread() { return *static_cast<Thread*>(current_thread); }
+inline Block& block_of(Thread& thread) { return *static_cast<Block*>(thread.block); }
+
+}  // namespace chime::simt

@@ -1,0 +1,187 @@
+// exec on the CPU: who a thread is, how threads meet, how they wait and end.
+#pragma once
+
+#include <time.h>
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "chime/device/simt/thread.hpp"
+
+namespace chime::exec {
+
+// ---- Identity -------------------------------------------------------------------------------
+
+inline bool in_kernel() { return simt::current() != nullptr; }
+inline uint3 thread_idx() { return simt::current()->thread_idx; }
+inline uint3 block_idx() { return simt::current()->block->block_idx; }
+inline dim3 block_dim() { return simt::current()->block->block_dim; }
+inline dim3 grid_dim() { return simt::current()->block->grid_dim; }
+inline unsigned lane_id() { return simt::current()->lane; }
+inline unsigned warp_id() { return simt::current()->warp; }
+inline unsigned thread_rank() { return simt::current()->rank; }
+inline unsigned block_threads() { return simt::current()->block->threads; }
+inline unsigned block_rank() { return static_cast<unsigned>(simt::current()->block->block_rank); }
+inline unsigned grid_blocks() { return static_cast<unsigned>(simt::current()->block->grid_blocks); }
+inline std::uint64_t grid_rank() {
+  const simt::ThreadState* self = simt::current();
+  return self->block->block_rank * self->block->threads + self->rank;
+}
+inline std::uint64_t grid_threads() {
+  const simt::BlockState* block = simt::current()->block;
+  return block->grid_blocks * block->threads;
+}
+
+// The PE of the running kernel, or of the calling host thread. Null if there is none.
+inline const Context* launch_context() {
+  const simt::ThreadState* self = simt::current();
+  return self ? self->block->context : simt::thread_context();
+}
+
+// ---- Rendezvous -----------------------------------------------------------------------------
+
+inline void sync_block() { simt::sync_block(simt::BlockReduction::kNone, 0); }
+inline int sync_block_count(bool p) { return simt::sync_block(simt::BlockReduction::kCount, p); }
+inline bool sync_block_and(bool p) { return simt::sync_block(simt::BlockReduction::kAnd, p) != 0; }
+inline bool sync_block_or(bool p) { return simt::sync_block(simt::BlockReduction::kOr, p) != 0; }
+
+// Barrier `id` (1..15) of `threads` threads of the block. Id 0 is sync_block's.
+inline void sync_named(int id, unsigned threads) { simt::sync_named(id, threads); }
+
+// All threads of the grid. Cooperative launches only.
+inline void sync_grid() { simt::sync_grid(); }
+
+inline void sync_warp(unsigned mask = ~0u) { simt::warp_collective(simt::WarpOp::kSync, mask, {}); }
+
+// ---- Warp collectives -----------------------------------------------------------------------
+
+inline constexpr unsigned kWarpSize = 32;
+
+namespace detail {
+
+template <class T>
+simt::LaneValue to_lane_value(const T& value) {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(simt::LaneValue));
+  simt::LaneValue result;
+  std::memcpy(static_cast<void*>(&result), &value, sizeof(T));
+  return result;
+}
+
+template <class T>
+T from_lane_value(const simt::LaneValue& value) {
+  T result;
+  std::memcpy(static_cast<void*>(&result), &value, sizeof(T));
+  return result;
+}
+
+template <class T>
+T shuffle(unsigned mask, const T& value, unsigned source) {
+  return from_lane_value<T>(
+      simt::warp_collective(simt::WarpOp::kShuffle, mask, to_lane_value(value), source));
+}
+
+}  // namespace detail
+
+template <class T>
+T shfl(unsigned mask, T value, int lane) {
+  return detail::shuffle(mask, value, static_cast<unsigned>(lane) % kWarpSize);
+}
+template <class T>
+T shfl_xor(unsigned mask, T value, int lanes) {
+  return detail::shuffle(mask, value, (lane_id() ^ static_cast<unsigned>(lanes)) % kWarpSize);
+}
+template <class T>
+T shfl_up(unsigned mask, T value, unsigned delta) {
+  const unsigned lane = lane_id();
+  return detail::shuffle(mask, value, lane >= delta ? lane - delta : lane);
+}
+template <class T>
+T shfl_down(unsigned mask, T value, unsigned delta) {
+  const unsigned lane = lane_id();
+  return detail::shuffle(mask, value, lane + delta < kWarpSize ? lane + delta : lane);
+}
+
+inline unsigned ballot(unsigned mask, bool p) {
+  return static_cast<unsigned>(simt::warp_collective(simt::WarpOp::kBallot, mask, {p, 0}).low);
+}
+inline bool any(unsigned mask, bool p) { return ballot(mask, p) != 0; }
+inline bool all(unsigned mask, bool p) {
+  const simt::LaneValue votes = simt::warp_collective(simt::WarpOp::kBallot, mask, {p, 0});
+  return votes.low == votes.high;
+}
+template <class T>
+unsigned match_any(unsigned mask, T value) {
+  return static_cast<unsigned>(
+      simt::warp_collective(simt::WarpOp::kMatch, mask, detail::to_lane_value(value)).low);
+}
+template <class T>
+T reduce_add(unsigned mask, T value) {
+  const simt::Combine add = [](simt::LaneValue a, simt::LaneValue b) {
+    return detail::to_lane_value<T>(detail::from_lane_value<T>(a) + detail::from_lane_value<T>(b));
+  };
+  return detail::from_lane_value<T>(
+      simt::warp_collective(simt::WarpOp::kReduce, mask, detail::to_lane_value(value), 0, add));
+}
+
+// The lanes that are at this call together. Not a rendezvous: which lanes they are depends on the
+// schedule.
+__attribute__((always_inline)) inline unsigned active_mask() {
+  const unsigned lanes = simt::converged_lanes();
+  __asm__ volatile("");  // no tail call: the executor identifies this site by its return address
+  return lanes;
+}
+
+// True in exactly one of the lanes of `mask`, which meet here.
+inline bool elect_one(unsigned mask) {
+  return simt::warp_collective(simt::WarpOp::kElect, mask, {}).low != 0;
+}
+
+// ---- Waiting and ending ---------------------------------------------------------------------
+
+// One turn of a spin loop.
+inline void pause() { simt::yield(); }
+
+// A wait has got its event: the next one is hopeful again. Without it a kernel that only ever waits
+// would wait more and more lazily.
+inline void wait_ended() {
+  if (simt::ThreadState* self = simt::current()) simt::wait_ended(self);
+}
+
+// Nanoseconds of the system-wide monotonic clock: comparable between processes.
+inline std::uint64_t clock_ns() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// A cheap counter that grows with time, of no stated unit.
+inline std::uint64_t clock() {
+#if defined(__x86_64__)
+  return __builtin_ia32_rdtsc();
+#else
+  return clock_ns();
+#endif
+}
+
+// Gives way for about `ns`.
+inline void nanosleep(unsigned ns) {
+  const std::uint64_t end = clock_ns() + ns;
+  do {
+    simt::yield();
+  } while (clock_ns() < end);
+}
+
+// Ends the calling thread; barriers count it out.
+[[noreturn]] inline void end_thread() { simt::end_thread(); }
+
+// Ends the calling thread because its kernel cannot do its work. The kernel's other threads end
+// where they next pause, poll, or meet others; what they were to do is not done. The launch
+// completes.
+[[noreturn]] inline void end_kernel() { simt::end_kernel(); }
+
+// Ends the process with `why` and the thread's coordinates.
+[[noreturn]] inline void trap(const char* why) { simt::trap(why); }
+
+}  // namespace chime::exec

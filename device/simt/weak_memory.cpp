@@ -1,0 +1,67 @@
+#include "chime/device/simt/weak_memory.hpp"
+
+#include <atomic>
+
+#include "chime/device/simt/block.hpp"
+
+namespace chime::simt {
+
+namespace {
+
+// What a release of this reach makes of the calling thread's buffered stores.
+void release_stores(Thread& self, Reach reach) {
+  BlockStores& stores = block_of(self).stores();
+  if (reach == Reach::kBeyondBlock) {
+    stores.release(place_of(self));
+  } else {
+    stores.meet_block(place_of(self));
+  }
+}
+
+// The running thread, after a chance for others to run.
+Thread& next_operation() {
+  Thread& self = running_thread();
+  block_of(self).scheduling_point(self);
+  return self;
+}
+
+}  // namespace
+
+void before_load() { next_operation(); }
+
+void forward_buffered(const void* address, void* value, std::size_t bytes) {
+  Thread& self = running_thread();
+  if (self.block->weak) block_of(self).stores().overlay(place_of(self), address, value, bytes);
+}
+
+bool store_is_buffered(void* address, const void* value, std::size_t bytes, bool releases,
+                       Reach reach) {
+  Thread& self = next_operation();
+  if (!self.block->weak) return false;
+  BlockStores& stores = block_of(self).stores();
+  if (!releases) {
+    stores.store(place_of(self), address, value, bytes);
+    return true;
+  }
+  release_stores(self, reach);
+  if (reach == Reach::kBeyondBlock) return false;
+  stores.store_to_block(address, value, bytes);
+  return true;
+}
+
+void before_atomic(const void* address, std::size_t bytes, bool releases, Reach reach) {
+  Thread& self = next_operation();
+  if (!self.block->weak) return;
+  if (releases) release_stores(self, reach);
+  block_of(self).stores().drain(place_of(self), Range(address, bytes));
+}
+
+void fence(bool releases, bool acquires, Reach reach) {
+  Thread& self = next_operation();
+  if (self.block->weak && releases) release_stores(self, reach);
+  if (releases) self.fences.release_fence();
+  if (acquires) self.fences.acquire_fence();
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+}  // namespace chime::simt

@@ -1,0 +1,36 @@
+// Whose PE this is, for functions that take no Context: the names of the specifications.
+#ifndef CHIME_DEVICE_STATE_CUH_
+#define CHIME_DEVICE_STATE_CUH_
+
+#include "chime/abi/state.h"
+#include "chime/device/exec.cuh"
+
+namespace chime {
+
+// The calling host thread's PE (chime.h).
+const Context& context();
+
+namespace detail {
+
+CHIME_DEVICE const Context& kernel_context() {
+  const Context* const launched = exec::launch_context();
+  if (launched == nullptr || launched->abi_version == 0) {
+    exec::trap(
+        "chime: this kernel's state is not filled: call chime_init before the launch. (A kernel of "
+        "several PEs on one GPU takes its Context as an argument.)");
+  }
+  return *launched;
+}
+
+}  // namespace detail
+
+// In a kernel: the PE that launched it. On a GPU there is one such PE per process and device: the
+// last that was initialised; kernels of others pass their Context explicitly. On the host: the
+// calling thread's PE.
+CHIME_HOST_DEVICE const Context& self() {
+  CHIME_IF_DEVICE(return detail::kernel_context(), return context());
+}
+
+}  // namespace chime
+
+#endif  // CHIME_DEVICE_STATE_CUH_

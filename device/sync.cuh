@@ -1,0 +1,281 @@
+// fence and quiet, and the waits and tests on this PE's own memory.
+//
+// A wait or test that succeeds acquires: what the writer of the value made visible before it is
+// visible after. Waits are done by single threads; the signal wait also by groups.
+#ifndef CHIME_DEVICE_SYNC_CUH_
+#define CHIME_DEVICE_SYNC_CUH_
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "chime/abi/state.h"
+#include "chime/device/compare.cuh"
+#include "chime/device/exec.cuh"
+#include "chime/device/group.cuh"
+#include "chime/device/order.cuh"
+#include "chime/device/path/p2p.cuh"
+#include "chime/device/wait.cuh"
+
+namespace chime {
+
+// Orders this PE's puts, signals and atomics that happen before the call ahead of those after it,
+// at each peer. Puts of other threads happen before it if a barrier of the block or grid lies
+// between.
+CHIME_DEVICE void fence(const Context&) { p2p::fence(); }
+
+// Completes them: the data of puts is at the peers, that of nbi gets is here.
+CHIME_DEVICE void quiet(const Context&) { p2p::quiet(); }
+
+namespace detail {
+
+// Elements to watch, and what each is compared with.
+template <class T>
+struct WaitSet {
+  const T* elements;
+  std::size_t count;
+  const int* skip;  // element i is left out if skip[i] != 0; null: none is
+  Cmp cmp;
+  T value;
+  const T* values = nullptr;  // one per element, instead of `value`
+
+  CHIME_DEVICE bool watches(std::size_t i) const { return skip == nullptr || skip[i] == 0; }
+  CHIME_DEVICE T target(std::size_t i) const { return values == nullptr ? value : values[i]; }
+  CHIME_DEVICE bool holds(std::size_t i) const {
+    return compare(order::observe(elements + i), cmp, target(i));
+  }
+  CHIME_DEVICE std::size_t first_watched() const {
+    std::size_t i = 0;
+    while (i < count && !watches(i)) ++i;
+    return i;
+  }
+};
+
+inline constexpr std::size_t kNone = ~std::size_t{0};
+
+template <class T>
+CHIME_DEVICE std::uint64_t bits_of(T value) {
+  return static_cast<std::uint64_t>(static_cast<std::make_unsigned_t<T>>(value));
+}
+
+// Waits until `done()`; on failure records element i of the set, and leaves.
+template <class T, class Done>
+CHIME_DEVICE bool wait_on(const Context& ctx, const WaitSet<T>& set, std::size_t i, Done done) {
+  const Wait wait = {.kind = WaitKind::kWaitUntil,
+                     .address = set.elements + i,
+                     .expected = bits_of(set.target(i))};
+  const WaitResult result =
+      compare_exists(set.cmp) ? spin_until(ctx, wait, done) : WaitResult{CHIMEX_ERR_INVALID};
+  if (result.ok()) return true;
+  record_wait(ctx, wait, result, bits_of(order::observe(set.elements + i)));
+  leave(ctx);
+  return false;
+}
+
+template <class T>
+CHIME_DEVICE void wait_all(const Context& ctx, const WaitSet<T>& set) {
+  for (std::size_t i = 0; i < set.count; ++i) {
+    if (set.watches(i) && !wait_on(ctx, set, i, [&] { return set.holds(i); })) return;
+  }
+}
+
+template <class T>
+CHIME_DEVICE bool test_all(const WaitSet<T>& set) {
+  for (std::size_t i = 0; i < set.count; ++i) {
+    if (set.watches(i) && !set.holds(i)) return false;
+  }
+  return true;
+}
+
+// The first element that is watched and holds.
+template <class T>
+CHIME_DEVICE std::size_t test_any(const WaitSet<T>& set) {
+  for (std::size_t i = 0; i < set.count; ++i) {
+    if (set.watches(i) && set.holds(i)) return i;
+  }
+  return kNone;
+}
+
+template <class T>
+CHIME_DEVICE std::size_t wait_any(const Context& ctx, const WaitSet<T>& set) {
+  const std::size_t first = set.first_watched();
+  if (first == set.count) return kNone;
+  std::size_t found = kNone;
+  wait_on(ctx, set, first, [&] { return (found = test_any(set)) != kNone; });
+  return found;
+}
+
+template <class T>
+CHIME_DEVICE std::size_t test_some(const WaitSet<T>& set, std::size_t* indices) {
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < set.count; ++i) {
+    if (set.watches(i) && set.holds(i)) indices[found++] = i;
+  }
+  return found;
+}
+
+template <class T>
+CHIME_DEVICE std::size_t wait_some(const Context& ctx, const WaitSet<T>& set,
+                                   std::size_t* indices) {
+  const std::size_t first = set.first_watched();
+  if (first == set.count) return 0;
+  std::size_t found = 0;
+  wait_on(ctx, set, first, [&] { return (found = test_some(set, indices)) != 0; });
+  return found;
+}
+
+}  // namespace detail
+
+// ---- Waits: block until the condition holds -----------------------------------------------------
+// They end without it only when the job is aborted; then the thread leaves as CHIME_ON_ERROR says.
+// `skip` (OpenSHMEM: status) may be null.
+
+template <class T>
+CHIME_DEVICE void wait_until(const Context& ctx, const T* ivar, Cmp cmp,
+                             std::type_identity_t<T> value) {
+  detail::wait_all(ctx, detail::WaitSet<T>{ivar, 1, nullptr, cmp, value});
+}
+
+// wait_until with a bound: CHIMEX_OK, CHIMEX_ERR_TIMEOUT after `timeout_ns` (0: no bound), or why
+// the job is aborted. Records nothing and never ends the thread.
+template <class T>
+CHIME_DEVICE int wait_until_timeout(const Context& ctx, const T* ivar, Cmp cmp,
+                                    std::type_identity_t<T> value, std::uint64_t timeout_ns) {
+  if (!compare_exists(cmp)) return CHIMEX_ERR_INVALID;
+  const Wait wait = {.kind = WaitKind::kWaitUntil,
+                     .address = ivar,
+                     .expected = detail::bits_of<T>(value),
+                     .timeout_ns = timeout_ns};
+  return spin_until(ctx, wait, [&] { return compare<T>(order::observe(ivar), cmp, value); }).status;
+}
+
+template <class T>
+CHIME_DEVICE void wait_until_all(const Context& ctx, const T* ivars, std::size_t n, const int* skip,
+                                 Cmp cmp, std::type_identity_t<T> value) {
+  detail::wait_all(ctx, detail::WaitSet<T>{ivars, n, skip, cmp, value});
+}
+template <class T>
+CHIME_DEVICE void wait_until_all_vector(const Context& ctx, const T* ivars, std::size_t n,
+                                        const int* skip, Cmp cmp, const T* values) {
+  detail::wait_all(ctx, detail::WaitSet<T>{ivars, n, skip, cmp, T{}, values});
+}
+
+// Return the index of an element that holds; SIZE_MAX at once if all are left out or n is 0.
+template <class T>
+CHIME_DEVICE std::size_t wait_until_any(const Context& ctx, const T* ivars, std::size_t n,
+                                        const int* skip, Cmp cmp, std::type_identity_t<T> value) {
+  return detail::wait_any(ctx, detail::WaitSet<T>{ivars, n, skip, cmp, value});
+}
+template <class T>
+CHIME_DEVICE std::size_t wait_until_any_vector(const Context& ctx, const T* ivars, std::size_t n,
+                                               const int* skip, Cmp cmp, const T* values) {
+  return detail::wait_any(ctx, detail::WaitSet<T>{ivars, n, skip, cmp, T{}, values});
+}
+
+// Return how many elements hold, at least one, listed in `indices` (room for n); 0 at once if all
+// are left out.
+template <class T>
+CHIME_DEVICE std::size_t wait_until_some(const Context& ctx, const T* ivars, std::size_t n,
+                                         std::size_t* indices, const int* skip, Cmp cmp,
+                                         std::type_identity_t<T> value) {
+  return detail::wait_some(ctx, detail::WaitSet<T>{ivars, n, skip, cmp, value}, indices);
+}
+template <class T>
+CHIME_DEVICE std::size_t wait_until_some_vector(const Context& ctx, const T* ivars, std::size_t n,
+                                                std::size_t* indices, const int* skip, Cmp cmp,
+                                                const T* values) {
+  return detail::wait_some(ctx, detail::WaitSet<T>{ivars, n, skip, cmp, T{}, values}, indices);
+}
+
+// ---- Tests: look once ---------------------------------------------------------------------------
+
+template <class T>
+CHIME_DEVICE bool test(const T* ivar, Cmp cmp, std::type_identity_t<T> value) {
+  return compare<T>(order::observe(ivar), cmp, value);
+}
+
+// Whether all hold at once; true if all are left out.
+template <class T>
+CHIME_DEVICE bool test_all(const T* ivars, std::size_t n, const int* skip, Cmp cmp,
+                           std::type_identity_t<T> value) {
+  return detail::test_all(detail::WaitSet<T>{ivars, n, skip, cmp, value});
+}
+template <class T>
+CHIME_DEVICE bool test_all_vector(const T* ivars, std::size_t n, const int* skip, Cmp cmp,
+                                  const T* values) {
+  return detail::test_all(detail::WaitSet<T>{ivars, n, skip, cmp, T{}, values});
+}
+
+// As the waits; SIZE_MAX or 0 if none holds.
+template <class T>
+CHIME_DEVICE std::size_t test_any(const T* ivars, std::size_t n, const int* skip, Cmp cmp,
+                                  std::type_identity_t<T> value) {
+  return detail::test_any(detail::WaitSet<T>{ivars, n, skip, cmp, value});
+}
+template <class T>
+CHIME_DEVICE std::size_t test_any_vector(const T* ivars, std::size_t n, const int* skip, Cmp cmp,
+                                         const T* values) {
+  return detail::test_any(detail::WaitSet<T>{ivars, n, skip, cmp, T{}, values});
+}
+template <class T>
+CHIME_DEVICE std::size_t test_some(const T* ivars, std::size_t n, std::size_t* indices,
+                                   const int* skip, Cmp cmp, std::type_identity_t<T> value) {
+  return detail::test_some(detail::WaitSet<T>{ivars, n, skip, cmp, value}, indices);
+}
+template <class T>
+CHIME_DEVICE std::size_t test_some_vector(const T* ivars, std::size_t n, std::size_t* indices,
+                                          const int* skip, Cmp cmp, const T* values) {
+  return detail::test_some(detail::WaitSet<T>{ivars, n, skip, cmp, T{}, values}, indices);
+}
+
+// ---- Signal waits -------------------------------------------------------------------------------
+
+namespace detail {
+
+CHIME_DEVICE WaitResult wait_signal(const Context& ctx, const Wait& wait, const std::uint64_t* sig,
+                                    Cmp cmp, std::uint64_t* seen) {
+  if (!compare_exists(cmp)) return {CHIMEX_ERR_INVALID};
+  return spin_until(ctx, wait,
+                    [&] { return compare(*seen = order::observe(sig), cmp, wait.expected); });
+}
+
+}  // namespace detail
+
+// Waits for this PE's signal word with a bound: CHIMEX_OK, CHIMEX_ERR_TIMEOUT after `timeout_ns`
+// (0: no bound), or why the job is aborted. `*seen` gets the last value. Records nothing and never
+// ends the thread.
+CHIME_DEVICE int signal_wait_until_timeout(const Context& ctx, const std::uint64_t* sig, Cmp cmp,
+                                           std::uint64_t value, std::uint64_t timeout_ns,
+                                           std::uint64_t* seen) {
+  const Wait wait = {
+      .kind = WaitKind::kSignal, .address = sig, .expected = value, .timeout_ns = timeout_ns};
+  return detail::wait_signal(ctx, wait, sig, cmp, seen).status;
+}
+
+// Waits until this PE's signal word compares true, for the whole group: the leader polls, then all
+// go on together, and what came with the signal is visible to all. Returns the value that satisfied
+// the comparison to the leader, and to other members one read later. If the wait fails, every
+// member leaves as CHIME_ON_ERROR says.
+template <class Group>
+CHIME_DEVICE std::uint64_t signal_wait_until(const Context& ctx, Group g, const std::uint64_t* sig,
+                                             Cmp cmp, std::uint64_t value) {
+  const Wait wait = {.kind = WaitKind::kSignal, .address = sig, .expected = value};
+  std::uint64_t seen = 0;
+  bool failed = false;
+  if (g.is_leader()) {
+    const WaitResult result = detail::wait_signal(ctx, wait, sig, cmp, &seen);
+    failed = !result.ok();
+    if (failed) record_wait(ctx, wait, result, seen);
+  }
+  if (g.any(failed)) leave(ctx);
+  return g.is_leader() ? seen : order::observe(sig);
+}
+
+CHIME_DEVICE std::uint64_t signal_wait_until(const Context& ctx, const std::uint64_t* sig, Cmp cmp,
+                                             std::uint64_t value) {
+  return signal_wait_until(ctx, Thread{}, sig, cmp, value);
+}
+
+}  // namespace chime
+
+#endif  // CHIME_DEVICE_SYNC_CUH_

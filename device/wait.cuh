@@ -1,0 +1,79 @@
+// The one way to wait: spin_until sees the abort word and a deadline, so every wait ends, and says
+// what it waited for.
+#ifndef CHIME_DEVICE_WAIT_CUH_
+#define CHIME_DEVICE_WAIT_CUH_
+
+#include <cstdint>
+
+#include "chime/abi/state.h"
+#include "chime/device/exec.cuh"
+#include "chime/device/fail.cuh"
+#include "chime/device/order.cuh"
+
+namespace chime {
+
+// What is waited for.
+struct Wait {
+  WaitKind kind;
+  const void* address;
+  std::uint64_t expected;
+  int pe = -1;                   // who is to make it true, if that is known
+  std::uint64_t timeout_ns = 0;  // 0: no bound
+};
+
+struct WaitResult {
+  int status = CHIMEX_OK;  // else CHIMEX_ERR_TIMEOUT, or what the abort word says
+  int pe = -1;             // who is to blame
+  std::uint64_t waited_ns = 0;
+
+  CHIME_DEVICE bool ok() const { return status == CHIMEX_OK; }
+};
+
+namespace detail {
+
+// A look costs a load from host-visible memory and a clock: rare against the polls.
+inline constexpr unsigned kPollsPerLook = 64;
+
+// Pairs with the release of whoever raised the word: its other fields are whole.
+CHIME_DEVICE bool abort_is_raised(const Context& ctx) {
+  return order::observe(&ctx.abort->raised) == 2;
+}
+
+}  // namespace detail
+
+// Spins until `done()` is true, this PE's job is aborted, or the bound has passed.
+template <class Done>
+CHIME_DEVICE WaitResult spin_until(const Context& ctx, const Wait& wait, Done done) {
+  std::uint64_t start = 0;
+  for (unsigned polls = 1; !done(); ++polls) {
+    if (polls % detail::kPollsPerLook == 0) {
+      const std::uint64_t now = exec::clock_ns();
+      if (start == 0) start = now;
+      if (detail::abort_is_raised(ctx)) {
+        return {ctx.abort->status, ctx.abort->pe, now - start};
+      }
+      if (wait.timeout_ns != 0 && now - start >= wait.timeout_ns) {
+        return {CHIMEX_ERR_TIMEOUT, wait.pe, now - start};
+      }
+    }
+    exec::pause();
+  }
+  exec::wait_ended();
+  return {};
+}
+
+// Records that `wait` ended without its event, having last seen `seen`.
+CHIME_DEVICE void record_wait(const Context& ctx, const Wait& wait, const WaitResult& result,
+                              std::uint64_t seen) {
+  record(ctx, {.status = result.status,
+               .pe = result.pe,
+               .wait = wait.kind,
+               .address = wait.address,
+               .expected = wait.expected,
+               .seen = seen,
+               .waited_ns = result.waited_ns});
+}
+
+}  // namespace chime
+
+#endif  // CHIME_DEVICE_WAIT_CUH_

@@ -1,0 +1,169 @@
+#include "options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <sstream>
+
+namespace particles {
+namespace {
+
+const std::map<std::string, Potential> kPotentials{{"lj", Potential::kLj},
+                                                   {"lj-shift", Potential::kLjShift},
+                                                   {"lj-force-shift", Potential::kLjForceShift}};
+const std::map<std::string, Precision> kPrecisions{{"double", Precision::kDouble},
+                                                   {"single", Precision::kSingle}};
+const std::map<std::string, HaloMode> kHalos{
+    {"device", HaloMode::kDevice}, {"stream", HaloMode::kStream}, {"host", HaloMode::kHost}};
+
+template <class E>
+const char* name_in(const std::map<std::string, E>& names, E value) {
+  for (const auto& [name, named] : names) {
+    if (named == value) return name.c_str();
+  }
+  return "?";
+}
+
+Grid to_grid(const std::string& text) {
+  Grid grid{};
+  char x1 = 0, x2 = 0;
+  std::istringstream stream(text);
+  stream >> grid[0] >> x1 >> grid[1] >> x2 >> grid[2];
+  const bool is_whole = stream && stream.peek() == std::char_traits<char>::eof();
+  if (!is_whole || x1 != 'x' || x2 != 'x' || grid[0] < 1 || grid[1] < 1 || grid[2] < 1) {
+    throw CLI::ValidationError("--grid", "'" + text + "' is not like 2x2x1");
+  }
+  return grid;
+}
+
+// CLI11's own bounds are doubles, printed to the last of their 309 digits.
+CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
+  return CLI::Validator(
+      [=](std::string& text) -> std::string {
+        std::int64_t value = 0;
+        const char* const text_end = text.data() + text.size();
+        const auto [end, error] = std::from_chars(text.data(), text_end, value);
+        if (error == std::errc() && end == text_end && value >= low && value <= high) return "";
+        return fmt::format("'{}' is not a whole number from {} to {}", text, low, high);
+      },
+      fmt::format("{} to {}", low, high));
+}
+
+CLI::Validator positive_number() {
+  return CLI::Validator(
+      [](std::string& text) -> std::string {
+        char* end = nullptr;
+        const double value = std::strtod(text.c_str(), &end);
+        if (end != text.c_str() && *end == '\0' && std::isfinite(value) && value > 0) return "";
+        return fmt::format("'{}' is not a finite number above 0", text);
+      },
+      "above 0");
+}
+
+constexpr std::int64_t kMostSteps = 1'000'000'000'000;
+constexpr int kMostBlocks = 1'000'000;
+
+void describe_system(CLI::App& app, Options& o, std::string& grid) {
+  auto* start = app.add_option_group("start", "exactly one is needed");
+  start->add_option("--data", o.data,
+                    "LAMMPS data file (atom style atomic, with velocities; may be gzipped)");
+  start
+      ->add_option("--lattice", o.lattice,
+                   "N^3 cells of an fcc crystal, density 0.8442, temperature 1.44")
+      ->check(CLI::Range(1, 1000));
+  start->require_option(1);
+  app.add_option("--seed", o.seed, "seed of the lattice's velocities")->capture_default_str();
+  app.add_option("--potential", o.potential, "lj | lj-shift | lj-force-shift")
+      ->transform(CLI::CheckedTransformer(kPotentials))
+      ->default_str("lj");
+  app.add_option("--cutoff", o.cutoff, "range of the potential")
+      ->check(positive_number())
+      ->capture_default_str();
+  app.add_option("--skin", o.skin, "margin of the neighbour lists")
+      ->check(positive_number())
+      ->capture_default_str();
+  app.add_option("--steps", o.steps, "time steps")
+      ->check(whole_number(0, kMostSteps))
+      ->capture_default_str();
+  app.add_option("--dt", o.dt, "length of a time step")
+      ->check(positive_number())
+      ->capture_default_str();
+  app.add_option("--grid", grid, "PXxPYxPZ boxes of the PEs (default: least surface)");
+}
+
+void describe_run(CLI::App& app, Options& o) {
+  app.add_option("--precision", o.precision, "double | single")
+      ->transform(CLI::CheckedTransformer(kPrecisions))
+      ->default_str("double");
+  app.add_option("--halo", o.halo, "who sends the ghosts' positions: device | stream | host")
+      ->transform(CLI::CheckedTransformer(kHalos))
+      ->default_str("device");
+  app.add_option("--blocks", o.blocks, "thread blocks per PE (0: from the device)")
+      ->check(whole_number(0, kMostBlocks));
+  app.add_option("--threads", o.threads, "threads per block (0: from the device)")
+      ->check(CLI::Range(0, 1024));
+}
+
+void describe_output(CLI::App& app, Options& o) {
+  app.add_option("--thermo", o.thermo, "print a line every so many steps (0: first and last)")
+      ->check(whole_number(0, kMostSteps))
+      ->capture_default_str();
+  app.add_option("--digits", o.digits, "significant digits of a line")
+      ->check(CLI::Range(1, 17))
+      ->capture_default_str();
+  app.add_option("--dump", o.dump, "write a LAMMPS dump (id x y z vx vy vz fx fy fz ix iy iz)");
+  app.add_option("--dump-every", o.dump_every, "steps between dumps (0: first and last)")
+      ->check(whole_number(0, kMostSteps));
+  app.add_option("--validate", o.validate,
+                 "compare with a LAMMPS dump at each of its steps; fail beyond the tolerances");
+  app.add_option("--position-tolerance", o.position_tolerance,
+                 "of --validate (default 1e-12 double, 2e-4 single)")
+      ->check(positive_number());
+  app.add_option("--force-tolerance", o.force_tolerance,
+                 "of --validate (default 1e-10 double, 0.1 single)")
+      ->check(positive_number());
+  app.add_option("--json", o.json, "write the results as JSON");
+  app.add_option("--plot", o.plot,
+                 "draw energies, temperature and g(r) into FILE.png (needs gnuplot)");
+}
+
+// Tolerances that are not given: evidence in README.md, "How well it must agree".
+void fill_tolerances(Options& o) {
+  const bool is_double = o.precision == Precision::kDouble;
+  if (o.position_tolerance == 0) o.position_tolerance = is_double ? 1e-12 : 2e-4;
+  if (o.force_tolerance == 0) o.force_tolerance = is_double ? 1e-10 : 0.1;
+}
+
+}  // namespace
+
+const char* name_of(Potential potential) { return name_in(kPotentials, potential); }
+const char* name_of(Precision precision) { return name_in(kPrecisions, precision); }
+const char* name_of(HaloMode halo) { return name_in(kHalos, halo); }
+
+Parsed parse_options(int argc, char** argv) {
+  Parsed parsed;
+  CLI::App app(
+      "Lennard-Jones molecular dynamics on Chime: kernels exchange their ghost atoms by "
+      "themselves");
+  std::string grid;
+  describe_system(app, parsed.options, grid);
+  describe_run(app, parsed.options);
+  describe_output(app, parsed.options);
+  try {
+    app.parse(argc, argv);
+    if (!grid.empty()) parsed.options.grid = to_grid(grid);
+    fill_tolerances(parsed.options);
+  } catch (const CLI::ParseError& error) {
+    std::ostringstream text;
+    parsed.exit_code = app.exit(error, text, text);
+    parsed.text = text.str();
+    parsed.must_exit = true;
+  }
+  return parsed;
+}
+
+}  // namespace particles

@@ -1,0 +1,31 @@
+// The abort word of a PE: raised once, by whoever first knows that the job cannot go on; seen by
+// every wait.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "chime/abi/state.h"
+#include "chime/error.h"
+
+namespace chime::host {
+
+// Origin of the Errors that an aborted job throws from its calls.
+inline constexpr char kJobOrigin[] = "job";
+
+struct AbortCause {
+  chimex_status status = CHIMEX_ERR_ABORTED;
+  int pe = -1;  // the PE to blame
+  Path path = Path::kNone;
+  std::string why;
+  int exit_code = 1;  // of the processes that end because of it
+};
+
+// True if this call raised the word; false if it was raised before (the first cause stays).
+bool raise_abort(abi::AbortWord& word, const AbortCause& cause);
+
+// The published cause, if the word is raised.
+std::optional<AbortCause> abort_cause(const abi::AbortWord& word);
+
+}  // namespace chime::host

@@ -1,0 +1,53 @@
+// Gives out ranges of the symmetric heap, by offset. Deterministic: the same calls give the same
+// offsets, so PEs that make the same calls agree on every address without telling each other.
+//
+// Address-ordered first fit; neighbours that become free are joined at once. All bookkeeping is
+// outside the heap, so a kernel that writes past its array damages data, never the allocator.
+// Invariants: free and used ranges tile [first, end) without overlap; no two free ranges touch;
+// every start and size is a multiple of kGranule. Not thread-safe: callers serialise (collective
+// calls are serial anyway).
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+
+namespace chime::host {
+
+class Allocator {
+ public:
+  static constexpr std::size_t kGranule = 16;
+
+  // Manages [first, end); both multiples of kGranule.
+  Allocator(std::size_t first, std::size_t end);
+
+  // The lowest offset that is a multiple of `alignment` (a power of two) and has `bytes` (> 0) free
+  // behind it. Empty when there is none; nothing has changed then.
+  std::optional<std::size_t> allocate(std::size_t bytes, std::size_t alignment);
+
+  enum class Freed { kYes, kNotAnAllocation, kTwice };
+  // Gives the allocation that starts at `offset` back. kTwice: it was one, and nothing reused its
+  // start since.
+  Freed free(std::size_t offset);
+
+  // Size of the allocation that starts at `offset`, as rounded up to kGranule; empty if none does.
+  std::optional<std::size_t> size_of(std::size_t offset) const;
+
+  std::size_t free_bytes() const { return free_bytes_; }
+  std::size_t largest_free_block() const;
+  std::size_t allocations() const { return used_.size(); }
+
+ private:
+  using Ranges = std::map<std::size_t, std::size_t>;  // start -> size
+
+  void take(Ranges::iterator block, std::size_t start, std::size_t bytes);
+  void add_free(std::size_t start, std::size_t bytes);
+
+  std::size_t free_bytes_;
+  Ranges free_;
+  Ranges used_;
+  std::set<std::size_t> freed_starts_;  // only to tell a double free from a foreign pointer
+};
+
+}  // namespace chime::host

@@ -1,0 +1,126 @@
+#include "host/async_error.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+
+#include "host/abort.hpp"
+
+namespace chime::host {
+namespace {
+
+constexpr std::uint32_t kClear = 0;
+constexpr std::uint32_t kPublished = 2;
+
+std::uint32_t state_of(const abi::ErrorRecord& record) {
+  // Pairs with the release in device/fail.cuh: the record's other fields are whole.
+  return std::atomic_ref(const_cast<std::uint32_t&>(record.claimed))
+      .load(std::memory_order_acquire);
+}
+
+const char* wait_words(WaitKind kind) {
+  switch (kind) {
+    case WaitKind::kSignal:
+      return "a signal wait";
+    case WaitKind::kWaitUntil:
+      return "a wait_until";
+    case WaitKind::kBarrier:
+      return "a barrier";
+    case WaitKind::kSync:
+      return "a sync";
+    case WaitKind::kQuiet:
+      return "a quiet";
+    case WaitKind::kGridSync:
+      return "a grid sync";
+    case WaitKind::kUser:
+      return "a wait";
+    case WaitKind::kNone:
+      break;
+  }
+  return "an operation";
+}
+
+std::string place(const Runtime& runtime, std::uint64_t address) {
+  const Heap& heap = runtime.device->heap;
+  if (auto offset = heap.offset_of(reinterpret_cast<const void*>(address)))
+    return fmt::format("heap + {}", *offset);
+  return fmt::format("{:#x}", address);
+}
+
+// Why a wait ended without its event.
+std::string cause_words(const Runtime& runtime, const abi::ErrorRecord& record) {
+  if (auto cause = abort_cause(runtime.device->control().abort)) return cause->why;
+  if (record.status == CHIMEX_ERR_TIMEOUT)
+    return "its time is over (CHIME_TIMEOUT bounds Chime's waits)";
+  return chimex_status_string(record.status);
+}
+
+std::string wait_sentence(const Runtime& runtime, const abi::ErrorRecord& record) {
+  std::string partner = record.pe >= 0 ? fmt::format(" for PE {}", record.pe) : "";
+  return fmt::format("{}{} at {} ended after {:.3g} s (waited for {}, last saw {}): {}",
+                     wait_words(static_cast<WaitKind>(record.wait)), partner,
+                     place(runtime, record.address), static_cast<double>(record.waited_ns) * 1e-9,
+                     static_cast<std::int64_t>(record.expected),
+                     static_cast<std::int64_t>(record.seen), cause_words(runtime, record));
+}
+
+// An operation that could not begin; `expected` is its number of bytes.
+std::string argument_sentence(const Runtime& runtime, const abi::ErrorRecord& record) {
+  const Heap& heap = runtime.device->heap;
+  if (record.pe < 0 || record.pe >= runtime.n_pes())
+    return fmt::format("there is no PE {}; this job has PEs 0 to {}", record.pe,
+                       runtime.n_pes() - 1);
+  if (record.status == CHIMEX_ERR_UNREACHABLE) return runtime.device->p2p.why_not(record.pe);
+  auto offset = heap.offset_of(reinterpret_cast<const void*>(record.address));
+  if (!offset)
+    return fmt::format(
+        "{:#x} is not a symmetric address: it is outside the heap of this PE ({} to {})",
+        record.address, fmt::ptr(heap.base()), fmt::ptr(heap.base() + heap.bytes()));
+  if (record.expected > heap.bytes() - *offset)
+    return fmt::format("{} bytes at heap + {} reach beyond the heap's end at {}", record.expected,
+                       *offset, heap.bytes());
+  return fmt::format("a word of {} bytes at heap + {} is not aligned", record.expected, *offset);
+}
+
+AsyncError describe(const Runtime& runtime, const abi::ErrorRecord& record) {
+  bool is_wait = static_cast<WaitKind>(record.wait) != WaitKind::kNone;
+  return {static_cast<chimex_status>(record.status), record.pe,
+          is_wait ? wait_sentence(runtime, record) : argument_sentence(runtime, record)};
+}
+
+}  // namespace
+
+std::optional<AsyncError> find_async_error(const Runtime& runtime) {
+  if (!runtime.device) return std::nullopt;
+  const ControlBlock& control = runtime.device->control();
+  if (state_of(control.error) == kPublished) return describe(runtime, control.error);
+  if (auto cause = abort_cause(control.abort))
+    return AsyncError{cause->status, cause->pe, cause->why};
+  return runtime.device->last_thrown;
+}
+
+void throw_recorded_error(Runtime& runtime) {
+  abi::ErrorRecord& record = runtime.device->control().error;
+  if (state_of(record) != kPublished) return;
+  AsyncError error = describe(runtime, record);
+  runtime.device->last_thrown = error;
+  // Frees the record for the next failure: pairs with the acquire of the compare-and-swap in
+  // device/fail.cuh.
+  std::atomic_ref(record.claimed).store(kClear, std::memory_order_release);
+  throw Error("operation", error.status, error.message);
+}
+
+bool is_announced(Runtime& runtime, const Error& error) {
+  if (error.origin() != kJobOrigin || !runtime.device) return false;
+  const auto cause = abort_cause(runtime.device->control().abort);
+  return cause && runtime.announced_pe.exchange(cause->pe) == cause->pe;
+}
+
+void throw_async_error(Runtime& runtime) {
+  if (!runtime.device) return;
+  throw_recorded_error(runtime);
+  if (auto cause = abort_cause(runtime.device->control().abort))
+    throw Error(kJobOrigin, cause->status, cause->why);
+}
+
+}  // namespace chime::host

@@ -1,0 +1,237 @@
+#include "host/gpu/cuda_gpu.hpp"
+
+#include <cctype>
+#include <future>
+#include <thread>
+
+#include "host/error.hpp"
+#include "host/gpu/cuda/driver.hpp"
+#include "host/gpu/cuda/library_kernels.hpp"
+#include "host/gpu/cuda/memory.hpp"
+
+namespace chime::host {
+namespace {
+
+using cuda::CurrentContext;
+using cuda::driver;
+
+CUdeviceptr device_pointer(const void* address) { return reinterpret_cast<CUdeviceptr>(address); }
+CUstream native(NativeStream stream) { return static_cast<CUstream>(stream); }
+
+int device_count() {
+  int count = 0;
+  driver().check(driver().cuDeviceGetCount(&count), "cuDeviceGetCount");
+  if (count == 0)
+    throw Error("CUDA", CHIMEX_ERR_UNSUPPORTED,
+                "the driver sees no GPU (CUDA_VISIBLE_DEVICES may hide it)");
+  return count;
+}
+
+// What the program has chosen by cudaSetDevice, else `preferred`.
+CUdevice choose_device(int preferred) {
+  const int count = device_count();
+  CUdevice device = 0;
+  if (driver().cuCtxGetDevice(&device) == CUDA_SUCCESS) return device;
+  driver().check(driver().cuDeviceGet(&device, preferred % count), "cuDeviceGet");
+  return device;
+}
+
+// The context that the CUDA runtime of the program uses too. The calling thread's own one from here
+// on, if it has none.
+class PrimaryContext {
+ public:
+  explicit PrimaryContext(CUdevice device) : device_(device) {
+    driver().check(driver().cuDevicePrimaryCtxRetain(&context_, device), "cuDevicePrimaryCtxRetain",
+                   "the GPU may be in exclusive mode or out of memory (nvidia-smi)");
+    CUdevice current = 0;
+    if (driver().cuCtxGetDevice(&current) != CUDA_SUCCESS) driver().cuCtxSetCurrent(context_);
+  }
+  PrimaryContext(const PrimaryContext&) = delete;
+  PrimaryContext& operator=(const PrimaryContext&) = delete;
+  ~PrimaryContext() { driver().cuDevicePrimaryCtxRelease(device_); }
+
+  CUcontext get() const { return context_; }
+
+ private:
+  CUdevice device_;
+  CUcontext context_ = nullptr;
+};
+
+// A stream that waits for no other: host copies must end while kernels run that wait for them.
+class OwnStream {
+ public:
+  explicit OwnStream(CUcontext context) : context_(context) {
+    const CurrentContext current(context_);
+    driver().check(driver().cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+  }
+  OwnStream(const OwnStream&) = delete;
+  OwnStream& operator=(const OwnStream&) = delete;
+  ~OwnStream() {
+    const CurrentContext current(context_);
+    driver().cuStreamDestroy(stream_);
+  }
+
+  CUstream get() const { return stream_; }
+
+ private:
+  CUcontext context_;
+  CUstream stream_ = nullptr;
+};
+
+class CudaGpu final : public Gpu {
+ public:
+  explicit CudaGpu(CUdevice device)
+      : device_(device),
+        primary_(device),
+        streams_write_64_bits_(
+            driver().attribute(device, CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS) != 0),
+        own_stream_(primary_.get()),
+        kernels_(primary_.get()) {}
+
+  std::string describe() const override {
+    char name[96] = "";
+    int version = 0;
+    driver().check(driver().cuDeviceGetName(name, sizeof name, device_), "cuDeviceGetName");
+    driver().check(driver().cuDriverGetVersion(&version), "cuDriverGetVersion");
+    return std::string(name) + " (CUDA device " + std::to_string(device_) + ", driver for CUDA " +
+           std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10) + ")";
+  }
+  bool is_cpu() const override { return false; }
+  std::string pci_address() const override {
+    char address[32] = "";
+    driver().check(driver().cuDeviceGetPCIBusId(address, sizeof address, device_),
+                   "cuDeviceGetPCIBusId");
+    // sysfs writes them in lower case.
+    for (char& c : address) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return address;
+  }
+
+  std::unique_ptr<DeviceMemory> allocate_heap(std::size_t bytes) override {
+    const CurrentContext current(primary_.get());
+    return cuda::create_exportable(place(), bytes);
+  }
+  std::unique_ptr<DeviceMemory> map_peer_heap(int fd, std::size_t bytes) override {
+    const CurrentContext current(primary_.get());
+    return cuda::import_fd(place(), fd, bytes);
+  }
+  std::unique_ptr<DeviceMemory> map_peer_heap(const std::byte* fabric_handle,
+                                              std::size_t bytes) override {
+    const CurrentContext current(primary_.get());
+    return cuda::import_fabric(place(), fabric_handle, bytes);
+  }
+  void share_mapping(const DeviceMemory& memory) override {
+    const CurrentContext current(primary_.get());
+    cuda::grant_access(place(), memory.address(), memory.bytes());
+  }
+  std::unique_ptr<DeviceMemory> allocate_host_visible(std::size_t bytes) override {
+    const CurrentContext current(primary_.get());
+    return cuda::create_host_visible(place(), bytes);
+  }
+  std::unique_ptr<IoMapping> map_io_memory(std::byte* pages, std::size_t bytes) override {
+    const CurrentContext current(primary_.get());
+    return cuda::map_io_memory(place(), pages, bytes);
+  }
+  DmaBuf export_dma_buf(const DeviceMemory& memory) override {
+    const CurrentContext current(primary_.get());
+    return cuda::export_dma_buf(place(), memory);
+  }
+
+  void copy(void* dst, const void* src, std::size_t bytes) override {
+    copy_async(dst, src, bytes, own_stream_.get());
+    synchronize(own_stream_.get());
+  }
+  void set(void* dst, int byte, std::size_t bytes) override {
+    const CurrentContext current(primary_.get());
+    driver().check(driver().cuMemsetD8Async(device_pointer(dst), static_cast<unsigned char>(byte),
+                                            bytes, own_stream_.get()),
+                   "cuMemsetD8Async");
+    synchronize(own_stream_.get());
+  }
+
+  void signal(std::uint64_t* address, std::uint64_t value, bool add) override {
+    signal_async(address, value, add, own_stream_.get());
+    synchronize(own_stream_.get());
+  }
+  void launch(LibraryKernel kernel, void** arguments) override {
+    launch_async(kernel, arguments, own_stream_.get());
+    synchronize(own_stream_.get());
+  }
+
+  void copy_async(void* dst, const void* src, std::size_t bytes, NativeStream stream) override {
+    const CurrentContext current(primary_.get());
+    driver().check(
+        driver().cuMemcpyAsync(device_pointer(dst), device_pointer(src), bytes, native(stream)),
+        "cuMemcpyAsync");
+  }
+  void signal_async(std::uint64_t* address, std::uint64_t value, bool add,
+                    NativeStream stream) override {
+    if (add || !streams_write_64_bits_) {
+      SignalCall call{address, value, add};
+      void* arguments[] = {&call};
+      return launch_async(LibraryKernel::kSignal, arguments, stream);
+    }
+    const CurrentContext current(primary_.get());
+    // The default flag puts a system-wide fence before the write.
+    driver().check(driver().cuStreamWriteValue64(native(stream), device_pointer(address), value,
+                                                 CU_STREAM_WRITE_VALUE_DEFAULT),
+                   "cuStreamWriteValue64");
+  }
+  void launch_async(LibraryKernel kernel, void** arguments, NativeStream stream) override {
+    const CurrentContext current(primary_.get());
+    driver().check(driver().cuLaunchKernel(kernels_[kernel], 1, 1, 1, 1, 1, 1, 0, native(stream),
+                                           arguments, nullptr),
+                   "cuLaunchKernel");
+  }
+  void host_call_async(void (*call)(void*), void* argument, NativeStream stream) override {
+    const CurrentContext current(primary_.get());
+    driver().check(driver().cuLaunchHostFunc(native(stream), call, argument), "cuLaunchHostFunc");
+  }
+  void synchronize(NativeStream stream) override {
+    const CurrentContext current(primary_.get());
+    driver().check(driver().cuStreamSynchronize(native(stream)), "cuStreamSynchronize",
+                   "a kernel that ran before may have failed");
+  }
+
+  // The driver's wait has no bound, so a thread of its own takes it, and stays in it if need be.
+  bool wait_for_all_work(int, std::chrono::steady_clock::time_point deadline) override {
+    std::promise<void> ended;
+    std::future<void> end = ended.get_future();
+    std::thread([context = primary_.get(), ended = std::move(ended)]() mutable {
+      const CurrentContext current(context);
+      driver().cuCtxSynchronize();
+      ended.set_value();
+    }).detach();
+    return end.wait_until(deadline) == std::future_status::ready;
+  }
+
+ private:
+  cuda::Place place() const { return {primary_.get(), device_}; }
+
+  const CUdevice device_;
+  PrimaryContext primary_;
+  const bool streams_write_64_bits_;
+  OwnStream own_stream_;
+  cuda::LibraryKernels kernels_;
+};
+
+}  // namespace
+
+std::unique_ptr<Gpu> make_cuda_gpu(int preferred) {
+  return std::make_unique<CudaGpu>(choose_device(preferred));
+}
+
+bool thread_has_cuda_device() {
+  CUdevice device = 0;
+  return driver().cuCtxGetDevice(&device) == CUDA_SUCCESS;
+}
+
+std::string why_no_cuda() {
+  try {
+    device_count();
+    return {};
+  } catch (const Error& error) {
+    return error.message();
+  }
+}
+
+}  // namespace chime::host

@@ -1,0 +1,310 @@
+#include "host/gpu/cuda/memory.hpp"
+
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "host/error.hpp"
+#include "host/gpu/cuda/driver.hpp"
+#include "host/gpu/memfd.hpp"
+
+namespace chime::host::cuda {
+namespace {
+
+static_assert(sizeof(CUmemFabricHandle) == 64, "the size that gpu.hpp promises");
+
+// Physical memory comes in multiples of this on every GPU that Chime supports (checked): both sides
+// of an exchange round up alike without asking each other.
+constexpr std::size_t kGranule = std::size_t{2} << 20;
+
+std::size_t whole_granules(std::size_t bytes) {
+  return (bytes + kGranule - 1) / kGranule * kGranule;
+}
+
+std::string mebibytes(std::size_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+
+// How memory is named to other processes: a descriptor needs nothing but a socket; a fabric handle
+// needs NVIDIA's IMEX service.
+CUmemAllocationHandleType handle_type(CUdevice device) {
+  const Driver& cu = driver();
+  if (cu.attribute(device, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED))
+    return CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  if (cu.attribute(device, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED))
+    return CU_MEM_HANDLE_TYPE_FABRIC;
+  throw Error("symmetric heap", CHIMEX_ERR_UNSUPPORTED,
+              "this GPU's memory cannot be shared between processes (neither file descriptors nor "
+              "fabric handles)");
+}
+
+CUmemAllocationProp properties(CUdevice device) {
+  const Driver& cu = driver();
+  CUmemAllocationProp prop{};
+  prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  prop.location = {CU_MEM_LOCATION_TYPE_DEVICE, device};
+  prop.requestedHandleTypes = handle_type(device);
+  prop.allocFlags.gpuDirectRDMACapable =
+      cu.attribute(device, CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED) != 0;
+  return prop;
+}
+
+void check_granule(const CUmemAllocationProp& prop) {
+  std::size_t granule = 0;
+  driver().check(
+      driver().cuMemGetAllocationGranularity(&granule, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM),
+      "cuMemGetAllocationGranularity");
+  if (granule == 0 || kGranule % granule != 0)
+    throw Error("symmetric heap", CHIMEX_ERR_UNSUPPORTED,
+                "this GPU allocates in units of " + std::to_string(granule) +
+                    " bytes, which do not divide Chime's " + std::to_string(kGranule));
+}
+
+// Physical memory: made here, or a peer's.
+class Physical {
+ public:
+  Physical(const CUmemAllocationProp& prop, std::size_t bytes) {
+    driver().check(driver().cuMemCreate(&handle_, bytes, &prop, 0), "cuMemCreate",
+                   "the GPU has no " + mebibytes(bytes) +
+                       " left for the heap; make CHIME_SYMMETRIC_SIZE smaller");
+  }
+  Physical(void* shareable, CUmemAllocationHandleType type) {
+    driver().check(driver().cuMemImportFromShareableHandle(&handle_, shareable, type),
+                   "cuMemImportFromShareableHandle",
+                   "a peer's heap cannot be mapped here; CHIME_P2P=off does without");
+  }
+  Physical(const Physical&) = delete;
+  Physical& operator=(const Physical&) = delete;
+  ~Physical() { driver().cuMemRelease(handle_); }
+
+  CUmemGenericAllocationHandle handle() const { return handle_; }
+
+ private:
+  CUmemGenericAllocationHandle handle_ = 0;
+};
+
+// Addresses that nothing else in this process uses.
+class Addresses {
+ public:
+  explicit Addresses(std::size_t bytes) : bytes_(bytes) {
+    driver().check(driver().cuMemAddressReserve(&first_, bytes, kGranule, 0, 0),
+                   "cuMemAddressReserve", "no room for " + mebibytes(bytes) + " of addresses");
+  }
+  Addresses(const Addresses&) = delete;
+  Addresses& operator=(const Addresses&) = delete;
+  ~Addresses() { driver().cuMemAddressFree(first_, bytes_); }
+
+  CUdeviceptr first() const { return first_; }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  CUdeviceptr first_ = 0;
+  std::size_t bytes_;
+};
+
+// The whole of a Physical, readable and writable at the Addresses.
+class Mapping {
+ public:
+  Mapping(const Addresses& at, const Physical& physical) : at_(at) {
+    driver().check(driver().cuMemMap(at.first(), at.bytes(), 0, physical.handle(), 0), "cuMemMap");
+  }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  ~Mapping() { driver().cuMemUnmap(at_.first(), at_.bytes()); }
+
+ private:
+  const Addresses& at_;
+};
+
+// The name of memory that other processes import it by. Empty for imported memory.
+class ShareHandle {
+ public:
+  ShareHandle() = default;
+  ShareHandle(const Physical& physical, CUmemAllocationHandleType type) {
+    const bool is_fd = type == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    void* const out = is_fd ? static_cast<void*>(&fd_) : static_cast<void*>(&fabric_);
+    driver().check(driver().cuMemExportToShareableHandle(out, physical.handle(), type, 0),
+                   "cuMemExportToShareableHandle",
+                   is_fd ? "see ulimit -n" : "fabric handles need a running nvidia-imex service");
+    is_fabric_ = !is_fd;
+  }
+  ShareHandle(ShareHandle&& other) noexcept
+      : fd_(std::exchange(other.fd_, -1)), is_fabric_(other.is_fabric_), fabric_(other.fabric_) {}
+  ~ShareHandle() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+
+  int fd() const { return fd_; }
+  const std::byte* fabric() const {
+    return is_fabric_ ? reinterpret_cast<const std::byte*>(&fabric_) : nullptr;
+  }
+
+ private:
+  int fd_ = -1;
+  bool is_fabric_ = false;
+  CUmemFabricHandle fabric_{};
+};
+
+class VmmMemory final : public DeviceMemory {
+ public:
+  VmmMemory(const Place& place, std::size_t bytes, std::unique_ptr<Physical> physical,
+            ShareHandle shared = {})
+      : bytes_(bytes),
+        shared_(std::move(shared)),
+        physical_(std::move(physical)),
+        addresses_(whole_granules(bytes)),
+        mapping_(addresses_, *physical_) {
+    grant_access(place, address(), bytes);
+  }
+
+  std::byte* address() const override { return reinterpret_cast<std::byte*>(addresses_.first()); }
+  std::size_t bytes() const override { return bytes_; }
+  int share_fd() const override { return shared_.fd(); }
+  const std::byte* fabric_handle() const override { return shared_.fabric(); }
+
+ private:
+  const std::size_t bytes_;
+  ShareHandle shared_;
+  std::unique_ptr<Physical> physical_;
+  Addresses addresses_;
+  Mapping mapping_;
+};
+
+// A memfd that the driver has pinned, so that kernels use it at the address that the host does.
+class PinnedMemfd final : public DeviceMemory {
+ public:
+  PinnedMemfd(const Place& place, std::size_t bytes)
+      : place_(place), memory_(create_memfd("chime-control", bytes)) {
+    driver().check(
+        driver().cuMemHostRegister(memory_->address(), bytes,
+                                   CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP),
+        "cuMemHostRegister", "pinned memory is bounded by ulimit -l");
+    check_same_address();
+  }
+  PinnedMemfd(const PinnedMemfd&) = delete;
+  PinnedMemfd& operator=(const PinnedMemfd&) = delete;
+  ~PinnedMemfd() override { unregister(); }
+
+  std::byte* address() const override { return memory_->address(); }
+  std::size_t bytes() const override { return memory_->bytes(); }
+  int share_fd() const override { return memory_->share_fd(); }
+  const std::byte* fabric_handle() const override { return nullptr; }
+
+ private:
+  void check_same_address() {
+    CUdeviceptr seen = 0;
+    const CUresult result = driver().cuMemHostGetDevicePointer(&seen, memory_->address(), 0);
+    if (result == CUDA_SUCCESS && seen == reinterpret_cast<CUdeviceptr>(memory_->address())) return;
+    unregister();
+    driver().check(result, "cuMemHostGetDevicePointer");
+    throw Error("control page", CHIMEX_ERR_UNSUPPORTED,
+                "this GPU sees pinned host memory at another address than the host does");
+  }
+  void unregister() {
+    const CurrentContext current(place_.context);
+    driver().cuMemHostUnregister(memory_->address());
+  }
+
+  const Place place_;
+  std::unique_ptr<DeviceMemory> memory_;
+};
+
+// Registers that the driver maps for kernels. Pages that are ordinary memory (an emulated NIC's)
+// are refused as I/O memory, and pinned instead.
+class RegisteredIo final : public IoMapping {
+ public:
+  RegisteredIo(const Place& place, std::byte* pages, std::size_t bytes)
+      : place_(place), pages_(pages) {
+    CUresult result = pin(bytes, CU_MEMHOSTREGISTER_IOMEMORY);
+    if (result != CUDA_SUCCESS && pin(bytes, 0) == CUDA_SUCCESS) result = CUDA_SUCCESS;
+    driver().check(result, "cuMemHostRegister of a doorbell page",
+                   "the NVIDIA kernel module must be loaded with "
+                   "NVreg_RegistryDwords=\"PeerMappingOverride=1;\", or the process needs "
+                   "CAP_SYS_ADMIN; CHIME_NIC=none does without the NIC");
+    CUdeviceptr seen = 0;
+    result = driver().cuMemHostGetDevicePointer(&seen, pages_, 0);
+    if (result != CUDA_SUCCESS) unregister();
+    driver().check(result, "cuMemHostGetDevicePointer of a doorbell page");
+    address_ = reinterpret_cast<std::byte*>(seen);
+  }
+  RegisteredIo(const RegisteredIo&) = delete;
+  RegisteredIo& operator=(const RegisteredIo&) = delete;
+  ~RegisteredIo() override { unregister(); }
+
+  std::byte* address() const override { return address_; }
+
+ private:
+  CUresult pin(std::size_t bytes, unsigned kind) {
+    return driver().cuMemHostRegister(
+        pages_, bytes, CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | kind);
+  }
+  void unregister() {
+    const CurrentContext current(place_.context);
+    driver().cuMemHostUnregister(pages_);
+  }
+
+  const Place place_;
+  std::byte* const pages_;
+  std::byte* address_ = nullptr;
+};
+
+std::unique_ptr<DeviceMemory> import_shareable(const Place& place, void* shareable,
+                                               CUmemAllocationHandleType type, std::size_t bytes) {
+  return std::make_unique<VmmMemory>(place, bytes, std::make_unique<Physical>(shareable, type));
+}
+
+}  // namespace
+
+std::unique_ptr<DeviceMemory> create_exportable(const Place& place, std::size_t bytes) {
+  const CUmemAllocationProp prop = properties(place.device);
+  check_granule(prop);
+  auto physical = std::make_unique<Physical>(prop, whole_granules(bytes));
+  ShareHandle shared(*physical, prop.requestedHandleTypes);
+  return std::make_unique<VmmMemory>(place, bytes, std::move(physical), std::move(shared));
+}
+
+std::unique_ptr<DeviceMemory> import_fd(const Place& place, int fd, std::size_t bytes) {
+  return import_shareable(place, reinterpret_cast<void*>(static_cast<std::intptr_t>(fd)),
+                          CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, bytes);
+}
+
+std::unique_ptr<DeviceMemory> import_fabric(const Place& place, const std::byte* handle,
+                                            std::size_t bytes) {
+  CUmemFabricHandle fabric;
+  std::memcpy(&fabric, handle, sizeof fabric);
+  return import_shareable(place, &fabric, CU_MEM_HANDLE_TYPE_FABRIC, bytes);
+}
+
+void grant_access(const Place& place, std::byte* address, std::size_t bytes) {
+  CUmemAccessDesc access{};
+  access.location = {CU_MEM_LOCATION_TYPE_DEVICE, place.device};
+  access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  driver().check(
+      driver().cuMemSetAccess(reinterpret_cast<CUdeviceptr>(address), whole_granules(bytes),
+                              &access, 1),
+      "cuMemSetAccess",
+      "a peer's GPU that this GPU cannot reach over NVLink or PCIe (nvidia-smi topo -p2p "
+      "rw) is not mapped with CHIME_P2P=off");
+}
+
+std::unique_ptr<IoMapping> map_io_memory(const Place& place, std::byte* pages, std::size_t bytes) {
+  return std::make_unique<RegisteredIo>(place, pages, bytes);
+}
+
+DmaBuf export_dma_buf(const Place& place, const DeviceMemory& memory) {
+  if (!driver().attribute(place.device, CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED))
+    return {-1, "this GPU's driver has none (the open kernel modules do)"};
+  DmaBuf exported;
+  const CUresult result = driver().cuMemGetHandleForAddressRange(
+      &exported.fd, reinterpret_cast<CUdeviceptr>(memory.address()), whole_granules(memory.bytes()),
+      CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0);
+  if (result == CUDA_SUCCESS) return exported;
+  return {-1, driver().words(result)};
+}
+
+std::unique_ptr<DeviceMemory> create_host_visible(const Place& place, std::size_t bytes) {
+  return std::make_unique<PinnedMemfd>(place, bytes);
+}
+
+}  // namespace chime::host::cuda

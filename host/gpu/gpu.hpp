@@ -1,0 +1,104 @@
+// The seam to the device that runs kernels: a GPU through the CUDA driver (cuda_gpu.cpp, loaded at
+// run time) or the SIMT executor (simt_gpu.cpp). One object per PE.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "chime/abi/state.h"
+#include "host/gpu/library_kernel.hpp"
+
+namespace chime::host {
+
+using NativeStream = void*;  // cudaStream_t, or simt::Stream*
+
+// Memory that other processes can map. Owns the mapping; frees it on destruction.
+class DeviceMemory {
+ public:
+  virtual ~DeviceMemory() = default;
+  virtual std::byte* address() const = 0;
+  virtual std::size_t bytes() const = 0;
+  // A file descriptor that names this memory to another process (memfd, or a CUDA posix handle).
+  // Borrowed. -1 when the memory travels by fabric handle instead.
+  virtual int share_fd() const = 0;
+  // The fabric handle (64 bytes) when share_fd() is -1.
+  virtual const std::byte* fabric_handle() const = 0;
+};
+
+// Another device's registers, mapped so that kernels store to them. Unmaps on destruction.
+class IoMapping {
+ public:
+  virtual ~IoMapping() = default;
+  virtual std::byte* address() const = 0;  // for kernels
+};
+
+// Device memory as a descriptor that another device's driver can import.
+struct DmaBuf {
+  int fd = -1;          // the receiver closes it; -1 if there is none
+  std::string why_not;  // then
+};
+
+class Gpu {
+ public:
+  virtual ~Gpu() = default;
+
+  virtual std::string describe()
+      const = 0;  // "CPU device (SIMT executor, 2 cores)" | "NVIDIA H200, driver ..."
+  virtual bool is_cpu() const = 0;
+
+  // "0000:81:00.0"; empty for the CPU.
+  virtual std::string pci_address() const = 0;
+
+  // The symmetric heap: reserved, mapped and exportable. Throws Error with the limit or variable to
+  // change.
+  virtual std::unique_ptr<DeviceMemory> allocate_heap(std::size_t bytes) = 0;
+
+  // Maps a peer's heap into this PE's address space. `fd` stays the caller's.
+  virtual std::unique_ptr<DeviceMemory> map_peer_heap(int fd, std::size_t bytes) = 0;
+  virtual std::unique_ptr<DeviceMemory> map_peer_heap(const std::byte* fabric_handle,
+                                                      std::size_t bytes) = 0;
+
+  // Lets this PE's device use the heap of another PE of this process at the address that PE mapped
+  // it at.
+  virtual void share_mapping(const DeviceMemory&) {}
+
+  // Memory that host and kernels both read and write coherently: abort word, error record, peer
+  // table. `address()` is valid on both sides.
+  virtual std::unique_ptr<DeviceMemory> allocate_host_visible(std::size_t bytes) = 0;
+
+  // Maps whole pages of a NIC's registers, which this process has mapped at `pages`, for kernels.
+  // Throws Error saying what the driver needs.
+  virtual std::unique_ptr<IoMapping> map_io_memory(std::byte* pages, std::size_t bytes) = 0;
+
+  // The whole of `memory`, made by allocate_heap, for a NIC to register.
+  virtual DmaBuf export_dma_buf(const DeviceMemory& memory) = 0;
+
+  // Copies between any two addresses this PE can reach; returns when done.
+  virtual void copy(void* dst, const void* src, std::size_t bytes) = 0;
+  virtual void set(void* dst, int byte, std::size_t bytes) = 0;
+  // *address = value (or += value), atomically with kernels; returns when it is visible to the
+  // whole system. Waits for no stream of the program.
+  virtual void signal(std::uint64_t* address, std::uint64_t value, bool add) = 0;
+  // Runs a kernel of the library; returns when it has ended. Waits for no stream of the program.
+  // Only a GPU has them: for the CPU device, host code runs the same templates.
+  virtual void launch(LibraryKernel kernel, void** arguments) = 0;
+
+  // Stream-ordered work of this PE.
+  virtual void copy_async(void* dst, const void* src, std::size_t bytes, NativeStream stream) = 0;
+  // *address = value (or += value), after all work queued before it is visible to the whole system.
+  virtual void signal_async(std::uint64_t* address, std::uint64_t value, bool add,
+                            NativeStream stream) = 0;
+  // The arguments are copied. See launch().
+  virtual void launch_async(LibraryKernel kernel, void** arguments, NativeStream stream) = 0;
+  virtual void host_call_async(void (*call)(void*), void* argument, NativeStream stream) = 0;
+  virtual void synchronize(NativeStream stream) = 0;
+
+  // Waits until all that PE `pe` has queued on any stream has ended (on a GPU: all that the process
+  // has). False if `deadline` came before. Throws nothing: what failed has ended.
+  virtual bool wait_for_all_work(int pe, std::chrono::steady_clock::time_point deadline) = 0;
+};
+
+}  // namespace chime::host

@@ -1,0 +1,68 @@
+#include "host/gpu/memfd.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "host/error.hpp"
+
+namespace chime::host {
+namespace {
+
+std::string mebibytes(std::size_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+
+std::byte* map_shared(int fd, std::size_t bytes) {
+  void* address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  if (address == MAP_FAILED)
+    throw system_error("shared memory", "cannot map " + mebibytes(bytes) +
+                                            " (ulimit -v and vm.overcommit_memory bound it; "
+                                            "CHIME_SYMMETRIC_SIZE makes it smaller)");
+  // Fewer page faults and TLB misses where the administrator allows huge pages for shared memory;
+  // else no effect.
+  ::madvise(address, bytes, MADV_HUGEPAGE);
+  return static_cast<std::byte*>(address);
+}
+
+// A mapping, and for memory that was created here the file behind it (-1 for a peer's).
+class MemfdMemory final : public DeviceMemory {
+ public:
+  MemfdMemory(int owned_fd, std::byte* address, std::size_t bytes)
+      : fd_(owned_fd), address_(address), bytes_(bytes) {}
+  MemfdMemory(const MemfdMemory&) = delete;
+  MemfdMemory& operator=(const MemfdMemory&) = delete;
+  ~MemfdMemory() override {
+    ::munmap(address_, bytes_);
+    if (fd_ >= 0) ::close(fd_);
+  }
+
+  std::byte* address() const override { return address_; }
+  std::size_t bytes() const override { return bytes_; }
+  int share_fd() const override { return fd_; }
+  const std::byte* fabric_handle() const override { return nullptr; }
+
+ private:
+  int fd_;
+  std::byte* address_;
+  std::size_t bytes_;
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceMemory> create_memfd(const char* name, std::size_t bytes) {
+  int fd = ::memfd_create(name, MFD_CLOEXEC);
+  if (fd < 0) throw system_error("shared memory", "memfd_create failed (see ulimit -n)");
+  try {
+    if (::ftruncate(fd, static_cast<off_t>(bytes)) != 0)
+      throw system_error("shared memory", "cannot give the heap " + mebibytes(bytes) +
+                                              " (CHIME_SYMMETRIC_SIZE makes it smaller)");
+    return std::make_unique<MemfdMemory>(fd, map_shared(fd, bytes), bytes);
+  } catch (...) {
+    ::close(fd);
+    throw;
+  }
+}
+
+std::unique_ptr<DeviceMemory> map_memfd(int fd, std::size_t bytes) {
+  return std::make_unique<MemfdMemory>(-1, map_shared(fd, bytes), bytes);
+}
+
+}  // namespace chime::host

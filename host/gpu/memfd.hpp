@@ -1,0 +1,20 @@
+// Memory of the operating system that other processes can map: an anonymous file (memfd). The CPU
+// device's heap, and the pages that host and kernels share. Nothing of it is left when the last
+// process ends.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "host/gpu/gpu.hpp"
+
+namespace chime::host {
+
+// New memory, zero, page-aligned, taken from the system only when touched. `name` shows in
+// /proc/<pid>/maps.
+std::unique_ptr<DeviceMemory> create_memfd(const char* name, std::size_t bytes);
+
+// Another process's memfd. `fd` stays the caller's.
+std::unique_ptr<DeviceMemory> map_memfd(int fd, std::size_t bytes);
+
+}  // namespace chime::host

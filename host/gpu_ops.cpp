@@ -1,0 +1,115 @@
+#include "host/gpu_ops.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include "chime/chime.h"
+#include "host/async_error.hpp"
+#include "host/error.hpp"
+#include "host/mapped.hpp"
+#include "host/wait.hpp"
+
+namespace chime::host::gpu_ops {
+namespace {
+
+constexpr char kOrigin[] = "operation";
+
+Gpu& gpu_of(Runtime& runtime) { return *runtime.device->gpu; }
+
+const std::byte* bytes_at(const void* p) { return static_cast<const std::byte*>(p); }
+std::byte* bytes_at(void* p) { return static_cast<std::byte*>(p); }
+
+// Calls move(dst offset, src offset) for each element, in bytes.
+template <class Move>
+void for_each_element(const Strides& strides, Move move) {
+  const auto size = static_cast<std::ptrdiff_t>(strides.element_bytes);
+  for (std::size_t i = 0; i < strides.count; ++i) {
+    const auto n = static_cast<std::ptrdiff_t>(i);
+    move(n * strides.dst * size, n * strides.src * size);
+  }
+}
+
+bool all_left_out(const chime_wait_request& request) {
+  return request.skip != nullptr && std::all_of(request.skip, request.skip + request.count,
+                                                [](int skip) { return skip != 0; });
+}
+
+bool is_satisfied(const chime_wait_request& request, std::size_t looked) {
+  if (request.mode == CHIME_WAIT_ANY) return looked != SIZE_MAX;
+  return looked != 0;  // ALL: holds; SOME: how many
+}
+
+}  // namespace
+
+void put(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int pe) {
+  if (bytes == 0) return check_pe(runtime, kOrigin, pe);
+  gpu_of(runtime).copy(mapped_at(runtime, kOrigin, dst, bytes, pe), src, bytes);
+}
+
+void get(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int pe) {
+  if (bytes == 0) return check_pe(runtime, kOrigin, pe);
+  gpu_of(runtime).copy(dst, mapped_at(runtime, kOrigin, src, bytes, pe), bytes);
+}
+
+void put_strided(Runtime& runtime, void* dst, const void* src, const Strides& strides, int pe) {
+  for_each_element(strides, [&](std::ptrdiff_t to, std::ptrdiff_t from) {
+    put(runtime, bytes_at(dst) + to, bytes_at(src) + from, strides.element_bytes, pe);
+  });
+}
+
+void get_strided(Runtime& runtime, void* dst, const void* src, const Strides& strides, int pe) {
+  for_each_element(strides, [&](std::ptrdiff_t to, std::ptrdiff_t from) {
+    get(runtime, bytes_at(dst) + to, bytes_at(src) + from, strides.element_bytes, pe);
+  });
+}
+
+void signal(Runtime& runtime, std::uint64_t* word, std::uint64_t value, int op, int pe) {
+  if (op != CHIME_SIGNAL_SET && op != CHIME_SIGNAL_ADD)
+    throw Error(kOrigin, CHIMEX_ERR_INVALID, fmt::format("there is no signal operation {}", op));
+  auto* const mapped =
+      reinterpret_cast<std::uint64_t*>(mapped_at(runtime, kOrigin, word, sizeof(*word), pe));
+  gpu_of(runtime).signal(mapped, value, op == CHIME_SIGNAL_ADD);
+}
+
+std::uint64_t amo(Runtime& runtime, AmoCall call) {
+  mapped_at(runtime, kOrigin, call.word, static_cast<std::size_t>(call.width), call.pe);
+  Context ctx = context();
+  DeviceStage& device = *runtime.device;
+  // One at a time: the kernel leaves its result in the one place that host and kernels share.
+  std::lock_guard lock(runtime.one_amo);
+  call.old = &device.control().amo_result;
+  *call.old = 0;
+  void* arguments[] = {&ctx, &call};
+  device.gpu->launch(LibraryKernel::kAmo, arguments);
+  throw_recorded_error(runtime);
+  return *call.old;
+}
+
+std::size_t test(Runtime& runtime, const chime_wait_request& request, const Look& look) {
+  std::vector<std::byte> copy(request.count * static_cast<std::size_t>(request.width));
+  if (!copy.empty()) gpu_of(runtime).copy(copy.data(), request.elements, copy.size());
+  chime_wait_request on_host = request;
+  on_host.elements = copy.data();
+  return look(on_host);
+}
+
+std::size_t wait(Runtime& runtime, const chime_wait_request& request, const Look& look,
+                 std::uint64_t timeout_ns) {
+  std::size_t looked = 0;
+  const auto done = [&] {
+    looked = test(runtime, request, look);
+    return is_satisfied(request, looked) || all_left_out(request);
+  };
+  wait_until(done, runtime.device->control().abort, timeout_ns,
+             [&] { return fmt::format("a value at {}", request.elements); });
+  return request.mode == CHIME_WAIT_ALL ? 0 : looked;
+}
+
+void barrier(Runtime& runtime) {
+  runtime.device->rendezvous->meet({CollectiveCall::Kind::kBarrier});
+}
+
+}  // namespace chime::host::gpu_ops

@@ -1,0 +1,72 @@
+#include "host/guard.hpp"
+
+#include <csignal>
+#include <new>
+#include <string>
+
+#include "host/async_error.hpp"
+#include "host/error.hpp"
+#include "host/init.hpp"
+#include "host/log.hpp"
+
+namespace chime::host {
+namespace {
+
+thread_local std::string last_error;
+
+OnError behaviour() {
+  PeSlot* slot = current_slot();
+  if (slot) return slot->runtime->settings.on_error;
+  // Before chime_init, or when it failed: the variable alone may still say it.
+  try {
+    return read_settings().on_error;
+  } catch (...) {
+    return OnError::kExit;
+  }
+}
+
+// The job was aborted and this PE has said why: the call that met it adds nothing.
+bool is_announced_abort(const Error& error) {
+  PeSlot* slot = current_slot();
+  return error.is_announced() || (slot && is_announced(*slot->runtime, error));
+}
+
+int report(const char* function, int code, const char* what, bool is_known = false) {
+  last_error = std::string(function) + ": " + what;
+  if (!is_known) log_line(LogLevel::kError, pe_for_messages(), last_error);
+  return code;
+}
+
+}  // namespace
+
+int report_current_exception(const char* function) noexcept {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return report(function, error.code(), error.what(), is_announced_abort(error));
+  } catch (const bootstrap::BootstrapError& error) {
+    return report(function, CHIMEX_ERR_SYSTEM, error.what());
+  } catch (const std::bad_alloc&) {
+    return report(function, CHIMEX_ERR_OUT_OF_MEMORY, "the system has no memory left");
+  } catch (const std::exception& error) {
+    return report(function, CHIMEX_ERR_SYSTEM, error.what());
+  }
+}
+
+void handle_current_exception(const char* function) noexcept {
+  const int code = report_current_exception(function);
+  switch (behaviour()) {
+    case OnError::kReturn:
+      return;
+    case OnError::kTrap:
+      std::raise(SIGTRAP);
+      return;
+    case OnError::kExit:
+      if (code == CHIMEX_ERR_ABORTED || code == CHIMEX_ERR_PEER_DEAD) end_aborted_pe();
+      end_job(1, last_error);
+  }
+}
+
+}  // namespace chime::host
+
+extern "C" const char* chimex_last_error(void) { return chime::host::last_error.c_str(); }

@@ -1,0 +1,41 @@
+// The one place where exceptions become status codes and CHIME_ON_ERROR's behaviour. Every exported
+// host function is one call of these (api.cpp, ops.cpp, stream.cpp).
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "chime/error.h"
+
+namespace chime::host {
+
+// Turns the exception that is being handled into this thread's last error: prints it, and returns
+// its code.
+int report_current_exception(const char* function) noexcept;
+
+// report_current_exception, then what CHIME_ON_ERROR says: end the job, trap, or return.
+void handle_current_exception(const char* function) noexcept;
+
+// For functions that return a chimex_status.
+template <class Body>
+int status_of(const char* function, Body&& body) noexcept {
+  try {
+    std::forward<Body>(body)();
+    return CHIMEX_OK;
+  } catch (...) {
+    return report_current_exception(function);
+  }
+}
+
+// For functions that the specification declares void or as returning a value: `T{}` after an error.
+template <class Body>
+auto guarded(const char* function, Body&& body) noexcept -> decltype(body()) {
+  try {
+    return std::forward<Body>(body)();
+  } catch (...) {
+    handle_current_exception(function);
+    if constexpr (!std::is_void_v<decltype(body())>) return decltype(body()){};
+  }
+}
+
+}  // namespace chime::host

@@ -1,0 +1,29 @@
+#include "host/mapped.hpp"
+
+#include <fmt/format.h>
+
+#include "host/error.hpp"
+
+namespace chime::host {
+
+void check_pe(const Runtime& runtime, const char* what, int pe) {
+  if (pe < 0 || pe >= runtime.n_pes())
+    throw Error(
+        what, CHIMEX_ERR_INVALID,
+        fmt::format("there is no PE {}; this job has PEs 0 to {}", pe, runtime.n_pes() - 1));
+  if (!runtime.device->p2p.reaches(pe))
+    throw Error(what, CHIMEX_ERR_UNREACHABLE, runtime.device->p2p.why_not(pe));
+}
+
+std::byte* mapped_at(const Runtime& runtime, const char* what, const void* address,
+                     std::size_t bytes, int pe) {
+  check_pe(runtime, what, pe);
+  const Heap& heap = runtime.device->heap;
+  auto offset = heap.offset_of(address);
+  if (!offset || bytes > heap.bytes() - *offset)
+    throw Error(what, CHIMEX_ERR_INVALID,
+                fmt::format("{} with {} bytes is not inside the symmetric heap", address, bytes));
+  return runtime.device->p2p.heap(pe) + *offset;
+}
+
+}  // namespace chime::host

@@ -1,0 +1,18 @@
+// Where a peer's copy of symmetric memory is mapped for the driver's copies: operations that a
+// stream or the host makes, checked before they start.
+#pragma once
+
+#include <cstddef>
+
+#include "host/runtime.hpp"
+
+namespace chime::host {
+
+// Throws Error unless `pe` exists and its heap is mapped here. `what` is the error's origin.
+void check_pe(const Runtime& runtime, const char* what, int pe);
+
+// Where the `bytes` at symmetric `address` of `pe` are mapped here. Throws Error if they are not.
+std::byte* mapped_at(const Runtime& runtime, const char* what, const void* address,
+                     std::size_t bytes, int pe);
+
+}  // namespace chime::host

@@ -1,0 +1,217 @@
+#include "host/nic_table.hpp"
+
+#include <new>
+
+namespace chime::host {
+namespace {
+
+// Memory that stands in for local buffers that the NIC does not know. A kernel may have every block
+// at a put from its stack; the host operates from few threads.
+constexpr std::uint32_t kStagingSlotBytes = 64 * 1024;
+constexpr std::uint32_t kKernelStagingSlots = 64;
+constexpr std::uint32_t kHostStagingSlots = 4;
+
+constexpr std::uint32_t kKernelContextId = 0;
+constexpr std::uint32_t kHostContextId = 1;
+
+// Hands out typed pieces of memory from front to back; without memory it only counts.
+class Pieces {
+ public:
+  explicit Pieces(std::byte* memory) : memory_(memory) {}
+
+  template <class T>
+  T* take(std::size_t count) {
+    constexpr std::size_t kLine = 128;
+    const std::size_t at = (used_ + kLine - 1) & ~(kLine - 1);
+    used_ = at + count * sizeof(T);
+    return memory_ ? new (memory_ + at) T[count]() : nullptr;
+  }
+  std::size_t used() const { return used_; }
+
+ private:
+  std::byte* const memory_;
+  std::size_t used_ = 0;
+};
+
+// One context's share of the queue pairs to each peer, and its memory.
+struct Share {
+  std::uint32_t id;
+  unsigned first_slot, slots;
+  std::uint32_t staging_slots;
+};
+
+Share kernel_share(const NicOptions& options) {
+  return {kKernelContextId, 0, options.slots, kKernelStagingSlots};
+}
+Share host_share(const NicOptions& options) {
+  return {kHostContextId, options.slots, kHostQueuePairs, kHostStagingSlots};
+}
+
+struct ContextPieces {
+  abi::NicContext* context;
+  abi::NicQueue* queues;
+  abi::NicFault* faults;
+  std::uint64_t* touched;
+  abi::NicFetchSlot* fetch;  // depth + 1 of each queue
+  std::uint64_t* staging_busy;
+  std::byte* staging;
+};
+
+ContextPieces take_context(Pieces& pieces, std::size_t n_pes, const Share& share, unsigned depth) {
+  const std::size_t queues = n_pes * share.slots;
+  return {pieces.take<abi::NicContext>(1),
+          pieces.take<abi::NicQueue>(queues),
+          pieces.take<abi::NicFault>(queues),
+          pieces.take<std::uint64_t>((queues + 63) / 64),
+          pieces.take<abi::NicFetchSlot>(queues * (depth + 1)),
+          pieces.take<std::uint64_t>(share.staging_slots),
+          pieces.take<std::byte>(std::size_t{share.staging_slots} * kStagingSlotBytes)};
+}
+
+// What both contexts share.
+struct CommonPieces {
+  abi::NicPeer* peers;
+  abi::NicBufferTable* no_buffers;
+  const abi::NicBufferTable** buffers;
+};
+
+CommonPieces take_common(Pieces& pieces, std::size_t n_pes) {
+  return {pieces.take<abi::NicPeer>(n_pes), pieces.take<abi::NicBufferTable>(1),
+          pieces.take<const abi::NicBufferTable*>(1)};
+}
+
+abi::NicPeer describe_peer(const Mlx5Transport& nic, int pe) {
+  abi::NicPeer peer{};
+  if (!nic.reaches(pe)) return peer;
+  const NicHeap heap = nic.heap(pe);
+  peer.heap = heap.start;
+  peer.rkey_be = abi::be32(heap.key);
+  peer.strict_rkey_be = abi::be32(heap.strict_key);
+  peer.state = abi::NicPeerState::kUsable;
+  return peer;
+}
+
+std::uint32_t queue_flags(const Mlx5Transport& nic, const Gpu& gpu) {
+  std::uint32_t flags = abi::kNicResult4Big;
+  if (nic.results_8_big_endian()) flags |= abi::kNicResult8Big;
+  // What a NIC reads into a GPU's memory may still be on its way when the completion is seen.
+  if (!gpu.is_cpu()) flags |= abi::kNicFlushReads;
+  return flags;
+}
+
+abi::NicQueue describe_queue(const mlx5::QueuePairView& view) {
+  abi::NicQueue queue{};
+  queue.sq = view.send_queue;
+  queue.record = view.send_record;
+  queue.doorbell = view.doorbell;
+  queue.cq = view.completions;
+  queue.qpn_be = abi::be32(view.qpn << 8);
+  queue.depth = 1u << view.log2_blocks;
+  queue.cqe_count = 1u << view.log2_completions;
+  queue.cq_mode = view.mode == mlx5::CompletionMode::kCollapsed ? abi::NicCqMode::kCollapsed
+                                                                : abi::NicCqMode::kRing;
+  queue.sharing = abi::NicSharing::kGpu;
+  return queue;
+}
+
+// Addresses of scratch memory are the same in requests.
+std::uint64_t in_requests(const void* scratch) { return reinterpret_cast<std::uint64_t>(scratch); }
+
+class Filler {
+ public:
+  Filler(const Mlx5Transport& nic, const Gpu& gpu, const DeviceMemory& heap, int n_pes,
+         unsigned depth)
+      : nic_(nic),
+        heap_(heap),
+        n_pes_(n_pes),
+        depth_(depth),
+        flags_(queue_flags(nic, gpu)),
+        scratch_key_be_(abi::be32(nic.scratch().key)) {}
+
+  void fill(const CommonPieces& common) const {
+    for (int pe = 0; pe < n_pes_; ++pe) common.peers[pe] = describe_peer(nic_, pe);
+    *common.buffers = common.no_buffers;
+  }
+
+  void fill(const ContextPieces& mine, const CommonPieces& common, const Share& share,
+            const NicHeap& own) const {
+    abi::NicContext& context = *mine.context;
+    context.queues = mine.queues;
+    context.faults = mine.faults;
+    context.peers = common.peers;
+    context.touched = mine.touched;
+    context.buffers = common.buffers;
+    context.heap.begin = reinterpret_cast<std::uint64_t>(heap_.address());
+    context.heap.end = context.heap.begin + heap_.bytes();
+    context.heap.nic = own.start;
+    context.heap.lkey_be = abi::be32(own.key);
+    context.staging.memory = mine.staging;
+    context.staging.nic = in_requests(mine.staging);
+    context.staging.busy = mine.staging_busy;
+    context.staging.lkey_be = scratch_key_be_;
+    context.staging.slots = share.staging_slots;
+    context.staging.slot_bytes = kStagingSlotBytes;
+    context.slots = share.slots;
+    context.n_pes = static_cast<std::uint32_t>(n_pes_);
+    context.id = share.id;
+    fill_queues(mine, share);
+  }
+
+ private:
+  void fill_queues(const ContextPieces& mine, const Share& share) const {
+    for (int pe = 0; pe < n_pes_; ++pe)
+      for (unsigned slot = 0; slot < share.slots; ++slot) {
+        const auto index = static_cast<std::size_t>(
+            abi::nic_queue_index(share.slots, slot, static_cast<std::uint32_t>(pe)));
+        abi::NicQueue& queue = mine.queues[index];
+        if (nic_.reaches(pe)) queue = describe_queue(nic_.queue_pair(pe, share.first_slot + slot));
+        queue.pe = pe;
+        queue.flags = flags_;
+        queue.fetch = mine.fetch + index * (depth_ + 1);
+        queue.fetch_nic = in_requests(queue.fetch);
+        queue.fetch_lkey_be = scratch_key_be_;
+      }
+  }
+
+  const Mlx5Transport& nic_;
+  const DeviceMemory& heap_;
+  const int n_pes_;
+  const unsigned depth_;
+  const std::uint32_t flags_;
+  const std::uint32_t scratch_key_be_;
+};
+
+struct AllPieces {
+  CommonPieces common;
+  ContextPieces kernels, host;
+};
+
+AllPieces take_all(Pieces& pieces, int n_pes, const NicOptions& options) {
+  const auto pes = static_cast<std::size_t>(n_pes);
+  const CommonPieces common = take_common(pieces, pes);
+  const ContextPieces kernels =
+      take_context(pieces, pes, kernel_share(options), options.queue_depth);
+  return {common, kernels, take_context(pieces, pes, host_share(options), options.queue_depth)};
+}
+
+}  // namespace
+
+std::size_t NicTable::bytes(int n_pes, const NicOptions& options) {
+  Pieces counted(nullptr);
+  take_all(counted, n_pes, options);
+  return counted.used();
+}
+
+NicTable::NicTable(const Mlx5Transport& nic, const Gpu& gpu, const DeviceMemory& heap, int n_pes,
+                   const NicOptions& options) {
+  Pieces pieces(nic.scratch().memory);
+  const AllPieces all = take_all(pieces, n_pes, options);
+  const Filler filler(nic, gpu, heap, n_pes, options.queue_depth);
+  filler.fill(all.common);
+  filler.fill(all.kernels, all.common, kernel_share(options), nic.own_heap());
+  filler.fill(all.host, all.common, host_share(options), nic.own_heap());
+  kernels_ = all.kernels.context;
+  host_ = all.host.context;
+}
+
+}  // namespace chime::host

@@ -1,0 +1,34 @@
+// What device code sees of the NIC (chime/abi/nic.h), filled from the connected transport. This is
+// the only file that turns the transport's words into the structs that kernels read.
+//
+// Everything lies in the transport's scratch memory: host-visible, mapped for the device, and known
+// to the NIC, which writes results of atomics into it.
+#pragma once
+
+#include <cstddef>
+
+#include "chime/abi/nic.h"
+#include "host/gpu/gpu.hpp"
+#include "host/transport/mlx5/mlx5_transport.hpp"
+
+namespace chime::host {
+
+class NicTable {
+ public:
+  // Scratch memory that the table takes: what the transport is asked for.
+  static std::size_t bytes(int n_pes, const NicOptions& options);
+
+  // `nic` is connected, and opened with the same options.
+  NicTable(const Mlx5Transport& nic, const Gpu& gpu, const DeviceMemory& heap, int n_pes,
+           const NicOptions& options);
+
+  // The default context of kernels; and that of host operations, whose queue pairs no kernel uses.
+  abi::NicContext* kernels() const { return kernels_; }
+  abi::NicContext* host() const { return host_; }
+
+ private:
+  abi::NicContext* kernels_;
+  abi::NicContext* host_;
+};
+
+}  // namespace chime::host

@@ -1,0 +1,380 @@
+// The host half of the families (chime/host_ops.h). On the CPU device: the same templates that
+// kernels run, by the group Thread, on the calling thread's PE. On a GPU: gpu_ops.hpp.
+//
+// A template records its failure in the PE's error record, as in a kernel; here the record becomes
+// the error of this very call.
+#define CHIME_HOST_ONLY
+#include "chime/chime.h"
+#include "chime/device/coll/barrier.cuh"
+#include "chime/device/rma.cuh"
+#include "chime/device/signal.cuh"
+#include "chime/device/sync.cuh"
+#include "chime/host_ops.h"
+#include "host/amo_table.cuh"
+#include "host/async_error.hpp"
+#include "host/error.hpp"
+#include "host/gpu_ops.hpp"
+#include "host/guard.hpp"
+#include "host/init.hpp"
+#include "host/pe.hpp"
+
+namespace chime::host {
+namespace {
+
+// The calling thread's PE, ready for operations.
+PeSlot& ready_slot() {
+  PeSlot* slot = current_slot();
+  if (slot == nullptr || !slot->is_ready.load(std::memory_order_acquire)) {
+    ready_runtime();
+    slot = current_slot();
+  }
+  return *slot;
+}
+
+bool failure_is_recorded(const Context& ctx) {
+  return std::atomic_ref(ctx.error->claimed).load(std::memory_order_relaxed) != 0;
+}
+
+// Runs `on_cpu(context)` and throws what it recorded, or `on_gpu(runtime)`.
+template <class OnCpu, class OnGpu>
+auto run(OnCpu on_cpu, OnGpu on_gpu) {
+  PeSlot& slot = ready_slot();
+  const Context& ctx = slot.context;
+  using Result = decltype(on_cpu(ctx));
+  if (!slot.runtime->device->gpu->is_cpu()) {
+    throw_recorded_error(*slot.runtime);
+    return static_cast<Result>(on_gpu(*slot.runtime));
+  }
+  if constexpr (std::is_void_v<Result>) {
+    on_cpu(ctx);
+    if (failure_is_recorded(ctx)) throw_recorded_error(*slot.runtime);
+  } else {
+    const Result result = on_cpu(ctx);
+    if (failure_is_recorded(ctx)) throw_recorded_error(*slot.runtime);
+    return result;
+  }
+}
+
+// One exported operation: errors are reported under the name that users call.
+template <class OnCpu, class OnGpu>
+auto operation(const char* name, OnCpu on_cpu, OnGpu on_gpu) noexcept {
+  return guarded(name, [&] { return run(on_cpu, on_gpu); });
+}
+
+// The status that `wait` returns, or a timeout of it.
+template <class Wait>
+int status_of_wait(Wait wait) {
+  try {
+    wait();
+    return CHIMEX_OK;
+  } catch (const Error& error) {
+    if (error.code() == CHIMEX_ERR_TIMEOUT) return error.code();
+    throw;
+  }
+}
+
+// Calls `body` with a value of the unsigned type of `bytes`.
+template <class Body>
+auto with_word(std::size_t bytes, Body body) {
+  switch (bytes) {
+    case 1:
+      return body(std::uint8_t{});
+    case 2:
+      return body(std::uint16_t{});
+    case 4:
+      return body(std::uint32_t{});
+    case 8:
+      return body(std::uint64_t{});
+    case 16:
+      return body(exec::Vec16{});
+  }
+  throw Error("operation", CHIMEX_ERR_INVALID, "elements have 1, 2, 4, 8 or 16 bytes");
+}
+
+// Calls `body` with the elements of a wait or test in their type.
+template <class Body>
+auto with_wait_set(const chime_wait_request& request, Body body) {
+  const auto as = [&]<class T>(T) {
+    const T* const values = static_cast<const T*>(request.values);
+    return body(detail::WaitSet<T>{.elements = static_cast<const T*>(request.elements),
+                                   .count = request.count,
+                                   .skip = request.skip,
+                                   .cmp = static_cast<Cmp>(request.cmp),
+                                   .value = request.vector ? T{} : *values,
+                                   .values = request.vector ? values : nullptr});
+  };
+  switch (request.width) {
+    case 2:
+      return request.is_signed ? as(std::int16_t{}) : as(std::uint16_t{});
+    case 4:
+      return request.is_signed ? as(std::int32_t{}) : as(std::uint32_t{});
+    case 8:
+      return request.is_signed ? as(std::int64_t{}) : as(std::uint64_t{});
+  }
+  throw Error("wait", CHIMEX_ERR_INVALID, "elements have 2, 4 or 8 bytes");
+}
+
+// Looks once at elements that the host can read.
+std::size_t look(const chime_wait_request& request) {
+  return with_wait_set(request, [&](const auto& set) -> std::size_t {
+    if (request.mode == CHIME_WAIT_ANY) return detail::test_any(set);
+    if (request.mode == CHIME_WAIT_SOME) return detail::test_some(set, request.indices);
+    return detail::test_all(set);
+  });
+}
+
+// A wait for a signal word as a wait for an element.
+chime_wait_request signal_request(const std::uint64_t* sig, int cmp, const std::uint64_t* value) {
+  return {.elements = sig,
+          .count = 1,
+          .skip = nullptr,
+          .cmp = cmp,
+          .values = value,
+          .vector = 0,
+          .width = sizeof(*sig),
+          .is_signed = 0,
+          .mode = CHIME_WAIT_ALL,
+          .indices = nullptr};
+}
+
+void check_amo(const AmoCall& call) {
+  if (!amo_exists(call.op))
+    throw Error("operation", CHIMEX_ERR_INVALID, "there is no such atomic operation");
+  if (call.width != 4 && call.width != 8)
+    throw Error("operation", CHIMEX_ERR_INVALID, "atomics exist for words of 4 and 8 bytes");
+}
+
+// `*word` of this PE.
+std::uint64_t fetch(Runtime& runtime, const std::uint64_t* word) {
+  std::uint64_t value = 0;
+  gpu_ops::get(runtime, &value, word, sizeof(value), runtime.my_pe());
+  return value;
+}
+
+}  // namespace
+}  // namespace chime::host
+
+using namespace chime;        // NOLINT: this file only forwards into it
+using namespace chime::host;  // NOLINT
+
+extern "C" {
+
+// ---- Remote memory access ----------------------------------------------------------------------
+
+void chime_host_put(void* dst, const void* src, size_t bytes, int pe) {
+  operation(
+      "put", [=](const Context& ctx) { putmem(ctx, Thread{}, dst, src, bytes, pe); },
+      [=](Runtime& runtime) { gpu_ops::put(runtime, dst, src, bytes, pe); });
+}
+
+void chime_host_put_nbi(void* dst, const void* src, size_t bytes, int pe) {
+  operation(
+      "put_nbi", [=](const Context& ctx) { putmem_nbi(ctx, Thread{}, dst, src, bytes, pe); },
+      [=](Runtime& runtime) { gpu_ops::put(runtime, dst, src, bytes, pe); });
+}
+
+void chime_host_get(void* dst, const void* src, size_t bytes, int pe) {
+  operation(
+      "get", [=](const Context& ctx) { getmem(ctx, Thread{}, dst, src, bytes, pe); },
+      [=](Runtime& runtime) { gpu_ops::get(runtime, dst, src, bytes, pe); });
+}
+
+void chime_host_get_nbi(void* dst, const void* src, size_t bytes, int pe) {
+  operation(
+      "get_nbi", [=](const Context& ctx) { getmem_nbi(ctx, Thread{}, dst, src, bytes, pe); },
+      [=](Runtime& runtime) { gpu_ops::get(runtime, dst, src, bytes, pe); });
+}
+
+void chime_host_iput(void* dst, const void* src, ptrdiff_t dst_stride, ptrdiff_t src_stride,
+                     size_t count, size_t element_bytes, int pe) {
+  operation(
+      "iput",
+      [=](const Context& ctx) {
+        with_word(element_bytes, [&]<class T>(T) {
+          iput(ctx, Thread{}, static_cast<T*>(dst), static_cast<const T*>(src), dst_stride,
+               src_stride, count, pe);
+        });
+      },
+      [=](Runtime& runtime) {
+        gpu_ops::put_strided(runtime, dst, src, {dst_stride, src_stride, count, element_bytes}, pe);
+      });
+}
+
+void chime_host_iget(void* dst, const void* src, ptrdiff_t dst_stride, ptrdiff_t src_stride,
+                     size_t count, size_t element_bytes, int pe) {
+  operation(
+      "iget",
+      [=](const Context& ctx) {
+        with_word(element_bytes, [&]<class T>(T) {
+          iget(ctx, Thread{}, static_cast<T*>(dst), static_cast<const T*>(src), dst_stride,
+               src_stride, count, pe);
+        });
+      },
+      [=](Runtime& runtime) {
+        gpu_ops::get_strided(runtime, dst, src, {dst_stride, src_stride, count, element_bytes}, pe);
+      });
+}
+
+// ---- Signals -----------------------------------------------------------------------------------
+
+void chime_host_put_signal(void* dst, const void* src, size_t bytes, uint64_t* sig, uint64_t value,
+                           int op, int pe) {
+  operation(
+      "put_signal",
+      [=](const Context& ctx) {
+        putmem_signal(ctx, Thread{}, dst, src, bytes, signal_of(sig, value, op), pe);
+      },
+      [=](Runtime& runtime) {
+        gpu_ops::put(runtime, dst, src, bytes, pe);
+        gpu_ops::signal(runtime, sig, value, op, pe);
+      });
+}
+
+void chime_host_put_signal_nbi(void* dst, const void* src, size_t bytes, uint64_t* sig,
+                               uint64_t value, int op, int pe) {
+  operation(
+      "put_signal_nbi",
+      [=](const Context& ctx) {
+        putmem_signal_nbi(ctx, Thread{}, dst, src, bytes, signal_of(sig, value, op), pe);
+      },
+      [=](Runtime& runtime) {
+        gpu_ops::put(runtime, dst, src, bytes, pe);
+        gpu_ops::signal(runtime, sig, value, op, pe);
+      });
+}
+
+void chime_host_signal_op(uint64_t* sig, uint64_t value, int op, int pe) {
+  operation(
+      "signal_op", [=](const Context& ctx) { signal_op(ctx, signal_of(sig, value, op), pe); },
+      [=](Runtime& runtime) { gpu_ops::signal(runtime, sig, value, op, pe); });
+}
+
+uint64_t chime_host_signal_fetch(const uint64_t* sig) {
+  return operation(
+      "signal_fetch", [=](const Context&) { return signal_fetch(sig); },
+      [=](Runtime& runtime) { return fetch(runtime, sig); });
+}
+
+uint64_t chime_host_signal_wait_until(uint64_t* sig, int cmp, uint64_t value) {
+  return operation(
+      "signal_wait_until",
+      [=](const Context& ctx) { return signal_wait_until(ctx, sig, static_cast<Cmp>(cmp), value); },
+      [=](Runtime& runtime) {
+        gpu_ops::wait(runtime, signal_request(sig, cmp, &value), look, 0);
+        return fetch(runtime, sig);
+      });
+}
+
+int chime_host_signal_wait_until_timeout(uint64_t* sig, int cmp, uint64_t value,
+                                         uint64_t timeout_ns, uint64_t* seen) {
+  int status = CHIMEX_OK;
+  const int failed = status_of("signal_wait_until_timeout", [&] {
+    status = run(
+        [&](const Context& ctx) {
+          return signal_wait_until_timeout(ctx, sig, static_cast<Cmp>(cmp), value, timeout_ns,
+                                           seen);
+        },
+        [&](Runtime& runtime) {
+          const int waited = status_of_wait(
+              [&] { gpu_ops::wait(runtime, signal_request(sig, cmp, &value), look, timeout_ns); });
+          *seen = fetch(runtime, sig);
+          return waited;
+        });
+  });
+  return failed ? failed : status;
+}
+
+// ---- Atomics ------------------------------------------------------------------------------------
+
+uint64_t chime_host_amo(int op, int fetch, void* dst, int width, uint64_t operand, uint64_t compare,
+                        int pe) {
+  const AmoCall call = {.op = op,
+                        .fetch = fetch != 0,
+                        .word = dst,
+                        .width = width,
+                        .pe = pe,
+                        .operand = operand,
+                        .compare = compare,
+                        .old = nullptr};
+  return operation(
+      "atomic",
+      [&](const Context& ctx) {
+        check_amo(call);
+        return apply_amo(ctx, call);
+      },
+      [&](Runtime& runtime) {
+        check_amo(call);
+        return gpu_ops::amo(runtime, call);
+      });
+}
+
+// ---- Waits and tests ----------------------------------------------------------------------------
+
+size_t chime_host_wait(const chime_wait_request* request) {
+  return operation(
+      "wait_until",
+      [=](const Context& ctx) {
+        return with_wait_set(*request, [&](const auto& set) -> std::size_t {
+          if (request->mode == CHIME_WAIT_ANY) return detail::wait_any(ctx, set);
+          if (request->mode == CHIME_WAIT_SOME)
+            return detail::wait_some(ctx, set, request->indices);
+          detail::wait_all(ctx, set);
+          return 0;
+        });
+      },
+      [=](Runtime& runtime) { return gpu_ops::wait(runtime, *request, look, 0); });
+}
+
+size_t chime_host_test(const chime_wait_request* request) {
+  return operation(
+      "test", [=](const Context&) { return look(*request); },
+      [=](Runtime& runtime) { return gpu_ops::test(runtime, *request, look); });
+}
+
+int chime_host_wait_timeout(const chime_wait_request* request, uint64_t timeout_ns) {
+  int status = CHIMEX_OK;
+  const int failed = status_of("wait_until_timeout", [&] {
+    status = run(
+        [&](const Context& ctx) {
+          return with_wait_set(*request, [&](const auto& set) {
+            return wait_until_timeout(ctx, set.elements, set.cmp, set.value, timeout_ns);
+          });
+        },
+        [&](Runtime& runtime) {
+          return status_of_wait([&] { gpu_ops::wait(runtime, *request, look, timeout_ns); });
+        });
+  });
+  return failed ? failed : status;
+}
+
+// ---- Ordering and collectives -------------------------------------------------------------------
+
+void chime_host_fence(void) {
+  operation(
+      "chime_fence", [](const Context& ctx) { fence(ctx); }, [](Runtime&) {});
+}
+
+void chime_host_quiet(void) {
+  operation(
+      "chime_quiet", [](const Context& ctx) { quiet(ctx); }, [](Runtime&) {});
+}
+
+void chime_host_barrier_all(void) {
+  operation(
+      "chime_barrier_all", [](const Context& ctx) { barrier_all(ctx, Thread{}); },
+      gpu_ops::barrier);
+}
+
+void chime_host_sync_all(void) {
+  operation(
+      "chime_sync_all", [](const Context& ctx) { sync_all(ctx, Thread{}); }, gpu_ops::barrier);
+}
+
+// Addresses alone: the same on both.
+void* chime_host_ptr(const void* dst, int pe) {
+  return guarded("chime_ptr", [=]() -> void* {
+    return ptr(ready_slot().context, static_cast<std::byte*>(const_cast<void*>(dst)), pe);
+  });
+}
+
+}  // extern "C"

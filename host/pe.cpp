@@ -1,0 +1,152 @@
+#include "host/pe.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#define CHIME_HOST_ONLY
+#include "chime/chime.h"
+#include "host/error.hpp"
+#include "host/guard.hpp"
+#include "host/init.hpp"
+
+namespace chime {
+namespace host {
+namespace {
+
+// The PEs of this process, past ones included. Never destroyed: threads may ask while the process
+// ends.
+struct Process {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<PeSlot>> slots;
+  // The PE of threads that are bound to none: the only one of the process, else null.
+  std::atomic<PeSlot*> only{nullptr};
+};
+
+Process& process() {
+  static Process* the_process = new Process;
+  return *the_process;
+}
+
+// Read on every host operation: initial-exec makes it one load.
+thread_local PeSlot* bound_slot __attribute__((tls_model("initial-exec"))) = nullptr;
+std::atomic<PeSlot*>& only_slot = process().only;
+
+bool is_alive(const PeSlot& slot) { return slot.runtime != nullptr; }
+
+void find_only_slot(Process& all) {
+  PeSlot* found = nullptr;
+  int alive = 0;
+  for (const auto& slot : all.slots)
+    if (is_alive(*slot)) {
+      found = slot.get();
+      ++alive;
+    }
+  // Publishes the slot: pairs with the acquire in current_slot below.
+  all.only.store(alive == 1 ? found : nullptr, std::memory_order_release);
+}
+
+void bind(PeSlot& slot) { bound_slot = &slot; }
+
+}  // namespace
+
+PeSlot& enter_pe(std::unique_ptr<Runtime> runtime) {
+  Process& all = process();
+  std::lock_guard lock(all.mutex);
+  all.slots.push_back(std::make_unique<PeSlot>());
+  PeSlot& slot = *all.slots.back();
+  slot.pe = runtime->my_pe();
+  slot.runtime = std::move(runtime);
+  find_only_slot(all);
+  bind(slot);
+  return slot;
+}
+
+void publish_context(PeSlot& slot, const Context& context) {
+  slot.context = context;
+  slot.is_ready.store(true, std::memory_order_release);
+}
+
+std::unique_ptr<Runtime> leave_pe(PeSlot& slot) {
+  Process& all = process();
+  std::lock_guard lock(all.mutex);
+  slot.is_ready.store(false, std::memory_order_relaxed);
+  slot.context = Context{};
+  std::unique_ptr<Runtime> runtime = std::move(slot.runtime);
+  find_only_slot(all);
+  return runtime;
+}
+
+PeSlot* bound_slot_of_thread() {
+  return bound_slot && is_alive(*bound_slot) ? bound_slot : nullptr;
+}
+
+bool had_a_pe() {
+  Process& all = process();
+  std::lock_guard lock(all.mutex);
+  return !all.slots.empty();
+}
+
+PeSlot* current_slot() {
+  if (PeSlot* bound = bound_slot_of_thread()) return bound;
+  return only_slot.load(std::memory_order_acquire);
+}
+
+Runtime& current_runtime() {
+  if (PeSlot* slot = current_slot()) return *slot->runtime;
+  Process& all = process();
+  std::lock_guard lock(all.mutex);
+  for (const auto& slot : all.slots)
+    if (is_alive(*slot))
+      throw Error(
+          "setup", CHIMEX_ERR_NOT_INITIALIZED,
+          "this process has several PEs and this thread is bound to none; call chimex_pe_bind");
+  throw Error("setup", CHIMEX_ERR_NOT_INITIALIZED,
+              all.slots.empty() ? "Chime is not initialised; call chime_init first"
+                                : "called after chime_finalize; call chime_init again first");
+}
+
+void bind_thread(int pe) {
+  Process& all = process();
+  std::lock_guard lock(all.mutex);
+  std::string here;
+  for (const auto& slot : all.slots) {
+    if (!is_alive(*slot)) continue;
+    if (slot->runtime->my_pe() == pe) return bind(*slot);
+    here += fmt::format("{}{}", here.empty() ? "" : ", ", slot->runtime->my_pe());
+  }
+  throw Error("setup", CHIMEX_ERR_INVALID,
+              here.empty()
+                  ? "no PE of this process is initialised"
+                  : fmt::format("PE {} does not live in this process, which has PE {}", pe, here));
+}
+
+int current_pe_or_none() {
+  PeSlot* slot = current_slot();
+  return slot ? slot->pe : -1;
+}
+
+int pe_for_messages() { return bound_slot ? bound_slot->pe : current_pe_or_none(); }
+
+void for_each_pe(void (*visit)(PeSlot&)) {
+  Process& all = process();
+  std::lock_guard lock(all.mutex);
+  for (const auto& slot : all.slots)
+    if (is_alive(*slot)) visit(*slot);
+}
+
+}  // namespace host
+
+const Context& context() {
+  static const Context nobody;
+  host::PeSlot* slot = host::current_slot();
+  if (slot == nullptr) return nobody;
+  // Who asks is about to use the device.
+  if (!slot->is_ready.load(std::memory_order_acquire))
+    host::guarded("chime::context", [] { host::ready_runtime(); });
+  return slot->context;
+}
+
+}  // namespace chime

@@ -1,0 +1,59 @@
+// Which PE a thread speaks for. A process with one PE needs no binding; with several (PEs as
+// threads), each thread is bound to the one that it initialised or named by chimex_pe_bind.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "host/runtime.hpp"
+
+namespace chime::host {
+
+// A PE of this process. Never freed, so that a thread may hold one beyond its finalize: then
+// `runtime` is null and `context.abi_version` is 0.
+struct PeSlot {
+  int pe = -1;
+  Context context;
+  // Whether the device stage stands and `context` is whole. Release in publish_context, acquire by
+  // whoever is about to use either.
+  std::atomic<bool> is_ready{false};
+  std::unique_ptr<Runtime> runtime;
+};
+
+// Makes `runtime` a PE of this process and binds the calling thread to it. The context is filled by
+// publish_context once the device stage stands.
+PeSlot& enter_pe(std::unique_ptr<Runtime> runtime);
+
+// Makes `context` what chime::context() gives threads of that PE.
+void publish_context(PeSlot& slot, const Context& context);
+
+// Takes the PE out of the process: the context is invalid from here on. The caller destroys the
+// runtime.
+std::unique_ptr<Runtime> leave_pe(PeSlot& slot);
+
+// The calling thread's PE; null if it has none.
+PeSlot* current_slot();
+
+// The PE that this very thread initialised or bound; null if it has none of its own.
+PeSlot* bound_slot_of_thread();
+
+// Whether this process ever had a PE.
+bool had_a_pe();
+
+// The calling thread's PE; throws Error{NOT_INITIALIZED} that says which call is missing.
+Runtime& current_runtime();
+
+// Binds the calling thread to PE `pe` of this process; throws Error{INVALID} if it does not live
+// here.
+void bind_thread(int pe);
+
+// The number of the calling thread's PE; -1 if it has none.
+int current_pe_or_none();
+
+// The same, also after the PE has left or failed to join.
+int pe_for_messages();
+
+// Calls `visit` for every PE of this process.
+void for_each_pe(void (*visit)(PeSlot&));
+
+}  // namespace chime::host

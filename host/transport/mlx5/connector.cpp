@@ -1,0 +1,45 @@
+#include "host/transport/mlx5/connector.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <mutex>
+
+namespace chime::host::mlx5 {
+namespace {
+
+// How often this PE has shown a card to its job: a launcher may keep the cards of an earlier
+// chime_init of the same processes, so each turn has a key of its own.
+std::uint64_t next_turn(const bootstrap::Bootstrap& bootstrap) {
+  static std::mutex mutex;
+  static auto& turns = *new std::map<std::pair<std::string, int>, std::uint64_t>;
+  const std::lock_guard lock(mutex);
+  return ++turns[{bootstrap.job_id(), bootstrap.rank()}];
+}
+
+class InitConnector final : public Connector {
+ public:
+  explicit InitConnector(bootstrap::Bootstrap& bootstrap) : bootstrap_(bootstrap) {}
+
+  void connect(Connectable& mine, bootstrap::Deadline deadline) override {
+    const std::string key = fmt::format("chime.nic.{}", next_turn(bootstrap_));
+    const Card card = mine.card();
+    bootstrap_.publish(key, write_card(card));
+    for (int pe = 0; pe < bootstrap_.size(); ++pe)
+      mine.connect(
+          pe, pe == bootstrap_.rank() ? card : read_card(pe, bootstrap_.lookup(pe, key, deadline)));
+    // Nobody sends before everybody can receive.
+    bootstrap_.barrier(deadline);
+  }
+
+ private:
+  bootstrap::Bootstrap& bootstrap_;
+};
+
+}  // namespace
+
+std::unique_ptr<Connector> make_init_connector(bootstrap::Bootstrap& bootstrap) {
+  return std::make_unique<InitConnector>(bootstrap);
+}
+
+}  // namespace chime::host::mlx5

@@ -1,0 +1,95 @@
+#include "host/transport/mlx5/mlx5_mr.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <cerrno>
+#include <functional>
+
+#include "host/error.hpp"
+#include "host/transport/p2p/unique_fd.hpp"
+
+namespace chime::host::mlx5 {
+namespace {
+
+constexpr int kRemoteAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+                              IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+constexpr int kDataAccess = kRemoteAccess | IBV_ACCESS_RELAXED_ORDERING;
+
+std::string locked_memory_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    return "unlimited";
+  return fmt::format("{} KiB", limit.rlim_cur >> 10);
+}
+
+// A way to register the heap: `bytes` under the access flags given.
+using Register = std::function<ibv_mr*(int access)>;
+
+struct Keys {
+  MemoryKey data, strict;
+  explicit operator bool() const { return data && strict; }
+};
+
+// Leaves errno as the call that failed set it.
+Keys register_twice(const Register& make) {
+  Keys keys;
+  keys.data.reset(make(kDataAccess));
+  if (keys.data) keys.strict.reset(make(kRemoteAccess));
+  return keys;
+}
+
+[[noreturn]] void fail_to_register(const std::string& tried, int error_number, bool is_host,
+                                   std::size_t bytes) {
+  std::string advice = fmt::format(
+      "locked memory is bounded to {} (ulimit -l), which all registered memory counts "
+      "against; raise it or make CHIME_SYMMETRIC_SIZE smaller",
+      locked_memory_limit());
+  if (!is_host)
+    advice =
+        "the GPU's memory needs dma-buf (Linux 5.12, the open NVIDIA kernel modules) or the "
+        "module nvidia-peermem; " +
+        advice;
+  fail_nic(fmt::format("the symmetric heap ({} MiB) cannot be registered: {}", bytes >> 20, tried),
+           error_number, advice);
+}
+
+}  // namespace
+
+RegisteredHeap::RegisteredHeap(const Device& device, Gpu& gpu, const DeviceMemory& heap) {
+  std::string tried;
+  Keys keys;
+  const DmaBuf exported = gpu.export_dma_buf(heap);
+  const UniqueFd dma_buf(exported.fd);
+  if (dma_buf) {
+    keys = register_twice([&](int access) {
+      return rdma_core().ibv_reg_dmabuf_mr(device.pd(), 0, heap.bytes(), kStart, dma_buf.get(),
+                                           access);
+    });
+    how_ = "dma-buf";
+    if (!keys) tried = "by dma-buf: " + std::generic_category().message(errno) + "; ";
+  } else if (!gpu.is_cpu()) {
+    tried = "no dma-buf: " + exported.why_not + "; ";
+  }
+  if (!keys) {
+    keys = register_twice([&](int access) {
+      return rdma_core().ibv_reg_mr_iova2(device.pd(), heap.address(), heap.bytes(), kStart,
+                                          static_cast<unsigned>(access));
+    });
+    how_ = gpu.is_cpu() ? "host memory" : "nvidia-peermem";
+  }
+  if (!keys) fail_to_register(tried + "by address", errno, gpu.is_cpu(), heap.bytes());
+  data_ = std::move(keys.data);
+  strict_ = std::move(keys.strict);
+}
+
+MemoryKey register_local(const Device& device, std::byte* memory, std::size_t bytes) {
+  MemoryKey key(rdma_core().ibv_reg_mr_iova2(
+      device.pd(), memory, bytes, reinterpret_cast<std::uint64_t>(memory), IBV_ACCESS_LOCAL_WRITE));
+  if (!key)
+    fail_nic(fmt::format("{} KiB of queue memory cannot be registered", bytes >> 10), errno,
+             "locked memory is bounded to " + locked_memory_limit() + " (ulimit -l)");
+  return key;
+}
+
+}  // namespace chime::host::mlx5

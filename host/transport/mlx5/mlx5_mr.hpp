@@ -1,0 +1,38 @@
+// The symmetric heap as the NIC knows it: registered once, under two keys.
+//
+// Writes of data may be reordered on the way to memory (relaxed ordering: PCIe and the CPU then
+// take them faster). Signals and atomics go under the second key, which keeps PCIe's order: they
+// never overtake data that was written before.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "host/gpu/gpu.hpp"
+#include "host/transport/mlx5/mlx5_device.hpp"
+
+namespace chime::host::mlx5 {
+
+class RegisteredHeap {
+ public:
+  // By dma-buf if the memory has one, else by address (nvidia-peermem for a GPU's, or the host's
+  // own). Throws Error with every way that was tried.
+  RegisteredHeap(const Device& device, Gpu& gpu, const DeviceMemory& heap);
+
+  // Address of the heap's start in work requests, here and at peers: requests carry offsets.
+  static constexpr std::uint64_t kStart = 0;
+
+  std::uint32_t key() const { return data_->rkey; }  // equals the local key on mlx5
+  std::uint32_t strict_key() const { return strict_->rkey; }
+  const std::string& how() const { return how_; }  // "dma-buf"
+
+ private:
+  MemoryKey data_, strict_;
+  std::string how_;
+};
+
+// Host memory that only this PE's work requests name.
+MemoryKey register_local(const Device& device, std::byte* memory, std::size_t bytes);
+
+}  // namespace chime::host::mlx5

@@ -1,0 +1,39 @@
+// All queue memory of a PE: one piece that the host, kernels and the NIC see, handed out once, from
+// front to back, and freed as a whole. One mapping for the GPU, and nothing to allocate while
+// kernels run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "host/gpu/gpu.hpp"
+
+namespace chime::host::mlx5 {
+
+class Slab {
+ public:
+  // Words of different queues share no line that the GPU or the NIC fetches.
+  static constexpr std::size_t kLine = 128;
+
+  Slab(Gpu& gpu, std::size_t bytes) : memory_(gpu.allocate_host_visible(bytes)) {}
+
+  // Zeroed. Null when the slab is used up. `alignment`: a power of two; at least a line is kept.
+  std::byte* take(std::size_t bytes, std::size_t alignment) noexcept {
+    const std::size_t unit = alignment < kLine ? kLine : alignment;
+    const auto start = reinterpret_cast<std::uintptr_t>(memory_->address());
+    const std::size_t at = ((start + used_ + unit - 1) & ~(unit - 1)) - start;
+    if (at > memory_->bytes() || bytes > memory_->bytes() - at) return nullptr;
+    used_ = at + bytes;
+    return memory_->address() + at;
+  }
+
+  std::byte* address() const { return memory_->address(); }
+  std::size_t bytes() const { return memory_->bytes(); }
+
+ private:
+  std::unique_ptr<DeviceMemory> memory_;
+  std::size_t used_ = 0;
+};
+
+}  // namespace chime::host::mlx5

@@ -1,0 +1,28 @@
+// What the user may decide about the NIC path. Filled by host/env.cpp, whose table explains each.
+#pragma once
+
+#include <string>
+
+namespace chime::host {
+
+enum class NicBackend { kAuto, kVerbs, kDevx };
+
+struct NicOptions {
+  std::string device = "auto";  // auto, none, soft, or a device's name with or without ":port"
+  NicBackend backend = NicBackend::kAuto;
+  unsigned slots = 2;           // queue pairs to each peer: a power of two, at most 64
+  unsigned queue_depth = 1024;  // 64-byte blocks of a send queue: a power of two
+  int gid_index = -1;           // -1: chosen by mlx5_gid
+  unsigned service_level = 0;
+  unsigned traffic_class = 0;
+  unsigned pkey_index = 0;
+  unsigned timeout = 18;  // 4.096 us * 2^timeout
+  unsigned retry = 7;
+  std::string softnic_library;  // empty: looked for beside libchime.so
+
+  bool is_off() const { return device == "none"; }
+  bool is_auto() const { return device == "auto"; }
+  bool is_soft() const { return device == "soft"; }
+};
+
+}  // namespace chime::host

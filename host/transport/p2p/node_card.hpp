@@ -1,0 +1,39 @@
+// What a PE tells its node mates about itself, and the descriptors of its memory that travel with
+// it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "bootstrap/peer_watch.hpp"
+#include "chime/abi/state.h"
+#include "host/transport/p2p/unique_fd.hpp"
+
+namespace chime::host {
+
+// Bytes on a socket between processes of one machine and one version of Chime.
+struct NodeCard {
+  std::uint32_t abi_version = kAbiVersion;
+  std::int32_t pe = -1;
+  std::uint32_t heap_has_fd = 1;  // 0: the heap travels by `fabric_handle`
+  std::uint32_t reserved = 0;
+  bootstrap::ProcessCard process;  // also for the watch over it
+  std::uint64_t heap_bytes = 0;
+  std::uint64_t control_bytes = 0;
+  std::uint64_t heap_address = 0;  // for node mates that are threads of the same process
+  std::uint64_t control_address = 0;
+  std::byte fabric_handle[64] = {};
+};
+static_assert(std::is_trivially_copyable_v<NodeCard>);
+
+// A node mate as the exchange found it.
+struct NodeMate {
+  NodeCard card;
+  UniqueFd heap;  // empty when the heap travels by fabric handle
+  UniqueFd control;
+};
+
+}  // namespace chime::host

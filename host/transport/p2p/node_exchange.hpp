@@ -1,0 +1,21 @@
+// Every PE of a node learns every node mate's card and gets the descriptors of its memory.
+//
+// The lowest PE of the node is the hub: it collects all cards, then sends the whole set to
+// everyone, so n PEs make n - 1 connections. The hub's socket name follows from the job, so nothing
+// has to be looked up; whoever connects proves with the job's secret that it belongs.
+#pragma once
+
+#include <vector>
+
+#include "bootstrap/bootstrap.hpp"
+#include "host/transport/p2p/node_card.hpp"
+
+namespace chime::host {
+
+// Collective over bootstrap.node_peers(). Returns all node mates but this PE, in PE order.
+// `heap_fd` may be -1. Throws Error naming the PEs that did not come, or that run another version.
+std::vector<NodeMate> exchange_with_node(const bootstrap::Bootstrap& bootstrap,
+                                         const NodeCard& mine, int heap_fd, int control_fd,
+                                         bootstrap::Deadline deadline);
+
+}  // namespace chime::host

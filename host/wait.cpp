@@ -1,0 +1,57 @@
+#include "host/wait.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "host/abort.hpp"
+#include "host/error.hpp"
+
+namespace chime::host {
+namespace {
+
+constexpr unsigned kSpins = 200;  // about a microsecond: a mate on another core answers within it
+// Then let others run, then sleep, soon and longer each time: these waits are for PEs that come to
+// a collective call, and where PEs outnumber cores, each turn here is taken from one that is
+// awaited. (16 PEs on 2 cores, 2000 yields: a fifth of a start-up's processor time.)
+constexpr unsigned kYields = kSpins + 50;
+constexpr unsigned kSleepsPerDoubling = 8;
+
+}  // namespace
+
+void Backoff::pause() {
+  ++turns_;
+  if (turns_ < kSpins) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  } else if (turns_ < kYields) {
+    ::sched_yield();
+  } else {
+    unsigned doublings = std::min((turns_ - kYields) / kSleepsPerDoubling, 5u);
+    std::this_thread::sleep_for(std::chrono::microseconds(20u << doublings));
+  }
+}
+
+void throw_if_aborted(const abi::AbortWord& word) {
+  if (auto cause = abort_cause(word)) throw Error(kJobOrigin, cause->status, cause->why);
+}
+
+void wait_until(const std::function<bool()>& done, const abi::AbortWord& abort,
+                std::uint64_t timeout_ns, const std::function<std::string()>& waited_for) {
+  Backoff backoff;
+  auto start = std::chrono::steady_clock::now();
+  while (!done()) {
+    throw_if_aborted(abort);
+    backoff.pause();
+    auto waited = std::chrono::steady_clock::now() - start;
+    if (timeout_ns != 0 && waited > std::chrono::nanoseconds(timeout_ns))
+      throw Error("wait", CHIMEX_ERR_TIMEOUT,
+                  fmt::format("waited {:.3g} s for {} (CHIME_TIMEOUT bounds it)",
+                              static_cast<double>(timeout_ns) * 1e-9, waited_for()));
+  }
+}
+
+}  // namespace chime::host

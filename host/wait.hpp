@@ -1,0 +1,31 @@
+// How host code waits for a word that another PE writes: spin, then yield, then sleep; bounded by a
+// deadline and ended by the abort word.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "chime/abi/state.h"
+
+namespace chime::host {
+
+// One turn after another of a waiting loop: cheap at first, kind to other processes later.
+class Backoff {
+ public:
+  void pause();
+
+ private:
+  unsigned turns_ = 0;
+};
+
+// Throws the Error that a raised abort word stands for; returns if it is not raised.
+void throw_if_aborted(const abi::AbortWord& word);
+
+// Waits until `done()` is true. Throws when `abort` is raised, and when `timeout_ns` (0: no bound)
+// have passed: then `waited_for()` completes the sentence "waited 120 s for ...".
+void wait_until(const std::function<bool()>& done, const abi::AbortWord& abort,
+                std::uint64_t timeout_ns, const std::function<std::string()>& waited_for);
+
+}  // namespace chime::host

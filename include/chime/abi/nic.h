@@ -1,0 +1,213 @@
+// What a kernel sees of the NIC: queue pairs, keys of memory here and at the peers, staging slots,
+// and where failures are written. The host (host/transport/mlx5) fills it at init; kernels
+// (device/path/nic) post and poll. README.md has the pictures, device/path/README.md the protocol.
+//
+// All pointers are addresses for device code. Names that end in _be are big-endian in memory, as
+// work requests carry them. "Host" as an owner means: written before the structure is published,
+// read-only from then on.
+#ifndef CHIME_ABI_NIC_H_
+#define CHIME_ABI_NIC_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "chime/abi/wqe.h"
+
+namespace chime::abi {
+
+// ---- Queue pairs --------------------------------------------------------------------------------
+
+// The widest set of threads that may post to a queue at the same time: the scope of its atomics.
+enum class NicSharing : std::uint32_t {
+  kExclusive = 0,  // one thread: no atomics
+  kBlock = 1,      // threads of one block
+  kGpu = 2,        // any
+};
+
+enum class NicCqMode : std::uint32_t {
+  kCollapsed = 0,  // one CQE that every completion overwrites (DevX)
+  kRing = 1,       // more CQEs than WQEBBs in the send queue, with owner bits (verbs)
+};
+
+// How a queue's memory lies, and what its NIC does.
+inline constexpr std::uint32_t kNicAllOnGpu = 1 << 0;    // ring, record and sources: gpu fences do
+inline constexpr std::uint32_t kNicResult4Big = 1 << 1;  // 4-byte results land big-endian
+inline constexpr std::uint32_t kNicResult8Big = 1 << 2;  // 8-byte results land big-endian
+inline constexpr std::uint32_t kNicFlushReads = 1 << 3;  // a CQE may overtake a read's data: DUMP
+inline constexpr std::uint32_t kNicUnorderedWrites = 1 << 4;  // a peer may see writes out of order
+
+inline constexpr unsigned kNicBatch = 32;  // WQEBBs after which a doorbell is rung in any case
+inline constexpr std::uint32_t kNicLeastDepth = 128;        // WQEBBs: see device/path/README.md
+inline constexpr std::uint32_t kNicMostDepth = 32768;       // half of what a 16-bit index can tell
+inline constexpr std::uint64_t kNicMostBytes = 1ull << 30;  // of one work request
+
+// The upper bits of NicProducer::ready.
+inline constexpr std::uint64_t kNicOwed = 1ull << 63;  // a doorbell is owed for what is before
+inline constexpr std::uint64_t kNicWide = 1ull << 62;  // the last WQE takes two WQEBBs
+inline constexpr std::uint64_t kNicIndexBits = kNicWide - 1;
+
+// Indices count WQEBBs since the queue was made, in 64 bits; the NIC sees the low 16.
+struct alignas(128) NicProducer {
+  std::uint64_t resv;    // reserved by posters; owner: atomic add of the poster
+  std::uint64_t ready;   // written, in order; owner: the poster whose base it equals
+  std::uint64_t posted;  // told to the NIC; owner: the same poster
+  std::uint64_t reserved[13];
+};
+struct alignas(128) NicConsumer {
+  std::uint64_t done;  // one past the first WQEBB of the last WQE known to be complete; atomic max
+  std::uint64_t cqes;  // ring mode: CQEs taken; atomic compare-and-swap
+  std::uint32_t status;  // 0 in use, else a NicStatus word; owner: whoever turns it from 0
+  std::uint32_t reserved[27];
+};
+
+// Where results of fetching atomics land: slot i belongs to the WQE whose first WQEBB has index i
+// (mod depth).
+struct alignas(16) NicFetchSlot {
+  std::uint64_t value;  // owner: the NIC while busy
+  std::uint64_t busy;   // 0 -> 1 by the poster, 1 -> 0 by the reader, when it has the value
+};
+static_assert(sizeof(NicFetchSlot) == 16);
+
+// One queue pair to one peer. Owner of the first 128 bytes: the host.
+struct alignas(128) NicQueue {
+  std::byte* sq;          // depth WQEBBs, a power of two, 64-byte aligned
+  std::uint32_t* record;  // the send half of the doorbell record
+  std::uint64_t*
+      doorbell;         // register; or, for a CPU-assisted doorbell, a word that the proxy polls
+  std::byte* cq;        // CQEs, filled with 0xff at the start
+  NicFetchSlot* fetch;  // [depth + 1]; the last one takes results that nobody wants
+  std::uint64_t fetch_nic;  // its address in work requests
+  std::uint32_t fetch_lkey_be;
+  std::uint32_t qpn_be;     // be32(qpn << 8)
+  std::uint32_t depth;      // WQEBBs of the send queue
+  std::uint32_t cqe_count;  // CQEs, a power of two: 1, or at least 2 * depth
+  NicCqMode cq_mode;
+  NicSharing sharing;
+  std::uint32_t flags;
+  std::int32_t pe;         // the peer
+  std::uint64_t start;     // the counters' first value
+  std::uint64_t cq_start;  // that of `cqes`
+  std::uint32_t reserved[6];
+  NicProducer producer;
+  NicConsumer consumer;
+};
+static_assert(sizeof(NicProducer) == 128 && sizeof(NicConsumer) == 128);
+static_assert(sizeof(NicQueue) == 384 && offsetof(NicQueue, producer) == 128 &&
+              offsetof(NicQueue, consumer) == 256 && offsetof(NicQueue, qpn_be) == 52 &&
+              offsetof(NicQueue, start) == 80);
+
+// Why a queue is no longer used.
+enum class NicStop : std::uint32_t {
+  kNone = 0,
+  kError = 1,   // an error CQE; its syndrome is in the low byte
+  kGaveUp = 2,  // a thread left a wait between reservation and completion
+  kClosed = 3,  // the host took it out of use
+};
+CHIME_ABI_FN std::uint32_t nic_status(NicStop stop, std::uint32_t syndrome = 0) {
+  return static_cast<std::uint32_t>(stop) << 8 | (syndrome & 0xff);
+}
+CHIME_ABI_FN NicStop nic_stop(std::uint32_t status) { return static_cast<NicStop>(status >> 8); }
+
+// ---- Peers and memory ---------------------------------------------------------------------------
+
+enum class NicPeerState : std::uint32_t {
+  kNone = 0,    // no queue pair
+  kUsable = 1,  // published with release by the host; pairs with the load in device/peer.cuh
+};
+
+// One PE as this one reaches it. Owner: the host.
+struct alignas(32) NicPeer {
+  std::uint64_t heap;            // address of its heap's start in work requests
+  std::uint32_t rkey_be;         // for data
+  std::uint32_t strict_rkey_be;  // for signals and atomics: never overtakes
+  NicPeerState state;
+  std::uint32_t reserved[3];
+};
+static_assert(sizeof(NicPeer) == 32);
+
+// A range of this PE's memory that the NIC may read and write. Owner: the host.
+struct NicBuffer {
+  std::uint64_t begin, end;  // [begin, end) as device code addresses it
+  std::uint64_t nic;         // address of `begin` in work requests
+  std::uint32_t lkey_be;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(NicBuffer) == 32);
+
+// Registered buffers beside the heap, sorted by `begin`, apart from each other. Never changed:
+// registering one publishes a new table (release; pairs with the acquire in path/nic/memory.cuh),
+// and the old one lives until finalize.
+struct NicBufferTable {
+  std::uint64_t count;
+  const NicBuffer* buffers;
+};
+
+// Memory that stands in for what is not registered: `slots` pieces of `slot_bytes`, each with a
+// word that is 0 while it is free (taken by compare-and-swap, freed by a release).
+struct NicStaging {
+  std::byte* memory;
+  std::uint64_t nic;
+  std::uint64_t* busy;  // [slots]
+  std::uint32_t lkey_be;
+  std::uint32_t slots;
+  std::uint32_t slot_bytes;  // a multiple of 128
+  std::uint32_t reserved;
+};
+static_assert(sizeof(NicStaging) == 40);
+
+// ---- Failures -----------------------------------------------------------------------------------
+
+// The first failure of a queue, in host-visible memory. Owner: the thread that turned the queue's
+// status from 0 (kernel or host); `published` goes 0 -> 1 with release, for the host's reader.
+struct alignas(64) NicFault {
+  std::uint32_t published;
+  std::uint32_t status;  // NicQueue's, as it was set
+  std::int32_t pe;       // the peer
+  std::uint32_t context;
+  std::uint32_t slot;
+  std::uint32_t qpn;
+  std::uint8_t opcode;    // WqeOpcode
+  std::uint8_t syndrome;  // CqeSyndrome
+  std::uint8_t vendor_error;
+  std::uint8_t first_lost;  // 1: flushed; the cause was overwritten (collapsed CQ)
+  std::uint16_t wqe_index;
+  std::uint16_t reserved;
+  std::uint64_t remote_address;
+  std::uint64_t bytes;
+  std::uint64_t time_ns;  // exec::clock_ns
+};
+static_assert(sizeof(NicFault) == 64 && offsetof(NicFault, remote_address) == 32);
+
+// ---- Contexts -----------------------------------------------------------------------------------
+
+// One ordering domain: K queue pairs to each peer, which blocks share by rank. An explicit context
+// has one. Owner: the host.
+struct alignas(128) NicContext {
+  NicQueue* queues;        // [n_pes * slots], by nic_queue_index
+  NicFault* faults;        // one per queue
+  const NicPeer* peers;    // [n_pes]
+  std::uint64_t* touched;  // a bit per queue: set by its first poster, never cleared
+  const NicBufferTable* const* buffers;
+  NicBuffer heap;  // this PE's own
+  NicStaging staging;
+  std::uint32_t slots;  // K: a power of two, at most 64
+  std::uint32_t n_pes;
+  std::uint32_t id;  // 0: the default context
+  std::uint32_t reserved[3];
+};
+static_assert(sizeof(NicContext) == 256 && offsetof(NicContext, heap) == 40 &&
+              offsetof(NicContext, staging) == 72 && offsetof(NicContext, slots) == 112);
+
+// The queue of a slot to a peer. Queues of one peer are neighbours, so that a word of `touched`
+// holds all of a peer's.
+CHIME_ABI_FN std::uint64_t nic_queue_index(std::uint32_t slots, std::uint32_t slot,
+                                           std::uint32_t pe) {
+  return static_cast<std::uint64_t>(pe) * slots + slot;
+}
+CHIME_ABI_FN std::uint64_t nic_touched_words(const NicContext& context) {
+  return (static_cast<std::uint64_t>(context.n_pes) * context.slots + 63) / 64;
+}
+
+}  // namespace chime::abi
+
+#endif  // CHIME_ABI_NIC_H_

@@ -1,0 +1,109 @@
+// The state that the host fills at init and every kernel reads: who I am, where the peers' heaps
+// are mapped, how waits end. One `Context` per PE; kernels get it as an argument or from their
+// translation unit's copy.
+//
+// Shared by host code, device code on a GPU and device code on the SIMT executor: fixed-width
+// fields only. README.md beside this file has the picture.
+#ifndef CHIME_ABI_STATE_H_
+#define CHIME_ABI_STATE_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace chime {
+
+inline constexpr std::uint32_t kAbiVersion = 1;
+
+// How a PE's memory is reached. `peer.cuh` alone decides which one is used.
+enum class Path : std::uint32_t { kNone = 0, kP2p = 1, kNic = 2, kProxy = 3 };
+
+// What the calling thread does after a wait failed. CHIME_ON_ERROR.
+enum class OnError : std::uint32_t { kExit = 0, kReturn = 1, kTrap = 2 };
+
+// What a wait waited for; the words are in error text of the host (host/error.cpp) and in device
+// reports.
+enum class WaitKind : std::uint32_t {
+  kNone = 0,
+  kSignal = 1,
+  kWaitUntil = 2,
+  kBarrier = 3,
+  kSync = 4,
+  kQuiet = 5,
+  kGridSync = 6,
+  kUser = 7,
+};
+
+namespace abi {
+
+// Raised once per PE, in host-visible memory. Every device wait polls `raised`.
+// Owner of all fields: the first writer that turns `raised` from 0 to 1 by compare-and-swap; it
+// stores the other fields before (release on `raised`; pairs with the acquire load in wait.cuh).
+struct alignas(64) AbortWord {
+  std::uint32_t raised;    // 0 | 1 claimed, being written | 2 published
+  std::int32_t status;     // chimex_status
+  std::int32_t pe;         // the PE that is to blame, -1 if none is
+  std::uint32_t path;      // Path by which it was reached
+  std::int32_t exit_code;  // of the processes that end because of it
+  char why[108];           // zero-terminated words for the user
+};
+static_assert(sizeof(AbortWord) == 128 && offsetof(AbortWord, why) == 20);
+
+// The first failure of this PE's kernels and host operations. Whoever fails claims it by
+// compare-and-swap; the host reports it at its next call, or at finalize, and frees it.
+struct alignas(64) ErrorRecord {
+  std::uint32_t claimed;   // 0 | 1 being written | 2 published (release; pairs with the acquire in
+                           // host/async_error.cpp)
+  std::int32_t status;     // chimex_status
+  std::int32_t pe;         // peer concerned, -1 if unknown
+  std::uint32_t wait;      // WaitKind
+  std::uint64_t address;   // what was waited on or operated on, in this PE's address space
+  std::uint64_t expected;  // value compared with; bytes if `wait` is kNone
+  std::uint64_t seen;      // last value seen
+  std::uint64_t waited_ns;
+};
+static_assert(sizeof(ErrorRecord) == 64 && offsetof(ErrorRecord, address) == 16);
+
+// Barrier and sync words. Lies at offset 0 of every PE's heap, so peers find it without being told.
+// Monotone counters: round r of the n-th barrier is done when flags[r] >= n. `epoch` is local to
+// its PE.
+inline constexpr int kMaxBarrierRounds = 32;  // dissemination over up to 2^32 PEs
+struct alignas(128) SyncArea {
+  std::uint64_t epoch;  // owner: the PE itself, one barrier at a time
+  std::uint64_t pad[15];
+  struct alignas(64) Flag {
+    std::uint64_t arrived;
+    std::uint64_t pad[7];
+  } flags[kMaxBarrierRounds];
+};
+inline constexpr std::size_t kHeapReserved =
+    64 * 1024;  // bytes at the heap's start that belong to Chime
+static_assert(sizeof(SyncArea) <= kHeapReserved && offsetof(SyncArea, flags) == 128);
+
+}  // namespace abi
+
+// Everything device code knows of its PE. Plain data: copied into kernel arguments and __constant__
+// memory.
+struct Context {
+  std::uint32_t abi_version = 0;  // kAbiVersion; 0 means that nobody filled this copy
+  std::uint32_t size = 0;         // sizeof(Context) of the library that filled it
+  std::int32_t my_pe = -1;
+  std::int32_t n_pes = 0;
+  std::byte* heap = nullptr;  // my symmetric heap, as my device code addresses it
+  std::uint64_t heap_bytes = 0;
+  std::byte* const* peer_heap =
+      nullptr;                    // [n_pes] where each PE's heap is mapped here; null = not mapped
+  abi::SyncArea* sync = nullptr;  // == heap
+  abi::AbortWord* abort = nullptr;    // host-visible
+  abi::ErrorRecord* error = nullptr;  // host-visible
+  std::uint64_t wait_timeout_ns =
+      0;  // bound of Chime's own waits (barrier, sync); 0 = none. CHIME_TIMEOUT
+  OnError on_error = OnError::kExit;
+  Path amo_path = Path::kP2p;  // one per job: see peer.cuh
+  std::uint32_t checked = 0;   // 1: device code checks PEs and addresses. CHIME_CHECK
+  std::uint32_t reserved = 0;
+};
+static_assert(sizeof(Context) <= 512, "must fit in constant memory and in kernel arguments");
+
+}  // namespace chime
+
+#endif  // CHIME_ABI_STATE_H_

@@ -1,0 +1,38 @@
+// How a translation unit that nvcc compiled tells libchime where its copy of the state is.
+//
+// Without -rdc=true a `__constant__` variable belongs to one translation unit. So each unit that
+// includes Chime's device code has a Context of its own, registers itself before main (or when its
+// library is opened) and is filled by a function compiled in that unit: only the CUDA runtime that
+// the unit links knows the variable's name.
+#ifndef CHIME_ABI_TU_STATE_H_
+#define CHIME_ABI_TU_STATE_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Owner: the translation unit. libchime writes `next` alone, and only while the unit is registered.
+struct chime_tu {
+  uint32_t abi_version;    // kAbiVersion that the unit was compiled with
+  uint32_t context_bytes;  // sizeof(Context) there
+  const char* file;        // for messages
+  // Copies `bytes` of a Context to the unit's variable on the calling thread's current device, past
+  // all streams. Null on success, else the CUDA runtime's words.
+  const char* (*fill)(const void* context, size_t bytes);
+  // The variable's address on that device. Null on success, else the words.
+  const char* (*address)(void** device_address);
+  struct chime_tu* next;
+};
+
+// Called by a unit's static constructor and destructor; exported by libchime.
+__attribute__((visibility("default"))) void chime_register_tu(struct chime_tu* unit);
+__attribute__((visibility("default"))) void chime_unregister_tu(struct chime_tu* unit);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+#endif  // CHIME_ABI_TU_STATE_H_

@@ -1,0 +1,220 @@
+// Chime's API by chapter of OpenSHMEM 1.5. Each contract is written here and nowhere else.
+//
+// A C file, and a C++ file that defines CHIME_HOST_ONLY, sees the host functions. Any other C++ or
+// CUDA file also gets the device side: its last lines include chime_device.cuh, which defines the
+// families that both host and kernels may call as header-only functions.
+//
+// Words used below. PE: a process (or a thread bound with chimex_pe_bind) of the job, numbered
+// 0..n-1. Symmetric address: an address inside this PE's symmetric heap; it names the same offset
+// on every PE. Collective: every PE must call it, in the same order, with the same arguments unless
+// it says otherwise.
+//
+// Errors: functions that return int return a chimex_status. Functions that the specification
+// declares void or pointer report a failure on stderr and through chimex_last_error(), then do what
+// CHIME_ON_ERROR says: exit (default; the job ends with a non-zero status), return (with null or no
+// effect) or trap.
+#ifndef CHIME_CHIME_H_
+#define CHIME_CHIME_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chime/error.h"
+#include "chime/types.h"
+
+#define CHIME_VERSION_MAJOR 0
+#define CHIME_VERSION_MINOR 1
+#define CHIME_VERSION_PATCH 0
+
+// The level of OpenSHMEM whose names and semantics Chime follows.
+#define CHIME_SPEC_MAJOR 1
+#define CHIME_SPEC_MINOR 5
+#define CHIME_MAX_NAME_LEN 64
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- Constants shared by host and device -------------------------------------------------------
+
+enum {
+  CHIME_CMP_EQ = 0,
+  CHIME_CMP_NE = 1,
+  CHIME_CMP_GT = 2,
+  CHIME_CMP_LE = 3,
+  CHIME_CMP_LT = 4,
+  CHIME_CMP_GE = 5
+};
+enum { CHIME_SIGNAL_SET = 0, CHIME_SIGNAL_ADD = 1 };
+enum {
+  CHIME_THREAD_SINGLE = 0,
+  CHIME_THREAD_FUNNELED = 1,
+  CHIME_THREAD_SERIALIZED = 2,
+  CHIME_THREAD_MULTIPLE = 3
+};
+
+// A stream of the device: a cudaStream_t, or what exec::stream_create gave on the CPU device. Null:
+// default stream.
+typedef void* chimex_stream_t;
+
+// ---- Library setup, exit and query (OpenSHMEM 1.5, 9.1) ----------------------------------------
+
+// Joins the job: finds the launcher (PMIx, chime-run, else a job of one PE), reserves and maps the
+// symmetric heap, connects to the PEs. Collective. A second call without finalize in between does
+// nothing. Where a GPU is to be used and the calling thread has none yet, only the first half is
+// done: see chimex_init_device.
+CHIME_EXPORT void chime_init(void);
+
+// chime_init with a level of thread support. `requested`: CHIME_THREAD_*; `*provided` is set to
+// CHIME_THREAD_MULTIPLE. Returns 0, or a chimex_status.
+CHIME_EXPORT int chime_init_thread(int requested, int* provided);
+CHIME_EXPORT void chime_query_thread(int* provided);
+
+// Leaves the job: waits for this PE's kernels and for all PEs (implies quiet and a barrier), frees
+// the heap, reports a pending asynchronous error. A kernel that runs on after CHIME_TIMEOUT is an
+// error that ends the job. Collective. After it only chime_init and the info functions may be
+// called.
+CHIME_EXPORT void chime_finalize(void);
+
+// Ends the whole job with `status` from any PE at any time. Does not return. Processes end with its
+// low eight bits, or with 1 where these are 0 and `status` is not.
+CHIME_EXPORT void chime_global_exit(int status);
+
+// chime_my_pe, chime_n_pes: host and device, see chime_device.cuh. -1 before init.
+CHIME_EXPORT int chimex_host_my_pe(void);
+CHIME_EXPORT int chimex_host_n_pes(void);
+
+CHIME_EXPORT void chime_info_get_version(int* major, int* minor);  // CHIME_SPEC_*
+CHIME_EXPORT void chime_info_get_name(char* name);                 // CHIME_MAX_NAME_LEN bytes
+CHIME_EXPORT void chimex_vendor_get_version_info(int* major, int* minor, int* patch);
+
+// ---- Extended setup ----------------------------------------------------------------------------
+
+// Names a job to PEs that no launcher introduces: address, port and token of a rendezvous in the
+// process that made it, which must stay alive until all PEs have initialised. Plain bytes: send it
+// by any means.
+typedef struct chimex_uniqueid {
+  int version;
+  char internal[124];
+} chimex_uniqueid_t;
+
+typedef struct chimex_init_attr {
+  int version;
+  int my_pe;
+  int n_pes;
+  chimex_uniqueid_t uniqueid;
+} chimex_init_attr_t;
+
+enum {
+  CHIMEX_INIT_WITH_LAUNCHER = 0,
+  CHIMEX_INIT_WITH_UNIQUEID = 8,
+  CHIMEX_INIT_DEFER_DEVICE = 16  // with either: stage 1 alone, see chimex_init_device
+};
+
+CHIME_EXPORT int chimex_get_uniqueid(chimex_uniqueid_t* uid);
+CHIME_EXPORT int chimex_set_attr_uniqueid_args(int my_pe, int n_pes, const chimex_uniqueid_t* uid,
+                                               chimex_init_attr_t* attr);
+
+// chime_init with explicit means. With CHIMEX_INIT_WITH_UNIQUEID several threads of one process may
+// each become a PE; each is then bound to its own PE. Collective over the PEs of the job.
+CHIME_EXPORT int chimex_init_attr(unsigned flags, const chimex_init_attr_t* attr);
+
+// Init has two stages. After the first the PE knows its number and nothing else is there
+// (CHIMEX_STATUS_BOOTSTRAPPED), so a program may choose its GPU by that number (cudaSetDevice).
+// The second opens the thread's device, or without a choice the GPU whose turn it is among the
+// node's PEs, and makes the heap. It is built by chime_init if nothing is left to choose, else by
+// this call, and by the first that needs it: memory, data movement, barriers, chime::context(),
+// exec::launch. Collective. A kernel that is launched by other means needs it before.
+CHIME_EXPORT int chimex_init_device(void);
+
+enum {
+  CHIMEX_STATUS_NOT_INITIALIZED = 0,
+  CHIMEX_STATUS_BOOTSTRAPPED = 1,
+  CHIMEX_STATUS_INITIALIZED = 2,
+  CHIMEX_STATUS_FINALIZED = 3
+};
+CHIME_EXPORT int chimex_init_status(void);
+
+// Host calls act on the calling thread's PE. A process with one PE needs no binding; with several,
+// a thread that did not initialise one must say which it means. `pe` must live in this process.
+CHIME_EXPORT int chimex_pe_bind(int pe);
+
+// ---- Memory management (9.3) -------------------------------------------------------------------
+
+// Collective, same size on every PE (checked: a mismatch names both sizes). Returns a symmetric
+// address aligned to 512 bytes (16 for chime_align's smaller requests), null for size 0. Implies a
+// barrier. Memory is not cleared except by chime_calloc. CHIME_SYMMETRIC_SIZE sets the heap's size.
+CHIME_EXPORT void* chime_malloc(size_t size);
+CHIME_EXPORT void* chime_calloc(size_t count, size_t size);
+CHIME_EXPORT void* chime_align(size_t alignment, size_t size);
+
+// Collective. Implies a barrier before the memory is reused. A null pointer is allowed; a pointer
+// that is not an allocation, or is freed twice, is an error that names it.
+CHIME_EXPORT void chime_free(void* ptr);
+
+// chime_ptr: host and device, see chime_device.cuh.
+
+// ---- Asynchronous errors -----------------------------------------------------------------------
+
+// The first failed device-side wait or the reason of an abort, if any.
+typedef struct chimex_async_error {
+  int status;  // chimex_status; CHIMEX_OK if there is none
+  int pe;      // PE concerned, -1 if unknown
+  char message[256];
+} chimex_async_error_t;
+CHIME_EXPORT int chimex_get_async_error(chimex_async_error_t* error);
+
+// ---- On-stream operations (x = on_stream) ------------------------------------------------------
+// Ordered like any work of `stream`. put: complete locally when the stream passes it; remotely
+// complete and visible at the target after chimex_quiet_on_stream. put_signal: the signal is
+// updated after the data is visible. Typed forms of every RMA type: chime_device.cuh.
+
+CHIME_EXPORT void chimex_putmem_on_stream(void* dst, const void* src, size_t bytes, int pe,
+                                          chimex_stream_t stream);
+CHIME_EXPORT void chimex_putmem_nbi_on_stream(void* dst, const void* src, size_t bytes, int pe,
+                                              chimex_stream_t stream);
+CHIME_EXPORT void chimex_getmem_on_stream(void* dst, const void* src, size_t bytes, int pe,
+                                          chimex_stream_t stream);
+CHIME_EXPORT void chimex_putmem_signal_on_stream(void* dst, const void* src, size_t bytes,
+                                                 uint64_t* sig, uint64_t value, int op, int pe,
+                                                 chimex_stream_t stream);
+CHIME_EXPORT void chimex_putmem_signal_nbi_on_stream(void* dst, const void* src, size_t bytes,
+                                                     uint64_t* sig, uint64_t value, int op, int pe,
+                                                     chimex_stream_t stream);
+CHIME_EXPORT void chimex_signal_op_on_stream(uint64_t* sig, uint64_t value, int op, int pe,
+                                             chimex_stream_t stream);
+CHIME_EXPORT void chimex_signal_wait_until_on_stream(uint64_t* sig, int cmp, uint64_t value,
+                                                     chimex_stream_t stream);
+CHIME_EXPORT void chimex_quiet_on_stream(chimex_stream_t stream);
+CHIME_EXPORT void chimex_barrier_all_on_stream(chimex_stream_t stream);
+CHIME_EXPORT void chimex_sync_all_on_stream(chimex_stream_t stream);
+
+// A kernel in which PEs wait for each other: launched cooperatively, so that all its blocks run at
+// once. Collective. Returns a chimex_status. `kernel` is a kernel's address (CPU: registered with
+// CHIME_REGISTER_KERNEL). Declared for C++ in chime_device.cuh (it takes dim3).
+
+#ifdef __cplusplus
+}  // extern "C"
+
+namespace chime {
+struct Context;
+// The calling thread's PE as device code sees it: pass it to kernels that use the C++ templates.
+// Valid until finalize. Throws nothing; a Context with abi_version 0 if the PE is not initialised.
+CHIME_EXPORT const Context& context();
+}  // namespace chime
+
+#endif  // __cplusplus
+
+#if defined(__cplusplus) && !defined(CHIME_HOST_ONLY)
+#include "chime/chime_device.cuh"
+#else
+#ifndef CHIME_FN  // host/c_api.cpp makes them symbols of libchime.so
+#define CHIME_FN static inline
+#endif
+#define CHIME_BOTH(device, host) host
+#include "chime/families.h"
+#undef CHIME_BOTH
+#undef CHIME_FN
+#endif
+
+#endif  // CHIME_CHIME_H_

@@ -1,0 +1,41 @@
+// Status codes of Chime's host functions, and their text.
+#ifndef CHIME_ERROR_H_
+#define CHIME_ERROR_H_
+
+#ifndef CHIME_EXPORT
+#define CHIME_EXPORT __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What a host function returns. Functions that OpenSHMEM declares void report through
+// chimex_last_error() and CHIME_ON_ERROR instead.
+typedef enum chimex_status {
+  CHIMEX_OK = 0,
+  CHIMEX_ERR_INVALID = 1,  // an argument cannot be right: PE out of range, address outside the heap
+  CHIMEX_ERR_NOT_INITIALIZED = 2,  // a call before chime_init or after chime_finalize
+  CHIMEX_ERR_OUT_OF_MEMORY = 3,    // the symmetric heap, or the system, has no room
+  CHIMEX_ERR_MISMATCH = 4,         // PEs disagree: sizes of a collective allocation, versions
+  CHIMEX_ERR_TIMEOUT = 5,          // a bounded wait ended without its event
+  CHIMEX_ERR_ABORTED = 6,          // the job is being torn down: another PE failed or asked for it
+  CHIMEX_ERR_PEER_DEAD = 7,        // a PE that this call needs is gone
+  CHIMEX_ERR_UNREACHABLE = 8,      // no path leads to that PE from here
+  CHIMEX_ERR_UNSUPPORTED = 9,      // this build or this machine cannot do it
+  CHIMEX_ERR_SYSTEM = 10,  // the operating system or a driver refused; the message has its words
+  CHIMEX_ERR_LAUNCH = 11   // a kernel could not be launched
+} chimex_status;
+
+// One English sentence without a full stop for `status`; never null.
+CHIME_EXPORT const char* chimex_status_string(int status);
+
+// The message of the last error that a host call of this thread met: what is wrong, where, and what
+// to do. Empty when there was none. Valid until the thread's next Chime call.
+CHIME_EXPORT const char* chimex_last_error(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // CHIME_ERROR_H_

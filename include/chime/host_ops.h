@@ -1,0 +1,106 @@
+// What the host half of the API's inline functions calls: data movement, atomics, ordering and
+// waits with the types erased. Users call the typed names (families.h); these have no contract of
+// their own beyond the names that forward to them.
+//
+// Each acts on the calling thread's PE. On the CPU device the library runs the same templates as
+// kernels do (device/rma.cuh and its neighbours, as the group `Thread`); on a GPU it copies through
+// the driver or runs a kernel of its own. A failure is reported as chime.h says ("Errors").
+#ifndef CHIME_HOST_OPS_H_
+#define CHIME_HOST_OPS_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifndef CHIME_EXPORT
+#define CHIME_EXPORT __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- Remote memory access ----------------------------------------------------------------------
+
+CHIME_EXPORT void chime_host_put(void* dst, const void* src, size_t bytes, int pe);
+CHIME_EXPORT void chime_host_put_nbi(void* dst, const void* src, size_t bytes, int pe);
+CHIME_EXPORT void chime_host_get(void* dst, const void* src, size_t bytes, int pe);
+CHIME_EXPORT void chime_host_get_nbi(void* dst, const void* src, size_t bytes, int pe);
+
+// Strides and `count` in elements of `element_bytes` (1, 2, 4, 8 or 16).
+CHIME_EXPORT void chime_host_iput(void* dst, const void* src, ptrdiff_t dst_stride,
+                                  ptrdiff_t src_stride, size_t count, size_t element_bytes, int pe);
+CHIME_EXPORT void chime_host_iget(void* dst, const void* src, ptrdiff_t dst_stride,
+                                  ptrdiff_t src_stride, size_t count, size_t element_bytes, int pe);
+
+// ---- Signals -----------------------------------------------------------------------------------
+
+CHIME_EXPORT void chime_host_put_signal(void* dst, const void* src, size_t bytes, uint64_t* sig,
+                                        uint64_t value, int op, int pe);
+CHIME_EXPORT void chime_host_put_signal_nbi(void* dst, const void* src, size_t bytes, uint64_t* sig,
+                                            uint64_t value, int op, int pe);
+CHIME_EXPORT void chime_host_signal_op(uint64_t* sig, uint64_t value, int op, int pe);
+CHIME_EXPORT uint64_t chime_host_signal_fetch(const uint64_t* sig);
+CHIME_EXPORT uint64_t chime_host_signal_wait_until(uint64_t* sig, int cmp, uint64_t value);
+// Returns a chimex_status; CHIMEX_ERR_TIMEOUT after `timeout_ns` (0: no bound). `*seen`: last
+// value.
+CHIME_EXPORT int chime_host_signal_wait_until_timeout(uint64_t* sig, int cmp, uint64_t value,
+                                                      uint64_t timeout_ns, uint64_t* seen);
+
+// ---- Atomics -----------------------------------------------------------------------------------
+
+typedef enum chime_amo_op {
+  CHIME_AMO_FETCH = 0,
+  CHIME_AMO_SET = 1,
+  CHIME_AMO_ADD = 2,
+  CHIME_AMO_AND = 3,
+  CHIME_AMO_OR = 4,
+  CHIME_AMO_XOR = 5,
+  CHIME_AMO_SWAP = 6,
+  CHIME_AMO_COMPARE_SWAP = 7
+} chime_amo_op;
+
+// `width`: 4 or 8 bytes. `operand` and `compare` are the value's bits, zero-extended. Returns the
+// old bits when `fetch` is not 0 (and always for FETCH, SWAP, COMPARE_SWAP), else 0.
+CHIME_EXPORT uint64_t chime_host_amo(int op, int fetch, void* dst, int width, uint64_t operand,
+                                     uint64_t compare, int pe);
+
+// ---- Waits and tests on this PE's memory --------------------------------------------------------
+
+enum { CHIME_WAIT_ALL = 0, CHIME_WAIT_ANY = 1, CHIME_WAIT_SOME = 2 };
+
+// One wait or test of `count` elements. `values` has one value if `vector` is 0, else `count`.
+typedef struct chime_wait_request {
+  const void* elements;
+  size_t count;
+  const int* skip;  // elements with skip[i] != 0 are left out; may be null
+  int cmp;          // CHIME_CMP_*
+  const void* values;
+  int vector;
+  int width;        // of an element: 2, 4 or 8 bytes
+  int is_signed;    // how LT, LE, GT, GE compare
+  int mode;         // CHIME_WAIT_*
+  size_t* indices;  // of the satisfied ones; mode SOME
+} chime_wait_request;
+
+// Blocks. ALL: returns 0. ANY: the index of a satisfied element, SIZE_MAX if all are left out.
+// SOME: how many, listed in `indices`.
+CHIME_EXPORT size_t chime_host_wait(const chime_wait_request* request);
+// Looks once. ALL: returns 1 if all hold, else 0. ANY and SOME: as above, SIZE_MAX or 0 if none
+// holds.
+CHIME_EXPORT size_t chime_host_test(const chime_wait_request* request);
+// chime_host_wait on one element with a bound; a chimex_status.
+CHIME_EXPORT int chime_host_wait_timeout(const chime_wait_request* request, uint64_t timeout_ns);
+
+// ---- Ordering and collectives ------------------------------------------------------------------
+
+CHIME_EXPORT void chime_host_fence(void);
+CHIME_EXPORT void chime_host_quiet(void);
+CHIME_EXPORT void chime_host_barrier_all(void);
+CHIME_EXPORT void chime_host_sync_all(void);
+CHIME_EXPORT void* chime_host_ptr(const void* dst, int pe);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+#endif  // CHIME_HOST_OPS_H_

@@ -1,0 +1,93 @@
+// The type tables of OpenSHMEM 1.5 and NVSHMEM, once. Families, C names and tests all come from
+// these rows.
+//
+// A row is X(NAME, TYPE): NAME is the spelling in function names, TYPE the C type. Extra arguments
+// of the caller travel behind X: CHIME_FOR_..._TYPES(X, ...) calls X(NAME, TYPE, ...).
+#ifndef CHIME_TYPES_H_
+#define CHIME_TYPES_H_
+
+// C before C23 has __VA_OPT__, and variadic macros without arguments, as extensions, of which
+// -Wpedantic complains at every use. The compilers know no other way to say that they are meant.
+#if defined(__GNUC__) && !defined(__cplusplus)
+#pragma GCC system_header
+#endif
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Standard AMO types, bitwise part. OpenSHMEM 1.5 Table 7. Used by: atomic_and/or/xor and their
+// fetch forms.
+#define CHIME_FOR_BITWISE_AMO_TYPES(X, ...)                   \
+  X(uint, unsigned int __VA_OPT__(, ) __VA_ARGS__)            \
+  X(ulong, unsigned long __VA_OPT__(, ) __VA_ARGS__)          \
+  X(ulonglong, unsigned long long __VA_OPT__(, ) __VA_ARGS__) \
+  X(int32, int32_t __VA_OPT__(, ) __VA_ARGS__)                \
+  X(uint32, uint32_t __VA_OPT__(, ) __VA_ARGS__)              \
+  X(int64, int64_t __VA_OPT__(, ) __VA_ARGS__)                \
+  X(uint64, uint64_t __VA_OPT__(, ) __VA_ARGS__)
+
+// Standard AMO types. OpenSHMEM 1.5 Table 5. Used by: atomic_inc, add, fetch_inc, fetch_add,
+// compare_swap.
+#define CHIME_FOR_STANDARD_AMO_TYPES(X, ...)                \
+  CHIME_FOR_BITWISE_AMO_TYPES(X __VA_OPT__(, ) __VA_ARGS__) \
+  X(int, int __VA_OPT__(, ) __VA_ARGS__)                    \
+  X(long, long __VA_OPT__(, ) __VA_ARGS__)                  \
+  X(longlong, long long __VA_OPT__(, ) __VA_ARGS__)         \
+  X(size, size_t __VA_OPT__(, ) __VA_ARGS__)                \
+  X(ptrdiff, ptrdiff_t __VA_OPT__(, ) __VA_ARGS__)
+
+// Extended AMO types. OpenSHMEM 1.5 Table 6. Used by: atomic_fetch, set, swap.
+#define CHIME_FOR_EXTENDED_AMO_TYPES(X, ...)                 \
+  CHIME_FOR_STANDARD_AMO_TYPES(X __VA_OPT__(, ) __VA_ARGS__) \
+  X(float, float __VA_OPT__(, ) __VA_ARGS__)                 \
+  X(double, double __VA_OPT__(, ) __VA_ARGS__)
+
+// Point-to-point synchronisation types. OpenSHMEM 1.5 Table 8. Used by: wait_until and test
+// families.
+#define CHIME_FOR_WAIT_TYPES(X, ...)                   \
+  X(short, short __VA_OPT__(, ) __VA_ARGS__)           \
+  X(ushort, unsigned short __VA_OPT__(, ) __VA_ARGS__) \
+  CHIME_FOR_STANDARD_AMO_TYPES(X __VA_OPT__(, ) __VA_ARGS__)
+
+// RMA types with a C spelling on every compiler: the RMA table without half and bfloat16.
+#define CHIME_FOR_RMA_C_TYPES(X, ...)                         \
+  X(float, float __VA_OPT__(, ) __VA_ARGS__)                  \
+  X(double, double __VA_OPT__(, ) __VA_ARGS__)                \
+  X(char, char __VA_OPT__(, ) __VA_ARGS__)                    \
+  X(schar, signed char __VA_OPT__(, ) __VA_ARGS__)            \
+  X(short, short __VA_OPT__(, ) __VA_ARGS__)                  \
+  X(int, int __VA_OPT__(, ) __VA_ARGS__)                      \
+  X(long, long __VA_OPT__(, ) __VA_ARGS__)                    \
+  X(longlong, long long __VA_OPT__(, ) __VA_ARGS__)           \
+  X(uchar, unsigned char __VA_OPT__(, ) __VA_ARGS__)          \
+  X(ushort, unsigned short __VA_OPT__(, ) __VA_ARGS__)        \
+  X(uint, unsigned int __VA_OPT__(, ) __VA_ARGS__)            \
+  X(ulong, unsigned long __VA_OPT__(, ) __VA_ARGS__)          \
+  X(ulonglong, unsigned long long __VA_OPT__(, ) __VA_ARGS__) \
+  X(int8, int8_t __VA_OPT__(, ) __VA_ARGS__)                  \
+  X(int16, int16_t __VA_OPT__(, ) __VA_ARGS__)                \
+  X(int32, int32_t __VA_OPT__(, ) __VA_ARGS__)                \
+  X(int64, int64_t __VA_OPT__(, ) __VA_ARGS__)                \
+  X(uint8, uint8_t __VA_OPT__(, ) __VA_ARGS__)                \
+  X(uint16, uint16_t __VA_OPT__(, ) __VA_ARGS__)              \
+  X(uint32, uint32_t __VA_OPT__(, ) __VA_ARGS__)              \
+  X(uint64, uint64_t __VA_OPT__(, ) __VA_ARGS__)              \
+  X(size, size_t __VA_OPT__(, ) __VA_ARGS__)                  \
+  X(ptrdiff, ptrdiff_t __VA_OPT__(, ) __VA_ARGS__)
+
+// RMA types. OpenSHMEM 1.5 Table 3 as NVSHMEM has it: with half and bfloat16, without long double.
+// Used by: p, g, put, get, iput, iget, put_signal and the collectives that only move data.
+#define CHIME_FOR_RMA_TYPES(X, ...)                   \
+  CHIME_FOR_RMA_C_TYPES(X __VA_OPT__(, ) __VA_ARGS__) \
+  X(half, chime_half_t __VA_OPT__(, ) __VA_ARGS__)    \
+  X(bfloat16, chime_bfloat16_t __VA_OPT__(, ) __VA_ARGS__)
+
+// RMA by size in bits: X(BITS, BYTES). Used by: put8..put128, get8..get128, iput, iget, put_signal.
+#define CHIME_FOR_RMA_SIZES(X, ...)   \
+  X(8, 1 __VA_OPT__(, ) __VA_ARGS__)  \
+  X(16, 2 __VA_OPT__(, ) __VA_ARGS__) \
+  X(32, 4 __VA_OPT__(, ) __VA_ARGS__) \
+  X(64, 8 __VA_OPT__(, ) __VA_ARGS__) \
+  X(128, 16 __VA_OPT__(, ) __VA_ARGS__)
+
+#endif  // CHIME_TYPES_H_

@@ -1,0 +1,108 @@
+// Timing on the host and in kernels, and the floors of the machine: what memcpy and a cache line
+// that travels between two PEs cost without Chime.
+#pragma once
+
+#include <chime/chime.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+#include "table.hpp"
+
+namespace chime::perf {
+
+inline double now_us() {
+  using namespace std::chrono;
+  return duration<double, std::micro>(steady_clock::now().time_since_epoch()).count();
+}
+
+// Microseconds of one of `iterations` calls of `call`, by the calling host thread.
+template <class Call>
+double host_us(int iterations, Call call) {
+  const double start = now_us();
+  for (int i = 0; i < iterations; ++i) call();
+  return (now_us() - start) / iterations;
+}
+
+// Keeps the smallest of the figures it is given; none: kNotMeasured.
+class Best {
+ public:
+  void take(double figure) { best_ = std::isnan(best_) ? figure : std::min(best_, figure); }
+  double value() const { return best_; }
+
+ private:
+  double best_ = kNotMeasured;
+};
+
+// A kernel that writes the nanoseconds it took to its last argument: launched, waited for; us.
+template <class... P, class... A>
+double kernel_us(const exec::LaunchConfig& config, void (*kernel)(P...), A... arguments) {
+  static std::uint64_t* const ns = [] {
+    void* memory = nullptr;
+    if (exec::device_malloc(&memory, sizeof(std::uint64_t)) != CHIMEX_OK) std::abort();
+    return static_cast<std::uint64_t*>(memory);
+  }();
+  std::uint64_t taken = 0;
+  if (exec::launch(config, kernel, arguments..., ns) != CHIMEX_OK ||
+      exec::stream_synchronize(config.stream) != CHIMEX_OK ||
+      exec::copy(&taken, ns, sizeof(taken)) != CHIMEX_OK) {
+    std::fprintf(stderr, "a kernel could not run\n");
+    chime_global_exit(1);
+  }
+  return static_cast<double>(taken) / 1000;
+}
+
+// Whether host code can touch the symmetric heap, and so be measured.
+inline bool device_is_cpu() {
+  exec::DeviceProps props;
+  return exec::device_props(0, &props) == CHIMEX_OK && props.is_cpu;
+}
+
+// Ends the program with a message unless the job has `n` PEs.
+inline void need_pes(int n, const char* program) {
+  if (chime_n_pes() == n) return;
+  if (chime_my_pe() == 0) {
+    std::fprintf(stderr, "%s measures between %d PEs, not %d: chime-run -n %d %s\n", program, n,
+                 chime_n_pes(), n, program);
+  }
+  chime_finalize();
+  std::exit(2);
+}
+
+// memcpy to mapped memory that the compiler may not shorten.
+inline void copy_bytes(void* dst, const void* src, std::size_t bytes) {
+  std::memcpy(dst, src, bytes);
+  __asm__ volatile("" ::: "memory");
+}
+
+// Half a round trip of one cache line between PE 0 and PE 1, in us: stores and loads of the two
+// host threads to each other's memory, nothing of Chime. Called by both. `word` is symmetric and
+// counts on from `*count`.
+inline double cache_line_us(std::uint64_t* word, std::uint64_t* count) {
+  constexpr int kIterations = 1000;  // few: it never yields, and a busy machine makes it wait
+  const int me = chime_my_pe();
+  const std::atomic_ref<std::uint64_t> mine(*word);
+  const std::atomic_ref<std::uint64_t> theirs(
+      *static_cast<std::uint64_t*>(chime_ptr(word, 1 - me)));
+  const auto wait = [&](std::uint64_t value) {
+    while (mine.load(std::memory_order_acquire) < value) {
+    }
+  };
+  chime_barrier_all();
+  const double start = now_us();
+  for (int i = 0; i < kIterations; ++i) {
+    const std::uint64_t value = ++*count;
+    if (me == 1) wait(value);
+    theirs.store(value, std::memory_order_release);
+    if (me == 0) wait(value);
+  }
+  return (now_us() - start) / kIterations / 2;
+}
+
+}  // namespace chime::perf

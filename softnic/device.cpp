@@ -1,0 +1,189 @@
+#include "device.hpp"
+
+#include <fcntl.h>
+#include <rdma/ib_user_verbs.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+
+namespace softnic {
+namespace {
+constexpr std::size_t kPage = 4096;
+}  // namespace
+
+MemoryRegion& Device::add_region(MemoryRegion region) {
+  region.key = next_key_++ << 8 | region.variant;
+  const std::uint32_t key = region.key;
+  return regions_.emplace(key, std::move(region)).first->second;
+}
+
+CompletionQueue& Device::add_cq(CompletionQueue cq) {
+  cq.cqn = next_cqn_++;
+  return cqs_.emplace(cq.cqn, cq).first->second;
+}
+
+QueuePair* Device::add_qp(QueuePair qp) {
+  for (std::uint32_t tries = 0; tries < kQpsPerNic; ++tries) {
+    const std::uint32_t index = next_qp_index_++ % kQpsPerNic;
+    qp.qpn = nic_address_ << kQpIndexBits | index;
+    if (index < 2 || qps_.contains(qp.qpn)) continue;  // 0 and 1 are the management queue pairs
+    return &qps_.emplace(qp.qpn, std::move(qp)).first->second;
+  }
+  return nullptr;
+}
+
+SharedReceiveQueue& Device::add_srq(SharedReceiveQueue srq) {
+  srq.srqn = next_cqn_++;
+  return srqs_.emplace(srq.srqn, srq).first->second;
+}
+
+Device::~Device() {
+  while (!uars_.empty()) remove_uar(uars_.begin()->first);
+  while (!channels_.empty()) remove_channel(channels_.begin()->first);
+}
+
+Uar* Device::add_uar() {
+  const std::uint32_t page = next_uar_++;
+  const long at = ::syscall(SYS_mmap, nullptr, kPage, PROT_READ | PROT_WRITE, MAP_SHARED, bar_fd_,
+                            page * kPage);
+  if (at < 0 && at > -4096) return nullptr;
+  return &uars_.emplace(page, Uar{page, reinterpret_cast<std::uint64_t*>(at)}).first->second;
+}
+
+std::uint32_t Device::add_umem(Umem umem) {
+  umems_.emplace(next_umem_, umem);
+  return next_umem_++;
+}
+
+std::uint32_t Device::add_pd() {
+  pds_.insert(next_pd_);
+  return next_pd_++;
+}
+
+int Device::add_channel() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return -1;
+  ::fcntl(ends[1], F_SETFL, O_NONBLOCK);
+  const std::string same_pipe = "/proc/self/fd/" + std::to_string(ends[0]);
+  const int drain = static_cast<int>(
+      ::syscall(SYS_openat, AT_FDCWD, same_pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0));
+  remove_channel(ends[0]);  // of a channel that the program closed: its number came back
+  channels_[ends[0]] = {ends[0], ends[1], drain};
+  return ends[0];
+}
+
+bool Device::is_pd_in_use(std::uint32_t pdn) const {
+  const auto uses = [pdn](const auto& entry) { return entry.second.pd == pdn; };
+  return std::ranges::any_of(regions_, uses) || std::ranges::any_of(qps_, uses) ||
+         std::ranges::any_of(srqs_, uses);
+}
+
+bool Device::is_umem_in_use(std::uint32_t id) const {
+  const auto uses = [id](const auto& entry) {
+    const Owner& owner = entry.second.owner;
+    return owner.umems[0] == id || owner.umems[1] == id;
+  };
+  return std::ranges::any_of(cqs_, uses) || std::ranges::any_of(qps_, uses) ||
+         std::ranges::any_of(srqs_, uses);
+}
+
+void Device::remove_uar(std::uint32_t page) {
+  auto found = uars_.find(page);
+  if (found == uars_.end()) return;
+  ::munmap(found->second.words, kPage);
+  uars_.erase(found);
+}
+
+void Device::remove_channel(int read_fd) {
+  auto found = channels_.find(read_fd);
+  if (found == channels_.end()) return;
+  ::syscall(SYS_close, found->second.write_fd);
+  ::syscall(SYS_close, found->second.drain_fd);
+  channels_.erase(found);
+}
+
+namespace {
+// PRM, "Events": the type numbers that DevX programs subscribe to.
+std::uint32_t prm_type_of(AsyncEvent event) {
+  switch (event) {
+    case AsyncEvent::kCqError:
+      return 0x04;
+    case AsyncEvent::kQpFatal:
+      return 0x05;
+    case AsyncEvent::kQpRequestError:
+      return 0x10;
+    case AsyncEvent::kQpAccessError:
+      return 0x11;
+    case AsyncEvent::kQpLastWqeReached:
+      return 0x13;
+    case AsyncEvent::kSrqLimitReached:
+      return 0x14;
+  }
+  return 0;
+}
+
+const char* refusal_of(const MemoryRegion* r, std::uint64_t address, std::uint64_t bytes,
+                       std::uint32_t access, std::uint32_t pd) {
+  if (!r) return "key-unknown";
+  if (r->pd != pd) return "key-domain";
+  const std::uint64_t offset = address - r->iova;
+  if (address < r->iova || offset > r->bytes || bytes > r->bytes - offset) return "key-bounds";
+  return (r->access & access) == access ? nullptr : "key-access";
+}
+}  // namespace
+
+const char* Device::refusal(std::uint32_t key, std::uint64_t address, std::uint64_t bytes,
+                            std::uint32_t access, std::uint32_t pd) {
+  return refusal_of(region(key), address, bytes, access, pd);
+}
+
+std::byte* Device::translate(std::uint32_t key, std::uint64_t address, std::uint64_t bytes,
+                             std::uint32_t access, std::uint32_t pd) {
+  const MemoryRegion* r = region(key);
+  if (refusal_of(r, address, bytes, access, pd)) return nullptr;
+  const std::uint64_t offset = address - r->iova;
+  return r->pieces.empty() ? reinterpret_cast<std::byte*>(r->start + offset)
+                           : translate_pieces(*r, offset, bytes, access & kLocalWrite);
+}
+
+// The whole range must lie in one run of memory: pieces that are scattered are refused, which no
+// program here does.
+std::byte* Device::translate_pieces(const MemoryRegion& indirect, std::uint64_t offset,
+                                    std::uint64_t bytes, std::uint32_t access) {
+  std::byte* start = nullptr;
+  for (std::uint64_t done = 0; done < bytes || done == 0;) {
+    const std::uint64_t at = offset + done;
+    const std::uint64_t inside = at & ((1ull << indirect.log_piece) - 1);
+    if (at >> indirect.log_piece >= indirect.pieces.size()) return nullptr;
+    const MemoryRegion::Piece& piece = indirect.pieces[at >> indirect.log_piece];
+    const MemoryRegion* of = region(piece.key);
+    if (!of || !of->pieces.empty()) return nullptr;  // keys of keys are not followed
+    const std::uint64_t part =
+        std::min<std::uint64_t>(bytes - done, (1ull << indirect.log_piece) - inside);
+    std::byte* here = translate(piece.key, piece.address + inside, part, access, indirect.pd);
+    if (!here || (start && here != start + done)) return nullptr;
+    if (!start) start = here;
+    done += std::max<std::uint64_t>(part, 1);
+  }
+  return start;
+}
+
+void Device::raise(AsyncEvent event, Owner& owner) {
+  for (const Owner::Subscription& s : owner.subscriptions)
+    if (const EventChannel* devx = channel(s.read_fd); devx && s.type == prm_type_of(event))
+        [[maybe_unused]]
+      auto sent = ::syscall(SYS_write, devx->write_fd, &s.cookie, sizeof s.cookie);
+  const EventChannel* to_program = owner.is_devx ? nullptr : channel(async_channel(owner.file));
+  if (!to_program) return;
+  ib_uverbs_async_event_desc description{};
+  description.element = owner.user_handle;
+  description.event_type = static_cast<std::uint32_t>(event);
+  if (::syscall(SYS_write, to_program->write_fd, &description, sizeof description) ==
+      sizeof description)
+    ++owner.async_events;
+}
+
+}  // namespace softnic

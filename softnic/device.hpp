@@ -1,0 +1,125 @@
+// The HCA: tables of everything that programs created on it, its doorbell pages, its lock.
+//
+// One per process. The control path (uverbs.cpp, commands.cpp) creates and changes objects, the
+// engine's thread moves data; both hold `lock()`. Numbers and keys are never reused while the
+// process lives, so that a stale key or number is noticed.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "objects.hpp"
+
+namespace softnic {
+
+struct Settings;
+
+// Names of an IBA asynchronous event, values as in enum ib_event_type.
+enum class AsyncEvent : std::uint32_t {
+  kCqError = 0,
+  kQpFatal = 1,
+  kQpRequestError = 2,
+  kQpAccessError = 3,
+  kSrqLimitReached = 15,
+  kQpLastWqeReached = 16,
+};
+
+class Device {
+ public:
+  explicit Device(std::uint32_t nic_address, int bar_fd)
+      : nic_address_(nic_address), bar_fd_(bar_fd) {}
+  Device(const Device&) = delete;
+  ~Device();
+
+  std::mutex& lock() { return lock_; }
+
+  // ---- creation; numbers are chosen here ----
+  MemoryRegion& add_region(MemoryRegion region);  // sets key
+  CompletionQueue& add_cq(CompletionQueue cq);    // sets cqn
+  QueuePair* add_qp(QueuePair qp);                // sets qpn; null when all numbers are used
+  SharedReceiveQueue& add_srq(SharedReceiveQueue srq);
+  Uar* add_uar();                     // null when the page cannot be mapped
+  std::uint32_t add_umem(Umem umem);  // its id
+  int add_channel();                  // read end of a new event channel, or -1
+  std::uint32_t add_pd();             // its number
+
+  // ---- lookup: null when there is no such object ----
+  MemoryRegion* region(std::uint32_t key) { return find(regions_, key); }
+  CompletionQueue* cq(std::uint32_t cqn) { return find(cqs_, cqn); }
+  QueuePair* qp(std::uint32_t qpn) { return find(qps_, qpn); }
+  SharedReceiveQueue* srq(std::uint32_t srqn) { return find(srqs_, srqn); }
+  Umem* umem(std::uint32_t id) { return find(umems_, id); }
+  EventChannel* channel(int read_fd) { return find(channels_, read_fd); }
+  bool has_pd(std::uint32_t pdn) const { return pds_.contains(pdn); }
+  bool has_uar(std::uint32_t page) const { return uars_.contains(page); }
+  bool is_pd_in_use(std::uint32_t pdn) const;
+  bool is_umem_in_use(std::uint32_t id) const;
+
+  void remove_pd(std::uint32_t pdn) { pds_.erase(pdn); }
+  void remove_region(std::uint32_t key) { regions_.erase(key); }
+  void remove_cq(std::uint32_t cqn) { cqs_.erase(cqn); }
+  void remove_qp(std::uint32_t qpn) { qps_.erase(qpn); }
+  void remove_srq(std::uint32_t srqn) { srqs_.erase(srqn); }
+  void remove_umem(std::uint32_t id) { umems_.erase(id); }
+  void remove_uar(std::uint32_t page);
+  void remove_channel(int read_fd);
+
+  std::map<std::uint32_t, QueuePair>& qps() { return qps_; }
+  std::map<std::uint32_t, CompletionQueue>& cqs() { return cqs_; }
+  std::map<std::uint32_t, Uar>& uars() { return uars_; }
+  std::map<std::uint32_t, SharedReceiveQueue>& srqs() { return srqs_; }
+
+  // Host address of [address, address + bytes) of the region `key`, or null: unknown key, other
+  // protection domain, out of bounds, or access not granted.
+  std::byte* translate(std::uint32_t key, std::uint64_t address, std::uint64_t bytes,
+                       std::uint32_t access, std::uint32_t pd);
+
+  // Why translate() refuses, as a strict report's name; null when it does not.
+  const char* refusal(std::uint32_t key, std::uint64_t address, std::uint64_t bytes,
+                      std::uint32_t access, std::uint32_t pd);
+
+  // An asynchronous event of an object for the program that owns it.
+  void raise(AsyncEvent event, Owner& owner);
+  void set_async_channel(int file, int read_fd) { async_channels_[file] = read_fd; }
+  int async_channel(int file) const {
+    const auto found = async_channels_.find(file);
+    return found == async_channels_.end() ? -1 : found->second;
+  }
+  void forget_file(int file) { async_channels_.erase(file); }
+
+  std::uint32_t nic_address() const { return nic_address_; }
+
+ private:
+  std::byte* translate_pieces(const MemoryRegion& indirect, std::uint64_t offset,
+                              std::uint64_t bytes, std::uint32_t access);
+
+  template <class Map>
+  static typename Map::mapped_type* find(Map& map, typename Map::key_type key) {
+    auto found = map.find(key);
+    return found == map.end() ? nullptr : &found->second;
+  }
+
+  std::mutex lock_;
+  std::uint32_t nic_address_;
+  int bar_fd_;
+  std::map<std::uint32_t, MemoryRegion> regions_;
+  std::map<std::uint32_t, CompletionQueue> cqs_;
+  std::map<std::uint32_t, QueuePair> qps_;
+  std::map<std::uint32_t, SharedReceiveQueue> srqs_;
+  std::map<std::uint32_t, Umem> umems_;
+  std::map<std::uint32_t, Uar> uars_;
+  std::map<int, EventChannel> channels_;
+  std::map<int, int> async_channels_;  // by device file
+  std::set<std::uint32_t> pds_;
+  std::uint32_t next_pd_ = 0x1000;
+  std::uint32_t next_key_ = 0x10;
+  std::uint32_t next_cqn_ = 0x40;
+  std::uint32_t next_qp_index_ = 0x40;
+  std::uint32_t next_umem_ = 0x100;
+  std::uint32_t next_uar_ = 1;
+};
+
+}  // namespace softnic

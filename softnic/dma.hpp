@@ -1,0 +1,24 @@
+// How the NIC reads and writes the program's memory; nothing else of the softnic touches it.
+//
+// A NIC is no thread: TSan must not see its accesses, because what orders them (doorbells,
+// completions) passes through libraries that it does not watch. dma.cpp is compiled without it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace softnic {
+
+// Reads program memory into NIC memory.
+void dma_read(void* to, const std::byte* from, std::size_t bytes);
+
+// Places payload: in address order by aligned 8-byte stores where it can be, the last store with
+// release, so that who polls the last bytes of a message, or is told by a later packet, sees all of
+// it.
+void dma_write(std::byte* to, const void* from, std::size_t bytes);
+
+// One aligned word of 4 or 8 bytes, for atomics and doorbell records.
+std::uint64_t dma_load(const std::byte* from, unsigned bytes);
+void dma_store(std::byte* to, std::uint64_t value, unsigned bytes);
+
+}  // namespace softnic

@@ -1,0 +1,177 @@
+#include "engine.hpp"
+
+#include <sys/prctl.h>
+
+#include "log.hpp"
+
+namespace softnic {
+namespace {
+
+constexpr std::size_t kDoorbellRegisters[] = {0x800, 0x900, 0xa00,
+                                              0xb00};  // two pairs of a page, used in turn
+constexpr std::size_t kArmRegister = 0x20;
+constexpr unsigned kLinkBudget = 64;  // packets between two looks at the doorbells
+constexpr auto kClockPeriod = std::chrono::microseconds(200);
+constexpr long kShortSleepNs = 5'000;
+constexpr long kBusySleepNs = 50'000;     // longest sleep while a request is unanswered
+constexpr long kIdleSleepNs = 1'000'000;  // longest sleep at all: < 1 % of a core
+
+// Takes the register's value and leaves zero. A doorbell is never zero: it holds a queue pair
+// number.
+std::uint64_t take(std::uint64_t* word) {
+  if (__atomic_load_n(word, __ATOMIC_RELAXED) == 0) return 0;
+  return __atomic_exchange_n(
+      word, 0, __ATOMIC_ACQUIRE);  // what was stored before the doorbell is visible now
+}
+
+}  // namespace
+
+Engine::Engine(Device& device, std::unique_ptr<Link> link, const std::string& faults)
+    : device_(device),
+      link_(std::move(link)),
+      faults_(faults),
+      completer_(device),
+      requester_(device, *link_, completer_, faults_),
+      responder_(device, *link_, completer_, faults_) {}
+
+void Engine::start() {
+  thread_ = std::thread([this] { run(); });
+}
+
+Engine::~Engine() {
+  stopping_.store(true, std::memory_order_relaxed);
+  if (thread_.joinable()) thread_.join();
+}
+
+// Polls while there is something to do, then sleeps longer and longer: a packet wakes it, a store
+// to a doorbell page does not. It polls no longer than a wake-up takes: where cores are scarce, a
+// NIC that spins holds up the very program that it waits for.
+void Engine::run() {
+  ::prctl(PR_SET_NAME, "softnic");
+  ::prctl(PR_SET_TIMERSLACK, 1000);
+  auto last_work = Clock::now();
+  long sleep = kShortSleepNs;
+  while (!stopping_.load(std::memory_order_relaxed)) {
+    bool progress;
+    bool in_flight;
+    {
+      const std::lock_guard guard(device_.lock());
+      progress = turn();
+      in_flight = !progress && has_work_in_flight();
+    }
+    if (progress) {
+      last_work = Clock::now();
+      sleep = kShortSleepNs;
+    } else if (Clock::now() - last_work > std::chrono::microseconds(settings().spin_us)) {
+      link_->wait(std::chrono::nanoseconds(sleep));
+      sleep = std::min(sleep * 2, in_flight ? kBusySleepNs : kIdleSleepNs);
+    } else {
+      __builtin_ia32_pause();
+    }
+  }
+}
+
+bool Engine::turn() {
+  if (vanished_) return false;  // the control path still answers, nothing moves any more
+  bool progress = poll_doorbells();
+  progress |= run_queue_pairs();
+  progress |= poll_link();
+  if (const auto now = Clock::now(); now >= next_check_) {
+    next_check_ = now + kClockPeriod;
+    check_clocks(now);
+  }
+  return progress;
+}
+
+bool Engine::poll_doorbells() {
+  bool any = false;
+  for (auto& [page, uar] : device_.uars()) {
+    for (std::size_t at : kDoorbellRegisters) {
+      const std::uint64_t value = take(uar.words + at / 8);
+      if (value == 0) continue;
+      any = true;
+      ++counters_.doorbells;
+      if (!faults_.loses_doorbell()) requester_.ring(page, value);
+    }
+    if (const std::uint64_t value = take(uar.words + kArmRegister / 8); value != 0) {
+      any = true;
+      arm(page, value);
+    }
+  }
+  return any;
+}
+
+// An arm doorbell names one CQ, but two of a page may have merged: a new arm record tells that one
+// was armed too. A CQ that never was has the record of its first arming from the start, so it may
+// be armed too early: an event that nobody asked for does no harm, a lost one stops the program.
+void Engine::arm(std::uint32_t page, std::uint64_t doorbell) {
+  const std::uint32_t named =
+      load_be32(reinterpret_cast<const std::byte*>(&doorbell) + 4) & 0xffffff;
+  for (auto& [cqn, cq] : device_.cqs())
+    if (cqn == named || (cq.uar_page == page && Completer::is_arm_record_new(cq)))
+      completer_.rearm(cq);
+}
+
+bool Engine::run_queue_pairs() {
+  bool progress = false;
+  for (auto& [qpn, qp] : device_.qps()) {
+    const bool sending = qp.rung || (!qp.outstanding.empty() && !qp.outstanding.back().all_sent);
+    if (sending) progress |= requester_.run(qp);
+    if (!qp.stash.empty() || !qp.answers.empty()) progress |= responder_.run(qp);
+  }
+  return progress;
+}
+
+bool Engine::poll_link() {
+  const unsigned packets = link_->poll(
+      [this](const PacketHeader& header, const std::byte* payload) { deliver(header, payload); },
+      kLinkBudget);
+  counters_.packets_received += packets;
+  return packets != 0;
+}
+
+void Engine::deliver(const PacketHeader& header, const std::byte* payload) {
+  if (header.kind != PacketKind::kAck && header.kind != PacketKind::kNak &&
+      header.kind != PacketKind::kReadData)
+    return responder_.receive(header, payload);
+  QueuePair* qp = device_.qp(header.dst_qpn);
+  if (!qp) return;
+  if (header.kind == PacketKind::kAck) requester_.on_ack(*qp, header);
+  if (header.kind == PacketKind::kNak) requester_.on_nak(*qp, header);
+  if (header.kind == PacketKind::kReadData) requester_.on_read_data(*qp, header, payload);
+}
+
+void Engine::check_clocks(Clock::time_point now) {
+  link_->housekeeping();
+  if (faults_.vanishes()) {
+    vanished_ = true;
+    link_->leave();
+    return;
+  }
+  for (auto& [qpn, qp] : device_.qps()) {
+    if (qp.state == QpState::kError)
+      completer_.flush_receive_queue(qp);  // no doorbell tells of them
+    requester_.check_timeout(qp, now);
+    responder_.check_not_ready(qp, now);
+  }
+}
+
+bool Engine::has_work_in_flight() {
+  for (auto& [qpn, qp] : device_.qps())
+    if (!qp.outstanding.empty() || !qp.stash.empty() || !qp.answers.empty()) return true;
+  return false;
+}
+
+void Engine::reset(QueuePair& qp) {
+  qp.state = QpState::kReset;
+  qp.rung = false;
+  qp.send_next = qp.send_retired = qp.next_sequence = qp.receive_next = 0;
+  qp.unanswered_bytes = 0;
+  qp.peer_silent = qp.path_leads_nowhere = qp.error_reported = qp.deaf = false;
+  qp.outstanding.clear();
+  qp.receiving = {};
+  qp.stash.clear();
+  qp.answers.clear();
+}
+
+}  // namespace softnic

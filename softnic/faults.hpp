@@ -1,0 +1,68 @@
+// Faults on demand, by seed and rule. SOFTNIC_FAULTS is a list of rules separated by ';', each
+// "name:key=value,key=value"; README.md has the table. Every decision comes from one seeded
+// generator, so a run with the same seed and the same order of events repeats.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "objects.hpp"
+
+namespace softnic {
+
+class Faults {
+ public:
+  // Throws std::runtime_error naming the rule and what it may be.
+  explicit Faults(const std::string& rules);
+
+  // The doorbell that just came is swallowed.
+  bool loses_doorbell();
+
+  // The syndrome that the `nth` WQE of `qp` fails with, else `found`.
+  Syndrome syndrome_for(const QueuePair& qp, std::uint64_t nth, Syndrome found);
+
+  // `qp` sends nothing for now (delay, and with it reordering between queue pairs).
+  bool holds_back(const QueuePair& qp);
+
+  // `qp` processes nothing that arrives (a stalled peer).
+  bool stalls(const QueuePair& qp);
+
+  // `qp` behaves as if no receive WQE were posted.
+  bool not_ready(const QueuePair& qp);
+
+  // Places part of the payload only, now and then, and remembers the rest; true when it took charge
+  // of the payload.
+  bool tears(QueuePair& qp, const PacketHeader& header, std::byte* to, const std::byte* payload);
+
+  // This NIC ends now, without a word to its neighbours.
+  bool vanishes();
+
+  // Between the load and the store of an atomic.
+  void pause_inside_atomic();
+
+ private:
+  struct Rule {
+    std::string name;
+    double probability = 1.0;
+    std::optional<std::uint32_t> qp;   // index of the queue pair on this NIC (low 12 bits)
+    std::optional<std::uint64_t> wqe;  // n-th WQE of a queue pair, from 0
+    std::uint64_t count = ~0ull;       // how often it may strike
+    std::uint32_t microseconds = 100;
+    Syndrome syndrome = Syndrome::kNone;
+  };
+
+  static Rule parse(const std::string& text);
+  Rule* pick(const char* name, const QueuePair* qp);
+  bool strikes(Rule& rule);
+
+  std::vector<Rule> rules_;
+  std::mt19937_64 random_;
+  std::uint32_t atomic_pause_ns_ = 0;
+  Clock::time_point started_ = Clock::now();
+  std::vector<std::pair<std::uint32_t, Clock::time_point>> held_until_;
+};
+
+}  // namespace softnic

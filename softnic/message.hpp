@@ -1,0 +1,113 @@
+// One uverbs ioctl as the kernel sees it: a header, then attributes. Values up to 8 bytes lie in
+// the attribute itself, longer ones behind its pointer.
+#pragma once
+
+#include <rdma/rdma_user_ioctl_cmds.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace softnic {
+
+// Whether the program has all of [start, start + bytes): the kernel cannot pin or copy what is not
+// there.
+bool is_mapped(std::uint64_t start, std::uint64_t bytes);
+
+// The same for a doorbell record, which is read and written as two words.
+inline bool is_mapped_record(std::uint64_t address) {
+  return address % 4 == 0 && is_mapped(address, 8);
+}
+
+class Message {
+ public:
+  explicit Message(ib_uverbs_ioctl_hdr* header) : header_(header) {}
+
+  // 0, or what the kernel answers to a message that cannot be read.
+  int check() const {
+    const auto at = reinterpret_cast<std::uint64_t>(header_);
+    if (!is_mapped(at, sizeof *header_)) return EFAULT;
+    if (header_->length != sizeof *header_ + header_->num_attrs * sizeof(ib_uverbs_attr))
+      return EINVAL;
+    if (!is_mapped(at, header_->length)) return EFAULT;
+    for (unsigned i = 0; i < header_->num_attrs; ++i)
+      if (header_->attrs[i].len > 8 && !is_mapped(header_->attrs[i].data, header_->attrs[i].len))
+        return EFAULT;
+    return 0;
+  }
+  // Whether an answer had nowhere to go.
+  bool faulted() const { return faulted_; }
+
+  unsigned object() const { return header_->object_id; }
+  unsigned method() const { return header_->method_id; }
+  bool has(unsigned id) const { return find(id) != nullptr; }
+
+  // The bytes of an input attribute; empty when it is absent.
+  std::span<const std::byte> bytes(unsigned id) const {
+    const ib_uverbs_attr* a = find(id);
+    if (!a) return {};
+    const void* at = a->len <= 8 ? static_cast<const void*>(&a->data) : pointer(a);
+    return {static_cast<const std::byte*>(at), a->len};
+  }
+
+  // An input structure; zero-filled where the program's is shorter.
+  template <class T>
+  T in(unsigned id) const {
+    T value{};
+    const auto from = bytes(id);
+    if (!from.empty()) std::memcpy(&value, from.data(), std::min(sizeof value, from.size()));
+    return value;
+  }
+  std::uint64_t number(unsigned id, std::uint64_t otherwise = 0) const {
+    return has(id) ? in<std::uint64_t>(id) : otherwise;
+  }
+
+  // Handles and file descriptors lie in the data word whatever `len` says.
+  std::uint32_t handle(unsigned id) const {
+    return has(id) ? static_cast<std::uint32_t>(find(id)->data) : 0;
+  }
+  int fd(unsigned id) const { return has(id) ? static_cast<int>(find(id)->data_s64) : -1; }
+  void set_handle(unsigned id, std::uint32_t handle) {
+    if (ib_uverbs_attr* a = find(id)) a->data = handle;
+  }
+  void set_fd(unsigned id, int fd) {
+    if (ib_uverbs_attr* a = find(id)) a->data_s64 = fd;
+  }
+
+  // Writes an output attribute: what does not fit is cut, what is left over is cleared.
+  void out(unsigned id, const void* from, std::size_t size) {
+    ib_uverbs_attr* a = find(id);
+    if (!a || a->len == 0) return;
+    if (!is_mapped(a->data, a->len)) {
+      faulted_ = true;
+      return;
+    }
+    auto* to = static_cast<std::byte*>(pointer(a));
+    const std::size_t copied = std::min<std::size_t>(size, a->len);
+    std::memcpy(to, from, copied);
+    std::memset(to + copied, 0, a->len - copied);
+    a->flags |= UVERBS_ATTR_F_VALID_OUTPUT;
+  }
+  template <class T>
+  void out(unsigned id, const T& value) {
+    out(id, &value, sizeof value);
+  }
+  std::size_t out_size(unsigned id) const { return has(id) ? find(id)->len : 0; }
+
+ private:
+  static void* pointer(const ib_uverbs_attr* a) {
+    return reinterpret_cast<void*>(static_cast<std::uintptr_t>(a->data));
+  }
+  ib_uverbs_attr* find(unsigned id) const {
+    for (unsigned i = 0; i < header_->num_attrs; ++i)
+      if (header_->attrs[i].attr_id == id) return &header_->attrs[i];
+    return nullptr;
+  }
+
+  ib_uverbs_ioctl_hdr* header_;
+  bool faulted_ = false;
+};
+
+}  // namespace softnic

@@ -1,0 +1,85 @@
+#include "nic.hpp"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+
+#include "settings.hpp"
+#include "shim.hpp"
+#include "trace.hpp"
+
+namespace softnic {
+namespace {
+
+constexpr off_t kBarBytes = 64 << 20;  // 16 384 doorbell pages; sparse
+
+// Leaked unless ended: the engine's thread outlives every destructor of the program.
+std::atomic<Nic*> the_nic{nullptr};
+
+std::mutex& creation() {
+  static auto& lock = *new std::mutex;
+  return lock;
+}
+
+}  // namespace
+
+Nic::Bar::Bar() : fd(::memfd_create("softnic-bar", MFD_CLOEXEC)) {
+  if (fd < 0 || ::ftruncate(fd, kBarBytes) != 0)
+    throw std::runtime_error(std::string("softnic: cannot create the doorbell pages: ") +
+                             std::strerror(errno));
+}
+
+Nic::Bar::~Bar() { ::syscall(SYS_close, fd); }
+
+Nic::Nic(std::unique_ptr<Link> link)
+    : device_(link->address(), bar_.fd), engine_(device_, std::move(link), settings().faults) {}
+
+Nic* Nic::existing() { return the_nic.load(std::memory_order_acquire); }
+
+Nic& Nic::instance() {
+  if (Nic* nic = existing()) return *nic;
+  const std::lock_guard guard(creation());
+  if (Nic* nic = existing()) return *nic;
+  [[maybe_unused]] static const int once =
+      ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  Nic* made = new Nic(make_shared_memory_link(settings().fabric));
+  made->engine_.start();
+  the_nic.store(made, std::memory_order_release);
+  return *made;
+}
+
+void Nic::end() {
+  const std::lock_guard guard(creation());
+  delete the_nic.exchange(nullptr, std::memory_order_acq_rel);
+}
+
+// All that the engine and the control path touch is guarded by these two locks: a child finds it
+// whole.
+void Nic::before_fork() {
+  creation().lock();
+  if (Nic* nic = existing()) nic->device_.lock().lock();
+}
+
+void Nic::after_fork_in_parent() {
+  if (Nic* nic = existing()) nic->device_.lock().unlock();
+  creation().unlock();
+}
+
+// The parent's NIC is leaked here, but for its sockets: while the child held them, neighbours would
+// not see the parent go.
+void Nic::after_fork_in_child() {
+  if (Nic* nic = the_nic.exchange(nullptr, std::memory_order_acq_rel)) {
+    nic->engine_.abandon_link();
+    softnic_disown_files();
+    trace::reopen();
+  }
+  creation().unlock();
+}
+
+}  // namespace softnic

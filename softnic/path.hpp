@@ -1,0 +1,26 @@
+// Addresses of the fabric. All its NICs share one port: one LID, one MAC address, a few GIDs. What
+// is sent anywhere else is lost, as on a real fabric, so that a program that fills in a path
+// wrongly waits in vain here too.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace softnic {
+
+using Gid = std::array<std::uint8_t, 16>;
+
+struct Path {
+  std::uint16_t lid = 0;
+  std::array<std::uint8_t, 6> mac{};
+  Gid gid{};
+};
+
+// How many entries of the GID table are in use: they are the first ones.
+unsigned gids_in_use();
+Gid gid_of_port(unsigned index);
+
+// InfiniBand goes by LID, RoCE by MAC address and GID.
+bool leads_to_port(const Path& path);
+
+}  // namespace softnic

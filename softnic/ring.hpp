@@ -1,0 +1,109 @@
+// A ring of packets in shared memory with one producer and one consumer, each in its own process.
+//
+// Records are multiples of 64 bytes: a PacketHeader, then its payload. A record never wraps: when
+// it does not fit before the end, a marker record (payload = kSkip) tells the consumer to go on at
+// the start.
+//
+//   produced  written by the producer; its release publishes the record, pairs with the acquire in
+//   peek() consumed  written by the consumer; its release frees the space, pairs with the acquire
+//   in reserve()
+//   asleep    set by the consumer before it sleeps, taken by the producer that then wakes it
+#pragma once
+
+#include <atomic>
+
+#include "packet.hpp"
+
+namespace softnic {
+
+class Ring {
+ public:
+  static constexpr std::size_t kBytes = 1 << 20;
+
+  struct Shared {
+    alignas(64) std::atomic<std::uint64_t> produced{0};
+    alignas(64) std::atomic<std::uint64_t> consumed{0};
+    alignas(64) std::atomic<std::uint32_t> asleep{0};
+    alignas(64) std::byte data[kBytes];
+  };
+
+  explicit Ring(Shared* shared) : shared_(shared) {}
+
+  // Producer: where the payload of a record goes, or null when the ring has no room now.
+  std::byte* reserve(std::uint32_t payload) {
+    std::size_t need = record_bytes(payload);
+    const std::size_t at = produced_ % kBytes;
+    const std::size_t before_end = kBytes - at;
+    const std::size_t skipped = need > before_end ? before_end : 0;
+    if (produced_ + skipped + need - consumed_seen_ > kBytes) {
+      consumed_seen_ = shared_->consumed.load(std::memory_order_acquire);
+      if (produced_ + skipped + need - consumed_seen_ > kBytes) return nullptr;
+    }
+    if (skipped) {
+      record_at(produced_)->payload = kSkip;  // only this word: 64 bytes may be all that is left
+      produced_ += skipped;
+    }
+    return shared_->data + produced_ % kBytes + sizeof(PacketHeader);
+  }
+
+  // Producer: publishes the record that reserve() gave room for.
+  void publish(const PacketHeader& header) {
+    *record_at(produced_) = header;
+    produced_ += record_bytes(header.payload);
+    shared_->produced.store(produced_, std::memory_order_release);
+  }
+
+  // Producer: whether the consumer sleeps and must be woken; true once for each sleep. The fence
+  // and the one in fall_asleep() make sure of it: either the consumer sees the record, or this sees
+  // it asleep.
+  bool takes_waking() {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    return shared_->asleep.load(std::memory_order_relaxed) != 0 &&
+           shared_->asleep.exchange(0, std::memory_order_relaxed) != 0;
+  }
+
+  // Consumer: from now on records are announced. False when one is here already.
+  bool fall_asleep() {
+    shared_->asleep.store(1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    return !peek();
+  }
+  void wake_up() { shared_->asleep.store(0, std::memory_order_relaxed); }
+
+  // Consumer: the oldest record, or null.
+  const PacketHeader* peek() {
+    for (;;) {
+      if (consumed_ == produced_seen_) {
+        produced_seen_ = shared_->produced.load(std::memory_order_acquire);
+        if (consumed_ == produced_seen_) return nullptr;
+      }
+      const PacketHeader* header = record_at(consumed_);
+      if (header->payload != kSkip) return header;
+      consumed_ += kBytes - consumed_ % kBytes;
+    }
+  }
+
+  // Consumer: frees the record that peek() gave.
+  void pop(const PacketHeader* header) {
+    consumed_ += record_bytes(header->payload);
+    shared_->consumed.store(consumed_, std::memory_order_release);
+  }
+
+ private:
+  static constexpr std::uint32_t kSkip = ~0u;
+
+  static std::size_t record_bytes(std::uint32_t payload) {
+    return (sizeof(PacketHeader) + payload + 63) / 64 * 64;
+  }
+  PacketHeader* record_at(std::uint64_t position) {
+    return reinterpret_cast<PacketHeader*>(shared_->data + position % kBytes);
+  }
+
+  Shared* shared_;
+  std::uint64_t produced_ = 0;       // producer's own copy
+  std::uint64_t consumed_seen_ = 0;  // producer's last look at `consumed`
+  std::uint64_t consumed_ = 0;       // consumer's own copy
+  std::uint64_t produced_seen_ = 0;  // consumer's last look at `produced`
+};
+
+}  // namespace softnic

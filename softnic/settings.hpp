@@ -1,0 +1,32 @@
+// Every variable of the softnic, read once.
+#pragma once
+
+#include <string>
+
+namespace softnic {
+
+struct Settings {
+  std::string fabric = "default";  // SOFTNIC_FABRIC: NICs of one name and user reach each other
+  bool ethernet = false;           // SOFTNIC_LINK_LAYER: infiniband | ethernet (RoCE v2)
+  int log =
+      1;  // SOFTNIC_LOG: 0 errors, 1 strict reports, 2 messages, 3 work requests, 4 completions
+  bool strict = true;     // SOFTNIC_STRICT: 1 | 0
+  std::string faults;     // SOFTNIC_FAULTS: see README.md
+  std::string trace;      // SOFTNIC_TRACE: file for JSON lines, "%p" is the process id
+  unsigned spin_us = 20;  // SOFTNIC_SPIN_US: how long an idle engine polls before it sleeps
+};
+
+// What the environment says. Throws std::runtime_error naming the variable and what it may be.
+Settings settings_of_environment();
+
+// SOFTNIC_LINK_LAYER's values. Throws std::runtime_error.
+bool is_ethernet(const std::string& link_layer);
+
+// The settings in force. Without use_settings() they are the environment's; if that is wrong the
+// process ends with a message, because nobody is there to be told.
+const Settings& settings();
+
+// Puts `settings` in force; before the NIC exists.
+void use_settings(Settings settings);
+
+}  // namespace softnic

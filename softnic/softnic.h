@@ -1,0 +1,71 @@
+/* The softnic inside a program: the emulated ConnectX without a launcher.
+ *
+ * LD_PRELOAD and linking put the softnic between a whole program and libc. This way puts it between
+ * the RDMA libraries (libibverbs, its mlx5 provider, libnl) and libc only: their import tables are
+ * changed in memory. It works from a library that was loaded with dlopen, and beneath sanitizers,
+ * whose own interceptors stay in charge of the program's calls.
+ *
+ *   void* softnic = dlopen("libsoftnic.so", RTLD_NOW);
+ *   int (*activate)(const struct softnic_options*) = dlsym(softnic, "softnic_activate");
+ *   if (activate(NULL) != SOFTNIC_OK) ...                      before the first verbs call
+ *
+ * All functions may be called from any thread. libsoftnic.so is never unloaded. */
+#ifndef SOFTNIC_SOFTNIC_H
+#define SOFTNIC_SOFTNIC_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define SOFTNIC_API __attribute__((visibility("default")))
+#else
+#define SOFTNIC_API
+#endif
+
+/* What softnic/README.md describes as variables. A null pointer or SOFTNIC_UNSET leaves it to the
+ * variable of the environment. */
+#define SOFTNIC_UNSET (-1)
+struct softnic_options {
+  size_t size;            /* sizeof(struct softnic_options): later versions add at the end */
+  const char* fabric;     /* SOFTNIC_FABRIC */
+  const char* link_layer; /* SOFTNIC_LINK_LAYER: "infiniband" or "ethernet" */
+  const char* faults;     /* SOFTNIC_FAULTS */
+  const char* trace;      /* SOFTNIC_TRACE */
+  int strict;             /* SOFTNIC_STRICT: 0 or 1 */
+  int log;                /* SOFTNIC_LOG: 0..4 */
+};
+#define SOFTNIC_OPTIONS_INIT \
+  { sizeof(struct softnic_options), NULL, NULL, NULL, NULL, SOFTNIC_UNSET, SOFTNIC_UNSET }
+
+enum softnic_result {
+  SOFTNIC_OK = 0,
+  SOFTNIC_ALREADY_ACTIVE = 1,
+  SOFTNIC_NOT_ACTIVE = 2,
+  SOFTNIC_NO_RDMA_CORE = 3, /* libibverbs or its mlx5 provider is not installed */
+  SOFTNIC_TOO_LATE = 4,     /* libibverbs has looked for devices already */
+  SOFTNIC_BAD_OPTION = 5,
+  SOFTNIC_BUSY = 6, /* the device is open, or in use */
+  SOFTNIC_FAILED = 7
+};
+
+/* Makes device mlx5_0 visible to libibverbs in this process. Loads libibverbs.so.1 and libmlx5.so.1
+ * when the program has not. Sets SYSFS_PATH; if that is set already, the tree there is used.
+ * Must come before the first verbs call. A child of fork() may activate for itself, and the device
+ * that a parent opened stays the parent's: in the child its calls fail with EIO. */
+SOFTNIC_API int softnic_activate(const struct softnic_options* options);
+
+/* Ends the NIC and gives the RDMA libraries back to libc. Every device must be closed. May be left
+ * out: a process's exit takes its NIC with it. After it softnic_activate() may be called again. */
+SOFTNIC_API int softnic_deactivate(void);
+
+/* One line about the last call of this thread that did not return SOFTNIC_OK. Never null. */
+SOFTNIC_API const char* softnic_error(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

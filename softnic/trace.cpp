@@ -1,0 +1,157 @@
+#include "trace.hpp"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <concepts>
+#include <cstring>
+#include <string>
+
+#include "log.hpp"
+
+namespace softnic::trace {
+namespace {
+
+constexpr int kNotOpened = -2, kOff = -1;
+std::atomic<int> opened{kNotOpened};
+
+std::string path_of_this_process() {
+  std::string path = settings().trace;
+  if (const auto at = path.find("%p"); at != std::string::npos)
+    path.replace(at, 2, std::to_string(::getpid()));
+  return path;
+}
+
+int open_file() {
+  const std::string path = path_of_this_process();
+  if (path.empty()) return kOff;
+  const int fd =
+      static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path.c_str(),
+                                 O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
+  if (fd >= 0) return fd;
+  print("softnic: SOFTNIC_TRACE: cannot open '%s': %s\n", path.c_str(), std::strerror(errno));
+  return kOff;
+}
+
+int file() {
+  // The device's lock is held by whoever records.
+  int fd = opened.load(std::memory_order_relaxed);
+  if (fd == kNotOpened) opened.store(fd = open_file(), std::memory_order_relaxed);
+  return fd;
+}
+
+std::uint64_t now_ns() {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch())
+          .count());
+}
+
+// One record: written whole by one call, so that readers never see half of it.
+class Line {
+ public:
+  explicit Line(const char* event) {
+    text_ += "{\"ns\":" + std::to_string(now_ns()) + ",\"pid\":" + std::to_string(::getpid());
+    add("event", event);
+  }
+  ~Line() {
+    text_ += "}\n";
+    [[maybe_unused]] auto ignored = ::syscall(SYS_write, file(), text_.data(), text_.size());
+  }
+  Line(const Line&) = delete;
+
+  // Names and texts here are our own: none needs to be escaped.
+  Line& add(const char* name, std::string_view text) {
+    key(name) += '"';
+    text_.append(text) += '"';
+    return *this;
+  }
+  Line& add(const char* name, std::integral auto number) {
+    key(name) += std::to_string(number);
+    return *this;
+  }
+  Line& add(const char* name, std::span<const std::byte> bytes) {
+    constexpr char digits[] = "0123456789abcdef";
+    key(name) += '"';
+    for (const std::byte b : bytes) {
+      text_ += digits[std::to_integer<unsigned>(b) >> 4];
+      text_ += digits[std::to_integer<unsigned>(b) & 15];
+    }
+    text_ += '"';
+    return *this;
+  }
+
+ private:
+  std::string& key(const char* name) {
+    text_ += ",\"";
+    text_ += name;
+    return text_ += "\":";
+  }
+
+  std::string text_;
+};
+
+const char* name_of(Transport transport) {
+  switch (transport) {
+    case Transport::kRc:
+      return "RC";
+    case Transport::kUc:
+      return "UC";
+    default:
+      return "UD";
+  }
+}
+
+}  // namespace
+
+bool is_on() { return file() >= 0; }
+
+void reopen() {
+  if (const int fd = opened.exchange(kNotOpened); fd >= 0) ::syscall(SYS_close, fd);
+}
+
+void doorbell(std::uint32_t page, std::uint64_t value) {
+  if (!is_on()) return;
+  const auto bytes = std::as_bytes(std::span(&value, 1));
+  Line("doorbell")
+      .add("page", page)
+      .add("qpn", load_be32(bytes.data() + 4) >> 8)
+      .add("index", load_be32(bytes.data()) >> 8 & 0xffff)
+      .add("bytes", bytes);
+}
+
+void wqe(const QueuePair& qp, const Request& request, std::span<const std::byte> bytes) {
+  SOFTNIC_LOG_AT(3, "softnic: WQE qp %#x %s index %u ds %u bytes %llu\n", qp.qpn,
+                 softnic::name_of(request.opcode), request.index, request.segments,
+                 static_cast<unsigned long long>(request.bytes));
+  if (!is_on()) return;
+  const auto used = bytes.first(std::min<std::size_t>(bytes.size(), request.segments * kSegment));
+  Line("wqe")
+      .add("qpn", qp.qpn)
+      .add("transport", name_of(qp.transport))
+      .add("index", request.index)
+      .add("bytes", used);
+}
+
+void receive_wqe(const QueuePair& qp, std::uint32_t counter, std::span<const std::byte> list) {
+  if (is_on()) Line("receive_wqe").add("qpn", qp.qpn).add("index", counter).add("bytes", list);
+}
+
+void cqe(std::uint32_t cqn, const Completion& completion, std::span<const std::byte> bytes) {
+  if (is_on()) Line("cqe").add("cqn", cqn).add("qpn", completion.qpn).add("bytes", bytes);
+}
+
+void command(std::uint32_t opcode, std::span<const std::byte> in, std::uint32_t status) {
+  SOFTNIC_LOG_AT(2, "softnic: command %#x: status %#x\n", opcode, status);
+  if (is_on()) Line("command").add("opcode", opcode).add("status", status).add("bytes", in);
+}
+
+void message(const char* kind, std::string_view name, std::uint32_t number, int error) {
+  SOFTNIC_LOG_AT(2, "softnic: %s %.*s (%#x): %d\n", kind, static_cast<int>(name.size()),
+                 name.data(), number, error);
+  if (is_on()) Line(kind).add("name", name).add("number", number).add("error", error);
+}
+
+}  // namespace softnic::trace

@@ -1,0 +1,13 @@
+// Where the device trees are that the build writes (make_sysfs.cpp): beside libsoftnic.so, one for
+// each kind of port. They never change, so that no program makes one and none is left behind.
+#pragma once
+
+#include <filesystem>
+
+namespace softnic {
+
+inline std::filesystem::path tree_beside(const std::filesystem::path& library, bool ethernet) {
+  return library.parent_path() / "softnic.sysfs" / (ethernet ? "ethernet" : "infiniband");
+}
+
+}  // namespace softnic

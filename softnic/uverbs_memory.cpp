@@ -1,0 +1,104 @@
+// The kernel: protection domains, memory regions, address handles.
+
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/ib_user_verbs.h>
+#include <rdma/mlx5-abi.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "identity.hpp"
+#include "path.hpp"
+#include "settings.hpp"
+#include "uverbs_call.hpp"
+
+namespace softnic {
+namespace {
+constexpr std::uint64_t kPage = 4096;
+}  // namespace
+
+// msync(MS_ASYNC) writes nothing: it walks the mappings and says whether there is a hole. Other
+// ways cost by the page, and a region may be a reservation of terabytes.
+bool is_mapped(std::uint64_t start, std::uint64_t bytes) {
+  const std::uint64_t first = start / kPage * kPage;
+  if (bytes == 0) return true;
+  if (start + bytes < start) return false;
+  return ::syscall(SYS_msync, first, start + bytes - first, MS_ASYNC) == 0;
+}
+
+int alloc_pd(Call& call) {
+  const std::uint32_t pdn = call.device.add_pd();
+  call.message.out(UVERBS_ATTR_CORE_OUT,
+                   ib_uverbs_alloc_pd_resp{call.handles.add(Kind::kPd, pdn, call.file)});
+  call.message.out(UVERBS_ATTR_UHW_OUT, mlx5_ib_alloc_pd_resp{pdn});
+  return 0;
+}
+
+int dealloc_pd(Call& call) {
+  const std::uint32_t handle = call.message.handle(UVERBS_ATTR_DESTROY_PD_HANDLE);
+  const std::uint32_t pdn = call.handles.number(Kind::kPd, handle);
+  if (pdn == 0) return EINVAL;
+  if (call.device.is_pd_in_use(pdn)) return EBUSY;
+  call.device.remove_pd(pdn);
+  call.handles.remove(handle);
+  return 0;
+}
+
+int reg_mr(Call& call) {
+  const auto r = call.message.in<ib_uverbs_reg_mr>(UVERBS_ATTR_CORE_IN);
+  MemoryRegion region;
+  region.pd = call.handles.number(Kind::kPd, r.pd_handle);
+  region.start = r.start;
+  region.bytes = r.length;
+  region.iova = r.hca_va;
+  region.access = r.access_flags;
+  if (region.pd == 0) return EINVAL;
+  if (region.access & (kRemoteWrite | kRemoteAtomic) && !(region.access & kLocalWrite))
+    return EINVAL;
+  if (region.bytes == 0 || region.start + region.bytes < region.start) return EINVAL;
+  if (region.start % kPage != region.iova % kPage) return EINVAL;
+  if (!is_mapped(region.start, region.bytes)) return EFAULT;
+  const std::uint32_t key = call.device.add_region(region).key;
+  ib_uverbs_reg_mr_resp o{};
+  o.mr_handle = call.handles.add(Kind::kRegion, key, call.file);
+  o.lkey = o.rkey = key;
+  call.message.out(UVERBS_ATTR_CORE_OUT, &o, 12);
+  return 0;
+}
+
+int destroy_mr(Call& call) {
+  const std::uint32_t handle = call.message.handle(UVERBS_ATTR_DESTROY_MR_HANDLE);
+  const std::uint32_t key = call.handles.number(Kind::kRegion, handle);
+  if (key == 0) return EINVAL;
+  call.device.remove_region(key);
+  call.handles.remove(handle);
+  return 0;
+}
+
+// With memcpy as the DMA back end there is no address behind a dma-buf: refused as a kernel without
+// the feature does.
+int reg_dmabuf_mr(Call&) { return EOPNOTSUPP; }
+
+int create_ah(Call& call) {
+  const auto a = call.message.in<ib_uverbs_create_ah>(UVERBS_ATTR_CORE_IN);
+  if (call.handles.number(Kind::kPd, a.pd_handle) == 0 || a.attr.port_num != 1) return EINVAL;
+  if (settings().ethernet && !a.attr.is_global) return EINVAL;
+  if (a.attr.is_global && a.attr.grh.sgid_index >= gids_in_use()) return EINVAL;
+  ib_uverbs_create_ah_resp r{};
+  r.ah_handle = call.handles.add(Kind::kAh, 1, call.file);
+  call.message.out(UVERBS_ATTR_CORE_OUT, &r, 4);
+  mlx5_ib_create_ah_resp driver{};
+  driver.response_length = sizeof driver;
+  std::ranges::copy(identity::kMac, driver.dmac);
+  call.message.out(UVERBS_ATTR_UHW_OUT, driver);
+  return 0;
+}
+
+int destroy_ah(Call& call) {
+  call.handles.remove(call.message.handle(UVERBS_ATTR_DESTROY_AH_HANDLE));
+  return 0;
+}
+
+}  // namespace softnic

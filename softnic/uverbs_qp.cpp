@@ -1,0 +1,184 @@
+// The kernel: queue pairs of verbs programs.
+
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/ib_user_ioctl_verbs.h>
+#include <rdma/ib_user_verbs.h>
+#include <rdma/mlx5-abi.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+
+#include "identity.hpp"
+#include "path.hpp"
+#include "qp_states.hpp"
+#include "settings.hpp"
+#include "uverbs_call.hpp"
+
+namespace softnic {
+namespace {
+
+bool transport_of(std::uint64_t type, Transport& transport) {
+  switch (type) {
+    case IB_UVERBS_QPT_RC:
+      transport = Transport::kRc;
+      return true;
+    case IB_UVERBS_QPT_UC:
+      transport = Transport::kUc;
+      return true;
+    case IB_UVERBS_QPT_UD:
+      transport = Transport::kUd;
+      return true;
+    default:
+      return false;
+  }
+}
+
+Path path_of(const ib_uverbs_qp_dest& destination) {
+  Path path;
+  path.lid = destination.dlid;
+  std::ranges::copy(destination.dgid, path.gid.begin());
+  std::ranges::copy(identity::kMac, path.mac.begin());  // the kernel finds it out by the GID
+  return path;
+}
+
+// What the kernel refuses whatever the state: values that no queue pair can have.
+bool are_values_sane(const ib_uverbs_modify_qp& m) {
+  const auto given = [&](QpAttribute a) { return (m.attr_mask & a) != 0; };
+  if (given(kAttrPort) && m.port_num != 1) return false;
+  if (given(kAttrPkeyIndex) && m.pkey_index != 0) return false;
+  if (given(kAttrPathMtu) && (m.path_mtu < 1 || m.path_mtu > 5)) return false;
+  if (given(kAttrMaxReads) && m.max_rd_atomic > identity::kMaxReads) return false;
+  if (given(kAttrMaxDestReads) && m.max_dest_rd_atomic > identity::kMaxReads) return false;
+  if (given(kAttrCurState) && m.cur_qp_state > static_cast<int>(QpState::kError)) return false;
+  if (!given(kAttrAv)) return true;
+  if (m.dest.port_num != 1 || (settings().ethernet && !m.dest.is_global)) return false;
+  return !m.dest.is_global || m.dest.sgid_index < gids_in_use();
+}
+
+void set_attributes(QueuePair& qp, const ib_uverbs_modify_qp& m) {
+  const auto given = [&](QpAttribute a) { return (m.attr_mask & a) != 0; };
+  if (given(kAttrAccess)) qp.access = m.qp_access_flags;
+  if (given(kAttrPkeyIndex)) qp.pkey_index = m.pkey_index;
+  if (given(kAttrPort)) qp.port = m.port_num;
+  if (given(kAttrQkey)) qp.qkey = m.qkey;
+  if (given(kAttrAv)) {
+    std::memcpy(qp.destination, &m.dest, sizeof qp.destination);
+    qp.path_leads_nowhere = !leads_to_port(path_of(m.dest));
+  }
+  if (given(kAttrPathMtu)) qp.path_mtu = m.path_mtu;
+  if (given(kAttrTimeout)) qp.timeout = m.timeout;
+  if (given(kAttrRetryCount)) qp.retry_count = m.retry_cnt;
+  if (given(kAttrRnrRetry)) qp.rnr_retry = m.rnr_retry;
+  if (given(kAttrRqPsn)) qp.rq_psn = m.rq_psn;
+  if (given(kAttrSqPsn)) qp.sq_psn = m.sq_psn;
+  if (given(kAttrMaxReads)) qp.max_reads = m.max_rd_atomic;
+  if (given(kAttrMaxDestReads)) qp.max_dest_reads = m.max_dest_rd_atomic;
+  if (given(kAttrMinRnrTimer)) qp.min_rnr_timer = m.min_rnr_timer;
+  if (given(kAttrDestQpn)) qp.remote_qpn = m.dest_qp_num;
+}
+
+}  // namespace
+
+int create_qp(Call& call) {
+  const Message& m = call.message;
+  const auto driver = m.in<mlx5_ib_create_qp>(UVERBS_ATTR_UHW_IN);
+  QueuePair qp;
+  if (!transport_of(m.number(UVERBS_ATTR_CREATE_QP_TYPE), qp.transport)) return EOPNOTSUPP;
+  qp.pd = call.handles.number(Kind::kPd, m.handle(UVERBS_ATTR_CREATE_QP_PD_HANDLE));
+  qp.send_cqn = call.handles.number(Kind::kCq, m.handle(UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE));
+  qp.receive_cqn = call.handles.number(Kind::kCq, m.handle(UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE));
+  if (m.has(UVERBS_ATTR_CREATE_QP_SRQ_HANDLE)) {
+    qp.srqn = call.handles.number(Kind::kSrq, m.handle(UVERBS_ATTR_CREATE_QP_SRQ_HANDLE));
+    if (qp.srqn == 0) return EINVAL;
+  }
+  qp.owner.file = call.file;
+  qp.owner.user_handle = m.number(UVERBS_ATTR_CREATE_QP_USER_HANDLE);
+  qp.user_index = driver.uidx;
+  qp.uar_page = driver.bfreg_index;
+  qp.receive_entries = driver.rq_wqe_count;
+  qp.receive_shift = driver.rq_wqe_shift;
+  qp.send_blocks = driver.sq_wqe_count;
+  if (qp.receive_entries > identity::kMaxWr || qp.receive_shift > 10) return EINVAL;
+  const std::uint64_t receive_bytes = std::uint64_t{qp.receive_entries} << qp.receive_shift;
+  qp.receive_ring = reinterpret_cast<std::byte*>(driver.buf_addr);
+  qp.send_ring = reinterpret_cast<std::byte*>(driver.buf_addr + receive_bytes);
+  qp.records = reinterpret_cast<std::uint32_t*>(driver.db_addr);
+  const bool powers = (qp.send_blocks == 0 || std::has_single_bit(qp.send_blocks)) &&
+                      (qp.receive_entries == 0 || std::has_single_bit(qp.receive_entries));
+  if (!powers || qp.pd == 0 || qp.send_blocks > identity::kMaxWr) return EINVAL;
+  if (!call.device.cq(qp.send_cqn) || !call.device.cq(qp.receive_cqn)) return EINVAL;
+  if (!is_mapped(driver.buf_addr, receive_bytes + std::uint64_t{qp.send_blocks} * kBlock))
+    return EFAULT;
+  if (!is_mapped_record(driver.db_addr)) return EFAULT;
+  const QueuePair* made = call.device.add_qp(std::move(qp));
+  if (!made) return ENOMEM;
+  const auto capabilities = m.in<ib_uverbs_qp_cap>(UVERBS_ATTR_CREATE_QP_CAP);
+  call.message.set_handle(UVERBS_ATTR_CREATE_QP_HANDLE,
+                          call.handles.add(Kind::kQp, made->qpn, call.file));
+  call.message.out(UVERBS_ATTR_CREATE_QP_RESP_CAP, capabilities);
+  call.message.out(UVERBS_ATTR_CREATE_QP_RESP_QP_NUM, made->qpn);
+  mlx5_ib_create_qp_resp r{};
+  r.bfreg_index = driver.bfreg_index;
+  call.message.out(UVERBS_ATTR_UHW_OUT, r);
+  return 0;
+}
+
+int destroy_qp(Call& call) {
+  const std::uint32_t handle = call.message.handle(UVERBS_ATTR_DESTROY_QP_HANDLE);
+  const std::uint32_t qpn = call.handles.number(Kind::kQp, handle);
+  const QueuePair* qp = call.device.qp(qpn);
+  if (!qp) return EINVAL;
+  ib_uverbs_destroy_qp_resp r{};
+  r.events_reported = async_events_read(call.device, qp->owner);
+  call.device.remove_qp(qpn);
+  call.handles.remove(handle);
+  call.message.out(UVERBS_ATTR_DESTROY_QP_RESP, r);
+  return 0;
+}
+
+int modify_qp(Call& call) {
+  const auto m = call.message.in<ib_uverbs_modify_qp>(UVERBS_ATTR_CORE_IN);
+  QueuePair* qp = call.device.qp(call.handles.number(Kind::kQp, m.qp_handle));
+  if (!qp) return EINVAL;
+  const QpState to = m.attr_mask & kAttrState ? static_cast<QpState>(m.qp_state) : qp->state;
+  const QpState from =
+      m.attr_mask & kAttrCurState ? static_cast<QpState>(m.cur_qp_state) : qp->state;
+  if (!are_values_sane(m) || from != qp->state) return EINVAL;
+  if (!is_transition_allowed(qp->transport, from, to, m.attr_mask)) return EINVAL;
+  set_attributes(*qp, m);
+  if (to == QpState::kReset)
+    call.nic.engine().reset(*qp);
+  else if (to == QpState::kError)
+    call.nic.engine().enter_error(*qp);
+  else
+    qp->state = to;
+  return 0;
+}
+
+int query_qp(Call& call) {
+  const auto q = call.message.in<ib_uverbs_query_qp>(UVERBS_ATTR_CORE_IN);
+  const QueuePair* qp = call.device.qp(call.handles.number(Kind::kQp, q.qp_handle));
+  if (!qp) return EINVAL;
+  ib_uverbs_query_qp_resp r{};
+  std::memcpy(&r.dest, qp->destination, sizeof qp->destination);
+  r.qp_state = r.cur_qp_state = static_cast<std::uint8_t>(qp->state);
+  r.qkey = qp->qkey;
+  r.rq_psn = qp->rq_psn;
+  r.sq_psn = qp->sq_psn;
+  r.dest_qp_num = qp->remote_qpn;
+  r.qp_access_flags = qp->access;
+  r.pkey_index = qp->pkey_index;
+  r.path_mtu = qp->path_mtu;
+  r.max_rd_atomic = qp->max_reads;
+  r.max_dest_rd_atomic = qp->max_dest_reads;
+  r.min_rnr_timer = qp->min_rnr_timer;
+  r.port_num = qp->port;
+  r.timeout = qp->timeout;
+  r.retry_cnt = qp->retry_count;
+  r.rnr_retry = qp->rnr_retry;
+  call.message.out(UVERBS_ATTR_CORE_OUT, r);
+  return 0;
+}
+
+}  // namespace softnic

@@ -1,0 +1,8 @@
+// The kernels that libchime itself launches: what is stream-ordered is released and acquired at
+// system scope, and waits look at the abort word (the 32-bit acquire).
+#include "host/library_kernels.cu"
+
+// PTX chime_library_signal: 1 fence.acq_rel.sys, 1 st.release.sys.u64, 1 red.release.sys.add.u64
+// PTX chime_library_signal_wait: 1+ ld.acquire.sys.u64, 1 ld.acquire.sys.u32, 0 fence, 0 membar
+// PTX chime_library_sync: 1+ fence.acq_rel.sys, 1+ st.release.sys.u64, 1+ ld.acquire.sys.u64
+// PTX chime_library_amo: 1+ atom.relaxed.sys.cas.b32, 1+ atom.relaxed.sys.cas.b64, 0 fence

@@ -1,0 +1,28 @@
+// fence and quiet on mapped peers are one fence; a barrier releases and acquires by system scope.
+#include "chime/chime_device.cuh"
+
+using namespace chime;
+
+extern "C" CHIME_KERNEL void fence_all(const CHIME_GRID_CONSTANT Context ctx) { fence(ctx); }
+// PTX fence_all: 1 fence.acq_rel.sys, 0 fence.sc, 0 membar, 0 st, 0 atom
+
+extern "C" CHIME_KERNEL void quiet_all(const CHIME_GRID_CONSTANT Context ctx) { quiet(ctx); }
+// PTX quiet_all: 1 fence.acq_rel.sys, 0 fence.sc, 0 membar, 0 st, 0 atom
+
+extern "C" CHIME_KERNEL void put_fence_put(const CHIME_GRID_CONSTANT Context ctx, int* dst,
+                                           int pe) {
+  p(ctx, dst, 1, pe);
+  fence(ctx);
+  p(ctx, dst + 1, 2, pe);
+}
+// PTX put_fence_put: 2 st.relaxed.sys.u32, 1 fence.acq_rel.sys, 0 membar
+
+extern "C" CHIME_KERNEL void wait_int(const CHIME_GRID_CONSTANT Context ctx, int* flag) {
+  wait_until(ctx, flag, Cmp::kGe, 3);
+}
+// PTX wait_int: 1+ ld.acquire.sys.u32, 0 ld.volatile, 0 fence, 0 membar
+
+extern "C" CHIME_KERNEL void barrier_block(const CHIME_GRID_CONSTANT Context ctx) {
+  barrier_all(ctx, Block{});
+}
+// PTX barrier_block: 1+ st.release.sys.u64, 1+ ld.acquire.sys.u64, 0 membar

@@ -1,0 +1,68 @@
+// Who am I, how many are we, and where is a peer's memory: my_pe, n_pes, ptr.
+#include "chime/device/rma.cuh"
+#include "support/schedule.hpp"
+#include "support/world.hpp"
+
+namespace chime::tests {
+namespace {
+
+struct Answers {
+  int my_pe, n_pes;
+  bool ptr_to_self_is_same, ptr_outside_is_null, ptr_to_nobody_is_null;
+  std::uint64_t read_through_ptr;
+};
+
+CHIME_KERNEL inline void ask(CHIME_GRID_CONSTANT const Context context, std::uint64_t* word,
+                             Answers* answers, int next) {
+  std::uint64_t* const peer = ptr(context, word, next);
+  *answers = {my_pe(context),
+              n_pes(context),
+              ptr(context, word, context.my_pe) == word,
+              ptr(context, &answers->read_through_ptr, next) == nullptr,
+              ptr(context, word, context.n_pes) == nullptr && ptr(context, word, -1) == nullptr,
+              peer ? exec::ld(peer) : 0};
+}
+
+IN_EVERY_WORLD(Query, KernelsKnowWhoTheyAre) {
+  world.spawn(1, [](Pe& pe) {
+    EXPECT_EQ(pe.rank(), chime_my_pe());
+    EXPECT_EQ(pe.size(), chime_n_pes());
+    Symmetric<std::uint64_t> word(1);
+    Private<Answers> answers(1);
+    word.write(std::vector{std::uint64_t(pe.rank()) + 1000});
+    pe.barrier();
+    pe.run(1, 1, ask, pe.context(), word.data(), answers.data(), pe.next());
+    const Answers seen = answers.read()[0];
+    EXPECT_EQ(pe.rank(), seen.my_pe);
+    EXPECT_EQ(pe.size(), seen.n_pes);
+    EXPECT_TRUE(seen.ptr_to_self_is_same);
+    EXPECT_TRUE(seen.ptr_outside_is_null);
+    EXPECT_TRUE(seen.ptr_to_nobody_is_null);
+    EXPECT_EQ(unsigned(pe.next()) + 1000, seen.read_through_ptr);
+    pe.barrier();
+  });
+}
+
+IN_EVERY_WORLD(Ptr, IsTheSameOffsetOnEveryPe) {
+  world.spawn(1, [](Pe& pe) {
+    Symmetric<std::uint32_t> words(1000);
+    std::vector<std::uint32_t> mine(1000);
+    for (std::uint32_t i = 0; i < mine.size(); ++i) mine[i] = unsigned(pe.rank()) << 16 | i;
+    words.write(mine);
+    pe.barrier();
+    for (int to = 0; to < pe.size(); ++to) {
+      void* const there = chime_ptr(words.data() + 500, to);
+      ASSERT_NE(nullptr, there);
+      std::uint32_t seen = 0;
+      exec::copy(&seen, there, sizeof seen);
+      EXPECT_EQ(unsigned(to) << 16 | 500, seen);
+    }
+    int on_stack = 0;
+    EXPECT_EQ(nullptr, chime_ptr(&on_stack, pe.next()));
+    EXPECT_EQ(nullptr, chime_ptr(words.data(), pe.size()));
+    pe.barrier();
+  });
+}
+
+}  // namespace
+}  // namespace chime::tests

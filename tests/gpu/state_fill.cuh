@@ -1,0 +1,16 @@
+// What a kernel of some translation unit sees as its state.
+#pragma once
+
+#include "chime/chime.h"
+
+struct Seen {
+  std::uint32_t abi_version;
+  int my_pe, n_pes;
+  void* heap;
+};
+
+// By a kernel of this translation unit; without self(), which traps on a state that nobody filled.
+static CHIME_KERNEL void look(Seen* seen) {
+  const chime::Context* const state = chime::exec::launch_context();
+  *seen = {state->abi_version, state->my_pe, state->n_pes, state->heap};
+}

@@ -1,0 +1,46 @@
+#!/bin/bash
+# install_test.sh find_package|pkg_config <build folder> <scratch folder> <C++ compiler> <C compiler>
+#
+# Installs the build to a prefix, moves the prefix (nothing may remember where it was made), builds the consumer in
+# the way named, runs its C++ program alone and as two PEs, and its C program.
+set -eu
+way=$1 build=$2 scratch=$3 cxx=$4 cc=$5
+consumer=$(cd "$(dirname "$0")" && pwd)/consumer
+
+rm -rf "$scratch" && mkdir -p "$scratch/out"
+cmake --install "$build" --prefix "$scratch/made" >"$scratch/install.log"
+mv "$scratch/made" "$scratch/prefix"
+prefix=$scratch/prefix
+
+from_find_package() {
+  cmake -S "$consumer" -B "$scratch/out" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
+    -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_C_COMPILER="$cc"
+  cmake --build "$scratch/out"
+}
+
+from_pkg_config() {
+  command -v pkg-config >/dev/null || { echo "skipped: no pkg-config on this machine"; exit 77; }
+  local file flags libraries
+  file=$(find "$prefix" -name chime.pc)
+  [ -n "$file" ] || { echo "no chime.pc under $prefix"; exit 1; }
+  PKG_CONFIG_PATH=$(dirname "$file")
+  export PKG_CONFIG_PATH
+  flags=$(pkg-config --cflags chime) libraries=$(pkg-config --libs chime)
+  # shellcheck disable=SC2086
+  "$cxx" -std=c++20 -O2 -Wall -Wextra -Werror $flags "$consumer/kernel.cpp" -o "$scratch/out/consumer_cxx" $libraries
+  # shellcheck disable=SC2086
+  "$cc" -std=c11 -Wall -Wextra -Werror $flags "$consumer/host.c" -o "$scratch/out/consumer_c" $libraries
+  LD_LIBRARY_PATH=$(pkg-config --variable=libdir chime)
+  export LD_LIBRARY_PATH
+}
+
+"from_$way"
+# What runs must be the installed library, not the one in the build folder.
+ldd "$scratch/out/consumer_cxx" | grep -F libchime | grep -F "$prefix" ||
+  { echo "the consumer does not load libchime from $prefix:"; ldd "$scratch/out/consumer_cxx"; exit 1; }
+for program in "$scratch/out/consumer_cxx" "$scratch/out/consumer_c"; do
+  timeout 60 "$program"
+done
+timeout 60 "$prefix/bin/chime-run" -n 2 "$scratch/out/consumer_cxx"
+timeout 60 "$prefix/bin/chime-info" >"$scratch/info.txt"
+grep -q CHIME_SYMMETRIC_SIZE "$scratch/info.txt" || { echo "chime-info does not list the variables"; exit 1; }

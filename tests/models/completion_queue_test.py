@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Polling completions over all interleavings: README.md. `--soak` adds the larger searches."""
+
+import sys
+import unittest
+
+from completion_queue import Queue, check
+
+COLLAPSED = Queue(ring=False, depth=5, cqes=1, total=22)
+RING = Queue(ring=True, depth=4, cqes=4, total=20)
+
+
+def with_faults(queue, *faults):
+    return queue._replace(faults=frozenset(faults))
+
+
+class Protocol(unittest.TestCase):
+    def expect_right(self, queue):
+        wrong, states = check(queue)
+        print(f"{self.id().split('.')[-1]}: {states} states")
+        self.assertEqual(wrong, "")
+
+    def test_collapsed(self):
+        self.expect_right(COLLAPSED)
+
+    def test_ring(self):
+        self.expect_right(RING)
+
+    def test_ring_larger_than_the_queue(self):
+        self.expect_right(RING._replace(cqes=8))
+
+
+class PlantedFaults(unittest.TestCase):
+    def expect_found(self, what, queue):
+        self.assertEqual(check(queue)[0], what)
+
+    def test_cqe_read_before_done(self):
+        self.expect_found("too far", with_faults(COLLAPSED, "cqe before done"))
+
+    def test_cqe_read_before_done_and_not_checked(self):
+        self.expect_found("too far", with_faults(COLLAPSED, "cqe before done", "no stale check"))
+
+    def test_done_read_before_a_cqe_that_is_taken(self):
+        self.expect_found("stuck", with_faults(RING, "done before cqe"))
+
+    def test_queue_as_deep_as_the_index_is_long(self):
+        self.expect_found("stuck", COLLAPSED._replace(depth=16, total=40))
+
+    def test_owner_bit_ignored(self):
+        self.expect_found("too far", with_faults(RING, "owner ignored", "no stale check"))
+
+    def test_cqe_taken_without_comparing(self):
+        self.expect_found("stuck", with_faults(RING, "no compare"))
+
+    def test_fewer_cqes_than_requests(self):
+        self.expect_found("stuck", RING._replace(cqes=2))
+
+
+class Soak(unittest.TestCase):
+    def test_three_pollers(self):
+        # A 3-bit index: with 4 bits three pollers have more states than a test may visit.
+        for queue in (COLLAPSED, RING):
+            small = queue._replace(pollers=3, wrap=8, depth=3, cqes=4 if queue.ring else 1, total=11)
+            self.assertEqual(check(small)[0], "")
+
+
+if __name__ == "__main__":
+    soak = "--soak" in sys.argv
+    arguments = [argument for argument in sys.argv if argument != "--soak"]
+    if not soak:
+        del Soak
+    unittest.main(argv=arguments)

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""The send queue's protocol over all interleavings: README.md. `--soak` adds the larger searches."""
+
+import itertools
+import random
+import sys
+import unittest
+
+from send_queue import QUIET, Op, Queue, check
+
+PLAIN, WAITS = Op(1), Op(1, wait=True)
+MORE, PAIR, MORE_PAIR = Op(1, more=True), Op(2, wait=True), Op(2, more=True)
+WIDE = Op(2, wide=True, wait=True)
+KINDS = (PLAIN, WAITS, MORE, PAIR, MORE_PAIR)
+
+# depth >= batch - 1 + the largest submission
+SMALL = Queue(depth=4, batch=3)
+
+
+def programs(threads, length, kinds=KINDS):
+    """All mixes of `threads` programs of `length` submissions. MORE never ends a call."""
+    whole = [p for p in itertools.product(kinds, repeat=length) if not p[-1].more]
+    return itertools.combinations_with_replacement(whole, threads)
+
+
+def sweep(queue, mixes):
+    """(what is wrong or "", programs, states) until the first mix that goes wrong."""
+    count = states = 0
+    for mix in mixes:
+        wrong, seen = check(queue, mix)
+        count, states = count + 1, states + seen
+        if wrong:
+            return f"{wrong}: {mix}", count, states
+    return "", count, states
+
+
+def with_faults(queue, *faults):
+    return queue._replace(faults=frozenset(faults))
+
+
+class Protocol(unittest.TestCase):
+    def expect_right(self, queue, mixes):
+        wrong, count, states = sweep(queue, mixes)
+        print(f"{self.id().split('.')[-1]}: {count} programs, {states} states")
+        self.assertEqual(wrong, "")
+
+    def test_two_threads_of_two_submissions(self):
+        self.expect_right(SMALL, programs(2, 2))
+
+    def test_three_threads_of_one_submission(self):
+        self.expect_right(SMALL, programs(3, 1))
+
+    def test_a_batch_of_two(self):
+        self.expect_right(Queue(depth=4, batch=2), programs(2, 2))
+
+    def test_wide_requests(self):
+        # One WQEBB more: `done` lags by one behind a wide request.
+        self.expect_right(Queue(depth=5, batch=3), programs(2, 2, (PLAIN, WAITS, WIDE, MORE)))
+
+    def test_quiet(self):
+        self.expect_right(Queue(depth=5, batch=3), programs(2, 2, (PLAIN, WAITS, WIDE, QUIET)))
+
+    def test_giving_up_at_every_step_leaves_nobody_behind(self):
+        self.expect_right(SMALL._replace(give_up=True), programs(2, 2, (PLAIN, PAIR, MORE)))
+
+    def test_giving_up_with_three_threads(self):
+        self.expect_right(SMALL._replace(give_up=True), programs(3, 1, (PLAIN, PAIR, QUIET)))
+
+
+class PlantedFaults(unittest.TestCase):
+    def expect_found(self, what, queue, mixes):
+        wrong, _, _ = sweep(queue, mixes)
+        self.assertTrue(wrong.startswith(what), f"expected to find '{what}', found '{wrong}'")
+
+    def test_owed_bit_dropped(self):
+        mixes = programs(2, 2, (PLAIN, WAITS, MORE))
+        self.expect_found("deadlock", with_faults(SMALL, "owed dropped"), with_stragglers(mixes))
+
+    def test_no_doorbell_at_the_edge(self):
+        self.expect_found("deadlock", with_faults(SMALL, "no edge"), programs(2, 3))
+
+    def test_record_not_written(self):
+        self.expect_found("deadlock", with_faults(SMALL, "no record"), programs(2, 1))
+
+    def test_slot_reused_before_completion(self):
+        self.expect_found("overwrite", with_faults(SMALL, "no slot wait"), programs(2, 3))
+
+    def test_too_shallow_for_the_batch(self):
+        self.expect_found("deadlock", Queue(depth=2, batch=4), programs(3, 1))
+
+    def test_leaving_without_a_word(self):  # the doorbell was left to the one who left
+        self.expect_found("lost doorbell",
+                          with_faults(SMALL._replace(give_up=True), "leaves quietly"),
+                          programs(2, 2))
+
+    def test_wide_request_waited_for_to_its_end(self):
+        self.expect_found("deadlock", with_faults(SMALL, "waits for the end"),
+                          programs(1, 1, (WIDE,)))
+
+    def test_quiet_that_does_not_know_of_a_wide_request(self):
+        self.expect_found("deadlock", with_faults(SMALL, "wide bit dropped"),
+                          [((WIDE._replace(wait=False), QUIET),)])
+
+    def test_counter_taken_for_the_end_of_the_request(self):
+        self.expect_found("early", with_faults(SMALL, "counter taken for the end"), programs(2, 2))
+
+
+def with_stragglers(mixes):
+    """A MORE whose thread waits for another's completion before it goes on, as mixes cannot say."""
+    return itertools.chain([((WAITS,), (MORE,))], mixes)
+
+
+class Soak(unittest.TestCase):
+    def expect_right(self, queue, mixes):
+        self.assertEqual(sweep(queue, mixes)[0], "")
+
+    def test_three_threads_of_two_submissions(self):
+        mixes = list(programs(3, 2))
+        random.Random(7).shuffle(mixes)
+        self.expect_right(Queue(depth=5, batch=4), mixes[:60])
+
+    def test_two_threads_of_three_submissions(self):
+        self.expect_right(SMALL, programs(2, 3))
+
+    def test_giving_up_in_longer_programs(self):
+        self.expect_right(SMALL._replace(give_up=True), programs(2, 2))
+
+
+if __name__ == "__main__":
+    soak = "--soak" in sys.argv
+    arguments = [argument for argument in sys.argv if argument != "--soak"]
+    if not soak:
+        del Soak
+    unittest.main(argv=arguments)

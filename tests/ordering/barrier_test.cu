@@ -1,0 +1,50 @@
+// barrier_all implies quiet.
+#include "ordering/litmus.hpp"
+
+namespace chime::tests {
+namespace {
+
+// The sender puts, meets everybody in a barrier, then raises a flag by a plain put.
+struct PutBarrierPut {
+  template <class Group>
+  CHIME_DEVICE static void send(const Context& context, Group group, Box* box, const Word* source,
+                                int round, int next) {
+    put_nbi(context, group, box->messages[round - 1], source, kMessageWords, next);
+    barrier_all(context, group);
+    if (group.is_leader()) p(context, &box->flag, Word(round), next);
+  }
+  template <class Group>
+  CHIME_DEVICE static void await(const Context& context, Group group, Box* box, int round, int) {
+    if (group.is_leader()) wait_until(context, &box->flag, Cmp::kGe, Word(round));
+    group.sync();
+  }
+};
+
+IN_EVERY_WORLD(Barrier, CompletesPutsBeforeAFlagBehindIt) {
+  world.spawn(1, [](Pe& pe) { expect_ordered_in_every_group<PutBarrierPut>(pe); });
+}
+
+// No flag: after the barrier the data is there, for the group that was in it.
+template <class Group>
+CHIME_KERNEL void put_barrier_read(CHIME_GRID_CONSTANT const Context context, Box* box,
+                                   const Word* source, const Word* expected, unsigned* wrong,
+                                   int next, int) {
+  Group group{};
+  for (int round = 1; round <= kLitmusRounds; ++round) {
+    put_nbi(context, group, box->messages[round - 1], source + (round - 1) * kMessageWords,
+            kMessageWords, next);
+    barrier_all(context, group);
+    check_message(group, box, expected, round, wrong);
+  }
+}
+
+IN_EVERY_WORLD(Barrier, ShowsThePutsToEveryMember) {
+  world.spawn(1, [](Pe& pe) {
+    count_missing(pe, put_barrier_read<Thread>, 1, kGroupThreads<Thread>, false);
+    count_missing(pe, put_barrier_read<Warp>, 1, kGroupThreads<Warp>, false);
+    count_missing(pe, put_barrier_read<Block>, 1, kGroupThreads<Block>, false);
+  });
+}
+
+}  // namespace
+}  // namespace chime::tests

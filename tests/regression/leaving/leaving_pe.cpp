@@ -1,0 +1,150 @@
+// A PE that leaves its job, or tries to join it, in the way named on its command line.
+// leaving_test.py starts jobs of these and reads what they say.
+#include <chime/chime.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string>
+
+namespace exec = chime::exec;
+
+namespace {
+
+void say(const std::string& text) {
+  std::string line = "PE " + std::to_string(chime_my_pe()) + " says " + text + "\n";
+  [[maybe_unused]] auto written = write(STDOUT_FILENO, line.data(), line.size());
+}
+
+// ---- Leaving ------------------------------------------------------------------------------------
+
+// As after a failed exec: the child runs the handlers of atexit.
+void forks_a_child_that_exits() {
+  chime_init();
+  if (chime_my_pe() == 0) {
+    const pid_t child = fork();
+    if (child == 0) exit(3);
+    int status = 0;
+    waitpid(child, &status, 0);
+    say("child ended with " + std::to_string(WEXITSTATUS(status)));
+  }
+  chime_barrier_all();
+  say("went on");
+  chime_finalize();
+}
+
+CHIME_KERNEL void put_to(int* word, int pe) { chime_int_p(word, 1, pe); }
+
+void leaves_with_an_error_pending() {
+  chime_init();
+  auto* word = static_cast<int*>(chime_calloc(1, sizeof(int)));
+  if (chime_my_pe() == 0) {
+    exec::launch({}, put_to, word, 99);
+    exec::device_synchronize();
+  }
+  chime_finalize();
+  say(std::string("left: ") + chimex_last_error());
+}
+
+CHIME_KERNEL void wait_for_signal(uint64_t* signal) {
+  chime_signal_wait_until(signal, CHIME_CMP_GE, 1);
+}
+
+CHIME_KERNEL void write_until(int* words, const int* stop) {
+  const std::atomic_ref<int> must_stop(const_cast<int&>(*stop));
+  for (int i = 0; must_stop.load(std::memory_order_relaxed) == 0; i = (i + 1) % 64) {
+    std::atomic_ref(words[i]).store(i, std::memory_order_relaxed);
+    exec::pause();
+  }
+}
+
+void leaves_while_a_kernel_waits() {
+  chime_init();
+  auto* signal = static_cast<uint64_t*>(chime_calloc(1, sizeof(uint64_t)));
+  exec::launch({}, wait_for_signal, signal);
+  chime_finalize();
+  say(std::string("left: ") + chimex_last_error());
+  say(std::string("kernel ended: ") + (exec::device_synchronize() == CHIMEX_OK ? "yes" : "no"));
+}
+
+// Nothing ends this kernel: its memory must stay.
+void leaves_while_a_kernel_writes() {
+  static int stop = 0;
+  chime_init();
+  auto* words = static_cast<int*>(chime_calloc(64, sizeof(int)));
+  exec::launch({}, write_until, words, &stop);
+  chime_finalize();
+  say(std::string("left: ") + chimex_last_error());
+  std::atomic_ref(stop).store(1);
+  exec::device_synchronize();
+  say("kernel ended: yes");
+}
+
+// The stream's last work is a kernel that ends soon: nothing is wrong.
+CHIME_KERNEL void count_to(int* word, int n) {
+  for (int i = 0; i < n; ++i) {
+    std::atomic_ref(*word).store(i, std::memory_order_relaxed);
+    exec::pause();
+  }
+}
+
+void leaves_while_a_kernel_ends() {
+  chime_init();
+  auto* word = static_cast<int*>(chime_calloc(1, sizeof(int)));
+  exec::Stream stream;
+  exec::stream_create(&stream);
+  exec::launch({.stream = stream}, count_to, word, 200'000);
+  exec::stream_destroy(stream);  // what is queued still runs
+  chime_finalize();
+  say("left");
+}
+
+void exits_with(int status) {
+  chime_init();
+  if (chime_my_pe() == 1) chime_global_exit(status);
+  chime_barrier_all();
+}
+void exits_with_256() { exits_with(256); }
+void exits_with_minus_512() { exits_with(-512); }
+void exits_with_300() { exits_with(300); }
+
+// ---- Joining ------------------------------------------------------------------------------------
+
+// PE 1 comes when PE 0 has given up once; both then try until it works.
+void joins_again() {
+  const bool is_late = std::string(getenv("CHIME_RUN_PE")) == "1";
+  if (is_late) sleep(2);
+  int provided = 0;
+  for (int attempt = 1; attempt <= 40; ++attempt) {
+    const int status = chime_init_thread(CHIME_THREAD_MULTIPLE, &provided);
+    if (status == CHIMEX_OK) {
+      chime_barrier_all();
+      say("joined");
+      return chime_finalize();
+    }
+    say("attempt " + std::to_string(attempt) + ": " + chimex_last_error());
+  }
+}
+
+const std::map<std::string, void (*)()> kActs = {
+    {"forks_a_child_that_exits", forks_a_child_that_exits},
+    {"leaves_with_an_error_pending", leaves_with_an_error_pending},
+    {"leaves_while_a_kernel_waits", leaves_while_a_kernel_waits},
+    {"leaves_while_a_kernel_writes", leaves_while_a_kernel_writes},
+    {"leaves_while_a_kernel_ends", leaves_while_a_kernel_ends},
+    {"exits_with_256", exits_with_256},
+    {"exits_with_minus_512", exits_with_minus_512},
+    {"exits_with_300", exits_with_300},
+    {"joins_again", joins_again},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto act = argc == 2 ? kActs.find(argv[1]) : kActs.end();
+  if (act == kActs.end()) return 2;
+  act->second();
+}

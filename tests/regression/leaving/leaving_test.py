@@ -1,0 +1,81 @@
+"""How PEs leave a job and join it again: leaving_test.py <chime-run> <leaving_pe> [unittest arguments].
+
+What each test's users saw is in its first lines."""
+import os
+import subprocess
+import sys
+import unittest
+
+CHIME_RUN, PE = sys.argv.pop(1), sys.argv.pop(1)
+PATIENCE_S = 60
+
+
+def run(*command, **variables):
+    done = subprocess.run(command, env=dict(os.environ, **variables), stdin=subprocess.DEVNULL, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE_S)
+    return done.returncode, done.stdout
+
+
+def job(pes, act, *options, **variables):
+    return run(CHIME_RUN, "-n", str(pes), "--timeout", "50", *options, PE, act, **variables)
+
+
+class Leaving(unittest.TestCase):
+    def test_the_exit_of_a_forked_child_is_nobodys_death(self):
+        # The child's atexit handler told the mates that PE 0 had exited.
+        code, out = job(3, "forks_a_child_that_exits")
+        self.assertEqual(code, 0, out)
+        self.assertIn("child ended with 3", out)
+        self.assertEqual(out.count("went on"), 3, out)
+
+    def test_a_pending_error_does_not_keep_a_pe_from_leaving_properly(self):
+        # PE 0 left without the others, and they took it for dead.
+        code, out = job(3, "leaves_with_an_error_pending", CHIME_ON_ERROR="return")
+        self.assertEqual(code, 0, out)
+        self.assertRegex(out, r"PE -1 says left: chime_finalize: .*there is no PE 99")
+        self.assertNotIn("is gone", out)
+        self.assertEqual(out.count("says left: \n"), 2, out)
+
+    def test_a_running_kernel_is_waited_for(self):
+        code, out = job(2, "leaves_while_a_kernel_ends")
+        self.assertEqual(code, 0, out)
+        self.assertEqual(out.count("says left"), 2, out)
+
+    def test_a_kernel_that_waits_when_its_pe_leaves_is_ended_and_named(self):
+        # Its memory was unmapped under it.
+        code, out = run(PE, "leaves_while_a_kernel_waits", CHIME_TIMEOUT="0.5", CHIME_ON_ERROR="return")
+        self.assertEqual(code, 0, out)
+        self.assertRegex(out, r"says left: chime_finalize: .*a kernel of PE 0 is still running")
+        self.assertIn("kernel ended: yes", out)
+
+    def test_a_kernel_that_does_not_end_keeps_its_memory(self):
+        code, out = run(PE, "leaves_while_a_kernel_writes", CHIME_TIMEOUT="0.5", CHIME_ON_ERROR="return")
+        self.assertEqual(code, 0, out)
+        self.assertRegex(out, r"says left: chime_finalize: .*a kernel of PE 0 is still running")
+        self.assertIn("kernel ended: yes", out)
+
+    def test_a_kernel_that_is_still_running_ends_the_job_by_default(self):
+        code, out = job(2, "leaves_while_a_kernel_writes", CHIME_TIMEOUT="0.5")
+        self.assertEqual(code, 1, out)
+        self.assertRegex(out, r"PE [01]: chime_finalize: .*a kernel of PE [01] is still running")
+
+    def test_what_is_not_zero_stays_so(self):
+        # chime_global_exit(256) ended a failing job with 0.
+        for act, wanted in [("exits_with_256", 1), ("exits_with_minus_512", 1), ("exits_with_300", 44)]:
+            code, out = job(2, act)
+            self.assertEqual(code, wanted, out)
+            self.assertIn("called chime_global_exit(", out)
+
+
+class Joining(unittest.TestCase):
+    def test_a_failed_init_can_be_repeated(self):
+        # "PE 0 is in the job already": its first connection was kept until the second one stood.
+        code, out = job(2, "joins_again", CHIME_INIT_TIMEOUT="1", CHIME_LOG="off")
+        self.assertEqual(code, 0, out)
+        self.assertNotIn("is in the job already", out)
+        self.assertEqual(out.count("says joined"), 2, out)
+        self.assertIn("PE 0 gave up before all PEs had joined; initialise again", out)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,107 @@
+// When a request completes, and what it may assume to be done: completion modes and fences.
+
+#include "routes.hpp"
+#include "wait.hpp"
+
+namespace direct {
+namespace {
+
+class Completions : public Connected {};
+CHIME_OVER_ALL_ROUTES(Completions);
+
+TEST_P(Completions, OnlyModesTwoAndThreeTellOfSuccess) {
+  for (const Ce silent : {Ce::kOnError, Ce::kOnFirstError}) {
+    left.sends.post_and_ring(Wqe(kNop).signalled(silent));
+    const std::uint16_t told = left.sends.post_and_ring(Wqe(kNop).signalled(Ce::kAlways));
+    EXPECT_EQ(left.sent.next().counter(), told);
+  }
+  const std::uint16_t told = left.sends.post_and_ring(Wqe(kNop).signalled(Ce::kWithEvent));
+  EXPECT_EQ(left.sent.next().counter(), told);
+  EXPECT_FALSE(left.sent.poll().has_value());
+}
+
+// A write that takes its bytes from where a read or an atomic of the same queue pair puts them.
+TEST_P(Completions, FencedRequestSeesWhatEarlierReadsBrought) {
+  for (const Fence mode : {Fence::kFence, Fence::kStrong, Fence::kFenceAndSmall}) {
+    for (std::uint64_t round = 1; round <= 40; ++round) {
+      remote.set_word(0, round);
+      local.set_word(64, 0);
+      left.sends.post(round % 2 ? read(0, 64, 8).signalled(Ce::kOnError)
+                                : Wqe(kFetchAdd)
+                                      .remote(remote.at(0), remote.rkey())
+                                      .u64(1)
+                                      .u64(0)
+                                      .data(local.at(64), 8, local.lkey())
+                                      .signalled(Ce::kOnError));
+      left.sends.post(write(128, 64, 8).fenced(mode).signalled(Ce::kOnError));
+      // A second one behind a long read: the fence also holds where the answer has many packets.
+      left.sends.post(read(65536, 65536, 200000).signalled(Ce::kOnError));
+      const std::uint16_t last =
+          left.sends.post_and_ring(write(300000, 65536 + 199992, 8).fenced(mode));
+      remote.set_word(65536 + 199992, 0);  // what the read may see, before or after
+      left.sent.retired(last);
+      ASSERT_EQ(remote.word(128), round);
+      ASSERT_EQ(remote.word(300000), local.word(65536 + 199992));
+    }
+  }
+}
+
+TEST_P(Completions, WritesOfOneQueuePairLandInTheirOrder) {
+  for (std::uint64_t round = 1; round <= 100; ++round) {
+    local.set_word(0, round);
+    local.fill(4096, 4096, static_cast<unsigned>(round));
+    left.sends.post(write(8192, 4096, 4096).signalled(Ce::kOnError));
+    left.sends.post_and_ring(
+        Wqe(kWrite).remote(remote.at(0), remote.rkey()).inlined(local.at(0), 8));
+    wait_until("the second write", [&] { return remote.word(0) == round; });
+    ASSERT_EQ(0, std::memcmp(remote.at(8192), local.at(4096), 4096));
+    left.sent.next();
+  }
+}
+
+// More reads than the queue pair may have outstanding wait their turn and complete in order.
+TEST_P(Completions, ReadsBeyondTheLimitWait) {
+  Options options;
+  options.max_reads = 2;
+  Pair narrow(route(), options);
+  remote.fill(0, 32 * 1024, 5);
+  std::uint16_t last = 0;
+  for (unsigned i = 0; i < 32; ++i)
+    last = narrow.left->sends.post(
+        read(i * 1024, i * 1024, 1024).signalled(i == 31 ? Ce::kAlways : Ce::kOnError));
+  narrow.left->sends.ring_doorbell();
+  narrow.left->sent.retired(last);
+  EXPECT_EQ(0, std::memcmp(local.at(0), remote.at(0), 32 * 1024));
+}
+
+// A receiver that is not ready holds the sender up; posting the receive lets it go on.
+TEST_P(Completions, MessageWaitsForItsReceive) {
+  local.set_word(0, 77);
+  const std::uint16_t waiting = left.sends.post_and_ring(Wqe(kSend).inlined(local.at(0), 8));
+  const std::uint16_t behind = left.sends.post_and_ring(write(512, 0, 8));
+  EXPECT_FALSE(left.sent.poll().has_value());
+  right.receives.post({{remote.at(0), 8, remote.lkey()}});
+  EXPECT_EQ(left.sent.retired(behind).counter(), behind);
+  EXPECT_EQ(right.received.next().byte_count(), 8u);
+  EXPECT_EQ(remote.word(0), 77u);
+  EXPECT_EQ(remote.word(512), 77u);
+  EXPECT_LT(waiting, behind);
+}
+
+// A queue pair that was reset starts from the beginning: index, records, completions.
+TEST_P(Completions, ResetQueuePairStartsAgain) {
+  for (int life = 0; life < 3; ++life) {
+    for (int i = 0; i < 5; ++i) complete(left, write(0, 0, 64));
+    for (Endpoint* e : {&left, &right}) {
+      ASSERT_EQ(e->to_reset(), 0);
+      ASSERT_EQ(e->state(), IBV_QPS_RESET);
+    }
+    left.connect(right.qpn());
+    right.connect(left.qpn());
+    ASSERT_EQ(left.state(), IBV_QPS_RTS);
+    EXPECT_EQ(complete(left, Wqe(kNop)).counter(), 0);
+  }
+}
+
+}  // namespace
+}  // namespace direct

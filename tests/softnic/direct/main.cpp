@@ -1,0 +1,13 @@
+// A fabric of this run's own, so that programs that run at the same time do not meet.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+int main(int argc, char** argv) {
+  ::setenv("SOFTNIC_FABRIC", ("direct-" + std::to_string(::getpid())).c_str(), 1);
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

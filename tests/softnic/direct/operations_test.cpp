@@ -1,0 +1,255 @@
+// What each opcode does to memory, and what its completion says.
+
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "routes.hpp"
+
+namespace direct {
+namespace {
+
+class Operations : public Connected {
+ protected:
+  void expect_same(std::size_t remote_at, std::size_t local_at, std::size_t count) {
+    EXPECT_EQ(0, std::memcmp(remote.at(remote_at), local.at(local_at), count)) << count << " bytes";
+  }
+};
+CHIME_OVER_ALL_ROUTES(Operations);
+
+constexpr std::size_t kSizes[] = {1,    7,    8,    9,     63,        64,     65,
+                                  4095, 4096, 4097, 16384, 65536 + 3, 1 << 20};
+
+TEST_P(Operations, WriteMovesEverySizeAndNothingBeside) {
+  for (std::size_t bytes : kSizes) {
+    local.fill(5, bytes, static_cast<unsigned>(bytes));
+    std::memset(remote.at(0), 0x5a, bytes + 64);
+    const Cqe cqe =
+        complete(left, Wqe(kWrite)
+                           .remote(remote.at(3), remote.rkey())
+                           .data(local.at(5), static_cast<std::uint32_t>(bytes), local.lkey()));
+    EXPECT_EQ(cqe.wqe_opcode(), kWrite);
+    expect_same(3, 5, bytes);
+    EXPECT_EQ(*remote.at(2), 0x5a);
+    EXPECT_EQ(*remote.at(3 + bytes), 0x5a);
+  }
+}
+
+TEST_P(Operations, ReadMovesEverySizeAndNothingBeside) {
+  for (std::size_t bytes : kSizes) {
+    remote.fill(3, bytes, static_cast<unsigned>(bytes) + 1);
+    std::memset(local.at(0), 0x5a, bytes + 64);
+    const Cqe cqe =
+        complete(left, Wqe(kRead)
+                           .remote(remote.at(3), remote.rkey())
+                           .data(local.at(5), static_cast<std::uint32_t>(bytes), local.lkey()));
+    EXPECT_EQ(cqe.wqe_opcode(), kRead);
+    EXPECT_EQ(cqe.byte_count(), bytes);
+    expect_same(3, 5, bytes);
+    EXPECT_EQ(*local.at(4), 0x5a);
+    EXPECT_EQ(*local.at(5 + bytes), 0x5a);
+  }
+}
+
+TEST_P(Operations, InlineWriteCarriesItsBytesInTheRequest) {
+  for (std::uint32_t bytes = 1; bytes <= 220; bytes += bytes < 60 ? 1 : 13) {
+    local.fill(0, bytes, bytes);
+    std::memset(remote.at(0), 0x5a, 256);
+    complete(left, Wqe(kWrite).remote(remote.at(1), remote.rkey()).inlined(local.at(0), bytes));
+    expect_same(1, 0, bytes);
+    EXPECT_EQ(*remote.at(0), 0x5a);
+    EXPECT_EQ(*remote.at(1 + bytes), 0x5a);
+  }
+}
+
+TEST_P(Operations, GatherTakesPiecesInTheirOrder) {
+  local.fill(0, 8192, 1);
+  complete(left, Wqe(kWrite)
+                     .remote(remote.at(0), remote.rkey())
+                     .data(local.at(4000), 100, local.lkey())
+                     .data(local.at(10), 1, local.lkey())
+                     .data(local.at(100), 3000, local.lkey())
+                     .data(local.at(7), 13, local.lkey()));
+  expect_same(0, 4000, 100);
+  expect_same(100, 10, 1);
+  expect_same(101, 100, 3000);
+  expect_same(3101, 7, 13);
+}
+
+TEST_P(Operations, InlineAndPointedPiecesMixInOneRequest) {
+  local.fill(0, 4096, 9);
+  const std::uint64_t head = 0x1122334455667788, tail = 0x99aabbccddeeff00;
+  complete(left, Wqe(kWrite)
+                     .remote(remote.at(0), remote.rkey())
+                     .inlined(&head, 8)
+                     .data(local.at(256), 200, local.lkey())
+                     .inlined(&tail, 8));
+  EXPECT_EQ(remote.word(0), head);
+  expect_same(8, 256, 200);
+  EXPECT_EQ(remote.word(208), tail);
+}
+
+TEST_P(Operations, ReadScattersOverPieces) {
+  remote.fill(0, 4096, 2);
+  complete(left, Wqe(kRead)
+                     .remote(remote.at(0), remote.rkey())
+                     .data(local.at(1000), 10, local.lkey())
+                     .data(local.at(0), 500, local.lkey())
+                     .data(local.at(2000), 3, local.lkey()));
+  expect_same(0, 1000, 10);
+  expect_same(10, 0, 500);
+  expect_same(510, 2000, 3);
+}
+
+TEST_P(Operations, WriteWithImmediateConsumesAReceive) {
+  local.fill(0, 40000, 3);
+  const std::uint16_t posted = right.receives.post({});
+  complete(left, Wqe(kWriteImm)
+                     .immediate(0xcafe0123)
+                     .remote(remote.at(8), remote.rkey())
+                     .data(local.at(0), 40000, local.lkey()));
+  const Cqe cqe = right.received.next();
+  EXPECT_EQ(cqe.opcode(), 1);
+  EXPECT_EQ(cqe.immediate(), 0xcafe0123u);
+  EXPECT_EQ(cqe.byte_count(), 40000u);
+  EXPECT_EQ(cqe.counter(), posted);
+  EXPECT_EQ(cqe.qpn(), right.qpn());
+  expect_same(8, 0, 40000);
+}
+
+TEST_P(Operations, SendScattersIntoTheReceive) {
+  local.fill(0, 3000, 4);
+  const std::uint16_t posted = right.receives.post({{remote.at(0), 1000, remote.lkey()},
+                                                    {remote.at(5000), 1, remote.lkey()},
+                                                    {remote.at(6000), 9000, remote.lkey()}});
+  complete(left, Wqe(kSend).data(local.at(0), 3000, local.lkey()));
+  const Cqe cqe = right.received.next();
+  EXPECT_EQ(cqe.opcode(), 2);
+  EXPECT_EQ(cqe.byte_count(), 3000u);
+  EXPECT_EQ(cqe.counter(), posted);
+  EXPECT_FALSE(cqe.is_solicited());
+  expect_same(0, 0, 1000);
+  expect_same(5000, 1000, 1);
+  expect_same(6000, 1001, 1999);
+}
+
+TEST_P(Operations, SendWithImmediateCarriesBoth) {
+  local.fill(0, 64, 5);
+  right.receives.post({{remote.at(0), 64, remote.lkey()}});
+  complete(left, Wqe(kSendImm).immediate(0x01020304).data(local.at(0), 64, local.lkey()));
+  const Cqe cqe = right.received.next();
+  EXPECT_EQ(cqe.opcode(), 3);
+  EXPECT_EQ(cqe.immediate(), 0x01020304u);
+  expect_same(0, 0, 64);
+}
+
+TEST_P(Operations, SolicitedShowsInTheReceiversCompletion) {
+  for (const std::uint8_t opcode : {kSend, kSendImm}) {
+    right.receives.post({{remote.at(0), 64, remote.lkey()}});
+    complete(left, Wqe(opcode).solicited().data(local.at(0), 8, local.lkey()));
+    EXPECT_TRUE(right.received.next().is_solicited());
+  }
+  right.receives.post({});
+  complete(left, Wqe(kWriteImm)
+                     .solicited()
+                     .remote(remote.at(0), remote.rkey())
+                     .data(local.at(0), 8, local.lkey()));
+  EXPECT_TRUE(right.received.next().is_solicited());
+}
+
+TEST_P(Operations, NothingToMoveIsAMessageAllTheSame) {
+  complete(left, Wqe(kWrite).remote(nullptr, 0));
+  complete(left, Wqe(kRead).remote(nullptr, 0));
+  right.receives.post({});
+  complete(left, Wqe(kSend));
+  EXPECT_EQ(right.received.next().byte_count(), 0u);
+  right.receives.post({});
+  complete(left, Wqe(kWriteImm).immediate(7).remote(nullptr, 0));
+  EXPECT_EQ(right.received.next().immediate(), 7u);
+}
+
+TEST_P(Operations, NopAndDumpCompleteAndMoveNothing) {
+  EXPECT_EQ(complete(left, Wqe(kNop)).wqe_opcode(), kNop);
+  local.fill(0, 64, 6);
+  std::memset(remote.at(0), 0, 64);
+  EXPECT_EQ(complete(left, Wqe(kDump).data(local.at(0), 64, local.lkey())).wqe_opcode(), kDump);
+  EXPECT_EQ(remote.word(0), 0u);
+}
+
+TEST_P(Operations, CompletionNamesQueuePairIndexAndOpcode) {
+  for (int i = 0; i < 3; ++i) {
+    const std::uint16_t index = left.sends.post_and_ring(
+        Wqe(kWrite).remote(remote.at(0), remote.rkey()).data(local.at(0), 8, local.lkey()));
+    const Cqe cqe = left.sent.retired(index);
+    EXPECT_EQ(cqe.qpn(), left.qpn());
+    EXPECT_EQ(cqe.counter(), index);
+    EXPECT_EQ(cqe.wqe_opcode(), kWrite);
+  }
+}
+
+TEST_P(Operations, BothDirectionsAtOnce) {
+  local.fill(0, 65536, 7);
+  remote.fill(65536, 65536, 8);
+  for (int round = 0; round < 20; ++round) {
+    const std::uint16_t l = left.sends.post_and_ring(
+        Wqe(kWrite).remote(remote.at(0), remote.rkey()).data(local.at(0), 65536, local.lkey()));
+    const std::uint16_t r =
+        right.sends.post_and_ring(Wqe(kWrite)
+                                      .remote(local.at(65536), local.rkey())
+                                      .data(remote.at(65536), 65536, remote.lkey()));
+    left.sent.retired(l);
+    right.sent.retired(r);
+  }
+  expect_same(0, 0, 65536);
+  expect_same(65536, 65536, 65536);
+}
+
+// An unreliable queue pair completes when it has sent; a message that finds no receive is dropped.
+TEST_P(Operations, UnreliableConnectionWritesAndDropsWithoutAReceive) {
+  Options options;
+  options.service = Service::kUc;
+  Pair uc(route(), options);
+  local.fill(0, 20000, 11);
+  complete(*uc.left, Wqe(kSend).data(local.at(0), 8, local.lkey()));  // nobody has posted: dropped
+  complete(
+      *uc.left,
+      Wqe(kWrite).remote(remote.at(8192), remote.rkey()).data(local.at(0), 20000, local.lkey()));
+  // Completed means sent. What came behind it has arrived: it has been dropped.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (std::memcmp(remote.at(8192), local.at(0), 20000) != 0 &&
+         std::chrono::steady_clock::now() < deadline)
+    std::this_thread::yield();
+  uc.right->receives.post({{remote.at(4096), 4096, remote.lkey()}});
+  complete(*uc.left, Wqe(kSend).data(local.at(100), 50, local.lkey()));
+  EXPECT_EQ(uc.right->received.next().byte_count(), 50u);
+  expect_same(4096, 100, 50);
+  expect_same(8192, 0, 20000);
+}
+
+// Datagrams: an address vector in every request, and 40 bytes before the payload at the receiver.
+TEST_P(Operations, DatagramArrivesBehindItsRouteHeader) {
+  Options options;
+  options.service = Service::kUd;
+  Pair ud(route(), options);
+  const std::vector<std::uint8_t> path = Hca::instance().address_vector();
+  local.fill(0, 256, 12);
+  const auto datagram = [&](std::uint32_t qkey) {
+    return Wqe(kSendImm)
+        .immediate(9)
+        .vector(path, qkey, ud.right->qpn())
+        .data(local.at(0), 256, local.lkey());
+  };
+  ud.right->receives.post({{remote.at(0), 40 + 256, remote.lkey()}});
+  complete(*ud.left, datagram(0x9999));  // wrong key: silently dropped
+  complete(*ud.left, datagram(0x1234));
+  const Cqe cqe = ud.right->received.next();
+  EXPECT_EQ(cqe.byte_count(), 40u + 256u);
+  EXPECT_EQ(cqe.remote_qpn(), ud.left->qpn());
+  EXPECT_EQ(cqe.immediate(), 9u);
+  const bool has_route_header = cqe.word(24) >> 28 & 3;
+  EXPECT_EQ(has_route_header, Hca::instance().is_ethernet());
+  expect_same(40, 0, 256);
+}
+
+}  // namespace
+}  // namespace direct

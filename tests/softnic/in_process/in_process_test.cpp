@@ -1,0 +1,306 @@
+// softnic_activate() in a program that is linked with neither libibverbs nor the softnic.
+
+#include <gtest/gtest.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/rdma_user_ioctl.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "child.hpp"
+#include "softnic.hpp"
+#include "verbs.hpp"
+
+namespace {
+
+Verbs load_verbs() {
+  return Verbs(need(::dlopen("libibverbs.so.1", RTLD_NOW | RTLD_LOCAL), "libibverbs.so.1"));
+}
+
+void expect_loopback_works(const Verbs& verbs) {
+  Endpoint endpoint(verbs);
+  const Address self = endpoint.address();
+  endpoint.connect(self);
+  endpoint.word(0) = 0x1122334455667788;
+  EXPECT_EQ(endpoint.write(self, 0, 100), IBV_WC_SUCCESS);
+  EXPECT_EQ(endpoint.word(100), 0x1122334455667788u);
+  EXPECT_EQ(endpoint.fetch_add(self, 5, 100, 1), IBV_WC_SUCCESS);
+  EXPECT_EQ(endpoint.word(1), 0x1122334455667788u);
+  EXPECT_EQ(endpoint.word(100), 0x112233445566778du);
+}
+
+std::size_t engine_threads() {
+  std::size_t count = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string name;
+    std::getline(std::ifstream(task.path() / "comm"), name);
+    count += name == "softnic";
+  }
+  return count;
+}
+
+std::size_t sockets_of_fabrics() {
+  std::ifstream sockets("/proc/self/net/unix");
+  std::size_t count = 0;
+  for (std::string line; std::getline(sockets, line);)
+    count += line.find("softnic/") != std::string::npos;
+  return count;
+}
+
+softnic_options options_for_this_test() {
+  softnic_options options = SOFTNIC_OPTIONS_INIT;
+  static const std::string fabric = "in-process-" + std::to_string(::getpid());
+  options.fabric = fabric.c_str();
+  return options;
+}
+
+}  // namespace
+
+TEST(InProcess, DeviceIsFound) {
+  in_child([] {
+    Softnic().must_activate();
+    EXPECT_EQ(device_names(load_verbs()), "mlx5_0 ");
+  });
+}
+
+TEST(InProcess, NoDeviceWithoutActivation) {
+  in_child([] {
+    ::setenv("SYSFS_PATH", "/nowhere", 1);  // the host may have real ones
+    const Softnic loaded;
+    EXPECT_EQ(device_names(load_verbs()), "");
+  });
+}
+
+TEST(InProcess, LoopbackWriteAndAtomic) {
+  in_child([] {
+    const softnic_options options = options_for_this_test();
+    Softnic().must_activate(&options);
+    expect_loopback_works(load_verbs());
+  });
+}
+
+TEST(InProcess, LibibverbsMayBeLoadedBefore) {
+  in_child([] {
+    const Verbs verbs = load_verbs();
+    Softnic().must_activate();
+    expect_loopback_works(verbs);
+  });
+}
+
+namespace {
+
+void exchange(int socket, const Address& mine, Address& theirs) {
+  if (::send(socket, &mine, sizeof mine, 0) != sizeof mine ||
+      ::recv(socket, &theirs, sizeof theirs, MSG_WAITALL) != sizeof theirs)
+    throw std::runtime_error("the other process is gone");
+}
+
+// Rank 0 writes to rank 1 and adds to a word of it; rank 1 answers with a write.
+void play(int rank, int socket, const softnic_options& options) {
+  Softnic().must_activate(&options);
+  const Verbs verbs = load_verbs();
+  Endpoint endpoint(verbs);
+  Address peer;
+  endpoint.word(7) = 40;
+  exchange(socket, endpoint.address(), peer);
+  endpoint.connect(peer);
+  exchange(socket, endpoint.address(), peer);  // both are connected
+  if (rank == 0) {
+    EXPECT_EQ(endpoint.fetch_add(peer, 2, 7, 1), IBV_WC_SUCCESS);
+    EXPECT_EQ(endpoint.word(1), 40u);
+    endpoint.word(0) = 0xfeed;
+    EXPECT_EQ(endpoint.write(peer, 0, 200), IBV_WC_SUCCESS);
+    EXPECT_TRUE(endpoint.wait_for(300, 42));
+  } else {
+    EXPECT_TRUE(endpoint.wait_for(200, 0xfeed));
+    EXPECT_EQ(endpoint.write(peer, 7, 300), IBV_WC_SUCCESS);
+  }
+  exchange(socket, endpoint.address(), peer);  // nobody leaves early
+}
+
+}  // namespace
+
+TEST(InProcess, TwoForkedProcesses) {
+  const softnic_options options = options_for_this_test();
+  int sockets[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets), 0);
+  const pid_t first = start_child([&] { ::close(sockets[1]), play(0, sockets[0], options); });
+  const pid_t second = start_child([&] { ::close(sockets[0]), play(1, sockets[1], options); });
+  ::close(sockets[0]), ::close(sockets[1]);
+  expect_success(first);
+  expect_success(second);
+}
+
+TEST(InProcess, ForkedChildHasItsOwnDevice) {
+  in_child([] {
+    const softnic_options options = options_for_this_test();
+    Softnic().must_activate(&options);
+    const Verbs verbs = load_verbs();
+    Endpoint parents(verbs);
+    const Address self = parents.address();
+    parents.connect(self);
+    in_child([&] {
+      ibv_device** list = verbs.ibv_get_device_list(nullptr);
+      ibv_context* own = need(verbs.ibv_open_device(list[0]), "ibv_open_device");
+      verbs.ibv_free_device_list(list);
+      ibv_pd* pd = need(verbs.ibv_alloc_pd(own), "ibv_alloc_pd");
+      EXPECT_EQ(verbs.ibv_dealloc_pd(pd), 0);
+      EXPECT_EQ(verbs.ibv_close_device(own), 0);
+      expect_loopback_works(verbs);
+      ::_exit(testing::Test::HasFailure() ? 1 : 0);  // the parent's objects are not the child's
+    });
+    parents.word(0) = 77;
+    EXPECT_EQ(parents.write(self, 0, 1), IBV_WC_SUCCESS);
+    EXPECT_EQ(parents.word(1), 77u);
+  });
+}
+
+TEST(InProcess, InheritedDeviceFailsInTheChild) {
+  in_child([] {
+    const softnic_options options = options_for_this_test();
+    Softnic().must_activate(&options);
+    const Verbs verbs = load_verbs();
+    ibv_device** list = verbs.ibv_get_device_list(nullptr);
+    ibv_context* parents = need(verbs.ibv_open_device(list[0]), "ibv_open_device");
+    in_child([&] {
+      EXPECT_EQ(verbs.ibv_alloc_pd(parents), nullptr);
+      EXPECT_EQ(errno, EIO);
+      ::_exit(testing::Test::HasFailure() ? 1 : 0);
+    });
+    ibv_pd* pd = need(verbs.ibv_alloc_pd(parents), "ibv_alloc_pd");
+    EXPECT_EQ(verbs.ibv_dealloc_pd(pd), 0);
+    EXPECT_EQ(verbs.ibv_close_device(parents), 0);
+    verbs.ibv_free_device_list(list);
+  });
+}
+
+TEST(InProcess, SecondActivationIsRefused) {
+  in_child([] {
+    const Softnic softnic;
+    softnic.must_activate();
+    EXPECT_STREQ(softnic.error(), "");
+    EXPECT_EQ(softnic.activate(nullptr), SOFTNIC_ALREADY_ACTIVE);
+    EXPECT_STREQ(softnic.error(), "softnic: it is active already");
+    expect_loopback_works(load_verbs());
+  });
+}
+
+TEST(InProcess, TooLateAfterTheFirstLookForDevices) {
+  in_child([] {
+    const Verbs verbs = load_verbs();
+    device_names(verbs);
+    const Softnic softnic;
+    EXPECT_EQ(softnic.activate(nullptr), SOFTNIC_TOO_LATE);
+    EXPECT_STREQ(softnic.error(),
+                 "softnic: libibverbs has looked for devices in /sys already; activate before the "
+                 "first verbs call");
+    EXPECT_EQ(::getenv("SYSFS_PATH"), nullptr);
+  });
+}
+
+TEST(InProcess, BadOptionsAreNamed) {
+  in_child([] {
+    const Softnic softnic;
+    softnic_options options = SOFTNIC_OPTIONS_INIT;
+    options.faults = "no_such_rule:p=1";
+    EXPECT_EQ(softnic.activate(&options), SOFTNIC_BAD_OPTION);
+    EXPECT_NE(std::string(softnic.error()).find("no_such_rule"), std::string::npos);
+    options.faults = nullptr;
+    options.link_layer = "token-ring";
+    EXPECT_EQ(softnic.activate(&options), SOFTNIC_BAD_OPTION);
+    EXPECT_STREQ(softnic.error(),
+                 "softnic: SOFTNIC_LINK_LAYER is 'token-ring'; it may be infiniband or ethernet");
+    ::setenv("SOFTNIC_LOG", "loud", 1);
+    EXPECT_EQ(softnic.activate(nullptr), SOFTNIC_BAD_OPTION);
+    EXPECT_STREQ(softnic.error(), "softnic: SOFTNIC_LOG is 'loud'; it may be 0 to 4");
+    ::unsetenv("SOFTNIC_LOG");
+    ::setenv("SYSFS_PATH", "/nowhere", 1);
+    EXPECT_EQ(softnic.activate(nullptr), SOFTNIC_BAD_OPTION);
+    EXPECT_STREQ(softnic.error(),
+                 "softnic: SYSFS_PATH is '/nowhere', and there is no "
+                 "/nowhere/class/infiniband_verbs/uverbs0");
+    ::unsetenv("SYSFS_PATH");
+    softnic.must_activate();  // a refusal leaves nothing behind
+    expect_loopback_works(load_verbs());
+  });
+}
+
+TEST(InProcess, OptionsOfAnOlderProgramAreShorter) {
+  in_child([] {
+    softnic_options options = SOFTNIC_OPTIONS_INIT;
+    options.size = offsetof(softnic_options, faults);
+    options.faults = "not read";
+    Softnic().must_activate(&options);
+  });
+}
+
+TEST(InProcess, DeactivationGivesEverythingBack) {
+  in_child([] {
+    const Softnic softnic;
+    EXPECT_EQ(softnic.deactivate(), SOFTNIC_NOT_ACTIVE);
+    const softnic_options options = options_for_this_test();
+    const std::size_t sockets_before = sockets_of_fabrics();
+    softnic.must_activate(&options);
+    const Verbs verbs = load_verbs();
+    {
+      Endpoint endpoint(verbs);
+      EXPECT_TRUE(until([] { return engine_threads() == 1; }));
+      EXPECT_EQ(softnic.deactivate(), SOFTNIC_BUSY);
+      EXPECT_STREQ(softnic.error(), "softnic: the device is open 1 times");
+    }
+    EXPECT_EQ(softnic.deactivate(), SOFTNIC_OK);
+    // The kernel lists a thread for a moment after it was joined.
+    EXPECT_TRUE(until([] { return engine_threads() == 0; }));
+    EXPECT_LE(sockets_of_fabrics(), sockets_before);
+    EXPECT_EQ(::getenv("SYSFS_PATH"), nullptr);
+    ibv_device** list = verbs.ibv_get_device_list(nullptr);
+    if (list && list[0]) EXPECT_EQ(verbs.ibv_open_device(list[0]), nullptr);
+    verbs.ibv_free_device_list(list);
+    softnic.must_activate(&options);
+    expect_loopback_works(verbs);
+  });
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// "-rdmav34.so" or whatever this release of libibverbs puts behind a provider's name.
+std::string provider_suffix() {
+  for (const auto& entry : fs::directory_iterator(SOFTNIC_PROVIDERS)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with("libmlx5-rdmav")) return name.substr(std::strlen("libmlx5"));
+  }
+  throw std::runtime_error("no libmlx5-rdmav*.so in " SOFTNIC_PROVIDERS);
+}
+
+// A device that no loaded provider knows: libibverbs looks for one that does.
+void write_tree_of_unknown_device(const fs::path& tree) {
+  fs::copy(fs::path(SOFTNIC_LIBRARY).parent_path() / "softnic.sysfs/infiniband", tree,
+           fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+  std::ofstream(tree / "class/infiniband/mlx5_0/device/modalias") << "pci:v0000DEADd0000BEEFsv*\n";
+}
+
+}  // namespace
+
+// A library by the name of a provider, loaded by libibverbs itself after activation, calls open().
+TEST(InProcess, ProvidersLoadedLaterAreAttachedToo) {
+  in_child([] {
+    std::string directory = fs::temp_directory_path() / "softnic-test-XXXXXX";
+    ASSERT_NE(::mkdtemp(directory.data()), nullptr);
+    const fs::path provider = fs::path(directory) / ("libmlx5" + provider_suffix());
+    fs::copy_file(SOFTNIC_PROBE, provider);
+    write_tree_of_unknown_device(fs::path(directory) / "sys");
+    ::setenv("SYSFS_PATH", (fs::path(directory) / "sys").c_str(), 1);
+    ::setenv("RDMAV_DRIVERS", (fs::path(directory) / "libmlx5").c_str(), 1);
+    Softnic().must_activate();
+    device_names(load_verbs());
+    void* loaded = ::dlopen(provider.c_str(), RTLD_NOW | RTLD_NOLOAD);
+    fs::remove_all(directory);
+    ASSERT_NE(loaded, nullptr) << "libibverbs did not load " << provider;
+    const auto opens = reinterpret_cast<int (*)()>(::dlsym(loaded, "probe_opens_device"));
+    EXPECT_EQ(opens(), 1);
+  });
+}

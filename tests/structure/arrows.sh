@@ -1,0 +1,59 @@
+#!/bin/bash
+# arrows.sh <source folder> <views> <compiler>: an include along the arrows compiles, one against them does not.
+# <views> has a line for each folder: its name and the include directories that the build gives its sources.
+set -u
+cd "$1" || exit 1
+views=$2 compiler=$3 status=0 tried=0
+
+# A header that stands for a folder, as others would include it.
+header_of() {
+  case $1 in
+    include) echo chime/error.h ;;
+    device) echo chime/device/exec.cuh ;;
+    device/simt) echo "chime/$(first_header device/simt)" ;;
+    *) first_header "$1" ;;
+  esac
+}
+first_header() { find "$1" -maxdepth 1 -name '*.hpp' | sort | head -n 1; }
+
+folders=(include device device/simt bootstrap host/gpu host/transport host)
+declare -A may=(
+  [include]="include"
+  [bootstrap]="include bootstrap"
+  [device/simt]="include device/simt"
+  [device]="include device/simt device"
+  [host/gpu]="include device/simt host/gpu"
+  [host/transport]="include bootstrap host/gpu host/transport"
+  [host]="include device/simt device bootstrap host/gpu host/transport host"
+  [user]="include device device/simt"
+)
+
+# The file lies in the build folder: beside the headers, quotes would find them without any arrow.
+compiles() {  # <include directories> <header>
+  echo "#include \"$2\"" >"$views.cpp"
+  # shellcheck disable=SC2086
+  "$compiler" -std=c++20 -fsyntax-only $1 "$views.cpp" 2>"$views.errors"
+}
+
+while read -r from directories; do
+  flags=$(printf -- '-I%s ' $directories)
+  for to in "${folders[@]}"; do
+    header=$(header_of "$to")
+    [ -n "$header" ] || { echo "$to has no header to try"; status=1; continue; }
+    wanted=no got=no
+    [[ " ${may[$from]} " == *" $to "* ]] && wanted=yes
+    compiles "$flags" "$header" && got=yes
+    tried=$((tried + 1))
+    [ "$wanted" = "$got" ] && continue
+    status=1
+    if [ "$wanted" = yes ]; then
+      echo "$from may include $to, but \"$header\" does not compile there:"
+      head -n 3 "$views.errors"
+    else
+      echo "$from may not include $to, but \"$header\" compiles there"
+    fi
+  done
+done <"$views"
+echo "$tried includes tried"
+[ "$tried" -ge 56 ] || { echo "expected 8 folders x 7 headers"; status=1; }
+exit $status

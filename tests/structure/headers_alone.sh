@@ -1,0 +1,29 @@
+#!/bin/bash
+# headers_alone.sh <compiler> <source folder> <views>: each public header compiles by itself, twice in one file, without
+# a warning; what C programs include also as C.
+set -u
+compiler=$1 status=0 count=0
+command -v "$compiler" >/dev/null || { echo "skipped: no $compiler on this machine"; exit 77; }
+cd "$2" || exit 1
+flags=(-fsyntax-only -Wall -Wextra -Werror)
+read -r -a directories < <(sed -n 's/^user //p' "$3")
+for directory in "${directories[@]}"; do flags+=("-I$directory"); done
+
+check() {  # <language> <standard> <header>
+  count=$((count + 1))
+  printf '#include "%s"\n#include "%s"\n' "$3" "$3" | "$compiler" "${flags[@]}" -x "$1" -std="$2" - && return
+  echo "^^ \"$3\" does not compile alone as $2"
+  status=1
+}
+
+# *_cuda*.cuh and ptx.cuh are for nvcc; the preset cuda compiles them.
+for header in $(cd include && find chime -name '*.h' -o -name '*.cuh' | sort) \
+              $(find device -name '*.cuh' -o -name '*.hpp' | grep -vE '/([a-z]+_cuda[a-z_]*|ptx)\.cuh$' | sed 's|^|chime/|' | sort); do
+  check c++ c++20 "$header"
+done
+for header in $(cd include && find chime -maxdepth 1 -name '*.h' | sort); do
+  check c c11 "$header"
+done
+echo "$count headers with $compiler"
+[ "$count" -ge 10 ] || { echo "expected at least 10: is the source folder right?"; status=1; }
+exit $status

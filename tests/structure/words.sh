@@ -1,0 +1,44 @@
+#!/bin/bash
+# words.sh <source folder>: words that stand only where the house rules allow them (CONTRIBUTING.md, "House rules").
+# Comments may say anything.
+set -u
+cd "$1" || exit 1
+status=0
+
+# sources <folder>...: the C++ and CUDA files below them.
+sources() {
+  local folders=()
+  for folder in "$@"; do [ -d "$folder" ] && folders+=("$folder"); done
+  find "${folders[@]}" -type f \( -name '*.h' -o -name '*.hpp' -o -name '*.cuh' -o -name '*.c' -o -name '*.cpp' -o -name '*.cu' \)
+}
+
+# forbid <pattern> <allowed files, a pattern> <reason> <folder>...
+forbid() {
+  local pattern=$1 allowed=$2 reason=$3 hits
+  shift 3
+  hits=$(sources "$@" | grep -vE "$allowed" | sort | while read -r file; do
+    sed 's://.*$::' "$file" | grep -nE -- "$pattern" | sed "s|^|$file:|"
+  done)
+  [ -z "$hits" ] && return
+  printf '%s\n%s\n\n' "$reason" "$hits"
+  status=1
+}
+
+everywhere=(include device host bootstrap tools tests examples perf)
+programs=(device tests examples perf)
+exec_files='^device/(exec|exec_[a-z_]+|ptx)\.cuh$'
+
+forbid '\b(threadIdx|blockIdx|blockDim|gridDim|__shared__|__syncthreads|__syncwarp)\b|<<<' \
+  "$exec_files|^device/simt/" \
+  'CUDA is spoken in exec only; here say exec::thread_idx, CHIME_SHARED_VAR, exec::launch ...:' "${programs[@]}"
+forbid '\b(__CUDACC__|__CUDA_ARCH__|__NVCC__)\b' "$exec_files" \
+  'only exec asks which compiler runs; use CHIME_IF_DEVICE or a macro of exec.cuh:' "${everywhere[@]}"
+forbid '\basm\b' "^device/(ptx\.cuh$|simt/)" \
+  'inline assembly stands in device/ptx.cuh and device/simt alone:' "${everywhere[@]}"
+forbid '#include "chime/device/simt/' "$exec_files|^device/simt/" \
+  'device code meets the executor through exec only:' device
+forbid '#include "\.\.?/' '^$' \
+  'an include names its folder from the root, so that the arrows can be checked:' "${everywhere[@]}"
+forbid '#include "(chime/device/simt|host|bootstrap)/' '^$' \
+  'examples and benchmarks use what a user has:' examples perf
+exit $status

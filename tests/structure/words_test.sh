@@ -1,0 +1,40 @@
+#!/bin/bash
+# words_test.sh <scratch folder>: plants each forbidden word and checks that words.sh finds it, and that it leaves
+# a clean tree, comments and the allowed files alone.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+scratch=$1
+failed=0
+
+fresh() {
+  rm -rf "$scratch"
+  mkdir -p "$scratch"/{include,device/simt,host,bootstrap,tools,tests,examples,perf}
+}
+expect() {
+  local want=$1 file=$2 line=$3 got=clean
+  fresh
+  echo "$line" >"$scratch/$file"
+  bash "$here/words.sh" "$scratch" >"$scratch/report" || got=found
+  [ "$got" = found ] && ! grep -qF "$file:1:" "$scratch/report" && got="found elsewhere"
+  [ "$got" = "$want" ] && return
+  echo "'$line' in $file: $got, expected $want"
+  failed=1
+}
+
+expect found device/rma.cuh 'int i = threadIdx.x;'
+expect found tests/a.cpp 'kernel<<<1, 2>>>();'
+expect found examples/a.cpp '__shared__ int x;'
+expect found perf/a.cpp '__syncthreads();'
+expect found device/rma.cuh '#ifdef __CUDACC__'
+expect found host/a.cpp '#if defined(__CUDA_ARCH__)'
+expect found device/order.cuh 'asm volatile("");'
+expect found device/peer.cuh '#include "chime/device/simt/fiber.hpp"'
+expect found host/a.cpp '#include "../include/chime/chime.h"'
+expect found examples/a.cpp '#include "host/log.hpp"'
+expect clean device/rma.cuh '// no __syncthreads here: threadIdx'
+expect clean device/exec_cuda.cuh '__syncthreads(); threadIdx.x;'
+expect clean device/exec.cuh '#ifdef __CUDACC__'
+expect clean device/ptx.cuh 'asm volatile("");'
+expect clean device/simt/names.hpp 'struct threadIdx;'
+expect clean tests/a.cpp 'std::vector<std::vector<std::vector<int>>> v;'
+exit $failed

@@ -1,0 +1,38 @@
+#include "support/schedule.hpp"
+
+#if !CHIME_TEST_CUDA
+#include "chime/device/simt/options.hpp"
+#endif
+
+namespace chime::tests {
+
+#if CHIME_TEST_CUDA
+
+Schedule::Schedule(std::uint64_t, bool) {}
+Schedule::~Schedule() {}
+
+#else
+
+namespace {
+
+// What the environment asked for, before the first Schedule: PEs that are threads share the
+// options, so that none may take another's for it.
+const simt::Options& initial_options() {
+  static const simt::Options initial = simt::options();
+  return initial;
+}
+
+}  // namespace
+
+Schedule::Schedule(std::uint64_t seed, bool weak) {
+  simt::Options options = initial_options();
+  options.seed = seed;
+  options.weak = weak;
+  simt::set_options(options);
+}
+
+Schedule::~Schedule() { simt::set_options(initial_options()); }
+
+#endif
+
+}  // namespace chime::tests

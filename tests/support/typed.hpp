@@ -1,0 +1,94 @@
+// Runs a body over the rows of a type table of chime/types.h, and over the three groups.
+//
+//   for_each_rma_type([&]<class T>(Row<T> row) {
+//     for_each_group([&]<class Group>(GroupTag<Group>) { pe.run(..., my_kernel<T, Group>, ...); });
+//   });
+//
+// A failure inside names the row and the group.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "chime/device/exec.cuh"
+#include "chime/device/group.cuh"
+#include "chime/types.h"
+
+namespace chime::tests {
+
+// A row of a type table.
+template <class T>
+struct Row {
+  using Type = T;
+  const char* name;
+};
+
+#define CHIME_TEST_ROW(NAME, TYPE, BODY) \
+  {                                      \
+    SCOPED_TRACE("type " #NAME);         \
+    BODY(Row<TYPE>{#NAME});              \
+  }
+template <class Body>
+void for_each_rma_type(Body&& body) {
+  CHIME_FOR_RMA_TYPES(CHIME_TEST_ROW, body)
+}
+template <class Body>
+void for_each_wait_type(Body&& body) {
+  CHIME_FOR_WAIT_TYPES(CHIME_TEST_ROW, body)
+}
+template <class Body>
+void for_each_bitwise_amo_type(Body&& body) {
+  CHIME_FOR_BITWISE_AMO_TYPES(CHIME_TEST_ROW, body)
+}
+template <class Body>
+void for_each_standard_amo_type(Body&& body) {
+  CHIME_FOR_STANDARD_AMO_TYPES(CHIME_TEST_ROW, body)
+}
+template <class Body>
+void for_each_extended_amo_type(Body&& body) {
+  CHIME_FOR_EXTENDED_AMO_TYPES(CHIME_TEST_ROW, body)
+}
+#undef CHIME_TEST_ROW
+
+// How many groups of a kind a kernel of this test runs with, and which one the calling thread is
+// in. Blocks have a partly filled last warp, so that groups are not all of one size.
+template <class Group>
+struct Crowd;
+
+template <>
+struct Crowd<Thread> {
+  static constexpr const char* kName = "thread";
+  static constexpr unsigned kBlocks = 2, kThreads = 5, kGroups = 10;
+  CHIME_DEVICE static unsigned index() { return static_cast<unsigned>(exec::grid_rank()); }
+};
+template <>
+struct Crowd<Warp> {
+  static constexpr const char* kName = "warp";
+  static constexpr unsigned kBlocks = 2, kThreads = 45, kGroups = 4;
+  CHIME_DEVICE static unsigned index() { return exec::block_rank() * 2 + exec::warp_id(); }
+};
+template <>
+struct Crowd<Block> {
+  static constexpr const char* kName = "block";
+  static constexpr unsigned kBlocks = 2, kThreads = 70, kGroups = 2;
+  CHIME_DEVICE static unsigned index() { return exec::block_rank(); }
+};
+
+template <class Group>
+struct GroupTag {
+  using Type = Group;
+};
+
+template <class Body>
+void for_each_group(Body&& body) {
+  auto with = [&]<class Group>(GroupTag<Group> tag) {
+    SCOPED_TRACE(std::string("group ") + Crowd<Group>::kName);
+    body(tag);
+  };
+  with(GroupTag<Thread>{});
+  with(GroupTag<Warp>{});
+  with(GroupTag<Block>{});
+}
+
+}  // namespace chime::tests

@@ -1,0 +1,118 @@
+// The symmetric heap's allocator against a model that marks every byte.
+#include "host/allocator.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+namespace chime::host {
+namespace {
+
+constexpr std::size_t kFirst = 64;
+constexpr std::size_t kEnd = 4096;
+
+// What the allocator's contract says, byte by byte: slow, and too simple to be wrong.
+class Model {
+ public:
+  std::optional<std::size_t> allocate(std::size_t bytes, std::size_t alignment) {
+    bytes = (bytes + 15) / 16 * 16;
+    alignment = std::max<std::size_t>(alignment, 16);
+    for (std::size_t start = 0; start + bytes <= kEnd; start += alignment)
+      if (start >= kFirst && is_free(start, bytes)) {
+        std::fill_n(used_.begin() + static_cast<long>(start), bytes, true);
+        allocations_.emplace_back(start, bytes);
+        return start;
+      }
+    return std::nullopt;
+  }
+  void free(std::size_t start) {
+    auto found = std::find_if(allocations_.begin(), allocations_.end(),
+                              [&](auto& a) { return a.first == start; });
+    std::fill_n(used_.begin() + static_cast<long>(start), found->second, false);
+    allocations_.erase(found);
+  }
+  std::size_t free_bytes() const {
+    return static_cast<std::size_t>(std::count(used_.begin() + kFirst, used_.end(), false));
+  }
+  std::size_t largest_free_block() const {
+    std::size_t largest = 0, run = 0;
+    for (std::size_t i = kFirst; i < kEnd; ++i)
+      largest = std::max(largest, run = used_[i] ? 0 : run + 1);
+    return largest;
+  }
+  const std::vector<std::pair<std::size_t, std::size_t>>& allocations() const {
+    return allocations_;
+  }
+
+ private:
+  bool is_free(std::size_t start, std::size_t bytes) const {
+    for (std::size_t i = start; i < start + bytes; ++i)
+      if (used_[i]) return false;
+    return true;
+  }
+  std::vector<bool> used_ = std::vector<bool>(kEnd, false);
+  std::vector<std::pair<std::size_t, std::size_t>> allocations_;
+};
+
+TEST(Allocator, AgreesWithTheModel) {
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    Allocator allocator(kFirst, kEnd);
+    Model model;
+    for (int call = 0; call < 500; ++call) {
+      if (random() % 5 < 3) {
+        std::size_t bytes = 1 + random() % (random() % 8 == 0 ? 2000 : 150);
+        std::size_t alignment = std::size_t{1} << random() % 10;
+        ASSERT_EQ(allocator.allocate(bytes, alignment), model.allocate(bytes, alignment));
+      } else if (!model.allocations().empty()) {
+        std::size_t start = model.allocations()[random() % model.allocations().size()].first;
+        ASSERT_EQ(allocator.free(start), Allocator::Freed::kYes);
+        model.free(start);
+      }
+      ASSERT_EQ(allocator.free_bytes(), model.free_bytes());
+      ASSERT_EQ(allocator.largest_free_block(), model.largest_free_block());
+      ASSERT_EQ(allocator.allocations(), model.allocations().size());
+    }
+  }
+}
+
+TEST(Allocator, FillsToTheLastByteAndNoFurther) {
+  Allocator allocator(kFirst, kEnd);
+  EXPECT_EQ(allocator.allocate(kEnd - kFirst + 1, 1), std::nullopt);
+  EXPECT_EQ(allocator.allocate(kEnd - kFirst, 1), kFirst);
+  EXPECT_EQ(allocator.free_bytes(), 0u);
+  EXPECT_EQ(allocator.allocate(1, 1), std::nullopt);
+}
+
+TEST(Allocator, NeighboursThatBecomeFreeAreJoined) {
+  Allocator allocator(kFirst, kEnd);
+  std::vector<std::size_t> starts;
+  while (auto start = allocator.allocate(100, 1)) starts.push_back(*start);
+  for (std::size_t i = 0; i < starts.size(); i += 2) allocator.free(starts[i]);
+  for (std::size_t i = 1; i < starts.size(); i += 2) allocator.free(starts[i]);
+  EXPECT_EQ(allocator.largest_free_block(), kEnd - kFirst);
+}
+
+TEST(Allocator, TellsADoubleFreeFromAForeignPointer) {
+  Allocator allocator(kFirst, kEnd);
+  std::size_t start = *allocator.allocate(100, 1);
+  EXPECT_EQ(allocator.free(start + 16), Allocator::Freed::kNotAnAllocation);
+  EXPECT_EQ(allocator.free(start), Allocator::Freed::kYes);
+  EXPECT_EQ(allocator.free(start), Allocator::Freed::kTwice);
+  EXPECT_EQ(allocator.allocate(32, 1), start);  // reused: a new allocation, not a freed one
+  EXPECT_EQ(allocator.free(start), Allocator::Freed::kYes);
+}
+
+TEST(Allocator, ImpossibleRequestsChangeNothing) {
+  Allocator allocator(kFirst, kEnd);
+  EXPECT_EQ(allocator.allocate(~std::size_t{0}, 1), std::nullopt);
+  EXPECT_EQ(allocator.allocate(~std::size_t{0} - 7, 16), std::nullopt);
+  EXPECT_EQ(allocator.allocate(16, std::size_t{1} << 63), std::nullopt);
+  EXPECT_EQ(allocator.free_bytes(), kEnd - kFirst);
+}
+
+}  // namespace
+}  // namespace chime::host

@@ -1,0 +1,277 @@
+// Unique ids: the shared bodies over threads and processes, and what strangers can and cannot do.
+#include "bootstrap/tcp.hpp"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <cstring>
+#include <future>
+#include <thread>
+
+#include "bodies.hpp"
+#include "bootstrap/file_descriptor.hpp"
+#include "bootstrap/wire.hpp"
+#include "unique_id_text.hpp"
+
+namespace chime::bootstrap {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Body;
+
+constexpr int kPes = 3;
+
+class EveryBody : public testing::TestWithParam<Body> {};
+class EveryLastBody : public testing::TestWithParam<Body> {};
+
+std::string name_of(const testing::TestParamInfo<Body>& info) { return info.param.name; }
+
+TEST_P(EveryBody, HoldsForThreads) {
+  const auto id = create_unique_id("lo");
+  std::vector<std::future<void>> pes;
+  for (int pe = 0; pe < kPes; pe++)
+    pes.push_back(std::async(std::launch::async, [&, pe] {
+      GetParam().run([&] { return join_unique_id(id, pe, kPes, {.timeout = 20s}); });
+    }));
+  for (auto& pe : pes) EXPECT_NO_THROW(pe.get());
+}
+
+// Exit codes of `n` processes that run `body`.
+std::vector<int> run_processes(const chimex_uniqueid_t& id, int n, const std::string& body) {
+  std::vector<pid_t> started;
+  for (int pe = 0; pe < n; pe++) {
+    std::string words[] = {BOOTSTRAP_PE,      "--id", test::text_of(id), std::to_string(pe),
+                           std::to_string(n), body};
+    std::vector<char*> arguments;
+    for (auto& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    pid_t pid = -1;
+    EXPECT_EQ(posix_spawn(&pid, BOOTSTRAP_PE, nullptr, nullptr, arguments.data(), environ), 0);
+    started.push_back(pid);
+  }
+  std::vector<int> codes;
+  for (pid_t pid : started) {
+    int status = 0;
+    waitpid(pid, &status, 0);
+    codes.push_back(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+  }
+  return codes;
+}
+
+TEST_P(EveryBody, HoldsForProcesses) {
+  EXPECT_EQ(run_processes(create_unique_id(), kPes, GetParam().name), std::vector<int>(kPes, 0));
+}
+
+TEST_P(EveryLastBody, HoldsForProcesses) {
+  auto codes = run_processes(create_unique_id("lo"), kPes, GetParam().name);
+  if (codes.back() == 128 + SIGKILL) codes.back() = 0;  // the body's victim
+  EXPECT_EQ(codes, std::vector<int>(kPes, 0));
+}
+
+INSTANTIATE_TEST_SUITE_P(Tcp, EveryBody, testing::ValuesIn(test::bodies()), name_of);
+INSTANTIATE_TEST_SUITE_P(Tcp, EveryLastBody, testing::ValuesIn(test::last_bodies()), name_of);
+
+std::string error_of_joining(const chimex_uniqueid_t& id, int pe, int n_pes,
+                             std::chrono::milliseconds timeout = 5s) {
+  try {
+    join_unique_id(id, pe, n_pes, {.timeout = timeout});
+  } catch (const BootstrapError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+// The id's content begins with the token; its port follows (tcp.cpp).
+chimex_uniqueid_t with_another_token(chimex_uniqueid_t id) {
+  id.internal[5] ^= 1;
+  return id;
+}
+std::uint16_t port_of(const chimex_uniqueid_t& id) {
+  std::uint16_t port;
+  std::memcpy(&port, id.internal + sizeof(Token), sizeof port);
+  return port;
+}
+
+FileDescriptor connect_as_stranger(const chimex_uniqueid_t& id) {
+  FileDescriptor fd(socket(AF_INET, SOCK_STREAM, 0));
+  sockaddr_in where{};
+  where.sin_family = AF_INET;
+  where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  where.sin_port = htons(port_of(id));
+  EXPECT_EQ(connect(fd.get(), reinterpret_cast<sockaddr*>(&where), sizeof where), 0);
+  return fd;
+}
+
+// All that comes until the other side closes or is silent for `silence`.
+Bytes read_all(int fd, std::chrono::milliseconds silence) {
+  Bytes all;
+  std::byte buffer[4096];
+  pollfd ready{fd, POLLIN, 0};
+  while (poll(&ready, 1, static_cast<int>(silence.count())) > 0) {
+    const auto got = recv(fd, buffer, sizeof buffer, 0);
+    if (got <= 0) break;
+    all.insert(all.end(), buffer, buffer + got);
+  }
+  return all;
+}
+
+TEST(UniqueId, WrongTokenIsRefusedAndToldOnce) {
+  const auto id = create_unique_id("lo");
+  testing::internal::CaptureStderr();
+  const auto error = error_of_joining(with_another_token(id), 0, 2, 300ms);
+  EXPECT_NE(error.find("wrong token"), std::string::npos) << error;
+  const auto log = testing::internal::GetCapturedStderr();
+  EXPECT_NE(log.find("wrong token"), std::string::npos) << log;
+  EXPECT_EQ(log.find("refused"), log.rfind("refused")) << log;
+}
+
+TEST(UniqueId, StrangersNeitherDisturbNorReadTheJob) {
+  const auto id = create_unique_id("lo");
+  std::vector<FileDescriptor> strangers;
+  for (int i = 0; i < 40; i++) {
+    strangers.push_back(connect_as_stranger(id));
+    const std::string garbage(static_cast<std::size_t>(i) * 37, static_cast<char>(i * 11));
+    send(strangers.back().get(), garbage.data(), garbage.size(), MSG_NOSIGNAL);
+  }
+  std::vector<std::future<Bytes>> pes;
+  const std::string secret = "a card that no stranger may see";
+  for (int pe = 0; pe < 2; pe++)
+    pes.push_back(std::async(std::launch::async, [&, pe] {
+      auto job = join_unique_id(id, pe, 2, {.timeout = 20s});
+      job->publish("card", std::as_bytes(std::span(secret)));
+      job->barrier(std::chrono::steady_clock::now() + 20s);
+      return job->lookup(1 - pe, "card", std::chrono::steady_clock::now() + 20s);
+    }));
+  for (auto& pe : pes) EXPECT_EQ(pe.get().size(), secret.size());
+  // A stranger gets the challenge and no byte more.
+  const auto challenge_bytes =
+      MessageWriter(Message::kChallenge).put(kWireVersion).put(Token{}).take().size();
+  for (auto& stranger : strangers)
+    EXPECT_LE(read_all(stranger.get(), 10ms).size(), challenge_bytes);
+}
+
+TEST(UniqueId, ALookupBeforeTheHelloEndsTheConnection) {
+  const auto id = create_unique_id("lo");
+  auto stranger = connect_as_stranger(id);
+  const auto request = MessageWriter(Message::kLookup)
+                           .put<std::uint32_t>(1)
+                           .put<std::int32_t>(0)
+                           .text("card")
+                           .put<std::uint8_t>(1)
+                           .take();
+  send(stranger.get(), request.data(), request.size(), MSG_NOSIGNAL);
+  read_all(stranger.get(), 1s);
+  EXPECT_EQ(recv(stranger.get(), nullptr, 0, MSG_DONTWAIT), 0);
+}
+
+TEST(UniqueId, APeProofCannotBeReplayed) {
+  const Token token = random_token(), a = random_token(), b = random_token();
+  EXPECT_NE(pe_proof(token, a, b, 0, 2), pe_proof(token, b, b, 0, 2));
+  EXPECT_NE(pe_proof(token, a, b, 0, 2), pe_proof(token, a, b, 1, 2));
+  EXPECT_NE(pe_proof(token, a, b, 0, 2), hub_proof(token, a, b));
+}
+
+TEST(UniqueId, APeIsNotFooledByAHubWithoutTheToken) {
+  FileDescriptor listener(socket(AF_INET, SOCK_STREAM, 0));
+  sockaddr_in where{};
+  where.sin_family = AF_INET;
+  where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof where;
+  ASSERT_EQ(bind(listener.get(), reinterpret_cast<sockaddr*>(&where), length), 0);
+  ASSERT_EQ(listen(listener.get(), 8), 0);
+  getsockname(listener.get(), reinterpret_cast<sockaddr*>(&where), &length);
+  auto id = create_unique_id("lo");
+  const std::uint16_t port = ntohs(where.sin_port);
+  std::memcpy(id.internal + sizeof(Token), &port, sizeof port);
+
+  std::thread impostor([&] {
+    for (;;) {
+      FileDescriptor fd(accept(listener.get(), nullptr, nullptr));
+      if (!fd) return;  // shut down below
+      const auto challenge =
+          MessageWriter(Message::kChallenge).put(kWireVersion).put(Token{}).take();
+      send(fd.get(), challenge.data(), challenge.size(), MSG_NOSIGNAL);
+      const auto welcome = MessageWriter(Message::kWelcome).put(Digest{}).take();
+      send(fd.get(), welcome.data(), welcome.size(), MSG_NOSIGNAL);
+      read_all(fd.get(), 300ms);
+    }
+  });
+  // The reason is that of the last attempt: one that the deadline cuts short has another.
+  std::string error;
+  for (auto timeout = 1ms; timeout < 10s && error.find("token") == std::string::npos; timeout *= 2)
+    error = error_of_joining(id, 0, 2, timeout);
+  shutdown(listener.get(), SHUT_RDWR);
+  impostor.join();
+  EXPECT_NE(error.find("does not know this job's token"), std::string::npos) << error;
+}
+
+TEST(UniqueId, PesThatDisagreeAreToldWhatIsWrong) {
+  const auto id = create_unique_id("lo");
+  auto first = join_unique_id(id, 0, 3);
+  EXPECT_NE(error_of_joining(id, 0, 3).find("PE 0 is in the job already"), std::string::npos);
+  EXPECT_NE(error_of_joining(id, 1, 4).find("4 PEs, but the job has 3"), std::string::npos);
+  EXPECT_NE(error_of_joining(id, 3, 3).find("no PE 3 in a job of 3"), std::string::npos);
+}
+
+TEST(UniqueId, WhatIsNoIdIsNamed) {
+  EXPECT_NE(error_of_joining(chimex_uniqueid_t{}, 0, 1).find("not a unique id"), std::string::npos);
+}
+
+TEST(UniqueId, AnInterfaceThatIsNotThereIsNamedWithThoseThatAre) {
+  try {
+    create_unique_id("nosuch0");
+    FAIL();
+  } catch (const BootstrapError& e) {
+    const std::string text = e.what();
+    EXPECT_NE(text.find("CHIME_BOOTSTRAP_IF=nosuch0"), std::string::npos) << text;
+    EXPECT_NE(text.find("lo"), std::string::npos) << text;
+  }
+}
+
+TEST(UniqueId, AMissingPeIsNamedByThoseThatWait) {
+  const auto id = create_unique_id("lo");
+  auto job = join_unique_id(id, 1, 3, {.timeout = 300ms});
+  try {
+    job->node_peers();
+    FAIL();
+  } catch (const BootstrapError& e) {
+    EXPECT_NE(std::string(e.what()).find("PEs 0, 2 have not joined"), std::string::npos)
+        << e.what();
+  }
+  try {
+    job->barrier(std::chrono::steady_clock::now() + 200ms);
+    FAIL();
+  } catch (const BootstrapError& e) {
+    EXPECT_NE(std::string(e.what()).find("PEs 0, 2 have not entered"), std::string::npos)
+        << e.what();
+  }
+}
+
+TEST(UniqueId, ALostPeIsReportedWithItsNumber) {
+  const auto id = create_unique_id("lo");
+  auto watcher = join_unique_id(id, 0, 2);
+  std::promise<int> lost;
+  watcher->on_peer_lost([&](int pe, const std::string&) { lost.set_value(pe); });
+  // The body kills its PE 1, which is all that this test wants of it.
+  auto codes = std::async(std::launch::async, [&] {
+    std::string words[] = {BOOTSTRAP_PE, "--id", test::text_of(id),
+                           "1",          "2",    "a_killed_pe_ends_a_lookup"};
+    std::vector<char*> arguments;
+    for (auto& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    pid_t pid = -1;
+    posix_spawn(&pid, BOOTSTRAP_PE, nullptr, nullptr, arguments.data(), environ);
+    waitpid(pid, nullptr, 0);
+  });
+  watcher->barrier(std::chrono::steady_clock::now() + 20s);
+  auto pe = lost.get_future();
+  ASSERT_EQ(pe.wait_for(10s), std::future_status::ready);
+  EXPECT_EQ(pe.get(), 1);
+}
+
+}  // namespace
+}  // namespace chime::bootstrap

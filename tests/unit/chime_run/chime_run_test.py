@@ -1,0 +1,306 @@
+"""chime-run seen from outside: chime_run_test.py <chime-run> [unittest arguments]."""
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+import tty
+import unittest
+import uuid
+
+CHIME_RUN = sys.argv.pop(1)
+PATIENCE_S = 20  # for what should take milliseconds, on a busy machine
+
+
+def processes_with(mark):
+    """Ids of living processes that inherited CHIME_TEST_MARK=<mark>."""
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/environ", "rb") as environment:
+                if mark.encode() not in environment.read():
+                    continue
+            with open(f"/proc/{name}/stat") as stat:
+                if stat.read().rpartition(")")[2].split()[0] not in "ZX":
+                    found.append(int(name))
+        except (FileNotFoundError, ProcessLookupError, PermissionError):
+            pass
+    return found
+
+
+def wait_until(condition):
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+class ChimeRun(unittest.TestCase):
+    def setUp(self):
+        self.mark = uuid.uuid4().hex
+        self.environment = dict(os.environ, CHIME_TEST_MARK=self.mark)
+        self.shared_memory = self.ours_in_shared_memory()
+
+    def tearDown(self):
+        left = processes_with(self.mark)
+        for pid in left:  # not to disturb the tests that follow
+            os.kill(pid, signal.SIGKILL)
+        self.assertEqual(left, [], "processes outlive the job")
+        self.assertEqual(self.ours_in_shared_memory(), self.shared_memory)
+
+    @staticmethod
+    def ours_in_shared_memory():
+        return [name for name in os.listdir("/dev/shm") if "chime" in name]
+
+    def start(self, *arguments, **options):
+        options.setdefault("stdin", subprocess.DEVNULL)
+        return subprocess.Popen([CHIME_RUN, *arguments], env=self.environment, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+
+    def run_job(self, *arguments, input=None, **options):
+        job = self.start(*arguments, stdin=subprocess.PIPE if input else subprocess.DEVNULL, **options)
+        out, err = job.communicate(input, timeout=PATIENCE_S)
+        return job.returncode, out, err
+
+    def start_and_wait_for(self, line, *arguments):
+        """A job of whose output `line` has been read."""
+        job = self.start(*arguments)
+        self.addCleanup(job.stdout.close)
+        self.addCleanup(job.stderr.close)
+        while True:
+            got = job.stdout.readline()
+            self.assertTrue(got, "the job ended before it said " + line)
+            if got.strip() == line:
+                return job
+
+    # Output and input
+
+    def test_every_line_carries_its_pe(self):
+        code, out, err = self.run_job("-n", "3", "sh", "-c", "echo one; echo two; echo bad >&2; printf end")
+        self.assertEqual(code, 0)
+        self.assertEqual(sorted(out.splitlines()),
+                         [f"[{pe}] {word}" for pe in range(3) for word in ("end", "one", "two")])
+        self.assertEqual(sorted(err.splitlines()), [f"[{pe}] bad" for pe in range(3)])
+
+    def test_lines_of_pes_are_never_mixed(self):
+        loop = 'for i in 1 2 3 4 5 6 7 8 9; do printf aaaa; printf "bbbb\\n"; done'
+        _, out, _ = self.run_job("-n", "4", "sh", "-c", loop)
+        self.assertEqual({line[4:] for line in out.splitlines()}, {"aaaabbbb"})
+        self.assertEqual(len(out.splitlines()), 36)
+
+    def test_nothing_is_lost_of_much_output(self):
+        code, out, _ = self.run_job("-n", "2", "sh", "-c", "seq 1 100000")
+        self.assertEqual((code, len(out.splitlines())), (0, 200000))
+
+    def test_no_prefix_leaves_output_alone(self):
+        self.assertEqual(self.run_job("-n", "2", "--no-prefix", "echo", "x")[1], "x\nx\n")
+
+    def test_pe_0_reads_standard_input_and_the_others_nothing(self):
+        code, out, _ = self.run_job("-n", "3", "sh", "-c", "echo \"got: $(cat)\"", input="hello")
+        self.assertEqual(code, 0)
+        self.assertEqual(sorted(out.splitlines()), ["[0] got: hello", "[1] got: ", "[2] got: "])
+
+    def test_a_reader_that_goes_away_ends_the_job(self):
+        job = self.start("-n", "2", "yes")
+        job.stdout.readline()
+        job.stdout.close()
+        self.assertEqual(job.wait(PATIENCE_S), 128 + signal.SIGPIPE)
+        job.stderr.close()
+
+    def test_a_reader_that_does_not_read_does_not_stop_the_clock(self):
+        job = self.start("-n", "2", "--timeout", "0.5", "yes")
+        self.assertEqual(job.wait(PATIENCE_S), 124)
+        job.stdout.close()
+        job.stderr.close()
+
+    def test_output_that_cannot_be_written_ends_the_job_and_is_said(self):
+        with open("/dev/full", "w") as full:
+            for script in ("exec yes", "echo a line"):
+                job = subprocess.Popen([CHIME_RUN, "-n", "1", "sh", "-c", script], env=self.environment, text=True,
+                                       stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE)
+                _, err = job.communicate(timeout=PATIENCE_S)
+                self.assertEqual(job.returncode, 1, err)
+                self.assertIn("cannot write the job's output: No space left on device", err)
+
+    def test_signals_pass_when_nobody_reads_the_terminal(self):
+        master, terminal = pty.openpty()
+        tty.setraw(terminal)
+        os.set_blocking(master, False)
+        job = self.start("-n", "1", "sleep", "1000", stdin=terminal)
+        typed = 0
+        quiet_since = time.monotonic()
+        while typed < 1 << 20 and time.monotonic() - quiet_since < 1:  # until no buffer takes more
+            try:
+                typed += os.write(master, b"x" * 4096)
+                quiet_since = time.monotonic()
+            except BlockingIOError:
+                time.sleep(0.01)
+        self.assertGreater(typed, 65536)  # more than the pipe to PE 0 holds
+        job.send_signal(signal.SIGTERM)
+        self.assertEqual(job.wait(PATIENCE_S), 128 + signal.SIGTERM)
+        job.communicate()
+        os.close(master)
+        os.close(terminal)
+
+    def test_few_descriptors_are_named_with_the_limit(self):
+        job = subprocess.run(["sh", "-c", f"ulimit -n 40; exec {CHIME_RUN} -n 30 true"], env=self.environment,
+                             text=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE_S)
+        self.assertEqual(job.returncode, 126)
+        self.assertIn("ulimit -n", job.stderr)
+
+    def test_arguments_of_the_program_are_its_own(self):
+        self.assertEqual(self.run_job("-n", "1", "echo", "-n", "--help", "x")[1], "[0] --help x\n")
+        self.assertEqual(self.run_job("-n", "1", "--", "echo", "y")[1], "[0] y\n")
+
+    # Exit codes
+
+    def test_the_exit_code_is_that_of_the_first_failure(self):
+        script = 'case $CHIME_RUN_PE in 1) exit 7;; 2) sleep 1; exit 8;; *) sleep 2;; esac'
+        self.assertEqual(self.run_job("-n", "3", "--keep-going", "sh", "-c", script)[0], 7)
+
+    def test_a_killed_pe_gives_128_and_the_signal_and_is_named(self):
+        code, _, err = self.run_job("-n", "2", "sh", "-c", "[ $CHIME_RUN_PE = 1 ] && kill -SEGV $$; sleep 60")
+        self.assertEqual(code, 128 + signal.SIGSEGV)
+        self.assertRegex(err, r"PE 1 \(process \d+\) was killed by signal 11 \(Segmentation fault\)")
+
+    def test_a_missing_program_is_127_and_is_named_once(self):
+        code, _, err = self.run_job("-n", "3", "no-such-program")
+        self.assertEqual((code, err),
+                         (127, "chime-run: cannot run 'no-such-program': No such file or directory\n"))
+
+    def test_a_program_that_may_not_be_run_is_126(self):
+        code, _, err = self.run_job("-n", "2", "/etc/passwd")
+        self.assertEqual(code, 126)
+        self.assertIn("/etc/passwd", err)
+
+    def test_wrong_usage_is_2_and_says_what_is_wrong(self):
+        for arguments, word in [(("-n", "0", "true"), "-n"), (("-n", "two", "true"), "two"), (("true",), "-n"),
+                                (("-n", "2", "--timeout", "nan", "true"), "from more than 0 to 1e9"),
+                                (("-n", "2", "--timeout", "0", "true"), "from more than 0 to 1e9"),
+                                (("-n", "2", "--timeout", "1e10", "true"), "from more than 0 to 1e9"),
+                                (("-n", "2", "--grace", "inf", "true"), "from 0 to 1e9"),
+                                (("-n", "-3", "true"), "-n"), (("-n", "2"), "which program"),
+                                (("--nonsense", "-n", "2", "true"), "--nonsense")]:
+            code, _, err = self.run_job(*arguments)
+            self.assertEqual(code, 2, arguments)
+            self.assertIn(word, err, arguments)
+
+    # How a job ends
+
+    def test_one_failure_ends_all(self):
+        begin = time.monotonic()
+        code, _, err = self.run_job("-n", "4", "sh", "-c", "[ $CHIME_RUN_PE = 2 ] && exit 5; exec sleep 60")
+        self.assertEqual(code, 5)
+        self.assertIn("ending the others", err)
+        self.assertLess(time.monotonic() - begin, 10)
+
+    def test_keep_going_lets_the_others_finish(self):
+        script = '[ $CHIME_RUN_PE = 0 ] && exit 5; sleep 0.5; echo done'
+        code, out, _ = self.run_job("-n", "3", "--keep-going", "sh", "-c", script)
+        self.assertEqual((code, sorted(out.splitlines())), (5, ["[1] done", "[2] done"]))
+
+    def test_pes_are_asked_before_they_are_killed(self):
+        script = """[ $CHIME_RUN_PE = 0 ] && { sleep 0.5; exit 3; }
+                    trap 'echo asked; exit 0' TERM; while :; do sleep 0.05; done"""
+        code, out, _ = self.run_job("-n", "2", "sh", "-c", script)
+        self.assertEqual((code, out), (3, "[1] asked\n"))
+
+    def test_a_pe_that_does_not_listen_is_killed_after_the_grace(self):
+        script = "trap '' TERM; [ $CHIME_RUN_PE = 0 ] && { sleep 0.3; exit 3; }; while :; do sleep 0.05; done"
+        begin = time.monotonic()
+        code = self.run_job("-n", "2", "--grace", "0.5", "sh", "-c", script)[0]
+        self.assertEqual(code, 3)
+        self.assertGreater(time.monotonic() - begin, 0.7)
+
+    def test_a_stopped_pe_ends_too(self):
+        script = '[ $CHIME_RUN_PE = 0 ] && { sleep 0.3; exit 3; }; kill -STOP $$'
+        self.assertEqual(self.run_job("-n", "2", "sh", "-c", script)[0], 3)
+
+    def test_the_time_limit_ends_the_job_with_124(self):
+        code, _, err = self.run_job("-n", "2", "--timeout", "0.4", "sleep", "60")
+        self.assertEqual(code, 124)
+        self.assertIn("time limit of 0.4 s", err)
+
+    def test_signals_reach_the_pes(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            name = number.name[3:]
+            script = f"trap 'echo heard {name}; exit 0' {name}; echo ready; while :; do sleep 0.02; done"
+            job = self.start_and_wait_for("[0] ready", "-n", "1", "sh", "-c", script)
+            job.send_signal(number)
+            self.assertEqual(job.wait(PATIENCE_S), 128 + number)
+            self.assertIn(f"heard {name}", job.stdout.read())
+
+    def test_user_signals_pass_and_the_job_goes_on(self):
+        script = "trap 'echo heard; exit 0' USR1; echo ready; while :; do sleep 0.02; done"
+        job = self.start_and_wait_for("[0] ready", "-n", "1", "sh", "-c", script)
+        job.send_signal(signal.SIGUSR1)
+        self.assertEqual(job.wait(PATIENCE_S), 0)
+
+    # Nothing outlives the job. Each PE has a child, and a grandchild in a session of its own that ignores
+    # everything that can be ignored.
+
+    FAMILY = """(trap '' TERM HUP INT; setsid sh -c "trap '' TERM HUP INT; while :; do sleep 1; done" & sleep 1000) &
+                while [ $(grep -lz CHIME_TEST_MARK=$CHIME_TEST_MARK /proc/[0-9]*/environ 2>/dev/null | wc -l) -lt 8 ]
+                do sleep 0.05; done; echo ready; """
+
+    def start_families(self, then="sleep 1000", *options):
+        return self.start_and_wait_for("[0] ready", "-n", "2", *options, "sh", "-c", self.FAMILY + then)
+
+    def launcher_of(self, job):
+        with open(f"/proc/{job.pid}/task/{job.pid}/children") as children:
+            return int(children.read().split()[0])
+
+    def test_families_end_with_a_job_that_succeeds(self):
+        job = self.start_families("exit 0")
+        self.assertEqual(job.wait(PATIENCE_S), 0)
+
+    def test_families_end_when_chime_run_is_told_to_end(self):
+        job = self.start_families()
+        job.terminate()
+        self.assertEqual(job.wait(PATIENCE_S), 143)
+
+    def test_families_end_when_chime_run_is_killed(self):
+        job = self.start_families()
+        job.kill()
+        job.wait()
+        self.assertTrue(wait_until(lambda: not processes_with(self.mark)))
+
+    def test_families_end_when_the_launcher_process_is_killed(self):
+        job = self.start_families()
+        os.kill(self.launcher_of(job), signal.SIGKILL)
+        self.assertEqual(job.wait(PATIENCE_S), 137)
+        self.assertIn("launcher process was killed", job.stderr.read())
+
+    def test_pes_end_when_both_are_killed_at_once(self):
+        job = self.start_and_wait_for("[0] ready", "-n", "2", "sh", "-c", "echo ready; exec sleep 1000")
+        launcher = self.launcher_of(job)
+        os.kill(job.pid, signal.SIGSTOP)
+        os.kill(launcher, signal.SIGKILL)
+        os.kill(job.pid, signal.SIGKILL)
+        job.wait()
+        self.assertTrue(wait_until(lambda: not processes_with(self.mark)))
+
+    def test_the_family_of_a_killed_pe_ends(self):
+        script = self.FAMILY + "[ $CHIME_RUN_PE = 1 ] && { sleep 0.2; kill -KILL $$; }; sleep 1000"
+        job = self.start_and_wait_for("[0] ready", "-n", "2", "sh", "-c", script)
+        self.assertEqual(job.wait(PATIENCE_S), 137)
+
+    # The PEs' surroundings
+
+    def test_another_launchers_variables_are_hidden(self):
+        self.environment.update(PMIX_RANK="3", PMIX_NAMESPACE="other", CHIME_RUN_PE="9")
+        _, out, _ = self.run_job("-n", "1", "sh", "-c", "echo \"${PMIX_RANK-none} ${PMIX_NAMESPACE-none} $CHIME_RUN_PE\"")
+        self.assertEqual(out, "[0] none none 0\n")
+
+    def test_bind_core_gives_each_pe_one_cpu(self):
+        allowed = sorted(os.sched_getaffinity(0))
+        program = "import os; print(*os.sched_getaffinity(0))"
+        _, out, _ = self.run_job("-n", "2", "--bind", "core", sys.executable, "-c", program)
+        self.assertEqual(sorted(out.splitlines()), [f"[{pe}] {allowed[pe % len(allowed)]}" for pe in range(2)])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,307 @@
+// The GPU device of the host against a stand-in for the driver: what is asked of it, in which
+// order, what is given back, and what users read when it refuses. tests/gpu has the same on a real
+// one.
+#include "host/gpu/cuda_gpu.hpp"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <thread>
+
+#define CHIME_HOST_ONLY
+#include "chime/chime.h"
+#include "chime/host_ops.h"
+#include "fake_driver.hpp"
+#include "gpu_on_cpu.hpp"
+#include "host/error.hpp"
+#include "host/gpu/factory.hpp"
+
+namespace chime::host {
+namespace {
+
+constexpr std::size_t kBytes = (std::size_t{3} << 20) + 65536;  // no whole granules
+
+FakeDriver& fake() {
+  static auto* state =
+      static_cast<FakeDriver*>(::dlsym(::dlopen("libcuda.so.1", RTLD_NOW), "fake_driver_state"));
+  if (state == nullptr)
+    throw std::runtime_error("LD_LIBRARY_PATH has no stand-in for libcuda.so.1");
+  return *state;
+}
+
+// The kernel that the driver was told to launch, on the CPU.
+void run_kernel_here(const char* name, void** arguments) {
+  for (int i = 0; i < kLibraryKernels; ++i)
+    if (std::strcmp(name, kLibraryKernelNames[i]) == 0)
+      return run_library_kernel(static_cast<LibraryKernel>(i), arguments);
+  ADD_FAILURE() << "there is no kernel " << name;
+}
+
+class CudaGpu : public testing::Test {
+ protected:
+  CudaGpu() {
+    fake() = FakeDriver{};
+    fake().run_kernel = run_kernel_here;
+  }
+  ~CudaGpu() override {
+    const FakeDriver& left = fake();
+    EXPECT_EQ(left.live_handles, 0);
+    EXPECT_EQ(left.live_addresses, 0);
+    EXPECT_EQ(left.live_mappings, 0);
+    EXPECT_EQ(left.live_contexts, 0);
+    EXPECT_EQ(left.live_streams, 0);
+    EXPECT_EQ(left.live_modules, 0);
+    EXPECT_EQ(left.live_registrations, 0);
+  }
+};
+
+std::uint64_t read_word(Gpu& gpu, const std::byte* at) {
+  std::uint64_t value = 0;
+  gpu.copy(&value, at, sizeof value);
+  return value;
+}
+
+std::uint64_t* word_at(const DeviceMemory& memory, std::size_t offset) {
+  return reinterpret_cast<std::uint64_t*>(memory.address() + offset);
+}
+
+// The message of the Error that `body` throws.
+template <class Body>
+std::string error_of(Body body, chimex_status code) {
+  try {
+    body();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {};
+}
+
+TEST_F(CudaGpu, NamesItself) {
+  EXPECT_EQ(make_cuda_gpu(0)->describe(), "Fake GPU (CUDA device 0, driver for CUDA 13.0)");
+  EXPECT_EQ(why_no_cuda(), "");
+}
+
+TEST_F(CudaGpu, PesSpreadOverDevices) {
+  fake().devices = 2;
+  std::string name;
+  std::thread([&] { name = make_cuda_gpu(3)->describe(); }).join();  // a thread without a context
+  EXPECT_NE(name.find("CUDA device 1"), std::string::npos) << name;
+}
+
+TEST_F(CudaGpu, ADeviceIsChosenByTheThreadThatHasOne) {
+  bool before = true, after = false;
+  std::thread([&] {
+    before = thread_has_cuda_device();
+    const auto gpu = make_cuda_gpu(0);  // becomes the thread's device, as by cudaSetDevice
+    after = thread_has_cuda_device();
+  }).join();
+  EXPECT_FALSE(before);
+  EXPECT_TRUE(after);
+}
+
+TEST_F(CudaGpu, NothingIsLeftToChooseOnTheCpuAndWithoutAGpu) {
+  std::thread([] {
+    EXPECT_TRUE(is_chosen(DeviceChoice::kCpu));
+    EXPECT_FALSE(is_chosen(DeviceChoice::kCuda));
+    fake().devices = 0;
+    EXPECT_TRUE(is_chosen(DeviceChoice::kCuda));
+  }).join();
+}
+
+TEST_F(CudaGpu, HeapKeepsWhatIsCopied) {
+  const auto gpu = make_cuda_gpu(0);
+  const auto heap = gpu->allocate_heap(kBytes);
+  EXPECT_EQ(heap->bytes(), kBytes);
+  gpu->set(heap->address(), 0x11, kBytes);
+  EXPECT_EQ(read_word(*gpu, heap->address() + kBytes - 8), 0x1111111111111111u);
+}
+
+TEST_F(CudaGpu, HeapTravelsByDescriptor) {
+  const auto gpu = make_cuda_gpu(0);
+  const auto heap = gpu->allocate_heap(kBytes);
+  ASSERT_GE(heap->share_fd(), 0);
+  const auto peer = gpu->map_peer_heap(heap->share_fd(), kBytes);
+  EXPECT_NE(peer->address(), heap->address());
+  *word_at(*heap, 4096) = 7;
+  EXPECT_EQ(read_word(*gpu, peer->address() + 4096), 7u);
+  EXPECT_GE(::fcntl(heap->share_fd(), F_GETFD), 0) << "the descriptor stays the caller's";
+}
+
+TEST_F(CudaGpu, HeapTravelsByFabricHandleWhereThereAreNoDescriptors) {
+  fake().fabric_only = true;
+  const auto gpu = make_cuda_gpu(0);
+  const auto heap = gpu->allocate_heap(kBytes);
+  EXPECT_EQ(heap->share_fd(), -1);
+  ASSERT_NE(heap->fabric_handle(), nullptr);
+  const auto peer = gpu->map_peer_heap(heap->fabric_handle(), kBytes);
+  *word_at(*peer, 0) = 9;
+  EXPECT_EQ(read_word(*gpu, heap->address()), 9u);
+}
+
+TEST_F(CudaGpu, SignalsAreStoredAndAdded) {
+  const auto gpu = make_cuda_gpu(0);
+  const auto heap = gpu->allocate_heap(kBytes);
+  gpu->signal_async(word_at(*heap, 0), 40, false, nullptr);
+  EXPECT_EQ(fake().kernel_launches, 0) << "the driver writes by itself";
+  gpu->signal(word_at(*heap, 0), 2, true);
+  EXPECT_EQ(fake().kernel_launches, 1);
+  EXPECT_EQ(*word_at(*heap, 0), 42u);
+}
+
+TEST_F(CudaGpu, SignalsAreStoredByAKernelWhereStreamsCannotWrite) {
+  fake().streams_write_64 = false;
+  const auto gpu = make_cuda_gpu(0);
+  const auto heap = gpu->allocate_heap(kBytes);
+  gpu->signal_async(word_at(*heap, 8), 5, false, nullptr);
+  EXPECT_EQ(fake().kernel_launches, 1);
+  EXPECT_EQ(*word_at(*heap, 8), 5u);
+}
+
+// A PE of a job of one, as kernels see it.
+struct OnePe {
+  explicit OnePe(Gpu& gpu)
+      : heap(gpu.allocate_heap(kBytes)), control(gpu.allocate_host_visible(4096)) {
+    gpu.set(heap->address(), 0, abi::kHeapReserved);
+    peer_heap[0] = heap->address();
+    context.abi_version = kAbiVersion;
+    context.my_pe = 0;
+    context.n_pes = 1;
+    context.heap = heap->address();
+    context.heap_bytes = kBytes;
+    context.peer_heap = peer_heap;
+    context.sync = reinterpret_cast<abi::SyncArea*>(heap->address());
+    context.abort = reinterpret_cast<abi::AbortWord*>(control->address());
+    context.error = reinterpret_cast<abi::ErrorRecord*>(control->address() + 128);
+  }
+  std::unique_ptr<DeviceMemory> heap, control;
+  std::byte* peer_heap[1];
+  Context context;
+};
+
+TEST_F(CudaGpu, EveryKernelOfTheLibraryIsLaunchedByItsName) {
+  const auto gpu = make_cuda_gpu(0);
+  OnePe pe(*gpu);
+  std::uint64_t* const word = word_at(*pe.heap, abi::kHeapReserved);
+  std::uint64_t* const old = word_at(*pe.control, 256);
+  *word = 40;
+
+  AmoCall amo{CHIME_AMO_ADD, 1, word, 8, 0, 2, 0, old};
+  void* amo_arguments[] = {&pe.context, &amo};
+  gpu->launch(LibraryKernel::kAmo, amo_arguments);
+  EXPECT_EQ(*old, 40u);
+  EXPECT_EQ(*word, 42u);
+
+  SignalWaitCall wait{word, 42, CHIME_CMP_EQ};
+  void* wait_arguments[] = {&pe.context, &wait};
+  gpu->launch_async(LibraryKernel::kSignalWait, wait_arguments, nullptr);
+
+  SyncCall sync{WaitKind::kBarrier};
+  void* sync_arguments[] = {&pe.context, &sync};
+  gpu->launch_async(LibraryKernel::kSync, sync_arguments, nullptr);
+  EXPECT_EQ(pe.context.sync->epoch, 1u);
+
+  gpu->signal(word, 1, true);
+  EXPECT_EQ(*word, 43u);
+  EXPECT_EQ(fake().kernel_launches, 4);
+  EXPECT_EQ(pe.context.error->claimed, 0u);
+}
+
+TEST_F(CudaGpu, HostVisibleMemoryHasADescriptor) {
+  const auto gpu = make_cuda_gpu(0);
+  const auto page = gpu->allocate_host_visible(4096);
+  EXPECT_GE(page->share_fd(), 0);
+  *word_at(*page, 0) = 1;
+  EXPECT_EQ(read_word(*gpu, page->address()), 1u);
+}
+
+TEST_F(CudaGpu, WorksFromAThreadThatNeverSawIt) {
+  const auto gpu = make_cuda_gpu(0);
+  std::thread([&] {
+    const auto heap = gpu->allocate_heap(kBytes);
+    gpu->set(heap->address(), 1, 64);
+    gpu->signal(word_at(*heap, 0), 1, true);
+    gpu->allocate_host_visible(4096);
+  }).join();
+}
+
+TEST_F(CudaGpu, HasAPciAddressAsSysfsWritesIt) {
+  EXPECT_EQ(make_cuda_gpu(0)->pci_address(), "0000:3b:00.0");
+}
+
+alignas(4096) std::byte doorbell_page[4096];
+
+TEST_F(CudaGpu, DoorbellPagesAreMappedAsIoMemory) {
+  const auto gpu = make_cuda_gpu(0);
+  const auto mapping = gpu->map_io_memory(doorbell_page, sizeof doorbell_page);
+  EXPECT_EQ(fake().io_registrations, 1);
+  EXPECT_NE(mapping->address(), doorbell_page) << "kernels use the device's address";
+}
+
+TEST_F(CudaGpu, ADoorbellPageInOrdinaryMemoryIsPinned) {
+  fake().maps_io_memory = false;
+  const auto gpu = make_cuda_gpu(0);
+  const auto mapping = gpu->map_io_memory(doorbell_page, sizeof doorbell_page);
+  EXPECT_EQ(fake().io_registrations, 0);
+  EXPECT_EQ(mapping->address(), doorbell_page);
+}
+
+TEST_F(CudaGpu, ADoorbellPageThatCannotBeMappedNamesTheModulesParameter) {
+  fake().maps_io_memory = fake().pins_memory = false;
+  const auto gpu = make_cuda_gpu(0);
+  const std::string words =
+      error_of([&] { gpu->map_io_memory(doorbell_page, sizeof doorbell_page); }, CHIMEX_ERR_SYSTEM);
+  EXPECT_NE(words.find("PeerMappingOverride=1"), std::string::npos) << words;
+  EXPECT_NE(words.find("CHIME_NIC=none"), std::string::npos) << words;
+}
+
+TEST_F(CudaGpu, HeapHasADmaBuf) {
+  const auto gpu = make_cuda_gpu(0);
+  const auto heap = gpu->allocate_heap(kBytes);
+  const DmaBuf exported = gpu->export_dma_buf(*heap);
+  ASSERT_GE(exported.fd, 0) << exported.why_not;
+  ::close(exported.fd);
+}
+
+TEST_F(CudaGpu, WithoutDmaBufItSaysWhy) {
+  fake().has_dma_buf = false;
+  const auto gpu = make_cuda_gpu(0);
+  const auto heap = gpu->allocate_heap(kBytes);
+  const DmaBuf exported = gpu->export_dma_buf(*heap);
+  EXPECT_EQ(exported.fd, -1);
+  EXPECT_NE(exported.why_not.find("open kernel modules"), std::string::npos);
+}
+
+TEST_F(CudaGpu, NoRoomNamesTheVariable) {
+  const auto gpu = make_cuda_gpu(0);
+  const std::string words =
+      error_of([&] { gpu->allocate_heap(std::size_t{8} << 30); }, CHIMEX_ERR_OUT_OF_MEMORY);
+  EXPECT_NE(words.find("cuMemCreate: out of memory (CUDA_ERROR_OUT_OF_MEMORY)"), std::string::npos)
+      << words;
+  EXPECT_NE(words.find("8192 MiB"), std::string::npos) << words;
+  EXPECT_NE(words.find("CHIME_SYMMETRIC_SIZE"), std::string::npos) << words;
+}
+
+TEST_F(CudaGpu, UnreachablePeerNamesTheVariable) {
+  fake().peers_reachable = false;
+  const auto gpu = make_cuda_gpu(0);
+  const auto heap = gpu->allocate_heap(kBytes);
+  const std::string words =
+      error_of([&] { gpu->map_peer_heap(heap->share_fd(), kBytes); }, CHIMEX_ERR_INVALID);
+  EXPECT_NE(words.find("cuMemSetAccess"), std::string::npos) << words;
+  EXPECT_NE(words.find("CHIME_P2P=off"), std::string::npos) << words;
+}
+
+TEST_F(CudaGpu, NoDeviceIsSaidInTheDriversWords) {
+  fake().devices = 0;
+  const std::string words = error_of([] { make_cuda_gpu(0); }, CHIMEX_ERR_UNSUPPORTED);
+  EXPECT_FALSE(why_no_cuda().empty());
+  EXPECT_NE(words.find("GPU"), std::string::npos) << words;
+}
+
+}  // namespace
+}  // namespace chime::host

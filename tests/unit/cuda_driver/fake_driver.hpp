@@ -1,0 +1,21 @@
+// How a test steers the stand-in for libcuda.so.1, and what it sees of it. Found by dlsym.
+#pragma once
+
+struct FakeDriver {
+  int devices = 1;
+  bool fabric_only = false;      // the device has fabric handles and no descriptors
+  bool peers_reachable = true;   // cuMemSetAccess of imported memory works
+  bool streams_write_64 = true;  // CAN_USE_64_BIT_STREAM_MEM_OPS
+  bool has_dma_buf = true;       // DMA_BUF_SUPPORTED
+  bool maps_io_memory = true;    // cuMemHostRegister takes I/O memory
+  bool pins_memory = true;       // cuMemHostRegister takes ordinary memory
+  unsigned long long free_bytes = 1ull << 30;
+  // What the stand-in runs for a launched kernel: it has no GPU code.
+  void (*run_kernel)(const char* name, void** arguments) = nullptr;
+
+  // Objects that were made and not yet released.
+  int live_handles = 0, live_addresses = 0, live_mappings = 0, live_contexts = 0, live_streams = 0,
+      live_modules = 0, live_registrations = 0;
+  int io_registrations = 0;  // of the live ones
+  int kernel_launches = 0;
+};

@@ -1,0 +1,110 @@
+// A job without a runtime: heaps, records and Contexts of a few PEs in one process, filled by hand.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "chime/abi/state.h"
+#include "chime/device/exec.cuh"
+#include "chime/device/group.cuh"
+#include "chime/device/simt/options.hpp"
+
+namespace chime::tests {
+
+inline constexpr std::size_t kFakeHeapBytes = abi::kHeapReserved + 256 * 1024;
+
+struct FakePe {
+  std::unique_ptr<std::byte, decltype(&std::free)> memory{
+      static_cast<std::byte*>(std::aligned_alloc(4096, kFakeHeapBytes)), &std::free};
+  abi::AbortWord abort{};
+  abi::ErrorRecord error{};
+  Context context;
+};
+
+class FakeJob {
+ public:
+  explicit FakeJob(int n_pes) : pes_(static_cast<std::size_t>(n_pes)), table_(pes_.size()) {
+    for (std::size_t pe = 0; pe < pes_.size(); ++pe) table_[pe] = pes_[pe].memory.get();
+    for (std::size_t pe = 0; pe < pes_.size(); ++pe) fill(static_cast<int>(pe));
+  }
+
+  Context& context(int pe = 0) { return pes_[static_cast<std::size_t>(pe)].context; }
+  abi::ErrorRecord& error(int pe = 0) { return pes_[static_cast<std::size_t>(pe)].error; }
+
+  // Memory of PE `pe` that the tests may use, as T; the same symmetric offset on every PE.
+  template <class T>
+  T* data(int pe = 0, std::size_t offset = 0) {
+    return reinterpret_cast<T*>(context(pe).heap + abi::kHeapReserved + offset);
+  }
+
+  // Takes PE `pe`'s heap out of everybody's reach by loads and stores.
+  void unmap(int pe) { table_[static_cast<std::size_t>(pe)] = nullptr; }
+
+  void raise_abort(int pe, int status, int blame) {
+    abi::AbortWord& word = pes_[static_cast<std::size_t>(pe)].abort;
+    word.status = status;
+    word.pe = blame;
+    __atomic_store_n(&word.raised, 2u, __ATOMIC_RELEASE);
+  }
+
+  // Runs body(pe) on one thread per PE.
+  template <class Body>
+  void run(Body body) {
+    std::vector<std::thread> threads;
+    for (std::size_t pe = 0; pe < pes_.size(); ++pe)
+      threads.emplace_back(body, static_cast<int>(pe));
+    for (std::thread& thread : threads) thread.join();
+  }
+
+ private:
+  void fill(int pe) {
+    FakePe& self = pes_[static_cast<std::size_t>(pe)];
+    std::memset(self.memory.get(), 0, kFakeHeapBytes);
+    Context& ctx = self.context;
+    ctx.abi_version = kAbiVersion;
+    ctx.size = sizeof(Context);
+    ctx.my_pe = pe;
+    ctx.n_pes = static_cast<int>(pes_.size());
+    ctx.heap = self.memory.get();
+    ctx.heap_bytes = kFakeHeapBytes;
+    ctx.peer_heap = table_.data();
+    ctx.sync = reinterpret_cast<abi::SyncArea*>(ctx.heap);
+    ctx.abort = &self.abort;
+    ctx.error = &self.error;
+  }
+
+  std::vector<FakePe> pes_;
+  std::vector<std::byte*> table_;
+};
+
+// Runs a kernel of one block and waits for it.
+template <class... P, class... A>
+void run_block(unsigned threads, void (*kernel)(P...), A&&... arguments) {
+  exec::LaunchConfig config;
+  config.block = threads;
+  ASSERT_EQ(exec::launch(config, kernel, std::forward<A>(arguments)...), CHIMEX_OK);
+  ASSERT_EQ(exec::stream_synchronize({}), CHIMEX_OK);
+}
+
+// Stores wait in buffers while this lives.
+class WeakMemory {
+ public:
+  explicit WeakMemory(std::uint64_t seed) : before_(simt::options()) {
+    simt::Options weak = before_;
+    weak.weak = true;
+    weak.seed = seed;
+    simt::set_options(weak);
+  }
+  ~WeakMemory() { simt::set_options(before_); }
+
+ private:
+  simt::Options before_;
+};
+
+}  // namespace chime::tests

@@ -1,0 +1,170 @@
+// The table of environment variables: parsing, defaults, refusals, and that it is complete.
+#include "host/env.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "host/error.hpp"
+
+namespace chime::host {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Settings settings_with(const std::map<std::string, std::string, std::less<>>& environment) {
+  return read_settings([&](std::string_view name) -> std::optional<std::string> {
+    auto found = environment.find(name);
+    if (found == environment.end()) return std::nullopt;
+    return found->second;
+  });
+}
+
+std::string refusal_of(const std::string& name, const std::string& value) {
+  try {
+    settings_with({{name, value}});
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), CHIMEX_ERR_INVALID);
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Environment, DefaultsComeFromTheTable) {
+  Settings settings = settings_with({});
+  EXPECT_EQ(settings.symmetric_bytes, std::size_t{1} << 30);
+  EXPECT_EQ(settings.wait_timeout_ns, 120'000'000'000u);
+  EXPECT_EQ(settings.on_error, OnError::kExit);
+  EXPECT_TRUE(settings.p2p);
+  EXPECT_FALSE(settings.checked);
+}
+
+TEST(Environment, SizesHaveBinarySuffixes) {
+  auto bytes = [](const char* text) {
+    return settings_with({{"CHIME_SYMMETRIC_SIZE", text}}).symmetric_bytes;
+  };
+  EXPECT_EQ(bytes("2097152"), std::size_t{2} << 20);
+  EXPECT_EQ(bytes("64M"), std::size_t{64} << 20);
+  EXPECT_EQ(bytes("64m"), std::size_t{64} << 20);
+  EXPECT_EQ(bytes("1.5G"), std::size_t{3} << 29);
+  EXPECT_EQ(bytes("1T"), std::size_t{1} << 40);
+  EXPECT_EQ(bytes("8MiB"), std::size_t{8} << 20);
+  EXPECT_EQ(bytes("8MB"), std::size_t{8} << 20);
+}
+
+TEST(Environment, ABadValueIsRefusedWithTheVariableAndWhatIsAllowed) {
+  for (const char* text : {"", "x", "-1M", "1Q", "1M2", "512", "nan", "inf", "9999999T", "1G "})
+    EXPECT_THAT(refusal_of("CHIME_SYMMETRIC_SIZE", text),
+                AllOf(HasSubstr("CHIME_SYMMETRIC_SIZE"), HasSubstr("bytes, with K M G T")))
+        << "'" << text << "'";
+  EXPECT_THAT(refusal_of("CHIME_ON_ERROR", "abort"), HasSubstr("exit|return|trap"));
+  EXPECT_THAT(refusal_of("CHIME_TIMEOUT", "5s"), HasSubstr("seconds"));
+  EXPECT_THAT(refusal_of("CHIME_INIT_TIMEOUT", "0"), HasSubstr("hang"));
+  EXPECT_THAT(refusal_of("CHIME_CHECK", "yes"), HasSubstr("0|1"));
+  EXPECT_THAT(refusal_of("CHIME_P2P", "on"), HasSubstr("auto|off"));
+  EXPECT_THAT(refusal_of("CHIME_DEVICE", "gpu"), HasSubstr("auto|cpu|cuda"));
+  EXPECT_THAT(refusal_of("CHIME_LOG", "verbose"), HasSubstr("off|error|warn|info|debug"));
+}
+
+TEST(Environment, WhatThisVersionLacksIsRefusedInThoseWords) {
+  EXPECT_THAT(refusal_of("CHIME_AMO", "owner"), HasSubstr("does not have yet"));
+}
+
+TEST(Environment, TheNicsVariablesAreRead) {
+  const NicOptions nic = settings_with({{"CHIME_NIC", "mlx5_3:2"},
+                                        {"CHIME_NIC_BACKEND", "devx"},
+                                        {"CHIME_NIC_SLOTS", "8"},
+                                        {"CHIME_QP_DEPTH", "32768"},
+                                        {"CHIME_NIC_GID_INDEX", "3"}})
+                             .nic;
+  EXPECT_EQ(nic.device, "mlx5_3:2");
+  EXPECT_EQ(nic.backend, NicBackend::kDevx);
+  EXPECT_EQ(nic.slots, 8u);
+  EXPECT_EQ(nic.queue_depth, 32768u);
+  EXPECT_EQ(nic.gid_index, 3);
+  EXPECT_EQ(settings_with({}).nic.gid_index, -1);
+  EXPECT_TRUE(settings_with({}).nic.is_auto());
+  EXPECT_TRUE(settings_with({{"CHIME_NIC", "none"}}).nic.is_off());
+}
+
+TEST(Environment, TheNicsNumbersHaveBounds) {
+  EXPECT_THAT(refusal_of("CHIME_NIC", ""), HasSubstr("no device name"));
+  EXPECT_THAT(refusal_of("CHIME_NIC_BACKEND", "ibv"), HasSubstr("auto|verbs|devx"));
+  EXPECT_THAT(refusal_of("CHIME_QP_DEPTH", "1000"), HasSubstr("not a power of two"));
+  EXPECT_THAT(refusal_of("CHIME_QP_DEPTH", "64"), HasSubstr("out of range"));
+  EXPECT_THAT(refusal_of("CHIME_QP_DEPTH", "65536"), HasSubstr("128 to 32768"));
+  EXPECT_THAT(refusal_of("CHIME_NIC_SLOTS", "3"), HasSubstr("not a power of two"));
+  EXPECT_THAT(refusal_of("CHIME_NIC_SLOTS", "0"), HasSubstr("out of range"));
+  EXPECT_THAT(refusal_of("CHIME_NIC_GID_INDEX", "first"), HasSubstr("not a whole number"));
+  EXPECT_THAT(refusal_of("CHIME_NIC_SL", "16"), HasSubstr("0 to 15"));
+  EXPECT_THAT(refusal_of("CHIME_NIC_TCLASS", "256"), HasSubstr("0 to 255"));
+  EXPECT_THAT(refusal_of("CHIME_NIC_PKEY_INDEX", "-1"), HasSubstr("0 to 65535"));
+  EXPECT_THAT(refusal_of("CHIME_NIC_TIMEOUT", "0"), HasSubstr("1 to 31"));
+  EXPECT_THAT(refusal_of("CHIME_NIC_RETRY", "8"), HasSubstr("0 to 7"));
+}
+
+TEST(Environment, VariablesOfTheCpuDeviceAreCheckedAtInitToo) {
+  EXPECT_THAT(refusal_of("CHIME_SIMT_SEED", "-1"), HasSubstr("CHIME_SIMT_SEED: '-1'"));
+  EXPECT_THAT(refusal_of("CHIME_SIMT_SEED", ""), HasSubstr("integer"));
+  EXPECT_THAT(refusal_of("CHIME_SIMT_WEAK", "yes"), HasSubstr("0|1"));
+  EXPECT_THAT(refusal_of("CHIME_SIMT_STACK_KB", "8"), HasSubstr("16 to 1048576"));
+  EXPECT_THAT(refusal_of("CHIME_SIMT_RESIDENT", "4097"), HasSubstr("1 to 4096"));
+  EXPECT_EQ(refusal_of("CHIME_SIMT_SEED", "0x1f"), "accepted");
+  for (const Variable& variable : variables()) {
+    if (variable.name.starts_with("CHIME_SIMT_")) {
+      EXPECT_FALSE(variable.fallback.empty()) << variable.name;
+    }
+  }
+}
+
+TEST(Environment, TimeoutsAreSecondsWithFractions) {
+  EXPECT_EQ(settings_with({{"CHIME_TIMEOUT", "0.25"}}).wait_timeout_ns, 250'000'000u);
+  EXPECT_EQ(settings_with({{"CHIME_TIMEOUT", "0"}}).wait_timeout_ns, 0u);
+}
+
+TEST(Environment, AnUnknownVariableIsAnsweredWithTheNearestName) {
+  std::vector<std::string> names{"PATH", "CHIME_TIMEOUT", "CHIME_TIMEOUTS", "CHIME_SYMETRIC_SIZE"};
+  EXPECT_THAT(unknown_variable_warnings(names),
+              ElementsAre(HasSubstr("did you mean CHIME_TIMEOUT?"),
+                          HasSubstr("did you mean CHIME_SYMMETRIC_SIZE?")));
+  EXPECT_THAT(unknown_variable_warnings(std::vector<std::string>{"HOME", "XCHIME_LOG"}), IsEmpty());
+}
+
+TEST(Environment, EveryRowHasASentence) {
+  std::set<std::string_view> names;
+  for (const Variable& variable : variables()) {
+    EXPECT_TRUE(names.insert(variable.name).second) << variable.name << " stands twice";
+    EXPECT_TRUE(variable.sentence.ends_with('.')) << variable.name;
+    EXPECT_FALSE(variable.values.empty()) << variable.name;
+  }
+}
+
+// A name that stands as a string in the sources is read or set there, and must have a row.
+TEST(Environment, EveryVariableThatTheSourcesNameIsInTheTable) {
+  std::set<std::string, std::less<>> known, named;
+  for (const Variable& variable : variables()) known.emplace(variable.name);
+  const std::regex name(R"re("(CHIME_[A-Z0-9_]*[A-Z0-9])")re");
+  for (const char* folder : {"bootstrap", "device", "host", "tools"})
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(
+             std::filesystem::path(CHIME_SOURCE_DIR) / folder)) {
+      if (!entry.is_regular_file()) continue;
+      std::stringstream text;
+      text << std::ifstream(entry.path()).rdbuf();
+      const std::string source = text.str();
+      for (std::sregex_iterator hit(source.begin(), source.end(), name), end; hit != end; ++hit)
+        named.insert((*hit)[1]);
+    }
+  EXPECT_THAT(named, ::testing::ContainerEq(known));
+}
+
+}  // namespace
+}  // namespace chime::host

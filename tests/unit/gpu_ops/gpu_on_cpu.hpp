@@ -1,0 +1,21 @@
+// A device that is used as a GPU is and works on the CPU: the library's kernels run as host
+// functions, in stream order, on the memory and streams of the CPU device. What host code makes of
+// a GPU is tested through it, in every preset.
+#pragma once
+
+#include <memory>
+
+#include "host/gpu/gpu.hpp"
+
+namespace chime::host {
+
+// Puts it in the place of the calling thread's PE's device. Call after chime_init.
+void pretend_to_have_a_gpu();
+
+// How many kernels of the library this process has launched since.
+int library_kernels_launched();
+
+// The body of a library kernel with the arguments of a launch.
+void run_library_kernel(LibraryKernel kernel, void** arguments);
+
+}  // namespace chime::host

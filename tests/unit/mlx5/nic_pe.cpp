@@ -1,0 +1,293 @@
+// A PE that opens the NIC as chime_init does, and drives its queue pairs by hand. Started under a
+// softnic by ctest, several at a time by chime-run; the variables choose device and backend.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+
+#include "host/env.hpp"
+#include "host/error.hpp"
+#include "host/gpu/factory.hpp"
+#include "host/nic_table.hpp"
+#include "host/transport/mlx5/mlx5_transport.hpp"
+#include "requester.hpp"
+
+namespace chime::host::mlx5 {
+namespace {
+
+constexpr std::size_t kHeapBytes = 4 << 20;
+
+#define EXPECT(condition)                                                            \
+  do {                                                                               \
+    if (!(condition)) {                                                              \
+      std::fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition); \
+      std::exit(1);                                                                  \
+    }                                                                                \
+  } while (0)
+
+bootstrap::Deadline deadline() {
+  return std::chrono::steady_clock::now() + std::chrono::seconds(60);
+}
+
+// The heap of a PE: what it gives to others, what it gets from them, a word to add to.
+struct HeapLayout {
+  std::uint64_t source[1024];
+  std::uint64_t target[1024];
+  std::uint64_t counter;
+};
+
+struct Pe {
+  std::unique_ptr<bootstrap::Bootstrap> job = bootstrap::make_bootstrap();
+  std::unique_ptr<Gpu> gpu = open_simt_gpu();
+  std::unique_ptr<DeviceMemory> memory = gpu->allocate_heap(kHeapBytes);
+  Mlx5Transport nic;
+
+  explicit Pe(const NicOptions& options)
+      : nic({job->rank(), job->size(), job->job_id()}, *gpu, *memory, options,
+            NicTable::bytes(job->size(), options)) {
+    nic.connect(*job, deadline());
+  }
+
+  int me() const { return job->rank(); }
+  int n() const { return job->size(); }
+  HeapLayout& heap() const { return *reinterpret_cast<HeapLayout*>(memory->address()); }
+
+  // Symmetric addresses in requests.
+  std::uint64_t offset(const void* at) const {
+    return static_cast<std::uint64_t>(static_cast<const std::byte*>(at) - memory->address());
+  }
+  Remote data_at(int pe, const void* symmetric) const {
+    return {nic.heap(pe).start + offset(symmetric), nic.heap(pe).key};
+  }
+  Remote word_at(int pe, const void* symmetric) const {
+    return {nic.heap(pe).start + offset(symmetric), nic.heap(pe).strict_key};
+  }
+  Local here(const void* symmetric) const {
+    return {nic.heap(me()).start + offset(symmetric), nic.heap(me()).key};
+  }
+  Local scratch(std::size_t at) const {
+    return {reinterpret_cast<std::uint64_t>(nic.scratch().memory + at), nic.scratch().key};
+  }
+};
+
+std::uint64_t value_of(int pe, std::size_t i) {
+  return 0x1000000ull * static_cast<std::uint64_t>(pe + 1) + i;
+}
+
+void fill(Pe& pe) {
+  for (std::size_t i = 0; i < 1024; ++i) pe.heap().source[i] = value_of(pe.me(), i);
+}
+
+// Writes to, reads from and adds at `peer` through `slot`, and checks what came of it.
+void exchange(Pe& pe, int peer, unsigned slot) {
+  Requester queue(pe.nic.queue_pair(peer, slot));
+  HeapLayout& heap = pe.heap();
+  // Each sender's slot writes its own part of the target.
+  constexpr std::size_t kPart = 128;
+  const std::size_t first =
+      kPart * ((static_cast<std::size_t>(pe.me()) * pe.nic.slots() + slot) % 8);
+  std::uint16_t index = queue.transfer(Requester::kWrite, pe.data_at(peer, &heap.target[first]),
+                                       pe.here(&heap.source[first]), kPart * 8, true);
+  queue.ring();
+  EXPECT(queue.wait(index).opcode == 0);
+
+  index = queue.transfer(Requester::kRead, pe.data_at(peer, &heap.target[first]), pe.scratch(1024),
+                         kPart * 8, true);
+  queue.ring();
+  EXPECT(queue.wait(index).opcode == 0);
+  const auto* read = reinterpret_cast<const std::uint64_t*>(pe.nic.scratch().memory + 1024);
+  for (std::size_t i = 0; i < kPart; ++i) EXPECT(read[i] == value_of(pe.me(), first + i));
+
+  index = queue.fetch_add(pe.word_at(peer, &heap.counter), pe.scratch(0), 3);
+  queue.ring();
+  EXPECT(queue.wait(index).opcode == 0);
+  EXPECT(*reinterpret_cast<const std::uint64_t*>(pe.nic.scratch().memory) % 3 == 0);
+}
+
+// Every PE writes to every PE, itself included, through every slot.
+void transfers(const NicOptions& options) {
+  Pe pe(options);
+  std::printf("PE %d: %s\n", pe.me(), pe.nic.describe().c_str());
+  fill(pe);
+  for (int peer = 0; peer < pe.n(); ++peer) {
+    EXPECT(pe.nic.reaches(peer));
+    for (unsigned slot = 0; slot < pe.nic.slots(); ++slot) exchange(pe, peer, slot);
+  }
+  pe.job->barrier(deadline());
+  EXPECT(pe.heap().counter ==
+         3ull * static_cast<std::uint64_t>(pe.n()) * static_cast<std::uint64_t>(pe.nic.slots()));
+  pe.job->barrier(deadline());
+}
+
+// Thrice around the send queue and past 2^16, in batches with one completion and one doorbell.
+void wraps(const NicOptions& options) {
+  Pe pe(options);
+  fill(pe);
+  const int peer = (pe.me() + 1) % pe.n();
+  Requester queue(pe.nic.queue_pair(peer, 0));
+  HeapLayout& heap = pe.heap();
+  const unsigned batch = 1u << (pe.nic.queue_pair(peer, 0).log2_blocks - 1);
+  const unsigned rounds = (std::getenv("CHIME_TEST_PAST_64K") ? 70000u : 3 * 2 * batch) / batch;
+  for (unsigned round = 0; round < rounds; ++round) {
+    std::uint16_t last = 0;
+    for (unsigned i = 0; i < batch; ++i)
+      last = queue.transfer(Requester::kWrite, pe.data_at(peer, &heap.target[i % 1024]),
+                            pe.here(&heap.source[(i + round) % 1024]), 8, i + 1 == batch);
+    queue.ring();
+    const Completion completion = queue.wait(last);
+    EXPECT(completion.opcode == 0 && completion.counter == last);
+  }
+  pe.job->barrier(deadline());
+  const int from = (pe.me() + pe.n() - 1) % pe.n();
+  const std::size_t i = (batch - 1) % 1024;
+  EXPECT(heap.target[i] == value_of(from, (batch - 1 + rounds - 1) % 1024));
+  pe.job->barrier(deadline());
+}
+
+// A request with a key that nobody gave fails by name; the other slot goes on.
+void is_refused(const NicOptions& options) {
+  Pe pe(options);
+  fill(pe);
+  const int peer = (pe.me() + 1) % pe.n();
+  HeapLayout& heap = pe.heap();
+  if (pe.me() == 0) {
+    Requester queue(pe.nic.queue_pair(peer, 0));
+    const std::uint16_t index =
+        queue.transfer(Requester::kWrite, {0, 0xdead00}, pe.here(&heap.source[0]), 64, true);
+    queue.ring();
+    const Completion completion = queue.wait(index);
+    constexpr unsigned kRemoteAccess = 0x13;
+    EXPECT(completion.opcode == 13 && completion.syndrome == kRemoteAccess);
+    exchange(pe, peer, 1);
+  }
+  pe.job->barrier(deadline());
+}
+
+// A queue pair that was given up flushes what is posted to it.
+void gives_up(const NicOptions& options) {
+  Pe pe(options);
+  fill(pe);
+  const int peer = (pe.me() + 1) % pe.n();
+  HeapLayout& heap = pe.heap();
+  pe.nic.to_error(peer, 0);
+  Requester queue(pe.nic.queue_pair(peer, 0));
+  const std::uint16_t index = queue.transfer(Requester::kWrite, pe.data_at(peer, &heap.target[0]),
+                                             pe.here(&heap.source[0]), 64, true);
+  queue.ring();
+  const Completion completion = queue.wait(index);
+  constexpr unsigned kFlushed = 0x05;
+  EXPECT(completion.opcode == 13 && completion.syndrome == kFlushed);
+  exchange(pe, peer, 1);
+  pe.job->barrier(deadline());
+}
+
+// A request made of the format's own segments and posted through the table, as kernels do it.
+struct TablePoster {
+  abi::NicContext& nic;
+  abi::NicQueue& queue;
+
+  void write(const abi::NicPeer& peer, std::uint64_t to, std::uint64_t from, std::uint32_t bytes) {
+    auto* wqe = reinterpret_cast<abi::WqeSegment*>(queue.sq);
+    wqe[1] = abi::remote_segment(peer.heap + to, peer.rkey_be);
+    wqe[2] = abi::data_segment(bytes, nic.heap.lkey_be, nic.heap.nic + from);
+    wqe[0] = abi::control_segment({abi::WqeOpcode::kWrite, 3, abi::kCqeAlways}, 0, queue.qpn_be);
+    std::atomic_thread_fence(std::memory_order_release);
+    std::atomic_ref(*queue.record).store(abi::doorbell_record(1), std::memory_order_release);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    std::atomic_ref(*queue.doorbell)
+        .store(abi::doorbell_value(1, queue.qpn_be), std::memory_order_release);
+  }
+
+  abi::CqeTail wait() const {
+    auto& word = *reinterpret_cast<std::uint32_t*>(queue.cq + abi::kCqeTailWord);
+    for (const auto end = deadline();;) {
+      const auto tail = abi::cqe_tail(std::atomic_ref(word).load(std::memory_order_acquire));
+      if (tail.opcode != abi::CqeOpcode::kInvalid) return tail;
+      EXPECT(std::chrono::steady_clock::now() < end);
+      std::this_thread::yield();
+    }
+  }
+};
+
+// The table says the same of queues, peers and memory as the transport does.
+void has_a_table(const NicOptions& options) {
+  Pe pe(options);
+  fill(pe);
+  const NicTable table(pe.nic, *pe.gpu, *pe.memory, pe.n(), options);
+  EXPECT(table.kernels()->slots == options.slots && table.kernels()->id == 0);
+  EXPECT(table.host()->slots == 1 && table.host()->id != 0);
+  HeapLayout& heap = pe.heap();
+  const int peer = (pe.me() + 1) % pe.n();
+  for (abi::NicContext* nic : {table.kernels(), table.host()}) {
+    const bool is_host = nic == table.host();
+    abi::NicQueue& queue = nic->queues[abi::nic_queue_index(nic->slots, 0, std::uint32_t(peer))];
+    EXPECT(queue.pe == peer && queue.depth == options.queue_depth);
+    EXPECT(nic->peers[peer].state == abi::NicPeerState::kUsable);
+    EXPECT(nic->heap.end - nic->heap.begin == kHeapBytes && (*nic->buffers)->count == 0);
+    TablePoster poster{*nic, queue};
+    poster.write(nic->peers[peer], pe.offset(&heap.target[is_host]), pe.offset(&heap.source[7]), 8);
+    const abi::CqeTail tail = poster.wait();
+    EXPECT(tail.opcode == abi::CqeOpcode::kRequest && tail.counter == 0);
+  }
+  pe.job->barrier(deadline());
+  const int from = (pe.me() + pe.n() - 1) % pe.n();
+  EXPECT(heap.target[0] == value_of(from, 7) && heap.target[1] == value_of(from, 7));
+  pe.job->barrier(deadline());
+}
+
+// What this process holds: files, and pieces of its address space.
+struct Held {
+  std::ptrdiff_t files, mappings;
+};
+Held held() {
+  const std::filesystem::directory_iterator fds("/proc/self/fd"), end;
+  std::ifstream maps("/proc/self/maps");
+  return {std::distance(fds, end),
+          std::count(std::istreambuf_iterator<char>(maps), std::istreambuf_iterator<char>(), '\n')};
+}
+
+// Opened and closed 20 times, a PE leaves nothing behind. The first rounds fill caches.
+void leaves_nothing(const NicOptions& options) {
+  Held before{}, after{};
+  for (int round = 0; round < 20; ++round) {
+    {
+      Pe pe(options);
+      fill(pe);
+      exchange(pe, (pe.me() + 1) % pe.n(), 0);
+      pe.job->barrier(deadline());
+    }
+    (round < 3 ? before : after) = held();
+  }
+  std::printf("files %td, then %td; mappings %td, then %td\n", before.files, after.files,
+              before.mappings, after.mappings);
+  EXPECT(after.files == before.files);
+  // The allocator's arenas come and go; a leak of each round would be 17 and more.
+  EXPECT(after.mappings < before.mappings + 10);
+}
+
+int run(const std::string& act) {
+  const NicOptions options = read_settings().nic;
+  if (act == "transfers") return transfers(options), 0;
+  if (act == "leaves_nothing") return leaves_nothing(options), 0;
+  if (act == "has_a_table") return has_a_table(options), 0;
+  if (act == "wraps") return wraps(options), 0;
+  if (act == "is_refused") return is_refused(options), 0;
+  if (act == "gives_up") return gives_up(options), 0;
+  return 2;
+}
+
+}  // namespace
+}  // namespace chime::host::mlx5
+
+int main(int argc, char** argv) {
+  try {
+    return argc == 2 ? chime::host::mlx5::run(argv[1]) : 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}

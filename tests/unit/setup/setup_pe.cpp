@@ -1,0 +1,362 @@
+// A PE that does the one thing named on its command line and prints what came of it. setup_test.cpp
+// starts jobs of these and reads the lines.
+#define CHIME_HOST_ONLY
+#include <chime/abi/state.h>
+#include <chime/chime.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+int me() { return chimex_host_my_pe(); }
+int n() { return chimex_host_n_pes(); }
+
+std::size_t offset(const void* address) {
+  return static_cast<std::size_t>(static_cast<const std::byte*>(address) - chime::context().heap);
+}
+
+void say(const std::string& text) {
+  std::string line = "PE " + std::to_string(me()) + " says " + text + "\n";
+  [[maybe_unused]] auto written = write(STDOUT_FILENO, line.data(), line.size());
+}
+
+void joins_and_leaves() {
+  chime_init();
+  say("joined " + std::to_string(n()));
+  chime_finalize();
+}
+
+void joins_three_times() {
+  for (int round = 0; round < 3; ++round) {
+    chime_init();
+    void* memory = chime_malloc(64);
+    if (offset(memory) != 65536) say("the second job's heap is not fresh");
+    chime_init();  // a second call does nothing
+    chime_finalize();
+  }
+  say("status " + std::to_string(chimex_init_status()));
+}
+
+void mallocs_before_init() { chime_malloc(8); }
+
+void mallocs_after_finalize() {
+  chime_init();
+  chime_finalize();
+  chime_malloc(8);
+}
+
+void asks_for_different_sizes() {
+  chime_init();
+  void* memory = chime_malloc(100 * static_cast<std::size_t>(me() + 1));
+  say(memory ? "got memory" : std::string("got null: ") + chimex_last_error());
+  // The job goes on after it: nothing was allocated anywhere.
+  say("then heap + " + std::to_string(offset(chime_malloc(100))));
+  chime_finalize();
+}
+
+void makes_different_calls() {
+  chime_init();
+  void* memory = chime_malloc(64);
+  if (me() == 0)
+    chime_free(memory);
+  else
+    chime_malloc(64);
+  say(chimex_last_error());
+  chime_finalize();
+}
+
+void asks_for_too_much() {
+  chime_init();
+  say(chime_malloc(std::size_t{3} << 20) ? "got memory" : chimex_last_error());
+  say(chime_malloc(std::size_t{1} << 20) ? "then got memory" : chimex_last_error());
+  say(chime_calloc(~std::size_t{0}, 2) ? "got memory" : chimex_last_error());
+  say(chime_align(48, 8) ? "got memory" : chimex_last_error());
+  chime_finalize();
+}
+
+void frees_what_it_should_not() {
+  chime_init();
+  auto memory = static_cast<char*>(chime_malloc(1000));
+  int local = 0;
+  chime_free(nullptr);
+  chime_free(memory + 16);
+  say(chimex_last_error());
+  chime_free(&local);
+  say(chimex_last_error());
+  chime_free(chime::context().peer_heap[(me() + 1) % n()] + offset(memory));
+  say(chimex_last_error());
+  chime_free(memory);
+  chime_free(memory);
+  say(chimex_last_error());
+  chime_finalize();
+}
+
+// Allocations have the same offsets everywhere, and a peer's mapping shows the peer's memory.
+void exchanges_words() {
+  chime_init();
+  chime_malloc(7);
+  auto words = static_cast<int*>(chime_calloc(static_cast<std::size_t>(n()), sizeof(int)));
+  auto odd = static_cast<char*>(chime_align(4096, 1));
+  for (int pe = 0; pe < n(); ++pe) {
+    std::byte* there = chime::context().peer_heap[pe];
+    if (!there) continue;
+    reinterpret_cast<int*>(there + offset(words))[me()] = me() + 1;
+  }
+  chime_free(chime_malloc(1));  // a barrier
+  std::string seen;
+  for (int pe = 0; pe < n(); ++pe) seen += std::to_string(words[pe]) + " ";
+  say("sees " + seen + "at heap + " + std::to_string(offset(words)) + " and heap + " +
+      std::to_string(offset(odd)));
+  chime_finalize();
+}
+
+void leaves_others_waiting() {
+  chime_init();
+  if (me() == 0) chime_malloc(8);
+  if (me() != 0) sleep(20);
+}
+
+void exits_without_finalize() {
+  chime_init();
+  if (me() == 1) exit(0);
+  chime_malloc(8);
+  say("came back");
+}
+
+void is_killed() {
+  chime_init();
+  if (me() == 1) raise(SIGKILL);
+  chime_malloc(8);
+  say("came back");
+}
+
+void ends_the_job() {
+  chime_init();
+  if (me() == 1) chime_global_exit(7);
+  chime_malloc(8);
+  say("came back");
+}
+
+void has_another_heap_size() {
+  if (std::strcmp(getenv("CHIME_RUN_PE"), "1") == 0) setenv("CHIME_SYMMETRIC_SIZE", "32M", 1);
+  chime_init();
+}
+
+void shows_its_size() {
+  chime_init();
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("VmRSS:")) say("has " + line);
+  chime_finalize();
+}
+
+void binds_elsewhere() {
+  chime_init();
+  say("bind to itself " + std::to_string(chimex_pe_bind(me())));
+  int status = chimex_pe_bind(n());
+  say("bind " + std::to_string(status) + " " + chimex_last_error());
+  chime_finalize();
+}
+
+// One of several PEs of this process, from its own init to its own finalize.
+void thread_as_pe(int pe, int pes, const chimex_uniqueid_t& id) {
+  chimex_init_attr_t attr;
+  chimex_set_attr_uniqueid_args(pe, pes, &id, &attr);
+  if (chimex_init_attr(CHIMEX_INIT_WITH_UNIQUEID, &attr) != CHIMEX_OK) return;
+  auto words = static_cast<int*>(chime_calloc(static_cast<std::size_t>(pes), sizeof(int)));
+  for (int to = 0; to < pes; ++to) chime_int_p(&words[pe], pe + 1, to);
+  chime_barrier_all();
+  std::string seen;
+  for (int from = 0; from < pes; ++from) seen += std::to_string(words[from]) + " ";
+  say("sees " + seen + "at heap + " + std::to_string(offset(words)));
+  std::thread helper([pe] {
+    say(std::string("helper: ") + (chime_malloc(8) ? "got memory" : chimex_last_error()));
+    say("helper binds: " + std::to_string(chimex_pe_bind(pe)));
+    say("helper is PE " + std::to_string(chime_my_pe()));
+  });
+  helper.join();
+  chime_free(words);
+  chime_finalize();
+}
+
+void is_three_threads() {
+  chimex_uniqueid_t id;
+  if (chimex_get_uniqueid(&id) != CHIMEX_OK) return;
+  std::vector<std::thread> pes;
+  for (int pe = 0; pe < 3; ++pe) pes.emplace_back([=] { thread_as_pe(pe, 3, id); });
+  for (std::thread& pe : pes) pe.join();
+  say("status " + std::to_string(chimex_init_status()));
+}
+
+// What CHIME_CHECK=1 sees, and what is refused without it.
+void operates_wrongly() {
+  chime_init();
+  auto words = static_cast<int*>(chime_malloc(4096));
+  int local = 0;
+  chime_int_p(words, 1, n());
+  say(chimex_last_error());
+  chime_int_p(&local, 1, 0);
+  say(chimex_last_error());
+  chime_int_put(words, words, std::size_t{1} << 30, 0);
+  say(chimex_last_error());
+  chime_int_atomic_inc(reinterpret_cast<int*>(reinterpret_cast<char*>(words) + 1), 0);
+  say(chimex_last_error());
+  chime_int_p(words, 5, (me() + 1) % n());
+  chime_barrier_all();
+  say("then sees " + std::to_string(*words));
+  chime_finalize();
+}
+
+void puts_to_an_unmapped_pe() {
+  chime_init();
+  auto word = static_cast<int*>(chime_malloc(sizeof(int)));
+  chime_int_p(word, 1, (me() + 1) % n());
+  say(chimex_last_error());
+  chime_barrier_all();
+  say(chimex_last_error());
+  say(chime_ptr(word, (me() + 1) % n()) ? "mapped" : "not mapped");
+  chime_finalize();
+}
+
+// ---- Two stages ---------------------------------------------------------------------------------
+
+void join_first_stage() {
+  const int status =
+      chimex_init_attr(CHIMEX_INIT_WITH_LAUNCHER | CHIMEX_INIT_DEFER_DEVICE, nullptr);
+  if (status != CHIMEX_OK) std::exit(status);
+}
+
+std::string number_and_status() {
+  return std::to_string(chime_my_pe()) + " of " + std::to_string(chime_n_pes()) + ", status " +
+         std::to_string(chimex_init_status());
+}
+
+void chooses_its_device_late() {
+  join_first_stage();
+  chime_init();  // joined already: nothing is built by it
+  say("is " + number_and_status());
+  auto word = static_cast<int*>(chime_calloc(1, sizeof(int)));
+  say("then " + number_and_status());
+  chime_int_p(word, me() + 1, (me() + 1) % n());
+  chime_barrier_all();
+  say("sees " + std::to_string(*word));
+  chime_finalize();
+  say("status " + std::to_string(chimex_init_status()));
+}
+
+void calls_for_its_device() {
+  say("before init: " + std::to_string(chimex_init_device()));
+  join_first_stage();
+  for (int i = 0; i < 2; ++i) {
+    const int built = chimex_init_device();
+    say(std::to_string(built) + ": " + number_and_status());
+  }
+  chime_finalize();
+}
+
+// Whoever asks for the context is about to use the device.
+void asks_for_its_context() {
+  join_first_stage();
+  say("context of version " + std::to_string(chime::context().abi_version) + ", " +
+      number_and_status());
+  chime_finalize();
+}
+
+void leaves_after_the_first_stage() {
+  join_first_stage();
+  chime_finalize();
+  say("status " + std::to_string(chimex_init_status()));
+}
+
+void builds_its_device_from_many_threads() {
+  join_first_stage();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([i] {
+      if (i % 2 ? chimex_init_device() != CHIMEX_OK : chime::context().heap == nullptr)
+        say("a thread found no device");
+    });
+  for (std::thread& thread : threads) thread.join();
+  say("is " + number_and_status());
+  chime_finalize();
+}
+
+void has_another_heap_size_late() {
+  if (std::strcmp(getenv("CHIME_RUN_PE"), "1") == 0) setenv("CHIME_SYMMETRIC_SIZE", "32M", 1);
+  join_first_stage();
+  say(chime_malloc(8) ? "got memory" : chimex_last_error());
+  say(chime_malloc(8) ? "got memory" : "nor at a second call");
+  say("status " + std::to_string(chimex_init_status()));
+}
+
+void is_killed_between_the_stages() {
+  join_first_stage();
+  if (me() == 1) raise(SIGKILL);
+  chime_malloc(8);
+  say("came back");
+}
+
+void say_status(int status) { say(std::to_string(status) + " " + chimex_last_error()); }
+
+void gives_bad_attributes() {
+  chimex_init_attr_t attr = {};
+  say_status(chimex_init_attr(77, &attr));
+  say_status(chimex_init_attr(CHIMEX_INIT_WITH_UNIQUEID, nullptr));
+  say_status(chimex_set_attr_uniqueid_args(3, 3, &attr.uniqueid, &attr));
+}
+
+void gives_null_pointers() {
+  say_status(chimex_get_async_error(nullptr));
+  chime_query_thread(nullptr);
+  say(chimex_last_error());
+  chime_info_get_version(nullptr, nullptr);
+  say(chimex_last_error());
+}
+
+const std::map<std::string, void (*)()> kActs = {
+    {"joins_and_leaves", joins_and_leaves},
+    {"joins_three_times", joins_three_times},
+    {"mallocs_before_init", mallocs_before_init},
+    {"mallocs_after_finalize", mallocs_after_finalize},
+    {"asks_for_different_sizes", asks_for_different_sizes},
+    {"makes_different_calls", makes_different_calls},
+    {"asks_for_too_much", asks_for_too_much},
+    {"frees_what_it_should_not", frees_what_it_should_not},
+    {"exchanges_words", exchanges_words},
+    {"leaves_others_waiting", leaves_others_waiting},
+    {"exits_without_finalize", exits_without_finalize},
+    {"is_killed", is_killed},
+    {"ends_the_job", ends_the_job},
+    {"has_another_heap_size", has_another_heap_size},
+    {"shows_its_size", shows_its_size},
+    {"binds_elsewhere", binds_elsewhere},
+    {"is_three_threads", is_three_threads},
+    {"operates_wrongly", operates_wrongly},
+    {"puts_to_an_unmapped_pe", puts_to_an_unmapped_pe},
+    {"gives_bad_attributes", gives_bad_attributes},
+    {"chooses_its_device_late", chooses_its_device_late},
+    {"calls_for_its_device", calls_for_its_device},
+    {"asks_for_its_context", asks_for_its_context},
+    {"leaves_after_the_first_stage", leaves_after_the_first_stage},
+    {"builds_its_device_from_many_threads", builds_its_device_from_many_threads},
+    {"has_another_heap_size_late", has_another_heap_size_late},
+    {"is_killed_between_the_stages", is_killed_between_the_stages},
+    {"gives_null_pointers", gives_null_pointers},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  auto act = argc == 2 ? kActs.find(argv[1]) : kActs.end();
+  if (act == kActs.end()) return 2;
+  act->second();
+}

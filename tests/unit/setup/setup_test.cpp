@@ -1,0 +1,324 @@
+// Joining, leaving, allocating, and every way to do it wrong: the messages name PE, sizes and what
+// to change, and nothing hangs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <sstream>
+#include <string>
+
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct Outcome {
+  int exit_code;
+  std::string output;  // stdout and stderr
+};
+
+Outcome run(const std::string& command) {
+  FILE* pipe = popen(("timeout -k 5 40 " + command + " 2>&1").c_str(), "r");
+  Outcome outcome{-1, ""};
+  std::array<char, 4096> buffer;
+  while (std::size_t got = fread(buffer.data(), 1, buffer.size(), pipe))
+    outcome.output.append(buffer.data(), got);
+  int status = pclose(pipe);
+  outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return outcome;
+}
+
+// A job of `n` PEs that do `act`. `environment`: "A=1 B=2".
+Outcome job(int n, const std::string& act, const std::string& environment = "",
+            const std::string& options = "") {
+  std::ostringstream command;
+  command << "env " << environment << " " << CHIME_RUN << " -n " << n << " --timeout 30 " << options
+          << " " << CHIME_SETUP_PE << " " << act;
+  return run(command.str());
+}
+
+// One PE without a launcher.
+Outcome alone(const std::string& act, const std::string& environment = "") {
+  return run("env " + environment + " " + CHIME_SETUP_PE + " " + act);
+}
+
+int count(const std::string& text, const std::string& part) {
+  int found = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+TEST(Setup, APeWithoutALauncherIsAJobOfOne) {
+  Outcome outcome = alone("joins_and_leaves");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.output, "PE 0 says joined 1\n");
+}
+
+TEST(Setup, AllPesOfALauncherJoin) {
+  Outcome outcome = job(5, "joins_and_leaves");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_EQ(count(outcome.output, "says joined 5"), 5) << outcome.output;
+}
+
+TEST(Setup, InitWorksAgainAfterFinalize) {
+  Outcome outcome = alone("joins_three_times");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, Not(HasSubstr("not fresh")));
+}
+
+TEST(Setup, CallsOutsideInitAndFinalizeSayWhichCallIsMissing) {
+  Outcome before = alone("mallocs_before_init");
+  EXPECT_EQ(before.exit_code, 1);
+  EXPECT_THAT(before.output,
+              HasSubstr("chime_malloc: setup: Chime is not initialised; call chime_init"));
+  Outcome after = alone("mallocs_after_finalize");
+  EXPECT_EQ(after.exit_code, 1);
+  EXPECT_THAT(after.output, HasSubstr("after chime_finalize"));
+}
+
+TEST(Setup, ABadVariableIsNamedWithItsAllowedValues) {
+  Outcome outcome = alone("joins_and_leaves", "CHIME_P2P=maybe");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.output,
+              HasSubstr("CHIME_P2P: 'maybe' is not one of its values; allowed: auto|off"));
+}
+
+TEST(Setup, AMisspeltVariableIsNamedOnce) {
+  Outcome outcome = alone("joins_three_times", "CHIME_TIMEOUTT=5");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(count(outcome.output, "did you mean CHIME_TIMEOUT?"), 1) << outcome.output;
+}
+
+TEST(Setup, HeapsOfDifferentSizesAreNamed) {
+  Outcome outcome = job(2, "has_another_heap_size");
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.output,
+              AllOf(ContainsRegex("chime: PE [01]: chime_init"), HasSubstr("33619968"),
+                    HasSubstr("1073807360"), HasSubstr("CHIME_SYMMETRIC_SIZE alike")));
+}
+
+TEST(Memory, OffsetsAgreeAndPeersSeeEachOther) {
+  Outcome outcome = job(3, "exchanges_words");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(count(outcome.output, "sees 1 2 3 at heap + 66048 and heap + 69632"), 3)
+      << outcome.output;
+}
+
+TEST(Memory, P2pOffMapsNoPeer) {
+  Outcome outcome = job(2, "exchanges_words", "CHIME_P2P=off");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.output,
+              AllOf(HasSubstr("PE 0 says sees 1 0 at"), HasSubstr("PE 1 says sees 0 2 at")));
+}
+
+TEST(Memory, DifferentSizesAreNamedOnEveryPe) {
+  Outcome outcome = job(3, "asks_for_different_sizes", "CHIME_ON_ERROR=return CHIME_LOG=off");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(
+      count(outcome.output, "PE 0 called chime_malloc(100) but PE 1 called chime_malloc(200)"), 3)
+      << outcome.output;
+  EXPECT_EQ(count(outcome.output, "then heap + 65536"), 3);
+}
+
+TEST(Memory, DifferentCallsAreNamed) {
+  Outcome outcome = job(2, "makes_different_calls", "CHIME_ON_ERROR=return CHIME_LOG=off");
+  EXPECT_EQ(count(outcome.output,
+                  "PE 0 called chime_free(heap + 65536) but PE 1 called chime_malloc(64)"),
+            2)
+      << outcome.output;
+}
+
+TEST(Memory, DifferentSizesEndTheJobByDefault) {
+  Outcome outcome = job(2, "asks_for_different_sizes");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.output, HasSubstr("chime: PE "));
+}
+
+TEST(Memory, AnExhaustedHeapNamesWhatIsFreeAndTheVariable) {
+  Outcome outcome =
+      job(2, "asks_for_too_much", "CHIME_ON_ERROR=return CHIME_SYMMETRIC_SIZE=2M CHIME_LOG=off");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(
+      count(outcome.output,
+            "no room for 3145728 bytes (alignment 512): 2097152 of 2097152 bytes are free, the "
+            "largest block has 2097152; make CHIME_SYMMETRIC_SIZE larger"),
+      2)
+      << outcome.output;
+  EXPECT_EQ(count(outcome.output, "then got memory"), 2);
+  EXPECT_EQ(count(outcome.output, "overflow size_t"), 2);
+  EXPECT_EQ(count(outcome.output, "48 is not a power of two"), 2);
+}
+
+TEST(Memory, WrongPointersHaveTheirOwnMessages) {
+  Outcome outcome = job(2, "frees_what_it_should_not", "CHIME_ON_ERROR=return CHIME_LOG=off");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(count(outcome.output,
+                  "(heap + 65552) is inside the heap but is not what chime_malloc returned"),
+            2)
+      << outcome.output;
+  EXPECT_EQ(count(outcome.output, "is outside the symmetric heap"), 2) << outcome.output;
+  EXPECT_EQ(count(outcome.output, "in the mapped heap of PE "), 2) << outcome.output;
+  EXPECT_EQ(count(outcome.output, "(heap + 65536) is freed a second time"), 2) << outcome.output;
+}
+
+TEST(Death, APeThatDoesNotComeIsWaitedForNoLongerThanChimeTimeout) {
+  Outcome outcome = job(2, "leaves_others_waiting", "CHIME_TIMEOUT=0.5");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.output, HasSubstr("waited 0.5 s for PE 1 to call chime_malloc(8)"));
+}
+
+TEST(Death, APeThatExitsWithoutFinalizeIsNamed) {
+  Outcome outcome = job(3, "exits_without_finalize", "", "--keep-going");
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.output, ContainsRegex("PE 0: .*PE 1 "));
+  EXPECT_THAT(outcome.output, ContainsRegex("PE 2: .*PE 1 "));
+  EXPECT_THAT(outcome.output, Not(HasSubstr("came back")));
+}
+
+TEST(Death, SurvivorsNameAKilledPeThemselves) {
+  Outcome outcome = job(3, "is_killed", "", "--keep-going");
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.output, ContainsRegex("PE 0: .*PE 1 \\(reached by p2p\\) is gone"));
+  EXPECT_THAT(outcome.output, ContainsRegex("PE 2: .*PE 1 \\(reached by p2p\\) is gone"));
+  EXPECT_THAT(outcome.output, Not(HasSubstr("came back")));
+}
+
+TEST(Death, GlobalExitEndsAllPesWithItsCode) {
+  Outcome outcome = job(3, "ends_the_job");
+  EXPECT_EQ(outcome.exit_code, 7) << outcome.output;
+  EXPECT_THAT(outcome.output, Not(HasSubstr("came back")));
+}
+
+TEST(Setup, AnIdlePeIsSmall) {
+  Outcome outcome = job(4, "shows_its_size");
+  EXPECT_EQ(outcome.exit_code, 0);
+  auto at = outcome.output.find("VmRSS:");
+  ASSERT_NE(at, std::string::npos) << outcome.output;
+  EXPECT_LT(std::stol(outcome.output.substr(at + 6)), 50 * 1024) << outcome.output;
+}
+
+TEST(Setup, BindTakesOnlyPesOfThisProcess) {
+  Outcome outcome = job(2, "binds_elsewhere", "CHIME_LOG=off");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(count(outcome.output, "bind to itself 0"), 2);
+  EXPECT_EQ(
+      count(outcome.output, "bind 1 chimex_pe_bind: setup: PE 2 does not live in this process"), 2)
+      << outcome.output;
+}
+
+TEST(Setup, ThreadsOfOneProcessAreThePesOfAUniqueId) {
+  Outcome outcome =
+      alone("is_three_threads", "CHIME_ON_ERROR=return CHIME_LOG=off CHIME_BOOTSTRAP_IF=lo");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(count(outcome.output, "sees 1 2 3 at heap + 65536"), 3) << outcome.output;
+  EXPECT_EQ(count(outcome.output, "this thread is bound to none; call chimex_pe_bind"), 3)
+      << outcome.output;
+  EXPECT_EQ(count(outcome.output, "helper binds: 0"), 3);
+  EXPECT_EQ(count(outcome.output, "helper is PE 2"), 1);
+  EXPECT_THAT(outcome.output, HasSubstr("says status 3"));
+}
+
+TEST(Setup, BadAttributesAreNamed) {
+  Outcome outcome = alone("gives_bad_attributes", "CHIME_LOG=off");
+  EXPECT_THAT(outcome.output, HasSubstr("1 chimex_init_attr: setup: there are no flags 77"));
+  EXPECT_THAT(outcome.output, HasSubstr("1 chimex_init_attr: setup: the argument attr is null"));
+  EXPECT_THAT(outcome.output, HasSubstr("there is no PE 3 among 3 PEs"));
+}
+
+TEST(TwoStages, TheFirstGivesTheNumberAndTheFirstUseBuildsTheSecond) {
+  Outcome outcome = job(3, "chooses_its_device_late");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  for (int pe = 0; pe < 3; ++pe) {
+    const std::string says = "PE " + std::to_string(pe) + " says ";
+    const std::string number = std::to_string(pe) + " of 3";
+    EXPECT_THAT(outcome.output, HasSubstr(says + "is " + number + ", status 1"));
+    EXPECT_THAT(outcome.output, HasSubstr(says + "then " + number + ", status 2"));
+    EXPECT_THAT(outcome.output, HasSubstr(says + "sees " + std::to_string((pe + 2) % 3 + 1)));
+  }
+  EXPECT_EQ(count(outcome.output, "says status 3"), 3) << outcome.output;
+}
+
+TEST(TwoStages, TheSecondCanBeCalledForAndIsBuiltOnce) {
+  Outcome outcome = job(2, "calls_for_its_device", "CHIME_LOG=off");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_EQ(count(outcome.output, "before init: 2"), 2) << outcome.output;
+  EXPECT_EQ(count(outcome.output, "says 0: 0 of 2, status 2"), 2) << outcome.output;
+  EXPECT_EQ(count(outcome.output, "says 0: 1 of 2, status 2"), 2) << outcome.output;
+}
+
+TEST(TwoStages, TheContextIsNeverAnEmptyOne) {
+  Outcome outcome = job(2, "asks_for_its_context");
+  EXPECT_EQ(count(outcome.output, "context of version 1"), 2) << outcome.output;
+}
+
+TEST(TwoStages, FinalizeAfterTheFirstMeetsAllPes) {
+  Outcome outcome = job(3, "leaves_after_the_first_stage");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_EQ(count(outcome.output, "says status 3"), 3) << outcome.output;
+}
+
+TEST(TwoStages, ThreadsThatNeedTheSecondAtOnceBuildItOnce) {
+  Outcome outcome = job(2, "builds_its_device_from_many_threads");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_EQ(count(outcome.output, "of 2, status 2"), 2) << outcome.output;
+  EXPECT_THAT(outcome.output, Not(HasSubstr("found no device")));
+}
+
+TEST(TwoStages, AFailureOfTheSecondIsThatOfTheCallThatNeededItAndOfAllLaterOnes) {
+  Outcome outcome =
+      job(2, "has_another_heap_size_late", "CHIME_ON_ERROR=return CHIME_LOG=off", "--keep-going");
+  EXPECT_THAT(outcome.output,
+              AllOf(HasSubstr("chime_malloc: mapping the node's PEs"), HasSubstr("33619968"),
+                    HasSubstr("CHIME_SYMMETRIC_SIZE alike")));
+  EXPECT_EQ(count(outcome.output, "nor at a second call"), 2) << outcome.output;
+  EXPECT_EQ(count(outcome.output, "says status 1"), 2) << outcome.output;
+}
+
+TEST(TwoStages, APeThatDiesBetweenThemIsNamed) {
+  Outcome outcome = job(3, "is_killed_between_the_stages", "", "--keep-going");
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.output, ContainsRegex("PE 0: .*PE 1 .*is gone"));
+  EXPECT_THAT(outcome.output, ContainsRegex("PE 2: .*PE 1 .*is gone"));
+  EXPECT_THAT(outcome.output, Not(HasSubstr("came back")));
+}
+
+TEST(Setup, NullPointersAreNamed) {
+  Outcome outcome = alone("gives_null_pointers", "CHIME_LOG=off CHIME_ON_ERROR=return");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.output,
+              HasSubstr("1 chimex_get_async_error: setup: the argument error is null"));
+  EXPECT_THAT(outcome.output,
+              HasSubstr("chime_query_thread: setup: the argument provided is null"));
+  EXPECT_THAT(outcome.output,
+              HasSubstr("chime_info_get_version: setup: the argument major is null"));
+}
+
+TEST(Operations, WrongArgumentsAreNamedInACheckedRun) {
+  Outcome outcome = job(2, "operates_wrongly", "CHIME_ON_ERROR=return CHIME_LOG=off CHIME_CHECK=1");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(count(outcome.output, "there is no PE 2; this job has PEs 0 to 1"), 2)
+      << outcome.output;
+  EXPECT_EQ(count(outcome.output, "is not a symmetric address: it is outside the heap of this PE"),
+            2);
+  EXPECT_EQ(count(outcome.output, "4294967296 bytes at heap + 65536 reach beyond the heap's end"),
+            2);
+  EXPECT_EQ(count(outcome.output, "a word of 4 bytes at heap + 65537 is not aligned"), 2)
+      << outcome.output;
+  EXPECT_EQ(count(outcome.output, "then sees 5"), 2) << outcome.output;
+}
+
+TEST(Operations, AnUnmappedPeIsUnreachableAndSaysWhatToSet) {
+  Outcome outcome =
+      job(2, "puts_to_an_unmapped_pe", "CHIME_ON_ERROR=return CHIME_LOG=off CHIME_P2P=off");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(count(outcome.output, "is not mapped because CHIME_P2P=off"), 4) << outcome.output;
+  EXPECT_EQ(count(outcome.output, "says not mapped"), 2) << outcome.output;
+}
+
+}  // namespace

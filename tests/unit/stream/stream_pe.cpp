@@ -1,0 +1,152 @@
+// Every on-stream operation, in a ring of PEs: each PE's stream writes to its right neighbour and
+// waits for its left.
+#include <chime/chime.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#ifdef PRETEND_TO_HAVE_A_GPU
+#include "gpu_on_cpu.hpp"
+#endif
+
+namespace exec = chime::exec;
+
+namespace {
+
+constexpr std::size_t kWords = 1000;
+
+int me, n, right, left;
+
+void check(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "PE %d: wrong: %s\n", me, what);
+  std::exit(1);
+}
+
+exec::Stream make_stream() {
+  exec::Stream stream;
+  check(exec::stream_create(&stream) == CHIMEX_OK, "stream_create");
+  return stream;
+}
+
+template <class T>
+T* symmetric(std::size_t count) {
+  return static_cast<T*>(chime_calloc(count, sizeof(T)));
+}
+
+// put, then a barrier, all in stream order: the host waits for nothing in between.
+void puts_and_gets() {
+  exec::Stream stream = make_stream();
+  int* inbox = symmetric<int>(kWords);
+  std::vector<int> source(kWords), fetched(kWords);
+  for (std::size_t i = 0; i < kWords; ++i) source[i] = me * 10000 + static_cast<int>(i);
+  chimex_int_put_on_stream(inbox, source.data(), kWords, right, stream);
+  chimex_quiet_on_stream(stream);
+  chimex_barrier_all_on_stream(stream);
+  chimex_int_get_on_stream(fetched.data(), inbox, kWords, right, stream);
+  exec::stream_synchronize(stream);
+  for (std::size_t i = 0; i < kWords; ++i) {
+    check(inbox[i] == left * 10000 + static_cast<int>(i), "put_on_stream");
+    check(fetched[i] == source[i], "get_on_stream");
+  }
+  exec::stream_destroy(stream);
+  chime_free(inbox);
+}
+
+// The receiving stream waits for the signal and only then copies on.
+void signals_order_streams() {
+  exec::Stream sender = make_stream(), receiver = make_stream();
+  double* inbox = symmetric<double>(kWords);
+  auto* signals = symmetric<std::uint64_t>(2);
+  std::vector<double> source(kWords, me + 0.5), copy(kWords);
+  chimex_signal_wait_until_on_stream(&signals[0], CHIME_CMP_GE, 7, receiver);
+  exec::copy_async(copy.data(), inbox, kWords * sizeof(double), receiver);
+  chimex_double_put_signal_on_stream(inbox, source.data(), kWords, &signals[0], 7, CHIME_SIGNAL_SET,
+                                     right, sender);
+  for (int i = 0; i < 5; ++i)
+    chimex_signal_op_on_stream(&signals[1], 2, CHIME_SIGNAL_ADD, right, sender);
+  exec::stream_synchronize(receiver);
+  check(copy.front() == left + 0.5 && copy.back() == left + 0.5, "put_signal_on_stream");
+  exec::stream_synchronize(sender);
+  chimex_sync_all_on_stream(sender);
+  exec::stream_synchronize(sender);
+  check(signals[1] == 10, "signal_op_on_stream adds");
+  exec::stream_destroy(sender);
+  exec::stream_destroy(receiver);
+  chime_free(signals);
+  chime_free(inbox);
+}
+
+// PEs wait for each other inside one kernel.
+CHIME_KERNEL void pass_around(std::uint64_t* word, int rounds) {
+  const int right = (chime_my_pe() + 1) % chime_n_pes();
+  for (int round = 1; round <= rounds; ++round) {
+    if (exec::thread_rank() == 0) {
+      chimex_signal_op(word, 1, CHIME_SIGNAL_ADD, right);
+      chime_signal_wait_until(word, CHIME_CMP_GE, static_cast<std::uint64_t>(round));
+    }
+    exec::sync_block();
+  }
+}
+CHIME_REGISTER_KERNEL(pass_around);
+
+void launches_kernels_that_wait_for_pes() {
+  exec::Stream stream = make_stream();
+  auto* word = symmetric<std::uint64_t>(1);
+  int rounds = 20;
+  void* arguments[] = {&word, &rounds};
+  int status = chimex_collective_launch(reinterpret_cast<const void*>(&pass_around), 1, 64,
+                                        arguments, 0, stream);
+  check(status == CHIMEX_OK, "chimex_collective_launch");
+  exec::stream_synchronize(stream);
+  check(*word == 20, "signals of the first kernel");
+  chime_barrier_all();
+  *word = 0;
+  chime_barrier_all();
+  status = chime::collective_launch({.block = 32, .stream = stream}, pass_around, word, rounds);
+  check(status == CHIMEX_OK, "collective_launch");
+  exec::stream_synchronize(stream);
+  check(*word == 20, "signals of the second kernel");
+  exec::stream_destroy(stream);
+  chime_free(word);
+}
+
+// What cannot work is refused when it is asked for, not when the stream gets there.
+void refuses_at_the_call() {
+  int* word = symmetric<int>(1);
+  int local = 0;
+  chimex_int_put_on_stream(word, &local, 1, n, nullptr);
+  check(std::strstr(chimex_last_error(), "there is no PE") != nullptr, "PE out of range");
+  chimex_int_put_on_stream(&local, word, 1, right, nullptr);
+  check(std::strstr(chimex_last_error(), "not inside the symmetric heap") != nullptr,
+        "local target");
+  chimex_putmem_on_stream(word, &local, std::size_t{1} << 40, right, nullptr);
+  check(std::strstr(chimex_last_error(), "not inside the symmetric heap") != nullptr,
+        "beyond the end");
+  chime_free(word);
+}
+
+}  // namespace
+
+int main() {
+  setenv("CHIME_ON_ERROR", "return", 1);
+  setenv("CHIME_LOG", "off", 1);
+  chime_init();
+#ifdef PRETEND_TO_HAVE_A_GPU
+  chime::host::pretend_to_have_a_gpu();
+#endif
+  me = chime_my_pe();
+  n = chime_n_pes();
+  right = (me + 1) % n;
+  left = (me + n - 1) % n;
+  puts_and_gets();
+  signals_order_streams();
+  launches_kernels_that_wait_for_pes();
+  refuses_at_the_call();
+#ifdef PRETEND_TO_HAVE_A_GPU
+  check(chime::host::library_kernels_launched() > 0, "the GPU's way was not gone");
+#endif
+  chime_finalize();
+}

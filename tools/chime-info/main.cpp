@@ -1,0 +1,108 @@
+// chime-info: version, build, devices, launcher, limits, and every environment variable with its
+// default, its current value and a sentence. Exit code 1 if a variable has a value that Chime
+// refuses.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "facts.hpp"
+
+namespace {
+
+using chime::info::Fact;
+using chime::info::Facts;
+using chime::info::VariableFact;
+
+constexpr std::size_t kWidth = 100;
+
+// `text` in lines of at most kWidth columns, each after `indent` spaces.
+void print_wrapped(std::string_view text, std::size_t indent) {
+  while (!text.empty()) {
+    std::size_t room = kWidth - indent;
+    std::size_t end = text.size() <= room ? text.size() : text.rfind(' ', room);
+    if (end == std::string_view::npos) end = std::min(text.find(' '), text.size());
+    fmt::print("{:{}}{}\n", "", indent, text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+void print_facts(const char* title, const std::vector<Fact>& facts) {
+  fmt::print("{}\n", title);
+  std::size_t width = 0;
+  for (const Fact& fact : facts) width = std::max(width, fact.name.size());
+  for (const Fact& fact : facts) fmt::print("  {:<{}}  {}\n", fact.name, width, fact.text);
+  fmt::print("\n");
+}
+
+void print_variable(const VariableFact& variable) {
+  std::string now = variable.current.empty() ? "" : fmt::format(", now {}", variable.current);
+  std::string fallback = variable.fallback.empty() ? "unset" : variable.fallback;
+  fmt::print("  {}  ({}; default {}{})\n", variable.name, variable.values, fallback, now);
+  print_wrapped(variable.sentence, 6);
+  if (!variable.problem.empty()) print_wrapped("REFUSED: " + variable.problem, 6);
+}
+
+void print_text(const Facts& facts) {
+  print_facts("Chime", facts.build);
+  fmt::print("Devices\n");
+  for (const std::string& device : facts.devices) fmt::print("  {}\n", device);
+  fmt::print("\n");
+  print_facts("Job", facts.job);
+  print_facts("Limits", facts.limits);
+  fmt::print("Environment variables\n");
+  for (const VariableFact& variable : facts.variables) print_variable(variable);
+  for (const std::string& warning : facts.warnings) fmt::print("\nWarning: {}\n", warning);
+}
+
+nlohmann::ordered_json to_json(const std::vector<Fact>& facts) {
+  auto object = nlohmann::ordered_json::object();
+  for (const Fact& fact : facts) object[fact.name] = fact.text;
+  return object;
+}
+
+nlohmann::ordered_json to_json(const VariableFact& variable) {
+  nlohmann::ordered_json object{{"name", variable.name},
+                                {"values", variable.values},
+                                {"default", variable.fallback},
+                                {"current", nullptr},
+                                {"sentence", variable.sentence}};
+  if (!variable.current.empty()) object["current"] = variable.current;
+  if (!variable.problem.empty()) object["problem"] = variable.problem;
+  return object;
+}
+
+void print_json(const Facts& facts) {
+  nlohmann::ordered_json object{{"chime", to_json(facts.build)},
+                                {"devices", facts.devices},
+                                {"job", to_json(facts.job)},
+                                {"limits", to_json(facts.limits)},
+                                {"variables", nlohmann::ordered_json::array()},
+                                {"warnings", facts.warnings}};
+  for (const VariableFact& variable : facts.variables)
+    object["variables"].push_back(to_json(variable));
+  fmt::print("{}\n", object.dump(2));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app(
+      "Says what this build of Chime is, what it finds on this machine, and every variable it "
+      "reads.",
+      "chime-info");
+  bool as_json = false;
+  app.add_flag("--json", as_json, "one JSON object instead of text");
+  app.set_version_flag("--version", "chime-info " CHIME_VERSION_TEXT);
+  CLI11_PARSE(app, argc, argv);
+
+  const Facts facts = chime::info::gather_facts();
+  if (as_json)
+    print_json(facts);
+  else
+    print_text(facts);
+  return std::any_of(facts.variables.begin(), facts.variables.end(),
+                     [](const VariableFact& variable) { return !variable.problem.empty(); });
+}

@@ -1,0 +1,265 @@
+#include "job.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <system_error>
+
+#include "guardian.hpp"
+#include "processes.hpp"
+
+namespace chime::run {
+namespace {
+
+// All that the guardian passes on, its death, and the ends of children. Blocked by the guardian
+// before the fork.
+FileDescriptor open_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (int signal :
+       {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, guardian_died_signal()})
+    sigaddset(&set, signal);
+  return FileDescriptor(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+std::chrono::steady_clock::duration seconds(double s) {
+  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+      std::chrono::duration<double>(s));
+}
+
+std::string number(double s) {
+  auto text = std::to_string(s);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+// Which limit to raise, for the errors that a job's size brings.
+std::string advice_for(const std::error_code& error) {
+  if (error == std::errc::too_many_files_open)
+    return " (chime-run needs some descriptors for each PE; raise the limit: ulimit -n)";
+  if (error == std::errc::resource_unavailable_try_again)
+    return " (raise the limit on processes: ulimit -u)";
+  return "";
+}
+
+}  // namespace
+
+Job::Job(const Options& options)
+    : options_(options),
+      signals_(open_signals()),
+      abort_wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      hub_(options.n_pes,
+           [this](int pe, int code, std::string why) {
+             std::lock_guard lock(abort_mutex_);
+             aborts_.push_back({pe, code, std::move(why)});
+             eventfd_write(abort_wake_.get(), 1);
+           }),
+      out_(STDOUT_FILENO),
+      err_(STDERR_FILENO) {}
+
+int Job::run() {
+  adopt_orphans();
+  if (options_.time_limit_s > 0) limit_ = Clock::now() + seconds(options_.time_limit_s);
+  if (start()) {
+    while (is_anyone_running()) {
+      wait_for_work();
+      take_signals();
+      take_aborts();
+      reap_pes();
+      check_clock();
+      check_output();
+    }
+  }
+  kill_all_descendants();
+  for (Source& source : sources_) source.read_some(), source.finish();
+  out_.flush();
+  check_output();
+  err_.flush();
+  return exit_code_.value_or(0);
+}
+
+// Returns false, with nobody running, if not all PEs could be started.
+bool Job::start() {
+  if (start_pes() && all_could_run()) return true;
+  kill_pes();
+  return false;
+}
+
+bool Job::start_pes() {
+  const FileDescriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  try {
+    for (int pe = 0; pe < options_.n_pes; pe++) {
+      const auto environment = hub_.environment_of(pe);
+      const int input = pe == 0 ? input_of_pe_0() : nothing.get();
+      pes_.emplace_back(
+          Start{options_.command, environment, input, options_.has_prefix, cpu_of(pe)});
+      if (!options_.has_prefix) continue;
+      const auto prefix = "[" + std::to_string(pe) + "] ";
+      sources_.emplace_back(pes_.back().output().get(), prefix, out_);
+      sources_.emplace_back(pes_.back().errors().get(), prefix, err_);
+    }
+    return true;
+  } catch (const std::system_error& e) {
+    say("cannot start PE " + std::to_string(pes_.size()) + ": " + e.what() + advice_for(e.code()));
+    decide(kExitCannotRun);
+    return false;
+  }
+}
+
+bool Job::all_could_run() {
+  for (PeProcess& pe : pes_) {
+    const int error = pe.exec_error();
+    if (!error) continue;
+    say("cannot run '" + options_.command[0] + "': " + std::strerror(error));
+    decide(error == ENOENT ? kExitNotFound : kExitCannotRun);
+    return false;
+  }
+  return true;
+}
+
+// -1: not bound.
+int Job::cpu_of(int pe) const {
+  cpu_set_t allowed;
+  if (!options_.binds_to_cores || sched_getaffinity(0, sizeof allowed, &allowed)) return -1;
+  int turn = pe % CPU_COUNT(&allowed);
+  for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+    if (CPU_ISSET(cpu, &allowed) && turn-- == 0) return cpu;
+  return -1;
+}
+
+void Job::wait_for_work() {
+  std::vector<pollfd> polled = {{signals_.get(), POLLIN, 0}, {abort_wake_.get(), POLLIN, 0}};
+  for (Sink* sink : {&out_, &err_})
+    if (sink->has_waiting()) polled.push_back({sink->fd(), POLLOUT, 0});
+  for (const Source& source : sources_)
+    if (!source.has_ended() && !source.sink().is_full()) polled.push_back({source.fd(), POLLIN, 0});
+
+  int wait_ms = -1;
+  if (const auto next = next_event()) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*next - Clock::now()).count();
+    wait_ms = static_cast<int>(std::clamp<long long>(left, 0, 60'000));
+  }
+  poll(polled.data(), polled.size(), wait_ms);
+
+  for (Source& source : sources_) source.read_some();
+  out_.write_some();
+  err_.write_some();
+}
+
+void Job::take_signals() {
+  signalfd_siginfo info;
+  while (read(signals_.get(), &info, sizeof info) == sizeof info)
+    take_signal(static_cast<int>(info.ssi_signo));
+}
+
+void Job::take_signal(int signal) {
+  if (signal == SIGCHLD) return;  // reap_pes looks in every round
+  if (signal == guardian_died_signal()) return end_without_guardian();
+  if (signal == SIGUSR1 || signal == SIGUSR2) {
+    for (const PeProcess& pe : pes_) pe.send(signal);
+    return;
+  }
+  decide(kExitSignalBase + signal);
+  end_pes(signal);
+}
+
+// Nobody is left to pass this process's exit code on, but somebody may still read its words.
+void Job::end_without_guardian() {
+  say("its first process was killed; ending the job");
+  decide(kExitSignalBase + SIGKILL);
+  kill_pes();
+}
+
+void Job::take_aborts() {
+  eventfd_t count;
+  eventfd_read(abort_wake_.get(), &count);
+  std::vector<Abort> aborts;
+  {
+    std::lock_guard lock(abort_mutex_);
+    aborts.swap(aborts_);
+  }
+  for (const Abort& abort : aborts) {
+    say("PE " + std::to_string(abort.pe) + " ends the job with code " + std::to_string(abort.code) +
+        ": " + abort.why);
+    decide(abort.code & 0xff);
+    end_pes(SIGTERM);
+  }
+}
+
+void Job::reap_pes() {
+  for (std::size_t pe = 0; pe < pes_.size(); pe++)
+    if (pes_[pe].has_just_ended()) note_end(static_cast<int>(pe));
+}
+
+void Job::note_end(int pe) {
+  const int status = *pes_[pe].status();
+  hub_.tell_ended(pe, "its process " + describe_end(status));
+  const int code = exit_code_of(status);
+  if (code == 0 || kill_at_) return;
+  const bool ends_others = !options_.keeps_going && is_anyone_running();
+  say("PE " + std::to_string(pe) + " (process " + std::to_string(pes_[pe].pid()) + ") " +
+      describe_end(status) + (ends_others ? "; ending the others" : ""));
+  decide(code);
+  if (ends_others) end_pes(SIGTERM);
+}
+
+void Job::check_clock() {
+  const auto now = Clock::now();
+  if (limit_ && now >= *limit_) {
+    limit_.reset();
+    say("time limit of " + number(options_.time_limit_s) + " s reached; ending the job");
+    decide(kExitTimeLimit);
+    end_pes(SIGTERM);
+  }
+  if (kill_at_ && now >= *kill_at_) kill_pes();
+}
+
+// Nobody reads what the job writes (chime-run ... | head): what a pipe does to a program, this does
+// to the job. Other errors (a full disk) are said.
+void Job::check_output() {
+  if (!out_.is_closed() || kill_at_) return;
+  if (out_.error() != EPIPE) {
+    say(std::string("cannot write the job's output: ") + std::strerror(out_.error()) +
+        "; ending the job");
+    decide(kExitCannotWrite);
+  }
+  decide(kExitSignalBase + SIGPIPE);
+  end_pes(SIGTERM);
+}
+
+void Job::decide(int exit_code) {
+  if (!exit_code_) exit_code_ = exit_code;
+}
+
+void Job::end_pes(int signal) {
+  for (const PeProcess& pe : pes_)
+    pe.send(signal), pe.send(SIGCONT);  // a stopped process must see it, too
+  if (!kill_at_) kill_at_ = Clock::now() + seconds(options_.grace_s);
+}
+
+void Job::kill_pes() {
+  for (const PeProcess& pe : pes_) pe.send(SIGKILL);
+  kill_at_ =
+      Clock::now() + seconds(0.1);  // once more, should one have escaped between fork and its group
+}
+
+void Job::say(const std::string& text) { err_.add("chime-run: " + text + "\n"); }
+
+bool Job::is_anyone_running() const {
+  return std::any_of(pes_.begin(), pes_.end(), [](const PeProcess& pe) { return pe.is_running(); });
+}
+
+std::optional<Job::Clock::time_point> Job::next_event() const {
+  if (!limit_ || !kill_at_) return limit_ ? limit_ : kill_at_;
+  return std::min(*limit_, *kill_at_);
+}
+
+}  // namespace chime::run

@@ -1,0 +1,110 @@
+// chime-run -n N [options] program [arguments]: starts N PEs on this machine and stays until they
+// have ended.
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "bootstrap/bootstrap.hpp"
+#include "guardian.hpp"
+#include "job.hpp"
+#include "options.hpp"
+
+namespace {
+
+using chime::run::Options;
+
+constexpr double kLongestSeconds = 1e9;  // thirty years: what every clock can add to now
+
+// A number of seconds. CLI11's own ranges let "nan" pass and print bounds of 300 digits.
+CLI::Validator seconds(const char* least, bool zero_is_allowed) {
+  return CLI::Validator(
+      [=](const std::string& text) -> std::string {
+        double value = 0;
+        const bool is_number = CLI::detail::lexical_cast(text, value);
+        const bool is_in_range = zero_is_allowed ? value >= 0 : value > 0;
+        if (is_number && is_in_range && value <= kLongestSeconds) return {};
+        return "'" + text + "' is not a number of seconds from " + least + " to 1e9";
+      },
+      "SECONDS");
+}
+
+void describe(CLI::App& app, Options& options, bool& has_no_prefix, std::string& binding) {
+  app.add_option("-n,--np", options.n_pes, "number of PEs")->required()->check(CLI::Range(1, 4096));
+  app.add_flag("--keep-going", options.keeps_going, "when a PE fails, let the others go on");
+  app.add_option("--timeout", options.time_limit_s,
+                 "end the job after so many seconds (exit code 124)")
+      ->check(seconds("more than 0", false));
+  app.add_option("--grace", options.grace_s,
+                 "seconds between asking PEs to end (SIGTERM) and SIGKILL")
+      ->check(seconds("0", true))
+      ->capture_default_str();
+  app.add_flag("--no-prefix", has_no_prefix,
+               "PEs write to this terminal directly, without [PE] before lines");
+  app.add_option("--bind", binding, "core: give each PE one CPU, in turn; none")
+      ->check(CLI::IsMember({"none", "core"}))
+      ->capture_default_str();
+  app.prefix_command();  // the first word that is no option of ours begins the program and its
+                         // arguments
+  app.footer(
+      "PE 0 reads standard input, the others /dev/null. The exit code is that of the first PE that "
+      "failed\n"
+      "(128 + signal for one that was killed), 124 after the time limit, 127 when the program is "
+      "not found.\n"
+      "However it ends, no process of the job is left.");
+}
+
+// Empty, after a message, if `rest` holds no program.
+std::vector<std::string> command_in(std::vector<std::string> rest) {
+  const bool is_marked = !rest.empty() && rest[0] == "--";
+  if (is_marked) rest.erase(rest.begin());
+  if (rest.empty()) {
+    std::fputs("chime-run: which program? Usage: chime-run -n N [options] program [arguments]\n",
+               stderr);
+  } else if (!is_marked && rest[0].starts_with("-")) {
+    std::fprintf(stderr, "chime-run: no such option: %s (see chime-run --help)\n", rest[0].c_str());
+    rest.clear();
+  }
+  return rest;
+}
+
+// Fewer descriptors would show as a PE that cannot be started, or as one that nobody answers.
+bool has_descriptors_for(const Options& options) {
+  constexpr rlim_t kOwn = 16;
+  // The report of its exec, its connection to the hub; stdout and stderr.
+  const rlim_t of_each_pe = options.has_prefix ? 4 : 2;
+  const rlim_t needed = kOwn + of_each_pe * static_cast<rlim_t>(options.n_pes);
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= needed) return true;
+  std::fprintf(stderr,
+               "chime-run: %d PEs need %llu open files and the limit is %llu; raise it: ulimit -n "
+               "%llu\n",
+               options.n_pes, static_cast<unsigned long long>(needed),
+               static_cast<unsigned long long>(limit.rlim_cur),
+               static_cast<unsigned long long>(needed));
+  return false;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app(
+      "chime-run -n N [options] program [arguments]\n"
+      "Starts the PEs of a Chime job on this machine, without another launcher.",
+      "chime-run");
+  Options options;
+  bool has_no_prefix = false;
+  std::string binding = "none";
+  describe(app, options, has_no_prefix, binding);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) ? chime::run::kExitUsage : 0;
+  }
+  options.command = command_in(app.remaining());
+  if (options.command.empty()) return chime::run::kExitUsage;
+  options.has_prefix = !has_no_prefix;
+  options.binds_to_cores = binding == "core";
+  if (!has_descriptors_for(options)) return chime::run::kExitCannotRun;
+  return chime::run::run_guarded([&] { return chime::run::Job(options).run(); });
+}

@@ -1,0 +1,27 @@
+// What the user asked chime-run for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace chime::run {
+
+struct Options {
+  int n_pes = 0;
+  bool keeps_going = false;     // a failed PE does not end the others
+  bool has_prefix = true;       // "[2] " before each line of PE 2
+  bool binds_to_cores = false;  // one CPU per PE, in turn
+  double time_limit_s = 0;      // 0: none
+  double grace_s = 2;           // between asking PEs to end and killing them
+  std::vector<std::string> command;
+};
+
+// Exit codes with a meaning of their own.
+inline constexpr int kExitCannotWrite = 1;
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitTimeLimit = 124;
+inline constexpr int kExitCannotRun = 126;
+inline constexpr int kExitNotFound = 127;
+inline constexpr int kExitSignalBase = 128;
+
+}  // namespace chime::run

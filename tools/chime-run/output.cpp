@@ -1,0 +1,84 @@
+#include "output.hpp"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+
+namespace chime::run {
+namespace {
+
+constexpr std::chrono::seconds kFlushTimeout{2};
+constexpr std::size_t kMaxLine = 1 << 16;  // a longer one is shown in pieces
+
+bool is_writable(int fd, int wait_ms) {
+  pollfd ready{fd, POLLOUT, 0};
+  return poll(&ready, 1, wait_ms) > 0;
+}
+
+}  // namespace
+
+// At most PIPE_BUF bytes at a time: so much a writable pipe takes without blocking.
+void Sink::write_some() {
+  while (has_waiting() && is_writable(fd_, 0)) {
+    const auto written =
+        write(fd_, waiting_.data(), std::min<std::size_t>(waiting_.size(), PIPE_BUF));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EAGAIN) return;
+    if (written < 0) {
+      error_ = errno;
+      waiting_.clear();
+      return;
+    }
+    waiting_.erase(0, static_cast<std::size_t>(written));
+  }
+}
+
+void Sink::flush() {
+  const auto end = std::chrono::steady_clock::now() + kFlushTimeout;
+  while (has_waiting() && std::chrono::steady_clock::now() < end) {
+    write_some();
+    if (has_waiting()) is_writable(fd_, 50);
+  }
+}
+
+Source::Source(int fd, std::string prefix, Sink& sink)
+    : fd_(fd), prefix_(std::move(prefix)), sink_(sink) {
+  fcntl(fd_, F_SETFL, fcntl(fd_, F_GETFL) | O_NONBLOCK);
+}
+
+void Source::read_some() {
+  char buffer[65536];
+  while (!has_ended() && !sink_.is_full()) {
+    const auto got = read(fd_, buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) return;
+    if (got <= 0) return finish();
+    line_.append(buffer, static_cast<std::size_t>(got));
+    show_whole_lines();
+  }
+}
+
+void Source::show_whole_lines() {
+  std::size_t begin = 0;
+  for (;;) {
+    auto end = line_.find('\n', begin);
+    if (end == std::string::npos && line_.size() - begin <= kMaxLine) break;
+    end = std::min(end, begin + kMaxLine);
+    sink_.add(prefix_ + line_.substr(begin, end - begin) + "\n");
+    begin = end + (end < line_.size() && line_[end] == '\n');
+  }
+  line_.erase(0, begin);
+}
+
+void Source::finish() {
+  if (!line_.empty()) sink_.add(prefix_ + line_ + "\n");
+  line_.clear();
+  fd_ = -1;
+}
+
+}  // namespace chime::run

@@ -1,0 +1,130 @@
+#include "pe_process.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <string_view>
+#include <system_error>
+
+#include "options.hpp"
+#include "processes.hpp"
+
+namespace chime::run {
+namespace {
+
+struct Pipe {
+  FileDescriptor read, write;
+};
+
+Pipe make_pipe() {
+  int fds[2];
+  if (pipe2(fds, O_CLOEXEC)) throw std::system_error(errno, std::generic_category(), "pipe");
+  return {FileDescriptor(fds[0]), FileDescriptor(fds[1])};
+}
+
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const auto& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// A PMIx launcher around chime-run, or chime-run around itself, must not be taken for the PE's own.
+bool belongs_to_another_launcher(std::string_view variable) {
+  return variable.starts_with("PMIX_") || variable.starts_with("CHIME_RUN_");
+}
+
+std::vector<std::string> whole_environment(const std::vector<std::string>& added) {
+  std::vector<std::string> all;
+  for (char** variable = environ; *variable; variable++)
+    if (!belongs_to_another_launcher(*variable)) all.emplace_back(*variable);
+  all.insert(all.end(), added.begin(), added.end());
+  return all;
+}
+
+// After fork in a process with threads: nothing here may allocate or lock.
+struct Child {
+  pid_t launcher;
+  char* const* command;
+  char* const* environment;
+  int input, output, errors, exec_report;
+  int cpu;
+
+  [[noreturn]] void become_pe() const {
+    setpgid(0, 0);
+    if (!die_with_parent(launcher, SIGKILL)) _exit(kExitSignalBase + SIGKILL);
+    bind_to_cpu();
+    if (input != STDIN_FILENO) dup2(input, STDIN_FILENO);
+    if (output >= 0) dup2(output, STDOUT_FILENO);
+    if (errors >= 0) dup2(errors, STDERR_FILENO);
+    signal(SIGPIPE, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    execvpe(command[0], command, environment);
+    const int error = errno;
+    [[maybe_unused]] auto written = write(exec_report, &error, sizeof error);
+    _exit(kExitNotFound);
+  }
+
+  void bind_to_cpu() const {
+    if (cpu < 0) return;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    sched_setaffinity(0, sizeof set, &set);
+  }
+};
+
+}  // namespace
+
+PeProcess::PeProcess(const Start& start) {
+  auto report = make_pipe();
+  Pipe output, errors;
+  if (start.has_own_output) output = make_pipe(), errors = make_pipe();
+  const auto environment = whole_environment(start.environment);
+  const auto arguments = pointers_to(start.command), variables = pointers_to(environment);
+  const Child child{getpid(),           arguments.data(),   variables.data(),   start.input,
+                    output.write.get(), errors.write.get(), report.write.get(), start.cpu};
+  pid_ = fork();
+  if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "fork");
+  if (pid_ == 0) child.become_pe();
+  setpgid(pid_, pid_);  // also here: a signal to the group must find it, whoever runs first
+  exec_report_ = std::move(report.read);
+  output_ = std::move(output.read);
+  errors_ = std::move(errors.read);
+}
+
+int PeProcess::exec_error() {
+  int error = 0;
+  ssize_t got;
+  do
+    got = read(exec_report_.get(), &error, sizeof error);  // end of file: exec closed the other end
+  while (got < 0 && errno == EINTR);
+  exec_report_.reset();
+  return got == sizeof error ? error : 0;
+}
+
+void PeProcess::send(int signal) const {
+  if (is_running()) kill(-pid_, signal);
+}
+
+bool PeProcess::has_just_ended() {
+  if (!is_running()) return false;
+  siginfo_t info{};
+  if (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) ||
+      info.si_pid != pid_)
+    return false;
+  kill(-pid_, SIGKILL);  // before it is reaped: until then its number is nobody else's
+  int status = 0;
+  waitpid(pid_, &status, 0);
+  status_ = status;
+  return true;
+}
+
+}  // namespace chime::run

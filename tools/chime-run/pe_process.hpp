@@ -1,0 +1,54 @@
+// One PE as a child process: its start, its group, its end.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bootstrap/file_descriptor.hpp"
+
+namespace chime::run {
+
+using bootstrap::FileDescriptor;
+
+struct Start {
+  const std::vector<std::string>& command;
+  const std::vector<std::string>&
+      environment;      // NAME=value, added to this process's own without its PMIX_*
+  int input;            // what it reads
+  bool has_own_output;  // its stdout and stderr come back through pipes
+  int cpu;              // bound to it; -1: not bound
+};
+
+class PeProcess {
+ public:
+  // Forks. Whether the program could be executed is known later: exec_error().
+  // Throws std::system_error if the system has no room for another process.
+  explicit PeProcess(const Start& start);
+
+  // Waits for exec; its errno if it failed, else 0.
+  int exec_error();
+
+  pid_t pid() const { return pid_; }
+  bool is_running() const { return !status_; }
+  std::optional<int> status() const { return status_; }
+
+  // To the PE and the processes that it started in its group.
+  void send(int signal) const;
+
+  // If it has ended: kills what is left of its group, reaps it, and returns true once.
+  bool has_just_ended();
+
+  const FileDescriptor& output() const { return output_; }
+  const FileDescriptor& errors() const { return errors_; }
+
+ private:
+  pid_t pid_ = -1;
+  FileDescriptor exec_report_;
+  FileDescriptor output_, errors_;
+  std::optional<int> status_;
+};
+
+}  // namespace chime::run

@@ -1,0 +1,105 @@
+// softnic-run: becomes any RDMA program, on the emulated NIC.
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "softnic/tree_path.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  bool ethernet = false;
+  std::string fabric, faults, trace;
+  int log = -1;
+  bool no_strict = false;
+  std::vector<std::string> program;
+};
+
+// The library beside this program: in the build tree, or ../lib of an install prefix.
+fs::path find_library() {
+  const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
+  for (const fs::path& candidate : {here / "libsoftnic.so", here / SOFTNIC_LIBDIR "/libsoftnic.so",
+                                    here / "../lib/libsoftnic.so"})
+    if (fs::exists(candidate)) return fs::canonical(candidate);
+  throw std::runtime_error("libsoftnic.so is neither beside softnic-run (" + here.string() +
+                           ") nor in " SOFTNIC_LIBDIR);
+}
+
+fs::path find_tree(const fs::path& library, bool ethernet) {
+  const fs::path tree = softnic::tree_beside(library, ethernet);
+  if (fs::exists(tree / "class/infiniband_verbs/uverbs0")) return tree;
+  throw std::runtime_error("the device tree " + tree.string() +
+                           " is not there; it belongs beside libsoftnic.so");
+}
+
+bool asks_for_ethernet(const Options& options) {
+  const char* layer = std::getenv("SOFTNIC_LINK_LAYER");
+  return options.ethernet || (layer && std::strcmp(layer, "ethernet") == 0);
+}
+
+void set(const char* name, const std::string& value) {
+  if (!value.empty()) ::setenv(name, value.c_str(), 1);
+}
+
+// The environment in which the program finds the NIC.
+void prepare(const Options& options) {
+  const fs::path library = find_library();
+  const char* before = std::getenv("LD_PRELOAD");
+  set("LD_PRELOAD",
+      before && *before ? std::string(before) + ":" + library.string() : library.string());
+  set("SYSFS_PATH", find_tree(library, asks_for_ethernet(options)));
+  set("SOFTNIC_FABRIC", options.fabric);
+  set("SOFTNIC_FAULTS", options.faults);
+  set("SOFTNIC_TRACE", options.trace);
+  if (options.ethernet) set("SOFTNIC_LINK_LAYER", "ethernet");
+  if (options.log >= 0) set("SOFTNIC_LOG", std::to_string(options.log));
+  if (options.no_strict) set("SOFTNIC_STRICT", "0");
+}
+
+int become(const Options& options) {
+  std::vector<char*> arguments;
+  for (const std::string& word : options.program)
+    arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  ::execvp(arguments[0], arguments.data());
+  std::fprintf(stderr, "softnic-run: cannot run '%s': %s\n", arguments[0], std::strerror(errno));
+  return errno == ENOENT ? 127 : 126;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{
+      "Runs a program on the emulated ConnectX (device mlx5_0). Two programs of one user and one "
+      "--fabric reach each other."};
+  Options options;
+  app.add_flag("--ethernet", options.ethernet, "RoCE v2 port instead of InfiniBand");
+  app.add_option("--fabric", options.fabric,
+                 "Name of the fabric (default: SOFTNIC_FABRIC, else \"default\")");
+  app.add_option("--faults", options.faults, "Fault rules, see softnic/README.md");
+  app.add_option("--trace", options.trace,
+                 "Write a trace as JSON lines to this file; %p is the process id");
+  app.add_option("--log", options.log, "0 errors .. 4 completions")->check(CLI::Range(0, 4));
+  app.add_flag("--no-strict", options.no_strict, "Do not report what hardware would corrupt on");
+  app.add_option("program", options.program, "The program and its arguments")->required();
+  app.prefix_command(false);
+  app.positionals_at_end(true);
+  CLI11_PARSE(app, argc, argv);
+  try {
+    prepare(options);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "softnic-run: %s\n", error.what());
+    return 2;
+  }
+  return become(options);
+}

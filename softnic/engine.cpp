@@ -71,11 +71,14 @@ void Engine::run() {
   }
 }
 
+// The link comes before the queue pairs: what a message is answered with leaves in the same turn,
+// and no call of the control path comes between. A program that ends its queue pair at the last
+// message takes no acknowledgement with it.
 bool Engine::turn() {
   if (vanished_) return false;  // the control path still answers, nothing moves any more
   bool progress = poll_doorbells();
-  progress |= run_queue_pairs();
   progress |= poll_link();
+  progress |= run_queue_pairs();
   if (const auto now = Clock::now(); now >= next_check_) {
     next_check_ = now + kClockPeriod;
     check_clocks(now);

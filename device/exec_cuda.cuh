@@ -19,6 +19,7 @@
 
 #define CHIME_KERNEL __global__
 #define CHIME_DEVICE __device__ __forceinline__
+#define CHIME_DEVICE_OUT_OF_LINE inline __device__ __noinline__
 #define CHIME_HOST_DEVICE __host__ __device__ __forceinline__
 #define CHIME_SHARED_VAR(T, name) __shared__ T name
 #define CHIME_SHARED_ARRAY(T, name, N) __shared__ T name[N]
@@ -249,6 +250,9 @@ CHIME_DEVICE void fence() {
   }
 }
 
+// A relaxed store of 8 bytes to a device's register, as one access.
+CHIME_DEVICE void st_mmio(std::uint64_t* p, std::uint64_t value) { ptx::st_mmio(p, value); }
+
 CHIME_DEVICE Vec16 ld16(const void* p) { return ptx::ld_16(p); }
 CHIME_DEVICE void st16(void* p, Vec16 value) { ptx::st_16(p, value); }
 // The CPU's memcpy is faster than a loop of words; a GPU has none.
@@ -317,6 +321,19 @@ CHIME_DEVICE unsigned ballot(unsigned mask, bool p) { return __ballot_sync(mask,
 CHIME_DEVICE bool any(unsigned mask, bool p) { return __any_sync(mask, p) != 0; }
 CHIME_DEVICE bool all(unsigned mask, bool p) { return __all_sync(mask, p) != 0; }
 CHIME_DEVICE unsigned active_mask() { return __activemask(); }
+
+// Of a mask of 4 or 8 bytes: how many bits are set, and the number of the lowest (of none:
+// undefined).
+CHIME_DEVICE unsigned count_bits(std::uint32_t mask) { return static_cast<unsigned>(__popc(mask)); }
+CHIME_DEVICE unsigned count_bits(std::uint64_t mask) {
+  return static_cast<unsigned>(__popcll(mask));
+}
+CHIME_DEVICE unsigned lowest_bit(std::uint32_t mask) {
+  return static_cast<unsigned>(__ffs(static_cast<int>(mask)) - 1);
+}
+CHIME_DEVICE unsigned lowest_bit(std::uint64_t mask) {
+  return static_cast<unsigned>(__ffsll(static_cast<long long>(mask)) - 1);
+}
 
 // True in one lane of `mask`: the lowest.
 CHIME_DEVICE bool elect_one(unsigned mask) { return lane_id() == __ffs(mask) - 1u; }

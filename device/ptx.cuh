@@ -134,6 +134,10 @@ __device__ __forceinline__ void st(std::uint64_t* p, std::uint64_t v) {
                : "memory");
 }
 
+__device__ __forceinline__ void st_mmio(std::uint64_t* p, std::uint64_t v) {
+  asm volatile("st.mmio.relaxed.sys.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+}
+
 // Four 4-byte accesses of one instruction: no order among the four.
 // Halves of 8 bytes: PTX models a vector access as one access per component, in any order.
 __device__ __forceinline__ Vec16 ld_16(const void* p) {

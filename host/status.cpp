@@ -28,6 +28,8 @@ extern "C" const char* chimex_status_string(int status) {
       return "the operating system or a driver refused";
     case CHIMEX_ERR_LAUNCH:
       return "a kernel could not be launched";
+    case CHIMEX_ERR_NETWORK:
+      return "the network could not carry out an operation";
   }
   return "unknown status";
 }

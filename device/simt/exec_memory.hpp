@@ -10,6 +10,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "chime/device/simt/operation_hook.hpp"
 #include "chime/device/simt/thread.hpp"
 #include "chime/device/simt/weak_memory.hpp"
 
@@ -112,6 +113,7 @@ template <Order O = Order::kRelaxed, Scope S = Scope::kSystem, class T>
 T ld(const T* p) {
   static_assert(detail::Word<T>);
   static_assert(O == Order::kRelaxed || O == Order::kAcquire || O == Order::kSeqCst);
+  simt::operation_hook(simt::Operation::kLoad, p, sizeof(T));
   simt::ThreadState* self = simt::current();
   if (self && O != Order::kRelaxed) simt::poll_tick(self);
   if (!detail::watched()) return detail::load<O>(p);
@@ -122,14 +124,30 @@ T ld(const T* p) {
   return value;
 }
 
+namespace detail {
+template <Order O, Scope S, class T>
+void store_in_order(T* p, T value) {
+  if (!watched()) return store<O>(p, value);
+  if (simt::store_is_buffered(p, &value, sizeof(T), releases(O), reach(S))) return;
+  simt::tsan_before_store(p);
+  store<O>(p, value);
+}
+}  // namespace detail
+
 template <Order O = Order::kRelaxed, Scope S = Scope::kSystem, class T>
 void st(T* p, std::type_identity_t<T> value) {
   static_assert(detail::Word<T>);
   static_assert(O == Order::kRelaxed || O == Order::kRelease || O == Order::kSeqCst);
-  if (!detail::watched()) return detail::store<O>(p, value);
-  if (simt::store_is_buffered(p, &value, sizeof(T), detail::releases(O), detail::reach(S))) return;
-  simt::tsan_before_store(p);
-  detail::store<O>(p, value);
+  simt::operation_hook(simt::Operation::kStore, p, sizeof(T));
+  detail::store_in_order<O, S>(p, value);
+}
+
+// A relaxed store of 4 or 8 bytes to a device's register, as one access.
+template <class T>
+void st_mmio(T* p, std::type_identity_t<T> value) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8);
+  simt::operation_hook(simt::Operation::kMmioStore, p, sizeof(T));
+  detail::store_in_order<Order::kRelaxed, Scope::kSystem>(p, value);
 }
 
 namespace detail {
@@ -154,13 +172,16 @@ inline Vec16 ld16(const void* p) {
 }
 
 inline void st16(void* p, Vec16 value) {
+  simt::operation_hook(simt::Operation::kStore16, p, sizeof value);
   if (!detail::watched()) {
     std::memcpy(__builtin_assume_aligned(p, 16), &value, sizeof value);
     return;
   }
   const auto halves = detail::bit_copy<detail::Vec16Halves>(value);
   std::uint64_t* words = static_cast<std::uint64_t*>(p);
-  for (int i = 0; i < 2; ++i) st(words + i, halves.word[i]);
+  for (int i = 0; i < 2; ++i) {
+    detail::store_in_order<Order::kRelaxed, Scope::kSystem>(words + i, halves.word[i]);
+  }
 }
 
 // A relaxed system-scope access that is never merged or removed; a load is a poll tick.
@@ -177,6 +198,7 @@ void st_volatile(T* p, std::type_identity_t<T> value) {
 // Orders this thread's accesses before it against those after it, for observers within the scope.
 template <Order O = Order::kSeqCst, Scope S = Scope::kSystem>
 void fence() {
+  simt::operation_hook(simt::Operation::kFence, nullptr, 0);
   if (detail::watched()) {
     simt::fence(detail::releases(O), detail::acquires(O), detail::reach(S));
   } else {
@@ -191,6 +213,7 @@ namespace detail {
 // Tells the executor of an atomic about to happen.
 template <Order O, Scope S, class T>
 void before_atomic(const T* p) {
+  simt::operation_hook(simt::Operation::kAtomic, p, sizeof(T));
   if (!watched()) return;
   simt::before_atomic(p, sizeof(T), releases(O), reach(S));
   simt::tsan_before_store(p);

@@ -11,6 +11,7 @@
 
 #define CHIME_KERNEL
 #define CHIME_DEVICE inline
+#define CHIME_DEVICE_OUT_OF_LINE inline __attribute__((noinline))
 #define CHIME_HOST_DEVICE inline
 #define CHIME_GRID_CONSTANT
 #define CHIME_LAUNCH_BOUNDS(...)

@@ -3,6 +3,7 @@
 
 #include <time.h>
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -130,6 +131,17 @@ __attribute__((always_inline)) inline unsigned active_mask() {
   const unsigned lanes = simt::converged_lanes();
   __asm__ volatile("");  // no tail call: the executor identifies this site by its return address
   return lanes;
+}
+
+// Of a mask of 4 or 8 bytes: how many bits are set, and the number of the lowest (of none:
+// undefined).
+template <class Mask>
+unsigned count_bits(Mask mask) {
+  return static_cast<unsigned>(std::popcount(mask));
+}
+template <class Mask>
+unsigned lowest_bit(Mask mask) {
+  return static_cast<unsigned>(std::countr_zero(mask));
 }
 
 // True in exactly one of the lanes of `mask`, which meet here.

@@ -24,7 +24,8 @@ typedef enum chimex_status {
   CHIMEX_ERR_UNREACHABLE = 8,      // no path leads to that PE from here
   CHIMEX_ERR_UNSUPPORTED = 9,      // this build or this machine cannot do it
   CHIMEX_ERR_SYSTEM = 10,  // the operating system or a driver refused; the message has its words
-  CHIMEX_ERR_LAUNCH = 11   // a kernel could not be launched
+  CHIMEX_ERR_LAUNCH = 11,  // a kernel could not be launched
+  CHIMEX_ERR_NETWORK = 12  // a NIC could not carry out an operation on that PE
 } chimex_status;
 
 // One English sentence without a full stop for `status`; never null.

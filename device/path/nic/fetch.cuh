@@ -1,0 +1,83 @@
+// Results that come back into the queue's own memory: each in the slot of its request's first
+// WQEBB.
+//
+// busy   0 -> 1 by the poster, before the request is written     1 -> 0 by the reader, with the
+// value
+#ifndef CHIME_DEVICE_PATH_NIC_FETCH_CUH_
+#define CHIME_DEVICE_PATH_NIC_FETCH_CUH_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "chime/abi/nic.h"
+#include "chime/abi/wqe.h"
+#include "chime/device/exec.cuh"
+#include "chime/device/path/nic/complete.cuh"
+#include "chime/device/path/nic/error.cuh"
+#include "chime/device/path/nic/memory.cuh"
+#include "chime/device/path/nic/request.cuh"
+#include "chime/device/path/nic/submit.cuh"
+
+namespace chime::nic {
+namespace detail {
+
+CHIME_DEVICE std::uint32_t fetch_slot_of(const NicQueue& queue, std::uint64_t index) {
+  return static_cast<std::uint32_t>(index & (queue.depth - 1));
+}
+CHIME_DEVICE Local local_of_slot(const NicQueue& queue, std::uint32_t slot) {
+  return {queue.fetch_nic + slot * sizeof(abi::NicFetchSlot), queue.fetch_lkey_be, true};
+}
+
+// Takes results that nobody wants.
+CHIME_DEVICE Local sink_of(const NicQueue& queue) { return local_of_slot(queue, queue.depth); }
+
+// A reader of the lap before still has the value to take. It holds no reservation.
+CHIME_DEVICE_OUT_OF_LINE void await_reader(Domain domain, NicQueue& queue,
+                                           abi::NicFetchSlot* slot) {
+  std::uint64_t busy = 1;
+  const Wait wait = wait_for_word(domain, queue, &slot->busy, 0);
+  wait_on_queue(domain, queue, wait, busy, [&] {
+    busy = load<Order::kAcquire>(queue, slot->busy);  // (g)
+    return busy == 0;
+  });
+}
+
+// Makes the slot the request's own. If that fails the queue is out of use, which the submission
+// finds.
+CHIME_DEVICE void take_fetch_slot(Domain domain, NicQueue& queue, std::uint32_t index) {
+  abi::NicFetchSlot* const slot = queue.fetch + index;
+  // (f): the busy word that the poster of the lap before has set is seen.
+  load<Order::kAcquire>(queue, queue.consumer.done);
+  if (load<Order::kAcquire>(queue, slot->busy) != 0) await_reader(domain, queue, slot);
+  store<Order::kRelaxed>(queue, slot->busy, std::uint64_t{1});
+}
+
+// Waits for the result and frees the slot.
+CHIME_DEVICE bool take_result(Domain domain, Ticket ticket, std::uint32_t slot,
+                              std::uint64_t* value) {
+  if (!wait_for(domain, ticket)) return false;
+  abi::NicFetchSlot& place = ticket.queue->fetch[slot];
+  *value = exec::ld<Order::kRelaxed, Scope::kSystem>(&place.value);
+  store<Order::kRelease>(*ticket.queue, place.busy, std::uint64_t{0});  // (g)
+  return true;
+}
+
+}  // namespace detail
+
+// Reads up to 8 bytes of a peer into `*value`, low bytes first; the others are undefined.
+CHIME_DEVICE bool fetch_bytes(Domain domain, NicQueue& queue, const Remote& remote,
+                              std::uint32_t bytes, std::uint64_t* value) {
+  std::uint32_t slot = 0;
+  const Ticket ticket =
+      submit(domain, Thread{}, queue, {.wqebbs = 1}, [&](std::uint64_t index, std::uint8_t ce) {
+        slot = detail::fetch_slot_of(queue, index);
+        detail::take_fetch_slot(domain, queue, slot);
+        put_transfer({queue, index, ce}, abi::WqeOpcode::kRead, remote,
+                     detail::local_of_slot(queue, slot), bytes);
+      });
+  return detail::take_result(domain, ticket, slot, value);
+}
+
+}  // namespace chime::nic
+
+#endif  // CHIME_DEVICE_PATH_NIC_FETCH_CUH_

@@ -1,0 +1,49 @@
+// Who submits together: lanes of a warp that post to the same queue at the same time.
+//
+// The thread API brings lanes together by chance: those that are at the call now and post as many
+// WQEBBs to the same queue. Of a warp or block, and on the host, one thread posts alone.
+#ifndef CHIME_DEVICE_PATH_NIC_GROUP_CUH_
+#define CHIME_DEVICE_PATH_NIC_GROUP_CUH_
+
+#include <cstdint>
+#include <type_traits>
+
+#include "chime/device/exec.cuh"
+#include "chime/device/group.cuh"
+#include "chime/device/path/nic/queue.cuh"
+
+namespace chime::nic {
+
+struct Posters {
+  unsigned mask = 0;  // their lanes; 0: one thread alone
+  unsigned rank = 0, count = 1;
+
+  CHIME_DEVICE bool is_leader() const { return rank == 0; }
+  CHIME_DEVICE bool is_last() const { return rank == count - 1; }
+  CHIME_DEVICE void sync() const {
+    if (count > 1) exec::sync_warp(mask);
+  }
+  template <class T>
+  CHIME_DEVICE T from_leader(T value) const {
+    return count > 1 ? exec::shfl(mask, value, static_cast<int>(exec::lowest_bit(mask))) : value;
+  }
+};
+
+// Submissions of one group take equally many WQEBBs, so that a lane finds its own by its rank.
+// Queues lie at multiples of 128, which leaves the low bits to tell the number.
+template <class Group>
+CHIME_DEVICE Posters posters_to(Group, const NicQueue& queue, unsigned wqebbs) {
+  if constexpr (std::is_same_v<Group, Thread>) {
+    if (!exec::in_kernel()) return {};
+    const std::uint64_t key = reinterpret_cast<std::uint64_t>(&queue) | wqebbs;
+    const unsigned mask = exec::match_any(exec::active_mask(), key);
+    const unsigned before = mask & ((1u << exec::lane_id()) - 1);
+    return {mask, exec::count_bits(before), exec::count_bits(mask)};
+  } else {
+    return {};
+  }
+}
+
+}  // namespace chime::nic
+
+#endif  // CHIME_DEVICE_PATH_NIC_GROUP_CUH_

@@ -1,0 +1,76 @@
+// Addresses and keys in work requests: of symmetric memory at a peer, of memory here.
+#ifndef CHIME_DEVICE_PATH_NIC_MEMORY_CUH_
+#define CHIME_DEVICE_PATH_NIC_MEMORY_CUH_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "chime/abi/nic.h"
+#include "chime/device/exec.cuh"
+#include "chime/device/path/nic/queue.cuh"
+
+namespace chime::nic {
+
+struct Remote {
+  std::uint64_t address;
+  std::uint32_t rkey_be;
+};
+struct Local {
+  std::uint64_t address;
+  std::uint32_t lkey_be;
+  bool is_known;  // to the NIC; else it must be staged
+};
+
+CHIME_DEVICE std::uint64_t remote_address(Domain domain, const void* symmetric, int pe) {
+  return domain.nic.peers[pe].heap +
+         static_cast<std::uint64_t>(static_cast<const std::byte*>(symmetric) - domain.ctx.heap);
+}
+
+// Data at `pe`.
+CHIME_DEVICE Remote remote_data(Domain domain, const void* symmetric, int pe) {
+  return {remote_address(domain, symmetric, pe), domain.nic.peers[pe].rkey_be};
+}
+// A word of signals and atomics: what is sent to it never overtakes data.
+CHIME_DEVICE Remote remote_word(Domain domain, const void* symmetric, int pe) {
+  return {remote_address(domain, symmetric, pe), domain.nic.peers[pe].strict_rkey_be};
+}
+
+namespace detail {
+
+CHIME_DEVICE bool holds(const abi::NicBuffer& buffer, std::uint64_t begin, std::size_t bytes) {
+  return begin >= buffer.begin && begin < buffer.end && bytes <= buffer.end - begin;
+}
+CHIME_DEVICE Local place_in(const abi::NicBuffer& buffer, std::uint64_t begin) {
+  return {buffer.nic + (begin - buffer.begin), buffer.lkey_be, true};
+}
+
+// Among registered buffers: the last that begins at or before `begin`.
+CHIME_DEVICE_OUT_OF_LINE Local find_registered(Domain domain, std::uint64_t begin,
+                                               std::size_t bytes) {
+  // Pairs with the release of whoever publishes a new table.
+  const abi::NicBufferTable* const table =
+      exec::ld<Order::kAcquire, Scope::kSystem>(domain.nic.buffers);
+  std::uint64_t low = 0, high = table->count;
+  while (low < high) {
+    const std::uint64_t middle = (low + high) / 2;
+    if (table->buffers[middle].begin <= begin) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  if (low == 0 || !holds(table->buffers[low - 1], begin, bytes)) return {0, 0, false};
+  return place_in(table->buffers[low - 1], begin);
+}
+
+}  // namespace detail
+
+CHIME_DEVICE Local find_local(Domain domain, const void* p, std::size_t bytes) {
+  const std::uint64_t begin = reinterpret_cast<std::uint64_t>(p);
+  if (detail::holds(domain.nic.heap, begin, bytes)) return detail::place_in(domain.nic.heap, begin);
+  return detail::find_registered(domain, begin, bytes);
+}
+
+}  // namespace chime::nic
+
+#endif  // CHIME_DEVICE_PATH_NIC_MEMORY_CUH_

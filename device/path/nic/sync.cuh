@@ -1,0 +1,75 @@
+// fence and quiet over the queues of a domain that were ever posted to.
+#ifndef CHIME_DEVICE_PATH_NIC_SYNC_CUH_
+#define CHIME_DEVICE_PATH_NIC_SYNC_CUH_
+
+#include <cstdint>
+
+#include "chime/abi/nic.h"
+#include "chime/device/exec.cuh"
+#include "chime/device/path/nic/complete.cuh"
+#include "chime/device/path/nic/queue.cuh"
+#include "chime/device/path/nic/submit.cuh"
+
+namespace chime::nic {
+namespace detail {
+
+// Drains the queues whose bits are set, from queue `first` on. The first that fails, or null.
+CHIME_DEVICE NicQueue* drain_all(Domain domain, std::uint64_t first, std::uint64_t bits) {
+  for (; bits != 0; bits &= bits - 1) {
+    NicQueue& queue = domain.nic.queues[first + exec::lowest_bit(bits)];
+    if (!drain(domain, queue)) return &queue;
+  }
+  return nullptr;
+}
+
+// Whether a queue keeps the order of what is sent to its peer, where it is the only way there.
+CHIME_DEVICE bool orders_itself(Domain domain, std::uint64_t queue, std::uint64_t bits_of_peer) {
+  const NicQueue& first = domain.nic.queues[queue];
+  return exec::count_bits(bits_of_peer) < 2 && (first.flags & abi::kNicUnorderedWrites) == 0 &&
+         domain.ctx.peer_heap[first.pe] == nullptr;
+}
+
+// Of a word of touched bits: those of queues that a fence has to drain.
+CHIME_DEVICE std::uint64_t unordered_bits(Domain domain, std::uint64_t first, std::uint64_t bits) {
+  std::uint64_t unordered = 0;
+  for (std::uint64_t rest = bits; rest != 0;) {
+    const unsigned shift = exec::lowest_bit(rest) & ~(domain.nic.slots - 1);
+    const std::uint64_t of_peer = bits & (slots_mask(domain.nic) << shift);
+    if (!orders_itself(domain, first + shift, of_peer)) unordered |= of_peer;
+    rest &= ~of_peer;
+  }
+  return unordered;
+}
+
+template <class Choose>
+CHIME_DEVICE void drain_touched(Domain domain, Choose choose) {
+  const std::uint64_t words = abi::nic_touched_words(domain.nic);
+  for (std::uint64_t i = 0; i < words; ++i) {
+    const std::uint64_t bits = exec::ld<Order::kRelaxed, Scope::kDevice>(domain.nic.touched + i);
+    if (bits == 0) continue;
+    NicQueue* const failed = drain_all(domain, i * 64, choose(i * 64, bits));
+    if (failed != nullptr) return leave_queue(domain, *failed);
+  }
+}
+
+}  // namespace detail
+
+// What was sent to a peer before arrives there before what is sent after. Free for peers that one
+// queue leads to. Others are drained: those with several queues, and those that are mapped, too,
+// for stores would overtake the NIC.
+CHIME_DEVICE_OUT_OF_LINE void fence(Domain domain) {
+  // Between the posts before and the look at the bits: pairs with first_touch.
+  exec::fence<Order::kSeqCst, Scope::kDevice>();
+  detail::drain_touched(domain, [&](std::uint64_t first, std::uint64_t bits) {
+    return detail::unordered_bits(domain, first, bits);
+  });
+}
+
+// Everything that was sent before is complete.
+CHIME_DEVICE_OUT_OF_LINE void quiet(Domain domain) {
+  detail::drain_touched(domain, [](std::uint64_t, std::uint64_t bits) { return bits; });
+}
+
+}  // namespace chime::nic
+
+#endif  // CHIME_DEVICE_PATH_NIC_SYNC_CUH_

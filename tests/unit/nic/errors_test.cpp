@@ -1,0 +1,141 @@
+// What happens when a request fails or never completes: everybody leaves, the cause is told, other
+// peers go on.
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "chime/device/path/nic/amo.cuh"
+#include "chime/device/path/nic/rma.cuh"
+#include "chime/device/path/nic/sync.cuh"
+#include "nic_job.hpp"
+
+namespace chime::tests {
+namespace {
+
+constexpr unsigned kRemoteAccess = 0x13;
+
+class Errors : public EachMode {};
+
+TEST_P(Errors, AFailedRequestIsToldInFull) {
+  NicJob job(3, plan());
+  job.nic.fail_at(1, 2, kRemoteAccess);
+  run_threads(1, [&] {
+    for (int i = 0; i < 2; ++i) nic::p(job.domain(), job.data<int>(0) + i, 1, 1);
+    nic::put<8>(job.domain(), Thread{}, job.data<std::byte>(0, 4096), job.data<std::byte>(0), 640,
+                1, nic::Until::kLocal);
+  });
+  const abi::NicFault& fault = job.nic.fault(1);
+  EXPECT_EQ(fault.published, 1u);
+  EXPECT_EQ(abi::nic_stop(fault.status), abi::NicStop::kError);
+  EXPECT_EQ(fault.pe, 1);
+  EXPECT_EQ(fault.opcode, 0x08);
+  EXPECT_EQ(fault.syndrome, kRemoteAccess);
+  EXPECT_EQ(fault.vendor_error, 0x77);
+  EXPECT_EQ(fault.first_lost, 0);
+  EXPECT_EQ(fault.wqe_index, 2);
+  EXPECT_EQ(fault.bytes, 640u);
+  const std::uint64_t offset = fault.remote_address - job.nic.context()->peers[1].heap;
+  EXPECT_EQ(offset, abi::kHeapReserved + 4096);
+  EXPECT_EQ(fault.qpn, abi::be32(job.nic.queue(1).qpn_be) >> 8);
+  EXPECT_EQ(job.job.error().claimed, 2u);
+  EXPECT_EQ(job.job.error().status, CHIMEX_ERR_NETWORK);
+  EXPECT_EQ(job.job.error().pe, 1);
+  EXPECT_EQ(job.job.error().address, reinterpret_cast<std::uint64_t>(job.data<std::byte>(0, 4096)));
+  EXPECT_EQ(job.job.error().expected, 640u);
+}
+
+TEST_P(Errors, EverybodyLeavesAndOtherPeersGoOn) {
+  NicJob job(3, plan());
+  job.nic.fail_at(1, 40, kRemoteAccess);
+  run_threads(256, [&] {
+    for (int i = 0; i < 4; ++i) {
+      nic::fetch_amo(job.domain(), job.data<std::uint64_t>(0), nic::add_request<std::uint64_t>(1),
+                     1);
+      nic::post_amo(job.domain(), job.data<std::uint64_t>(0), nic::add_request<std::uint64_t>(1),
+                    2);
+    }
+    nic::quiet(job.domain());
+  });
+  EXPECT_EQ(abi::nic_stop(job.nic.queue(1).consumer.status), abi::NicStop::kError);
+  EXPECT_EQ(job.nic.queue(2).consumer.status, 0u);
+  run_threads(1, [&] { nic::drain(job.domain(), job.nic.queue(2)); });
+  EXPECT_EQ(*job.data<std::uint64_t>(2), 4 * 256u);
+}
+
+TEST_P(Errors, LaterCallsReturnAtOnceAndSaySo) {
+  NicJob job(2, plan());
+  job.nic.fail_at(1, 0, kRemoteAccess);
+  run_threads(1, [&] { nic::g(job.domain(), job.data<int>(0), 1); });
+  job.job.error().claimed = 0;  // the host has reported it
+  const std::uint64_t resv = job.nic.queue(1).producer.resv;
+  run_threads(1, [&] {
+    nic::p(job.domain(), job.data<int>(0), 1, 1);
+    EXPECT_EQ(nic::g(job.domain(), job.data<int>(0), 1), 0);
+  });
+  EXPECT_EQ(job.nic.queue(1).producer.resv, resv);
+  EXPECT_EQ(job.job.error().status, CHIMEX_ERR_NETWORK);
+  EXPECT_EQ(job.job.error().pe, 1);
+}
+
+TEST_P(Errors, AWaitHasAnEnd) {
+  NicJob job(2, plan());
+  job.context().wait_timeout_ns = 50'000'000;
+  job.nic.hold();
+  run_threads(64, [&] { nic::g(job.domain(), job.data<int>(0), 1); });
+  EXPECT_EQ(abi::nic_stop(job.nic.queue(1).consumer.status), abi::NicStop::kGaveUp);
+  EXPECT_EQ(job.nic.fault(1).published, 1u);
+  EXPECT_EQ(job.job.error().status, CHIMEX_ERR_TIMEOUT);
+  EXPECT_EQ(job.job.error().pe, 1);
+}
+
+// Posters that wait for room hold reservations: when one gives up, those behind leave, too.
+TEST_P(Errors, GivingUpAFullQueueFreesThoseBehind) {
+  NicJob job(2, plan());
+  job.context().wait_timeout_ns = 50'000'000;
+  job.nic.hold();
+  run_threads(512, [&] { nic::p(job.domain(), job.data<int>(0), 1, 1); });
+  EXPECT_EQ(abi::nic_stop(job.nic.queue(1).consumer.status), abi::NicStop::kGaveUp);
+}
+
+TEST_P(Errors, AnAbortEndsEveryWait) {
+  NicJob job(2, plan());
+  job.nic.hold();
+  job.job.raise_abort(0, CHIMEX_ERR_PEER_DEAD, 1);
+  run_threads(64, [&] { nic::g(job.domain(), job.data<int>(0), 1); });
+  EXPECT_EQ(job.job.error().status, CHIMEX_ERR_PEER_DEAD);
+}
+
+// With CHIME_ON_ERROR=exit a thread of a kernel does not come back.
+TEST_P(Errors, ThreadsLeaveTheirKernel) {
+  NicJob job(2, plan());
+  job.context().on_error = OnError::kExit;
+  job.nic.fail_at(1, 0, kRemoteAccess);
+  std::atomic<int> came_back = 0;
+  run_threads(8, [&] {
+    nic::g(job.domain(), job.data<int>(0), 1);
+    ++came_back;
+  });
+  EXPECT_EQ(came_back, 0);
+}
+
+TEST(LostCause, IsNotMadeUp) {
+  NicJob job(2);
+  job.nic.hold();
+  job.nic.fail_at(1, 0, kRemoteAccess);
+  std::thread kernel([&] {
+    run_threads(1, [&] {
+      for (int i = 0; i < 20; ++i) nic::p(job.domain(), job.data<int>(0), 1, 1);
+      job.nic.go_on();
+      while (job.nic.counts(1).requests < 20) exec::pause();
+      nic::quiet(job.domain());
+    });
+  });
+  kernel.join();
+  EXPECT_EQ(job.nic.fault(1).syndrome, 0x05);
+  EXPECT_EQ(job.nic.fault(1).first_lost, 1);
+}
+
+IN_EACH_MODE(Errors);
+
+}  // namespace
+}  // namespace chime::tests

@@ -1,0 +1,105 @@
+// Lanes that post together: how many requests, reservations and completions that takes.
+#include <gtest/gtest.h>
+
+#include <mutex>
+
+#include "chime/device/path/nic/amo.cuh"
+#include "chime/device/path/nic/rma.cuh"
+#include "chime/device/path/nic/sync.cuh"
+#include "nic_job.hpp"
+#include "operations_counter.hpp"
+
+namespace chime::tests {
+namespace {
+
+class Groups : public EachMode {};
+
+unsigned atomics_on(const void* word, const std::function<void()>& body) {
+  unsigned count = 0;
+  const WatchOperations watch([&](simt::Operation operation, const void* address, std::size_t) {
+    count += operation == simt::Operation::kAtomic && address == word;
+  });
+  body();
+  return count;
+}
+
+TEST_P(Groups, LanesThatMeetReserveOnce) {
+  for (const unsigned lanes : {1u, 5u, 31u, 32u}) {
+    NicJob job(2, plan());
+    const unsigned reservations = atomics_on(&job.nic.queue(1).producer.resv, [&] {
+      run_threads(lanes, [&] {
+        const unsigned i = exec::lane_id();
+        nic::p(job.domain(), job.data<unsigned>(0) + i, i + 7, 1);
+        nic::quiet(job.domain());
+      });
+    });
+    EXPECT_EQ(reservations, 1u) << lanes << " lanes";
+    EXPECT_EQ(job.nic.counts(1).requests, lanes);
+    EXPECT_EQ(job.nic.counts(1).completions, 1u);
+    for (unsigned i = 0; i < lanes; ++i) EXPECT_EQ(job.data<unsigned>(1)[i], i + 7);
+  }
+}
+
+TEST_P(Groups, EachPeersLanesAreAGroup) {
+  NicJob job(4, plan());
+  run_threads(32, [&] {
+    const unsigned i = exec::lane_id();
+    const int pe = 1 + static_cast<int>(i * i % 3);  // 0 and 1 modulo 3: two of the three peers
+    nic::p(job.domain(), job.data<unsigned>(0) + i, i + 7, pe);
+    nic::quiet(job.domain());
+    EXPECT_EQ(job.data<unsigned>(pe)[i], i + 7);
+  });
+  EXPECT_EQ(job.nic.counts(1).requests, 11u);
+  EXPECT_EQ(job.nic.counts(2).requests, 21u);
+  EXPECT_EQ(job.nic.counts(1).completions, 1u);
+  EXPECT_EQ(job.nic.counts(2).completions, 1u);
+  EXPECT_EQ(job.nic.counts(3).requests, 0u);
+}
+
+TEST_P(Groups, EveryLaneGetsItsOwnResult) {
+  NicJob job(2, plan());
+  std::uint64_t sum = 0;
+  std::mutex mutex;
+  run_threads(32, [&] {
+    const std::uint64_t old = nic::fetch_amo(job.domain(), job.data<std::uint64_t>(0),
+                                             nic::add_request<std::uint64_t>(1), 1);
+    const std::lock_guard lock(mutex);
+    sum += old;
+  });
+  EXPECT_EQ(sum, 31u * 32 / 2);
+  EXPECT_EQ(job.nic.counts(1).completions, 1u);
+}
+
+// Wide requests: the last lane's is the one whose completion is told.
+TEST_P(Groups, WideRequestsOfAWarp) {
+  NicJob job(2, plan());
+  run_threads(32, [&] {
+    for (int round = 0; round < 6; ++round) {
+      std::uint64_t* const word = job.data<std::uint64_t>(0) + exec::lane_id();
+      const std::uint64_t value = 100u * static_cast<unsigned>(round) + exec::lane_id();
+      const std::uint64_t old = nic::fetch_amo(job.domain(), word, nic::swap_request(value), 1);
+      EXPECT_EQ(old, round == 0 ? 0 : value - 100);
+    }
+  });
+}
+
+// Seeds split the lanes into groups of every size.
+TEST_P(Groups, AnySplitOfAWarpDelivers) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const WeakMemory weak(seed);
+    NicJob job(3, plan());
+    run_threads(32, [&] {
+      const unsigned i = exec::lane_id();
+      const int pe = 1 + static_cast<int>(i % 2);
+      nic::p(job.domain(), job.data<unsigned>(0) + i, i + 7, pe);
+      nic::quiet(job.domain());
+      EXPECT_EQ(__atomic_load_n(job.data<unsigned>(pe) + i, __ATOMIC_ACQUIRE), i + 7);
+    });
+    if (HasFailure()) FAIL() << "seed " << seed;
+  }
+}
+
+IN_EACH_MODE(Groups);
+
+}  // namespace
+}  // namespace chime::tests

@@ -1,0 +1,384 @@
+#include "null_nic.hpp"
+
+#include <endian.h>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+namespace chime::tests {
+namespace {
+
+constexpr std::uint64_t kHeapNic = 0x10'0000'0000, kStagingNic = 0x20'0000'0000;
+constexpr std::uint64_t kFetchNic = 0x30'0000'0000, kBufferNic = 0x40'0000'0000;
+constexpr std::uint32_t kHeapKey = 0x1100, kStagingKey = 0x1200, kFetchKey = 0x1300;
+constexpr std::uint32_t kBufferKey = 0x1400, kDataKey = 0xd000, kStrictKey = 0x5000;
+constexpr std::uint32_t kFirstQpn = 0x4200;
+
+constexpr unsigned kLocalProtection = 0x04, kFlushed = 0x05, kRemoteAccess = 0x13;
+
+std::uint32_t load32(const std::byte* at) {
+  return __atomic_load_n(reinterpret_cast<const std::uint32_t*>(at), __ATOMIC_RELAXED);
+}
+
+// Words of 4 and 8 bytes whole, as a NIC writes them.
+void copy_whole(std::byte* to, const std::byte* from, std::size_t bytes) {
+  const auto aligned = [&](std::size_t n) {
+    return (reinterpret_cast<std::uintptr_t>(to) | bytes) % n == 0 && bytes == n;
+  };
+  if (aligned(8)) {
+    std::uint64_t word;
+    std::memcpy(&word, from, 8);
+    __atomic_store_n(reinterpret_cast<std::uint64_t*>(to), word, __ATOMIC_RELEASE);
+  } else if (aligned(4)) {
+    std::uint32_t word;
+    std::memcpy(&word, from, 4);
+    __atomic_store_n(reinterpret_cast<std::uint32_t*>(to), word, __ATOMIC_RELEASE);
+  } else {
+    std::memcpy(to, from, bytes);
+  }
+}
+
+// The sum in which bits of `boundary` pass no carry on.
+std::uint64_t masked_sum(std::uint64_t a, std::uint64_t b, std::uint64_t boundary, unsigned bits) {
+  std::uint64_t sum = 0, carry = 0;
+  for (unsigned i = 0; i < bits; ++i) {
+    const std::uint64_t column = (a >> i & 1) + (b >> i & 1) + carry;
+    sum |= (column & 1) << i;
+    carry = (boundary >> i & 1) != 0 ? 0 : column >> 1;
+  }
+  return sum;
+}
+
+}  // namespace
+
+struct NullNic::Queue {
+  abi::NicQueue* abi;
+  std::uint32_t qpn;
+  std::vector<std::byte> memory, cq;
+  std::uint32_t record = 0;
+  std::uint64_t doorbell = 0;
+  std::vector<abi::NicFetchSlot> fetch;
+
+  std::uint64_t next, end;  // of what is to be carried out
+  std::uint64_t cqes;
+  std::uint64_t seen_doorbell = 0;
+  bool broken = false, fails = false;
+  std::uint64_t fail_index = 0;
+  unsigned fail_syndrome = 0;
+  Counts counts;
+};
+
+// A work request taken out of the ring, with its words as numbers.
+struct NullNic::Wqe {
+  std::array<std::byte, 128> bytes;
+  std::uint32_t word(std::size_t at) const {
+    std::uint32_t value;
+    std::memcpy(&value, bytes.data() + at, 4);
+    return be32toh(value);
+  }
+  std::uint64_t long_word(std::size_t at) const {
+    std::uint64_t value;
+    std::memcpy(&value, bytes.data() + at, 8);
+    return be64toh(value);
+  }
+  unsigned opcode() const { return word(0) & 0xff; }
+  unsigned opmod() const { return word(0) >> 24; }
+  unsigned index() const { return word(0) >> 8 & 0xffff; }
+  unsigned segments() const { return word(4) & 0x3f; }
+  std::uint32_t qpn() const { return word(4) >> 8; }
+  unsigned ce() const { return std::to_integer<unsigned>(bytes[11]) & 0xc; }
+  unsigned wqebbs() const { return (segments() + 3) / 4; }
+};
+
+NullNic::NullNic(FakeJob& job, int n_pes, const NicPlan& plan)
+    : plan_(plan), n_pes_(n_pes), buffer_(kBufferBytes) {
+  set_up_peers(job);
+  const std::size_t queues = static_cast<std::size_t>(n_pes) * plan.slots;
+  queues_ = std::make_unique<abi::NicQueue[]>(queues);
+  state_.resize(queues);
+  faults_.resize(queues);
+  touched_.resize((queues + 63) / 64);
+  context_.queues = queues_.get();
+  context_.faults = faults_.data();
+  context_.peers = peers_.data();
+  context_.touched = touched_.data();
+  context_.buffers = &table_pointer_;
+  context_.slots = plan.slots;
+  context_.n_pes = static_cast<std::uint32_t>(n_pes);
+  for (int pe = 0; pe < n_pes; ++pe)
+    for (unsigned slot = 0; slot < plan.slots; ++slot) set_up_queue(pe, slot);
+  thread_ = std::thread([this] { run(); });
+}
+
+NullNic::~NullNic() {
+  end_ = true;
+  thread_.join();
+}
+
+void NullNic::set_up_peers(FakeJob& job) {
+  for (int pe = 0; pe < n_pes_; ++pe) {
+    abi::NicPeer peer{};
+    peer.heap = kHeapNic;
+    peer.rkey_be = htobe32(kDataKey + static_cast<std::uint32_t>(pe));
+    peer.strict_rkey_be = htobe32(kStrictKey + static_cast<std::uint32_t>(pe));
+    peer.state = abi::NicPeerState::kUsable;
+    peers_.push_back(peer);
+    heaps_.push_back({kHeapNic, job.context(pe).heap, kFakeHeapBytes, 0});
+  }
+  const auto here = [](std::byte* memory, std::size_t bytes, std::uint64_t nic, std::uint32_t key) {
+    const auto begin = reinterpret_cast<std::uint64_t>(memory);
+    return abi::NicBuffer{begin, begin + bytes, nic, htobe32(key), 0};
+  };
+  context_.heap = here(heaps_[0].memory, kFakeHeapBytes, kHeapNic, kHeapKey);
+  registered_ = here(buffer_.data(), kBufferBytes, kBufferNic, kBufferKey);
+  table_ = {1, &registered_};
+  const std::size_t staging_bytes = plan_.staging_slots * plan_.staging_slot_bytes;
+  staging_ = std::make_unique<std::byte[]>(staging_bytes);
+  staging_busy_.resize(plan_.staging_slots);
+  context_.staging.memory = staging_.get();
+  context_.staging.nic = kStagingNic;
+  context_.staging.busy = staging_busy_.data();
+  context_.staging.lkey_be = htobe32(kStagingKey);
+  context_.staging.slots = plan_.staging_slots;
+  context_.staging.slot_bytes = plan_.staging_slot_bytes;
+  locals_ = {{kHeapNic, heaps_[0].memory, kFakeHeapBytes, kHeapKey},
+             {kBufferNic, buffer_.data(), kBufferBytes, kBufferKey},
+             {kStagingNic, staging_.get(), staging_bytes, kStagingKey}};
+}
+
+void NullNic::set_up_queue(int pe, unsigned slot) {
+  const std::size_t i = static_cast<std::size_t>(pe) * plan_.slots + slot;
+  state_[i] = std::make_unique<Queue>();
+  Queue& state = *state_[i];
+  const std::size_t cqes =
+      plan_.mode == abi::NicCqMode::kCollapsed ? 1 : std::size_t{2} * plan_.depth;
+  state.qpn = kFirstQpn + static_cast<std::uint32_t>(i);
+  state.memory.resize(std::size_t{64} * plan_.depth);
+  state.cq.assign(64 * cqes, std::byte{0xff});
+  state.fetch.resize(plan_.depth + 1);
+  state.next = state.end = plan_.start;
+  state.cqes = plan_.cq_start;
+  abi::NicQueue& queue = queues_[i];
+  state.abi = &queue;
+  queue.sq = state.memory.data();
+  queue.record = &state.record;
+  queue.doorbell = &state.doorbell;
+  queue.cq = state.cq.data();
+  queue.fetch = state.fetch.data();
+  queue.fetch_nic = kFetchNic + i * 0x1000'0000;
+  queue.fetch_lkey_be = htobe32(kFetchKey);
+  queue.qpn_be = htobe32(state.qpn << 8);
+  queue.depth = plan_.depth;
+  queue.cqe_count = static_cast<std::uint32_t>(cqes);
+  queue.cq_mode = plan_.mode;
+  queue.sharing = plan_.sharing;
+  queue.flags = plan_.flags;
+  queue.pe = pe;
+  queue.start = queue.producer.resv = queue.producer.ready = queue.producer.posted = plan_.start;
+  queue.consumer.done = plan_.start;
+  queue.cq_start = queue.consumer.cqes = plan_.cq_start;
+  locals_.push_back({queue.fetch_nic, reinterpret_cast<std::byte*>(state.fetch.data()),
+                     state.fetch.size() * sizeof(abi::NicFetchSlot), kFetchKey});
+}
+
+abi::NicQueue& NullNic::queue(int pe, unsigned slot) {
+  return queues_[static_cast<std::size_t>(pe) * plan_.slots + slot];
+}
+const abi::NicFault& NullNic::fault(int pe, unsigned slot) {
+  return faults_[static_cast<std::size_t>(pe) * plan_.slots + slot];
+}
+
+void NullNic::hold() {
+  const std::lock_guard lock(mutex_);
+  held_ = true;
+}
+void NullNic::go_on() {
+  const std::lock_guard lock(mutex_);
+  held_ = false;
+}
+
+void NullNic::fail_at(int pe, std::uint64_t index, unsigned syndrome) {
+  const std::lock_guard lock(mutex_);
+  Queue& queue = *state_[static_cast<std::size_t>(pe) * plan_.slots];
+  queue.fails = true;
+  queue.fail_index = index;
+  queue.fail_syndrome = syndrome;
+}
+
+NullNic::Counts NullNic::counts(int pe, unsigned slot) {
+  const std::lock_guard lock(mutex_);
+  return state_[static_cast<std::size_t>(pe) * plan_.slots + slot]->counts;
+}
+
+std::string NullNic::complaints() {
+  const std::lock_guard lock(mutex_);
+  return complaints_;
+}
+
+void NullNic::complain(const Queue& queue, const std::string& what) {
+  complaints_ += "queue to PE " + std::to_string(queue.abi->pe) + ", request " +
+                 std::to_string(queue.next) + ": " + what + "\n";
+}
+
+// One request of each queue in turn.
+void NullNic::run() {
+  while (!end_) {
+    bool worked = false;
+    {
+      const std::lock_guard lock(mutex_);
+      for (auto& queue : state_) worked |= !held_ && step(*queue);
+    }
+    if (!worked) std::this_thread::yield();
+  }
+}
+
+bool NullNic::step(Queue& queue) {
+  const std::uint64_t doorbell = __atomic_load_n(&queue.doorbell, __ATOMIC_ACQUIRE);
+  if (doorbell != queue.seen_doorbell) {
+    queue.seen_doorbell = doorbell;
+    const std::uint32_t record = be32toh(__atomic_load_n(&queue.record, __ATOMIC_ACQUIRE));
+    const auto index =
+        static_cast<std::uint16_t>(be32toh(static_cast<std::uint32_t>(doorbell)) >> 8 & 0xffff);
+    const auto more = static_cast<std::uint16_t>(index - static_cast<std::uint16_t>(queue.end));
+    const auto recorded =
+        static_cast<std::uint16_t>(record - static_cast<std::uint16_t>(queue.end));
+    if (be32toh(static_cast<std::uint32_t>(doorbell >> 32)) >> 8 != queue.qpn)
+      complain(queue, "doorbell of another queue pair");
+    if (more > plan_.depth)
+      complain(queue, "the doorbell went back");
+    else if (recorded < more || recorded > plan_.depth)
+      complain(queue, "the record is behind the doorbell");
+    else
+      queue.end += more;
+    if (queue.end - queue.next > plan_.depth) complain(queue, "more requests than room");
+  }
+  if (queue.next == queue.end) return false;
+  execute(queue);
+  return true;
+}
+
+void NullNic::execute(Queue& queue) {
+  Wqe wqe{};
+  const std::size_t ring = queue.memory.size();
+  for (std::size_t i = 0; i < 16 || (i < 16 * wqe.segments() && i < wqe.bytes.size()); i += 4) {
+    const std::uint32_t word = load32(queue.memory.data() + (queue.next * 64 + i) % ring);
+    std::memcpy(wqe.bytes.data() + i, &word, 4);
+  }
+  if (wqe.index() != (queue.next & 0xffff) || wqe.qpn() != queue.qpn || wqe.segments() == 0) {
+    complain(queue, "not a request: index " + std::to_string(wqe.index()) + ", " +
+                        std::to_string(wqe.segments()) + " segments");
+    queue.next = queue.end;
+    return;
+  }
+  ++queue.counts.requests;
+  unsigned syndrome = queue.broken ? kFlushed : 0;
+  if (!syndrome && queue.fails && queue.fail_index == queue.next) syndrome = queue.fail_syndrome;
+  if (!syndrome) syndrome = carry_out(queue, wqe);
+  queue.broken |= syndrome != 0;
+  if (syndrome || wqe.ce() == 8) complete(queue, wqe, syndrome);
+  queue.next += wqe.wqebbs();
+}
+
+std::byte* NullNic::local(std::uint64_t address, std::uint32_t key, std::size_t bytes) const {
+  for (const Range& range : locals_)
+    if (range.key == key && address >= range.nic && address - range.nic + bytes <= range.bytes)
+      return range.memory + (address - range.nic);
+  return nullptr;
+}
+
+std::byte* NullNic::remote(std::uint64_t address, std::uint32_t key, std::size_t bytes,
+                           int pe) const {
+  const auto number = static_cast<std::uint32_t>(pe);
+  if (key != kDataKey + number && key != kStrictKey + number) return nullptr;
+  const Range& heap = heaps_[number];
+  if (address < heap.nic || address - heap.nic + bytes > heap.bytes) return nullptr;
+  return heap.memory + (address - heap.nic);
+}
+
+unsigned NullNic::carry_out(Queue& queue, const Wqe& wqe) {
+  const unsigned opcode = wqe.opcode();
+  const std::uint64_t there = wqe.long_word(16);
+  const std::uint32_t rkey = wqe.word(24);
+  const int pe = queue.abi->pe;
+  if (opcode == 0x08 || opcode == 0x10) {
+    const std::uint32_t bytes = wqe.word(32) & 0x7fffffff;
+    const bool is_inline = (wqe.word(32) >> 31) != 0;
+    std::byte* const far = remote(there, rkey, bytes, pe);
+    if (!far) return kRemoteAccess;
+    if (is_inline) return copy_whole(far, wqe.bytes.data() + 36, bytes), 0;
+    std::byte* const near = local(wqe.long_word(40), wqe.word(36), bytes);
+    if (!near) return kLocalProtection;
+    opcode == 0x08 ? copy_whole(far, near, bytes) : copy_whole(near, far, bytes);
+    return 0;
+  }
+  if (opcode == 0x23) {
+    ++queue.counts.dumps;
+    if ((std::to_integer<unsigned>(wqe.bytes[11]) & 0xe0) != 0x80)
+      complain(queue, "a dump that does not wait for reads");
+    return local(wqe.long_word(24), wqe.word(20), wqe.word(16)) ? 0 : kLocalProtection;
+  }
+  const bool masked = opcode == 0x14 || opcode == 0x15;
+  const bool swaps = opcode == 0x11 || opcode == 0x14;
+  if (!masked && opcode != 0x11 && opcode != 0x12) {
+    complain(queue, "opcode " + std::to_string(opcode));
+    return kLocalProtection;
+  }
+  const unsigned bytes = masked && wqe.opmod() == 0x08 ? 4 : 8;
+  if (masked && bytes == 8 && wqe.opmod() != 0x09) complain(queue, "opmod of a masked atomic");
+  if (rkey != kStrictKey + static_cast<std::uint32_t>(pe))
+    complain(queue, "an atomic with a key that lets it overtake");
+  if (there % bytes != 0) complain(queue, "a misaligned atomic");
+  std::byte* const far = remote(there, rkey, bytes, pe);
+  if (!far) return kRemoteAccess;
+  const auto operand = [&](unsigned i) {
+    return bytes == 4 ? wqe.word(32 + 4 * i) : wqe.long_word(32 + 8 * i);
+  };
+  const std::uint64_t all = bytes == 4 ? 0xffffffffu : ~std::uint64_t{0};
+  const std::uint64_t swap_mask = masked ? operand(2) : all, mask = masked ? operand(3) : all;
+  const auto next = [&](std::uint64_t old) {
+    if (!swaps) return masked_sum(old, operand(0), masked ? operand(1) : 0, 8 * bytes);
+    if ((old & mask) != (operand(1) & mask)) return old;
+    return (old & ~swap_mask) | (operand(0) & swap_mask);
+  };
+  std::uint64_t old = 0;
+  if (bytes == 4) {
+    auto* const word = reinterpret_cast<std::uint32_t*>(far);
+    old = __atomic_load_n(word, __ATOMIC_RELAXED);
+    __atomic_store_n(word, static_cast<std::uint32_t>(next(old)), __ATOMIC_RELEASE);
+  } else {
+    auto* const word = reinterpret_cast<std::uint64_t*>(far);
+    old = __atomic_load_n(word, __ATOMIC_RELAXED);
+    __atomic_store_n(word, next(old), __ATOMIC_RELEASE);
+  }
+  const std::size_t result = 32 + (bytes == 8 && opcode == 0x14 ? 32 : 16);
+  if (wqe.word(result) != bytes) complain(queue, "length of an atomic's result");
+  std::byte* const near = local(wqe.long_word(result + 8), wqe.word(result + 4), bytes);
+  if (!near) return kLocalProtection;
+  if (bytes == 4) {
+    const auto small = static_cast<std::uint32_t>(old);
+    const std::uint32_t word = (plan_.flags & abi::kNicResult4Big) ? htobe32(small) : small;
+    copy_whole(near, reinterpret_cast<const std::byte*>(&word), 4);
+  } else {
+    const std::uint64_t word = (plan_.flags & abi::kNicResult8Big) ? htobe64(old) : old;
+    copy_whole(near, reinterpret_cast<const std::byte*>(&word), 8);
+  }
+  return 0;
+}
+
+void NullNic::complete(Queue& queue, const Wqe& wqe, unsigned syndrome) {
+  ++queue.counts.completions;
+  const std::uint64_t entries = queue.cq.size() / 64;
+  std::byte* const cqe = queue.cq.data() + 64 * (queue.cqes % entries);
+  const unsigned owner = queue.cqes / entries % 2;
+  const auto put = [&](std::size_t at, std::uint32_t value, int order) {
+    auto* const word = reinterpret_cast<std::uint32_t*>(cqe + at);
+    __atomic_store_n(word, htobe32(value), order);
+  };
+  put(52, 0x00007700u | syndrome, __ATOMIC_RELAXED);
+  put(56, wqe.opcode() << 24 | queue.qpn, __ATOMIC_RELAXED);
+  put(60, wqe.index() << 16 | (syndrome ? 0xd0u : 0u) | owner, __ATOMIC_RELEASE);
+  ++queue.cqes;
+}
+
+}  // namespace chime::tests

@@ -1,0 +1,105 @@
+// A NIC in a thread: takes work requests out of queue memory, does them between the heaps of a
+// FakeJob, and writes completions. It knows the format from its description, shares no code with
+// what posts, and complains about whatever a NIC would stumble over.
+//
+// All queues belong to PE 0.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "chime/abi/nic.h"
+#include "fake_job.hpp"
+
+namespace chime::tests {
+
+struct NicPlan {
+  unsigned slots = 1;
+  std::uint32_t depth = 128;
+  abi::NicCqMode mode = abi::NicCqMode::kCollapsed;
+  abi::NicSharing sharing = abi::NicSharing::kGpu;
+  std::uint32_t flags = abi::kNicResult4Big | abi::kNicResult8Big;
+  std::uint64_t start = 0, cq_start = 0;
+  std::uint32_t staging_slots = 4, staging_slot_bytes = 1024;
+};
+
+class NullNic {
+ public:
+  NullNic(FakeJob& job, int n_pes, const NicPlan& plan);
+  ~NullNic();
+
+  const abi::NicContext* context() const { return &context_; }
+  abi::NicQueue& queue(int pe, unsigned slot = 0);
+  const abi::NicFault& fault(int pe, unsigned slot = 0);
+
+  // Memory that is registered beside the heap.
+  std::byte* buffer() { return buffer_.data(); }
+  static constexpr std::size_t kBufferBytes = 64 * 1024;
+
+  // Between them nothing is carried out.
+  void hold();
+  void go_on();
+
+  // The request with this index fails, and what comes after it is flushed.
+  void fail_at(int pe, std::uint64_t index, unsigned syndrome);
+
+  struct Counts {
+    unsigned requests = 0, completions = 0, dumps = 0;
+  };
+  Counts counts(int pe, unsigned slot = 0);
+
+  // What was wrong with the requests; empty if nothing was.
+  std::string complaints();
+
+ private:
+  struct Queue;
+  struct Wqe;
+  struct Range {
+    std::uint64_t nic;
+    std::byte* memory;
+    std::size_t bytes;
+    std::uint32_t key;
+  };
+
+  void set_up_peers(FakeJob& job);
+  void set_up_queue(int pe, unsigned slot);
+  void run();
+  bool step(Queue& queue);
+  void execute(Queue& queue);
+  unsigned carry_out(Queue& queue, const Wqe& wqe);  // a syndrome, 0: done
+  void complete(Queue& queue, const Wqe& wqe, unsigned syndrome);
+  std::byte* local(std::uint64_t address, std::uint32_t key, std::size_t bytes) const;
+  std::byte* remote(std::uint64_t address, std::uint32_t key, std::size_t bytes, int pe) const;
+  void complain(const Queue& queue, const std::string& what);
+
+  const NicPlan plan_;
+  const int n_pes_;
+  abi::NicContext context_{};
+  std::vector<abi::NicPeer> peers_;
+  std::vector<Range> heaps_;   // [pe]
+  std::vector<Range> locals_;  // what this PE's requests may name
+  abi::NicBuffer registered_{};
+  abi::NicBufferTable table_{};
+  const abi::NicBufferTable* table_pointer_ = &table_;
+  std::vector<std::byte> buffer_;
+  std::vector<std::uint64_t> touched_, staging_busy_;
+  std::vector<abi::NicFault> faults_;
+  std::unique_ptr<abi::NicQueue[]> queues_;
+  std::vector<std::unique_ptr<Queue>> state_;
+  std::unique_ptr<std::byte[]> staging_;
+
+  std::mutex mutex_;  // of what the NIC's thread does, against the calls above
+  std::string complaints_;
+  bool held_ = false;
+  std::atomic<bool> end_{false};
+  std::thread thread_;
+};
+
+}  // namespace chime::tests

@@ -1,0 +1,271 @@
+// Every operation once, through memory of every kind, with both forms of completion queue.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "chime/device/path/nic/amo.cuh"
+#include "chime/device/path/nic/rma.cuh"
+#include "chime/device/path/nic/signal.cuh"
+#include "chime/device/path/nic/sync.cuh"
+#include "nic_job.hpp"
+
+namespace chime::tests {
+namespace {
+
+using nic::Until;
+
+class Operations : public EachMode {
+ protected:
+  NicJob job{3, plan()};
+};
+
+std::vector<std::byte> pattern(std::size_t bytes) {
+  std::vector<std::byte> data(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) data[i] = std::byte(i * 7 + 1);
+  return data;
+}
+
+// Where a put's source or a get's destination may lie.
+enum class Where { kHeap, kBuffer, kElsewhere };
+
+std::byte* memory(NicJob& job, Where where, std::vector<std::byte>& elsewhere) {
+  switch (where) {
+    case Where::kHeap:
+      return job.data<std::byte>(0, 0);
+    case Where::kBuffer:
+      return job.nic.buffer() + 128;
+    case Where::kElsewhere:
+      break;
+  }
+  return elsewhere.data();
+}
+
+constexpr std::size_t kSizes[] = {1, 3, 8, 12, 13, 28, 29, 64, 511, 512, 513, 1024, 1500, 5000};
+constexpr std::size_t kThere = 64 * 1024;  // offset at the peer
+
+TEST_P(Operations, PutBringsEveryByteFromEverywhere) {
+  for (const Where where : {Where::kHeap, Where::kBuffer, Where::kElsewhere})
+    for (const std::size_t bytes : kSizes) {
+      const std::vector<std::byte> data = pattern(bytes);
+      std::vector<std::byte> elsewhere(bytes);
+      std::byte* const source = memory(job, where, elsewhere);
+      std::memcpy(source, data.data(), bytes);
+      std::memset(job.data<std::byte>(1, kThere), 0, bytes + 1);
+      run_threads(1, [&] {
+        nic::put<1>(job.domain(), Thread{}, job.data<std::byte>(0, kThere), source, bytes, 1,
+                    Until::kLocal);
+        nic::quiet(job.domain());
+      });
+      EXPECT_EQ(std::memcmp(job.data<std::byte>(1, kThere), data.data(), bytes), 0)
+          << bytes << " bytes";
+      EXPECT_EQ(*job.data<std::byte>(1, kThere + bytes), std::byte{0});
+    }
+}
+
+TEST_P(Operations, GetBringsEveryByteToEverywhere) {
+  for (const Where where : {Where::kHeap, Where::kBuffer, Where::kElsewhere})
+    for (const std::size_t bytes : kSizes) {
+      const std::vector<std::byte> data = pattern(bytes);
+      std::memcpy(job.data<std::byte>(2, kThere), data.data(), bytes);
+      std::vector<std::byte> elsewhere(bytes + 1);
+      std::byte* const target = memory(job, where, elsewhere);
+      std::memset(target, 0, bytes + 1);
+      run_threads(1, [&] {
+        nic::get(job.domain(), Thread{}, target, job.data<std::byte>(0, kThere), bytes, 2,
+                 Until::kLocal);
+      });
+      EXPECT_EQ(std::memcmp(target, data.data(), bytes), 0) << bytes << " bytes";
+      EXPECT_EQ(target[bytes], std::byte{0});
+    }
+}
+
+TEST_P(Operations, NbiIsCompleteAfterQuiet) {
+  const std::vector<std::byte> data = pattern(4096);
+  std::memcpy(job.data<std::byte>(0), data.data(), 4096);
+  std::memcpy(job.data<std::byte>(2, kThere), data.data(), 4096);
+  run_threads(1, [&] {
+    nic::put<1>(job.domain(), Thread{}, job.data<std::byte>(0, kThere), job.data<std::byte>(0),
+                4096, 1, Until::kPosted);
+    nic::get(job.domain(), Thread{}, job.data<std::byte>(0, 8192), job.data<std::byte>(0, kThere),
+             4096, 2, Until::kPosted);
+    nic::quiet(job.domain());
+  });
+  EXPECT_EQ(std::memcmp(job.data<std::byte>(1, kThere), data.data(), 4096), 0);
+  EXPECT_EQ(std::memcmp(job.data<std::byte>(0, 8192), data.data(), 4096), 0);
+}
+
+TEST_P(Operations, GroupsPostOnce) {
+  const std::vector<std::byte> data = pattern(2000);
+  std::memcpy(job.data<std::byte>(0), data.data(), 2000);
+  run_threads(96, [&] {
+    nic::put<1>(job.domain(), Block{}, job.data<std::byte>(0, kThere), job.data<std::byte>(0), 2000,
+                1, Until::kLocal);
+    if (exec::warp_id() == 1) {
+      nic::put<1>(job.domain(), Warp{}, job.data<std::byte>(0, kThere), job.data<std::byte>(0),
+                  2000, 2, Until::kLocal);
+    }
+  });
+  EXPECT_EQ(std::memcmp(job.data<std::byte>(1, kThere), data.data(), 2000), 0);
+  EXPECT_EQ(std::memcmp(job.data<std::byte>(2, kThere), data.data(), 2000), 0);
+  EXPECT_EQ(job.nic.counts(1).requests, 1u);
+  EXPECT_EQ(job.nic.counts(2).requests, 1u);
+}
+
+struct Sixteen {
+  std::uint64_t a, b;
+};
+
+TEST_P(Operations, ElementsOfEverySize) {
+  run_threads(1, [&] {
+    nic::p(job.domain(), job.data<std::uint8_t>(0, 0), std::uint8_t{0x12}, 1);
+    nic::p(job.domain(), job.data<std::uint16_t>(0, 2), std::uint16_t{0x3456}, 1);
+    nic::p(job.domain(), job.data<float>(0, 4), 1.5f, 1);
+    nic::p(job.domain(), job.data<double>(0, 8), 2.5, 1);
+    nic::p(job.domain(), job.data<Sixteen>(0, 16), Sixteen{3, 4}, 1);
+    nic::quiet(job.domain());
+    EXPECT_EQ(nic::g(job.domain(), job.data<std::uint8_t>(0, 0), 1), 0x12);
+    EXPECT_EQ(nic::g(job.domain(), job.data<std::uint16_t>(0, 2), 1), 0x3456);
+    EXPECT_EQ(nic::g(job.domain(), job.data<float>(0, 4), 1), 1.5f);
+    EXPECT_EQ(nic::g(job.domain(), job.data<double>(0, 8), 1), 2.5);
+    const Sixteen both = nic::g(job.domain(), job.data<Sixteen>(0, 16), 1);
+    EXPECT_TRUE(both.a == 3 && both.b == 4);
+  });
+  EXPECT_EQ(*job.data<double>(1, 8), 2.5);
+}
+
+TEST_P(Operations, StridedElements) {
+  int source[20];
+  std::iota(source, source + 20, 100);
+  int back[20] = {};
+  run_threads(32, [&] {
+    nic::iput(job.domain(), Warp{}, job.data<int>(0), source, 3, 2, 10, 1);
+    exec::sync_warp();
+    if (exec::lane_id() == 0) nic::quiet(job.domain());
+    exec::sync_warp();
+    nic::iget(job.domain(), Warp{}, back, job.data<int>(0), 2, 3, 10, 1);
+  });
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(job.data<int>(1)[3 * i], 100 + 2 * i);
+    EXPECT_EQ(back[2 * i], 100 + 2 * i);
+  }
+  EXPECT_EQ(job.data<int>(1)[1], 0);
+  EXPECT_EQ(back[1], 0);
+}
+
+// The word at PE 1 after `atomic` on `before`; the result is compared with it.
+template <class W, class Atomic>
+W word_after(NicJob& job, W before, Atomic atomic) {
+  W* const word = job.data<W>(1);
+  *word = before;
+  run_threads(1, [&] {
+    const W old = nic::fetch_amo(job.domain(), job.data<W>(0), atomic, 1);
+    EXPECT_EQ(old, before);
+  });
+  const W fetched = *word;
+  *word = before;
+  run_threads(1, [&] {
+    nic::post_amo(job.domain(), job.data<W>(0), atomic, 1);
+    nic::quiet(job.domain());
+  });
+  EXPECT_EQ(*word, fetched);
+  return fetched;
+}
+
+template <class W>
+void atomics(NicJob& job) {
+  const W big = static_cast<W>(0x8123456789abcdefull), mask = static_cast<W>(0x0ff0f00f0ff0f00full);
+  EXPECT_EQ(word_after<W>(job, big, nic::add_request<W>(mask)), static_cast<W>(big + mask));
+  EXPECT_EQ(word_after<W>(job, ~W{0}, nic::add_request<W>(1)), W{0});
+  EXPECT_EQ(word_after<W>(job, big, nic::add_request<W>(0)), big);
+  EXPECT_EQ(word_after<W>(job, big, nic::xor_request<W>(mask)), static_cast<W>(big ^ mask));
+  EXPECT_EQ(word_after<W>(job, big, nic::and_request<W>(mask)), static_cast<W>(big & mask));
+  EXPECT_EQ(word_after<W>(job, big, nic::or_request<W>(mask)), static_cast<W>(big | mask));
+  EXPECT_EQ(word_after<W>(job, big, nic::swap_request<W>(mask)), mask);
+  EXPECT_EQ(word_after<W>(job, big, nic::compare_swap_request<W>(big, mask)), mask);
+  EXPECT_EQ(word_after<W>(job, big, nic::compare_swap_request<W>(mask, mask)), big);
+}
+
+TEST_P(Operations, AtomicsOnFourBytes) { atomics<std::uint32_t>(job); }
+TEST_P(Operations, AtomicsOnEightBytes) { atomics<std::uint64_t>(job); }
+
+TEST_P(Operations, ResultsInHostOrder) {
+  NicPlan little = plan();
+  little.flags = 0;
+  NicJob other(2, little);
+  atomics<std::uint32_t>(other);
+  atomics<std::uint64_t>(other);
+}
+
+TEST_P(Operations, PutSignalBringsDataAndSignal) {
+  std::uint64_t sum = 5;
+  for (const bool adds : {false, true})
+    for (const Where where : {Where::kHeap, Where::kElsewhere})
+      for (const std::size_t bytes :
+           {std::size_t{0}, std::size_t{8}, std::size_t{28}, std::size_t{100}, std::size_t{3000}}) {
+        const std::vector<std::byte> data = pattern(bytes);
+        std::vector<std::byte> elsewhere(bytes + 1);
+        std::byte* const source = memory(job, where, elsewhere);
+        std::memcpy(source, data.data(), bytes);
+        std::memset(job.data<std::byte>(1, kThere), 0, bytes);
+        auto* const signal = job.data<std::uint64_t>(1, 128 * 1024);
+        *signal = 5;
+        sum = adds ? 5 + 37 : 37;
+        run_threads(1, [&] {
+          nic::put_signal<1>(
+              job.domain(), Thread{}, job.data<std::byte>(0, kThere), source, bytes,
+              nic::signal_update(job.domain(), job.data<std::uint64_t>(0, 128 * 1024), 37, adds, 1),
+              1, Until::kLocal);
+          while (exec::ld<exec::Order::kAcquire>(signal) != sum) exec::pause();
+          EXPECT_EQ(std::memcmp(job.data<std::byte>(1, kThere), data.data(), bytes), 0);
+        });
+      }
+}
+
+TEST_P(Operations, PutSignalOnUnorderedWritesWaitsForItsData) {
+  NicPlan unordered = plan();
+  unordered.flags |= abi::kNicUnorderedWrites;
+  NicJob other(2, unordered);
+  std::uint64_t completed = 0;
+  run_threads(1, [&] {
+    nic::put_signal<1>(
+        other.domain(), Thread{}, other.data<std::byte>(0, kThere), other.data<std::byte>(0), 100,
+        nic::signal_update(other.domain(), other.data<std::uint64_t>(0, 8), 1, true, 1), 1,
+        Until::kPosted);
+    completed = other.nic.queue(1).consumer.done;
+    nic::quiet(other.domain());
+  });
+  EXPECT_GE(completed, 1u);
+  EXPECT_EQ(*other.data<std::uint64_t>(1, 8), 1u);
+}
+
+TEST_P(Operations, ReadsAreFlushedWhereCompletionsMayOvertakeThem) {
+  NicPlan flushing = plan();
+  flushing.flags |= abi::kNicFlushReads;
+  NicJob other(2, flushing);
+  run_threads(1, [&] {
+    nic::get(other.domain(), Thread{}, other.data<std::byte>(0), other.data<std::byte>(0, kThere),
+             64, 1, Until::kLocal);
+  });
+  EXPECT_EQ(other.nic.counts(1).dumps, 1u);
+  EXPECT_EQ(other.nic.counts(1).requests, 2u);
+}
+
+TEST_P(Operations, TheHostOperatesToo) {
+#ifdef CHIME_TSAN
+  GTEST_SKIP() << "TSan does not see what fences of a host thread order";
+#endif
+  const nic::Domain domain = job.domain();
+  nic::p(domain, job.data<int>(0), 17, 1);
+  nic::quiet(domain);
+  EXPECT_EQ(*job.data<int>(1), 17);
+  EXPECT_EQ(nic::g(domain, job.data<int>(0), 1), 17);
+  EXPECT_EQ(nic::fetch_amo(domain, job.data<std::uint32_t>(0), nic::add_request(5u), 1), 17u);
+  EXPECT_EQ(nic::g(domain, job.data<int>(0), 1), 22);
+}
+
+IN_EACH_MODE(Operations);
+
+}  // namespace
+}  // namespace chime::tests

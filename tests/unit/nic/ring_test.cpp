@@ -1,0 +1,185 @@
+// The send queue's ring: around its end, past 16 and 32 bits, full, and shared.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "chime/device/path/nic/amo.cuh"
+#include "chime/device/path/nic/rma.cuh"
+#include "chime/device/path/nic/sync.cuh"
+#include "nic_job.hpp"
+
+namespace chime::tests {
+namespace {
+
+using nic::Until;
+
+class Ring : public EachMode {};
+
+NicPlan starting_at(NicPlan plan, std::uint64_t start) {
+  plan.start = plan.cq_start = start;
+  return plan;
+}
+
+TEST_P(Ring, GoesOnWhereSixteenBitsEnd) {
+  NicJob job(2, starting_at(plan(), 0xfff0));
+  run_threads(1, [&] {
+    for (int i = 0; i < 600; ++i) nic::p(job.domain(), job.data<int>(0) + i, i + 1, 1);
+    nic::quiet(job.domain());
+  });
+  for (int i = 0; i < 600; ++i) EXPECT_EQ(job.data<int>(1)[i], i + 1);
+  EXPECT_EQ(job.nic.queue(1).consumer.done, 0xfff0 + 600u);
+}
+
+TEST_P(Ring, GoesOnWhereThirtyTwoBitsEnd) {
+  NicJob job(2, starting_at(plan(), (std::uint64_t{1} << 32) - 8));
+  run_threads(64, [&] {
+    for (int i = 0; i < 5; ++i)
+      nic::p(job.domain(), job.data<unsigned>(0) + exec::thread_rank(), exec::thread_rank() + i, 1);
+    nic::quiet(job.domain());
+  });
+  for (unsigned i = 0; i < 64; ++i) EXPECT_EQ(job.data<unsigned>(1)[i], i + 4);
+}
+
+// A request of two WQEBBs that begins with the last of the ring.
+TEST_P(Ring, WideRequestsGoAroundTheEnd) {
+  NicJob job(2, starting_at(plan(), 127));
+  run_threads(1, [&] {
+    for (std::uint64_t i = 0; i < 200; ++i) {
+      const std::uint64_t old =
+          nic::fetch_amo(job.domain(), job.data<std::uint64_t>(0), nic::swap_request(i + 1), 1);
+      EXPECT_EQ(old, i);
+    }
+  });
+}
+
+TEST_P(Ring, AFullQueueMakesPostersWait) {
+  NicJob job(2, plan());
+  job.nic.hold();
+  bool came_back = false;
+  std::thread posters([&] {
+    run_threads(1, [&] {
+      for (int i = 0; i < 500; ++i) nic::p(job.domain(), job.data<int>(0) + i, i + 1, 1);
+      came_back = true;
+      nic::quiet(job.domain());
+    });
+  });
+  auto& resv = job.nic.queue(1).producer.resv;
+  while (__atomic_load_n(&resv, __ATOMIC_ACQUIRE) < 129) std::this_thread::yield();
+  EXPECT_FALSE(came_back);
+  EXPECT_EQ(job.nic.counts(1).requests, 0u);
+  job.nic.go_on();
+  posters.join();
+  EXPECT_TRUE(came_back);
+  for (int i = 0; i < 500; ++i) EXPECT_EQ(job.data<int>(1)[i], i + 1);
+}
+
+// 1024 threads and a queue of 128: everybody waits for room, for turns, for readers of slots.
+TEST_P(Ring, ADeepCrowdOnAShallowQueue) {
+  NicJob job(2, plan());
+  std::vector<std::uint64_t> old(1024);
+  run_threads(1024, [&] {
+    for (int i = 0; i < 3; ++i) {
+      nic::post_amo(job.domain(), job.data<std::uint64_t>(0), nic::add_request<std::uint64_t>(1),
+                    1);
+      old[exec::thread_rank()] = nic::fetch_amo(job.domain(), job.data<std::uint64_t>(0),
+                                                nic::add_request<std::uint64_t>(1), 1);
+    }
+    nic::quiet(job.domain());
+  });
+  EXPECT_EQ(*job.data<std::uint64_t>(1), 6 * 1024u);
+}
+
+TEST_P(Ring, BlocksShareQueuesAndQuietSeesAllOfThem) {
+  NicPlan two = plan();
+  two.slots = 2;
+  NicJob job(3, two);
+  run_grid(4, 32, [&] {
+    const unsigned i = static_cast<unsigned>(exec::grid_rank());
+    for (int pe = 1; pe < 3; ++pe) nic::p(job.domain(), job.data<unsigned>(0) + i, i + 1, pe);
+    nic::quiet(job.domain());
+    for (int pe = 1; pe < 3; ++pe) EXPECT_EQ(job.data<unsigned>(pe)[i], i + 1);
+  });
+  EXPECT_EQ(job.nic.counts(1, 0).requests, 64u);
+  EXPECT_EQ(job.nic.counts(1, 1).requests, 64u);
+}
+
+// Who has one queue to a peer waits for nothing at a fence; who has two does.
+TEST_P(Ring, FenceIsFreeForOneQueueAndDrainsTwo) {
+  NicPlan two = plan();
+  two.slots = 2;
+  NicJob job(2, two);
+  job.nic.hold();
+  run_grid(1, 1, [&] {
+    nic::p(job.domain(), job.data<int>(0), 1, 1);
+    nic::fence(job.domain());
+  });
+  EXPECT_EQ(job.nic.queue(1, 0).consumer.done, 0u);
+  job.nic.go_on();
+  run_grid(2, 1, [&] {
+    nic::p(job.domain(), job.data<int>(0) + exec::block_rank(), 1, 1);
+    nic::fence(job.domain());
+    const auto& mine = job.nic.queue(1, exec::block_rank());
+    if (exec::block_rank() == 1)
+      EXPECT_EQ(__atomic_load_n(&mine.consumer.done, __ATOMIC_ACQUIRE), 1u);
+  });
+}
+
+// A free fence of block 0, then a put of block 1 by the other queue: the first post there drains.
+TEST_P(Ring, TheFirstPostOfAQueueDrainsThePeersOthers) {
+  NicPlan two = plan();
+  two.slots = 2;
+  NicJob job(2, two);
+  std::uint64_t done = 0;
+  run_grid(1, 1, [&] {
+    nic::p(job.domain(), job.data<int>(0), 1, 1);
+    nic::fence(job.domain());
+  });
+  run_grid(2, 1, [&] {
+    if (exec::block_rank() == 0) return;
+    nic::p(job.domain(), job.data<int>(0), 2, 1);
+    done = __atomic_load_n(&job.nic.queue(1, 0).consumer.done, __ATOMIC_ACQUIRE);
+    nic::quiet(job.domain());
+  });
+  EXPECT_EQ(done, 1u);
+  EXPECT_EQ(*job.data<int>(1), 2);
+}
+
+TEST_P(Ring, StagingSlotsAreSharedByMany) {
+  NicPlan few = plan();
+  few.staging_slots = 2;
+  NicJob job(2, few);
+  run_threads(64, [&] {
+    std::byte source[300], target[300] = {};
+    for (std::size_t i = 0; i < 300; ++i) source[i] = std::byte(i + exec::thread_rank());
+    std::byte* const there = job.data<std::byte>(0, exec::thread_rank() * 512);
+    nic::put<1>(job.domain(), Thread{}, there, source, 300, 1, Until::kPosted);
+    nic::get(job.domain(), Thread{}, target, there, 300, 1, Until::kLocal);
+    EXPECT_EQ(std::memcmp(source, target, 300), 0);
+  });
+}
+
+// Schedules and delays of stores that a GPU allows, with the record, doorbell and requests watched.
+TEST_P(Ring, HoldsUnderWeakMemoryAndAnySchedule) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const WeakMemory weak(seed);
+    NicPlan two = plan();
+    two.slots = 2;
+    NicJob job(2, two);
+    run_grid(2, 40, [&] {
+      const auto i = exec::grid_rank();
+      nic::p(job.domain(), job.data<std::uint64_t>(0, 64) + i, i + 1, 1);
+      nic::post_amo(job.domain(), job.data<std::uint64_t>(0), nic::add_request<std::uint64_t>(1),
+                    1);
+      const std::uint64_t mine = nic::g(job.domain(), job.data<std::uint64_t>(0, 64) + i, 1);
+      EXPECT_EQ(mine, i + 1);
+      nic::quiet(job.domain());
+    });
+    EXPECT_EQ(*job.data<std::uint64_t>(1), 80u);
+    if (HasFailure() || !job.nic.complaints().empty()) FAIL() << "seed " << seed;
+  }
+}
+
+IN_EACH_MODE(Ring);
+
+}  // namespace
+}  // namespace chime::tests

@@ -3,6 +3,7 @@
 #include <sys/prctl.h>
 
 #include "log.hpp"
+#include "pace.hpp"
 
 namespace softnic {
 namespace {
@@ -12,9 +13,6 @@ constexpr std::size_t kDoorbellRegisters[] = {0x800, 0x900, 0xa00,
 constexpr std::size_t kArmRegister = 0x20;
 constexpr unsigned kLinkBudget = 64;  // packets between two looks at the doorbells
 constexpr auto kClockPeriod = std::chrono::microseconds(200);
-constexpr long kShortSleepNs = 5'000;
-constexpr long kBusySleepNs = 50'000;     // longest sleep while a request is unanswered
-constexpr long kIdleSleepNs = 1'000'000;  // longest sleep at all: < 1 % of a core
 
 // Takes the register's value and leaves zero. A doorbell is never zero: it holds a queue pair
 // number.
@@ -43,30 +41,23 @@ Engine::~Engine() {
   if (thread_.joinable()) thread_.join();
 }
 
-// Polls while there is something to do, then sleeps longer and longer: a packet wakes it, a store
-// to a doorbell page does not. It polls no longer than a wake-up takes: where cores are scarce, a
-// NIC that spins holds up the very program that it waits for.
 void Engine::run() {
   ::prctl(PR_SET_NAME, "softnic");
-  ::prctl(PR_SET_TIMERSLACK, 1000);
-  auto last_work = Clock::now();
-  long sleep = kShortSleepNs;
+  Pace pace{std::chrono::microseconds(settings().spin_us)};
   while (!stopping_.load(std::memory_order_relaxed)) {
     bool progress;
-    bool in_flight;
+    Pace::Quiet quiet{};
     {
       const std::lock_guard guard(device_.lock());
       progress = turn();
-      in_flight = !progress && has_work_in_flight();
+      if (!progress) quiet = {has_work_in_flight(), link_->has_woken(), link_->neighbours()};
     }
     if (progress) {
-      last_work = Clock::now();
-      sleep = kShortSleepNs;
-    } else if (Clock::now() - last_work > std::chrono::microseconds(settings().spin_us)) {
-      link_->wait(std::chrono::nanoseconds(sleep));
-      sleep = std::min(sleep * 2, in_flight ? kBusySleepNs : kIdleSleepNs);
+      pace.worked();
+    } else if (const auto sleep = pace.idle(quiet); sleep.count() != 0) {
+      link_->wait(sleep);
     } else {
-      __builtin_ia32_pause();
+      pace.poll();
     }
   }
 }

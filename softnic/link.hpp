@@ -34,8 +34,14 @@ class Link {
   using Receive = std::function<void(const PacketHeader&, const std::byte* payload)>;
   virtual unsigned poll(const Receive& receive, unsigned budget) = 0;
 
-  // Sleeps until a packet may have come, and no longer than `at_most`.
+  // Sleeps until a packet may have come, and no longer than `at_most`, which is under a second.
   virtual void wait(std::chrono::nanoseconds at_most) = 0;
+
+  // How many NICs this one talks to, besides itself.
+  virtual unsigned neighbours() const { return 0; }
+
+  // Whether commit() has woken a sleeping neighbour since the last wait(): it needs a core now.
+  virtual bool has_woken() const { return false; }
 
   // Slow work: accepts new neighbours, notices lost ones. Called now and then.
   virtual void housekeeping() = 0;

@@ -7,7 +7,7 @@
 //   produced  written by the producer; its release publishes the record, pairs with the acquire in
 //   peek() consumed  written by the consumer; its release frees the space, pairs with the acquire
 //   in reserve()
-//   asleep    set by the consumer before it sleeps, taken by the producer that then wakes it
+//   asleep    how the consumer sleeps, set before it does; taken by the producer that then wakes it
 #pragma once
 
 #include <atomic>
@@ -16,6 +16,10 @@
 
 namespace softnic {
 
+// How a consumer sleeps, and so how it is woken: by a byte on its socket, or as a futex on
+// `asleep`.
+enum class Sleep : std::uint32_t { kAwake, kOnSocket, kOnFutex };
+
 class Ring {
  public:
   static constexpr std::size_t kBytes = 1 << 20;
@@ -23,7 +27,7 @@ class Ring {
   struct Shared {
     alignas(64) std::atomic<std::uint64_t> produced{0};
     alignas(64) std::atomic<std::uint64_t> consumed{0};
-    alignas(64) std::atomic<std::uint32_t> asleep{0};
+    alignas(64) std::atomic<Sleep> asleep{Sleep::kAwake};
     alignas(64) std::byte data[kBytes];
   };
 
@@ -53,22 +57,25 @@ class Ring {
     shared_->produced.store(produced_, std::memory_order_release);
   }
 
-  // Producer: whether the consumer sleeps and must be woken; true once for each sleep. The fence
-  // and the one in fall_asleep() make sure of it: either the consumer sees the record, or this sees
-  // it asleep.
-  bool takes_waking() {
+  // Producer: how the consumer sleeps and must be woken; once for each sleep, then kAwake. The
+  // fence and the one in fall_asleep() make sure of it: either the consumer sees the record, or
+  // this sees it asleep.
+  Sleep takes_waking() {
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    return shared_->asleep.load(std::memory_order_relaxed) != 0 &&
-           shared_->asleep.exchange(0, std::memory_order_relaxed) != 0;
+    if (shared_->asleep.load(std::memory_order_relaxed) == Sleep::kAwake) return Sleep::kAwake;
+    return shared_->asleep.exchange(Sleep::kAwake, std::memory_order_relaxed);
   }
 
   // Consumer: from now on records are announced. False when one is here already.
-  bool fall_asleep() {
-    shared_->asleep.store(1, std::memory_order_relaxed);
+  bool fall_asleep(Sleep how) {
+    shared_->asleep.store(how, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_seq_cst);
     return !peek();
   }
-  void wake_up() { shared_->asleep.store(0, std::memory_order_relaxed); }
+  void wake_up() { shared_->asleep.store(Sleep::kAwake, std::memory_order_relaxed); }
+
+  // The word that a consumer asleep as a futex waits for, both sides'.
+  std::uint32_t* futex() { return reinterpret_cast<std::uint32_t*>(&shared_->asleep); }
 
   // Consumer: the oldest record, or null.
   const PacketHeader* peek() {

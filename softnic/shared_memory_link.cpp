@@ -8,13 +8,19 @@
 //   hello              {magic, my address, fabric name}, with the memfd attached; its size is
 //                      sealed
 // The socket stays open: its hang-up says that the neighbour is gone.
+//
+// Short sleeps are on futexes in the rings, which cost half of a byte through a socket; long ones
+// on the sockets, where newcomers and hang-ups wake too.
 
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <array>
@@ -37,6 +43,7 @@ constexpr std::uint32_t kMaxNics = 4095;
 constexpr std::uint32_t kMagic = 0x534e4943;  // "SNIC"
 constexpr std::size_t kMaxFabricName = 128;
 constexpr char kWaking = 1;
+constexpr std::chrono::nanoseconds kLongestOnFutex = std::chrono::microseconds(100);
 
 struct Hello {
   std::uint32_t magic = kMagic;
@@ -116,6 +123,17 @@ std::uint64_t hash(
   return h;
 }
 
+// Sleeps on all of `words` until one of them is woken or is not kOnFutex any more, or until
+// `at_most` is over. False where the kernel cannot (before Linux 5.16).
+bool wait_for_any(std::vector<futex_waitv>& words, std::chrono::nanoseconds at_most) {
+  timespec until;
+  ::clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_nsec += static_cast<long>(at_most.count());
+  if (until.tv_nsec >= 1'000'000'000) until.tv_nsec -= 1'000'000'000, ++until.tv_sec;
+  return ::syscall(SYS_futex_waitv, words.data(), words.size(), 0, &until, CLOCK_MONOTONIC) >= 0 ||
+         errno != ENOSYS;
+}
+
 socklen_t name_of_nic(const std::string& fabric, std::uint32_t nic, sockaddr_un& address) {
   address = {};
   address.sun_family = AF_UNIX;
@@ -188,22 +206,27 @@ class SharedMemoryLink final : public Link {
   }
   void commit(const PacketHeader& header) override {
     current_->publish(header);
-    if (current_socket_ >= 0 && current_->takes_waking())
+    if (current_socket_ < 0) return;
+    const Sleep sleep = current_->takes_waking();
+    if (sleep == Sleep::kOnSocket)
       ::send(current_socket_, &kWaking, sizeof kWaking, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sleep == Sleep::kOnFutex) ::syscall(SYS_futex, current_->futex(), FUTEX_WAKE, 1);
+    has_woken_ |= sleep != Sleep::kAwake;
   }
 
   bool is_alive(std::uint32_t nic) override { return ring_to(nic) != nullptr; }
+  unsigned neighbours() const override { return static_cast<unsigned>(connections_.size()); }
 
-  // The sockets carry one byte for each waking; the listening socket and a hang-up wake too.
+  bool has_woken() const override { return has_woken_; }
+
   void wait(std::chrono::nanoseconds at_most) override {
+    has_woken_ = false;
+    const bool on_futex = at_most <= kLongestOnFutex && futexes_work_ && !connections_.empty() &&
+                          connections_.size() <= FUTEX_WAITV_MAX;
     bool may_sleep = true;
-    for (auto& connection : connections_) may_sleep &= connection->in.fall_asleep();
-    if (may_sleep) {
-      const timespec time{0, static_cast<long>(at_most.count())};
-      waiting_ = sockets();
-      waiting_.push_back({listener_.get(), POLLIN, 0});
-      if (::ppoll(waiting_.data(), waiting_.size(), &time, nullptr) > 0) housekeeping();
-    }
+    for (auto& connection : connections_)
+      may_sleep &= connection->in.fall_asleep(on_futex ? Sleep::kOnFutex : Sleep::kOnSocket);
+    if (may_sleep) on_futex ? wait_for_records(at_most) : wait_for_sockets(at_most);
     for (auto& connection : connections_) connection->in.wake_up();
   }
 
@@ -214,8 +237,9 @@ class SharedMemoryLink final : public Link {
   }
 
   void housekeeping() override {
-    accept_new();
-    drop_lost();
+    if (std::exchange(heard_nothing_, false)) return;
+    list_sockets();
+    if (::poll(heard_.data(), heard_.size(), 0) > 0 || !strangers_.empty()) attend();
   }
 
   void leave() override {
@@ -226,6 +250,40 @@ class SharedMemoryLink final : public Link {
   }
 
  private:
+  void wait_for_records(std::chrono::nanoseconds at_most) {
+    words_.clear();
+    for (auto& connection : connections_)
+      words_.push_back({static_cast<std::uint64_t>(Sleep::kOnFutex),
+                        reinterpret_cast<std::uintptr_t>(connection->in.futex()), FUTEX_32, 0});
+    futexes_work_ = wait_for_any(words_, at_most);
+  }
+
+  // The sockets carry one byte for each waking; the listening socket and a hang-up wake too.
+  void wait_for_sockets(std::chrono::nanoseconds at_most) {
+    const timespec time{0, static_cast<long>(at_most.count())};
+    list_sockets();
+    const int heard = ::ppoll(heard_.data(), heard_.size(), &time, nullptr);
+    if (heard > 0) attend();
+    heard_nothing_ = heard == 0 && strangers_.empty();
+  }
+
+  // Fills heard_: the connections in their order, then the listening socket.
+  void list_sockets() {
+    heard_.clear();
+    for (auto& connection : connections_) heard_.push_back({connection->socket.get(), POLLIN, 0});
+    heard_.push_back({listener_.get(), POLLIN, 0});
+  }
+
+  // Does what heard_ says.
+  void attend() {
+    for (std::size_t i = connections_.size(); i-- > 0;) {
+      if (heard_[i].revents == 0 || is_there(heard_[i].fd) || connections_[i]->in.peek())
+        continue;  // what it sent is delivered first
+      drop(connections_[i].get());
+    }
+    if (heard_.back().revents != 0 || !strangers_.empty()) accept_new();
+  }
+
   void listen_at_free_address() {
     for (address_ = 1; address_ <= kMaxNics; ++address_) {
       Descriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -305,22 +363,6 @@ class SharedMemoryLink final : public Link {
     return true;
   }
 
-  std::vector<pollfd> sockets() const {
-    std::vector<pollfd> all;
-    for (auto& connection : connections_) all.push_back({connection->socket.get(), POLLIN, 0});
-    return all;
-  }
-
-  void drop_lost() {
-    std::vector<pollfd> heard = sockets();
-    if (heard.empty() || ::poll(heard.data(), heard.size(), 0) <= 0) return;
-    for (std::size_t i = heard.size(); i-- > 0;) {
-      if (heard[i].revents == 0 || is_there(heard[i].fd) || connections_[i]->in.peek())
-        continue;  // what it sent is delivered first
-      drop(connections_[i].get());
-    }
-  }
-
   // Takes the wakings off a socket. False when the other side has closed it.
   static bool is_there(int socket) {
     char wakings[16];
@@ -359,7 +401,11 @@ class SharedMemoryLink final : public Link {
   std::vector<Descriptor> strangers_;  // accepted, not yet introduced
   Ring* current_ = nullptr;            // of begin(), for commit()
   int current_socket_ = -1;            // of the same neighbour; -1 for the loopback and a new one
-  std::vector<pollfd> waiting_;
+  bool has_woken_ = false;
+  bool futexes_work_ = true;
+  bool heard_nothing_ = false;  // the last sleep was on the sockets, and they were silent
+  std::vector<pollfd> heard_;
+  std::vector<futex_waitv> words_;
 };
 
 }  // namespace

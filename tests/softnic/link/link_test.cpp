@@ -1,0 +1,108 @@
+// Two NICs' links in one process, each with its thread: packets arrive in order, and a neighbour
+// that sleeps is woken by them, on its socket (long sleeps) and on its futex (short ones; a waking
+// lost there would cost 100 us, which no test can tell from a busy machine).
+
+#include "softnic/link.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <thread>
+
+namespace {
+
+using softnic::Link;
+using softnic::PacketHeader;
+using softnic::Reach;
+using Clock = std::chrono::steady_clock;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+constexpr auto kDeadline = std::chrono::seconds(60);
+
+std::string fabric(const char* test) { return std::string(test) + std::to_string(::getpid()); }
+
+// Receives on a thread of its own and sleeps for `nap` whenever nothing came.
+class Sleeper {
+ public:
+  Sleeper(const std::string& fabric, nanoseconds nap)
+      : link_(softnic::make_shared_memory_link(fabric)), nap_(nap), thread_([this] { run(); }) {}
+  ~Sleeper() {
+    stop_.store(true);
+    thread_.join();
+  }
+
+  std::uint32_t address() const { return link_->address(); }
+  std::uint32_t received() const { return received_.load(); }
+  bool in_order() const { return in_order_.load(); }
+
+ private:
+  void run() {
+    while (!stop_.load()) {
+      link_->housekeeping();
+      const auto take = [this](const PacketHeader& header, const std::byte*) {
+        if (header.sequence != received_.load()) in_order_.store(false);
+        received_.fetch_add(1);
+      };
+      if (link_->poll(take, 64) == 0) link_->wait(nap_);
+    }
+  }
+
+  std::unique_ptr<Link> link_;
+  nanoseconds nap_;
+  std::atomic<std::uint32_t> received_{0};
+  std::atomic<bool> in_order_{true}, stop_{false};
+  std::thread thread_;
+};
+
+bool send(Link& link, std::uint32_t to, std::uint32_t sequence) {
+  std::byte* payload = nullptr;
+  if (link.begin(to, 0, &payload) != Reach::kReady) return false;
+  PacketHeader header;
+  header.sequence = sequence;
+  link.commit(header);
+  return true;
+}
+
+// Sends one packet after the other, each when the one before it arrived, until a few of them have
+// met a sleeper.
+void expect_wakings(const char* test, nanoseconds nap) {
+  constexpr unsigned kWakings = 100;
+  Sleeper sleeper(fabric(test), nap);
+  const auto sender = softnic::make_shared_memory_link(fabric(test));
+  const auto deadline = Clock::now() + kDeadline;
+  std::uint32_t sent = 0;
+  for (unsigned wakings = 0; wakings < kWakings;) {
+    ASSERT_LT(Clock::now(), deadline) << wakings << " of " << kWakings << " wakings after " << sent
+                                      << " packets, of which arrived " << sleeper.received();
+    if (sleeper.received() == sent && send(*sender, sleeper.address(), sent)) ++sent;
+    if (sender->has_woken()) {
+      ++wakings;
+      sender->wait(nanoseconds(1));  // forgets it
+    }
+    std::this_thread::sleep_for(microseconds(50));
+  }
+  while (sleeper.received() < sent) ASSERT_LT(Clock::now(), deadline);
+  EXPECT_TRUE(sleeper.in_order());
+}
+
+TEST(Link, WakesANeighbourThatSleepsOnAFutex) { expect_wakings("futex", microseconds(100)); }
+
+// kDeadline would not do for whole sleeps: the packets end them.
+TEST(Link, WakesANeighbourThatSleepsOnItsSocket) { expect_wakings("socket", milliseconds(999)); }
+
+TEST(Link, CountsItsNeighbours) {
+  Sleeper sleeper(fabric("count"), milliseconds(1));
+  const auto sender = softnic::make_shared_memory_link(fabric("count"));
+  EXPECT_EQ(sender->neighbours(), 0u);
+  ASSERT_TRUE(send(*sender, sleeper.address(), 0));
+  EXPECT_EQ(sender->neighbours(), 1u);
+  EXPECT_FALSE(send(*sender, sleeper.address() + 100, 0)) << "nobody is there";
+  EXPECT_EQ(sender->neighbours(), 1u);
+}
+
+}  // namespace

@@ -122,6 +122,7 @@ void Block::set_up_threads() {
   live_.clear();
   live_.add_first(threads);
   runnable_ = live_;
+  withholding_.clear();
   live_count_ = threads;
 }
 
@@ -184,7 +185,9 @@ void Block::wait(Thread& self, const char* at, unsigned mask) {
   runnable_.remove(self.rank);
   Thread* next = pick_next(self);
   if (!next) report_deadlock(*this);
+  if (weak && !self.stores.empty()) withholding_.add(self.rank);
   switch_to(self, *next);
+  if (weak) withholding_.remove(self.rank);
   if (gives_up_) end(self);  // what woke it was not what it waited for
 }
 
@@ -202,7 +205,7 @@ void Block::preempt(Thread& self) { give_way(self); }
 
 void Block::give_way(Thread& self) {
   check_stack(self);
-  if (weak) stores_.leak(place_of(self));
+  if (weak) leak(self);
   Thread* next = pick_next(self);
   if (whole_turn_passed(self, *next)) idle_turn();
   if (next != &self) switch_to(self, *next);
@@ -213,11 +216,19 @@ void Block::give_way(Thread& self) {
 void Block::scheduling_point(Thread& self) {
   constexpr unsigned kSwitchOneIn = 4;
   if (!seeded) return;
-  if (weak) stores_.leak(place_of(self));
+  if (weak) leak(self);
   if (!random_.one_in(kSwitchOneIn)) return;
   check_stack(self);
   Thread* next = pick_next(self);
   if (next != &self) switch_to(self, *next);
+}
+
+// Lets at most one store reach memory. It may be one of a thread that waits: nobody else would let
+// it out, and another block may wait for it.
+void Block::leak(Thread& self) {
+  const unsigned waiting = withholding_.next_from(random_.below(threads), threads);
+  const bool is_its_turn = waiting != ThreadSet::kNone && random_.one_in(2);
+  stores_.leak(place_of(is_its_turn ? threads_[waiting] : self));
 }
 
 // Every thread of the block had its turn and only waited. First hope, then make room for other

@@ -97,6 +97,7 @@ class Block : public BlockState {
   bool whole_turn_passed(const Thread& self, const Thread& next) const;
 
   void give_way(Thread& self);
+  void leak(Thread& self);
 
   void end_if_abandoned(Thread& self);
   void release_all_to_end();
@@ -117,6 +118,7 @@ class Block : public BlockState {
   std::vector<Thread> threads_;
   std::vector<Warp> warps_;
   ThreadSet runnable_, live_;
+  ThreadSet withholding_;  // weak mode: wait with stores in their own buffers
   unsigned live_count_ = 0;
   bool any_ended_early_ = false;  // by end_thread: a grid barrier counts the block out
   bool gives_up_ = false;         // the kernel is abandoned: no thread waits any more

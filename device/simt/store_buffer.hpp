@@ -112,7 +112,7 @@ class BlockStores {
   void thread_ended(StorePlace place);
   void block_ended();
 
-  // Lets at most one store reach memory. Called at scheduling points.
+  // Lets at most one store reach memory: of a pool, or of `place`. Called at scheduling points.
   void leak(StorePlace place);
 
  private:

@@ -34,21 +34,23 @@ void set_mode(std::uint64_t seed, bool weak) {
   simt::set_options(options);
 }
 
-// Seeds in which `kernel`, launched as two blocks, counted something broken.
+// Whether `kernel`, run on `grid` blocks, counts something broken under `seed`.
+bool breaks(unsigned seed, void (*kernel)(Words*), exec::dim3 grid = 2, bool weak = true) {
+  set_mode(seed, weak);
+  Words words;
+  exec::LaunchConfig config;
+  config.grid = grid;
+  config.block = kWriters;
+  config.cooperative = true;
+  EXPECT_EQ(exec::launch(config, kernel, &words), CHIMEX_OK) << exec::last_error();
+  EXPECT_EQ(exec::stream_synchronize({}), CHIMEX_OK);
+  set_mode(0, false);
+  return words.broken != 0;
+}
+
 int broken_seeds(void (*kernel)(Words*), exec::dim3 grid = 2, bool weak = true) {
   int broken = 0;
-  for (unsigned seed = 1; seed <= kSeeds; ++seed) {
-    set_mode(seed, weak);
-    Words words;
-    exec::LaunchConfig config;
-    config.grid = grid;
-    config.block = kWriters;
-    config.cooperative = true;
-    EXPECT_EQ(exec::launch(config, kernel, &words), CHIMEX_OK) << exec::last_error();
-    EXPECT_EQ(exec::stream_synchronize({}), CHIMEX_OK);
-    broken += words.broken != 0;
-  }
-  set_mode(0, false);
+  for (unsigned seed = 1; seed <= kSeeds; ++seed) broken += breaks(seed, kernel, grid, weak);
   return broken;
 }
 
@@ -189,6 +191,70 @@ TEST(WeakMemory, GridBarrierOrdersTheGrid) {
 TEST(WeakMemory, FenceAfterTheGridBarrierOrdersTheSystem) {
   EXPECT_EQ(broken_seeds(grid_message_to_host<true>), 0);
   EXPECT_GT(broken_seeds(grid_message_to_host<false>), 0);
+}
+
+// ---- A thread that waits for its warp, block or grid --------------------------------------------
+
+// It stores a word without a release and goes to meet its mates. One of them waits for the answer
+// of another block before it comes, and that block waits for the word: hardware lets the store out
+// at last, whatever the storing thread waits for.
+enum class At { kSyncWarp, kShuffle, kBallot, kMatch, kReduce, kElect, kSyncBlock, kSyncGrid };
+
+template <At at>
+CHIME_DEVICE void meet_mates() {
+  constexpr unsigned kAll = ~0u;
+  if constexpr (at == At::kSyncWarp) exec::sync_warp();
+  if constexpr (at == At::kShuffle) exec::shfl(kAll, 1, 0);
+  if constexpr (at == At::kBallot) exec::ballot(kAll, true);
+  if constexpr (at == At::kMatch) exec::match_any(kAll, 1);
+  if constexpr (at == At::kReduce) exec::reduce_add(kAll, 1);
+  if constexpr (at == At::kElect) exec::elect_one(kAll);
+  if constexpr (at == At::kSyncBlock) exec::sync_block();
+}
+
+CHIME_DEVICE bool becomes_one(const std::uint32_t* word) {
+  constexpr std::uint64_t kPatienceNs = 20'000'000'000;
+  const std::uint64_t start = exec::clock_ns();
+  while (exec::ld<Order::kAcquire>(word) != 1) {
+    if (exec::clock_ns() - start > kPatienceNs) return false;
+    exec::pause();
+  }
+  return true;
+}
+
+template <At at>
+CHIME_KERNEL void question_of_a_waiting_thread(Words* words) {
+  constexpr unsigned kAsks = 40, kHears = 50;  // of one warp
+  const unsigned rank = exec::thread_rank();
+  if (reads()) {
+    if (rank == 0 && becomes_one(&words->flag)) exec::st<Order::kRelease>(&words->middle, 1u);
+  } else {
+    if (rank == kAsks) exec::st(&words->flag, 1u);
+    if (rank == kHears && !becomes_one(&words->middle)) words->broken = 1;
+    meet_mates<at>();
+  }
+  if constexpr (at == At::kSyncGrid) exec::sync_grid();
+}
+
+// Ends at the first seed that breaks: each of them would wait for as long as its patience lasts.
+template <At at>
+bool is_answered() {
+  bool answered = true;
+  for (unsigned seed = 1; answered && seed <= 20; ++seed) {
+    answered = !breaks(seed, question_of_a_waiting_thread<at>);
+  }
+  return answered;
+}
+
+TEST(WeakMemory, StoresOfAThreadThatWaitsReachMemory) {
+  ASSERT_TRUE(is_answered<At::kSyncWarp>());
+  ASSERT_TRUE(is_answered<At::kShuffle>());
+  ASSERT_TRUE(is_answered<At::kBallot>());
+  ASSERT_TRUE(is_answered<At::kMatch>());
+  ASSERT_TRUE(is_answered<At::kReduce>());
+  ASSERT_TRUE(is_answered<At::kElect>());
+  ASSERT_TRUE(is_answered<At::kSyncBlock>());
+  ASSERT_TRUE(is_answered<At::kSyncGrid>());
 }
 
 // ---- Coherence ------------------------------------------------------------------------------

@@ -61,27 +61,27 @@ CHIME_FOR_RMA_TYPES(CHIME_RMA_GROUP, _block, chime::Block)
 
 #define CHIME_RMA_MEM_GROUP(NAME, SCALE, SUFFIX, GROUP)                                         \
   CHIME_DEVICE_FN void chimex_put##NAME##SUFFIX(void* dst, const void* src, size_t n, int pe) { \
-    chime::putmem(chime::self(), GROUP{}, dst, src, n*(SCALE), pe);                             \
+    chime::putmem(chime::self(), GROUP{}, dst, src, CHIME_BYTES(n, SCALE), pe);                 \
   }                                                                                             \
   CHIME_DEVICE_FN void chimex_put##NAME##_nbi##SUFFIX(void* dst, const void* src, size_t n,     \
                                                       int pe) {                                 \
-    chime::putmem_nbi(chime::self(), GROUP{}, dst, src, n*(SCALE), pe);                         \
+    chime::putmem_nbi(chime::self(), GROUP{}, dst, src, CHIME_BYTES(n, SCALE), pe);             \
   }                                                                                             \
   CHIME_DEVICE_FN void chimex_get##NAME##SUFFIX(void* dst, const void* src, size_t n, int pe) { \
-    chime::getmem(chime::self(), GROUP{}, dst, src, n*(SCALE), pe);                             \
+    chime::getmem(chime::self(), GROUP{}, dst, src, CHIME_BYTES(n, SCALE), pe);                 \
   }                                                                                             \
   CHIME_DEVICE_FN void chimex_get##NAME##_nbi##SUFFIX(void* dst, const void* src, size_t n,     \
                                                       int pe) {                                 \
-    chime::getmem_nbi(chime::self(), GROUP{}, dst, src, n*(SCALE), pe);                         \
+    chime::getmem_nbi(chime::self(), GROUP{}, dst, src, CHIME_BYTES(n, SCALE), pe);             \
   }                                                                                             \
   CHIME_DEVICE_FN void chimex_put##NAME##_signal##SUFFIX(                                       \
       void* dst, const void* src, size_t n, uint64_t* sig, uint64_t value, int op, int pe) {    \
-    chime::putmem_signal(chime::self(), GROUP{}, dst, src, n*(SCALE),                           \
+    chime::putmem_signal(chime::self(), GROUP{}, dst, src, CHIME_BYTES(n, SCALE),               \
                          chime::signal_of(sig, value, op), pe);                                 \
   }                                                                                             \
   CHIME_DEVICE_FN void chimex_put##NAME##_signal_nbi##SUFFIX(                                   \
       void* dst, const void* src, size_t n, uint64_t* sig, uint64_t value, int op, int pe) {    \
-    chime::putmem_signal_nbi(chime::self(), GROUP{}, dst, src, n*(SCALE),                       \
+    chime::putmem_signal_nbi(chime::self(), GROUP{}, dst, src, CHIME_BYTES(n, SCALE),           \
                              chime::signal_of(sig, value, op), pe);                             \
   }
 CHIME_RMA_MEM_GROUP(mem, 1, _warp, chime::Warp)

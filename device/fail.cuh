@@ -16,7 +16,9 @@ namespace chime {
 struct Failure {
   int status;  // chimex_status
   int pe = -1;
-  WaitKind wait = WaitKind::kNone;  // kNone: not a wait, `expected` is then a number of bytes
+  WaitKind wait =
+      WaitKind::kNone;          // kNone: it did not begin; `expected` is then a number of bytes,
+  Fault fault = Fault::kPlace;  // or what this says
   const void* address = nullptr;
   std::uint64_t expected = 0;
   std::uint64_t seen = 0;
@@ -32,7 +34,8 @@ CHIME_DEVICE void record(const Context& ctx, const Failure& failure) {
   if (exec::atomic_cas<Order::kAcquire, Scope::kSystem>(&record->claimed, 0u, 1u) != 0) return;
   record->status = failure.status;
   record->pe = failure.pe;
-  record->wait = static_cast<std::uint32_t>(failure.wait);
+  record->wait = static_cast<std::uint16_t>(failure.wait);
+  record->fault = static_cast<std::uint16_t>(failure.fault);
   record->address = reinterpret_cast<std::uint64_t>(failure.address);
   record->expected = failure.expected;
   record->seen = failure.seen;

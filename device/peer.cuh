@@ -23,6 +23,11 @@ CHIME_DEVICE std::uint64_t heap_offset(const Context& ctx, const void* p) {
   return reinterpret_cast<std::uint64_t>(p) - reinterpret_cast<std::uint64_t>(ctx.heap);
 }
 
+CHIME_DEVICE bool is_in_heap(const Context& ctx, const void* p, std::size_t bytes) {
+  const std::uint64_t offset = heap_offset(ctx, p);
+  return offset < ctx.heap_bytes && bytes <= ctx.heap_bytes - offset;
+}
+
 // How puts, gets and SIGNAL_SETs reach `pe`. A latch per peer: set before the peer is used.
 CHIME_DEVICE Path rma_path(const Context& ctx, int pe) {
   return pe_exists(ctx, pe) && ctx.peer_heap[pe] != nullptr ? Path::kP2p : Path::kNone;
@@ -57,12 +62,16 @@ CHIME_DEVICE void fail_unreachable(const Context& ctx, const void* p, std::size_
   if (ctx.abi_version == 0) {
     exec::trap("chime: no PE is bound to this kernel's state: call chime_init before the launch");
   }
-  const std::uint64_t offset = heap_offset(ctx, p);
-  const bool inside = offset < ctx.heap_bytes && bytes <= ctx.heap_bytes - offset;
-  fail(ctx, {.status = pe_exists(ctx, pe) && inside ? CHIMEX_ERR_UNREACHABLE : CHIMEX_ERR_INVALID,
+  const bool exists = pe_exists(ctx, pe) && is_in_heap(ctx, p, bytes);
+  fail(ctx, {.status = exists ? CHIMEX_ERR_UNREACHABLE : CHIMEX_ERR_INVALID,
              .pe = pe,
              .address = p,
              .expected = bytes});
+}
+
+// An operation on no bytes touches nothing, but in a checked job its PE must exist.
+CHIME_DEVICE void check_pe(const Context& ctx, int pe) {
+  if (ctx.checked != 0 && !pe_exists(ctx, pe)) fail_unreachable(ctx, nullptr, 0, pe);
 }
 
 // The same for a word that atomics work on, which may also be misaligned.

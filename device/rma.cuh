@@ -16,6 +16,7 @@
 #include "chime/device/group.cuh"
 #include "chime/device/path/p2p.cuh"
 #include "chime/device/peer.cuh"
+#include "chime/types.h"
 
 namespace chime {
 namespace detail {
@@ -24,10 +25,17 @@ namespace detail {
 template <class T>
 inline constexpr std::size_t kLeastWord = alignof(T) < kWidest ? alignof(T) : kWidest;
 
+// The size of `n` elements. One that size_t cannot hold becomes its largest value, which no heap
+// has and CHIME_CHECK=1 refuses.
+template <class T>
+CHIME_DEVICE std::size_t bytes_of(std::size_t n) {
+  return CHIME_BYTES(n, sizeof(T));
+}
+
 template <std::size_t kLeast, class Group>
 CHIME_DEVICE void put_bytes(const Context& ctx, Group g, void* dst, const void* src,
                             std::size_t bytes, int pe) {
-  if (bytes == 0) return;
+  if (bytes == 0) return check_pe(ctx, pe);
   if (void* mapped = peer_ptr(ctx, static_cast<std::byte*>(dst), pe, bytes)) {
     return copy_to_peer<kLeast>(g, mapped, src, bytes);
   }
@@ -37,17 +45,24 @@ CHIME_DEVICE void put_bytes(const Context& ctx, Group g, void* dst, const void* 
 template <std::size_t kLeast, class Group>
 CHIME_DEVICE void get_bytes(const Context& ctx, Group g, void* dst, const void* src,
                             std::size_t bytes, int pe) {
-  if (bytes == 0) return;
+  if (bytes == 0) return check_pe(ctx, pe);
   if (const void* mapped = peer_ptr(ctx, static_cast<const std::byte*>(src), pe, bytes)) {
     return copy_from_peer<kLeast>(g, dst, mapped, bytes);
   }
   fail_unreachable(ctx, src, bytes, pe);
 }
 
-// Bytes from the first to the end of the last of `count` elements that lie `stride` apart.
-CHIME_DEVICE std::size_t strided_bytes(std::ptrdiff_t stride, std::size_t count,
-                                       std::size_t element) {
-  return (count - 1) * static_cast<std::size_t>(stride) * element + element;
+// Bytes from the first to the end of the last of `count` elements that lie `stride` apart; the
+// largest size_t as in bytes_of, if the job is checked: it takes a division.
+template <class T>
+CHIME_DEVICE std::size_t strided_bytes(const Context& ctx, std::ptrdiff_t stride,
+                                       std::size_t count) {
+  constexpr std::size_t kMost = ~std::size_t{0} / sizeof(T);
+  const std::size_t steps = count - 1;
+  if (ctx.checked != 0 && (stride < 1 || steps > (kMost - 1) / static_cast<std::size_t>(stride))) {
+    return ~std::size_t{0};
+  }
+  return steps * static_cast<std::size_t>(stride) * sizeof(T) + sizeof(T);
 }
 
 }  // namespace detail
@@ -58,7 +73,7 @@ CHIME_DEVICE std::size_t strided_bytes(std::ptrdiff_t stride, std::size_t count,
 template <class Group, class T>
 CHIME_DEVICE void put_nbi(const Context& ctx, Group g, T* dst, const T* src, std::size_t n,
                           int pe) {
-  detail::put_bytes<detail::kLeastWord<T>>(ctx, g, dst, src, n * sizeof(T), pe);
+  detail::put_bytes<detail::kLeastWord<T>>(ctx, g, dst, src, detail::bytes_of<T>(n), pe);
 }
 
 // put: the source may be reused when the call returns. Complete at `pe` after quiet.
@@ -72,7 +87,7 @@ CHIME_DEVICE void put(const Context& ctx, Group g, T* dst, const T* src, std::si
 template <class Group, class T>
 CHIME_DEVICE void get_nbi(const Context& ctx, Group g, T* dst, const T* src, std::size_t n,
                           int pe) {
-  detail::get_bytes<detail::kLeastWord<T>>(ctx, g, dst, src, n * sizeof(T), pe);
+  detail::get_bytes<detail::kLeastWord<T>>(ctx, g, dst, src, detail::bytes_of<T>(n), pe);
 }
 
 // get: the destination holds the data, for every member, when the call returns.
@@ -127,8 +142,8 @@ CHIME_DEVICE T g(const Context& ctx, const T* src, int pe) {
 template <class Group, class T>
 CHIME_DEVICE void iput(const Context& ctx, Group g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                        std::ptrdiff_t src_stride, std::size_t n, int pe) {
-  if (n == 0) return;
-  const std::size_t extent = detail::strided_bytes(dst_stride, n, sizeof(T));
+  if (n == 0) return check_pe(ctx, pe);
+  const std::size_t extent = detail::strided_bytes<T>(ctx, dst_stride, n);
   if (T* mapped = peer_ptr(ctx, dst, pe, extent)) {
     for (std::size_t i = g.rank(); i < n; i += g.size()) {
       p2p::store(mapped + i * dst_stride, src[i * src_stride]);
@@ -141,8 +156,8 @@ CHIME_DEVICE void iput(const Context& ctx, Group g, T* dst, const T* src, std::p
 template <class Group, class T>
 CHIME_DEVICE void iget(const Context& ctx, Group g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                        std::ptrdiff_t src_stride, std::size_t n, int pe) {
-  if (n == 0) return;
-  const std::size_t extent = detail::strided_bytes(src_stride, n, sizeof(T));
+  if (n == 0) return check_pe(ctx, pe);
+  const std::size_t extent = detail::strided_bytes<T>(ctx, src_stride, n);
   if (const T* mapped = peer_ptr(ctx, src, pe, extent)) {
     for (std::size_t i = g.rank(); i < n; i += g.size()) {
       dst[i * dst_stride] = p2p::load(mapped + i * src_stride);

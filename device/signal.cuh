@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "chime/abi/state.h"
+#include "chime/device/check.cuh"
 #include "chime/device/exec.cuh"
 #include "chime/device/group.cuh"
 #include "chime/device/order.cuh"
@@ -31,17 +32,34 @@ CHIME_DEVICE Signal signal_of(std::uint64_t* address, std::uint64_t value, int o
 
 namespace detail {
 
+CHIME_DEVICE bool signal_op_exists(SignalOp op) {
+  return op == SignalOp::kSet || op == SignalOp::kAdd;
+}
+
 // Where `pe`'s signal word is mapped. Adding takes the path of atomics, setting that of data.
 CHIME_DEVICE std::uint64_t* signal_ptr(const Context& ctx, const Signal& signal, int pe) {
+  if (ctx.checked != 0 && !signal_op_exists(signal.op)) return nullptr;
   return signal.op == SignalOp::kAdd ? amo_ptr(ctx, signal.address, pe)
                                      : peer_ptr(ctx, signal.address, pe, sizeof(std::uint64_t));
+}
+
+// signal_ptr was null.
+CHIME_DEVICE void fail_signal(const Context& ctx, const Signal& signal, int pe) {
+  if (signal_op_exists(signal.op)) {
+    return fail_amo(ctx, signal.address, sizeof(std::uint64_t), pe);
+  }
+  fail(ctx, {.status = CHIMEX_ERR_INVALID,
+             .pe = pe,
+             .fault = Fault::kSignalOp,
+             .address = signal.address,
+             .expected = static_cast<std::uint64_t>(signal.op)});
 }
 
 template <std::size_t kLeast, class Group>
 CHIME_DEVICE void put_signal_bytes(const Context& ctx, Group g, void* dst, const void* src,
                                    std::size_t bytes, const Signal& signal, int pe) {
   std::uint64_t* const word = signal_ptr(ctx, signal, pe);
-  if (word == nullptr) return fail_amo(ctx, signal.address, sizeof(std::uint64_t), pe);
+  if (word == nullptr) return fail_signal(ctx, signal, pe);
   put_bytes<kLeast>(ctx, g, dst, src, bytes, pe);
   g.sync();  // every member's stores come before the leader's release
   if (g.is_leader()) p2p::signal(word, signal.value, signal.op);
@@ -55,12 +73,14 @@ CHIME_DEVICE void put_signal_bytes(const Context& ctx, Group g, void* dst, const
 template <class Group, class T>
 CHIME_DEVICE void put_signal(const Context& ctx, Group g, T* dst, const T* src, std::size_t n,
                              Signal signal, int pe) {
-  detail::put_signal_bytes<detail::kLeastWord<T>>(ctx, g, dst, src, n * sizeof(T), signal, pe);
+  detail::put_signal_bytes<detail::kLeastWord<T>>(ctx, g, dst, src, detail::bytes_of<T>(n), signal,
+                                                  pe);
 }
 template <class Group, class T>
 CHIME_DEVICE void put_signal_nbi(const Context& ctx, Group g, T* dst, const T* src, std::size_t n,
                                  Signal signal, int pe) {
-  detail::put_signal_bytes<detail::kLeastWord<T>>(ctx, g, dst, src, n * sizeof(T), signal, pe);
+  detail::put_signal_bytes<detail::kLeastWord<T>>(ctx, g, dst, src, detail::bytes_of<T>(n), signal,
+                                                  pe);
 }
 template <class Group>
 CHIME_DEVICE void putmem_signal(const Context& ctx, Group g, void* dst, const void* src,
@@ -79,11 +99,14 @@ CHIME_DEVICE void signal_op(const Context& ctx, const Signal& signal, int pe) {
   if (auto* word = detail::signal_ptr(ctx, signal, pe)) {
     return p2p::update(word, signal.value, signal.op);
   }
-  fail_amo(ctx, signal.address, sizeof(std::uint64_t), pe);
+  detail::fail_signal(ctx, signal, pe);
 }
 
-// Reads this PE's signal word once. What came with the value seen is visible after it.
-CHIME_DEVICE std::uint64_t signal_fetch(const std::uint64_t* sig) { return order::observe(sig); }
+// Reads this PE's signal word once. What came with the value seen is visible after it. 0 if the
+// check refuses it and CHIME_ON_ERROR=return.
+CHIME_DEVICE std::uint64_t signal_fetch(const Context& ctx, const std::uint64_t* sig) {
+  return detail::passes(ctx, {sig, sizeof(*sig)}) ? order::observe(sig) : 0;
+}
 
 }  // namespace chime
 

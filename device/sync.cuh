@@ -10,12 +10,14 @@
 #include <type_traits>
 
 #include "chime/abi/state.h"
+#include "chime/device/check.cuh"
 #include "chime/device/compare.cuh"
 #include "chime/device/exec.cuh"
 #include "chime/device/group.cuh"
 #include "chime/device/order.cuh"
 #include "chime/device/path/p2p.cuh"
 #include "chime/device/wait.cuh"
+#include "chime/types.h"
 
 namespace chime {
 
@@ -39,6 +41,7 @@ struct WaitSet {
   T value;
   const T* values = nullptr;  // one per element, instead of `value`
 
+  CHIME_DEVICE Watched watched() const { return {elements, CHIME_BYTES(count, sizeof(T)), cmp}; }
   CHIME_DEVICE bool watches(std::size_t i) const { return skip == nullptr || skip[i] == 0; }
   CHIME_DEVICE T target(std::size_t i) const { return values == nullptr ? value : values[i]; }
   CHIME_DEVICE bool holds(std::size_t i) const {
@@ -64,8 +67,7 @@ CHIME_DEVICE bool wait_on(const Context& ctx, const WaitSet<T>& set, std::size_t
   const Wait wait = {.kind = WaitKind::kWaitUntil,
                      .address = set.elements + i,
                      .expected = bits_of(set.target(i))};
-  const WaitResult result =
-      compare_exists(set.cmp) ? spin_until(ctx, wait, done) : WaitResult{CHIMEX_ERR_INVALID};
+  const WaitResult result = spin_until(ctx, wait, done);
   if (result.ok()) return true;
   record_wait(ctx, wait, result, bits_of(order::observe(set.elements + i)));
   leave(ctx);
@@ -74,13 +76,14 @@ CHIME_DEVICE bool wait_on(const Context& ctx, const WaitSet<T>& set, std::size_t
 
 template <class T>
 CHIME_DEVICE void wait_all(const Context& ctx, const WaitSet<T>& set) {
+  if (!begins(ctx, set.watched())) return;
   for (std::size_t i = 0; i < set.count; ++i) {
     if (set.watches(i) && !wait_on(ctx, set, i, [&] { return set.holds(i); })) return;
   }
 }
 
 template <class T>
-CHIME_DEVICE bool test_all(const WaitSet<T>& set) {
+CHIME_DEVICE bool all_hold(const WaitSet<T>& set) {
   for (std::size_t i = 0; i < set.count; ++i) {
     if (set.watches(i) && !set.holds(i)) return false;
   }
@@ -89,7 +92,7 @@ CHIME_DEVICE bool test_all(const WaitSet<T>& set) {
 
 // The first element that is watched and holds.
 template <class T>
-CHIME_DEVICE std::size_t test_any(const WaitSet<T>& set) {
+CHIME_DEVICE std::size_t find_any(const WaitSet<T>& set) {
   for (std::size_t i = 0; i < set.count; ++i) {
     if (set.watches(i) && set.holds(i)) return i;
   }
@@ -99,14 +102,15 @@ CHIME_DEVICE std::size_t test_any(const WaitSet<T>& set) {
 template <class T>
 CHIME_DEVICE std::size_t wait_any(const Context& ctx, const WaitSet<T>& set) {
   const std::size_t first = set.first_watched();
-  if (first == set.count) return kNone;
+  if (!begins(ctx, set.watched()) || first == set.count) return kNone;
   std::size_t found = kNone;
-  wait_on(ctx, set, first, [&] { return (found = test_any(set)) != kNone; });
+  wait_on(ctx, set, first, [&] { return (found = find_any(set)) != kNone; });
   return found;
 }
 
+// How many hold, listed in `indices`.
 template <class T>
-CHIME_DEVICE std::size_t test_some(const WaitSet<T>& set, std::size_t* indices) {
+CHIME_DEVICE std::size_t find_some(const WaitSet<T>& set, std::size_t* indices) {
   std::size_t found = 0;
   for (std::size_t i = 0; i < set.count; ++i) {
     if (set.watches(i) && set.holds(i)) indices[found++] = i;
@@ -118,16 +122,33 @@ template <class T>
 CHIME_DEVICE std::size_t wait_some(const Context& ctx, const WaitSet<T>& set,
                                    std::size_t* indices) {
   const std::size_t first = set.first_watched();
-  if (first == set.count) return 0;
+  if (!begins(ctx, set.watched()) || first == set.count) return 0;
   std::size_t found = 0;
-  wait_on(ctx, set, first, [&] { return (found = test_some(set, indices)) != 0; });
+  wait_on(ctx, set, first, [&] { return (found = find_some(set, indices)) != 0; });
   return found;
+}
+
+template <class T>
+CHIME_DEVICE bool test_all(const Context& ctx, const WaitSet<T>& set) {
+  return passes(ctx, set.watched()) && all_hold(set);
+}
+
+template <class T>
+CHIME_DEVICE std::size_t test_any(const Context& ctx, const WaitSet<T>& set) {
+  return passes(ctx, set.watched()) ? find_any(set) : kNone;
+}
+
+template <class T>
+CHIME_DEVICE std::size_t test_some(const Context& ctx, const WaitSet<T>& set,
+                                   std::size_t* indices) {
+  return passes(ctx, set.watched()) ? find_some(set, indices) : 0;
 }
 
 }  // namespace detail
 
 // ---- Waits: block until the condition holds -----------------------------------------------------
-// They end without it only when the job is aborted; then the thread leaves as CHIME_ON_ERROR says.
+// They end without it only when the job is aborted or the check refuses them (check.cuh); then the
+// thread leaves as CHIME_ON_ERROR says.
 // `skip` (OpenSHMEM: status) may be null.
 
 template <class T>
@@ -136,12 +157,13 @@ CHIME_DEVICE void wait_until(const Context& ctx, const T* ivar, Cmp cmp,
   detail::wait_all(ctx, detail::WaitSet<T>{ivar, 1, nullptr, cmp, value});
 }
 
-// wait_until with a bound: CHIMEX_OK, CHIMEX_ERR_TIMEOUT after `timeout_ns` (0: no bound), or why
-// the job is aborted. Records nothing and never ends the thread.
+// wait_until with a bound: CHIMEX_OK, CHIMEX_ERR_TIMEOUT after `timeout_ns` (0: no bound),
+// CHIMEX_ERR_INVALID if the check refuses it, or why the job is aborted. Records nothing and never
+// ends the thread.
 template <class T>
 CHIME_DEVICE int wait_until_timeout(const Context& ctx, const T* ivar, Cmp cmp,
                                     std::type_identity_t<T> value, std::uint64_t timeout_ns) {
-  if (!compare_exists(cmp)) return CHIMEX_ERR_INVALID;
+  if (detail::is_refused(ctx, {ivar, sizeof(T), cmp})) return CHIMEX_ERR_INVALID;
   const Wait wait = {.kind = WaitKind::kWaitUntil,
                      .address = ivar,
                      .expected = detail::bits_of<T>(value),
@@ -188,44 +210,48 @@ CHIME_DEVICE std::size_t wait_until_some_vector(const Context& ctx, const T* iva
 }
 
 // ---- Tests: look once ---------------------------------------------------------------------------
+// What the check refuses does not hold.
 
 template <class T>
-CHIME_DEVICE bool test(const T* ivar, Cmp cmp, std::type_identity_t<T> value) {
-  return compare<T>(order::observe(ivar), cmp, value);
+CHIME_DEVICE bool test(const Context& ctx, const T* ivar, Cmp cmp, std::type_identity_t<T> value) {
+  return detail::passes(ctx, {ivar, sizeof(T), cmp}) &&
+         compare<T>(order::observe(ivar), cmp, value);
 }
 
 // Whether all hold at once; true if all are left out.
 template <class T>
-CHIME_DEVICE bool test_all(const T* ivars, std::size_t n, const int* skip, Cmp cmp,
-                           std::type_identity_t<T> value) {
-  return detail::test_all(detail::WaitSet<T>{ivars, n, skip, cmp, value});
+CHIME_DEVICE bool test_all(const Context& ctx, const T* ivars, std::size_t n, const int* skip,
+                           Cmp cmp, std::type_identity_t<T> value) {
+  return detail::test_all(ctx, detail::WaitSet<T>{ivars, n, skip, cmp, value});
 }
 template <class T>
-CHIME_DEVICE bool test_all_vector(const T* ivars, std::size_t n, const int* skip, Cmp cmp,
-                                  const T* values) {
-  return detail::test_all(detail::WaitSet<T>{ivars, n, skip, cmp, T{}, values});
+CHIME_DEVICE bool test_all_vector(const Context& ctx, const T* ivars, std::size_t n,
+                                  const int* skip, Cmp cmp, const T* values) {
+  return detail::test_all(ctx, detail::WaitSet<T>{ivars, n, skip, cmp, T{}, values});
 }
 
 // As the waits; SIZE_MAX or 0 if none holds.
 template <class T>
-CHIME_DEVICE std::size_t test_any(const T* ivars, std::size_t n, const int* skip, Cmp cmp,
-                                  std::type_identity_t<T> value) {
-  return detail::test_any(detail::WaitSet<T>{ivars, n, skip, cmp, value});
+CHIME_DEVICE std::size_t test_any(const Context& ctx, const T* ivars, std::size_t n,
+                                  const int* skip, Cmp cmp, std::type_identity_t<T> value) {
+  return detail::test_any(ctx, detail::WaitSet<T>{ivars, n, skip, cmp, value});
 }
 template <class T>
-CHIME_DEVICE std::size_t test_any_vector(const T* ivars, std::size_t n, const int* skip, Cmp cmp,
-                                         const T* values) {
-  return detail::test_any(detail::WaitSet<T>{ivars, n, skip, cmp, T{}, values});
+CHIME_DEVICE std::size_t test_any_vector(const Context& ctx, const T* ivars, std::size_t n,
+                                         const int* skip, Cmp cmp, const T* values) {
+  return detail::test_any(ctx, detail::WaitSet<T>{ivars, n, skip, cmp, T{}, values});
 }
 template <class T>
-CHIME_DEVICE std::size_t test_some(const T* ivars, std::size_t n, std::size_t* indices,
-                                   const int* skip, Cmp cmp, std::type_identity_t<T> value) {
-  return detail::test_some(detail::WaitSet<T>{ivars, n, skip, cmp, value}, indices);
+CHIME_DEVICE std::size_t test_some(const Context& ctx, const T* ivars, std::size_t n,
+                                   std::size_t* indices, const int* skip, Cmp cmp,
+                                   std::type_identity_t<T> value) {
+  return detail::test_some(ctx, detail::WaitSet<T>{ivars, n, skip, cmp, value}, indices);
 }
 template <class T>
-CHIME_DEVICE std::size_t test_some_vector(const T* ivars, std::size_t n, std::size_t* indices,
-                                          const int* skip, Cmp cmp, const T* values) {
-  return detail::test_some(detail::WaitSet<T>{ivars, n, skip, cmp, T{}, values}, indices);
+CHIME_DEVICE std::size_t test_some_vector(const Context& ctx, const T* ivars, std::size_t n,
+                                          std::size_t* indices, const int* skip, Cmp cmp,
+                                          const T* values) {
+  return detail::test_some(ctx, detail::WaitSet<T>{ivars, n, skip, cmp, T{}, values}, indices);
 }
 
 // ---- Signal waits -------------------------------------------------------------------------------
@@ -234,7 +260,6 @@ namespace detail {
 
 CHIME_DEVICE WaitResult wait_signal(const Context& ctx, const Wait& wait, const std::uint64_t* sig,
                                     Cmp cmp, std::uint64_t* seen) {
-  if (!compare_exists(cmp)) return {CHIMEX_ERR_INVALID};
   return spin_until(ctx, wait,
                     [&] { return compare(*seen = order::observe(sig), cmp, wait.expected); });
 }
@@ -242,11 +267,12 @@ CHIME_DEVICE WaitResult wait_signal(const Context& ctx, const Wait& wait, const 
 }  // namespace detail
 
 // Waits for this PE's signal word with a bound: CHIMEX_OK, CHIMEX_ERR_TIMEOUT after `timeout_ns`
-// (0: no bound), or why the job is aborted. `*seen` gets the last value. Records nothing and never
-// ends the thread.
+// (0: no bound), CHIMEX_ERR_INVALID if the check refuses it, or why the job is aborted. `*seen`
+// gets the last value. Records nothing and never ends the thread.
 CHIME_DEVICE int signal_wait_until_timeout(const Context& ctx, const std::uint64_t* sig, Cmp cmp,
                                            std::uint64_t value, std::uint64_t timeout_ns,
                                            std::uint64_t* seen) {
+  if (detail::is_refused(ctx, {sig, sizeof(*sig), cmp})) return CHIMEX_ERR_INVALID;
   const Wait wait = {
       .kind = WaitKind::kSignal, .address = sig, .expected = value, .timeout_ns = timeout_ns};
   return detail::wait_signal(ctx, wait, sig, cmp, seen).status;
@@ -259,6 +285,7 @@ CHIME_DEVICE int signal_wait_until_timeout(const Context& ctx, const std::uint64
 template <class Group>
 CHIME_DEVICE std::uint64_t signal_wait_until(const Context& ctx, Group g, const std::uint64_t* sig,
                                              Cmp cmp, std::uint64_t value) {
+  if (!detail::begins(ctx, {sig, sizeof(*sig), cmp})) return 0;
   const Wait wait = {.kind = WaitKind::kSignal, .address = sig, .expected = value};
   std::uint64_t seen = 0;
   bool failed = false;

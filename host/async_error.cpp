@@ -64,21 +64,24 @@ std::string wait_sentence(const Runtime& runtime, const abi::ErrorRecord& record
                      static_cast<std::int64_t>(record.seen), cause_words(runtime, record));
 }
 
-// An operation that could not begin; `expected` is its number of bytes.
+// What did not begin; `expected` is its number of bytes, or what the record's fault says.
 std::string argument_sentence(const Runtime& runtime, const abi::ErrorRecord& record) {
+  const auto number = static_cast<std::int64_t>(record.expected);
+  if (static_cast<Fault>(record.fault) == Fault::kSignalOp)
+    return fmt::format("there is no signal operation {} (CHIME_SIGNAL_SET and CHIME_SIGNAL_ADD)",
+                       number);
+  if (static_cast<Fault>(record.fault) == Fault::kComparison)
+    return fmt::format("there is no comparison {} (CHIME_CMP_EQ and its neighbours are 0 to 5)",
+                       number);
   const Heap& heap = runtime.device->heap;
+  const auto* const address = reinterpret_cast<const void*>(record.address);
   if (record.pe < 0 || record.pe >= runtime.n_pes())
     return fmt::format("there is no PE {}; this job has PEs 0 to {}", record.pe,
                        runtime.n_pes() - 1);
   if (record.status == CHIMEX_ERR_UNREACHABLE) return runtime.device->p2p.why_not(record.pe);
-  auto offset = heap.offset_of(reinterpret_cast<const void*>(record.address));
-  if (!offset)
-    return fmt::format(
-        "{:#x} is not a symmetric address: it is outside the heap of this PE ({} to {})",
-        record.address, fmt::ptr(heap.base()), fmt::ptr(heap.base() + heap.bytes()));
-  if (record.expected > heap.bytes() - *offset)
-    return fmt::format("{} bytes at heap + {} reach beyond the heap's end at {}", record.expected,
-                       *offset, heap.bytes());
+  const auto offset = heap.offset_of(address);
+  if (!offset || record.expected > heap.bytes() - *offset)
+    return heap.why_outside(address, record.expected);
   return fmt::format("a word of {} bytes at heap + {} is not aligned", record.expected, *offset);
 }
 

@@ -55,12 +55,14 @@ void get(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int pe
 }
 
 void put_strided(Runtime& runtime, void* dst, const void* src, const Strides& strides, int pe) {
+  check_pe(runtime, kOrigin, pe);
   for_each_element(strides, [&](std::ptrdiff_t to, std::ptrdiff_t from) {
     put(runtime, bytes_at(dst) + to, bytes_at(src) + from, strides.element_bytes, pe);
   });
 }
 
 void get_strided(Runtime& runtime, void* dst, const void* src, const Strides& strides, int pe) {
+  check_pe(runtime, kOrigin, pe);
   for_each_element(strides, [&](std::ptrdiff_t to, std::ptrdiff_t from) {
     get(runtime, bytes_at(dst) + to, bytes_at(src) + from, strides.element_bytes, pe);
   });

@@ -30,6 +30,18 @@ std::optional<std::size_t> Heap::offset_of(const void* address) const {
   return at - start;
 }
 
+std::string Heap::why_outside(const void* address, std::size_t bytes) const {
+  const auto offset = offset_of(address);
+  if (!offset)
+    return fmt::format(
+        "{} is not a symmetric address: it is outside the heap of this PE ({} to {})", address,
+        fmt::ptr(base()), fmt::ptr(base() + this->bytes()));
+  if (bytes == SIZE_MAX)  // CHIME_BYTES
+    return fmt::format("more bytes than size_t counts, at heap + {}", *offset);
+  return fmt::format("{} bytes at heap + {} reach beyond the heap's end at {}", bytes, *offset,
+                     this->bytes());
+}
+
 std::byte* Heap::allocate(std::size_t bytes, std::size_t alignment) {
   if (auto offset = allocator_.allocate(bytes, alignment)) return base() + *offset;
   throw Error(

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "host/allocator.hpp"
 #include "host/gpu/gpu.hpp"
@@ -24,6 +25,9 @@ class Heap {
 
   // The offset of an address inside the heap; empty for any other.
   std::optional<std::size_t> offset_of(const void* address) const;
+
+  // Why `bytes` at `address` are not symmetric memory. REQUIRES: they are not.
+  std::string why_outside(const void* address, std::size_t bytes) const;
 
   // Throws Error{OUT_OF_MEMORY} with what was asked for, what is free and the variable to change.
   std::byte* allocate(std::size_t bytes, std::size_t alignment);

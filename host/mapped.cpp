@@ -21,8 +21,7 @@ std::byte* mapped_at(const Runtime& runtime, const char* what, const void* addre
   const Heap& heap = runtime.device->heap;
   auto offset = heap.offset_of(address);
   if (!offset || bytes > heap.bytes() - *offset)
-    throw Error(what, CHIMEX_ERR_INVALID,
-                fmt::format("{} with {} bytes is not inside the symmetric heap", address, bytes));
+    throw Error(what, CHIMEX_ERR_INVALID, heap.why_outside(address, bytes));
   return runtime.device->p2p.heap(pe) + *offset;
 }
 

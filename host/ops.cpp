@@ -117,10 +117,22 @@ auto with_wait_set(const chime_wait_request& request, Body body) {
 // Looks once at elements that the host can read.
 std::size_t look(const chime_wait_request& request) {
   return with_wait_set(request, [&](const auto& set) -> std::size_t {
-    if (request.mode == CHIME_WAIT_ANY) return detail::test_any(set);
-    if (request.mode == CHIME_WAIT_SOME) return detail::test_some(set, request.indices);
-    return detail::test_all(set);
+    if (request.mode == CHIME_WAIT_ANY) return detail::find_any(set);
+    if (request.mode == CHIME_WAIT_SOME) return detail::find_some(set, request.indices);
+    return detail::all_hold(set);
   });
+}
+
+// Throws if the wait or test cannot begin: the templates' check, for calls that do not run them, or
+// that return its status without its words.
+void check_wait(const chime_wait_request& request) {
+  const PeSlot& slot = ready_slot();
+  const detail::Watched watched = {request.elements,
+                                   CHIME_BYTES(request.count, std::size_t(request.width)),
+                                   static_cast<Cmp>(request.cmp)};
+  if (!detail::is_refused(slot.context, watched)) return;
+  detail::record_refusal(slot.context, watched);
+  throw_recorded_error(*slot.runtime);
 }
 
 // A wait for a signal word as a wait for an element.
@@ -251,7 +263,7 @@ void chime_host_signal_op(uint64_t* sig, uint64_t value, int op, int pe) {
 
 uint64_t chime_host_signal_fetch(const uint64_t* sig) {
   return operation(
-      "signal_fetch", [=](const Context&) { return signal_fetch(sig); },
+      "signal_fetch", [=](const Context& ctx) { return signal_fetch(ctx, sig); },
       [=](Runtime& runtime) { return fetch(runtime, sig); });
 }
 
@@ -260,7 +272,9 @@ uint64_t chime_host_signal_wait_until(uint64_t* sig, int cmp, uint64_t value) {
       "signal_wait_until",
       [=](const Context& ctx) { return signal_wait_until(ctx, sig, static_cast<Cmp>(cmp), value); },
       [=](Runtime& runtime) {
-        gpu_ops::wait(runtime, signal_request(sig, cmp, &value), look, 0);
+        const chime_wait_request request = signal_request(sig, cmp, &value);
+        check_wait(request);
+        gpu_ops::wait(runtime, request, look, 0);
         return fetch(runtime, sig);
       });
 }
@@ -269,6 +283,7 @@ int chime_host_signal_wait_until_timeout(uint64_t* sig, int cmp, uint64_t value,
                                          uint64_t timeout_ns, uint64_t* seen) {
   int status = CHIMEX_OK;
   const int failed = status_of("signal_wait_until_timeout", [&] {
+    check_wait(signal_request(sig, cmp, &value));
     status = run(
         [&](const Context& ctx) {
           return signal_wait_until_timeout(ctx, sig, static_cast<Cmp>(cmp), value, timeout_ns,
@@ -322,18 +337,33 @@ size_t chime_host_wait(const chime_wait_request* request) {
           return 0;
         });
       },
-      [=](Runtime& runtime) { return gpu_ops::wait(runtime, *request, look, 0); });
+      [=](Runtime& runtime) {
+        check_wait(*request);
+        return gpu_ops::wait(runtime, *request, look, 0);
+      });
 }
 
 size_t chime_host_test(const chime_wait_request* request) {
   return operation(
-      "test", [=](const Context&) { return look(*request); },
-      [=](Runtime& runtime) { return gpu_ops::test(runtime, *request, look); });
+      "test",
+      [=](const Context& ctx) {
+        return with_wait_set(*request, [&](const auto& set) -> std::size_t {
+          if (request->mode == CHIME_WAIT_ANY) return detail::test_any(ctx, set);
+          if (request->mode == CHIME_WAIT_SOME)
+            return detail::test_some(ctx, set, request->indices);
+          return detail::test_all(ctx, set);
+        });
+      },
+      [=](Runtime& runtime) {
+        check_wait(*request);
+        return gpu_ops::test(runtime, *request, look);
+      });
 }
 
 int chime_host_wait_timeout(const chime_wait_request* request, uint64_t timeout_ns) {
   int status = CHIMEX_OK;
   const int failed = status_of("wait_until_timeout", [&] {
+    check_wait(*request);
     status = run(
         [&](const Context& ctx) {
           return with_wait_set(*request, [&](const auto& set) {

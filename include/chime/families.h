@@ -46,19 +46,19 @@ CHIME_FN void* chime_ptr(const void* dst, int pe) {
 #define CHIME_RMA(NAME, T)                                                                      \
   CHIME_FN void chime_##NAME##_put(T* dst, const T* src, size_t n, int pe) {                    \
     CHIME_BOTH(chime::put(chime::self(), chime::Thread{}, dst, src, n, pe),                     \
-               chime_host_put(dst, src, n * sizeof(T), pe));                                    \
+               chime_host_put(dst, src, CHIME_BYTES(n, sizeof(T)), pe));                        \
   }                                                                                             \
   CHIME_FN void chime_##NAME##_put_nbi(T* dst, const T* src, size_t n, int pe) {                \
     CHIME_BOTH(chime::put_nbi(chime::self(), chime::Thread{}, dst, src, n, pe),                 \
-               chime_host_put_nbi(dst, src, n * sizeof(T), pe));                                \
+               chime_host_put_nbi(dst, src, CHIME_BYTES(n, sizeof(T)), pe));                    \
   }                                                                                             \
   CHIME_FN void chime_##NAME##_get(T* dst, const T* src, size_t n, int pe) {                    \
     CHIME_BOTH(chime::get(chime::self(), chime::Thread{}, dst, src, n, pe),                     \
-               chime_host_get(dst, src, n * sizeof(T), pe));                                    \
+               chime_host_get(dst, src, CHIME_BYTES(n, sizeof(T)), pe));                        \
   }                                                                                             \
   CHIME_FN void chime_##NAME##_get_nbi(T* dst, const T* src, size_t n, int pe) {                \
     CHIME_BOTH(chime::get_nbi(chime::self(), chime::Thread{}, dst, src, n, pe),                 \
-               chime_host_get_nbi(dst, src, n * sizeof(T), pe));                                \
+               chime_host_get_nbi(dst, src, CHIME_BYTES(n, sizeof(T)), pe));                    \
   }                                                                                             \
   CHIME_FN void chime_##NAME##_iput(T* dst, const T* src, ptrdiff_t dst_stride,                 \
                                     ptrdiff_t src_stride, size_t n, int pe) {                   \
@@ -85,46 +85,50 @@ CHIME_FN void* chime_ptr(const void* dst, int pe) {
                                           uint64_t value, int op, int pe) {                     \
     CHIME_BOTH(chime::put_signal(chime::self(), chime::Thread{}, dst, src, n,                   \
                                  chime::signal_of(sig, value, op), pe),                         \
-               chime_host_put_signal(dst, src, n * sizeof(T), sig, value, op, pe));             \
+               chime_host_put_signal(dst, src, CHIME_BYTES(n, sizeof(T)), sig, value, op, pe)); \
   }                                                                                             \
   CHIME_FN void chime_##NAME##_put_signal_nbi(T* dst, const T* src, size_t n, uint64_t* sig,    \
                                               uint64_t value, int op, int pe) {                 \
-    CHIME_BOTH(chime::put_signal_nbi(chime::self(), chime::Thread{}, dst, src, n,               \
-                                     chime::signal_of(sig, value, op), pe),                     \
-               chime_host_put_signal_nbi(dst, src, n * sizeof(T), sig, value, op, pe));         \
+    CHIME_BOTH(                                                                                 \
+        chime::put_signal_nbi(chime::self(), chime::Thread{}, dst, src, n,                      \
+                              chime::signal_of(sig, value, op), pe),                            \
+        chime_host_put_signal_nbi(dst, src, CHIME_BYTES(n, sizeof(T)), sig, value, op, pe));    \
   }
 
 CHIME_FOR_FAMILY_RMA_TYPES(CHIME_RMA)
 #undef CHIME_RMA
 
-#define CHIME_RMA_MEM(NAME, SCALE)                                                                \
-  CHIME_FN void chime_put##NAME(void* dst, const void* src, size_t n, int pe) {                   \
-    CHIME_BOTH(chime::putmem(chime::self(), chime::Thread{}, dst, src, n*(SCALE), pe),            \
-               chime_host_put(dst, src, n*(SCALE), pe));                                          \
-  }                                                                                               \
-  CHIME_FN void chime_put##NAME##_nbi(void* dst, const void* src, size_t n, int pe) {             \
-    CHIME_BOTH(chime::putmem_nbi(chime::self(), chime::Thread{}, dst, src, n*(SCALE), pe),        \
-               chime_host_put_nbi(dst, src, n*(SCALE), pe));                                      \
-  }                                                                                               \
-  CHIME_FN void chime_get##NAME(void* dst, const void* src, size_t n, int pe) {                   \
-    CHIME_BOTH(chime::getmem(chime::self(), chime::Thread{}, dst, src, n*(SCALE), pe),            \
-               chime_host_get(dst, src, n*(SCALE), pe));                                          \
-  }                                                                                               \
-  CHIME_FN void chime_get##NAME##_nbi(void* dst, const void* src, size_t n, int pe) {             \
-    CHIME_BOTH(chime::getmem_nbi(chime::self(), chime::Thread{}, dst, src, n*(SCALE), pe),        \
-               chime_host_get_nbi(dst, src, n*(SCALE), pe));                                      \
-  }                                                                                               \
-  CHIME_FN void chime_put##NAME##_signal(void* dst, const void* src, size_t n, uint64_t* sig,     \
-                                         uint64_t value, int op, int pe) {                        \
-    CHIME_BOTH(chime::putmem_signal(chime::self(), chime::Thread{}, dst, src, n*(SCALE),          \
-                                    chime::signal_of(sig, value, op), pe),                        \
-               chime_host_put_signal(dst, src, n*(SCALE), sig, value, op, pe));                   \
-  }                                                                                               \
-  CHIME_FN void chime_put##NAME##_signal_nbi(void* dst, const void* src, size_t n, uint64_t* sig, \
-                                             uint64_t value, int op, int pe) {                    \
-    CHIME_BOTH(chime::putmem_signal_nbi(chime::self(), chime::Thread{}, dst, src, n*(SCALE),      \
-                                        chime::signal_of(sig, value, op), pe),                    \
-               chime_host_put_signal_nbi(dst, src, n*(SCALE), sig, value, op, pe));               \
+#define CHIME_RMA_MEM(NAME, SCALE)                                                                 \
+  CHIME_FN void chime_put##NAME(void* dst, const void* src, size_t n, int pe) {                    \
+    CHIME_BOTH(chime::putmem(chime::self(), chime::Thread{}, dst, src, CHIME_BYTES(n, SCALE), pe), \
+               chime_host_put(dst, src, CHIME_BYTES(n, SCALE), pe));                               \
+  }                                                                                                \
+  CHIME_FN void chime_put##NAME##_nbi(void* dst, const void* src, size_t n, int pe) {              \
+    CHIME_BOTH(                                                                                    \
+        chime::putmem_nbi(chime::self(), chime::Thread{}, dst, src, CHIME_BYTES(n, SCALE), pe),    \
+        chime_host_put_nbi(dst, src, CHIME_BYTES(n, SCALE), pe));                                  \
+  }                                                                                                \
+  CHIME_FN void chime_get##NAME(void* dst, const void* src, size_t n, int pe) {                    \
+    CHIME_BOTH(chime::getmem(chime::self(), chime::Thread{}, dst, src, CHIME_BYTES(n, SCALE), pe), \
+               chime_host_get(dst, src, CHIME_BYTES(n, SCALE), pe));                               \
+  }                                                                                                \
+  CHIME_FN void chime_get##NAME##_nbi(void* dst, const void* src, size_t n, int pe) {              \
+    CHIME_BOTH(                                                                                    \
+        chime::getmem_nbi(chime::self(), chime::Thread{}, dst, src, CHIME_BYTES(n, SCALE), pe),    \
+        chime_host_get_nbi(dst, src, CHIME_BYTES(n, SCALE), pe));                                  \
+  }                                                                                                \
+  CHIME_FN void chime_put##NAME##_signal(void* dst, const void* src, size_t n, uint64_t* sig,      \
+                                         uint64_t value, int op, int pe) {                         \
+    CHIME_BOTH(chime::putmem_signal(chime::self(), chime::Thread{}, dst, src,                      \
+                                    CHIME_BYTES(n, SCALE), chime::signal_of(sig, value, op), pe),  \
+               chime_host_put_signal(dst, src, CHIME_BYTES(n, SCALE), sig, value, op, pe));        \
+  }                                                                                                \
+  CHIME_FN void chime_put##NAME##_signal_nbi(void* dst, const void* src, size_t n, uint64_t* sig,  \
+                                             uint64_t value, int op, int pe) {                     \
+    CHIME_BOTH(                                                                                    \
+        chime::putmem_signal_nbi(chime::self(), chime::Thread{}, dst, src, CHIME_BYTES(n, SCALE),  \
+                                 chime::signal_of(sig, value, op), pe),                            \
+        chime_host_put_signal_nbi(dst, src, CHIME_BYTES(n, SCALE), sig, value, op, pe));           \
   }
 CHIME_RMA_MEM(mem, 1)
 CHIME_FOR_RMA_SIZES(CHIME_RMA_MEM)
@@ -153,7 +157,7 @@ CHIME_FN void chimex_signal_op(uint64_t* sig, uint64_t value, int op, int pe) {
              chime_host_signal_op(sig, value, op, pe));
 }
 CHIME_FN uint64_t chime_signal_fetch(const uint64_t* sig) {
-  CHIME_BOTH(return chime::signal_fetch(sig), return chime_host_signal_fetch(sig));
+  CHIME_BOTH(return chime::signal_fetch(chime::self(), sig), return chime_host_signal_fetch(sig));
 }
 CHIME_FN uint64_t chime_signal_wait_until(uint64_t* sig, int cmp, uint64_t value) {
   CHIME_BOTH(return chime::signal_wait_until(chime::self(), sig, (chime::Cmp)cmp, value),
@@ -307,44 +311,47 @@ CHIME_FOR_WAIT_TYPES(CHIME_WAIT)
 
 #define CHIME_TEST(NAME, T)                                                                        \
   CHIME_FN int chime_##NAME##_test(T* ivar, int cmp, T value) {                                    \
-    CHIME_BOTH(return chime::test(ivar, (chime::Cmp)cmp, value),                                   \
+    CHIME_BOTH(return chime::test(chime::self(), ivar, (chime::Cmp)cmp, value),                    \
                       CHIME_WAIT_SET(T, ivar, 1, NULL, cmp, &value, 0, CHIME_WAIT_ALL, NULL);      \
                return (int)chime_host_test(&request));                                             \
   }                                                                                                \
   CHIME_FN int chime_##NAME##_test_all(T* ivars, size_t n, const int* status, int cmp, T value) {  \
-    CHIME_BOTH(return chime::test_all(ivars, n, status, (chime::Cmp)cmp, value),                   \
+    CHIME_BOTH(return chime::test_all(chime::self(), ivars, n, status, (chime::Cmp)cmp, value),    \
                       CHIME_WAIT_SET(T, ivars, n, status, cmp, &value, 0, CHIME_WAIT_ALL, NULL);   \
                return (int)chime_host_test(&request));                                             \
   }                                                                                                \
   CHIME_FN size_t chime_##NAME##_test_any(T* ivars, size_t n, const int* status, int cmp,          \
                                           T value) {                                               \
-    CHIME_BOTH(return chime::test_any(ivars, n, status, (chime::Cmp)cmp, value),                   \
+    CHIME_BOTH(return chime::test_any(chime::self(), ivars, n, status, (chime::Cmp)cmp, value),    \
                       CHIME_WAIT_SET(T, ivars, n, status, cmp, &value, 0, CHIME_WAIT_ANY, NULL);   \
                return chime_host_test(&request));                                                  \
   }                                                                                                \
   CHIME_FN size_t chime_##NAME##_test_some(T* ivars, size_t n, size_t* indices, const int* status, \
                                            int cmp, T value) {                                     \
     CHIME_BOTH(                                                                                    \
-        return chime::test_some(ivars, n, indices, status, (chime::Cmp)cmp, value),                \
+        return chime::test_some(chime::self(), ivars, n, indices, status, (chime::Cmp)cmp, value), \
                CHIME_WAIT_SET(T, ivars, n, status, cmp, &value, 0, CHIME_WAIT_SOME, indices);      \
         return chime_host_test(&request));                                                         \
   }                                                                                                \
   CHIME_FN int chime_##NAME##_test_all_vector(T* ivars, size_t n, const int* status, int cmp,      \
                                               T* values) {                                         \
-    CHIME_BOTH(return chime::test_all_vector(ivars, n, status, (chime::Cmp)cmp, values),           \
-                      CHIME_WAIT_SET(T, ivars, n, status, cmp, values, 1, CHIME_WAIT_ALL, NULL);   \
-               return (int)chime_host_test(&request));                                             \
+    CHIME_BOTH(                                                                                    \
+        return chime::test_all_vector(chime::self(), ivars, n, status, (chime::Cmp)cmp, values),   \
+               CHIME_WAIT_SET(T, ivars, n, status, cmp, values, 1, CHIME_WAIT_ALL, NULL);          \
+        return (int)chime_host_test(&request));                                                    \
   }                                                                                                \
   CHIME_FN size_t chime_##NAME##_test_any_vector(T* ivars, size_t n, const int* status, int cmp,   \
                                                  T* values) {                                      \
-    CHIME_BOTH(return chime::test_any_vector(ivars, n, status, (chime::Cmp)cmp, values),           \
-                      CHIME_WAIT_SET(T, ivars, n, status, cmp, values, 1, CHIME_WAIT_ANY, NULL);   \
-               return chime_host_test(&request));                                                  \
+    CHIME_BOTH(                                                                                    \
+        return chime::test_any_vector(chime::self(), ivars, n, status, (chime::Cmp)cmp, values),   \
+               CHIME_WAIT_SET(T, ivars, n, status, cmp, values, 1, CHIME_WAIT_ANY, NULL);          \
+        return chime_host_test(&request));                                                         \
   }                                                                                                \
   CHIME_FN size_t chime_##NAME##_test_some_vector(T* ivars, size_t n, size_t* indices,             \
                                                   const int* status, int cmp, T* values) {         \
     CHIME_BOTH(                                                                                    \
-        return chime::test_some_vector(ivars, n, indices, status, (chime::Cmp)cmp, values),        \
+        return chime::test_some_vector(chime::self(), ivars, n, indices, status, (chime::Cmp)cmp,  \
+                                       values),                                                    \
                CHIME_WAIT_SET(T, ivars, n, status, cmp, values, 1, CHIME_WAIT_SOME, indices);      \
         return chime_host_test(&request));                                                         \
   }
@@ -368,25 +375,27 @@ CHIME_FN void chime_sync_all(void) {
 #define CHIME_ON_STREAM(NAME, T)                                                                 \
   static inline void chimex_##NAME##_put_on_stream(T* dst, const T* src, size_t n, int pe,       \
                                                    chimex_stream_t stream) {                     \
-    chimex_putmem_on_stream(dst, src, n * sizeof(T), pe, stream);                                \
+    chimex_putmem_on_stream(dst, src, CHIME_BYTES(n, sizeof(T)), pe, stream);                    \
   }                                                                                              \
   static inline void chimex_##NAME##_put_nbi_on_stream(T* dst, const T* src, size_t n, int pe,   \
                                                        chimex_stream_t stream) {                 \
-    chimex_putmem_nbi_on_stream(dst, src, n * sizeof(T), pe, stream);                            \
+    chimex_putmem_nbi_on_stream(dst, src, CHIME_BYTES(n, sizeof(T)), pe, stream);                \
   }                                                                                              \
   static inline void chimex_##NAME##_get_on_stream(T* dst, const T* src, size_t n, int pe,       \
                                                    chimex_stream_t stream) {                     \
-    chimex_getmem_on_stream(dst, src, n * sizeof(T), pe, stream);                                \
+    chimex_getmem_on_stream(dst, src, CHIME_BYTES(n, sizeof(T)), pe, stream);                    \
   }                                                                                              \
   static inline void chimex_##NAME##_put_signal_on_stream(T* dst, const T* src, size_t n,        \
                                                           uint64_t* sig, uint64_t value, int op, \
                                                           int pe, chimex_stream_t stream) {      \
-    chimex_putmem_signal_on_stream(dst, src, n * sizeof(T), sig, value, op, pe, stream);         \
+    chimex_putmem_signal_on_stream(dst, src, CHIME_BYTES(n, sizeof(T)), sig, value, op, pe,      \
+                                   stream);                                                      \
   }                                                                                              \
   static inline void chimex_##NAME##_put_signal_nbi_on_stream(                                   \
       T* dst, const T* src, size_t n, uint64_t* sig, uint64_t value, int op, int pe,             \
       chimex_stream_t stream) {                                                                  \
-    chimex_putmem_signal_nbi_on_stream(dst, src, n * sizeof(T), sig, value, op, pe, stream);     \
+    chimex_putmem_signal_nbi_on_stream(dst, src, CHIME_BYTES(n, sizeof(T)), sig, value, op, pe,  \
+                                       stream);                                                  \
   }
 CHIME_FOR_FAMILY_RMA_TYPES(CHIME_ON_STREAM)
 #undef CHIME_ON_STREAM

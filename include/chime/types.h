@@ -15,6 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// The size of `n` elements of `size` bytes; SIZE_MAX, which no heap has, where size_t cannot hold
+// it.
+#define CHIME_BYTES(n, size) ((n) >= SIZE_MAX / (size) ? SIZE_MAX : (n) * (size))
+
 // Standard AMO types, bitwise part. OpenSHMEM 1.5 Table 7. Used by: atomic_and/or/xor and their
 // fetch forms.
 #define CHIME_FOR_BITWISE_AMO_TYPES(X, ...)                   \

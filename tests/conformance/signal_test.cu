@@ -146,7 +146,7 @@ CHIME_KERNEL inline void add_signals(CHIME_GRID_CONSTANT const Context context, 
   if (context.my_pe != 0 || exec::grid_rank() != 0) return;
   const std::uint64_t all = exec::grid_threads() * std::uint64_t(context.n_pes);
   signal_wait_until(context, word, Cmp::kEq, all);
-  *fetched = signal_fetch(word);
+  *fetched = signal_fetch(context, word);
 }
 
 IN_EVERY_WORLD(SignalOp, AddsOfAllThreadsAreCounted) {

@@ -41,13 +41,14 @@ std::vector<T> edges() {
 
 // ---- One word -----------------------------------------------------------------------------------
 
-// results[i * 6 + cmp] = test(words[i], cmp, values[i]); waits for those that must hold already.
+// results[i * 6 + cmp] = test(context, words[i], cmp, values[i]); waits for those that must hold
+// already.
 template <class T>
 CHIME_KERNEL void compare_all(CHIME_GRID_CONSTANT const Context context, const T* words,
                               const T* values, int* results) {
   const unsigned i = exec::thread_rank();
   for (int cmp = 0; cmp < kComparisons; ++cmp) {
-    results[i * kComparisons + cmp] = test(words + i, Cmp(cmp), values[i]);
+    results[i * kComparisons + cmp] = test(context, words + i, Cmp(cmp), values[i]);
     if (results[i * kComparisons + cmp]) wait_until(context, words + i, Cmp(cmp), values[i]);
   }
 }
@@ -212,9 +213,9 @@ CHIME_KERNEL void look_at_many(CHIME_GRID_CONSTANT const Context context, const 
   std::size_t indices[kWords];
   seen->any_of_none = wait_until_any(context, words, kWords, skip_all, Cmp::kEq, T(0));
   seen->some_of_none = wait_until_some(context, words, kWords, indices, skip_all, Cmp::kEq, T(0));
-  seen->all_skipped = test_all(words, kWords, skip_all, Cmp::kEq, T(0));
-  seen->any_now = test_any(words, kWords, skip_but_3, Cmp::kEq, T(4));
-  seen->some_now = test_some(words, kWords, indices, skip_but_3, Cmp::kGt, T(0));
+  seen->all_skipped = test_all(context, words, kWords, skip_all, Cmp::kEq, T(0));
+  seen->any_now = test_any(context, words, kWords, skip_but_3, Cmp::kEq, T(4));
+  seen->some_now = test_some(context, words, kWords, indices, skip_but_3, Cmp::kGt, T(0));
   seen->some_index = indices[0];
 }
 

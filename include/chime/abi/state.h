@@ -12,7 +12,7 @@
 
 namespace chime {
 
-inline constexpr std::uint32_t kAbiVersion = 1;
+inline constexpr std::uint32_t kAbiVersion = 2;
 
 // How a PE's memory is reached. `peer.cuh` alone decides which one is used.
 enum class Path : std::uint32_t { kNone = 0, kP2p = 1, kNic = 2, kProxy = 3 };
@@ -31,6 +31,13 @@ enum class WaitKind : std::uint32_t {
   kQuiet = 5,
   kGridSync = 6,
   kUser = 7,
+};
+
+// What is wrong with an operation that did not begin.
+enum class Fault : std::uint16_t {
+  kPlace = 0,       // the PE, the address or the size: the record's other fields tell
+  kSignalOp = 1,    // `expected`, which is no SignalOp
+  kComparison = 2,  // `expected`, which is no comparison
 };
 
 namespace abi {
@@ -55,9 +62,10 @@ struct alignas(64) ErrorRecord {
                            // host/async_error.cpp)
   std::int32_t status;     // chimex_status
   std::int32_t pe;         // peer concerned, -1 if unknown
-  std::uint32_t wait;      // WaitKind
+  std::uint16_t wait;      // WaitKind; kNone: an operation, wait or test that did not begin
+  std::uint16_t fault;     // Fault, if `wait` is kNone
   std::uint64_t address;   // what was waited on or operated on, in this PE's address space
-  std::uint64_t expected;  // value compared with; bytes if `wait` is kNone
+  std::uint64_t expected;  // value compared with; bytes, or as `fault` says, if `wait` is kNone
   std::uint64_t seen;      // last value seen
   std::uint64_t waited_ns;
 };
@@ -99,7 +107,7 @@ struct Context {
       0;  // bound of Chime's own waits (barrier, sync); 0 = none. CHIME_TIMEOUT
   OnError on_error = OnError::kExit;
   Path amo_path = Path::kP2p;  // one per job: see peer.cuh
-  std::uint32_t checked = 0;   // 1: device code checks PEs and addresses. CHIME_CHECK
+  std::uint32_t checked = 0;   // 1: device code checks its arguments. CHIME_CHECK
   std::uint32_t reserved = 0;
 };
 static_assert(sizeof(Context) <= 512, "must fit in constant memory and in kernel arguments");

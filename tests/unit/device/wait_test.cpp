@@ -126,32 +126,32 @@ class Sets : public testing::Test {
 };
 
 TEST_F(Sets, TestAll) {
-  EXPECT_TRUE(test_all(e, 6, nullptr, Cmp::kGe, 0));
-  EXPECT_FALSE(test_all(e, 6, nullptr, Cmp::kGe, 10));
-  EXPECT_TRUE(test_all(e + 1, 5, nullptr, Cmp::kGe, 10));
-  EXPECT_TRUE(test_all(e, 6, skip_all, Cmp::kEq, 77));
+  EXPECT_TRUE(test_all(ctx, e, 6, nullptr, Cmp::kGe, 0));
+  EXPECT_FALSE(test_all(ctx, e, 6, nullptr, Cmp::kGe, 10));
+  EXPECT_TRUE(test_all(ctx, e + 1, 5, nullptr, Cmp::kGe, 10));
+  EXPECT_TRUE(test_all(ctx, e, 6, skip_all, Cmp::kEq, 77));
   const int values[6] = {0, -1, 20, -1, 40, -1};
-  EXPECT_TRUE(test_all_vector(e, 6, skip_odd, Cmp::kEq, values));
-  EXPECT_FALSE(test_all_vector(e, 6, nullptr, Cmp::kEq, values));
+  EXPECT_TRUE(test_all_vector(ctx, e, 6, skip_odd, Cmp::kEq, values));
+  EXPECT_FALSE(test_all_vector(ctx, e, 6, nullptr, Cmp::kEq, values));
 }
 
 TEST_F(Sets, TestAny) {
-  EXPECT_EQ(test_any(e, 6, nullptr, Cmp::kGe, 25), 3u);
-  EXPECT_EQ(test_any(e, 6, skip_odd, Cmp::kGe, 25), 4u);
-  EXPECT_EQ(test_any(e, 6, nullptr, Cmp::kEq, 77), SIZE_MAX);
+  EXPECT_EQ(test_any(ctx, e, 6, nullptr, Cmp::kGe, 25), 3u);
+  EXPECT_EQ(test_any(ctx, e, 6, skip_odd, Cmp::kGe, 25), 4u);
+  EXPECT_EQ(test_any(ctx, e, 6, nullptr, Cmp::kEq, 77), SIZE_MAX);
   const int values[6] = {1, 1, 1, 30, 1, 1};
-  EXPECT_EQ(test_any_vector(e, 6, nullptr, Cmp::kEq, values), 3u);
+  EXPECT_EQ(test_any_vector(ctx, e, 6, nullptr, Cmp::kEq, values), 3u);
 }
 
 TEST_F(Sets, TestSome) {
-  EXPECT_EQ(test_some(e, 6, indices, nullptr, Cmp::kGt, 25), 3u);
+  EXPECT_EQ(test_some(ctx, e, 6, indices, nullptr, Cmp::kGt, 25), 3u);
   EXPECT_EQ(indices[0], 3u);
   EXPECT_EQ(indices[2], 5u);
-  EXPECT_EQ(test_some(e, 6, indices, skip_odd, Cmp::kGt, 25), 1u);
+  EXPECT_EQ(test_some(ctx, e, 6, indices, skip_odd, Cmp::kGt, 25), 1u);
   EXPECT_EQ(indices[0], 4u);
-  EXPECT_EQ(test_some(e, 6, indices, skip_all, Cmp::kGt, 25), 0u);
+  EXPECT_EQ(test_some(ctx, e, 6, indices, skip_all, Cmp::kGt, 25), 0u);
   const int values[6] = {0, 0, 0, 0, 40, 50};
-  EXPECT_EQ(test_some_vector(e, 6, indices, nullptr, Cmp::kEq, values), 3u);
+  EXPECT_EQ(test_some_vector(ctx, e, 6, indices, nullptr, Cmp::kEq, values), 3u);
 }
 
 TEST_F(Sets, WaitsThatHoldReturnAtOnce) {

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -216,6 +217,75 @@ void operates_wrongly() {
   chime_finalize();
 }
 
+void moves_more_than_memory_holds() {
+  chime_init();
+  auto words = static_cast<int*>(chime_malloc(4096));
+  int local = 0;
+  // Each is 4 bytes if its size is taken modulo 2^64.
+  const std::size_t of_ints = (std::size_t{1} << 62) + 1;
+  chime_int_put(words, &local, of_ints, 0);
+  say(std::string("put: ") + chimex_last_error());
+  chime_int_get_nbi(&local, words, of_ints, 0);
+  say(std::string("get: ") + chimex_last_error());
+  chime_put32(words, &local, of_ints, 0);
+  say(std::string("put32: ") + chimex_last_error());
+  chimex_int_put_on_stream(words, &local, of_ints, 0, nullptr);
+  say(std::string("stream: ") + chimex_last_error());
+  chime_int_iput(words, &local, PTRDIFF_MAX, 1, 5, 0);
+  say(std::string("iput: ") + chimex_last_error());
+  chime_finalize();
+}
+
+void says_nothing_to_nobody() {
+  chime_init();
+  auto words = static_cast<int*>(chime_malloc(4096));
+  chime_int_put(words, words, 0, n());
+  say(std::string("put: ") + chimex_last_error());
+  chime_int_iget(words, words, 1, 1, 0, -1);
+  say(std::string("iget: ") + chimex_last_error());
+  chime_int_put(words, words, 0, 0);
+  say("came back");
+  chime_finalize();
+}
+
+void signals_in_an_unknown_way() {
+  chime_init();
+  auto word = static_cast<std::uint64_t*>(chime_calloc(2, sizeof(std::uint64_t)));
+  chime_uint64_put_signal(word + 1, word + 1, 1, word, 7, 42, 0);
+  say(std::string("put_signal: ") + chimex_last_error());
+  chimex_signal_op(word, 7, -1, 0);
+  say(std::string("signal_op: ") + chimex_last_error());
+  say("the word is " + std::to_string(*word));
+  chime_finalize();
+}
+
+void say_result(const std::string& call, int result) {
+  say(call + ": " + std::to_string(result) + " " + chimex_last_error());
+}
+
+void waits_wrongly() {
+  chime_init();
+  static int outside[2];
+  static std::uint64_t signal_outside;
+  auto word = static_cast<int*>(chime_calloc(1, sizeof(int)));
+  chime_int_wait_until(outside, CHIME_CMP_EQ, 0);
+  say(std::string("wait: ") + chimex_last_error());
+  chime_int_wait_until_all(outside, 2, nullptr, CHIME_CMP_EQ, 0);
+  say(std::string("wait_all: ") + chimex_last_error());
+  say_result("test", chime_int_test(outside, CHIME_CMP_EQ, 0));
+  chime_signal_wait_until(&signal_outside, CHIME_CMP_EQ, 0);
+  say(std::string("signal_wait: ") + chimex_last_error());
+  chime_signal_fetch(&signal_outside);
+  say(std::string("signal_fetch: ") + chimex_last_error());
+  say_result("timeout", chimex_int_wait_until_timeout(outside, CHIME_CMP_EQ, 0, 1'000'000));
+  chime_int_wait_until(word, 42, 0);
+  say(std::string("wait: ") + chimex_last_error());
+  say_result("test", chime_int_test(word, -3, 0));
+  say_result("timeout", chimex_signal_wait_until_timeout(reinterpret_cast<std::uint64_t*>(word), 6,
+                                                         0, 1'000'000, &signal_outside));
+  chime_finalize();
+}
+
 void puts_to_an_unmapped_pe() {
   chime_init();
   auto word = static_cast<int*>(chime_malloc(sizeof(int)));
@@ -324,6 +394,10 @@ void gives_null_pointers() {
 
 const std::map<std::string, void (*)()> kActs = {
     {"joins_and_leaves", joins_and_leaves},
+    {"moves_more_than_memory_holds", moves_more_than_memory_holds},
+    {"says_nothing_to_nobody", says_nothing_to_nobody},
+    {"signals_in_an_unknown_way", signals_in_an_unknown_way},
+    {"waits_wrongly", waits_wrongly},
     {"joins_three_times", joins_three_times},
     {"mallocs_before_init", mallocs_before_init},
     {"mallocs_after_finalize", mallocs_after_finalize},

@@ -313,6 +313,47 @@ TEST(Operations, WrongArgumentsAreNamedInACheckedRun) {
   EXPECT_EQ(count(outcome.output, "then sees 5"), 2) << outcome.output;
 }
 
+// One PE in a checked run; `what`: the act.
+std::string checked_run(const std::string& what) {
+  Outcome outcome = alone(what, "CHIME_ON_ERROR=return CHIME_LOG=off CHIME_CHECK=1");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  return outcome.output;
+}
+
+TEST(CheckedRun, SizesThatOverflowAreNamed) {
+  const std::string output = checked_run("moves_more_than_memory_holds");
+  for (const char* call : {"put", "get", "put32", "stream", "iput"}) {
+    EXPECT_THAT(output, ContainsRegex(std::string("says ") + call +
+                                      ": [^\n]*more bytes than size_t counts, at heap \\+ 65536"));
+  }
+}
+
+TEST(CheckedRun, ThePeOfAnEmptyTransferMustExist) {
+  const std::string output = checked_run("says_nothing_to_nobody");
+  EXPECT_THAT(output, ContainsRegex("says put: [^\n]*there is no PE 1"));
+  EXPECT_THAT(output, ContainsRegex("says iget: [^\n]*there is no PE -1"));
+  EXPECT_THAT(output, HasSubstr("came back"));
+}
+
+TEST(CheckedRun, AnUnknownSignalOperationIsNamed) {
+  const std::string output = checked_run("signals_in_an_unknown_way");
+  EXPECT_THAT(output, ContainsRegex("says put_signal: [^\n]*there is no signal operation 42"));
+  EXPECT_THAT(output, ContainsRegex("says signal_op: [^\n]*there is no signal operation -1"));
+  EXPECT_THAT(output, HasSubstr("the word is 0"));
+}
+
+TEST(CheckedRun, WaitsAndTestsElsewhereOrWithAnUnknownComparisonAreNamed) {
+  const std::string output = checked_run("waits_wrongly");
+  for (const char* call : {"wait", "wait_all", "test", "signal_wait", "signal_fetch", "timeout"}) {
+    EXPECT_THAT(output,
+                ContainsRegex(std::string("says ") + call +
+                              ": [^\n]*is not a symmetric address: it is outside the heap"));
+  }
+  EXPECT_THAT(output, ContainsRegex("says wait: [^\n]*there is no comparison 42"));
+  EXPECT_THAT(output, ContainsRegex("says test: 0[^\n]*there is no comparison -3"));
+  EXPECT_THAT(output, ContainsRegex("says timeout: 1 [^\n]*there is no comparison 6"));
+}
+
 TEST(Operations, AnUnmappedPeIsUnreachableAndSaysWhatToSet) {
   Outcome outcome =
       job(2, "puts_to_an_unmapped_pe", "CHIME_ON_ERROR=return CHIME_LOG=off CHIME_P2P=off");

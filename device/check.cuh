@@ -1,0 +1,56 @@
+// What a wait, test or fetch on this PE's own memory refuses before it begins: an address outside
+// the heap, in a checked job (CHIME_CHECK=1), and a comparison that does not exist.
+//
+// What puts, gets and atomics refuse is part of finding their target: peer.cuh.
+#ifndef CHIME_DEVICE_CHECK_CUH_
+#define CHIME_DEVICE_CHECK_CUH_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "chime/abi/state.h"
+#include "chime/device/compare.cuh"
+#include "chime/device/exec.cuh"
+#include "chime/device/fail.cuh"
+#include "chime/device/peer.cuh"
+
+namespace chime::detail {
+
+// What is looked at.
+struct Watched {
+  const void* address;
+  std::size_t bytes;
+  Cmp cmp = Cmp::kEq;
+};
+
+CHIME_DEVICE bool is_refused(const Context& ctx, const Watched& watched) {
+  return !compare_exists(watched.cmp) || (ctx.checked != 0 && watched.bytes != 0 &&
+                                          !is_in_heap(ctx, watched.address, watched.bytes));
+}
+
+// REQUIRES: is_refused(ctx, watched).
+CHIME_DEVICE void record_refusal(const Context& ctx, const Watched& watched) {
+  const bool compares = compare_exists(watched.cmp);
+  record(ctx, {.status = CHIMEX_ERR_INVALID,
+               .pe = ctx.my_pe,
+               .fault = compares ? Fault::kPlace : Fault::kComparison,
+               .address = watched.address,
+               .expected = compares ? watched.bytes : static_cast<std::uint64_t>(watched.cmp)});
+}
+
+// False if the wait or test is refused: then that is recorded, and the thread leaves.
+CHIME_DEVICE bool begins(const Context& ctx, const Watched& watched) {
+  if (!is_refused(ctx, watched)) return true;
+  record_refusal(ctx, watched);
+  leave(ctx);
+  return false;
+}
+
+// The same for what looks once, and may do it often: free in a job that is not checked.
+CHIME_DEVICE bool passes(const Context& ctx, const Watched& watched) {
+  return ctx.checked == 0 || begins(ctx, watched);
+}
+
+}  // namespace chime::detail
+
+#endif  // CHIME_DEVICE_CHECK_CUH_

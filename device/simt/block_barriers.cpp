@@ -1,0 +1,95 @@
+// Barriers of the block, and of the grid: one thread of each block arrives there for all of it.
+#include "chime/device/simt/block_turns.hpp"
+
+namespace chime::simt {
+
+namespace {
+
+constexpr const char* kGridBarrier = "sync_grid";
+
+}  // namespace
+
+int Block::named_barrier_of(unsigned rank) const {
+  for (int id = 1; id < kBarriers; ++id) {
+    if (barrier(id).waiting.contains(rank)) return id;
+  }
+  return 0;
+}
+
+bool Block::is_complete(const Barrier& barrier) const {
+  if (!barrier.arrived) return false;
+  return barrier.arrived >= (barrier.expected ? barrier.expected : live_count_);
+}
+
+void Block::join(Barrier& barrier, Thread& self, unsigned expected, const char* kind,
+                 BlockReduction reduction, int value) {
+  if (barrier.arrived == 0) {
+    barrier.kind = kind;
+    barrier.expected = expected;
+    barrier.reduction = reduction;
+    barrier.accumulated = reduction == BlockReduction::kAnd;
+  } else if (barrier.kind != kind || barrier.expected != expected ||
+             barrier.reduction != reduction) {
+    kernel_fault(self, "divergence: it calls %s(%u threads) where others wait at %s(%u threads)",
+                 kind, expected, barrier.kind, barrier.expected);
+  }
+  switch (reduction) {
+    case BlockReduction::kNone:
+      break;
+    case BlockReduction::kCount:
+      barrier.accumulated += value != 0;
+      break;
+    case BlockReduction::kAnd:
+      barrier.accumulated &= value != 0;
+      break;
+    case BlockReduction::kOr:
+      barrier.accumulated |= value != 0;
+      break;
+  }
+  ++barrier.arrived;
+}
+
+void Block::complete(Barrier& barrier) {
+  if (barrier.kind == kGridBarrier) {
+    if (weak) stores_.meet_grid();
+    grow_to_all(*launch_);
+    launch_->grid_barrier.arrive_and_wait();
+    if (launch_->is_abandoned()) return release_all_to_end();
+  }
+  barrier.result = barrier.accumulated;
+  barrier.arrived = 0;
+  runnable_.take(barrier.waiting, threads);
+  idle_turns = 0;
+}
+
+int Block::meet(Thread& self, int index, unsigned expected, const char* kind,
+                BlockReduction reduction, int value) {
+  check_stack(self);
+  end_if_abandoned(self);
+  Barrier& barrier = barriers_[static_cast<std::size_t>(index)];
+  const void* cell = sync_cell(static_cast<unsigned>(index));
+  happens_before(cell);
+  if (weak) stores_.meet_block(place_of(self));
+  join(barrier, self, expected, kind, reduction, value);
+  if (is_complete(barrier)) {
+    complete(barrier);
+    if (gives_up_) end(self);
+  } else {
+    barrier.waiting.add(self.rank);
+    wait(self, kind, 0);
+  }
+  happens_after(cell);
+  return barrier.result;
+}
+
+void Block::meet_grid(Thread& self) {
+  if (!launch_->config.cooperative) {
+    kernel_fault(self,
+                 "sync_grid in a launch that is not cooperative: set LaunchConfig::cooperative");
+  }
+  happens_before(&launch_->grid_barrier);
+  meet(self, 0, 0, kGridBarrier, BlockReduction::kNone, 0);
+  happens_after(&launch_->grid_barrier);
+}
+
+}  // namespace chime::simt

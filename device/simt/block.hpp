@@ -36,11 +36,18 @@ struct Thread : ThreadState {
   FenceModel fences;               // TSan
 };
 
+// What threads call when they meet at a barrier: all the same. Small, to travel in two registers.
+struct Meeting {
+  const char* kind = nullptr;
+  unsigned expected = 0;  // 0: every live thread of the block
+  BlockReduction reduction = BlockReduction::kNone;
+
+  bool operator==(const Meeting&) const = default;
+};
+
 struct Barrier {
   unsigned arrived = 0;
-  unsigned expected = 0;  // 0: every live thread of the block
-  const char* kind = nullptr;
-  BlockReduction reduction = BlockReduction::kNone;
+  Meeting meeting;
   int accumulated = 0, result = 0;
   ThreadSet waiting;
 };
@@ -57,8 +64,7 @@ class Block : public BlockState {
 
   void yield(Thread& self);
   void scheduling_point(Thread& self);
-  int meet(Thread& self, int barrier, unsigned expected, const char* kind, BlockReduction reduction,
-           int value);
+  int meet(Thread& self, int barrier, Meeting meeting, int value);
   void meet_grid(Thread& self);
   LaneValue collective(Thread& self, const LaneRequest& request);
   unsigned converge(Thread& self, const void* site);
@@ -105,8 +111,6 @@ class Block : public BlockState {
   void count_out(Thread& self);
   void check_stack(const Thread& self) const;
 
-  void join(Barrier& barrier, Thread& self, unsigned expected, const char* kind,
-            BlockReduction reduction, int value);
   bool is_complete(const Barrier& barrier) const;
   void complete(Barrier& barrier);
 

@@ -7,6 +7,39 @@ namespace {
 
 constexpr const char* kGridBarrier = "sync_grid";
 
+void accumulate(Barrier& barrier, bool value) {
+  switch (barrier.meeting.reduction) {
+    case BlockReduction::kNone:
+      break;
+    case BlockReduction::kCount:
+      barrier.accumulated += value;
+      break;
+    case BlockReduction::kAnd:
+      barrier.accumulated &= value;
+      break;
+    case BlockReduction::kOr:
+      barrier.accumulated |= value;
+      break;
+  }
+}
+
+[[gnu::cold]] [[noreturn]] void report_divergence(const Thread& self, const Meeting& meeting,
+                                                  const Meeting& others) {
+  kernel_fault(self, "divergence: it calls %s(%u threads) where others wait at %s(%u threads)",
+               meeting.kind, meeting.expected, others.kind, others.expected);
+}
+
+void join(Barrier& barrier, const Thread& self, Meeting meeting, int value) {
+  if (barrier.arrived == 0) {
+    barrier.meeting = meeting;
+    barrier.accumulated = meeting.reduction == BlockReduction::kAnd;
+  } else if (barrier.meeting != meeting) {
+    report_divergence(self, meeting, barrier.meeting);
+  }
+  if (meeting.reduction != BlockReduction::kNone) accumulate(barrier, value != 0);
+  ++barrier.arrived;
+}
+
 }  // namespace
 
 int Block::named_barrier_of(unsigned rank) const {
@@ -18,39 +51,11 @@ int Block::named_barrier_of(unsigned rank) const {
 
 bool Block::is_complete(const Barrier& barrier) const {
   if (!barrier.arrived) return false;
-  return barrier.arrived >= (barrier.expected ? barrier.expected : live_count_);
-}
-
-void Block::join(Barrier& barrier, Thread& self, unsigned expected, const char* kind,
-                 BlockReduction reduction, int value) {
-  if (barrier.arrived == 0) {
-    barrier.kind = kind;
-    barrier.expected = expected;
-    barrier.reduction = reduction;
-    barrier.accumulated = reduction == BlockReduction::kAnd;
-  } else if (barrier.kind != kind || barrier.expected != expected ||
-             barrier.reduction != reduction) {
-    kernel_fault(self, "divergence: it calls %s(%u threads) where others wait at %s(%u threads)",
-                 kind, expected, barrier.kind, barrier.expected);
-  }
-  switch (reduction) {
-    case BlockReduction::kNone:
-      break;
-    case BlockReduction::kCount:
-      barrier.accumulated += value != 0;
-      break;
-    case BlockReduction::kAnd:
-      barrier.accumulated &= value != 0;
-      break;
-    case BlockReduction::kOr:
-      barrier.accumulated |= value != 0;
-      break;
-  }
-  ++barrier.arrived;
+  return barrier.arrived >= (barrier.meeting.expected ? barrier.meeting.expected : live_count_);
 }
 
 void Block::complete(Barrier& barrier) {
-  if (barrier.kind == kGridBarrier) {
+  if (barrier.meeting.kind == kGridBarrier) {
     if (weak) stores_.meet_grid();
     grow_to_all(*launch_);
     launch_->grid_barrier.arrive_and_wait();
@@ -62,21 +67,20 @@ void Block::complete(Barrier& barrier) {
   idle_turns = 0;
 }
 
-int Block::meet(Thread& self, int index, unsigned expected, const char* kind,
-                BlockReduction reduction, int value) {
+int Block::meet(Thread& self, int index, Meeting meeting, int value) {
   check_stack(self);
   end_if_abandoned(self);
   Barrier& barrier = barriers_[static_cast<std::size_t>(index)];
   const void* cell = sync_cell(static_cast<unsigned>(index));
   happens_before(cell);
   if (weak) stores_.meet_block(place_of(self));
-  join(barrier, self, expected, kind, reduction, value);
+  join(barrier, self, meeting, value);
   if (is_complete(barrier)) {
     complete(barrier);
     if (gives_up_) end(self);
   } else {
     barrier.waiting.add(self.rank);
-    wait(self, kind, 0);
+    wait(self, meeting.kind, 0);
   }
   happens_after(cell);
   return barrier.result;
@@ -88,7 +92,7 @@ void Block::meet_grid(Thread& self) {
                  "sync_grid in a launch that is not cooperative: set LaunchConfig::cooperative");
   }
   happens_before(&launch_->grid_barrier);
-  meet(self, 0, 0, kGridBarrier, BlockReduction::kNone, 0);
+  meet(self, 0, {.kind = kGridBarrier}, 0);
   happens_after(&launch_->grid_barrier);
 }
 

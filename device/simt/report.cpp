@@ -82,8 +82,8 @@ void add_barrier(Text& text, const Block& block, unsigned rank) {
   const int id = block.named_barrier_of(rank);
   if (id == 0) return;
   const Barrier& barrier = block.barrier(id);
-  text.add("(%d, %u): %u of %u threads have come", id, barrier.expected, barrier.arrived,
-           barrier.expected);
+  text.add("(%d, %u): %u of %u threads have come", id, barrier.meeting.expected, barrier.arrived,
+           barrier.meeting.expected);
 }
 
 bool wait_alike(const Block& block, unsigned first, unsigned second) {

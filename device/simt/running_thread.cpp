@@ -63,7 +63,7 @@ void scheduling_point() {
 
 int sync_block(BlockReduction reduction, int value) {
   Thread& self = thread_in_kernel("sync_block");
-  return block_of(self).meet(self, 0, 0, "sync_block", reduction, value);
+  return block_of(self).meet(self, 0, {.kind = "sync_block", .reduction = reduction}, value);
 }
 
 void sync_named(int id, unsigned threads) {
@@ -77,7 +77,7 @@ void sync_named(int id, unsigned threads) {
                  id, threads);
   }
   const unsigned expected = threads < self.block->threads ? threads : self.block->threads;
-  block_of(self).meet(self, id, expected, "sync_named", BlockReduction::kNone, 0);
+  block_of(self).meet(self, id, {.kind = "sync_named", .expected = expected}, 0);
 }
 
 void sync_grid() {

@@ -47,33 +47,69 @@ Completion completion_of(const QueuePair& qp, const Outstanding& o) {
 
 void Completer::complete(std::uint32_t cqn, const Completion& completion) {
   CompletionQueue* cq = device_.cq(cqn);
-  if (!cq || cq->overrun) return;
-  if (!cq->collapsed && !cq->overrun_ignored) {
-    const std::uint32_t waiting = (cq->produced - record(&cq->records[0])) & kIndexMask;
-    if (waiting >= cq->entries) {
-      cq->overrun = true;
+  if (!cq) return;
+  if (cq->late.empty()) {
+    const auto delay = faults_.delays_completion(completion.qpn);
+    if (!delay) return write(*cq, completion);
+    cq->late_until = Clock::now() + *delay;
+    ++late_queues_;
+  }
+  cq->late.push_back(completion);  // behind others always: the queue keeps its order
+}
+
+bool Completer::write_late(Clock::time_point now) {
+  if (late_queues_ == 0) return false;
+  bool any = false;
+  unsigned left = 0;
+  for (auto& [cqn, cq] : device_.cqs()) {
+    if (cq.late.empty()) continue;
+    const bool due = now >= cq.late_until;
+    if (due) write_late(cq);
+    any |= due;
+    left += !due;
+  }
+  late_queues_ = left;
+  return any;
+}
+
+void Completer::write_late(CompletionQueue& cq) {
+  for (; !cq.late.empty(); cq.late.pop_front()) write(cq, cq.late.front());
+}
+
+void Completer::write_late_of(const QueuePair& qp) {
+  if (late_queues_ == 0) return;
+  for (const std::uint32_t cqn : {qp.send_cqn, qp.receive_cqn})
+    if (CompletionQueue* cq = device_.cq(cqn)) write_late(*cq);
+}
+
+void Completer::write(CompletionQueue& cq, const Completion& completion) {
+  if (cq.overrun) return;
+  if (!cq.collapsed && !cq.overrun_ignored) {
+    const std::uint32_t waiting = (cq.produced - record(&cq.records[0])) & kIndexMask;
+    if (waiting >= cq.entries) {
+      cq.overrun = true;
       strict::report("cq-overrun", completion.qpn,
-                     "completion queue %#x holds %u unread entries of %u", cq->cqn, waiting,
-                     cq->entries);
-      device_.raise(AsyncEvent::kCqError, cq->owner);
+                     "completion queue %#x holds %u unread entries of %u", cq.cqn, waiting,
+                     cq.entries);
+      device_.raise(AsyncEvent::kCqError, cq.owner);
       return;
     }
   }
-  const std::uint32_t slot = cq->collapsed ? 0 : cq->produced & (cq->entries - 1);
+  const std::uint32_t slot = cq.collapsed ? 0 : cq.produced & (cq.entries - 1);
   const std::size_t in_slot =
-      cq->entry_bytes == 128 ? 64 : 0;  // a 128-byte entry holds the CQE in its upper half
-  std::byte* at = cq->ring + static_cast<std::size_t>(slot) * cq->entry_bytes + in_slot;
+      cq.entry_bytes == 128 ? 64 : 0;  // a 128-byte entry holds the CQE in its upper half
+  std::byte* at = cq.ring + static_cast<std::size_t>(slot) * cq.entry_bytes + in_slot;
   std::byte cqe[64];
-  encode_cqe(completion, cq->produced & cq->entries, cqe);
+  encode_cqe(completion, cq.produced & cq.entries, cqe);
   dma_write(at, cqe, sizeof cqe);  // its last word, with the owner bit, is stored with release
-  ++cq->produced;
-  trace::cqe(cq->cqn, completion, cqe);
+  ++cq.produced;
+  trace::cqe(cq.cqn, completion, cqe);
   SOFTNIC_LOG_AT(4, "softnic: CQE cq %#x qp %#x opcode %x counter %u bytes %u syndrome %s\n",
-                 cq->cqn, completion.qpn, static_cast<unsigned>(completion.opcode),
+                 cq.cqn, completion.qpn, static_cast<unsigned>(completion.opcode),
                  completion.counter, completion.bytes, name_of(completion.syndrome));
   const bool solicited = completion.solicited || completion.with_event || is_error(completion);
-  if (solicited) cq->solicited_until = cq->produced;
-  if (cq->armed && (!cq->armed_solicited || solicited)) fire(*cq);
+  if (solicited) cq.solicited_until = cq.produced;
+  if (cq.armed && (!cq.armed_solicited || solicited)) fire(cq);
 }
 
 void Completer::fire(CompletionQueue& cq) {

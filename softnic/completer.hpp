@@ -2,14 +2,15 @@
 #pragma once
 
 #include "device.hpp"
+#include "faults.hpp"
 
 namespace softnic {
 
 class Completer {
  public:
-  explicit Completer(Device& device) : device_(device) {}
+  Completer(Device& device, Faults& faults) : device_(device), faults_(faults) {}
 
-  // Writes one CQE and fires the queue's event if it is armed for it.
+  // Writes one CQE and fires the queue's event if it is armed for it; later, if a fault wants so.
   void complete(std::uint32_t cqn, const Completion& completion);
 
   // Completes, in order, every outstanding WQE at the head that is done. A failed one moves the
@@ -22,14 +23,24 @@ class Completer {
   // Completes as flushed what the program posted to the receive queue of a queue pair in error.
   void flush_receive_queue(QueuePair& qp);
 
+  // Writes the CQEs whose time has come. True when there were any.
+  bool write_late(Clock::time_point now);
+  bool has_late() const { return late_queues_ != 0; }
+  // Writes those of the queues of `qp` now: it ends, and its library looks for them a last time.
+  void write_late_of(const QueuePair& qp);
+
   // A consumer armed `cq`: fires at once if completions are waiting.
   void rearm(CompletionQueue& cq);
   static bool is_arm_record_new(const CompletionQueue& cq);
 
  private:
+  void write(CompletionQueue& cq, const Completion& completion);
+  void write_late(CompletionQueue& cq);
   void fire(CompletionQueue& cq);
 
   Device& device_;
+  Faults& faults_;
+  unsigned late_queues_ = 0;  // at most: queues that are gone still count until write_late()
 };
 
 }  // namespace softnic

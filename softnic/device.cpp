@@ -117,6 +117,8 @@ std::uint32_t prm_type_of(AsyncEvent event) {
       return 0x10;
     case AsyncEvent::kQpAccessError:
       return 0x11;
+    case AsyncEvent::kDeviceFatal:
+      return 0;  // not of an object
     case AsyncEvent::kQpLastWqeReached:
       return 0x13;
     case AsyncEvent::kSrqLimitReached:
@@ -169,6 +171,14 @@ std::byte* Device::translate_pieces(const MemoryRegion& indirect, std::uint64_t 
     done += std::max<std::uint64_t>(part, 1);
   }
   return start;
+}
+
+void Device::raise_fatal() {
+  ib_uverbs_async_event_desc description{};
+  description.event_type = static_cast<std::uint32_t>(AsyncEvent::kDeviceFatal);
+  for (const auto& [file, read_fd] : async_channels_)
+    if (const EventChannel* to_program = channel(read_fd)) [[maybe_unused]]
+      auto sent = ::syscall(SYS_write, to_program->write_fd, &description, sizeof description);
 }
 
 void Device::raise(AsyncEvent event, Owner& owner) {

@@ -23,6 +23,7 @@ enum class AsyncEvent : std::uint32_t {
   kQpFatal = 1,
   kQpRequestError = 2,
   kQpAccessError = 3,
+  kDeviceFatal = 8,
   kSrqLimitReached = 15,
   kQpLastWqeReached = 16,
 };
@@ -83,6 +84,8 @@ class Device {
 
   // An asynchronous event of an object for the program that owns it.
   void raise(AsyncEvent event, Owner& owner);
+  // The device is gone: every program that has it open is told.
+  void raise_fatal();
   void set_async_channel(int file, int read_fd) { async_channels_[file] = read_fd; }
   int async_channel(int file) const {
     const auto found = async_channels_.find(file);

@@ -28,7 +28,7 @@ Engine::Engine(Device& device, std::unique_ptr<Link> link, const std::string& fa
     : device_(device),
       link_(std::move(link)),
       faults_(faults),
-      completer_(device),
+      completer_(device, faults_),
       requester_(device, *link_, completer_, faults_),
       responder_(device, *link_, completer_, faults_) {}
 
@@ -70,6 +70,7 @@ bool Engine::turn() {
   bool progress = poll_doorbells();
   progress |= poll_link();
   progress |= run_queue_pairs();
+  if (completer_.has_late()) progress |= completer_.write_late(Clock::now());
   if (const auto now = Clock::now(); now >= next_check_) {
     next_check_ = now + kClockPeriod;
     check_clocks(now);
@@ -85,7 +86,7 @@ bool Engine::poll_doorbells() {
       if (value == 0) continue;
       any = true;
       ++counters_.doorbells;
-      if (!faults_.loses_doorbell()) requester_.ring(page, value);
+      if (!faults_.loses_doorbell(Requester::qpn_of(value))) requester_.ring(page, value);
     }
     if (const std::uint64_t value = take(uar.words + kArmRegister / 8); value != 0) {
       any = true;
@@ -139,6 +140,7 @@ void Engine::check_clocks(Clock::time_point now) {
   link_->housekeeping();
   if (faults_.vanishes()) {
     vanished_ = true;
+    device_.raise_fatal();
     link_->leave();
     return;
   }
@@ -151,12 +153,14 @@ void Engine::check_clocks(Clock::time_point now) {
 }
 
 bool Engine::has_work_in_flight() {
+  if (completer_.has_late()) return true;
   for (auto& [qpn, qp] : device_.qps())
     if (!qp.outstanding.empty() || !qp.stash.empty() || !qp.answers.empty()) return true;
   return false;
 }
 
 void Engine::reset(QueuePair& qp) {
+  completer_.write_late_of(qp);
   qp.state = QpState::kReset;
   qp.rung = false;
   qp.send_next = qp.send_retired = qp.next_sequence = qp.receive_next = 0;

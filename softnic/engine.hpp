@@ -39,6 +39,8 @@ class Engine {
   // The control path changed a queue pair; both expect the device's lock to be held.
   void enter_error(QueuePair& qp) { completer_.enter_error(qp); }
   void reset(QueuePair& qp);
+  // Before it is removed.
+  void settle(const QueuePair& qp) { completer_.write_late_of(qp); }
 
   const Counters& counters() const { return counters_; }
 

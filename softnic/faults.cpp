@@ -2,25 +2,27 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <map>
+#include <charconv>
 #include <sstream>
 #include <stdexcept>
-#include <thread>
+#include <type_traits>
 
 #include "dma.hpp"
 
 namespace softnic {
 namespace {
 
-constexpr std::array kRuleNames{"error", "lost_doorbell", "delay",        "stall",    "vanish",
-                                "rnr",   "torn",          "slow_atomics", "late_cqe", "seed"};
+constexpr std::array kRuleNames{"error", "lost_doorbell", "delay",        "stall",   "vanish",
+                                "rnr",   "torn",          "slow_atomics", "late_cqe"};
 
 constexpr Syndrome kSyndromes[] = {
     Syndrome::kLocalLength,      Syndrome::kLocalQpOperation, Syndrome::kLocalProtection,
     Syndrome::kBadResponse,      Syndrome::kLocalAccess,      Syndrome::kRemoteInvalidRequest,
     Syndrome::kRemoteAccess,     Syndrome::kRemoteOperation,  Syndrome::kTransportRetryExceeded,
     Syndrome::kRnrRetryExceeded, Syndrome::kRemoteAborted};
+
+// A doorbell, a message, a completion: what each rule meets has a queue pair, but for these.
+constexpr std::array kRulesOfTheNic{"vanish", "slow_atomics"};
 
 [[noreturn]] void refuse(const std::string& rule, const std::string& why) {
   throw std::runtime_error("softnic: SOFTNIC_FAULTS: rule '" + rule + "': " + why);
@@ -33,6 +35,22 @@ Syndrome syndrome_named(const std::string& rule, const std::string& name) {
     all += std::string(all.empty() ? "" : ", ") + name_of(s);
   }
   refuse(rule, "syndrome '" + name + "' is not one of " + all);
+}
+
+template <class T>
+T number(const std::string& rule, const std::string& key, const std::string& text) {
+  const bool hexadecimal = std::is_integral_v<T> && text.starts_with("0x");
+  const char* const start = text.data() + (hexadecimal ? 2 : 0);
+  const char* const end = text.data() + text.size();
+  T value{};
+  std::from_chars_result result;
+  if constexpr (std::is_integral_v<T>)
+    result = std::from_chars(start, end, value, hexadecimal ? 16 : 10);
+  else
+    result = std::from_chars(start, end, value);
+  if (result.ec != std::errc() || result.ptr != end || value < T{})
+    refuse(rule, key + " is '" + text + "', which is no number that it may be");
+  return value;
 }
 
 void busy_wait(std::chrono::nanoseconds time) {
@@ -48,7 +66,7 @@ Faults::Faults(const std::string& text) {
   for (std::string rule; std::getline(rules, rule, ';');) {
     if (rule.empty()) continue;
     if (rule.starts_with("seed=") || rule.starts_with("seed:")) {
-      seed = std::strtoull(rule.c_str() + 5, nullptr, 10);
+      seed = number<std::uint64_t>(rule, "seed", rule.substr(5));
       continue;
     }
     rules_.push_back(parse(rule));
@@ -73,21 +91,28 @@ Faults::Rule Faults::parse(const std::string& text) {
     const std::string value = equals == std::string::npos ? "" : setting.substr(equals + 1);
     if (value.empty()) refuse(text, "'" + setting + "' is not key=value");
     if (key == "p")
-      rule.probability = std::strtod(value.c_str(), nullptr);
+      rule.probability = number<double>(text, key, value);
     else if (key == "qp")
-      rule.qp = static_cast<std::uint32_t>(std::strtoul(value.c_str(), nullptr, 0));
+      rule.qp = number<std::uint32_t>(text, key, value);
     else if (key == "wqe")
-      rule.wqe = std::strtoull(value.c_str(), nullptr, 0);
+      rule.wqe = number<std::uint64_t>(text, key, value);
     else if (key == "count")
-      rule.count = std::strtoull(value.c_str(), nullptr, 0);
+      rule.count = number<std::uint64_t>(text, key, value);
     else if (key == "us")
-      rule.microseconds = static_cast<std::uint32_t>(std::strtoul(value.c_str(), nullptr, 0));
+      rule.microseconds = number<std::uint32_t>(text, key, value);
     else if (key == "syndrome")
       rule.syndrome = syndrome_named(text, value);
     else
       refuse(text, "key '" + key + "' is not one of p, qp, wqe, count, us, syndrome");
   }
+  if (rule.probability > 1) refuse(text, "p is a probability: 0 to 1");
   if (rule.name == "error" && rule.syndrome == Syndrome::kNone) refuse(text, "needs syndrome=NAME");
+  if (rule.name != "error" && rule.syndrome != Syndrome::kNone)
+    refuse(text, "only error has a syndrome");
+  if (rule.name != "error" && rule.wqe)
+    refuse(text, "only error strikes at a work request's number");
+  if (rule.qp && std::ranges::find(kRulesOfTheNic, rule.name) != kRulesOfTheNic.end())
+    refuse(text, "strikes the whole NIC: it has no qp");
   if (rule.name == "error" && rule.count == ~0ull) rule.count = 1;
   return rule;
 }
@@ -100,15 +125,16 @@ bool Faults::strikes(Rule& rule) {
   return true;
 }
 
-Faults::Rule* Faults::pick(const char* name, const QueuePair* qp) {
+Faults::Rule* Faults::pick(const char* name, std::uint32_t qpn) {
   for (Rule& rule : rules_)
-    if (rule.name == name && (!rule.qp || (qp && qp->qpn % kQpsPerNic == *rule.qp)) &&
-        strikes(rule))
+    if (rule.name == name && (!rule.qp || qpn % kQpsPerNic == *rule.qp) && strikes(rule))
       return &rule;
   return nullptr;
 }
 
-bool Faults::loses_doorbell() { return !rules_.empty() && pick("lost_doorbell", nullptr); }
+bool Faults::loses_doorbell(std::uint32_t qpn) {
+  return !rules_.empty() && pick("lost_doorbell", qpn);
+}
 
 Syndrome Faults::syndrome_for(const QueuePair& qp, std::uint64_t nth, Syndrome found) {
   if (found != Syndrome::kNone) return found;
@@ -130,21 +156,27 @@ bool Faults::holds_back(const QueuePair& qp) {
     held_until_.erase(held);
     return false;  // what was held goes out now; the next message may be held again
   }
-  if (Rule* rule = pick("delay", &qp)) {
+  if (Rule* rule = pick("delay", qp.qpn)) {
     held_until_.emplace_back(qp.qpn, now + std::chrono::microseconds(rule->microseconds));
     return true;
   }
   return false;
 }
 
-bool Faults::stalls(const QueuePair& qp) { return !rules_.empty() && pick("stall", &qp); }
+bool Faults::stalls(const QueuePair& qp) { return !rules_.empty() && pick("stall", qp.qpn); }
 
-bool Faults::not_ready(const QueuePair& qp) { return !rules_.empty() && pick("rnr", &qp); }
+bool Faults::not_ready(const QueuePair& qp) { return !rules_.empty() && pick("rnr", qp.qpn); }
+
+std::optional<std::chrono::microseconds> Faults::delays_completion(std::uint32_t qpn) {
+  const Rule* rule = rules_.empty() ? nullptr : pick("late_cqe", qpn);
+  if (!rule) return std::nullopt;
+  return std::chrono::microseconds(rule->microseconds);
+}
 
 bool Faults::tears(QueuePair& qp, const PacketHeader& header, std::byte* to,
                    const std::byte* payload) {
   if (rules_.empty() || header.payload < 16) return false;
-  const Rule* rule = pick("torn", &qp);
+  const Rule* rule = pick("torn", qp.qpn);
   if (!rule) return false;
   const std::uint32_t first = header.payload / 2 / 8 * 8;
   dma_write(to, payload, first);

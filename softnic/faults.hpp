@@ -18,8 +18,8 @@ class Faults {
   // Throws std::runtime_error naming the rule and what it may be.
   explicit Faults(const std::string& rules);
 
-  // The doorbell that just came is swallowed.
-  bool loses_doorbell();
+  // The doorbell that just came for queue pair `qpn` is swallowed.
+  bool loses_doorbell(std::uint32_t qpn);
 
   // The syndrome that the `nth` WQE of `qp` fails with, else `found`.
   Syndrome syndrome_for(const QueuePair& qp, std::uint64_t nth, Syndrome found);
@@ -32,6 +32,10 @@ class Faults {
 
   // `qp` behaves as if no receive WQE were posted.
   bool not_ready(const QueuePair& qp);
+
+  // How long a completion of queue pair `qpn` is held back, and with it all that follow in its
+  // queue.
+  std::optional<std::chrono::microseconds> delays_completion(std::uint32_t qpn);
 
   // Places part of the payload only, now and then, and remembers the rest; true when it took charge
   // of the payload.
@@ -55,7 +59,7 @@ class Faults {
   };
 
   static Rule parse(const std::string& text);
-  Rule* pick(const char* name, const QueuePair* qp);
+  Rule* pick(const char* name, std::uint32_t qpn);
   bool strikes(Rule& rule);
 
   std::vector<Rule> rules_;

@@ -98,6 +98,8 @@ struct CompletionQueue {
   std::uint32_t solicited_until = 0;  // `produced` behind the newest such completion
   std::uint32_t events_sent = 0;
   std::uint32_t produced = 0;
+  std::deque<Completion> late;  // held back by a fault, in order, until late_until
+  Clock::time_point late_until{};
 };
 
 struct SharedReceiveQueue {

@@ -36,8 +36,12 @@ unsigned outstanding_reads(const QueuePair& qp) {
 
 }  // namespace
 
+std::uint32_t Requester::qpn_of(std::uint64_t doorbell) {
+  return load_be32(reinterpret_cast<const std::byte*>(&doorbell) + 4) >> 8;
+}
+
 void Requester::ring(std::uint32_t page, std::uint64_t value) {
-  const std::uint32_t qpn = load_be32(reinterpret_cast<const std::byte*>(&value) + 4) >> 8;
+  const std::uint32_t qpn = qpn_of(value);
   const std::uint16_t index = load_be32(&value) >> 8 & 0xffff;
   trace::doorbell(page, value);
   if (QueuePair* rung = device_.qp(qpn)) {

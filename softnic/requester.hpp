@@ -13,6 +13,9 @@ class Requester {
   Requester(Device& device, Link& link, Completer& completer, Faults& faults)
       : device_(device), link_(link), completer_(completer), faults_(faults) {}
 
+  // The queue pair that a doorbell names.
+  static std::uint32_t qpn_of(std::uint64_t doorbell);
+
   // A doorbell came for `page` and carried `value` (the first 8 bytes of a control segment).
   void ring(std::uint32_t page, std::uint64_t value);
 

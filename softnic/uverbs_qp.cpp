@@ -131,6 +131,7 @@ int destroy_qp(Call& call) {
   if (!qp) return EINVAL;
   ib_uverbs_destroy_qp_resp r{};
   r.events_reported = async_events_read(call.device, qp->owner);
+  call.nic.engine().settle(*qp);
   call.device.remove_qp(qpn);
   call.handles.remove(handle);
   call.message.out(UVERBS_ATTR_DESTROY_QP_RESP, r);

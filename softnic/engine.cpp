@@ -2,6 +2,8 @@
 
 #include <sys/prctl.h>
 
+#include <algorithm>
+
 #include "log.hpp"
 #include "pace.hpp"
 
@@ -14,6 +16,8 @@ constexpr std::size_t kArmRegister = 0x20;
 constexpr unsigned kLinkBudget = 64;  // packets between two looks at the doorbells
 constexpr auto kClockPeriod = std::chrono::microseconds(200);
 
+constexpr auto kDoubt = std::chrono::seconds(1);
+
 // Takes the register's value and leaves zero. A doorbell is never zero: it holds a queue pair
 // number.
 std::uint64_t take(std::uint64_t* word) {
@@ -21,6 +25,9 @@ std::uint64_t take(std::uint64_t* word) {
   return __atomic_exchange_n(
       word, 0, __ATOMIC_ACQUIRE);  // what was stored before the doorbell is visible now
 }
+
+// All that is left of a doorbell that was taken before its last byte, which counts segments.
+bool is_remainder(std::uint64_t doorbell) { return (be64toh(doorbell) & ~0xffull) == 0; }
 
 }  // namespace
 
@@ -82,9 +89,10 @@ bool Engine::poll_doorbells() {
   bool any = false;
   for (auto& [page, uar] : device_.uars()) {
     for (std::size_t at : kDoorbellRegisters) {
-      const std::uint64_t value = take(uar.words + at / 8);
+      const std::uint64_t value = take_doorbell(uar.words + at / 8);
       if (value == 0) continue;
       any = true;
+      if (is_remainder(value)) continue;
       ++counters_.doorbells;
       if (!faults_.loses_doorbell(Requester::qpn_of(value))) requester_.ring(page, value);
     }
@@ -94,6 +102,26 @@ bool Engine::poll_doorbells() {
     }
   }
   return any;
+}
+
+// Who copies a whole WQE to the register (BlueFlame) may do so in pieces: hardware waits for the
+// burst's end. What names no queue pair is half a doorbell, unless it stays.
+std::uint64_t Engine::take_doorbell(std::uint64_t* word) {
+  const std::uint64_t seen = __atomic_load_n(word, __ATOMIC_RELAXED);
+  if (seen == 0 || (!device_.qp(Requester::qpn_of(seen)) && !has_stayed(word, seen))) return 0;
+  std::erase_if(doubted_, [&](const Doubted& d) { return d.word == word; });
+  return take(word);
+}
+
+bool Engine::has_stayed(const std::uint64_t* word, std::uint64_t value) {
+  const auto now = Clock::now();
+  const auto found = std::ranges::find(doubted_, word, &Doubted::word);
+  if (found == doubted_.end()) {
+    doubted_.push_back({word, value, now});
+    return false;
+  }
+  if (found->value != value) *found = {word, value, now};
+  return now - found->since >= kDoubt;
 }
 
 // An arm doorbell names one CQ, but two of a page may have merged: a new arm record tells that one

@@ -47,6 +47,8 @@ class Engine {
  private:
   void run();
   bool poll_doorbells();
+  std::uint64_t take_doorbell(std::uint64_t* word);
+  bool has_stayed(const std::uint64_t* word, std::uint64_t value);
   void arm(std::uint32_t page, std::uint64_t doorbell);
   bool run_queue_pairs();
   bool poll_link();
@@ -61,6 +63,12 @@ class Engine {
   Requester requester_;
   Responder responder_;
   Counters counters_;
+  struct Doubted {  // a doorbell register that holds what is no doorbell, yet
+    const std::uint64_t* word;
+    std::uint64_t value;
+    Clock::time_point since;
+  };
+  std::vector<Doubted> doubted_;
   Clock::time_point next_check_{};
   bool vanished_ = false;
   std::atomic<bool> stopping_{false};

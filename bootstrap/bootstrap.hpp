@@ -20,19 +20,25 @@
 #include <utility>
 #include <vector>
 
+#include "chime/error.h"
+
 namespace chime::bootstrap {
 
 using Deadline = std::chrono::steady_clock::time_point;
 using Bytes = std::vector<std::byte>;
 
-// Thrown by every function below. `what()` says what failed and what to do.
+// Thrown by every function below. `what()` says what failed and what to do; `code()` is what the
+// user's call returns.
 class BootstrapError : public std::exception {
  public:
-  explicit BootstrapError(std::string what) : what_(std::move(what)) {}
+  explicit BootstrapError(std::string what, chimex_status code = CHIMEX_ERR_SYSTEM)
+      : what_(std::move(what)), code_(code) {}
   const char* what() const noexcept override { return what_.c_str(); }
+  chimex_status code() const noexcept { return code_; }
 
  private:
   std::string what_;
+  chimex_status code_;
 };
 
 class Bootstrap {

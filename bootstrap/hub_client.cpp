@@ -68,8 +68,9 @@ void HubClient::introduce(Deadline deadline) {
     throw BootstrapError(options_.hub_name + " is not a Chime hub");
   if (const auto version = challenge.get<std::uint32_t>(); version != kWireVersion)
     throw BootstrapError(options_.hub_name + " speaks version " + std::to_string(version) +
-                         " of the start-up protocol, this library version " +
-                         std::to_string(kWireVersion) + ": use one Chime version on all sides");
+                             " of the start-up protocol, this library version " +
+                             std::to_string(kWireVersion) + ": use one Chime version on all sides",
+                         CHIMEX_ERR_MISMATCH);
   const auto hub_nonce = challenge.get<Token>();
   const auto nonce = random_token();
   send(MessageWriter(Message::kHello)
@@ -84,7 +85,8 @@ void HubClient::introduce(Deadline deadline) {
       verdict.type() == Message::kWelcome || verdict.type() == Message::kRefused;
   if (!is_verdict ||
       !equal_in_constant_time(verdict.get<Digest>(), hub_proof(options_.token, hub_nonce, nonce)))
-    throw BootstrapError(options_.hub_name + " does not know this job's token");
+    throw BootstrapError(options_.hub_name + " does not know this job's token",
+                         CHIMEX_ERR_MISMATCH);
   if (verdict.type() == Message::kRefused)
     throw HubRefusal(options_.hub_name + " refused: " + verdict.text());
 }
@@ -95,7 +97,7 @@ Bytes HubClient::receive_before(Deadline deadline) {
     if (auto message = input_.next(kMaxMessageBytes)) return std::move(*message);
     pollfd ready{fd_.get(), POLLIN, 0};
     if (poll(&ready, 1, milliseconds_until(deadline)) == 0)
-      throw BootstrapError(options_.hub_name + " did not answer in time");
+      throw BootstrapError(options_.hub_name + " did not answer in time", CHIMEX_ERR_TIMEOUT);
     std::byte buffer[1024];
     const auto got = recv(fd_.get(), buffer, sizeof buffer, 0);
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
@@ -119,7 +121,8 @@ void HubClient::publish(std::string_view key, std::span<const std::byte> value) 
   const auto what = "publishing '" + std::string(key) + "'";
   if (value.size() > kMaxValueBytes)
     throw BootstrapError(what + ": " + std::to_string(value.size()) + " bytes, at most " +
-                         std::to_string(kMaxValueBytes) + " are allowed");
+                             std::to_string(kMaxValueBytes) + " are allowed",
+                         CHIMEX_ERR_INVALID);
   request(
       Message::kPublish, [&](MessageWriter& m) { m.text(key).bytes(value); },
       Clock::now() + options_.timeout, what);
@@ -128,7 +131,8 @@ void HubClient::publish(std::string_view key, std::span<const std::byte> value) 
 Bytes HubClient::lookup(int pe, std::string_view key, Deadline deadline) {
   const auto what = "'" + std::string(key) + "' of PE " + std::to_string(pe);
   if (pe < 0 || pe >= size())
-    throw BootstrapError(what + ": the job has PEs 0 to " + std::to_string(size() - 1));
+    throw BootstrapError(what + ": the job has PEs 0 to " + std::to_string(size() - 1),
+                         CHIMEX_ERR_INVALID);
   const bool may_wait = deadline > Clock::now();
   // Without waiting means without waiting for the PE; the hub still needs its moment to answer.
   const auto answer_by = may_wait ? deadline : Clock::now() + kExplainTimeout;
@@ -183,7 +187,8 @@ Bytes HubClient::request(Message type, Write write, Deadline deadline,
   if (answer.outcome == Outcome::kNone) {
     const auto waited =
         std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin).count();
-    throw BootstrapError(what + ": waited " + std::to_string(waited) + " ms; " + ask_why(id));
+    throw BootstrapError(what + ": waited " + std::to_string(waited) + " ms; " + ask_why(id),
+                         CHIMEX_ERR_TIMEOUT);
   }
   if (answer.outcome == Outcome::kFailed) throw BootstrapError(what + ": " + words(answer.content));
   return answer.content;

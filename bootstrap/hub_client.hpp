@@ -15,7 +15,8 @@ namespace chime::bootstrap {
 
 // The hub knows the token, and says no: asking again is in vain.
 class HubRefusal : public BootstrapError {
-  using BootstrapError::BootstrapError;
+ public:
+  explicit HubRefusal(std::string what) : BootstrapError(std::move(what), CHIMEX_ERR_MISMATCH) {}
 };
 
 class HubClient final : public Bootstrap {

@@ -55,8 +55,9 @@ FileDescriptor connect_to(const std::string& name) {
 std::string required(const char* name) {
   const char* value = std::getenv(name);
   if (!value)
-    throw BootstrapError(std::string(name) +
-                         " is not set: this process was not started by chime-run");
+    throw BootstrapError(
+        std::string(name) + " is not set: this process was not started by chime-run",
+        CHIMEX_ERR_INVALID);
   return value;
 }
 
@@ -65,7 +66,7 @@ int required_number(const char* name) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size())
-    throw BootstrapError(std::string(name) + "=" + text + " is not a number");
+    throw BootstrapError(std::string(name) + "=" + text + " is not a number", CHIMEX_ERR_INVALID);
   return value;
 }
 

@@ -154,7 +154,8 @@ pmix_status_t PmixClient::initialise(std::chrono::milliseconds timeout) {
   }).detach();
   if (status.wait_for(timeout) != std::future_status::ready)
     throw BootstrapError("PMIx_Init has not returned for " + std::to_string(timeout.count()) +
-                         " ms: the PMIx launcher does not answer");
+                             " ms: the PMIx launcher does not answer",
+                         CHIMEX_ERR_TIMEOUT);
   me_ = call->me;
   return status.get();
 }
@@ -311,7 +312,8 @@ class PmixBootstrap final : public Bootstrap {
 void PmixBootstrap::publish(std::string_view key, std::span<const std::byte> value) {
   if (value.size() > kMaxValueBytes)
     throw BootstrapError("publishing '" + std::string(key) + "': " + std::to_string(value.size()) +
-                         " bytes, at most " + std::to_string(kMaxValueBytes) + " are allowed");
+                             " bytes, at most " + std::to_string(kMaxValueBytes) + " are allowed",
+                         CHIMEX_ERR_INVALID);
   // An empty byte object does not survive every PMIx: one byte more, cut off by find().
   Bytes content(value.begin(), value.end());
   content.push_back(std::byte{0});
@@ -337,7 +339,8 @@ pmix_status_t PmixBootstrap::ask(int pe, const std::string& key, bool may_wait,
 Bytes PmixBootstrap::find(int pe, std::string_view key, Deadline deadline) const {
   const auto what = "'" + std::string(key) + "' of PE " + std::to_string(pe);
   if (pe < 0 || pe >= size())
-    throw BootstrapError(what + ": the job has PEs 0 to " + std::to_string(size() - 1));
+    throw BootstrapError(what + ": the job has PEs 0 to " + std::to_string(size() - 1),
+                         CHIMEX_ERR_INVALID);
   const auto begin = Clock::now();
   auto pause = kFirstPause;
   for (;;) {
@@ -353,12 +356,13 @@ Bytes PmixBootstrap::find(int pe, std::string_view key, Deadline deadline) const
       if (const auto why = client_.why_lost(pe); !why.empty())
         throw BootstrapError(what + ": PE " + std::to_string(pe) + " is gone: " + why);
     if (Clock::now() >= deadline)
-      throw BootstrapError(
-          what + ": waited " +
-          std::to_string(
-              std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin).count()) +
-          " ms; PE " + std::to_string(pe) +
-          " has not published it (PMIx: " + client_.words(status) + ")");
+      throw BootstrapError(what + ": waited " +
+                               std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(
+                                                  Clock::now() - begin)
+                                                  .count()) +
+                               " ms; PE " + std::to_string(pe) +
+                               " has not published it (PMIx: " + client_.words(status) + ")",
+                           CHIMEX_ERR_TIMEOUT);
     std::this_thread::sleep_for(std::min<Clock::duration>(pause, deadline - Clock::now()));
     pause = std::min(2 * pause, std::chrono::milliseconds(kLongestPause));
   }
@@ -374,7 +378,8 @@ void PmixBootstrap::barrier(Deadline deadline) {
   if (status == PMIX_SUCCESS) return;
   is_barrier_broken_ = true;
   if (status == PMIX_ERR_TIMEOUT)
-    throw BootstrapError("barrier: not all PEs have entered in time" + list_gone(Clock::now()));
+    throw BootstrapError("barrier: not all PEs have entered in time" + list_gone(Clock::now()),
+                         CHIMEX_ERR_TIMEOUT);
   throw BootstrapError("barrier: PMIx_Fence: " + client_.words(status) + ": a PE is gone" +
                        list_gone(Clock::now() + kNewsGrace));
 }

@@ -8,6 +8,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -103,18 +104,24 @@ Listener listen_on(std::uint32_t address) {
 }
 
 // Hubs of this process, for its ids. Destroyed with the process; a hub whose PEs have all left has
-// stopped serving.
+// stopped serving. A child of fork() inherits the list but not the hubs' threads: it leaves them
+// be.
 class Hubs {
  public:
+  ~Hubs() {
+    if (process_ == ::getpid()) delete hubs_;
+  }
+
   static void add(FileDescriptor listener, Hub::Options options) {
     static Hubs hubs;
     std::lock_guard lock(hubs.mutex_);
-    hubs.hubs_.emplace_back(std::move(listener), std::move(options));
+    hubs.hubs_->emplace_back(std::move(listener), std::move(options));
   }
 
  private:
+  const pid_t process_ = ::getpid();
   std::mutex mutex_;
-  std::list<Hub> hubs_;
+  std::list<Hub>* const hubs_ = new std::list<Hub>;
 };
 
 IdContent content_of(const chimex_uniqueid_t& id) {
@@ -123,7 +130,8 @@ IdContent content_of(const chimex_uniqueid_t& id) {
   if (id.version != kIdVersion || content.n_addresses == 0 || content.n_addresses > kMaxAddresses)
     throw BootstrapError(
         "this is not a unique id of this Chime version: get one from chimex_get_uniqueid and pass "
-        "all of its bytes");
+        "all of its bytes",
+        CHIMEX_ERR_INVALID);
   return content;
 }
 
@@ -175,9 +183,11 @@ class Joining {
       for (int i = 0; i < id_.n_addresses; i++)
         if (auto joined = try_address(id_.addresses[i], tried)) return joined;
       if (Clock::now() + pause >= deadline_)
-        throw BootstrapError(
-            "cannot join the job of the unique id as PE " + std::to_string(pe_) + ": " + tried +
-            " (is the process that made the id still alive, and CHIME_BOOTSTRAP_IF right there?)");
+        throw BootstrapError("cannot join the job of the unique id as PE " + std::to_string(pe_) +
+                                 ": " + tried +
+                                 " (is the process that made the id still alive, and "
+                                 "CHIME_BOOTSTRAP_IF right there?)",
+                             CHIMEX_ERR_TIMEOUT);
       std::this_thread::sleep_for(pause);
     }
   }
@@ -244,8 +254,9 @@ chimex_uniqueid_t create_unique_id(const std::string& interface) {
 std::unique_ptr<Bootstrap> join_unique_id(const chimex_uniqueid_t& id, int pe, int n_pes,
                                           const Settings& settings) {
   if (n_pes < 1 || pe < 0 || pe >= n_pes)
-    throw BootstrapError("there is no PE " + std::to_string(pe) + " in a job of " +
-                         std::to_string(n_pes));
+    throw BootstrapError(
+        "there is no PE " + std::to_string(pe) + " in a job of " + std::to_string(n_pes),
+        CHIMEX_ERR_INVALID);
   return Joining(id, pe, n_pes, settings).join();
 }
 

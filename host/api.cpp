@@ -60,6 +60,11 @@ void init_with_launcher(DeviceStageTime when) {
 
 // A thread may become a PE beside others of its process.
 void init_with_unique_id(const chimex_init_attr_t& attr, DeviceStageTime when) {
+  if (attr.version != kInitAttrVersion)
+    throw Error("setup", CHIMEX_ERR_INVALID,
+                fmt::format("attr has version {}, this library knows {}; fill attr with "
+                            "chimex_set_attr_uniqueid_args",
+                            attr.version, kInitAttrVersion));
   if (bound_slot_of_thread()) return;
   check_unique_id_arguments(attr.my_pe, attr.n_pes);
   Settings settings = settings_of_new_pe();

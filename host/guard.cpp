@@ -45,7 +45,7 @@ int report_current_exception(const char* function) noexcept {
   } catch (const Error& error) {
     return report(function, error.code(), error.what(), is_announced_abort(error));
   } catch (const bootstrap::BootstrapError& error) {
-    return report(function, CHIMEX_ERR_SYSTEM, error.what());
+    return report(function, error.code(), error.what());
   } catch (const std::bad_alloc&) {
     return report(function, CHIMEX_ERR_OUT_OF_MEMORY, "the system has no memory left");
   } catch (const std::exception& error) {

@@ -34,7 +34,7 @@ auto step(const char* name, Step&& run) {
   } catch (const Error& error) {
     throw Error(fmt::format("{}: {}", name, error.origin()), error.code(), error.message());
   } catch (const bootstrap::BootstrapError& error) {
-    throw Error(name, CHIMEX_ERR_SYSTEM, error.what());
+    throw Error(name, error.code(), error.what());
   } catch (const std::bad_alloc&) {
     throw Error(name, CHIMEX_ERR_OUT_OF_MEMORY, "the system has no memory left");
   }

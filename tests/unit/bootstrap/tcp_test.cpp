@@ -75,14 +75,18 @@ TEST_P(EveryLastBody, HoldsForProcesses) {
 INSTANTIATE_TEST_SUITE_P(Tcp, EveryBody, testing::ValuesIn(test::bodies()), name_of);
 INSTANTIATE_TEST_SUITE_P(Tcp, EveryLastBody, testing::ValuesIn(test::last_bodies()), name_of);
 
-std::string error_of_joining(const chimex_uniqueid_t& id, int pe, int n_pes,
-                             std::chrono::milliseconds timeout = 5s) {
+BootstrapError failure_of_joining(const chimex_uniqueid_t& id, int pe, int n_pes,
+                                  std::chrono::milliseconds timeout = 5s) {
   try {
     join_unique_id(id, pe, n_pes, {.timeout = timeout});
   } catch (const BootstrapError& e) {
-    return e.what();
+    return e;
   }
-  return "";
+  return BootstrapError("", CHIMEX_OK);
+}
+std::string error_of_joining(const chimex_uniqueid_t& id, int pe, int n_pes,
+                             std::chrono::milliseconds timeout = 5s) {
+  return failure_of_joining(id, pe, n_pes, timeout).what();
 }
 
 // The id's content begins with the token; its port follows (tcp.cpp).
@@ -127,6 +131,33 @@ TEST(UniqueId, WrongTokenIsRefusedAndToldOnce) {
   const auto log = testing::internal::GetCapturedStderr();
   EXPECT_NE(log.find("wrong token"), std::string::npos) << log;
   EXPECT_EQ(log.find("refused"), log.rfind("refused")) << log;
+}
+
+// The child has the list of its parent's hubs, but none of their threads.
+TEST(UniqueId, AForkedChildOfItsMakerMayExit) {
+  create_unique_id("lo");
+  const pid_t child = fork();
+  if (child == 0) std::exit(7);
+  int status;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+}
+
+TEST(UniqueId, AFailureToJoinHasTheCodeOfItsCause) {
+  const auto id = create_unique_id("lo");
+  auto first = join_unique_id(id, 0, 3);
+  EXPECT_EQ(failure_of_joining(id, 0, 3).code(), CHIMEX_ERR_MISMATCH);  // PE 0 is there
+  EXPECT_EQ(failure_of_joining(id, 1, 2).code(), CHIMEX_ERR_MISMATCH);  // another number of PEs
+  EXPECT_EQ(failure_of_joining(id, 3, 3).code(), CHIMEX_ERR_INVALID);
+  EXPECT_EQ(failure_of_joining({}, 1, 3).code(), CHIMEX_ERR_INVALID);
+  EXPECT_EQ(failure_of_joining(with_another_token(id), 1, 3, 300ms).code(), CHIMEX_ERR_TIMEOUT);
+  try {
+    first->barrier(std::chrono::steady_clock::now() + 20ms);
+    FAIL() << "a barrier of 3 PEs ended with one";
+  } catch (const BootstrapError& e) {
+    EXPECT_EQ(e.code(), CHIMEX_ERR_TIMEOUT) << e.what();
+  }
 }
 
 TEST(UniqueId, StrangersNeitherDisturbNorReadTheJob) {

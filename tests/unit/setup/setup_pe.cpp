@@ -382,6 +382,8 @@ void gives_bad_attributes() {
   say_status(chimex_init_attr(77, &attr));
   say_status(chimex_init_attr(CHIMEX_INIT_WITH_UNIQUEID, nullptr));
   say_status(chimex_set_attr_uniqueid_args(3, 3, &attr.uniqueid, &attr));
+  attr.version = 77;
+  say_status(chimex_init_attr(CHIMEX_INIT_WITH_UNIQUEID, &attr));
 }
 
 void gives_null_pointers() {

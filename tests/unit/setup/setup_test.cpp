@@ -228,6 +228,7 @@ TEST(Setup, BadAttributesAreNamed) {
   Outcome outcome = alone("gives_bad_attributes", "CHIME_LOG=off");
   EXPECT_THAT(outcome.output, HasSubstr("1 chimex_init_attr: setup: there are no flags 77"));
   EXPECT_THAT(outcome.output, HasSubstr("1 chimex_init_attr: setup: the argument attr is null"));
+  EXPECT_THAT(outcome.output, HasSubstr("1 chimex_init_attr: setup: attr has version 77"));
   EXPECT_THAT(outcome.output, HasSubstr("there is no PE 3 among 3 PEs"));
 }
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 namespace chime::host {
 namespace {
@@ -11,12 +13,26 @@ constexpr std::uint32_t kClear = 0;
 constexpr std::uint32_t kClaimed = 1;
 constexpr std::uint32_t kPublished = 2;
 
+// Who has claimed the word writes a few hundred bytes. Longer, and its process has died in between.
+constexpr std::chrono::seconds kClaimLimit{2};
+
+bool is_published_in_time(const std::atomic_ref<std::uint32_t>& raised) {
+  const auto end = std::chrono::steady_clock::now() + kClaimLimit;
+  while (raised.load(std::memory_order_relaxed) != kPublished) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
 }  // namespace
 
 bool raise_abort(abi::AbortWord& word, const AbortCause& cause) {
   std::atomic_ref<std::uint32_t> raised(word.raised);
   std::uint32_t expected = kClear;
-  if (!raised.compare_exchange_strong(expected, kClaimed, std::memory_order_relaxed)) return false;
+  if (!raised.compare_exchange_strong(expected, kClaimed, std::memory_order_relaxed) &&
+      is_published_in_time(raised))
+    return false;
   word.status = cause.status;
   word.pe = cause.pe;
   word.path = static_cast<std::uint32_t>(cause.path);

@@ -22,7 +22,9 @@ struct AbortCause {
   int exit_code = 1;  // of the processes that end because of it
 };
 
-// True if this call raised the word; false if it was raised before (the first cause stays).
+// True if this call raised the word; false if it was raised before (the first cause stays). Waits
+// up to two seconds for a caller that has begun and not ended; after that its process is taken for
+// dead.
 bool raise_abort(abi::AbortWord& word, const AbortCause& cause);
 
 // The published cause, if the word is raised.

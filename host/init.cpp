@@ -13,6 +13,7 @@
 #include "host/async_error.hpp"
 #include "host/error.hpp"
 #include "host/gpu/factory.hpp"
+#include "host/guard.hpp"
 #include "host/log.hpp"
 #include "host/tu_registry.hpp"
 
@@ -203,10 +204,20 @@ void finish_init_once(PeSlot& slot) {
 // none to be had.
 bool device_is_chosen(const Settings& settings) { return is_chosen(device_choice(settings)); }
 
+// What kernels met and no call has told yet: the last chance to say it.
+void report_unseen_error(Runtime& runtime) {
+  try {
+    if (runtime.device) throw_recorded_error(runtime);
+  } catch (...) {
+    handle_current_exception("exit");
+  }
+}
+
 // A process that ends without chime_finalize: its mates must not wait for it.
 void tell_mates_at_exit() {
   for_each_pe([](PeSlot& slot) {
     if (slot.runtime->process != getpid()) return;
+    report_unseen_error(*slot.runtime);
     int pe = slot.runtime->my_pe();
     tell_mates(*slot.runtime, {CHIMEX_ERR_PEER_DEAD, pe, Path::kP2p,
                                fmt::format("PE {} exited without chime_finalize", pe)});

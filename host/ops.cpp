@@ -284,6 +284,7 @@ int chime_host_signal_wait_until_timeout(uint64_t* sig, int cmp, uint64_t value,
   int status = CHIMEX_OK;
   const int failed = status_of("signal_wait_until_timeout", [&] {
     check_wait(signal_request(sig, cmp, &value));
+    if (!seen) throw Error("operation", CHIMEX_ERR_INVALID, "the argument seen is null");
     status = run(
         [&](const Context& ctx) {
           return signal_wait_until_timeout(ctx, sig, static_cast<Cmp>(cmp), value, timeout_ns,

@@ -6,9 +6,10 @@
 #ifndef CHIME_TYPES_H_
 #define CHIME_TYPES_H_
 
-// C before C23 has __VA_OPT__, and variadic macros without arguments, as extensions, of which
-// -Wpedantic complains at every use. The compilers know no other way to say that they are meant.
-#if defined(__GNUC__) && !defined(__cplusplus)
+// C before C23 and C++ before C++20 have __VA_OPT__, and variadic macros without arguments, as
+// extensions, of which -Wpedantic complains at every use. The compilers know no other way to say
+// that they are meant.
+#if defined(__GNUC__) && (!defined(__cplusplus) || __cplusplus < 202002L)
 #pragma GCC system_header
 #endif
 

@@ -140,11 +140,14 @@ IN_EVERY_WORLD(SignalOp, EndsAWaitOfEveryComparison) {
   });
 }
 
+constexpr unsigned kAddsPerThread = 200;  // so that PEs and blocks meet on the word
+
 CHIME_KERNEL inline void add_signals(CHIME_GRID_CONSTANT const Context context, std::uint64_t* word,
                                      std::uint64_t* fetched) {
-  signal_op(context, Signal{word, 1, SignalOp::kAdd}, 0);
+  for (unsigned i = 0; i < kAddsPerThread; ++i)
+    signal_op(context, Signal{word, 1, SignalOp::kAdd}, 0);
   if (context.my_pe != 0 || exec::grid_rank() != 0) return;
-  const std::uint64_t all = exec::grid_threads() * std::uint64_t(context.n_pes);
+  const std::uint64_t all = exec::grid_threads() * std::uint64_t(context.n_pes) * kAddsPerThread;
   signal_wait_until(context, word, Cmp::kEq, all);
   *fetched = signal_fetch(context, word);
 }
@@ -156,7 +159,7 @@ IN_EVERY_WORLD(SignalOp, AddsOfAllThreadsAreCounted) {
     pe.barrier();
     pe.run_together(2, 64, add_signals, pe.context(), word.data(), fetched.data());
     if (pe.rank() == 0) {
-      EXPECT_EQ(128u * unsigned(pe.size()), fetched.read()[0]);
+      EXPECT_EQ(128u * kAddsPerThread * unsigned(pe.size()), fetched.read()[0]);
     }
     pe.barrier();
   });

@@ -1,0 +1,25 @@
+// A PE may be killed while it tells a mate of another's death. The mate's abort word was then taken
+// and never published, and nobody else could raise it: an unbounded wait went on for ever.
+
+#include <gtest/gtest.h>
+
+#include "host/abort.hpp"
+
+namespace chime::host {
+namespace {
+
+constexpr std::uint32_t kClaimed = 1;  // abort.cpp
+
+TEST(AbortClaimedByTheDead, IsRaisedByTheNextWhoKnowsACause) {
+  abi::AbortWord word{};
+  word.raised = kClaimed;
+  EXPECT_TRUE(raise_abort(word, {CHIMEX_ERR_PEER_DEAD, 3, Path::kNone, "PE 3 is gone"}));
+  const auto cause = abort_cause(word);
+  ASSERT_TRUE(cause.has_value());
+  EXPECT_EQ(cause->pe, 3);
+  EXPECT_EQ(cause->why, "PE 3 is gone");
+  EXPECT_FALSE(raise_abort(word, {CHIMEX_ERR_ABORTED, 4, Path::kNone, "later"}));
+}
+
+}  // namespace
+}  // namespace chime::host

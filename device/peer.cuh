@@ -69,9 +69,12 @@ CHIME_DEVICE void fail_unreachable(const Context& ctx, const void* p, std::size_
              .expected = bytes});
 }
 
-// An operation on no bytes touches nothing, but in a checked job its PE must exist.
-CHIME_DEVICE void check_pe(const Context& ctx, int pe) {
-  if (ctx.checked != 0 && !pe_exists(ctx, pe)) fail_unreachable(ctx, nullptr, 0, pe);
+// An operation on no bytes touches nothing, but in a checked job its PE must exist. False after an
+// error with CHIME_ON_ERROR=return.
+CHIME_DEVICE bool check_pe(const Context& ctx, int pe) {
+  if (ctx.checked == 0 || pe_exists(ctx, pe)) return true;
+  fail_unreachable(ctx, nullptr, 0, pe);
+  return false;
 }
 
 // The same for a word that atomics work on, which may also be misaligned.

@@ -32,20 +32,24 @@ CHIME_DEVICE std::size_t bytes_of(std::size_t n) {
   return CHIME_BYTES(n, sizeof(T));
 }
 
+// False if it failed and CHIME_ON_ERROR=return: nothing was put.
 template <std::size_t kLeast, class Group>
-CHIME_DEVICE void put_bytes(const Context& ctx, Group g, void* dst, const void* src,
+CHIME_DEVICE bool put_bytes(const Context& ctx, Group g, void* dst, const void* src,
                             std::size_t bytes, int pe) {
   if (bytes == 0) return check_pe(ctx, pe);
-  if (void* mapped = peer_ptr(ctx, static_cast<std::byte*>(dst), pe, bytes)) {
-    return copy_to_peer<kLeast>(g, mapped, src, bytes);
+  void* const mapped = peer_ptr(ctx, static_cast<std::byte*>(dst), pe, bytes);
+  if (mapped == nullptr) {
+    fail_unreachable(ctx, dst, bytes, pe);
+    return false;
   }
-  fail_unreachable(ctx, dst, bytes, pe);
+  copy_to_peer<kLeast>(g, mapped, src, bytes);
+  return true;
 }
 
 template <std::size_t kLeast, class Group>
 CHIME_DEVICE void get_bytes(const Context& ctx, Group g, void* dst, const void* src,
                             std::size_t bytes, int pe) {
-  if (bytes == 0) return check_pe(ctx, pe);
+  if (bytes == 0) return static_cast<void>(check_pe(ctx, pe));
   if (const void* mapped = peer_ptr(ctx, static_cast<const std::byte*>(src), pe, bytes)) {
     return copy_from_peer<kLeast>(g, dst, mapped, bytes);
   }
@@ -142,7 +146,7 @@ CHIME_DEVICE T g(const Context& ctx, const T* src, int pe) {
 template <class Group, class T>
 CHIME_DEVICE void iput(const Context& ctx, Group g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                        std::ptrdiff_t src_stride, std::size_t n, int pe) {
-  if (n == 0) return check_pe(ctx, pe);
+  if (n == 0) return static_cast<void>(check_pe(ctx, pe));
   const std::size_t extent = detail::strided_bytes<T>(ctx, dst_stride, n);
   if (T* mapped = peer_ptr(ctx, dst, pe, extent)) {
     for (std::size_t i = g.rank(); i < n; i += g.size()) {
@@ -156,7 +160,7 @@ CHIME_DEVICE void iput(const Context& ctx, Group g, T* dst, const T* src, std::p
 template <class Group, class T>
 CHIME_DEVICE void iget(const Context& ctx, Group g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                        std::ptrdiff_t src_stride, std::size_t n, int pe) {
-  if (n == 0) return check_pe(ctx, pe);
+  if (n == 0) return static_cast<void>(check_pe(ctx, pe));
   const std::size_t extent = detail::strided_bytes<T>(ctx, src_stride, n);
   if (const T* mapped = peer_ptr(ctx, src, pe, extent)) {
     for (std::size_t i = g.rank(); i < n; i += g.size()) {

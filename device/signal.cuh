@@ -60,7 +60,7 @@ CHIME_DEVICE void put_signal_bytes(const Context& ctx, Group g, void* dst, const
                                    std::size_t bytes, const Signal& signal, int pe) {
   std::uint64_t* const word = signal_ptr(ctx, signal, pe);
   if (word == nullptr) return fail_signal(ctx, signal, pe);
-  put_bytes<kLeast>(ctx, g, dst, src, bytes, pe);
+  if (!put_bytes<kLeast>(ctx, g, dst, src, bytes, pe)) return;  // no signal without its data
   g.sync();  // every member's stores come before the leader's release
   if (g.is_leader()) p2p::signal(word, signal.value, signal.op);
 }

@@ -49,6 +49,16 @@ void leaves_with_an_error_pending() {
   say(std::string("left: ") + chimex_last_error());
 }
 
+void exits_with_an_error_pending() {
+  chime_init();
+  auto* word = static_cast<int*>(chime_calloc(1, sizeof(int)));
+  if (chime_my_pe() == 0) {
+    exec::launch({}, put_to, word, 99);
+    exec::device_synchronize();
+  }
+  exit(0);
+}
+
 CHIME_KERNEL void wait_for_signal(uint64_t* signal) {
   chime_signal_wait_until(signal, CHIME_CMP_GE, 1);
 }
@@ -131,6 +141,7 @@ void joins_again() {
 
 const std::map<std::string, void (*)()> kActs = {
     {"forks_a_child_that_exits", forks_a_child_that_exits},
+    {"exits_with_an_error_pending", exits_with_an_error_pending},
     {"leaves_with_an_error_pending", leaves_with_an_error_pending},
     {"leaves_while_a_kernel_waits", leaves_while_a_kernel_waits},
     {"leaves_while_a_kernel_writes", leaves_while_a_kernel_writes},

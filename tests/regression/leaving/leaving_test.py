@@ -36,6 +36,12 @@ class Leaving(unittest.TestCase):
         self.assertNotIn("is gone", out)
         self.assertEqual(out.count("says left: \n"), 2, out)
 
+    def test_a_pending_error_is_told_when_the_program_just_exits(self):
+        # The program ended with 0, and nobody had said a word.
+        code, out = run(PE, "exits_with_an_error_pending")
+        self.assertEqual(code, 1, out)
+        self.assertIn("there is no PE 99", out)
+
     def test_a_running_kernel_is_waited_for(self):
         code, out = job(2, "leaves_while_a_kernel_ends")
         self.assertEqual(code, 0, out)

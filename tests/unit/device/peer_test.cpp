@@ -115,6 +115,19 @@ CHIME_KERNEL void signal_block(Context ctx, int* dst, const int* src, std::uint6
   put_signal(ctx, Block{}, dst, src, 4, Signal{sig, 1}, pe);
 }
 
+// Else the receiver would take what lies there for the data.
+TEST(PutSignal, OfDataThatCannotBePutSendsNoSignal) {
+  FakeJob job(2);
+  job.context().on_error = OnError::kReturn;
+  static int outside[4];
+  run_block(64, signal_block, job.context(), outside, job.data<int>(0, 64),
+            job.data<std::uint64_t>(0, 128), 1);
+  EXPECT_EQ(job.error().address, reinterpret_cast<std::uint64_t>(outside));
+  put_signal(job.context(), Thread{}, outside, job.data<int>(), 4,
+             Signal{job.data<std::uint64_t>(0, 128), 1, SignalOp::kAdd}, 1);
+  EXPECT_EQ(*job.data<std::uint64_t>(1, 128), 0u);
+}
+
 TEST(PutSignal, OfAnUnreachablePeEndsEveryMember) {
   FakeJob job(2);
   job.unmap(1);

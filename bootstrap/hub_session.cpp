@@ -46,11 +46,12 @@ void HubSession::lose(int pe, const std::string& why) {
   members_[pe].state = State::kLost;
   members_[pe].why = why;
   std::erase_if(waiting_, [&](const Request& r) { return r.from == pe; });
+  // Before the answers that fail because of it: who gets one knows that a PE is lost.
+  for (int other = 0; other < static_cast<int>(members_.size()); other++)
+    if (other != pe) tell_lost(other, pe);
   settle_lookups_of(pe);
   release_barrier_if_full();
   answer_node_peers_if_known();
-  for (int other = 0; other < static_cast<int>(members_.size()); other++)
-    if (other != pe) tell_lost(other, pe);
 }
 
 void HubSession::handle(int pe, MessageReader& message) {

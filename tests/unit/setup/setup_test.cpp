@@ -11,6 +11,8 @@
 #include <sstream>
 #include <string>
 
+#include "chime/abi/state.h"
+
 namespace {
 
 using ::testing::AllOf;
@@ -255,7 +257,9 @@ TEST(TwoStages, TheSecondCanBeCalledForAndIsBuiltOnce) {
 
 TEST(TwoStages, TheContextIsNeverAnEmptyOne) {
   Outcome outcome = job(2, "asks_for_its_context");
-  EXPECT_EQ(count(outcome.output, "context of version 1"), 2) << outcome.output;
+  EXPECT_EQ(count(outcome.output, "context of version " + std::to_string(chime::kAbiVersion) + ","),
+            2)
+      << outcome.output;
 }
 
 TEST(TwoStages, FinalizeAfterTheFirstMeetsAllPes) {

@@ -120,10 +120,9 @@ void refuses_at_the_call() {
   chimex_int_put_on_stream(word, &local, 1, n, nullptr);
   check(std::strstr(chimex_last_error(), "there is no PE") != nullptr, "PE out of range");
   chimex_int_put_on_stream(&local, word, 1, right, nullptr);
-  check(std::strstr(chimex_last_error(), "not inside the symmetric heap") != nullptr,
-        "local target");
+  check(std::strstr(chimex_last_error(), "outside the heap of this PE") != nullptr, "local target");
   chimex_putmem_on_stream(word, &local, std::size_t{1} << 40, right, nullptr);
-  check(std::strstr(chimex_last_error(), "not inside the symmetric heap") != nullptr,
+  check(std::strstr(chimex_last_error(), "reach beyond the heap's end") != nullptr,
         "beyond the end");
   chime_free(word);
 }

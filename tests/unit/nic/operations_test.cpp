@@ -1,6 +1,7 @@
 // Every operation once, through memory of every kind, with both forms of completion queue.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 #include <vector>
@@ -207,7 +208,7 @@ TEST_P(Operations, PutSignalBringsDataAndSignal) {
         const std::vector<std::byte> data = pattern(bytes);
         std::vector<std::byte> elsewhere(bytes + 1);
         std::byte* const source = memory(job, where, elsewhere);
-        std::memcpy(source, data.data(), bytes);
+        std::copy(data.begin(), data.end(), source);
         std::memset(job.data<std::byte>(1, kThere), 0, bytes);
         auto* const signal = job.data<std::uint64_t>(1, 128 * 1024);
         *signal = 5;
@@ -218,7 +219,7 @@ TEST_P(Operations, PutSignalBringsDataAndSignal) {
               nic::signal_update(job.domain(), job.data<std::uint64_t>(0, 128 * 1024), 37, adds, 1),
               1, Until::kLocal);
           while (exec::ld<exec::Order::kAcquire>(signal) != sum) exec::pause();
-          EXPECT_EQ(std::memcmp(job.data<std::byte>(1, kThere), data.data(), bytes), 0);
+          EXPECT_TRUE(std::equal(data.begin(), data.end(), job.data<std::byte>(1, kThere)));
         });
       }
 }

@@ -108,7 +108,7 @@ CHIME_DEVICE T g(Domain domain, const T* src, int pe) {
   std::uint64_t words[2] = {};
   bool ok = fetch_bytes(domain, queue, remote, kFirst, &words[0]);
   if constexpr (sizeof(T) > 8) {
-    ok = ok && fetch_bytes(domain, queue, detail::advanced(remote, 8), sizeof(T) - 8, &words[1]);
+    ok = ok && fetch_bytes(domain, queue, advanced(remote, 8), sizeof(T) - 8, &words[1]);
   }
   if (!ok) leave_queue(domain, queue);
   T value;

@@ -21,7 +21,7 @@ struct NicJob {
     for (int pe = 0; pe < n_pes; ++pe) job.unmap(pe);
     Context& ctx = job.context();
     ctx.on_error = OnError::kReturn;
-    ctx.wait_timeout_ns = 60'000'000'000;
+    ctx.wait_timeout_ns = 20'000'000'000;
   }
   ~NicJob() { EXPECT_EQ(nic.complaints(), ""); }
 

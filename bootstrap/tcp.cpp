@@ -104,8 +104,7 @@ Listener listen_on(std::uint32_t address) {
 }
 
 // Hubs of this process, for its ids. Destroyed with the process; a hub whose PEs have all left has
-// stopped serving. A child of fork() inherits the list but not the hubs' threads: it leaves them
-// be.
+// stopped serving. A child of fork() has the list but none of the hubs' threads, and leaves them.
 class Hubs {
  public:
   ~Hubs() {

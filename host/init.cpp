@@ -213,8 +213,13 @@ void report_unseen_error(Runtime& runtime) {
   }
 }
 
-// A process that ends without chime_finalize: its mates must not wait for it.
+// The last process of this line of fork() that joined a job.
+std::atomic<pid_t> joined_process{0};
+
+// A process that ends without chime_finalize: its mates must not wait for it. A child of fork() has
+// no part in the job, and takes no lock: a thread that it does not have may hold it.
 void tell_mates_at_exit() {
+  if (joined_process.load(std::memory_order_relaxed) != getpid()) return;
   for_each_pe([](PeSlot& slot) {
     if (slot.runtime->process != getpid()) return;
     report_unseen_error(*slot.runtime);
@@ -225,6 +230,7 @@ void tell_mates_at_exit() {
 }
 
 void watch_exit_once() {
+  joined_process.store(getpid(), std::memory_order_relaxed);
   static const int registered = std::atexit(tell_mates_at_exit);
   (void)registered;
 }

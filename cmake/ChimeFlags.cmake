@@ -19,3 +19,9 @@ elseif(CHIME_SANITIZE STREQUAL "thread")
 elseif(CHIME_SANITIZE)
   message(FATAL_ERROR "CHIME_SANITIZE is '${CHIME_SANITIZE}'; it may be empty, address or thread")
 endif()
+
+# Sources that read a command line or write a report once: CLI11 and nlohmann-json, which take 10 to 50 s a file to
+# optimise and gain nothing.
+function(chime_compile_cold)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -O0)
+endfunction()

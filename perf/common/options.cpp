@@ -1,0 +1,33 @@
+#include "options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+
+namespace chime::perf {
+
+void parse(Options& options, int argc, char** argv, const std::string& what, bool sized) {
+  CLI::App app(what);
+  if (sized) {
+    app.add_option("--min", options.min_bytes, "smallest message in bytes")->capture_default_str();
+    app.add_option("--max", options.max_bytes, "largest message in bytes; sizes double")
+        ->capture_default_str();
+  }
+  app.add_option("--repeats", options.repeats, "each figure is the best of so many")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--json", options.json, "write the table to this file as well");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    std::exit(app.exit(error));
+  }
+  // Found before the measurement and not after it.
+  if (!options.json.empty() && !std::ofstream(options.json, std::ios::app)) {
+    std::fprintf(stderr, "cannot write %s\n", options.json.c_str());
+    std::exit(2);
+  }
+}
+
+}  // namespace chime::perf

@@ -1,0 +1,68 @@
+#include "table.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace chime::perf {
+namespace {
+
+// The last minute's: a figure from a busy machine says so.
+std::string load_average() {
+  std::string minute = "unknown";
+  std::ifstream("/proc/loadavg") >> minute;
+  return minute;
+}
+
+}  // namespace
+
+Table::Table(std::string title, std::string key, std::vector<std::string> columns,
+             std::vector<std::string> notes)
+    : title_(std::move(title)),
+      key_(std::move(key)),
+      columns_(std::move(columns)),
+      notes_(std::move(notes)) {
+  notes_.push_back("load average at start: " + load_average());
+}
+
+void Table::print_header() const {
+  std::printf("# Chime %s\n", title_.c_str());
+  for (const std::string& note : notes_) std::printf("# %s\n", note.c_str());
+  std::printf("# %-8s", key_.c_str());
+  for (const std::string& column : columns_) std::printf("%20s", column.c_str());
+  std::printf("\n");
+  std::fflush(stdout);
+}
+
+void Table::row(std::size_t key, const std::vector<double>& figures) {
+  std::printf("%-10zu", key);
+  for (const double figure : figures) {
+    std::isnan(figure) ? std::printf("%20s", "-") : std::printf("%20.3f", figure);
+  }
+  std::printf("\n");
+  std::fflush(stdout);
+  rows_.push_back({key, figures});
+}
+
+bool Table::write_json(const std::string& path) const {
+  if (path.empty()) return true;
+  nlohmann::ordered_json out = {{"title", title_}, {"notes", notes_}, {"key", key_}};
+  for (const auto& [key, figures] : rows_) {
+    nlohmann::ordered_json row = {{key_, key}};
+    for (std::size_t i = 0; i < figures.size(); ++i) {
+      row[columns_[i]] =
+          std::isnan(figures[i]) ? nlohmann::ordered_json() : nlohmann::ordered_json(figures[i]);
+    }
+    out["rows"].push_back(row);
+  }
+  std::ofstream file(path);
+  file << out.dump(1) << '\n';
+  if (!file.flush()) {
+    std::fprintf(stderr, "cannot write %s\n", path.c_str());
+    return false;
+  }
+  return true;
+}
+
+}  // namespace chime::perf

@@ -40,6 +40,11 @@ CHIME_DEVICE void record(const Context& ctx, const Failure& failure) {
   record->expected = failure.expected;
   record->seen = failure.seen;
   record->waited_ns = failure.waited_ns;
+  record->in_kernel = exec::in_kernel();
+  if (exec::in_kernel()) {
+    record->block = exec::block_rank();
+    record->thread = exec::thread_rank();
+  }
   // Publishes the fields: pairs with the acquire of the host's reader (abi/README.md, ErrorRecord).
   exec::st<Order::kRelease, Scope::kSystem>(&record->claimed, 2u);
 }

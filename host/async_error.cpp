@@ -85,10 +85,17 @@ std::string argument_sentence(const Runtime& runtime, const abi::ErrorRecord& re
   return fmt::format("a word of {} bytes at heap + {} is not aligned", record.expected, *offset);
 }
 
+// A host operation's error is reported by the call that met it: its name says the place.
+std::string place_in_launch(const abi::ErrorRecord& record) {
+  if (record.in_kernel == 0) return "";
+  return fmt::format("in thread {} of block {} of a kernel: ", record.thread, record.block);
+}
+
 AsyncError describe(const Runtime& runtime, const abi::ErrorRecord& record) {
   bool is_wait = static_cast<WaitKind>(record.wait) != WaitKind::kNone;
   return {static_cast<chimex_status>(record.status), record.pe,
-          is_wait ? wait_sentence(runtime, record) : argument_sentence(runtime, record)};
+          place_in_launch(record) +
+              (is_wait ? wait_sentence(runtime, record) : argument_sentence(runtime, record))};
 }
 
 }  // namespace

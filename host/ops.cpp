@@ -2,7 +2,7 @@
 // kernels run, by the group Thread, on the calling thread's PE. On a GPU: gpu_ops.hpp.
 //
 // A template records its failure in the PE's error record, as in a kernel; here the record becomes
-// the error of this very call.
+// the error of this very call. Once the job is aborted, no operation begins.
 #define CHIME_HOST_ONLY
 #include "chime/chime.h"
 #include "chime/device/coll/barrier.cuh"
@@ -42,9 +42,10 @@ auto run(OnCpu on_cpu, OnGpu on_gpu) {
   const Context& ctx = slot.context;
   using Result = decltype(on_cpu(ctx));
   if (!slot.runtime->device->gpu->is_cpu()) {
-    throw_recorded_error(*slot.runtime);
+    throw_async_error(*slot.runtime);
     return static_cast<Result>(on_gpu(*slot.runtime));
   }
+  if (detail::abort_is_raised(ctx)) throw_async_error(*slot.runtime);
   if constexpr (std::is_void_v<Result>) {
     on_cpu(ctx);
     if (failure_is_recorded(ctx)) throw_recorded_error(*slot.runtime);

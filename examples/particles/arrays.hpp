@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <exception>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,8 +19,9 @@ namespace exec = chime::exec;
 // A failed call of the platform layer.
 inline void check(int status, const char* what) {
   if (status == CHIMEX_OK) return;
-  throw std::runtime_error(
-      fmt::format("{} failed: {} ({})", what, chimex_status_string(status), chimex_last_error()));
+  const std::string why = chimex_last_error();
+  throw std::runtime_error(fmt::format("{} failed: {}{}", what, chimex_status_string(status),
+                                       why.empty() ? "" : " (" + why + ")"));
 }
 
 // A call that waited for this PE's kernels: it, and they, must have succeeded. A kernel whose wait

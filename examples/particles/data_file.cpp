@@ -37,6 +37,7 @@ class DataFileReader {
       if (words.empty()) continue;
       if (is_title(words)) {
         check_header();
+        check_style(words[0], line);
         return words[0];
       }
       read_header_line(words);
@@ -58,6 +59,7 @@ class DataFileReader {
       if (to_integer(file_, words[0], "the number of atom types") != 1) {
         file_.fail("this program has one atom type, the file has " + words[0]);
       }
+      has_types_ = true;
     } else if (words.size() == 4 && keyword.size() == 3 && keyword.substr(1) == "hi") {
       read_bounds(words);
     } else {
@@ -82,11 +84,21 @@ class DataFileReader {
 
   void check_header() {
     if (!count_) file_.fail("the header does not say how many atoms there are ('N atoms')");
+    if (!has_types_) file_.fail("the header lacks the line '1 atom types'");
     for (int d = 0; d < 3; ++d) {
       const char c = static_cast<char>('x' + d);
       if (!has_bounds_[d])
         file_.fail(std::string("the header lacks the line 'LO HI ") + c + "lo " + c + "hi'");
     }
+  }
+
+  // LAMMPS writes the atom style behind the title: "Atoms # charge" has other columns.
+  void check_style(const std::string& title, const std::string& line) const {
+    const auto comment = line.find('#');
+    if (title != "Atoms" || comment == std::string::npos) return;
+    const Words style = words_of(line.substr(comment + 1));
+    if (!style.empty() && style[0] != "atomic")
+      file_.fail("the atoms are of style " + style[0] + "; this program reads style atomic");
   }
 
   // Reads the rows of one section; returns the next section's title, empty at the end of the file.
@@ -98,7 +110,10 @@ class DataFileReader {
     while (file_.next(line)) {
       const Words words = words_of(line);
       if (words.empty()) continue;
-      if (is_title(words)) return words[0];
+      if (is_title(words)) {
+        check_style(words[0], line);
+        return words[0];
+      }
       if (title == "Masses") read_mass(words);
       if (title == "Atoms") read_atom(words);
       if (title == "Velocities") read_velocity(words);
@@ -154,6 +169,7 @@ class DataFileReader {
 
   void read_velocity(const Words& words) {
     if (words.size() != 4) file_.fail("a velocity row is 'id vx vy vz'");
+    if (sample_.atoms.empty()) file_.fail("section Velocities stands before section Atoms");
     const auto found = where_.find(to_integer(file_, words[0], "an atom's id"));
     if (found == where_.end())
       file_.fail("a velocity for atom " + words[0] + ", which the Atoms section does not list");
@@ -178,6 +194,7 @@ class DataFileReader {
   TextFile file_;
   Sample sample_;
   std::optional<long long> count_;
+  bool has_types_ = false;
   bool has_bounds_[3] = {};
   std::unordered_map<long long, std::size_t> where_;  // id -> index in sample_.atoms
   std::vector<int> line_of_;

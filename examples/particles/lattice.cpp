@@ -1,6 +1,9 @@
 #include "lattice.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
+#include <new>
 
 namespace particles {
 namespace {
@@ -42,6 +45,16 @@ void scale_to_temperature(std::vector<Atom>& atoms) {
   }
 }
 
+void reserve(std::vector<Atom>& atoms, std::size_t count) {
+  try {
+    atoms.reserve(count);
+  } catch (const std::bad_alloc&) {
+    throw InputError(
+        fmt::format("no memory for {} atoms: {} GiB on every PE; use a smaller --lattice", count,
+                    (count * sizeof(Atom)) >> 30));
+  }
+}
+
 }  // namespace
 
 Sample make_lattice(int cells, std::uint64_t seed) {
@@ -49,7 +62,7 @@ Sample make_lattice(int cells, std::uint64_t seed) {
   const double side = std::cbrt(4.0 / kDensity);
   Sample sample;
   sample.box.hi = {cells * side, cells * side, cells * side};
-  sample.atoms.reserve(4ull * cells * cells * cells);
+  reserve(sample.atoms, 4ull * cells * cells * cells);
   for (int z = 0; z < cells; ++z) {
     for (int y = 0; y < cells; ++y) {
       for (int x = 0; x < cells; ++x) {

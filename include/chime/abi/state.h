@@ -68,6 +68,9 @@ struct alignas(64) ErrorRecord {
   std::uint64_t expected;  // value compared with; bytes, or as `fault` says, if `wait` is kNone
   std::uint64_t seen;      // last value seen
   std::uint64_t waited_ns;
+  std::uint32_t in_kernel;  // 1: the two that follow say where in its launch; 0: a host operation
+  std::uint32_t block;      // rank of the block in the grid
+  std::uint32_t thread;     // rank of the thread in its block
 };
 static_assert(sizeof(ErrorRecord) == 64 && offsetof(ErrorRecord, address) == 16);
 

@@ -1,8 +1,8 @@
 // A job in which PE 1 is killed while the others wait for it: dead_pe
-// kernel|barrier|malloc|init|finalize.
+// kernel|barrier|malloc|init|finalize, or put to each other and never wait: puts.
 //
-// Prints "dies <time>" before the kill. Survivors do nothing about it: Chime must end their wait
-// and say why.
+// Prints "dies <time>" before the kill. Survivors do nothing about it: Chime must end their wait,
+// or refuse their next put, and say why.
 #include <chime/chime.h>
 #include <signal.h>
 #include <time.h>
@@ -55,6 +55,12 @@ void wait_in_a_barrier() {
   chime_barrier_all();
 }
 
+void put_for_ever() {
+  auto* word = static_cast<int*>(chime_calloc(1, sizeof(int)));
+  if (chime_my_pe() == kVictim) die();
+  for (;;) chime_int_p(word, 1, 0);
+}
+
 void wait_in_malloc() {
   if (chime_my_pe() == kVictim) die();
   chime_malloc(4096);
@@ -72,6 +78,7 @@ int main(int argc, char** argv) {
   chime_init();
   if (where == "kernel") wait_in_a_kernel();
   if (where == "barrier") wait_in_a_barrier();
+  if (where == "puts") put_for_ever();
   if (where == "malloc") wait_in_malloc();
   if (where == "finalize") wait_in_finalize();
   chime_finalize();

@@ -1,4 +1,4 @@
-"""Kills a PE of a real job: dead_pe_test.py chime-run|mpirun <chime-run> <dead_pe> <where the others wait>.
+"""Kills a PE of a real job: dead_pe_test.py chime-run|mpirun <chime-run> <dead_pe> <what the others do>.
 
 Holds if each survivor says on its own stderr, within 10 s, which PE is gone and how it knows (the launcher's words
 do not count), if the survivors then end by themselves, and if nothing of the job is left.

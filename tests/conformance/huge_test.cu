@@ -2,7 +2,9 @@
 // memory it takes: only touched pages exist.
 //
 // CTest gives this program CHIME_SYMMETRIC_SIZE=10G.
+#include "chime/device/amo.cuh"
 #include "chime/device/rma.cuh"
+#include "chime/device/signal.cuh"
 #include "chime/device/sync.cuh"
 #include "support/schedule.hpp"
 #include "support/typed.hpp"
@@ -105,6 +107,45 @@ IN_EVERY_WORLD(Huge, OffsetsBeyond4GiBReachTheirPlace) {
     exec::copy(far.data(), heap.at<std::uint32_t>(kFar), kCount * 4);
     EXPECT_EQ(nothing, near);
     EXPECT_EQ(theirs, far);
+    pe.barrier();
+  });
+}
+
+// Words that a 32-bit offset would confuse with those at the start of the region.
+struct FarWords {
+  std::uint64_t signal, counter, data, pad;
+};
+
+CHIME_KERNEL inline void work_on_words(CHIME_GRID_CONSTANT const Context context, FarWords* words,
+                                       const std::uint64_t* source, std::uint64_t* seen, int pe) {
+  atomic_add(context, &words->counter, std::uint64_t(5), pe);
+  seen[0] = atomic_fetch_add(context, &words->counter, std::uint64_t(7), pe);
+  put_signal(context, Thread{}, &words->data, source, 1, {&words->signal, 9}, pe);
+  seen[1] = signal_wait_until(context, &words->signal, Cmp::kEq, 9);
+  wait_until(context, &words->counter, Cmp::kEq, std::uint64_t(12));
+  seen[2] = g(context, &words->counter, pe);
+}
+
+IN_EVERY_WORLD(Huge, AtomicsSignalsAndWaitsBeyond4GiB) {
+  world.spawn(1, [](Pe& pe) {
+    constexpr std::size_t kFar = 4 * kGiB;
+    Sparse heap(kFar + 4096);
+    const FarWords nothing{};
+    for (std::size_t offset : {std::size_t(0), kFar})
+      exec::copy(heap.at<FarWords>(offset), &nothing, sizeof nothing);
+    const Private<std::uint64_t> source(std::vector<std::uint64_t>{100u + pe.rank()});
+    Private<std::uint64_t> seen(3);
+    pe.barrier();
+    pe.run(1, 1, work_on_words, pe.context(), heap.at<FarWords>(kFar),
+           static_cast<const std::uint64_t*>(source.data()), seen.data(), pe.next());
+    pe.barrier();
+    EXPECT_EQ((std::vector<std::uint64_t>{5, 9, 12}), seen.read());
+    FarWords near{}, far{};
+    exec::copy(&near, heap.at<FarWords>(0), sizeof near);
+    exec::copy(&far, heap.at<FarWords>(kFar), sizeof far);
+    EXPECT_TRUE(near.signal == 0 && near.counter == 0 && near.data == 0);
+    EXPECT_TRUE(far.signal == 9 && far.counter == 12);
+    EXPECT_EQ(100u + pe.previous(), far.data);
     pe.barrier();
   });
 }

@@ -57,7 +57,8 @@ struct PutQuietAtomicAdd : AwaitFlag {
 };
 
 // Two puts to one word: fence keeps them in order, so the flag never shows the older value after
-// it.
+// it. Where both are stores of one thread (p2p), coherence orders them without the fence: only a
+// path that carries puts by other means can fail here.
 struct PutFencePutSameWord : AwaitFlag {
   template <class Group>
   CHIME_DEVICE static void send(const Context& context, Group group, Box* box, const Word* source,

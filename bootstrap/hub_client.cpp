@@ -190,7 +190,10 @@ Bytes HubClient::request(Message type, Write write, Deadline deadline,
     throw BootstrapError(what + ": waited " + std::to_string(waited) + " ms; " + ask_why(id),
                          CHIMEX_ERR_TIMEOUT);
   }
-  if (answer.outcome == Outcome::kFailed) throw BootstrapError(what + ": " + words(answer.content));
+  // The hub tells of a loss before it fails what waited for it.
+  if (answer.outcome == Outcome::kFailed)
+    throw BootstrapError(what + ": " + words(answer.content),
+                         lost_peers_.is_empty() ? CHIMEX_ERR_SYSTEM : CHIMEX_ERR_PEER_DEAD);
   return answer.content;
 }
 

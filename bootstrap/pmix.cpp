@@ -354,7 +354,8 @@ Bytes PmixBootstrap::find(int pe, std::string_view key, Deadline deadline) const
     }
     if (status == PMIX_ERR_TIMEOUT || Clock::now() >= deadline)
       if (const auto why = client_.why_lost(pe); !why.empty())
-        throw BootstrapError(what + ": PE " + std::to_string(pe) + " is gone: " + why);
+        throw BootstrapError(what + ": PE " + std::to_string(pe) + " is gone: " + why,
+                             CHIMEX_ERR_PEER_DEAD);
     if (Clock::now() >= deadline)
       throw BootstrapError(what + ": waited " +
                                std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -381,7 +382,8 @@ void PmixBootstrap::barrier(Deadline deadline) {
     throw BootstrapError("barrier: not all PEs have entered in time" + list_gone(Clock::now()),
                          CHIMEX_ERR_TIMEOUT);
   throw BootstrapError("barrier: PMIx_Fence: " + client_.words(status) + ": a PE is gone" +
-                       list_gone(Clock::now() + kNewsGrace));
+                           list_gone(Clock::now() + kNewsGrace),
+                       CHIMEX_ERR_PEER_DEAD);
 }
 
 // "; PE 2 is gone: ..." for each. The fence may fail before the launcher's own table knows why.

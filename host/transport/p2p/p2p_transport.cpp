@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 
+#include "chime/abi/state.h"
 #include "host/error.hpp"
 #include "host/gpu/memfd.hpp"
 #include "host/transport/p2p/node_exchange.hpp"
@@ -60,7 +61,8 @@ void check_same_size(const NodeCard& card, int my_pe, std::size_t my_bytes) {
         "symmetric heap", CHIMEX_ERR_MISMATCH,
         fmt::format("PE {} has {} bytes and PE {} has {}; set CHIME_SYMMETRIC_SIZE alike on "
                     "all PEs",
-                    card.pe, card.heap_bytes, my_pe, my_bytes));
+                    card.pe, card.heap_bytes - abi::kHeapReserved, my_pe,
+                    my_bytes - abi::kHeapReserved));
 }
 
 bool is_of_this_process(const NodeCard& card) { return card.process.pid == ::getpid(); }

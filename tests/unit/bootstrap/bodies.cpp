@@ -30,12 +30,13 @@ Bytes bytes_of(const std::string& text) {
 
 std::string card_of(int pe) { return "card of PE " + std::to_string(pe); }
 
-// What `call` throws; fails if it does not.
+// What `call` throws, and its code; fails if it throws nothing.
 template <class Call>
-std::string error_of(Call call) {
+std::string error_of(Call call, int* code = nullptr) {
   try {
     call();
   } catch (const BootstrapError& e) {
+    if (code) *code = e.code();
     return e.what();
   }
   throw Failure("no error where one is due");
@@ -246,8 +247,10 @@ void a_killed_pe_breaks_the_barrier(const Join& join) {
     raise(SIGKILL);
   }
   std::string error;
-  const auto took = time_of([&] { error = error_of([&] { job->barrier(soon()); }); });
+  int code = CHIMEX_OK;
+  const auto took = time_of([&] { error = error_of([&] { job->barrier(soon()); }, &code); });
   check(took < 10s, "noticed too late");
+  check(code == CHIMEX_ERR_PEER_DEAD, "the code is not that of a dead peer");
   check_mentions(error, "gone");
   check_mentions(error, "PE " + std::to_string(job->size() - 1));
 }
@@ -260,9 +263,11 @@ void a_killed_pe_ends_a_lookup(const Join& join) {
     raise(SIGKILL);
   }
   std::string error;
-  const auto took =
-      time_of([&] { error = error_of([&] { job->lookup(job->size() - 1, "never", soon()); }); });
+  int code = CHIMEX_OK;
+  const auto took = time_of(
+      [&] { error = error_of([&] { job->lookup(job->size() - 1, "never", soon()); }, &code); });
   check(took < 10s, "noticed too late");
+  check(code == CHIMEX_ERR_PEER_DEAD, "the code is not that of a dead peer");
   check_mentions(error, "gone");
 }
 

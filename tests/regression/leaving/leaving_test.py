@@ -7,7 +7,7 @@ import sys
 import unittest
 
 CHIME_RUN, PE = sys.argv.pop(1), sys.argv.pop(1)
-PATIENCE_S = 60
+PATIENCE_S = 110
 
 
 def run(*command, **variables):
@@ -17,7 +17,7 @@ def run(*command, **variables):
 
 
 def job(pes, act, *options, **variables):
-    return run(CHIME_RUN, "-n", str(pes), "--timeout", "50", *options, PE, act, **variables)
+    return run(CHIME_RUN, "-n", str(pes), "--timeout", "100", *options, PE, act, **variables)
 
 
 class Leaving(unittest.TestCase):

@@ -117,7 +117,7 @@ void throw_recorded_error(Runtime& runtime) {
   // Frees the record for the next failure: pairs with the acquire of the compare-and-swap in
   // device/fail.cuh.
   std::atomic_ref(record.claimed).store(kClear, std::memory_order_release);
-  throw Error("operation", error.status, error.message);
+  throw Error("", error.status, error.message);
 }
 
 bool is_announced(Runtime& runtime, const Error& error) {

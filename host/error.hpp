@@ -18,10 +18,10 @@ namespace chime::host {
 class Error : public std::exception {
  public:
   // `origin` names the part that failed in words a user knows: "symmetric heap", "bootstrap",
-  // "CHIME_TIMEOUT".
+  // "CHIME_TIMEOUT". Empty: the call that the user made.
   Error(std::string origin, chimex_status code, std::string what)
       : origin_(std::move(origin)), code_(code), what_(std::move(what)) {
-    text_ = origin_ + ": " + what_;
+    text_ = origin_.empty() ? what_ : origin_ + ": " + what_;
   }
 
   const char* what() const noexcept override { return text_.c_str(); }

@@ -213,32 +213,36 @@ void report_unseen_error(Runtime& runtime) {
   }
 }
 
+// What a process can end with: the low eight bits, as exit() takes them, but a failure stays one.
+int exit_code_of(int status) {
+  const int code = status & 0xff;
+  return status != 0 && code == 0 ? 1 : code;
+}
+
 // The last process of this line of fork() that joined a job.
 std::atomic<pid_t> joined_process{0};
 
 // A process that ends without chime_finalize: its mates must not wait for it. A child of fork() has
 // no part in the job, and takes no lock: a thread that it does not have may hold it.
-void tell_mates_at_exit() {
+//
+// The mates end with its status, so that the job's is the same whoever is seen to end first; 0 is a
+// failure here, too.
+void tell_mates_at_exit(int status, void*) {
   if (joined_process.load(std::memory_order_relaxed) != getpid()) return;
-  for_each_pe([](PeSlot& slot) {
+  const int code = status == 0 ? 1 : exit_code_of(status);
+  for_each_pe([code](PeSlot& slot) {
     if (slot.runtime->process != getpid()) return;
     report_unseen_error(*slot.runtime);
     int pe = slot.runtime->my_pe();
     tell_mates(*slot.runtime, {CHIMEX_ERR_PEER_DEAD, pe, Path::kP2p,
-                               fmt::format("PE {} exited without chime_finalize", pe)});
+                               fmt::format("PE {} exited without chime_finalize", pe), code});
   });
 }
 
 void watch_exit_once() {
   joined_process.store(getpid(), std::memory_order_relaxed);
-  static const int registered = std::atexit(tell_mates_at_exit);
+  static const int registered = on_exit(tell_mates_at_exit, nullptr);  // atexit with the status
   (void)registered;
-}
-
-// What a process can end with: the low eight bits, as exit() takes them, but a failure stays one.
-int exit_code_of(int status) {
-  const int code = status & 0xff;
-  return status != 0 && code == 0 ? 1 : code;
 }
 
 // No destructors: other threads of this process may still be inside kernels or waits.
@@ -348,7 +352,9 @@ void end_job(int status, const std::string& why) {
   if (PeSlot* slot = current_slot()) {
     Runtime& runtime = *slot->runtime;
     runtime.bootstrap->abort(code, why);
-    tell_mates(runtime, {CHIMEX_ERR_ABORTED, runtime.my_pe(), Path::kNone, why, code});
+    const int pe = runtime.my_pe();
+    tell_mates(runtime, {CHIMEX_ERR_ABORTED, pe, Path::kNone,
+                         fmt::format("PE {} ended the job: {}", pe, why), code});
   } else if (job_not_joined && !launcher_tells_of_a_loss(*job_not_joined)) {
     // The job cannot start without this PE: the others need not wait for their deadline. Where the
     // launcher has told of a lost PE they hear that too, and shall live to say it themselves.

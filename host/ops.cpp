@@ -89,7 +89,7 @@ auto with_word(std::size_t bytes, Body body) {
     case 16:
       return body(exec::Vec16{});
   }
-  throw Error("operation", CHIMEX_ERR_INVALID, "elements have 1, 2, 4, 8 or 16 bytes");
+  throw Error("", CHIMEX_ERR_INVALID, "elements have 1, 2, 4, 8 or 16 bytes");
 }
 
 // Calls `body` with the elements of a wait or test in their type.
@@ -152,9 +152,9 @@ chime_wait_request signal_request(const std::uint64_t* sig, int cmp, const std::
 
 void check_amo(const AmoCall& call) {
   if (!amo_exists(call.op))
-    throw Error("operation", CHIMEX_ERR_INVALID, "there is no such atomic operation");
+    throw Error("", CHIMEX_ERR_INVALID, "there is no such atomic operation");
   if (call.width != 4 && call.width != 8)
-    throw Error("operation", CHIMEX_ERR_INVALID, "atomics exist for words of 4 and 8 bytes");
+    throw Error("", CHIMEX_ERR_INVALID, "atomics exist for words of 4 and 8 bytes");
 }
 
 // `*word` of this PE.
@@ -285,7 +285,7 @@ int chime_host_signal_wait_until_timeout(uint64_t* sig, int cmp, uint64_t value,
   int status = CHIMEX_OK;
   const int failed = status_of("signal_wait_until_timeout", [&] {
     check_wait(signal_request(sig, cmp, &value));
-    if (!seen) throw Error("operation", CHIMEX_ERR_INVALID, "the argument seen is null");
+    if (!seen) throw Error("", CHIMEX_ERR_INVALID, "the argument seen is null");
     status = run(
         [&](const Context& ctx) {
           return signal_wait_until_timeout(ctx, sig, static_cast<Cmp>(cmp), value, timeout_ns,

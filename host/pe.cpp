@@ -130,7 +130,7 @@ int current_pe_or_none() {
 
 int pe_for_messages() { return bound_slot ? bound_slot->pe : current_pe_or_none(); }
 
-void for_each_pe(void (*visit)(PeSlot&)) {
+void for_each_pe(const std::function<void(PeSlot&)>& visit) {
   Process& all = process();
   std::lock_guard lock(all.mutex);
   for (const auto& slot : all.slots)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 
 #include "host/runtime.hpp"
@@ -54,6 +55,6 @@ int current_pe_or_none();
 int pe_for_messages();
 
 // Calls `visit` for every PE of this process.
-void for_each_pe(void (*visit)(PeSlot&));
+void for_each_pe(const std::function<void(PeSlot&)>& visit);
 
 }  // namespace chime::host

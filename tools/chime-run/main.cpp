@@ -30,7 +30,7 @@ CLI::Validator seconds(const char* least, bool zero_is_allowed) {
 }
 
 void describe(CLI::App& app, Options& options, bool& has_no_prefix, std::string& binding) {
-  app.add_option("-n,--np", options.n_pes, "number of PEs")->required()->check(CLI::Range(1, 4096));
+  app.add_option("-n,--np", options.n_pes, "number of PEs")->check(CLI::Range(1, 4096));
   app.add_flag("--keep-going", options.keeps_going, "when a PE fails, let the others go on");
   app.add_option("--timeout", options.time_limit_s,
                  "end the job after so many seconds (exit code 124)")
@@ -103,6 +103,10 @@ int main(int argc, char** argv) {
   }
   options.command = command_in(app.remaining());
   if (options.command.empty()) return chime::run::kExitUsage;
+  if (app.count("--np") == 0) {
+    std::fputs("chime-run: how many PEs? -n N comes before the program\n", stderr);
+    return chime::run::kExitUsage;
+  }
   options.has_prefix = !has_no_prefix;
   options.binds_to_cores = binding == "core";
   if (!has_descriptors_for(options)) return chime::run::kExitCannotRun;

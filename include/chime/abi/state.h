@@ -51,9 +51,9 @@ struct alignas(64) AbortWord {
   std::int32_t pe;         // the PE that is to blame, -1 if none is
   std::uint32_t path;      // Path by which it was reached
   std::int32_t exit_code;  // of the processes that end because of it
-  char why[108];           // zero-terminated words for the user
+  char why[236];           // zero-terminated words for the user
 };
-static_assert(sizeof(AbortWord) == 128 && offsetof(AbortWord, why) == 20);
+static_assert(sizeof(AbortWord) == 256 && offsetof(AbortWord, why) == 20);
 
 // The first failure of this PE's kernels and host operations. Whoever fails claims it by
 // compare-and-swap; the host reports it at its next call, or at finalize, and frees it.

@@ -117,6 +117,13 @@ void exits_with(int status) {
   if (chime_my_pe() == 1) chime_global_exit(status);
   chime_barrier_all();
 }
+// Its mates learn of it in its exit handlers and may end before it has.
+void exits_with_3_and_stays_a_while() {
+  atexit([] { usleep(300'000); });  // runs last: registered before Chime's
+  chime_init();
+  if (chime_my_pe() == 1) exit(3);
+  chime_barrier_all();
+}
 void exits_with_256() { exits_with(256); }
 void exits_with_minus_512() { exits_with(-512); }
 void exits_with_300() { exits_with(300); }
@@ -146,6 +153,7 @@ const std::map<std::string, void (*)()> kActs = {
     {"leaves_while_a_kernel_waits", leaves_while_a_kernel_waits},
     {"leaves_while_a_kernel_writes", leaves_while_a_kernel_writes},
     {"leaves_while_a_kernel_ends", leaves_while_a_kernel_ends},
+    {"exits_with_3_and_stays_a_while", exits_with_3_and_stays_a_while},
     {"exits_with_256", exits_with_256},
     {"exits_with_minus_512", exits_with_minus_512},
     {"exits_with_300", exits_with_300},

@@ -72,6 +72,11 @@ class Leaving(unittest.TestCase):
             self.assertEqual(code, wanted, out)
             self.assertIn("called chime_global_exit(", out)
 
+    def test_the_exit_code_is_that_of_the_pe_that_failed(self):
+        # 1, of the PE whose barrier it broke, which had ended before it.
+        code, out = job(2, "exits_with_3_and_stays_a_while")
+        self.assertEqual(code, 3, out)
+
 
 class Joining(unittest.TestCase):
     def test_a_failed_init_can_be_repeated(self):

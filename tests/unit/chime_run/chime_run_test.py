@@ -183,7 +183,7 @@ class ChimeRun(unittest.TestCase):
                                 (("-n", "2", "--timeout", "1e10", "true"), "from more than 0 to 1e9"),
                                 (("-n", "2", "--grace", "inf", "true"), "from 0 to 1e9"),
                                 (("-n", "-3", "true"), "-n"), (("-n", "2"), "which program"),
-                                (("--nonsense", "-n", "2", "true"), "--nonsense")]:
+                                (("--nonsense", "-n", "2", "true"), "--nonsense"), (("-x", "true"), "no such option: -x")]:
             code, _, err = self.run_job(*arguments)
             self.assertEqual(code, 2, arguments)
             self.assertIn(word, err, arguments)

@@ -141,7 +141,7 @@ TEST_F(GpuOps, AtomicsOfManyThreadsAreAllCounted) {
 TEST_F(GpuOps, AtomicsThatCannotBeAreRefused) {
   auto* const word = static_cast<std::uint64_t*>(chime_calloc(1, sizeof(std::uint64_t)));
   chime_host_amo(99, 0, word, 8, 1, 0, 0);
-  EXPECT_STREQ(chimex_last_error(), "atomic: operation: there is no such atomic operation");
+  EXPECT_STREQ(chimex_last_error(), "atomic: there is no such atomic operation");
   chime_host_amo(CHIME_AMO_ADD, 0, word, 2, 1, 0, 0);
   EXPECT_NE(std::string(chimex_last_error()).find("4 and 8 bytes"), std::string::npos);
   chime_uint64_atomic_add(word, 1, 7);

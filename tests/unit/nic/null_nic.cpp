@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 namespace chime::tests {
 namespace {
@@ -198,6 +199,11 @@ void NullNic::go_on() {
   held_ = false;
 }
 
+void NullNic::watch(std::function<void()> look) {
+  const std::lock_guard lock(mutex_);
+  look_ = std::move(look);
+}
+
 void NullNic::fail_at(int pe, std::uint64_t index, unsigned syndrome) {
   const std::lock_guard lock(mutex_);
   Queue& queue = *state_[static_cast<std::size_t>(pe) * plan_.slots];
@@ -275,6 +281,7 @@ void NullNic::execute(Queue& queue) {
   unsigned syndrome = queue.broken ? kFlushed : 0;
   if (!syndrome && queue.fails && queue.fail_index == queue.next) syndrome = queue.fail_syndrome;
   if (!syndrome) syndrome = carry_out(queue, wqe);
+  if (look_) look_();
   queue.broken |= syndrome != 0;
   if (syndrome || wqe.ce() == 8) complete(queue, wqe, syndrome);
   queue.next += wqe.wqebbs();

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -46,6 +47,9 @@ class NullNic {
   // Between them nothing is carried out.
   void hold();
   void go_on();
+
+  // Called in the NIC's thread after every request that it has carried out.
+  void watch(std::function<void()> look);
 
   // The request with this index fails, and what comes after it is flushed.
   void fail_at(int pe, std::uint64_t index, unsigned syndrome);
@@ -97,6 +101,7 @@ class NullNic {
 
   std::mutex mutex_;  // of what the NIC's thread does, against the calls above
   std::string complaints_;
+  std::function<void()> look_;
   bool held_ = false;
   std::atomic<bool> end_{false};
   std::thread thread_;

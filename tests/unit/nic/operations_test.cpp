@@ -213,14 +213,21 @@ TEST_P(Operations, PutSignalBringsDataAndSignal) {
         auto* const signal = job.data<std::uint64_t>(1, 128 * 1024);
         *signal = 5;
         sum = adds ? 5 + 37 : 37;
+        const auto data_is_there = [&] {
+          return std::equal(data.begin(), data.end(), job.data<std::byte>(1, kThere));
+        };
+        bool early = false;
+        job.nic.watch([&] { early |= *signal == sum && !data_is_there(); });
         run_threads(1, [&] {
           nic::put_signal<1>(
               job.domain(), Thread{}, job.data<std::byte>(0, kThere), source, bytes,
               nic::signal_update(job.domain(), job.data<std::uint64_t>(0, 128 * 1024), 37, adds, 1),
               1, Until::kLocal);
           while (exec::ld<exec::Order::kAcquire>(signal) != sum) exec::pause();
-          EXPECT_TRUE(std::equal(data.begin(), data.end(), job.data<std::byte>(1, kThere)));
+          EXPECT_TRUE(data_is_there());
         });
+        job.nic.watch({});
+        EXPECT_FALSE(early) << "a signal came before its " << bytes << " bytes";
       }
 }
 

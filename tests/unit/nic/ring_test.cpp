@@ -73,6 +73,36 @@ TEST_P(Ring, AFullQueueMakesPostersWait) {
   for (int i = 0; i < 500; ++i) EXPECT_EQ(job.data<int>(1)[i], i + 1);
 }
 
+// One poster finds another behind it and leaves the doorbell to it; that one has more to come, but
+// may be held up by what it was left.
+TEST_P(Ring, ADoorbellThatIsOwedIsRungByAPosterThatHasMoreToCome) {
+  NicJob job(2, plan());
+  auto& producer = job.nic.queue(1).producer;
+  const auto await_reservations = [&](std::uint64_t n) {
+    while (__atomic_load_n(&producer.resv, __ATOMIC_ACQUIRE) < n) exec::pause();
+  };
+  const auto write = [&](std::uint64_t index, std::uint8_t ce) {
+    nic::put_inline_write({job.nic.queue(1), index, ce},
+                          nic::remote_data(job.domain(), job.data<int>(0) + index, 1), sizeof(int),
+                          nic::inline_data_of(17));
+  };
+  run_threads(64, [&] {
+    if (exec::thread_rank() == 0) {
+      nic::submit(job.domain(), Thread{}, job.nic.queue(1), {.wqebbs = 1},
+                  [&](std::uint64_t index, std::uint8_t ce) {
+                    write(index, ce);
+                    await_reservations(2);
+                  });
+    } else if (exec::thread_rank() == 32) {
+      await_reservations(1);
+      nic::submit(job.domain(), Thread{}, job.nic.queue(1), {.wqebbs = 1, .more = true}, write);
+    }
+  });
+  ASSERT_EQ(producer.posted, 2u);
+  run_threads(1, [&] { nic::quiet(job.domain()); });
+  EXPECT_EQ(job.data<int>(1)[0], 17);
+}
+
 // 1024 threads and a queue of 128: everybody waits for room, for turns, for readers of slots.
 TEST_P(Ring, ADeepCrowdOnAShallowQueue) {
   NicJob job(2, plan());

@@ -35,7 +35,7 @@ std::uint32_t* records_at(Device& device, std::uint32_t umem, std::uint64_t offs
 }
 
 void answer_hca_cap(std::span<const std::byte> in, CommandResult& result) {
-  if (result.out.size() < query_hca_cap::kMinOutBytes) return fail(result, kBadParam, 1);
+  if (result.out.size() < query_hca_cap::kMinOutBytes) return fail(result, kBadOutputLength, 1);
   std::byte* capability = result.out.data() + query_hca_cap::kCapability;
   const std::uint32_t type = command::kOpMod.get(in.data()) >> 1;
   if (type == query_hca_cap::kGeneral) {
@@ -151,8 +151,8 @@ void make_qp(Device& device, const std::byte* in, CommandResult& result) {
 }
 
 // A memory key made of pieces of other keys. UCX gives every region one for atomics.
-void make_mkey(Device& device, std::span<const std::byte> whole, const std::byte* in,
-               CommandResult& result) {
+void make_mkey(Device& device, std::span<const std::byte> whole, CommandResult& result) {
+  const std::byte* in = whole.data();
   const std::byte* context = in + create_mkey::kContext;
   if (mkc::kAccessModeHigh.get(context) != 0 || mkc::kAccessMode.get(context) != kAccessModeKsm)
     return fail(result, kBadParam, 17);
@@ -301,7 +301,8 @@ void modify(Nic& nic, std::uint32_t opcode, const std::byte* in, CommandResult& 
 void query_qp(Device& device, const std::byte* in, CommandResult& result) {
   const QueuePair* qp = device.qp(command::kObjectNumber.get(in));
   if (!qp) return fail(result, kBadResource, 16);
-  if (result.out.size() < create_qp::kContext + qpc::kBytes) return fail(result, kBadParam, 17);
+  if (result.out.size() < create_qp::kContext + qpc::kBytes)
+    return fail(result, kBadOutputLength, 17);
   std::byte* context = result.out.data() + create_qp::kContext;
   qpc::kState.set(context, static_cast<std::uint32_t>(qp->state));
   qpc::kServiceType.set(context, qp->transport == Transport::kRc   ? kRc
@@ -324,6 +325,42 @@ void query_qp(Device& device, const std::byte* in, CommandResult& result) {
   qpc::kNextReceivePsn.set(context, qp->rq_psn);
   qpc::kCqnRcv.set(context, qp->receive_cqn);
   qpc::kQkey.set(context, qp->qkey);
+}
+
+// What a mailbox of `opcode` must hold at least. Those that have a context are of one size.
+std::size_t least_bytes(std::uint32_t opcode) {
+  switch (opcode) {
+    case kQueryHcaCap:
+    case kQueryLag:
+    case k2Err:
+    case k2Rst:
+    case kQueryQp:
+      return command::kInBytes;
+    default:
+      return create_qp::kInBytes;
+  }
+}
+
+void run(Nic& nic, std::uint32_t opcode, std::span<const std::byte> in, CommandResult& result) {
+  Device& device = nic.device();
+  switch (opcode) {
+    case kQueryHcaCap:
+      return answer_hca_cap(in, result);
+    case kQueryLag:
+      return;  // all zero: no link aggregation
+    case kCreateMkey:
+      return make_mkey(device, in, result);
+    case kCreateRmp:
+      return make_rmp(device, in.data(), result);
+    case kCreateCq:
+      return make_cq(device, in.data(), result);
+    case kCreateQp:
+      return make_qp(device, in.data(), result);
+    case kQueryQp:
+      return query_qp(device, in.data(), result);
+    default:
+      return modify(nic, opcode, in.data(), result);
+  }
 }
 
 }  // namespace
@@ -356,43 +393,13 @@ CommandClass class_of(std::uint32_t opcode) {
 CommandResult execute(Nic& nic, std::span<const std::byte> in, std::size_t out_bytes) {
   CommandResult result;
   result.out.resize(std::max(out_bytes, command::kOutBytes));
-  std::byte padded[create_qp::kInBytes] = {};  // a short mailbox reads as zeros behind its end
-  std::copy_n(in.begin(), std::min(in.size(), sizeof padded), padded);
-  const std::uint32_t opcode = command::kOpcode.get(padded);
-  Device& device = nic.device();
-  switch (opcode) {
-    case kQueryHcaCap:
-      answer_hca_cap(padded, result);
-      break;
-    case kQueryLag:
-      break;  // all zero: no link aggregation
-    case kCreateMkey:
-      make_mkey(device, in, padded, result);
-      break;
-    case kCreateRmp:
-      make_rmp(device, padded, result);
-      break;
-    case kCreateCq:
-      make_cq(device, padded, result);
-      break;
-    case kCreateQp:
-      make_qp(device, padded, result);
-      break;
-    case kRst2Init:
-    case kInit2Init:
-    case kInit2Rtr:
-    case kRtr2Rts:
-    case kRts2Rts:
-    case k2Err:
-    case k2Rst:
-      modify(nic, opcode, padded, result);
-      break;
-    case kQueryQp:
-      query_qp(device, padded, result);
-      break;
-    default:
-      fail(result, kBadOp, opcode);
-  }
+  const std::uint32_t opcode = command::kOpcode.get(in.data());
+  if (class_of(opcode) == CommandClass::kUnknown)
+    fail(result, kBadOp, opcode);
+  else if (in.size() < least_bytes(opcode))
+    fail(result, kBadInputLength, opcode);
+  else
+    run(nic, opcode, in, result);
   trace::command(opcode, in, std::to_integer<std::uint32_t>(result.out[0]));
   return result;
 }

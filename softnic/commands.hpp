@@ -22,8 +22,8 @@ struct CommandResult {
   bool failed() const { return out[0] != std::byte{0}; }
 };
 
-// Executes one command. `out_bytes`: how long the program's output buffer is. The device's lock
-// must be held.
+// Executes one command. `in`: at least command::kInBytes. `out_bytes`: how long the program's
+// output buffer is. The device's lock must be held.
 CommandResult execute(Nic& nic, std::span<const std::byte> in, std::size_t out_bytes);
 
 }  // namespace softnic

@@ -22,15 +22,15 @@ class Handles {
     table_[next_] = {kind, number, file};
     return next_++;
   }
-  // The number behind `handle`, or 0 when there is no such object of that kind. No object has
-  // number 0.
-  std::uint32_t number(Kind kind, std::uint32_t handle) const {
+  // The object of `file` behind `handle`, or null: what another file made is not known to this one.
+  const Handle* find(std::uint32_t handle, int file) const {
     const auto found = table_.find(handle);
-    return found == table_.end() || found->second.kind != kind ? 0 : found->second.number;
+    return found == table_.end() || found->second.file != file ? nullptr : &found->second;
   }
-  const Handle* find(std::uint32_t handle) const {
-    const auto found = table_.find(handle);
-    return found == table_.end() ? nullptr : &found->second;
+  bool has(Kind kind, std::uint32_t number) const {
+    for (const auto& [handle, object] : table_)
+      if (object.kind == kind && object.number == number) return true;
+    return false;
   }
   void remove(std::uint32_t handle) { table_.erase(handle); }
 

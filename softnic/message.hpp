@@ -29,8 +29,10 @@ class Message {
   int check() const {
     const auto at = reinterpret_cast<std::uint64_t>(header_);
     if (!is_mapped(at, sizeof *header_)) return EFAULT;
-    if (header_->length != sizeof *header_ + header_->num_attrs * sizeof(ib_uverbs_attr))
+    if (header_->length > kLongest ||
+        header_->length != sizeof *header_ + header_->num_attrs * sizeof(ib_uverbs_attr))
       return EINVAL;
+    if (header_->reserved1 || header_->reserved2) return EPROTONOSUPPORT;
     if (!is_mapped(at, header_->length)) return EFAULT;
     for (unsigned i = 0; i < header_->num_attrs; ++i)
       if (header_->attrs[i].len > 8 && !is_mapped(header_->attrs[i].data, header_->attrs[i].len))
@@ -97,6 +99,8 @@ class Message {
   std::size_t out_size(unsigned id) const { return has(id) ? find(id)->len : 0; }
 
  private:
+  static constexpr unsigned kLongest = 4096;
+
   static void* pointer(const ib_uverbs_attr* a) {
     return reinterpret_cast<void*>(static_cast<std::uintptr_t>(a->data));
   }

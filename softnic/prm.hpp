@@ -37,6 +37,8 @@ enum Status : std::uint32_t {
   kBadResource = 0x5,
   kBadResourceState = 0x9,
   kLimitExceeded = 0x8,
+  kBadInputLength = 0x50,
+  kBadOutputLength = 0x51,
 };
 
 namespace command {
@@ -46,7 +48,7 @@ inline constexpr Field kStatus{0x00, 24, 8};
 inline constexpr Field kSyndrome{0x04, 0, 32};
 inline constexpr Field kObjectNumber{0x08, 0,
                                      24};  // qpn or cqn: in of modify and destroy, out of create
-inline constexpr std::size_t kOutBytes = 16;
+inline constexpr std::size_t kInBytes = 16, kOutBytes = 16;  // at least
 }  // namespace command
 
 namespace create_cq {

@@ -30,6 +30,7 @@ enum QpAttribute : std::uint32_t {
   kAttrPathMigState = 1 << 18,
   kAttrDestQpn = 1 << 20,
 };
+inline constexpr std::uint32_t kKnownAttributes = (1 << 21) - 1;  // of the kernel's interface
 
 // Whether a queue pair of `transport` may go from `from` to `to` with the attributes in `mask`.
 bool is_transition_allowed(Transport transport, QpState from, QpState to, std::uint32_t mask);

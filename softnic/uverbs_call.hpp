@@ -3,6 +3,8 @@
 // uverbs_srq.cpp, uverbs_memory.cpp, uverbs_devx.cpp.
 #pragma once
 
+#include <cerrno>
+
 #include "device.hpp"
 #include "handles.hpp"
 #include "message.hpp"
@@ -17,6 +19,18 @@ struct Call {
   Device& device;
   Handles& handles;
   int file;
+
+  // The number of this file's object of `kind` that `handle` names, or 0: no object has number 0.
+  std::uint32_t number(Kind kind, std::uint32_t handle) const {
+    const Handle* object = handles.find(handle, file);
+    return object && object->kind == kind ? object->number : 0;
+  }
+  // Of the object that attribute `id` names. Where it is 0, refusal(id) is the kernel's answer: no
+  // such attribute, no such object, or one of another kind.
+  std::uint32_t named(Kind kind, unsigned id) const { return number(kind, message.handle(id)); }
+  int refusal(unsigned id) const {
+    return message.has(id) && !handles.find(message.handle(id), file) ? ENOENT : EINVAL;
+  }
 };
 
 // Every handler returns 0 or an error number, as the kernel does.
@@ -49,6 +63,7 @@ int create_srq(Call& call);
 int modify_srq(Call& call);
 int query_srq(Call& call);
 int destroy_srq(Call& call);
+bool is_srq_in_use(Device& device, std::uint32_t srqn);
 
 int alloc_pd(Call& call);
 int dealloc_pd(Call& call);

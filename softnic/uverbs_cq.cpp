@@ -51,8 +51,8 @@ bool is_cq_in_use(Device& device, std::uint32_t cqn) {
 
 int destroy_cq(Call& call) {
   const std::uint32_t handle = call.message.handle(UVERBS_ATTR_DESTROY_CQ_HANDLE);
-  CompletionQueue* cq = call.device.cq(call.handles.number(Kind::kCq, handle));
-  if (!cq) return EINVAL;
+  CompletionQueue* cq = call.device.cq(call.number(Kind::kCq, handle));
+  if (!cq) return call.refusal(UVERBS_ATTR_DESTROY_CQ_HANDLE);
   if (is_cq_in_use(call.device, cq->cqn)) return EBUSY;
   ib_uverbs_destroy_cq_resp r{};
   r.comp_events_reported = events_read(call.device, cq->channel, sizeof(ib_uverbs_comp_event_desc),

@@ -33,16 +33,40 @@ bool is_of_class(Call& call, unsigned attribute, CommandClass wanted) {
 
 // Whether the command is about the object whose handle came with it.
 bool names_its_object(Call& call, unsigned handle_attribute, unsigned command_attribute) {
-  const Handle* object = call.handles.find(call.message.handle(handle_attribute));
+  const Handle* object = call.handles.find(call.message.handle(handle_attribute), call.file);
   const auto in = call.message.bytes(command_attribute);
   return object && object->kind == Kind::kQp &&
          object->number == command::kObjectNumber.get(in.data());
 }
 
+// 0 or an error number; EREMOTEIO says that the firmware refused, for the reasons in the output.
 int run_command(Call& call, unsigned in, unsigned out, CommandResult& result) {
+  if (call.message.out_size(out) < command::kOutBytes) return EINVAL;
   result = execute(call.nic, call.message.bytes(in), call.message.out_size(out));
   call.message.out(out, result.out.data(), result.out.size());
   return result.failed() ? EREMOTEIO : 0;
+}
+
+// Objects of verbs calls have destroyers of their own.
+bool is_made_by_command(Device& device, const Handle& object) {
+  switch (object.kind) {
+    case Kind::kQp:
+      return device.qp(object.number)->owner.is_devx;
+    case Kind::kCq:
+      return device.cq(object.number)->owner.is_devx;
+    case Kind::kSrq:
+      return device.srq(object.number)->owner.is_devx;
+    case Kind::kRegion:
+      return !device.region(object.number)->pieces.empty();
+    default:
+      return object.kind == Kind::kDevxOther;
+  }
+}
+
+// What hardware refuses to take away from under others.
+bool is_in_use(Device& device, const Handle& object) {
+  return (object.kind == Kind::kCq && is_cq_in_use(device, object.number)) ||
+         (object.kind == Kind::kSrq && is_srq_in_use(device, object.number));
 }
 
 Kind kind_of(Created created) {
@@ -63,6 +87,9 @@ Kind kind_of(Created created) {
 }  // namespace
 
 int alloc_uar(Call& call) {
+  const std::uint64_t type = call.message.number(MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE);
+  if (type != MLX5_IB_UAPI_UAR_ALLOC_TYPE_BF && type != MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC)
+    return EOPNOTSUPP;
   const Uar* uar = call.device.add_uar();
   if (!uar) return ENOMEM;
   const std::uint64_t offset = static_cast<std::uint64_t>(uar->page) << 12;
@@ -76,9 +103,10 @@ int alloc_uar(Call& call) {
 }
 
 int destroy_uar(Call& call) {
-  const std::uint32_t handle = call.message.handle(MLX5_IB_ATTR_UAR_OBJ_DESTROY_HANDLE);
-  call.device.remove_uar(call.handles.number(Kind::kUar, handle));
-  call.handles.remove(handle);
+  const std::uint32_t page = call.named(Kind::kUar, MLX5_IB_ATTR_UAR_OBJ_DESTROY_HANDLE);
+  if (page == 0) return call.refusal(MLX5_IB_ATTR_UAR_OBJ_DESTROY_HANDLE);
+  call.device.remove_uar(page);
+  call.handles.remove(call.message.handle(MLX5_IB_ATTR_UAR_OBJ_DESTROY_HANDLE));
   return 0;
 }
 
@@ -150,9 +178,11 @@ void destroy(Device& device, const Handle& handle) {
 
 int devx_destroy(Call& call) {
   const std::uint32_t handle = call.message.handle(MLX5_IB_ATTR_DEVX_OBJ_DESTROY_HANDLE);
-  const Handle* found = call.handles.find(handle);
-  if (!found) return EINVAL;
-  if (found->kind == Kind::kCq && is_cq_in_use(call.device, found->number)) return EBUSY;
+  const Handle* found = call.handles.find(handle, call.file);
+  if (!found || !is_made_by_command(call.device, *found))
+    return call.refusal(MLX5_IB_ATTR_DEVX_OBJ_DESTROY_HANDLE);
+  if (is_in_use(call.device, *found)) return EBUSY;
+  if (found->kind == Kind::kQp) call.nic.engine().settle(*call.device.qp(found->number));
   destroy(call.device, *found);
   call.handles.remove(handle);
   return 0;
@@ -162,6 +192,7 @@ int reg_umem(Call& call) {
   const Message& m = call.message;
   Umem umem{reinterpret_cast<std::byte*>(m.number(MLX5_IB_ATTR_DEVX_UMEM_REG_ADDR)),
             m.number(MLX5_IB_ATTR_DEVX_UMEM_REG_LEN)};
+  if (m.has(MLX5_IB_ATTR_DEVX_UMEM_REG_DMABUF_FD)) return EOPNOTSUPP;  // as reg_dmabuf_mr
   if (!umem.base || umem.bytes == 0) return EINVAL;
   if (!is_mapped(reinterpret_cast<std::uint64_t>(umem.base), umem.bytes)) return EFAULT;
   const std::uint32_t id = call.device.add_umem(umem);
@@ -172,12 +203,11 @@ int reg_umem(Call& call) {
 }
 
 int dereg_umem(Call& call) {
-  const std::uint32_t handle = call.message.handle(MLX5_IB_ATTR_DEVX_UMEM_DEREG_HANDLE);
-  const std::uint32_t id = call.handles.number(Kind::kUmem, handle);
-  if (id == 0) return EINVAL;
+  const std::uint32_t id = call.named(Kind::kUmem, MLX5_IB_ATTR_DEVX_UMEM_DEREG_HANDLE);
+  if (id == 0) return call.refusal(MLX5_IB_ATTR_DEVX_UMEM_DEREG_HANDLE);
   if (call.device.is_umem_in_use(id)) return EBUSY;
   call.device.remove_umem(id);
-  call.handles.remove(handle);
+  call.handles.remove(call.message.handle(MLX5_IB_ATTR_DEVX_UMEM_DEREG_HANDLE));
   return 0;
 }
 

@@ -16,7 +16,7 @@ namespace softnic {
 namespace {
 
 Owner* owner_of(Call& call, std::uint32_t handle) {
-  const Handle* object = call.handles.find(handle);
+  const Handle* object = call.handles.find(handle, call.file);
   if (!object) return nullptr;
   if (object->kind == Kind::kQp)
     if (QueuePair* qp = call.device.qp(object->number)) return &qp->owner;

@@ -17,6 +17,10 @@
 namespace softnic {
 namespace {
 constexpr std::uint64_t kPage = 4096;
+// enum ib_uverbs_access_flags but for on-demand paging, which the device says that it has not; the
+// upper ones are hints that a kernel without them heeds not.
+constexpr std::uint32_t kAccessFlags =
+    0x3f | IB_UVERBS_ACCESS_HUGETLB | IB_UVERBS_ACCESS_OPTIONAL_RANGE;
 }  // namespace
 
 // msync(MS_ASYNC) writes nothing: it walks the mappings and says whether there is a hole. Other
@@ -37,24 +41,24 @@ int alloc_pd(Call& call) {
 }
 
 int dealloc_pd(Call& call) {
-  const std::uint32_t handle = call.message.handle(UVERBS_ATTR_DESTROY_PD_HANDLE);
-  const std::uint32_t pdn = call.handles.number(Kind::kPd, handle);
-  if (pdn == 0) return EINVAL;
-  if (call.device.is_pd_in_use(pdn)) return EBUSY;
+  const std::uint32_t pdn = call.named(Kind::kPd, UVERBS_ATTR_DESTROY_PD_HANDLE);
+  if (pdn == 0) return call.refusal(UVERBS_ATTR_DESTROY_PD_HANDLE);
+  if (call.device.is_pd_in_use(pdn) || call.handles.has(Kind::kAh, pdn)) return EBUSY;
   call.device.remove_pd(pdn);
-  call.handles.remove(handle);
+  call.handles.remove(call.message.handle(UVERBS_ATTR_DESTROY_PD_HANDLE));
   return 0;
 }
 
 int reg_mr(Call& call) {
   const auto r = call.message.in<ib_uverbs_reg_mr>(UVERBS_ATTR_CORE_IN);
   MemoryRegion region;
-  region.pd = call.handles.number(Kind::kPd, r.pd_handle);
+  region.pd = call.number(Kind::kPd, r.pd_handle);
   region.start = r.start;
   region.bytes = r.length;
   region.iova = r.hca_va;
   region.access = r.access_flags;
   if (region.pd == 0) return EINVAL;
+  if (region.access & ~kAccessFlags) return EINVAL;
   if (region.access & (kRemoteWrite | kRemoteAtomic) && !(region.access & kLocalWrite))
     return EINVAL;
   if (region.bytes == 0 || region.start + region.bytes < region.start) return EINVAL;
@@ -69,11 +73,10 @@ int reg_mr(Call& call) {
 }
 
 int destroy_mr(Call& call) {
-  const std::uint32_t handle = call.message.handle(UVERBS_ATTR_DESTROY_MR_HANDLE);
-  const std::uint32_t key = call.handles.number(Kind::kRegion, handle);
-  if (key == 0) return EINVAL;
+  const std::uint32_t key = call.named(Kind::kRegion, UVERBS_ATTR_DESTROY_MR_HANDLE);
+  if (key == 0) return call.refusal(UVERBS_ATTR_DESTROY_MR_HANDLE);
   call.device.remove_region(key);
-  call.handles.remove(handle);
+  call.handles.remove(call.message.handle(UVERBS_ATTR_DESTROY_MR_HANDLE));
   return 0;
 }
 
@@ -83,11 +86,12 @@ int reg_dmabuf_mr(Call&) { return EOPNOTSUPP; }
 
 int create_ah(Call& call) {
   const auto a = call.message.in<ib_uverbs_create_ah>(UVERBS_ATTR_CORE_IN);
-  if (call.handles.number(Kind::kPd, a.pd_handle) == 0 || a.attr.port_num != 1) return EINVAL;
+  const std::uint32_t pdn = call.number(Kind::kPd, a.pd_handle);
+  if (pdn == 0 || a.attr.port_num != 1) return EINVAL;
   if (settings().ethernet && !a.attr.is_global) return EINVAL;
   if (a.attr.is_global && a.attr.grh.sgid_index >= gids_in_use()) return EINVAL;
   ib_uverbs_create_ah_resp r{};
-  r.ah_handle = call.handles.add(Kind::kAh, 1, call.file);
+  r.ah_handle = call.handles.add(Kind::kAh, pdn, call.file);
   call.message.out(UVERBS_ATTR_CORE_OUT, &r, 4);
   mlx5_ib_create_ah_resp driver{};
   driver.response_length = sizeof driver;
@@ -97,6 +101,8 @@ int create_ah(Call& call) {
 }
 
 int destroy_ah(Call& call) {
+  if (call.named(Kind::kAh, UVERBS_ATTR_DESTROY_AH_HANDLE) == 0)
+    return call.refusal(UVERBS_ATTR_DESTROY_AH_HANDLE);
   call.handles.remove(call.message.handle(UVERBS_ATTR_DESTROY_AH_HANDLE));
   return 0;
 }

@@ -78,6 +78,20 @@ void set_attributes(QueuePair& qp, const ib_uverbs_modify_qp& m) {
   if (given(kAttrDestQpn)) qp.remote_qpn = m.dest_qp_num;
 }
 
+// The objects that the new queue pair is made of. 0, or why one of them is none.
+int take_named(Call& call, QueuePair& qp) {
+  const auto take = [&](Kind kind, unsigned id, std::uint32_t& number) {
+    number = call.named(kind, id);
+    return number == 0 ? call.refusal(id) : 0;
+  };
+  int refusal = take(Kind::kPd, UVERBS_ATTR_CREATE_QP_PD_HANDLE, qp.pd);
+  if (!refusal) refusal = take(Kind::kCq, UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE, qp.send_cqn);
+  if (!refusal) refusal = take(Kind::kCq, UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE, qp.receive_cqn);
+  if (!refusal && call.message.has(UVERBS_ATTR_CREATE_QP_SRQ_HANDLE))
+    refusal = take(Kind::kSrq, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE, qp.srqn);
+  return refusal;
+}
+
 }  // namespace
 
 int create_qp(Call& call) {
@@ -85,13 +99,7 @@ int create_qp(Call& call) {
   const auto driver = m.in<mlx5_ib_create_qp>(UVERBS_ATTR_UHW_IN);
   QueuePair qp;
   if (!transport_of(m.number(UVERBS_ATTR_CREATE_QP_TYPE), qp.transport)) return EOPNOTSUPP;
-  qp.pd = call.handles.number(Kind::kPd, m.handle(UVERBS_ATTR_CREATE_QP_PD_HANDLE));
-  qp.send_cqn = call.handles.number(Kind::kCq, m.handle(UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE));
-  qp.receive_cqn = call.handles.number(Kind::kCq, m.handle(UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE));
-  if (m.has(UVERBS_ATTR_CREATE_QP_SRQ_HANDLE)) {
-    qp.srqn = call.handles.number(Kind::kSrq, m.handle(UVERBS_ATTR_CREATE_QP_SRQ_HANDLE));
-    if (qp.srqn == 0) return EINVAL;
-  }
+  if (const int refusal = take_named(call, qp)) return refusal;
   qp.owner.file = call.file;
   qp.owner.user_handle = m.number(UVERBS_ATTR_CREATE_QP_USER_HANDLE);
   qp.user_index = driver.uidx;
@@ -106,8 +114,7 @@ int create_qp(Call& call) {
   qp.records = reinterpret_cast<std::uint32_t*>(driver.db_addr);
   const bool powers = (qp.send_blocks == 0 || std::has_single_bit(qp.send_blocks)) &&
                       (qp.receive_entries == 0 || std::has_single_bit(qp.receive_entries));
-  if (!powers || qp.pd == 0 || qp.send_blocks > identity::kMaxWr) return EINVAL;
-  if (!call.device.cq(qp.send_cqn) || !call.device.cq(qp.receive_cqn)) return EINVAL;
+  if (!powers || qp.send_blocks > identity::kMaxWr) return EINVAL;
   if (!is_mapped(driver.buf_addr, receive_bytes + std::uint64_t{qp.send_blocks} * kBlock))
     return EFAULT;
   if (!is_mapped_record(driver.db_addr)) return EFAULT;
@@ -126,9 +133,9 @@ int create_qp(Call& call) {
 
 int destroy_qp(Call& call) {
   const std::uint32_t handle = call.message.handle(UVERBS_ATTR_DESTROY_QP_HANDLE);
-  const std::uint32_t qpn = call.handles.number(Kind::kQp, handle);
+  const std::uint32_t qpn = call.number(Kind::kQp, handle);
   const QueuePair* qp = call.device.qp(qpn);
-  if (!qp) return EINVAL;
+  if (!qp) return call.refusal(UVERBS_ATTR_DESTROY_QP_HANDLE);
   ib_uverbs_destroy_qp_resp r{};
   r.events_reported = async_events_read(call.device, qp->owner);
   call.nic.engine().settle(*qp);
@@ -140,8 +147,9 @@ int destroy_qp(Call& call) {
 
 int modify_qp(Call& call) {
   const auto m = call.message.in<ib_uverbs_modify_qp>(UVERBS_ATTR_CORE_IN);
-  QueuePair* qp = call.device.qp(call.handles.number(Kind::kQp, m.qp_handle));
+  QueuePair* qp = call.device.qp(call.number(Kind::kQp, m.qp_handle));
   if (!qp) return EINVAL;
+  if (m.attr_mask & ~kKnownAttributes) return EOPNOTSUPP;
   const QpState to = m.attr_mask & kAttrState ? static_cast<QpState>(m.qp_state) : qp->state;
   const QpState from =
       m.attr_mask & kAttrCurState ? static_cast<QpState>(m.cur_qp_state) : qp->state;
@@ -159,7 +167,7 @@ int modify_qp(Call& call) {
 
 int query_qp(Call& call) {
   const auto q = call.message.in<ib_uverbs_query_qp>(UVERBS_ATTR_CORE_IN);
-  const QueuePair* qp = call.device.qp(call.handles.number(Kind::kQp, q.qp_handle));
+  const QueuePair* qp = call.device.qp(call.number(Kind::kQp, q.qp_handle));
   if (!qp) return EINVAL;
   ib_uverbs_query_qp_resp r{};
   std::memcpy(&r.dest, qp->destination, sizeof qp->destination);

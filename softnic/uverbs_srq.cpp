@@ -19,7 +19,8 @@ int create_srq(Call& call) {
   const auto sges = static_cast<std::uint32_t>(m.number(UVERBS_ATTR_CREATE_SRQ_MAX_SGE));
   if (wanted >= identity::kMaxWr || sges > identity::kMaxSrqSge) return EINVAL;
   SharedReceiveQueue srq;
-  srq.pd = call.handles.number(Kind::kPd, m.handle(UVERBS_ATTR_CREATE_SRQ_PD_HANDLE));
+  srq.pd = call.named(Kind::kPd, UVERBS_ATTR_CREATE_SRQ_PD_HANDLE);
+  if (srq.pd == 0) return call.refusal(UVERBS_ATTR_CREATE_SRQ_PD_HANDLE);
   srq.entries = std::bit_ceil(wanted + 1);
   srq.stride = std::bit_ceil(
       static_cast<std::uint32_t>(std::max<std::size_t>(32, kSegment + kSegment * sges)));
@@ -28,7 +29,6 @@ int create_srq(Call& call) {
   srq.owner.file = call.file;
   srq.owner.user_handle = m.number(UVERBS_ATTR_CREATE_SRQ_USER_HANDLE);
   srq.limit = static_cast<std::uint32_t>(m.number(UVERBS_ATTR_CREATE_SRQ_LIMIT));
-  if (srq.pd == 0) return EINVAL;
   if (!is_mapped(driver.buf_addr, std::uint64_t{srq.entries} * srq.stride)) return EFAULT;
   if (!is_mapped_record(driver.db_addr)) return EFAULT;
   const std::uint32_t max_wr = srq.entries - 1;
@@ -44,12 +44,17 @@ int create_srq(Call& call) {
   return 0;
 }
 
+bool is_srq_in_use(Device& device, std::uint32_t srqn) {
+  for (auto& [number, qp] : device.qps())
+    if (qp.srqn == srqn) return true;
+  return false;
+}
+
 int destroy_srq(Call& call) {
   const std::uint32_t handle = call.message.handle(UVERBS_ATTR_DESTROY_SRQ_HANDLE);
-  const SharedReceiveQueue* srq = call.device.srq(call.handles.number(Kind::kSrq, handle));
-  if (!srq) return EINVAL;
-  for (auto& [number, qp] : call.device.qps())
-    if (qp.srqn == srq->srqn) return EBUSY;
+  const SharedReceiveQueue* srq = call.device.srq(call.number(Kind::kSrq, handle));
+  if (!srq) return call.refusal(UVERBS_ATTR_DESTROY_SRQ_HANDLE);
+  if (is_srq_in_use(call.device, srq->srqn)) return EBUSY;
   const std::uint32_t events = async_events_read(call.device, srq->owner);
   call.device.remove_srq(srq->srqn);
   call.handles.remove(handle);
@@ -59,15 +64,16 @@ int destroy_srq(Call& call) {
 
 int modify_srq(Call& call) {
   const auto m = call.message.in<ib_uverbs_modify_srq>(UVERBS_ATTR_CORE_IN);
-  SharedReceiveQueue* srq = call.device.srq(call.handles.number(Kind::kSrq, m.srq_handle));
+  SharedReceiveQueue* srq = call.device.srq(call.number(Kind::kSrq, m.srq_handle));
   if (!srq || m.attr_mask & 1) return EINVAL;  // bit 0: resize, which mlx5 refuses too
+  if (m.srq_limit >= srq->entries) return EINVAL;
   srq->limit = m.srq_limit;
   return 0;
 }
 
 int query_srq(Call& call) {
   const auto q = call.message.in<ib_uverbs_query_srq>(UVERBS_ATTR_CORE_IN);
-  const SharedReceiveQueue* srq = call.device.srq(call.handles.number(Kind::kSrq, q.srq_handle));
+  const SharedReceiveQueue* srq = call.device.srq(call.number(Kind::kSrq, q.srq_handle));
   if (!srq) return EINVAL;
   ib_uverbs_query_srq_resp r{};
   r.max_wr = srq->entries - 1;

@@ -1,0 +1,172 @@
+// What the firmware refuses, by which status: a row for each mailbox with one field wrong. The
+// kernel passes its answer on with EREMOTEIO.
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <functional>
+
+#include "devx_endpoint.hpp"
+
+namespace direct {
+namespace {
+
+constexpr unsigned kBadOperation = 0x2, kBadParameter = 0x3, kBadResource = 0x5,
+                   kBadResourceState = 0x9, kBadInputLength = 0x50, kBadOutputLength = 0x51;
+constexpr std::uint32_t kNoSuch = 0x7fffff;
+constexpr std::size_t kRing = 4096;
+
+struct Parts {
+  Owned<mlx5dv_devx_uar> uar{
+      check(mlx5dv_devx_alloc_uar(Hca::instance().context(), MLX5DV_UAR_ALLOC_TYPE_BF), "uar")};
+  QueueMemory ring{kRing}, records{4096};
+  DevxEndpoint in_reset{{"", true, false, 64}, Options{}},
+      in_init{{"", true, false, 64}, Options{}};
+  Answer answer;
+
+  Parts() { check_zero(in_init.to_init(), "to INIT"); }
+
+  Command create_cq() const {
+    Command in;
+    return in.set(cmd::kOpcode, cmd::kCreateCq)
+        .set(cqf::kUmemId, ring.id())
+        .set(cqf::kDbrUmemId, records.id(), cqf::kContext)
+        .set(cqf::kLogSize, 5, cqf::kContext)
+        .set(cqf::kUarPage, uar->page_id, cqf::kContext)
+        .set(cqf::kEqn, in_reset.eqn(), cqf::kContext);
+  }
+  Command create_qp() const {
+    Command in;
+    return in.set(cmd::kOpcode, cmd::kCreateQp)
+        .set(qpf::kUmemId, ring.id())
+        .set(qpf::kDbrUmemId, records.id(), qpf::kContext)
+        .set(qpf::kPd, Hca::instance().pdn(), qpf::kContext)
+        .set(qpf::kLogSqSize, 4, qpf::kContext)
+        .set(qpf::kUarPage, uar->page_id, qpf::kContext)
+        .set(qpf::kCqnSnd, in_reset.send_cqn(), qpf::kContext)
+        .set(qpf::kRqType, 3, qpf::kContext);
+  }
+
+  // Each gives the error number; the firmware's words are in `answer`.
+  int create(const Command& in, std::size_t bytes = sizeof(Command::bytes)) {
+    Owned<mlx5dv_devx_obj> made(mlx5dv_devx_obj_create(Hca::instance().context(), in.bytes.data(),
+                                                       bytes, answer.bytes.data(),
+                                                       answer.bytes.size()));
+    return made ? 0 : errno;
+  }
+  int modify(DevxEndpoint& of, const Command& in) {
+    const int error = of.modify(in);
+    answer = of.answer();
+    return error;
+  }
+  int general(const Command& in, std::size_t out_bytes = 16) {
+    std::vector<std::uint8_t> out(out_bytes);
+    const int error = mlx5dv_devx_general_cmd(Hca::instance().context(), in.bytes.data(), 16,
+                                              out.data(), out_bytes);
+    std::memcpy(answer.bytes.data(), out.data(), answer.bytes.size());
+    return error;
+  }
+};
+
+struct Row {
+  const char* name;
+  unsigned status;
+  std::function<int(Parts&)> send;
+};
+
+// A row whose CREATE_CQ or CREATE_QP has one field of its context wrong.
+Row cq(const char* name, unsigned status, Bits field, std::uint32_t wrong) {
+  return {name, status,
+          [=](Parts& p) { return p.create(p.create_cq().set(field, wrong, cqf::kContext)); }};
+}
+Row qp(const char* name, unsigned status, Bits field, std::uint32_t wrong) {
+  return {name, status,
+          [=](Parts& p) { return p.create(p.create_qp().set(field, wrong, qpf::kContext)); }};
+}
+Command to_rtr(DevxEndpoint& of) {
+  return of.command(cmd::kInit2Rtr).set(qpf::kMtu, 5, qpf::kContext);
+}
+
+const std::vector<Row>& rows() {
+  static const std::vector<Row> all = {
+      {"UnknownOperation", kBadOperation,
+       [](Parts& p) { return p.general(Command().set(cmd::kOpcode, 0x7ff)); }},
+      {"CapabilitiesIntoASmallBuffer", kBadOutputLength,
+       [](Parts& p) { return p.general(Command().set(cmd::kOpcode, cmd::kQueryHcaCap)); }},
+      {"ShortMailbox", kBadInputLength, [](Parts& p) { return p.create(p.create_qp(), 64); }},
+
+      cq("CompletionQueueTooLong", kBadParameter, cqf::kLogSize, 23),
+      cq("CompletionQueueOfOddEntries", kBadParameter, cqf::kCqeSize, 2),
+      cq("CompletionQueueOfNoEventQueue", kBadParameter, cqf::kEqn, 0xee),
+      cq("CompletionQueueOfNoDoorbellPage", kBadResource, cqf::kUarPage, kNoSuch),
+      cq("CompletionQueueLongerThanItsMemory", kBadResource, cqf::kLogSize, 7),
+      cq("CompletionQueueWithoutMemoryForItsRecord", kBadResource, cqf::kDbrUmemId, kNoSuch),
+      {"CompletionQueueWithoutMemory", kBadResource,
+       [](Parts& p) { return p.create(p.create_cq().set(cqf::kUmemId, kNoSuch)); }},
+      {"CompletionQueueWithItsRecordOutside", kBadResource,
+       [](Parts& p) { return p.create(p.create_cq().set64(cqf::kDbrAddr, 4096)); }},
+
+      qp("QueuePairOfAnotherService", kBadParameter, qpf::kService, 5),
+      qp("QueuePairOfNoDomain", kBadResource, qpf::kPd, kNoSuch),
+      qp("QueuePairOfNoDoorbellPage", kBadResource, qpf::kUarPage, kNoSuch),
+      qp("QueuePairOfNoCompletionQueue", kBadResource, qpf::kCqnSnd, kNoSuch),
+      qp("QueuePairOfNoSharedQueue", kBadResource, qpf::kRqType, 1),
+      qp("QueuePairLongerThanItsMemory", kBadResource, qpf::kLogSqSize, 7),
+      {"QueuePairWithoutMemory", kBadResource,
+       [](Parts& p) { return p.create(p.create_qp().set(qpf::kUmemId, kNoSuch)); }},
+      {"QueuePairWithItsRecordOutside", kBadResource,
+       [](Parts& p) { return p.create(p.create_qp().set64(qpf::kDbrAddr, 4096)); }},
+
+      {"TransitionThatSkipsAState", kBadResourceState,
+       [](Parts& p) { return p.modify(p.in_reset, to_rtr(p.in_reset)); }},
+      {"TransitionBeforeItsTime", kBadResourceState,
+       [](Parts& p) { return p.modify(p.in_init, p.in_init.command(cmd::kRtr2Rts)); }},
+      {"TransitionTwice", kBadResourceState,
+       [](Parts& p) { return p.modify(p.in_init, p.in_init.command(cmd::kRst2Init)); }},
+      {"TransitionToPort2", kBadParameter,
+       [](Parts& p) {
+         return p.modify(p.in_reset,
+                         p.in_reset.command(cmd::kRst2Init).set(qpf::kPort, 2, qpf::kContext));
+       }},
+      {"TransitionToAFarPartition", kBadParameter,
+       [](Parts& p) {
+         return p.modify(p.in_reset,
+                         p.in_reset.command(cmd::kRst2Init).set(qpf::kPkeyIndex, 1, qpf::kContext));
+       }},
+      {"TransitionWithoutAPacketSize", kBadParameter,
+       [](Parts& p) { return p.modify(p.in_init, p.in_init.command(cmd::kInit2Rtr)); }},
+      {"TransitionFromAFarAddress", kBadParameter,
+       [](Parts& p) {
+         return p.modify(p.in_init, to_rtr(p.in_init).set(qpf::kSrcAddrIndex, 99, qpf::kContext));
+       }},
+  };
+  return all;
+}
+
+class FirmwareRefusals : public testing::TestWithParam<Row> {};
+void PrintTo(const Row& row, std::ostream* out) { *out << row.name; }
+INSTANTIATE_TEST_SUITE_P(Firmware, FirmwareRefusals, testing::ValuesIn(rows()),
+                         [](const auto& row) { return row.param.name; });
+
+TEST_P(FirmwareRefusals, HaveTheirStatus) {
+  Parts parts;
+  EXPECT_EQ(GetParam().send(parts), EREMOTEIO);
+  EXPECT_EQ(parts.answer.get(cmd::kStatus), GetParam().status);
+  EXPECT_NE(parts.answer.get(cmd::kSyndrome), 0u);
+}
+
+TEST(RefusedMailboxes, AreCorrectBeforeTheyAreSpoilt) {
+  Parts parts;
+  EXPECT_EQ(parts.create(parts.create_cq()), 0);
+  EXPECT_EQ(parts.create(parts.create_qp()), 0);
+}
+
+// An object that another one needs stays.
+TEST(RefusedMailboxes, QueuesInUseAreNotDestroyed) {
+  DevxEndpoint pair({"", true, false, 64}, Options{});
+  EXPECT_NE(mlx5dv_devx_obj_destroy(pair.send_cq()), 0);
+  check_zero(pair.to_init(), "the queue pair is whole");
+}
+
+}  // namespace
+}  // namespace direct

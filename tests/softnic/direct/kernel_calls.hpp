@@ -1,0 +1,215 @@
+// A call of each kind to the kernel, correct but for what a test spoils in it, and the objects that
+// such calls are about.
+#pragma once
+
+#include <rdma/ib_user_ioctl_verbs.h>
+#include <rdma/ib_user_verbs.h>
+#include <rdma/mlx5-abi.h>
+#include <rdma/mlx5_user_ioctl_cmds.h>
+#include <rdma/mlx5_user_ioctl_verbs.h>
+#include <sys/mman.h>
+
+#include <functional>
+
+#include "devx_endpoint.hpp"
+#include "kernel_message.hpp"
+
+namespace direct {
+
+inline constexpr std::uint32_t kNoSuch = 0x7fffff;  // a handle that nobody has
+inline constexpr std::size_t kPage = 4096;
+
+// One of everything, and the messages that would make another one.
+struct Objects {
+  Objects() { check_zero(verbs->to_init(), "to INIT"); }
+  ~Objects() {
+    verbs.reset();  // it uses the shared queue
+    ibv_destroy_srq(srq);
+    ibv_dealloc_pd(stranger);
+    ibv_close_device(other);
+  }
+  static ibv_context* open_again() {
+    ibv_device** list = ibv_get_device_list(nullptr);
+    ibv_context* context = check(ibv_open_device(list[0]), "ibv_open_device");
+    ibv_free_device_list(list);
+    return context;
+  }
+  ibv_srq* make_srq() const {
+    ibv_srq_init_attr wanted{nullptr, {15, 1, 0}};
+    return check(ibv_create_srq(Hca::instance().pd(), &wanted), "ibv_create_srq");
+  }
+  // Addresses with nothing behind them.
+  static std::uint64_t nowhere() {
+    void* page = ::mmap(nullptr, kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ::munmap(page, kPage);
+    return reinterpret_cast<std::uint64_t>(page);
+  }
+
+  ibv_context* other = open_again();
+  ibv_pd* stranger = check(ibv_alloc_pd(other), "ibv_alloc_pd");
+  ibv_srq* srq = make_srq();
+  std::unique_ptr<Endpoint> verbs = make_verbs_endpoint({"", false, false, 64}, with_srq());
+  DevxEndpoint devx{{"", true, false, 64}, Options{}};
+  std::unique_ptr<Endpoint> fresh = make_verbs_endpoint({"", false, false, 64}, Options{});
+  alignas(kPage) std::uint8_t memory[4 * kPage] = {};
+  std::uint32_t pd = Hca::instance().pd()->handle;
+  std::uint64_t here = reinterpret_cast<std::uint64_t>(memory);
+
+  Options with_srq() const {
+    Options options;
+    options.srq = srq;
+    return options;
+  }
+};
+
+inline int destroy(unsigned object, unsigned method, unsigned attribute, std::uint64_t handle) {
+  return KernelMessage(static_cast<std::uint16_t>(object), static_cast<std::uint16_t>(method))
+      .handle(attribute, handle)
+      .send();
+}
+inline int destroy_pd(std::uint64_t handle) {
+  return destroy(UVERBS_OBJECT_PD, UVERBS_METHOD_PD_DESTROY, UVERBS_ATTR_DESTROY_PD_HANDLE, handle);
+}
+inline int destroy_cq(std::uint64_t handle) {
+  char answer[16];
+  return KernelMessage(UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_DESTROY)
+      .handle(UVERBS_ATTR_DESTROY_CQ_HANDLE, handle)
+      .pointer(UVERBS_ATTR_DESTROY_CQ_RESP, answer, 8)
+      .send();
+}
+
+inline int register_region(Objects& o, const std::function<void(ib_uverbs_reg_mr&)>& spoil) {
+  ib_uverbs_reg_mr r{};
+  r.start = r.hca_va = o.here;
+  r.length = kPage;
+  r.pd_handle = o.pd;
+  r.access_flags = IBV_ACCESS_LOCAL_WRITE;
+  spoil(r);
+  return write_command(IB_USER_VERBS_CMD_REG_MR, r).send();
+}
+
+using Spoil = std::function<void(KernelMessage&)>;
+inline int make_cq(
+    Objects& o, const Spoil& spoil,
+    const std::function<void(mlx5_ib_create_cq&)>& spoil_driver = [](auto&) {}) {
+  mlx5_ib_create_cq driver{};
+  driver.buf_addr = o.here;
+  driver.db_addr = o.here + kPage;
+  driver.cqe_size = 64;
+  spoil_driver(driver);
+  KernelMessage m(UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE);
+  m.handle(UVERBS_ATTR_CREATE_CQ_HANDLE, 0)
+      .number(UVERBS_ATTR_CREATE_CQ_CQE, 31, 4)
+      .number(UVERBS_ATTR_CREATE_CQ_COMP_VECTOR, 0, 4)
+      .structure(UVERBS_ATTR_UHW_IN, driver);
+  spoil(m);
+  return m.send();
+}
+
+inline int make_qp(
+    Objects& o, const Spoil& spoil,
+    const std::function<void(mlx5_ib_create_qp&)>& spoil_driver = [](auto&) {}) {
+  mlx5_ib_create_qp driver{};
+  driver.buf_addr = o.here;
+  driver.db_addr = o.here + 2 * kPage;
+  driver.sq_wqe_count = 16;
+  driver.rq_wqe_count = 16;
+  driver.rq_wqe_shift = 6;
+  spoil_driver(driver);
+  const std::uint32_t cq = o.verbs->verbs_send_cq()->handle;
+  KernelMessage m(UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE);
+  m.handle(UVERBS_ATTR_CREATE_QP_HANDLE, 0)
+      .handle(UVERBS_ATTR_CREATE_QP_PD_HANDLE, o.pd)
+      .handle(UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE, cq)
+      .handle(UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE, cq)
+      .number(UVERBS_ATTR_CREATE_QP_TYPE, IB_UVERBS_QPT_RC)
+      .structure(UVERBS_ATTR_UHW_IN, driver);
+  spoil(m);
+  const int error = m.send();
+  if (!error)  // its completion queue is to go
+    destroy(UVERBS_OBJECT_QP, UVERBS_METHOD_QP_DESTROY, UVERBS_ATTR_DESTROY_QP_HANDLE,
+            m.value(UVERBS_ATTR_CREATE_QP_HANDLE));
+  return error;
+}
+
+// The queue pair `of` goes to `state` with the attributes in `mask`; everything in `m` may be
+// spoilt.
+inline int modify(
+    Endpoint& of, unsigned state, std::uint32_t mask,
+    const std::function<void(ib_uverbs_modify_qp&)>& spoil = [](auto&) {}) {
+  ib_uverbs_modify_qp m{};
+  m.qp_handle = of.verbs_qp()->handle;
+  m.attr_mask = mask | IBV_QP_STATE;
+  m.qp_state = static_cast<std::uint8_t>(state);
+  m.port_num = m.dest.port_num = 1;
+  m.path_mtu = IBV_MTU_1024;
+  const ibv_ah_attr path = Hca::instance().path();
+  m.dest.dlid = path.dlid;
+  m.dest.is_global = path.is_global;
+  m.dest.sgid_index = path.grh.sgid_index;
+  std::memcpy(m.dest.dgid, path.grh.dgid.raw, 16);
+  spoil(m);
+  return write_command(IB_USER_VERBS_CMD_MODIFY_QP, m).send();
+}
+inline constexpr unsigned kInit = IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+inline constexpr unsigned kRtr = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+                                 IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+
+inline int modify_srq(Objects& o, std::uint32_t mask, std::uint32_t limit) {
+  ib_uverbs_modify_srq m{};
+  m.srq_handle = o.srq->handle;
+  m.attr_mask = mask;
+  m.srq_limit = limit;
+  return write_command(IB_USER_VERBS_CMD_MODIFY_SRQ, m).send();
+}
+
+inline int make_srq(Objects& o, const Spoil& spoil) {
+  mlx5_ib_create_srq driver{};
+  driver.buf_addr = o.here;
+  driver.db_addr = o.here + 2 * kPage;
+  KernelMessage m(UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE);
+  m.handle(UVERBS_ATTR_CREATE_SRQ_HANDLE, 0)
+      .handle(UVERBS_ATTR_CREATE_SRQ_PD_HANDLE, o.pd)
+      .number(UVERBS_ATTR_CREATE_SRQ_MAX_WR, 15, 4)
+      .number(UVERBS_ATTR_CREATE_SRQ_MAX_SGE, 1, 4)
+      .structure(UVERBS_ATTR_UHW_IN, driver);
+  spoil(m);
+  return m.send();
+}
+
+inline int make_ah(Objects& o, const std::function<void(ib_uverbs_create_ah&)>& spoil) {
+  ib_uverbs_create_ah a{};
+  a.pd_handle = o.pd;
+  a.attr.port_num = 1;
+  a.attr.is_global = Hca::instance().is_ethernet();
+  spoil(a);
+  return write_command(IB_USER_VERBS_CMD_CREATE_AH, a).send();
+}
+
+inline int register_umem(std::uint64_t address, std::uint64_t bytes, int dmabuf = -1) {
+  KernelMessage m(MLX5_IB_OBJECT_DEVX_UMEM, MLX5_IB_METHOD_DEVX_UMEM_REG);
+  m.handle(MLX5_IB_ATTR_DEVX_UMEM_REG_HANDLE, 0)
+      .number(MLX5_IB_ATTR_DEVX_UMEM_REG_ADDR, address)
+      .number(MLX5_IB_ATTR_DEVX_UMEM_REG_LEN, bytes)
+      .number(MLX5_IB_ATTR_DEVX_UMEM_REG_ACCESS, IBV_ACCESS_LOCAL_WRITE, 4);
+  if (dmabuf >= 0) m.handle(MLX5_IB_ATTR_DEVX_UMEM_REG_DMABUF_FD, static_cast<unsigned>(dmabuf));
+  return m.send();
+}
+
+// A mailbox by the kernel's method for `modify` commands, about the queue pair that `handle` names.
+inline int devx_modify(std::uint32_t handle, const Command& in, std::size_t in_bytes,
+                       std::size_t out_bytes) {
+  Answer out;
+  return KernelMessage(MLX5_IB_OBJECT_DEVX_OBJ, MLX5_IB_METHOD_DEVX_OBJ_MODIFY)
+      .handle(MLX5_IB_ATTR_DEVX_OBJ_MODIFY_HANDLE, handle)
+      .pointer(MLX5_IB_ATTR_DEVX_OBJ_MODIFY_CMD_IN, in.bytes.data(), in_bytes)
+      .pointer(MLX5_IB_ATTR_DEVX_OBJ_MODIFY_CMD_OUT, out.bytes.data(), out_bytes)
+      .send();
+}
+inline Command to_error_of(std::uint32_t qpn) {
+  Command in;
+  in.set(cmd::kOpcode, cmd::k2Err).set(cmd::kNumber, qpn);
+  return in;
+}
+
+}  // namespace direct

@@ -1,0 +1,350 @@
+// What the kernel refuses, by which error number: a row for each call with one thing wrong. Numbers
+// as in Linux 6.1 (drivers/infiniband: core/uverbs_ioctl.c, core/uverbs_cmd.c, hw/mlx5).
+
+#include <gtest/gtest.h>
+
+#include "kernel_calls.hpp"
+
+namespace direct {
+namespace {
+
+struct Row {
+  const char* name;
+  int error;
+  std::function<int(Objects&)> call;
+};
+
+const std::vector<Row>& rows() {
+  static const std::vector<Row> all = {
+      {"MessageOfAnUnknownMethod", EPROTONOSUPPORT,
+       [](Objects&) { return KernelMessage(UVERBS_OBJECT_PD, 99).send(); }},
+      {"MessageWithAWrongLength", EINVAL,
+       [](Objects&) {
+         KernelMessage m(UVERBS_OBJECT_PD, UVERBS_METHOD_PD_DESTROY);
+         m.excess = 16;
+         return m.send();
+       }},
+      {"MessageWithReservedBits", EPROTONOSUPPORT,
+       [](Objects&) {
+         KernelMessage m(UVERBS_OBJECT_PD, UVERBS_METHOD_PD_DESTROY);
+         m.reserved1 = 1;
+         return m.send();
+       }},
+      {"MessageOutsideMemory", EFAULT,
+       [](Objects& o) {
+         auto* at = reinterpret_cast<void*>(o.nowhere());
+         return ::ioctl(o.other->cmd_fd, RDMA_VERBS_IOCTL, at) ? errno : 0;
+       }},
+      {"AttributeOutsideMemory", EFAULT,
+       [](Objects& o) {
+         const ib_uverbs_reg_mr unused{};
+         return write_command(IB_USER_VERBS_CMD_REG_MR, unused)
+             .pointer(UVERBS_ATTR_CORE_IN, reinterpret_cast<void*>(o.nowhere()), sizeof unused)
+             .send();
+       }},
+      {"QueryOfPort2", EINVAL,
+       [](Objects&) {
+         ibv_port_attr unused;
+         return ibv_query_port(Hca::instance().context(), 2, &unused);
+       }},
+
+      {"DomainUnknown", ENOENT, [](Objects&) { return destroy_pd(kNoSuch); }},
+      {"DomainOfAnotherFile", ENOENT, [](Objects& o) { return destroy_pd(o.stranger->handle); }},
+      {"DomainThatIsAQueue", EINVAL,
+       [](Objects& o) { return destroy_pd(o.verbs->verbs_send_cq()->handle); }},
+      {"DomainNotNamed", EINVAL,
+       [](Objects&) { return KernelMessage(UVERBS_OBJECT_PD, UVERBS_METHOD_PD_DESTROY).send(); }},
+      {"DomainWithAQueuePair", EBUSY, [](Objects& o) { return destroy_pd(o.pd); }},
+      {"DomainWithAnAddress", EBUSY,
+       [](Objects& o) {
+         ibv_pd* pd = check(ibv_alloc_pd(Hca::instance().context()), "ibv_alloc_pd");
+         check_zero(make_ah(o, [&](auto& a) { a.pd_handle = pd->handle; }), "CREATE_AH");
+         std::uint32_t ah;
+         std::memcpy(&ah, command_answer, sizeof ah);
+         const int refusal = destroy_pd(pd->handle);
+         destroy(UVERBS_OBJECT_AH, UVERBS_METHOD_AH_DESTROY, UVERBS_ATTR_DESTROY_AH_HANDLE, ah);
+         EXPECT_EQ(ibv_dealloc_pd(pd), 0);
+         return refusal;
+       }},
+
+      {"RegionOfNoBytes", EINVAL,
+       [](Objects& o) { return register_region(o, [](auto& r) { r.length = 0; }); }},
+      {"RegionPastTheLastAddress", EINVAL,
+       [](Objects& o) { return register_region(o, [](auto& r) { r.length = ~0ull - 8191; }); }},
+      {"RegionOfNothing", EFAULT,
+       [](Objects& o) {
+         return register_region(o, [&](auto& r) { r.start = r.hca_va = o.nowhere(); });
+       }},
+      {"RegionCalledByAnotherOffset", EINVAL,
+       [](Objects& o) { return register_region(o, [](auto& r) { r.hca_va += 8; }); }},
+      {"RegionForRemoteWritesOnly", EINVAL,
+       [](Objects& o) {
+         return register_region(o, [](auto& r) { r.access_flags = IBV_ACCESS_REMOTE_WRITE; });
+       }},
+      {"RegionForRemoteAtomicsOnly", EINVAL,
+       [](Objects& o) {
+         return register_region(o, [](auto& r) { r.access_flags = IBV_ACCESS_REMOTE_ATOMIC; });
+       }},
+      {"RegionPagedOnDemand", EINVAL,
+       [](Objects& o) {
+         return register_region(o, [](auto& r) { r.access_flags |= IBV_ACCESS_ON_DEMAND; });
+       }},
+      {"RegionOfAnUnknownDomain", EINVAL,
+       [](Objects& o) { return register_region(o, [](auto& r) { r.pd_handle = kNoSuch; }); }},
+      {"RegionOfAStrangersDomain", EINVAL,
+       [](Objects& o) {
+         return register_region(o, [&](auto& r) { r.pd_handle = o.stranger->handle; });
+       }},
+      {"RegionUnknown", ENOENT,
+       [](Objects&) {
+         return destroy(UVERBS_OBJECT_MR, UVERBS_METHOD_MR_DESTROY, UVERBS_ATTR_DESTROY_MR_HANDLE,
+                        kNoSuch);
+       }},
+
+      {"CompletionQueueOfThree", EINVAL,
+       [](Objects& o) {
+         return make_cq(o, [](auto& m) { m.number(UVERBS_ATTR_CREATE_CQ_CQE, 2, 4); });
+       }},
+      {"CompletionQueueTooLong", EINVAL,
+       [](Objects& o) {
+         return make_cq(o, [](auto& m) { m.number(UVERBS_ATTR_CREATE_CQ_CQE, (1 << 23) - 1, 4); });
+       }},
+      {"CompletionQueueOfSmallEntries", EINVAL,
+       [](Objects& o) {
+         return make_cq(
+             o, [](auto&) {}, [](auto& d) { d.cqe_size = 32; });
+       }},
+      {"CompletionQueueOfAFarVector", EINVAL,
+       [](Objects& o) {
+         return make_cq(o, [](auto& m) { m.number(UVERBS_ATTR_CREATE_CQ_COMP_VECTOR, 8, 4); });
+       }},
+      {"CompletionQueueNowhere", EFAULT,
+       [](Objects& o) {
+         return make_cq(
+             o, [](auto&) {}, [&](auto& d) { d.buf_addr = o.nowhere(); });
+       }},
+      {"CompletionQueueWithAChannelThatIsNone", EBADF,
+       [](Objects& o) {
+         return make_cq(o, [](auto& m) { m.handle(UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL, 0); });
+       }},
+      {"CompletionQueueInUse", EBUSY,
+       [](Objects& o) { return destroy_cq(o.verbs->verbs_send_cq()->handle); }},
+      {"CompletionQueueUnknown", ENOENT, [](Objects&) { return destroy_cq(kNoSuch); }},
+
+      {"QueuePairOfAnUnknownDomain", ENOENT,
+       [](Objects& o) {
+         return make_qp(o, [](auto& m) { m.handle(UVERBS_ATTR_CREATE_QP_PD_HANDLE, kNoSuch); });
+       }},
+      {"QueuePairOfAnUnknownCompletionQueue", ENOENT,
+       [](Objects& o) {
+         return make_qp(o,
+                        [](auto& m) { m.handle(UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE, kNoSuch); });
+       }},
+      {"QueuePairThatCompletesIntoADomain", EINVAL,
+       [](Objects& o) {
+         return make_qp(o, [&](auto& m) { m.handle(UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE, o.pd); });
+       }},
+      {"QueuePairOfAnUnknownSharedQueue", ENOENT,
+       [](Objects& o) {
+         return make_qp(o, [](auto& m) { m.handle(UVERBS_ATTR_CREATE_QP_SRQ_HANDLE, kNoSuch); });
+       }},
+      {"QueuePairOfAnotherService", EOPNOTSUPP,
+       [](Objects& o) {
+         return make_qp(
+             o, [](auto& m) { m.number(UVERBS_ATTR_CREATE_QP_TYPE, IB_UVERBS_QPT_RAW_PACKET); });
+       }},
+      {"QueuePairOfThreeBlocks", EINVAL,
+       [](Objects& o) {
+         return make_qp(
+             o, [](auto&) {}, [](auto& d) { d.sq_wqe_count = 3; });
+       }},
+      {"QueuePairTooLong", EINVAL,
+       [](Objects& o) {
+         return make_qp(
+             o, [](auto&) {}, [](auto& d) { d.sq_wqe_count = 1 << 16; });
+       }},
+      {"QueuePairNowhere", EFAULT,
+       [](Objects& o) {
+         return make_qp(
+             o, [](auto&) {}, [&](auto& d) { d.buf_addr = o.nowhere(); });
+       }},
+      {"QueuePairWithItsRecordNowhere", EFAULT,
+       [](Objects& o) {
+         return make_qp(
+             o, [](auto&) {}, [&](auto& d) { d.db_addr = o.nowhere(); });
+       }},
+      {"QueuePairUnknown", ENOENT,
+       [](Objects&) {
+         return destroy(UVERBS_OBJECT_QP, UVERBS_METHOD_QP_DESTROY, UVERBS_ATTR_DESTROY_QP_HANDLE,
+                        kNoSuch);
+       }},
+
+      {"TransitionThatSkipsAState", EINVAL,
+       [](Objects& o) { return modify(*o.fresh, IBV_QPS_RTR, kRtr); }},
+      {"TransitionToErrorFromReset", EINVAL,
+       [](Objects& o) { return modify(*o.fresh, IBV_QPS_ERR, 0); }},
+      {"TransitionToAStateThatIsNone", EINVAL,
+       [](Objects& o) { return modify(*o.fresh, 9, kInit); }},
+      {"TransitionWithoutItsPort", EINVAL,
+       [](Objects& o) { return modify(*o.fresh, IBV_QPS_INIT, kInit & ~IBV_QP_PORT); }},
+      {"TransitionWithMoreThanItsOwn", EINVAL,
+       [](Objects& o) { return modify(*o.fresh, IBV_QPS_INIT, kInit | IBV_QP_TIMEOUT); }},
+      {"TransitionWithAnUnknownAttribute", EOPNOTSUPP,
+       [](Objects& o) { return modify(*o.fresh, IBV_QPS_INIT, kInit | 1 << 24); }},
+      {"TransitionToPort2", EINVAL,
+       [](Objects& o) {
+         return modify(*o.fresh, IBV_QPS_INIT, kInit, [](auto& m) { m.port_num = 2; });
+       }},
+      {"TransitionToAFarPartition", EINVAL,
+       [](Objects& o) {
+         return modify(*o.fresh, IBV_QPS_INIT, kInit, [](auto& m) { m.pkey_index = 1; });
+       }},
+      {"TransitionFromAnotherState", EINVAL,
+       [](Objects& o) {
+         return modify(*o.fresh, IBV_QPS_INIT, kInit | IBV_QP_CUR_STATE,
+                       [](auto& m) { m.cur_qp_state = IBV_QPS_RTR; });
+       }},
+      {"TransitionWithoutAPacketSize", EINVAL,
+       [](Objects& o) {
+         return modify(*o.verbs, IBV_QPS_RTR, kRtr, [](auto& m) { m.path_mtu = 0; });
+       }},
+      {"TransitionWithTooManyReads", EINVAL,
+       [](Objects& o) {
+         return modify(*o.verbs, IBV_QPS_RTR, kRtr, [](auto& m) { m.max_dest_rd_atomic = 17; });
+       }},
+      {"TransitionFromAFarAddress", EINVAL,
+       [](Objects& o) {
+         return modify(*o.verbs, IBV_QPS_RTR, kRtr,
+                       [](auto& m) { m.dest.is_global = 1, m.dest.sgid_index = 200; });
+       }},
+      {"TransitionOfNoQueuePair", EINVAL,
+       [](Objects& o) {
+         return modify(*o.fresh, IBV_QPS_INIT, kInit, [](auto& m) { m.qp_handle = kNoSuch; });
+       }},
+
+      {"SharedQueueResized", EINVAL, [](Objects& o) { return modify_srq(o, IBV_SRQ_MAX_WR, 1); }},
+      {"SharedQueueWithALimitAboveItsLength", EINVAL,
+       [](Objects& o) {
+         ibv_srq_attr is{};
+         check_zero(ibv_query_srq(o.srq, &is), "ibv_query_srq");
+         return modify_srq(o, IBV_SRQ_LIMIT, is.max_wr + 1);
+       }},
+      {"SharedQueueTooLong", EINVAL,
+       [](Objects& o) {
+         return make_srq(o, [](auto& m) { m.number(UVERBS_ATTR_CREATE_SRQ_MAX_WR, 1 << 16, 4); });
+       }},
+      {"SharedQueueOfAnUnknownDomain", ENOENT,
+       [](Objects& o) {
+         return make_srq(o, [](auto& m) { m.handle(UVERBS_ATTR_CREATE_SRQ_PD_HANDLE, kNoSuch); });
+       }},
+      {"SharedQueueInUse", EBUSY,
+       [](Objects& o) {
+         return destroy(UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_DESTROY,
+                        UVERBS_ATTR_DESTROY_SRQ_HANDLE, o.srq->handle);
+       }},
+
+      {"AddressOfAnUnknownDomain", EINVAL,
+       [](Objects& o) { return make_ah(o, [](auto& a) { a.pd_handle = kNoSuch; }); }},
+      {"AddressOnPort2", EINVAL,
+       [](Objects& o) { return make_ah(o, [](auto& a) { a.attr.port_num = 2; }); }},
+      {"AddressFromAFarOne", EINVAL,
+       [](Objects& o) {
+         return make_ah(o, [](auto& a) { a.attr.is_global = 1, a.attr.grh.sgid_index = 200; });
+       }},
+      {"AddressUnknown", ENOENT,
+       [](Objects&) {
+         return destroy(UVERBS_OBJECT_AH, UVERBS_METHOD_AH_DESTROY, UVERBS_ATTR_DESTROY_AH_HANDLE,
+                        kNoSuch);
+       }},
+
+      {"DoorbellPageOfNoKind", EOPNOTSUPP,
+       [](Objects&) {
+         std::uint64_t offset, length, page;
+         return KernelMessage(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC)
+             .handle(MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE, 0)
+             .number(MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE, 7)
+             .pointer(MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET, &offset, 8)
+             .pointer(MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_LENGTH, &length, 4)
+             .pointer(MLX5_IB_ATTR_UAR_OBJ_ALLOC_PAGE_ID, &page, 4)
+             .send();
+       }},
+      {"DoorbellPageUnknown", ENOENT,
+       [](Objects&) {
+         return destroy(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_DESTROY,
+                        MLX5_IB_ATTR_UAR_OBJ_DESTROY_HANDLE, kNoSuch);
+       }},
+      {"QueueMemoryOfNoBytes", EINVAL, [](Objects& o) { return register_umem(o.here, 0); }},
+      {"QueueMemoryNowhere", EFAULT, [](Objects& o) { return register_umem(o.nowhere(), kPage); }},
+      {"QueueMemoryOfADmaBuf", EOPNOTSUPP,
+       [](Objects& o) { return register_umem(o.here, kPage, 0); }},
+      {"QueueMemoryUnknown", ENOENT,
+       [](Objects&) {
+         return destroy(MLX5_IB_OBJECT_DEVX_UMEM, MLX5_IB_METHOD_DEVX_UMEM_DEREG,
+                        MLX5_IB_ATTR_DEVX_UMEM_DEREG_HANDLE, kNoSuch);
+       }},
+      {"EventQueueOfAFarVector", ENOENT,
+       [](Objects&) {
+         std::uint32_t eqn;
+         return mlx5dv_devx_query_eqn(Hca::instance().context(), 8, &eqn) ? errno : 0;
+       }},
+
+      {"CommandThatCreatesByTheWrongMethod", EINVAL,
+       [](Objects& o) {
+         Command in = to_error_of(o.devx.qpn());
+         in.set(cmd::kOpcode, cmd::kCreateQp);
+         return devx_modify(o.verbs->verbs_qp()->handle, in, in.bytes.size(), 16);
+       }},
+      {"CommandAboutAnotherQueuePair", EINVAL,
+       [](Objects& o) {
+         return devx_modify(o.verbs->verbs_qp()->handle, to_error_of(o.devx.qpn()), 16, 16);
+       }},
+      {"CommandWithoutAHeader", EINVAL,
+       [](Objects& o) {
+         return devx_modify(o.verbs->verbs_qp()->handle, to_error_of(o.verbs->qpn()), 12, 16);
+       }},
+      {"CommandWithoutRoomForItsAnswer", EINVAL,
+       [](Objects& o) {
+         return devx_modify(o.verbs->verbs_qp()->handle, to_error_of(o.verbs->qpn()), 16, 12);
+       }},
+      {"CommandThatDestroysAVerbsQueuePair", EINVAL,
+       [](Objects& o) {
+         return destroy(MLX5_IB_OBJECT_DEVX_OBJ, MLX5_IB_METHOD_DEVX_OBJ_DESTROY,
+                        MLX5_IB_ATTR_DEVX_OBJ_DESTROY_HANDLE, o.verbs->verbs_qp()->handle);
+       }},
+  };
+  return all;
+}
+
+class Refusals : public testing::TestWithParam<Row> {
+ protected:
+  static void SetUpTestSuite() { objects = std::make_unique<Objects>(); }
+  static void TearDownTestSuite() { objects.reset(); }
+  static std::unique_ptr<Objects> objects;
+};
+std::unique_ptr<Objects> Refusals::objects;
+
+void PrintTo(const Row& row, std::ostream* out) { *out << row.name; }
+INSTANTIATE_TEST_SUITE_P(Kernel, Refusals, testing::ValuesIn(rows()),
+                         [](const auto& row) { return row.param.name; });
+
+TEST_P(Refusals, HaveTheKernelsNumber) {
+  EXPECT_EQ(GetParam().call(*objects), GetParam().error)
+      << "expected " << std::strerror(GetParam().error);
+}
+
+// The rows differ from these by one thing each.
+TEST(RefusedCalls, AreCorrectBeforeTheyAreSpoilt) {
+  const auto objects = std::make_unique<Objects>();
+  EXPECT_EQ(register_region(*objects, [](auto&) {}), 0);
+  EXPECT_EQ(make_cq(*objects, [](auto&) {}), 0);
+  EXPECT_EQ(make_qp(*objects, [](auto&) {}), 0);
+  EXPECT_EQ(make_srq(*objects, [](auto&) {}), 0);
+  EXPECT_EQ(make_ah(*objects, [](auto&) {}), 0);
+  EXPECT_EQ(register_umem(objects->here, kPage), 0);
+  EXPECT_EQ(modify_srq(*objects, IBV_SRQ_LIMIT, 15), 0);
+  EXPECT_EQ(modify(*objects->fresh, IBV_QPS_INIT, kInit), 0);
+  EXPECT_EQ(modify(*objects->fresh, IBV_QPS_RESET, 0), 0);
+}
+
+}  // namespace
+}  // namespace direct

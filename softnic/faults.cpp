@@ -173,16 +173,15 @@ std::optional<std::chrono::microseconds> Faults::delays_completion(std::uint32_t
   return std::chrono::microseconds(rule->microseconds);
 }
 
-bool Faults::tears(QueuePair& qp, const PacketHeader& header, std::byte* to,
-                   const std::byte* payload) {
-  if (rules_.empty() || header.payload < 16) return false;
-  const Rule* rule = pick("torn", qp.qpn);
-  if (!rule) return false;
-  const std::uint32_t first = header.payload / 2 / 8 * 8;
+void Faults::place(const QueuePair& qp, std::byte* to, const std::byte* payload,
+                   std::uint32_t bytes) {
+  constexpr std::uint32_t kLeast = 16;  // a word is never torn
+  const Rule* rule = rules_.empty() || bytes < kLeast ? nullptr : pick("torn", qp.qpn);
+  if (!rule) return dma_write(to, payload, bytes);
+  const std::uint32_t first = bytes / 2 / 8 * 8;
   dma_write(to, payload, first);
   busy_wait(std::chrono::microseconds(rule->microseconds));
-  dma_write(to + first, payload + first, header.payload - first);
-  return true;
+  dma_write(to + first, payload + first, bytes - first);
 }
 
 bool Faults::vanishes() {

@@ -37,9 +37,8 @@ class Faults {
   // queue.
   std::optional<std::chrono::microseconds> delays_completion(std::uint32_t qpn);
 
-  // Places part of the payload only, now and then, and remembers the rest; true when it took charge
-  // of the payload.
-  bool tears(QueuePair& qp, const PacketHeader& header, std::byte* to, const std::byte* payload);
+  // Places payload that came for `qp` in the program's memory: all at once, or torn.
+  void place(const QueuePair& qp, std::byte* to, const std::byte* payload, std::uint32_t bytes);
 
   // This NIC ends now, without a word to its neighbours.
   bool vanishes();

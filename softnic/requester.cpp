@@ -309,7 +309,7 @@ void Requester::on_read_data(QueuePair& qp, const PacketHeader& header, const st
         static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, entry.bytes - offset));
     std::byte* to = device_.translate(entry.lkey, entry.address + offset, part, kLocalWrite, qp.pd);
     if (!to) found->syndrome = Syndrome::kLocalProtection;
-    if (to) dma_write(to, payload, part);
+    if (to) faults_.place(qp, to, payload, part);
     payload += part;
     bytes -= part;
     offset = 0;

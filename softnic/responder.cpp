@@ -106,8 +106,7 @@ bool Responder::on_write(QueuePair& qp, const PacketHeader& header, const std::b
       refuse(qp, header, Syndrome::kRemoteAccess, AsyncEvent::kQpAccessError);
       return true;
     }
-    std::byte* to = whole + header.offset;
-    if (!faults_.tears(qp, header, to, payload)) dma_write(to, payload, header.payload);
+    faults_.place(qp, whole + header.offset, payload, header.payload);
   }
   if (!header.is_last()) return true;
   if (consumes) finish_receive(qp, header, CqeOpcode::kResponderWriteImm);
@@ -245,7 +244,7 @@ Syndrome Responder::scatter(QueuePair& qp, std::uint64_t offset, const std::byte
       report_refused(qp, {"lkey", entry.lkey, entry.address + offset, part});
       return Syndrome::kLocalProtection;
     }
-    dma_write(to, payload, part);
+    faults_.place(qp, to, payload, part);
     payload += part;
     bytes -= part;
     offset = 0;

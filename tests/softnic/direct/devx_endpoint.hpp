@@ -41,6 +41,8 @@ class DevxEndpoint final : public Endpoint {
   int modify(const Command& in);
   const Answer& answer() const { return answer_; }
   mlx5dv_devx_obj* object() const { return qp_.get(); }
+  // Its completion queues stay.
+  void destroy_qp() { qp_.reset(); }
   mlx5dv_devx_obj* send_cq() const { return send_cq_.get(); }
   std::uint32_t send_cqn() const { return send_cqn_; }
   std::uint32_t eqn() const { return eqn_; }

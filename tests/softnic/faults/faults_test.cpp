@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "devx_endpoint.hpp"
 #include "routes.hpp"
 #include "wait.hpp"
 
@@ -23,7 +24,7 @@ Options patient() {
 
 // Two queue pairs of this process, connected; completions are rdma-core's.
 class Faults : public testing::Test {
- protected:
+ public:
   void connect(const Options& options = patient()) {
     pair = std::make_unique<Pair>(kVerbs, options);
     ASSERT_EQ(left().qpn() & 0xfff, 0x40u) << "the rules name it";
@@ -150,6 +151,18 @@ TEST_F(Faults, LateCompletionsDoNotOutliveTheirQueuePair) {
   check_zero(ibv_destroy_cq(shared), "ibv_destroy_cq");
 }
 
+TEST_F(Faults, LateCompletionsComeBeforeTheirDevxQueuePairGoes) {
+  DevxEndpoint endpoint(kDevx, patient());
+  check_zero(endpoint.to_init(), "to INIT");
+  const std::uint16_t index = endpoint.receives.post({{remote.at(0), 64, remote.lkey()}});
+  check_zero(endpoint.to_error(), "to ERR");  // flushes it, late
+  EXPECT_FALSE(endpoint.received.poll().has_value());
+  endpoint.destroy_qp();
+  const auto flushed = endpoint.received.poll();
+  ASSERT_TRUE(flushed.has_value());
+  EXPECT_EQ(flushed->counter(), index);
+}
+
 TEST_F(Faults, LateFailureIsFollowedByItsFlush) {
   connect();
   const auto start = Clock::now();
@@ -176,17 +189,35 @@ TEST_F(Faults, DelayedQueuePairIsOvertaken) {
   EXPECT_GE(Clock::now() - start, kDelay);
 }
 
-TEST_F(Faults, TornPayloadIsWholeInTheEnd) {
-  connect();
-  constexpr std::uint32_t kBytes = 4096;
-  local.fill(0, kBytes, 3);
+// `wqe` moves kTorn bytes from the start of `from` to the start of `to`: one half, then the other.
+constexpr std::uint32_t kTorn = 4096;
+void expect_torn(Faults& f, const Wqe& wqe, const Memory& from, const Memory& to) {
+  from.fill(0, kTorn, 3);
   const auto start = Clock::now();
-  left().sends.post_and_ring(write(0, kBytes));
-  wait_until("the first half", [&] { return remote.word(0) != 0; });
-  const bool second_half_is_there = remote.word(kBytes - 8) != 0;
+  f.left().sends.post_and_ring(wqe);
+  wait_until("the first half", [&] { return to.word(0) != 0; });
+  const bool second_half_is_there = to.word(kTorn - 8) != 0;
   if (Clock::now() - start < std::chrono::seconds(2)) EXPECT_FALSE(second_half_is_there);
-  EXPECT_EQ(next_of_left(), IBV_WC_SUCCESS);
-  EXPECT_EQ(0, std::memcmp(local.at(0), remote.at(0), kBytes));
+  EXPECT_EQ(f.next_of_left(), IBV_WC_SUCCESS);
+  EXPECT_EQ(0, std::memcmp(from.at(0), to.at(0), kTorn));
+}
+
+TEST_F(Faults, TornWriteIsWholeInTheEnd) {
+  connect();
+  expect_torn(*this, write(0, kTorn), local, remote);
+}
+
+TEST_F(Faults, TornReadIsWholeInTheEnd) {
+  connect();
+  const Wqe read =
+      Wqe(kRead).remote(remote.at(0), remote.rkey()).data(local.at(0), kTorn, local.lkey());
+  expect_torn(*this, read, remote, local);
+}
+
+TEST_F(Faults, TornSendIsWholeInTheEnd) {
+  connect();
+  right().receives.post({{remote.at(0), kTorn, remote.lkey()}});
+  expect_torn(*this, Wqe(kSend).data(local.at(0), kTorn, local.lkey()), local, remote);
 }
 
 TEST_F(Faults, SendSurvivesAReceiverThatIsNotReady) {

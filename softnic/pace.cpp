@@ -17,8 +17,8 @@ using std::chrono::milliseconds;
 constexpr microseconds kForAnswer{20};    // which wakes
 constexpr microseconds kLongestBusy{50};  // with a request unanswered
 constexpr milliseconds kLongestIdle{1};
-constexpr milliseconds kLongestAsleep{4};  // after kLongIdle
-constexpr milliseconds kLongIdle{100};
+constexpr milliseconds kLongestAsleep{4}, kLongIdle{100};     // after so long without work
+constexpr milliseconds kLongestDormant{10}, kDormant{2'000};  // a hundred wakings a second
 constexpr microseconds kLongestTurn{500};  // of a neighbour's engine; a scheduler's tick is longer
 constexpr milliseconds kLongestCrowding{1000};
 
@@ -63,7 +63,8 @@ std::chrono::nanoseconds Pace::idle(const Quiet& quiet) {
   if (since < spin_) return scarce && !yields_ && quiet.has_woken ? kForAnswer : microseconds(0);
   const auto longest = quiet.in_flight     ? std::chrono::nanoseconds(kLongestBusy)
                        : since < kLongIdle ? std::chrono::nanoseconds(kLongestIdle)
-                                           : std::chrono::nanoseconds(kLongestAsleep);
+                       : since < kDormant  ? std::chrono::nanoseconds(kLongestAsleep)
+                                           : std::chrono::nanoseconds(kLongestDormant);
   const auto sleep = std::min(sleep_, longest);
   sleep_ = sleep * 2;
   return sleep;

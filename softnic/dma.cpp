@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "gpu_memory.hpp"
+
 namespace softnic {
 namespace {
 
@@ -36,9 +38,13 @@ void store_byte(std::byte* to, std::byte value, int order) {
 
 }  // namespace
 
-void dma_read(void* to, const std::byte* from, std::size_t bytes) { copy(to, from, bytes); }
+void dma_read(void* to, const std::byte* from, std::size_t bytes) {
+  if (GpuContext* gpu = gpu_of(from)) return gpu_read(*gpu, to, from, bytes);
+  copy(to, from, bytes);
+}
 
 void dma_write(std::byte* to, const void* from, std::size_t bytes) {
+  if (GpuContext* gpu = gpu_of(to)) return gpu_write(*gpu, to, from, bytes);
   const auto* source = static_cast<const std::byte*>(from);
   while (bytes && !is_aligned(to)) {
     --bytes;
@@ -64,12 +70,18 @@ void dma_write(std::byte* to, const void* from, std::size_t bytes) {
 }
 
 std::uint64_t dma_load(const std::byte* from, unsigned bytes) {
+  if (GpuContext* gpu = gpu_of(from)) {
+    std::uint64_t value = 0;  // little-endian: a short one fills the lower half
+    gpu_read(*gpu, &value, from, bytes);
+    return value;
+  }
   return bytes == 8
              ? __atomic_load_n(reinterpret_cast<const std::uint64_t*>(from), __ATOMIC_ACQUIRE)
              : __atomic_load_n(reinterpret_cast<const std::uint32_t*>(from), __ATOMIC_ACQUIRE);
 }
 
 void dma_store(std::byte* to, std::uint64_t value, unsigned bytes) {
+  if (GpuContext* gpu = gpu_of(to)) return gpu_write(*gpu, to, &value, bytes);
   if (bytes == 8)
     __atomic_store_n(reinterpret_cast<std::uint64_t*>(to), value, __ATOMIC_RELEASE);
   else

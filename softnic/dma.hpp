@@ -1,4 +1,5 @@
-// How the NIC reads and writes the program's memory; nothing else of the softnic touches it.
+// How the NIC reads and writes the program's memory; nothing else of the softnic touches it. What
+// is held by gpu_memory.hpp goes through the CUDA driver, everything else is copied by the CPU.
 //
 // A NIC is no thread: TSan must not see its accesses, because what orders them (doorbells,
 // completions) passes through libraries that it does not watch. dma.cpp is compiled without it.

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <span>
 
+#include "gpu_memory.hpp"
+
 namespace softnic {
 
 // Whether the program has all of [start, start + bytes): the kernel cannot pin or copy what is not
@@ -19,6 +21,14 @@ bool is_mapped(std::uint64_t start, std::uint64_t bytes);
 // The same for a doorbell record, which is read and written as two words.
 inline bool is_mapped_record(std::uint64_t address) {
   return address % 4 == 0 && is_mapped(address, 8);
+}
+
+// Takes hold of memory that objects of the device are to be in, of the program or of a GPU: 0, or
+// EFAULT where there is none.
+inline int pin(std::uint64_t start, std::uint64_t bytes, GpuHold& gpu) {
+  if (!is_gpu_memory(start)) return is_mapped(start, bytes) ? 0 : EFAULT;
+  gpu = hold_gpu_memory(start, bytes);
+  return gpu ? 0 : EFAULT;
 }
 
 class Message {

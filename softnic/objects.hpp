@@ -8,6 +8,7 @@
 #include <deque>
 #include <vector>
 
+#include "gpu_memory.hpp"
 #include "packet.hpp"
 #include "wqe.hpp"
 
@@ -40,12 +41,14 @@ struct MemoryRegion {
   };
   std::vector<Piece> pieces;
   std::uint32_t log_piece = 0;
+  GpuHold gpu;  // null: memory of the host
 };
 
 // Pages of the process that a DevX program handed to the device for queues and doorbell records.
 struct Umem {
   std::byte* base = nullptr;
   std::uint64_t bytes = 0;
+  GpuHold gpu = nullptr;
 };
 
 // What a queue is to the program that made it.

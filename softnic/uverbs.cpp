@@ -96,6 +96,7 @@ constexpr Method kMethods[] = {
 }  // namespace
 
 int serve(Nic& nic, int fd, ib_uverbs_ioctl_hdr* header) {
+  find_gpu_driver();
   const std::lock_guard guard(nic.device().lock());
   Call call{Message(header), nic, nic.device(), nic.handles(), fd};
   if (const int error = call.message.check()) return error;

@@ -194,7 +194,8 @@ int reg_umem(Call& call) {
             m.number(MLX5_IB_ATTR_DEVX_UMEM_REG_LEN)};
   if (m.has(MLX5_IB_ATTR_DEVX_UMEM_REG_DMABUF_FD)) return EOPNOTSUPP;  // as reg_dmabuf_mr
   if (!umem.base || umem.bytes == 0) return EINVAL;
-  if (!is_mapped(reinterpret_cast<std::uint64_t>(umem.base), umem.bytes)) return EFAULT;
+  const auto start = reinterpret_cast<std::uint64_t>(umem.base);
+  if (const int error = pin(start, umem.bytes, umem.gpu)) return error;
   const std::uint32_t id = call.device.add_umem(umem);
   call.message.set_handle(MLX5_IB_ATTR_DEVX_UMEM_REG_HANDLE,
                           call.handles.add(Kind::kUmem, id, call.file));

@@ -63,7 +63,7 @@ int reg_mr(Call& call) {
     return EINVAL;
   if (region.bytes == 0 || region.start + region.bytes < region.start) return EINVAL;
   if (region.start % kPage != region.iova % kPage) return EINVAL;
-  if (!is_mapped(region.start, region.bytes)) return EFAULT;
+  if (const int error = pin(region.start, region.bytes, region.gpu)) return error;
   const std::uint32_t key = call.device.add_region(region).key;
   ib_uverbs_reg_mr_resp o{};
   o.mr_handle = call.handles.add(Kind::kRegion, key, call.file);

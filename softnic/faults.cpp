@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "dma.hpp"
+#include "log.hpp"
 
 namespace softnic {
 namespace {
@@ -141,7 +142,10 @@ Syndrome Faults::syndrome_for(const QueuePair& qp, std::uint64_t nth, Syndrome f
   for (Rule& rule : rules_) {
     const bool here = rule.name == "error" && (!rule.qp || qp.qpn % kQpsPerNic == *rule.qp) &&
                       (!rule.wqe || *rule.wqe == nth);
-    if (here && strikes(rule)) return rule.syndrome;
+    if (!here || !strikes(rule)) continue;
+    print("softnic: fault: error: work request %llu of queue pair %#x fails with %s\n",
+          static_cast<unsigned long long>(nth), qp.qpn, name_of(rule.syndrome));
+    return rule.syndrome;
   }
   return Syndrome::kNone;
 }

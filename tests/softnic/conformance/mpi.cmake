@@ -5,7 +5,7 @@ find_file(SOFTNIC_OPENMPI_UCX mca_pml_ucx.so PATH_SUFFIXES lib/x86_64-linux-gnu/
 set(mpi ALONE
   ENV UCX_TLS=rc_mlx5,ud_mlx5,self UCX_NET_DEVICES=mlx5_0:1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   EXPECT "rank 0: all bytes right" "rank 1: all bytes right"
-  RUN mpirun --timeout 90 --oversubscribe -n 2 --mca pml ucx --mca osc ucx --mca btl self
+  RUN mpirun --timeout 270 --oversubscribe -n 2 --mca pml ucx --mca osc ucx --mca btl self
       python3 ${CMAKE_CURRENT_SOURCE_DIR}/mpi_program.py)
 if(SOFTNIC_OPENMPI_UCX)
   softnic_matrix(mpirun ${mpi})

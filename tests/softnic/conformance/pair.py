@@ -5,6 +5,7 @@
 
 {port} becomes a TCP port that no other pair uses; the client gets the server's address as its last argument. Both
 must end with status 0 within --timeout seconds, print what --expect asks for, and nothing that strict mode reports.
+With --fails the client must end with another status, and the server may end as it likes.
 Exit status 77: the program is not installed.
 """
 
@@ -92,6 +93,16 @@ def check(program, expected):
         raise Failure(f"the {program.name} ended with status {program.process.returncode}")
     if "softnic: strict:" in program.output:
         raise Failure(f"strict mode reported the {program.name}")
+    check_output(program, expected)
+
+
+def check_failed(program, expected):
+    if program.process.returncode <= 0:
+        raise Failure(f"the {program.name} ended with status {program.process.returncode}, and should have failed")
+    check_output(program, expected)
+
+
+def check_output(program, expected):
     for pattern in expected:
         if not re.search(pattern, program.output, re.MULTILINE):
             raise Failure(f"the {program.name} did not print '{pattern}'")
@@ -106,15 +117,19 @@ def wait_until_listening(server, port, deadline):
         time.sleep(0.01)
 
 
-def environment_of(options):
+def environment_of(options, fabric, variables=()):
     environment = dict(os.environ)
-    environment.update(pair.split("=", 1) for pair in options.env)
-    environment["SOFTNIC_FABRIC"] = f"test/{os.getpid()}/{random.getrandbits(32):08x}"
+    environment.update(pair.split("=", 1) for pair in [*options.env, *variables])
+    environment["SOFTNIC_FABRIC"] = fabric
     if options.preload:  # softnic-run adds its library behind it
         environment["LD_PRELOAD"] = options.preload
     # The programs' own leaks are not ours to judge.
     environment["ASAN_OPTIONS"] = "detect_leaks=0:" + environment.get("ASAN_OPTIONS", "")
     return environment
+
+
+def new_fabric():
+    return f"test/{os.getpid()}/{random.getrandbits(32):08x}"
 
 
 def command_of(options, port):
@@ -123,7 +138,7 @@ def command_of(options, port):
 
 
 def run_alone(options, programs, deadline):
-    programs.append(Program("program", command_of(options, 0), environment_of(options)))
+    programs.append(Program("program", command_of(options, 0), environment_of(options, new_fabric())))
     if not programs[0].end(deadline):
         raise Failure(f"not finished after {options.timeout} s")
     check(programs[0], options.expect)
@@ -131,15 +146,18 @@ def run_alone(options, programs, deadline):
 
 def run_pair(options, programs, deadline):
     port, lock = reserve_port()
-    environment = environment_of(options)
+    fabric = new_fabric()
     command = command_of(options, port)
-    server = Program("server", command, environment)
+    server = Program("server", command, environment_of(options, fabric, options.env_server))
     programs.append(server)
     wait_until_listening(server, port, deadline)
-    client = Program("client", command + [ADDRESS], environment)
+    client = Program("client", command + [ADDRESS], environment_of(options, fabric))
     programs.append(client)
-    if not client.end(deadline) or not server.end(deadline):
+    if not client.end(deadline) or not (options.fails or server.end(deadline)):
         raise Failure(f"not finished after {options.timeout} s")
+    if options.fails:
+        server.kill()
+        return check_failed(client, options.expect)
     check(client, options.expect)
     check(server, options.expect_server)
     lock.close()
@@ -152,6 +170,8 @@ def parse():
     parser.add_argument("--ethernet", action="store_true", help="RoCE v2 port")
     parser.add_argument("--preload", help="library to load before the softnic: the runtime of a sanitizer")
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--env-server", action="append", default=[], metavar="NAME=VALUE", help="of the server alone")
+    parser.add_argument("--fails", action="store_true", help="the client must fail; the server is not judged")
     parser.add_argument("--expect", action="append", default=[], metavar="REGEX", help="what the client prints")
     parser.add_argument("--expect-server", action="append", default=[], metavar="REGEX")
     parser.add_argument("--repeat", type=int, default=1, help="so many times, back to back")

@@ -101,8 +101,8 @@ TEST(Setup, HeapsOfDifferentSizesAreNamed) {
   Outcome outcome = job(2, "has_another_heap_size");
   EXPECT_NE(outcome.exit_code, 0);
   EXPECT_THAT(outcome.output,
-              AllOf(ContainsRegex("chime: PE [01]: chime_init"), HasSubstr("33619968"),
-                    HasSubstr("1073807360"), HasSubstr("CHIME_SYMMETRIC_SIZE alike")));
+              AllOf(ContainsRegex("chime: PE [01]: chime_init"), HasSubstr("33554432"),
+                    HasSubstr("1073741824"), HasSubstr("CHIME_SYMMETRIC_SIZE alike")));
 }
 
 TEST(Memory, OffsetsAgreeAndPeersSeeEachOther) {
@@ -279,7 +279,7 @@ TEST(TwoStages, AFailureOfTheSecondIsThatOfTheCallThatNeededItAndOfAllLaterOnes)
   Outcome outcome =
       job(2, "has_another_heap_size_late", "CHIME_ON_ERROR=return CHIME_LOG=off", "--keep-going");
   EXPECT_THAT(outcome.output,
-              AllOf(HasSubstr("chime_malloc: mapping the node's PEs"), HasSubstr("33619968"),
+              AllOf(HasSubstr("chime_malloc: mapping the node's PEs"), HasSubstr("33554432"),
                     HasSubstr("CHIME_SYMMETRIC_SIZE alike")));
   EXPECT_EQ(count(outcome.output, "nor at a second call"), 2) << outcome.output;
   EXPECT_EQ(count(outcome.output, "says status 1"), 2) << outcome.output;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <vector>
 
 #include "gpu_memory.hpp"
 
@@ -22,6 +23,12 @@ bool is_mapped(std::uint64_t start, std::uint64_t bytes);
 inline bool is_mapped_record(std::uint64_t address) {
   return address % 4 == 0 && is_mapped(address, 8);
 }
+
+// Whether the program may read all of it. One byte a page is read: for messages, not for regions.
+bool is_readable(std::uint64_t start, std::uint64_t bytes);
+
+// Copies into the program's memory; false where it may not be written.
+bool copy_out(std::uint64_t to, const void* from, std::size_t bytes);
 
 // Takes hold of memory that objects of the device are to be in, of the program or of a GPU: 0, or
 // EFAULT where there is none.
@@ -38,14 +45,14 @@ class Message {
   // 0, or what the kernel answers to a message that cannot be read.
   int check() const {
     const auto at = reinterpret_cast<std::uint64_t>(header_);
-    if (!is_mapped(at, sizeof *header_)) return EFAULT;
+    if (!is_readable(at, sizeof *header_)) return EFAULT;
     if (header_->length > kLongest ||
         header_->length != sizeof *header_ + header_->num_attrs * sizeof(ib_uverbs_attr))
       return EINVAL;
     if (header_->reserved1 || header_->reserved2) return EPROTONOSUPPORT;
-    if (!is_mapped(at, header_->length)) return EFAULT;
+    if (!is_readable(at, header_->length)) return EFAULT;
     for (unsigned i = 0; i < header_->num_attrs; ++i)
-      if (header_->attrs[i].len > 8 && !is_mapped(header_->attrs[i].data, header_->attrs[i].len))
+      if (header_->attrs[i].len > 8 && !is_readable(header_->attrs[i].data, header_->attrs[i].len))
         return EFAULT;
     return 0;
   }
@@ -92,15 +99,12 @@ class Message {
   void out(unsigned id, const void* from, std::size_t size) {
     ib_uverbs_attr* a = find(id);
     if (!a || a->len == 0) return;
-    if (!is_mapped(a->data, a->len)) {
+    std::vector<std::byte> answer(a->len);
+    std::memcpy(answer.data(), from, std::min(size, answer.size()));
+    if (copy_out(a->data, answer.data(), answer.size()))
+      a->flags |= UVERBS_ATTR_F_VALID_OUTPUT;
+    else
       faulted_ = true;
-      return;
-    }
-    auto* to = static_cast<std::byte*>(pointer(a));
-    const std::size_t copied = std::min<std::size_t>(size, a->len);
-    std::memcpy(to, from, copied);
-    std::memset(to + copied, 0, a->len - copied);
-    a->flags |= UVERBS_ATTR_F_VALID_OUTPUT;
   }
   template <class T>
   void out(unsigned id, const T& value) {

@@ -5,9 +5,11 @@
 #include <rdma/mlx5-abi.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 
 #include "identity.hpp"
 #include "path.hpp"
@@ -30,6 +32,30 @@ bool is_mapped(std::uint64_t start, std::uint64_t bytes) {
   if (bytes == 0) return true;
   if (start + bytes < start) return false;
   return ::syscall(SYS_msync, first, start + bytes - first, MS_ASYNC) == 0;
+}
+
+// By the kernel's own copy, which respects protection. Where a sandbox forbids these calls (EPERM,
+// ENOSYS), what is mapped counts as allowed.
+bool is_readable(std::uint64_t start, std::uint64_t bytes) {
+  if (bytes == 0) return true;
+  if (!is_mapped(start, bytes)) return false;
+  for (std::uint64_t at = start; at < start + bytes; at = (at / kPage + 1) * kPage) {
+    std::byte one;
+    const iovec here{&one, 1}, there{reinterpret_cast<void*>(at), 1};
+    if (::process_vm_readv(::getpid(), &here, 1, &there, 1, 0) == 1) continue;
+    if (errno == EFAULT) return false;
+  }
+  return true;
+}
+
+bool copy_out(std::uint64_t to, const void* from, std::size_t bytes) {
+  if (!is_mapped(to, bytes)) return false;
+  const iovec here{const_cast<void*>(from), bytes}, there{reinterpret_cast<void*>(to), bytes};
+  const auto copied = ::process_vm_writev(::getpid(), &here, 1, &there, 1, 0);
+  if (copied == static_cast<ssize_t>(bytes)) return true;
+  if (copied >= 0 || errno == EFAULT) return false;
+  std::memcpy(there.iov_base, from, bytes);
+  return true;
 }
 
 int alloc_pd(Call& call) {

@@ -27,6 +27,8 @@ struct Objects {
     ibv_destroy_srq(srq);
     ibv_dealloc_pd(stranger);
     ibv_close_device(other);
+    ::munmap(unreadable, kPage);
+    ::munmap(read_only, kPage);
   }
   static ibv_context* open_again() {
     ibv_device** list = ibv_get_device_list(nullptr);
@@ -44,6 +46,13 @@ struct Objects {
     ::munmap(page, kPage);
     return reinterpret_cast<std::uint64_t>(page);
   }
+
+  // Addresses with something behind them that may not be read, or only read.
+  static void* guarded(int protection) {
+    return ::mmap(nullptr, kPage, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  }
+  void* const unreadable = guarded(PROT_NONE);
+  void* const read_only = guarded(PROT_READ);
 
   ibv_context* other = open_again();
   ibv_pd* stranger = check(ibv_alloc_pd(other), "ibv_alloc_pd");

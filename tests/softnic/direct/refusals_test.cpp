@@ -42,6 +42,26 @@ const std::vector<Row>& rows() {
              .pointer(UVERBS_ATTR_CORE_IN, reinterpret_cast<void*>(o.nowhere()), sizeof unused)
              .send();
        }},
+      {"MessageThatMayNotBeRead", EFAULT,
+       [](Objects& o) {
+         return ::ioctl(o.other->cmd_fd, RDMA_VERBS_IOCTL, o.unreadable) ? errno : 0;
+       }},
+      {"AttributeThatMayNotBeRead", EFAULT,
+       [](Objects& o) {
+         return write_command(IB_USER_VERBS_CMD_REG_MR, ib_uverbs_reg_mr{})
+             .pointer(UVERBS_ATTR_CORE_IN, o.unreadable, sizeof(ib_uverbs_reg_mr))
+             .send();
+       }},
+      {"AnswerThatMayNotBeWritten", EFAULT,
+       [](Objects& o) {
+         ib_uverbs_reg_mr r{};
+         r.start = r.hca_va = o.here;
+         r.length = kPage;
+         r.pd_handle = o.pd;
+         return write_command(IB_USER_VERBS_CMD_REG_MR, r)
+             .pointer(UVERBS_ATTR_CORE_OUT, o.read_only, sizeof(ib_uverbs_reg_mr_resp))
+             .send();
+       }},
       {"QueryOfPort2", EINVAL,
        [](Objects&) {
          ibv_port_attr unused;

@@ -140,7 +140,7 @@ void chime_finalize(void) { guarded("chime_finalize", finalize_current); }
 
 void chime_global_exit(int status) {
   guarded("chime_global_exit", [&] {
-    current_runtime();
+    current_runtime();  // throws where there is no PE to end
     end_job(status, fmt::format("it called chime_global_exit({})", status));
   });
 }

@@ -32,7 +32,7 @@ class Leaving(unittest.TestCase):
         # PE 0 left without the others, and they took it for dead.
         code, out = job(3, "leaves_with_an_error_pending", CHIME_ON_ERROR="return")
         self.assertEqual(code, 0, out)
-        self.assertRegex(out, r"PE -1 says left: chime_finalize: .*there is no PE 99")
+        self.assertRegex(out, r"PE -1 says left: chime_finalize: in thread 0 of block 0 of a kernel: there is no PE 99")
         self.assertNotIn("is gone", out)
         self.assertEqual(out.count("says left: \n"), 2, out)
 
@@ -70,7 +70,7 @@ class Leaving(unittest.TestCase):
         for act, wanted in [("exits_with_256", 1), ("exits_with_minus_512", 1), ("exits_with_300", 44)]:
             code, out = job(2, act)
             self.assertEqual(code, wanted, out)
-            self.assertIn("called chime_global_exit(", out)
+            self.assertRegex(out, r"PE 1 ended the job( with code \d+)?: it called chime_global_exit\(")
 
     def test_the_exit_code_is_that_of_the_pe_that_failed(self):
         # 1, of the PE whose barrier it broke, which had ended before it.

@@ -12,6 +12,7 @@
 #include "chime/device/exec.cuh"
 #include "chime/device/path/p2p.cuh"
 #include "chime/device/peer.cuh"
+#include "chime/device/unmapped.cuh"
 
 namespace chime {
 namespace detail {
@@ -22,16 +23,25 @@ inline constexpr exec::Scope kSystem = exec::Scope::kSystem;
 template <class T>
 inline constexpr bool kIsAmoWord = sizeof(T) == 4 || sizeof(T) == 8;
 
-// Runs `update` on the mapped word; returns the value it returns. Zero if there is no way to it and
-// CHIME_ON_ERROR=return.
-template <class T, class Update>
-CHIME_DEVICE T amo(const Context& ctx, T* dst, int pe, Update update) {
-  static_assert(kIsAmoWord<std::remove_const_t<T>>, "atomics exist for 4 and 8 bytes");
+// Runs `update` on the mapped word, or has the owner's NIC do `atomic`.
+template <class T, class Atomic, class Update>
+CHIME_DEVICE void amo(const Context& ctx, T* dst, int pe, const Atomic& atomic, Update update) {
+  static_assert(kIsAmoWord<T>, "atomics exist for 4 and 8 bytes");
+  if (T* mapped = amo_ptr(ctx, dst, pe)) {
+    update(p2p::word_ptr(mapped));
+    return;
+  }
+  unmapped::post_amo(ctx, p2p::word_ptr(dst), atomic, pe);
+}
+
+// The same; returns the word before. Zero if there is no way to it and CHIME_ON_ERROR=return.
+template <class T, class Atomic, class Update>
+CHIME_DEVICE T fetch_amo(const Context& ctx, T* dst, int pe, const Atomic& atomic, Update update) {
+  static_assert(kIsAmoWord<T>, "atomics exist for 4 and 8 bytes");
   if (T* mapped = amo_ptr(ctx, dst, pe)) {
     return p2p::from_word<T>(update(p2p::word_ptr(mapped)));
   }
-  fail_amo(ctx, dst, sizeof(T), pe);
-  return p2p::from_word<T>({});
+  return p2p::from_word<T>(unmapped::fetch_amo(ctx, p2p::word_ptr(dst), atomic, pe));
 }
 
 }  // namespace detail
@@ -40,47 +50,37 @@ CHIME_DEVICE T amo(const Context& ctx, T* dst, int pe, Update update) {
 
 template <class T>
 CHIME_DEVICE void atomic_set(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
-  detail::amo(ctx, dst, pe, [&](auto* word) {
-    const auto bits = p2p::to_word(value);
-    exec::st<detail::kRelaxed, detail::kSystem>(word, bits);
-    return bits;
-  });
+  const auto bits = p2p::to_word(value);
+  detail::amo(ctx, dst, pe, nic::swap_request(bits),
+              [&](auto* word) { exec::st<detail::kRelaxed, detail::kSystem>(word, bits); });
 }
 
 template <class T>
 CHIME_DEVICE void atomic_add(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
-  detail::amo(ctx, dst, pe, [&](auto* word) {
-    const auto bits = p2p::to_word(value);
-    exec::red_add<detail::kRelaxed, detail::kSystem>(word, bits);
-    return bits;
-  });
+  const auto bits = p2p::to_word(value);
+  detail::amo(ctx, dst, pe, nic::add_request(bits),
+              [&](auto* word) { exec::red_add<detail::kRelaxed, detail::kSystem>(word, bits); });
 }
 
 template <class T>
 CHIME_DEVICE void atomic_and(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
-  detail::amo(ctx, dst, pe, [&](auto* word) {
-    const auto bits = p2p::to_word(value);
-    exec::red_and<detail::kRelaxed, detail::kSystem>(word, bits);
-    return bits;
-  });
+  const auto bits = p2p::to_word(value);
+  detail::amo(ctx, dst, pe, nic::and_request(bits),
+              [&](auto* word) { exec::red_and<detail::kRelaxed, detail::kSystem>(word, bits); });
 }
 
 template <class T>
 CHIME_DEVICE void atomic_or(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
-  detail::amo(ctx, dst, pe, [&](auto* word) {
-    const auto bits = p2p::to_word(value);
-    exec::red_or<detail::kRelaxed, detail::kSystem>(word, bits);
-    return bits;
-  });
+  const auto bits = p2p::to_word(value);
+  detail::amo(ctx, dst, pe, nic::or_request(bits),
+              [&](auto* word) { exec::red_or<detail::kRelaxed, detail::kSystem>(word, bits); });
 }
 
 template <class T>
 CHIME_DEVICE void atomic_xor(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
-  detail::amo(ctx, dst, pe, [&](auto* word) {
-    const auto bits = p2p::to_word(value);
-    exec::red_xor<detail::kRelaxed, detail::kSystem>(word, bits);
-    return bits;
-  });
+  const auto bits = p2p::to_word(value);
+  detail::amo(ctx, dst, pe, nic::xor_request(bits),
+              [&](auto* word) { exec::red_xor<detail::kRelaxed, detail::kSystem>(word, bits); });
 }
 
 template <class T>
@@ -92,42 +92,48 @@ CHIME_DEVICE void atomic_inc(const Context& ctx, T* dst, int pe) {
 
 template <class T>
 CHIME_DEVICE T atomic_fetch(const Context& ctx, const T* src, int pe) {
-  return detail::amo(ctx, const_cast<T*>(src), pe,
-                     [&](auto* word) { return exec::ld<detail::kRelaxed, detail::kSystem>(word); });
+  return detail::fetch_amo(
+      ctx, const_cast<T*>(src), pe, nic::add_request(detail::Word<sizeof(T)>{0}),
+      [&](auto* word) { return exec::ld<detail::kRelaxed, detail::kSystem>(word); });
 }
 
 template <class T>
 CHIME_DEVICE T atomic_fetch_add(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
-  return detail::amo(ctx, dst, pe, [&](auto* word) {
-    return exec::atomic_add<detail::kRelaxed, detail::kSystem>(word, p2p::to_word(value));
+  const auto bits = p2p::to_word(value);
+  return detail::fetch_amo(ctx, dst, pe, nic::add_request(bits), [&](auto* word) {
+    return exec::atomic_add<detail::kRelaxed, detail::kSystem>(word, bits);
   });
 }
 
 template <class T>
 CHIME_DEVICE T atomic_fetch_and(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
-  return detail::amo(ctx, dst, pe, [&](auto* word) {
-    return exec::atomic_and<detail::kRelaxed, detail::kSystem>(word, p2p::to_word(value));
+  const auto bits = p2p::to_word(value);
+  return detail::fetch_amo(ctx, dst, pe, nic::and_request(bits), [&](auto* word) {
+    return exec::atomic_and<detail::kRelaxed, detail::kSystem>(word, bits);
   });
 }
 
 template <class T>
 CHIME_DEVICE T atomic_fetch_or(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
-  return detail::amo(ctx, dst, pe, [&](auto* word) {
-    return exec::atomic_or<detail::kRelaxed, detail::kSystem>(word, p2p::to_word(value));
+  const auto bits = p2p::to_word(value);
+  return detail::fetch_amo(ctx, dst, pe, nic::or_request(bits), [&](auto* word) {
+    return exec::atomic_or<detail::kRelaxed, detail::kSystem>(word, bits);
   });
 }
 
 template <class T>
 CHIME_DEVICE T atomic_fetch_xor(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
-  return detail::amo(ctx, dst, pe, [&](auto* word) {
-    return exec::atomic_xor<detail::kRelaxed, detail::kSystem>(word, p2p::to_word(value));
+  const auto bits = p2p::to_word(value);
+  return detail::fetch_amo(ctx, dst, pe, nic::xor_request(bits), [&](auto* word) {
+    return exec::atomic_xor<detail::kRelaxed, detail::kSystem>(word, bits);
   });
 }
 
 template <class T>
 CHIME_DEVICE T atomic_swap(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
-  return detail::amo(ctx, dst, pe, [&](auto* word) {
-    return exec::atomic_exchange<detail::kRelaxed, detail::kSystem>(word, p2p::to_word(value));
+  const auto bits = p2p::to_word(value);
+  return detail::fetch_amo(ctx, dst, pe, nic::swap_request(bits), [&](auto* word) {
+    return exec::atomic_exchange<detail::kRelaxed, detail::kSystem>(word, bits);
   });
 }
 
@@ -140,9 +146,9 @@ CHIME_DEVICE T atomic_fetch_inc(const Context& ctx, T* dst, int pe) {
 template <class T>
 CHIME_DEVICE T atomic_compare_swap(const Context& ctx, T* dst, std::type_identity_t<T> expected,
                                    std::type_identity_t<T> value, int pe) {
-  return detail::amo(ctx, dst, pe, [&](auto* word) {
-    return exec::atomic_cas<detail::kRelaxed, detail::kSystem>(word, p2p::to_word(expected),
-                                                               p2p::to_word(value));
+  const auto is = p2p::to_word(expected), becomes = p2p::to_word(value);
+  return detail::fetch_amo(ctx, dst, pe, nic::compare_swap_request(is, becomes), [&](auto* word) {
+    return exec::atomic_cas<detail::kRelaxed, detail::kSystem>(word, is, becomes);
   });
 }
 

@@ -1,13 +1,15 @@
 // Mapped or remote, and by which path: the only file that decides.
 //
-// Today memory that is mapped here is reached by loads and stores (path/p2p.cuh), and other memory
-// not at all. A NIC or the proxy becomes a further answer of rma_path() and amo_path().
+// Memory that is mapped here is reached by loads and stores (path/p2p.cuh), other memory by the NIC
+// (path/nic), and what it does not reach, not at all. The proxy becomes a further answer of
+// rma_path() and amo_path().
 #ifndef CHIME_DEVICE_PEER_CUH_
 #define CHIME_DEVICE_PEER_CUH_
 
 #include <cstddef>
 #include <cstdint>
 
+#include "chime/abi/nic.h"
 #include "chime/abi/state.h"
 #include "chime/device/exec.cuh"
 #include "chime/device/fail.cuh"
@@ -28,16 +30,31 @@ CHIME_DEVICE bool is_in_heap(const Context& ctx, const void* p, std::size_t byte
   return offset < ctx.heap_bytes && bytes <= ctx.heap_bytes - offset;
 }
 
+// The NIC as the caller uses it, kernels and host apart; null if there is none.
+CHIME_DEVICE const abi::NicContext* nic_of(const Context& ctx) {
+  return exec::in_kernel() ? ctx.nic : ctx.host_nic;
+}
+
+CHIME_DEVICE Path nic_path(const Context& ctx, int pe) {
+  const abi::NicContext* const nic = nic_of(ctx);
+  if (nic == nullptr) return Path::kNone;
+  // Pairs with the release of the host, which has filled in the peer before.
+  const auto state = exec::ld<exec::Order::kAcquire, exec::Scope::kSystem>(&nic->peers[pe].state);
+  return state == abi::NicPeerState::kUsable ? Path::kNic : Path::kNone;
+}
+
 // How puts, gets and SIGNAL_SETs reach `pe`. A latch per peer: set before the peer is used.
 CHIME_DEVICE Path rma_path(const Context& ctx, int pe) {
-  return pe_exists(ctx, pe) && ctx.peer_heap[pe] != nullptr ? Path::kP2p : Path::kNone;
+  if (!pe_exists(ctx, pe)) return Path::kNone;
+  return ctx.peer_heap[pe] != nullptr ? Path::kP2p : nic_path(ctx, pe);
 }
 
 // How atomics and SIGNAL_ADDs reach `pe`. One answer for the whole job, because a word's updates
 // are atomic with each other only if one agent makes them all: if any PE is out of reach of loads
 // and stores, the owner's NIC or proxy makes them for everybody, mapped or not.
 CHIME_DEVICE Path amo_path(const Context& ctx, int pe) {
-  return ctx.amo_path == Path::kP2p ? rma_path(ctx, pe) : ctx.amo_path;
+  if (ctx.amo_path == Path::kP2p) return rma_path(ctx, pe);
+  return pe_exists(ctx, pe) ? nic_path(ctx, pe) : Path::kNone;
 }
 
 // Where `pe`'s copy of the `bytes` at symmetric address `p` is mapped here. Null if it is not, if
@@ -45,7 +62,9 @@ CHIME_DEVICE Path amo_path(const Context& ctx, int pe) {
 template <class T>
 CHIME_DEVICE T* peer_ptr(const Context& ctx, T* p, int pe, std::size_t bytes = 1) {
   const std::uint64_t offset = heap_offset(ctx, p);
-  if (offset >= ctx.heap_bytes || rma_path(ctx, pe) != Path::kP2p) return nullptr;
+  if (offset >= ctx.heap_bytes || !pe_exists(ctx, pe) || ctx.peer_heap[pe] == nullptr) {
+    return nullptr;
+  }
   if (ctx.checked != 0 && bytes > ctx.heap_bytes - offset) return nullptr;
   return reinterpret_cast<T*>(ctx.peer_heap[pe] + offset);
 }
@@ -54,7 +73,22 @@ CHIME_DEVICE T* peer_ptr(const Context& ctx, T* p, int pe, std::size_t bytes = 1
 template <class T>
 CHIME_DEVICE T* amo_ptr(const Context& ctx, T* p, int pe) {
   if (ctx.checked != 0 && reinterpret_cast<std::uint64_t>(p) % sizeof(T) != 0) return nullptr;
-  return amo_path(ctx, pe) == Path::kP2p ? peer_ptr(ctx, p, pe, sizeof(T)) : nullptr;
+  return ctx.amo_path == Path::kP2p ? peer_ptr(ctx, p, pe, sizeof(T)) : nullptr;
+}
+
+// Whether `path`, by which a PE is reached, is the NIC, and the `bytes` at symmetric address `p`
+// are for it to move.
+CHIME_DEVICE bool nic_carries(const Context& ctx, Path path, const void* p, std::size_t bytes) {
+  const std::uint64_t offset = heap_offset(ctx, p);
+  if (path != Path::kNic || offset >= ctx.heap_bytes) return false;
+  return ctx.checked == 0 || bytes <= ctx.heap_bytes - offset;
+}
+
+// The same for a word of signals and atomics.
+template <class T>
+CHIME_DEVICE bool nic_carries_word(const Context& ctx, Path path, const T* p) {
+  return reinterpret_cast<std::uint64_t>(p) % sizeof(T) == 0 &&
+         nic_carries(ctx, path, p, sizeof(T));
 }
 
 // No path leads there. Says which of the reasons it is, and leaves.

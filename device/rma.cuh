@@ -16,10 +16,13 @@
 #include "chime/device/group.cuh"
 #include "chime/device/path/p2p.cuh"
 #include "chime/device/peer.cuh"
+#include "chime/device/unmapped.cuh"
 #include "chime/types.h"
 
 namespace chime {
 namespace detail {
+
+using unmapped::Until;
 
 // The alignment that typed pointers and counts promise to the copy.
 template <class T>
@@ -35,25 +38,23 @@ CHIME_DEVICE std::size_t bytes_of(std::size_t n) {
 // False if it failed and CHIME_ON_ERROR=return: nothing was put.
 template <std::size_t kLeast, class Group>
 CHIME_DEVICE bool put_bytes(const Context& ctx, Group g, void* dst, const void* src,
-                            std::size_t bytes, int pe) {
+                            std::size_t bytes, int pe, Until until) {
   if (bytes == 0) return check_pe(ctx, pe);
-  void* const mapped = peer_ptr(ctx, static_cast<std::byte*>(dst), pe, bytes);
-  if (mapped == nullptr) {
-    fail_unreachable(ctx, dst, bytes, pe);
-    return false;
+  if (void* mapped = peer_ptr(ctx, static_cast<std::byte*>(dst), pe, bytes)) {
+    copy_to_peer<kLeast>(g, mapped, src, bytes);
+    return true;
   }
-  copy_to_peer<kLeast>(g, mapped, src, bytes);
-  return true;
+  return unmapped::put<kLeast>(ctx, g, dst, src, bytes, pe, until);
 }
 
 template <std::size_t kLeast, class Group>
 CHIME_DEVICE void get_bytes(const Context& ctx, Group g, void* dst, const void* src,
-                            std::size_t bytes, int pe) {
+                            std::size_t bytes, int pe, Until until) {
   if (bytes == 0) return static_cast<void>(check_pe(ctx, pe));
   if (const void* mapped = peer_ptr(ctx, static_cast<const std::byte*>(src), pe, bytes)) {
     return copy_from_peer<kLeast>(g, dst, mapped, bytes);
   }
-  fail_unreachable(ctx, src, bytes, pe);
+  unmapped::get(ctx, g, dst, src, bytes, pe, until);
 }
 
 // Bytes from the first to the end of the last of `count` elements that lie `stride` apart; the
@@ -72,18 +73,21 @@ CHIME_DEVICE std::size_t strided_bytes(const Context& ctx, std::ptrdiff_t stride
 }  // namespace detail
 
 // put_nbi: the source may be reused after quiet. It may be read before the call returns, by each
-// member its own part; on a mapped peer all of it is. Complete at `pe` after quiet; ordered by
-// fence.
+// member its own part; on a mapped peer all of it is. Where a NIC carries it, the leader posts for
+// the group, and it is the leader whose quiet completes it, or a member's after a sync. Complete at
+// `pe` after quiet; ordered by fence.
 template <class Group, class T>
 CHIME_DEVICE void put_nbi(const Context& ctx, Group g, T* dst, const T* src, std::size_t n,
                           int pe) {
-  detail::put_bytes<detail::kLeastWord<T>>(ctx, g, dst, src, detail::bytes_of<T>(n), pe);
+  detail::put_bytes<detail::kLeastWord<T>>(ctx, g, dst, src, detail::bytes_of<T>(n), pe,
+                                           detail::Until::kPosted);
 }
 
 // put: the source may be reused when the call returns. Complete at `pe` after quiet.
 template <class Group, class T>
 CHIME_DEVICE void put(const Context& ctx, Group g, T* dst, const T* src, std::size_t n, int pe) {
-  put_nbi(ctx, g, dst, src, n, pe);
+  detail::put_bytes<detail::kLeastWord<T>>(ctx, g, dst, src, detail::bytes_of<T>(n), pe,
+                                           detail::Until::kLocal);
   g.sync();
 }
 
@@ -91,13 +95,15 @@ CHIME_DEVICE void put(const Context& ctx, Group g, T* dst, const T* src, std::si
 template <class Group, class T>
 CHIME_DEVICE void get_nbi(const Context& ctx, Group g, T* dst, const T* src, std::size_t n,
                           int pe) {
-  detail::get_bytes<detail::kLeastWord<T>>(ctx, g, dst, src, detail::bytes_of<T>(n), pe);
+  detail::get_bytes<detail::kLeastWord<T>>(ctx, g, dst, src, detail::bytes_of<T>(n), pe,
+                                           detail::Until::kPosted);
 }
 
 // get: the destination holds the data, for every member, when the call returns.
 template <class Group, class T>
 CHIME_DEVICE void get(const Context& ctx, Group g, T* dst, const T* src, std::size_t n, int pe) {
-  get_nbi(ctx, g, dst, src, n, pe);
+  detail::get_bytes<detail::kLeastWord<T>>(ctx, g, dst, src, detail::bytes_of<T>(n), pe,
+                                           detail::Until::kLocal);
   g.sync();
 }
 
@@ -105,44 +111,42 @@ CHIME_DEVICE void get(const Context& ctx, Group g, T* dst, const T* src, std::si
 template <class Group>
 CHIME_DEVICE void putmem(const Context& ctx, Group g, void* dst, const void* src, std::size_t bytes,
                          int pe) {
-  detail::put_bytes<1>(ctx, g, dst, src, bytes, pe);
+  detail::put_bytes<1>(ctx, g, dst, src, bytes, pe, detail::Until::kLocal);
   g.sync();
 }
 template <class Group>
 CHIME_DEVICE void putmem_nbi(const Context& ctx, Group g, void* dst, const void* src,
                              std::size_t bytes, int pe) {
-  detail::put_bytes<1>(ctx, g, dst, src, bytes, pe);
+  detail::put_bytes<1>(ctx, g, dst, src, bytes, pe, detail::Until::kPosted);
 }
 template <class Group>
 CHIME_DEVICE void getmem(const Context& ctx, Group g, void* dst, const void* src, std::size_t bytes,
                          int pe) {
-  detail::get_bytes<1>(ctx, g, dst, src, bytes, pe);
+  detail::get_bytes<1>(ctx, g, dst, src, bytes, pe, detail::Until::kLocal);
   g.sync();
 }
 template <class Group>
 CHIME_DEVICE void getmem_nbi(const Context& ctx, Group g, void* dst, const void* src,
                              std::size_t bytes, int pe) {
-  detail::get_bytes<1>(ctx, g, dst, src, bytes, pe);
+  detail::get_bytes<1>(ctx, g, dst, src, bytes, pe, detail::Until::kPosted);
 }
 
 // One element of 1, 2, 4, 8 or 16 bytes by value: one store, one load.
 template <class T>
 CHIME_DEVICE void p(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
   if (T* mapped = peer_ptr(ctx, dst, pe, sizeof(T))) return p2p::store(mapped, value);
-  fail_unreachable(ctx, dst, sizeof(T), pe);
+  unmapped::p(ctx, p2p::word_ptr(dst), p2p::to_word(value), pe);
 }
 
 // Zero bytes if `pe` cannot be reached and CHIME_ON_ERROR=return.
 template <class T>
 CHIME_DEVICE T g(const Context& ctx, const T* src, int pe) {
   if (const T* mapped = peer_ptr(ctx, src, pe, sizeof(T))) return p2p::load(mapped);
-  fail_unreachable(ctx, src, sizeof(T), pe);
-  return p2p::from_word<T>({});
+  return p2p::from_word<T>(unmapped::g(ctx, p2p::word_ptr(src), pe));
 }
 
 // `n` elements; consecutive ones lie `dst_stride` apart in dst and `src_stride` in src, both at
-// least
-// 1. Blocking, like put and get.
+// least 1. Blocking, like put and get.
 template <class Group, class T>
 CHIME_DEVICE void iput(const Context& ctx, Group g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                        std::ptrdiff_t src_stride, std::size_t n, int pe) {
@@ -154,7 +158,8 @@ CHIME_DEVICE void iput(const Context& ctx, Group g, T* dst, const T* src, std::p
     }
     return g.sync();
   }
-  fail_unreachable(ctx, dst, extent, pe);
+  unmapped::iput<detail::Word<sizeof(T)>>(ctx, g, dst, src, {dst_stride, src_stride}, n, extent,
+                                          pe);
 }
 
 template <class Group, class T>
@@ -168,7 +173,8 @@ CHIME_DEVICE void iget(const Context& ctx, Group g, T* dst, const T* src, std::p
     }
     return g.sync();
   }
-  fail_unreachable(ctx, src, extent, pe);
+  unmapped::iget<detail::Word<sizeof(T)>>(ctx, g, dst, src, {dst_stride, src_stride}, n, extent,
+                                          pe);
 }
 
 // The address of `pe`'s copy of `dst` in this PE's address space, for plain loads and stores. Null

@@ -14,6 +14,7 @@
 #include "chime/device/path/p2p.cuh"
 #include "chime/device/peer.cuh"
 #include "chime/device/rma.cuh"
+#include "chime/device/unmapped.cuh"
 #include "chime/device/wait.cuh"
 
 namespace chime {
@@ -43,7 +44,7 @@ CHIME_DEVICE std::uint64_t* signal_ptr(const Context& ctx, const Signal& signal,
                                      : peer_ptr(ctx, signal.address, pe, sizeof(std::uint64_t));
 }
 
-// signal_ptr was null.
+// signal_ptr was null, and the NIC does not go there.
 CHIME_DEVICE void fail_signal(const Context& ctx, const Signal& signal, int pe) {
   if (signal_op_exists(signal.op)) {
     return fail_amo(ctx, signal.address, sizeof(std::uint64_t), pe);
@@ -55,12 +56,26 @@ CHIME_DEVICE void fail_signal(const Context& ctx, const Signal& signal, int pe) 
              .expected = static_cast<std::uint64_t>(signal.op)});
 }
 
+CHIME_DEVICE bool adds(const Signal& signal) { return signal.op == SignalOp::kAdd; }
+
+// Whether the NIC takes what signal_ptr has not found. It has no words for other operations.
+CHIME_DEVICE bool nic_signals(const Context& ctx, const Signal& signal, int pe) {
+  return signal_op_exists(signal.op) &&
+         unmapped::nic_signals(ctx, signal.address, adds(signal), pe);
+}
+
+// Data and signal go one way.
 template <std::size_t kLeast, class Group>
 CHIME_DEVICE void put_signal_bytes(const Context& ctx, Group g, void* dst, const void* src,
-                                   std::size_t bytes, const Signal& signal, int pe) {
+                                   std::size_t bytes, const Signal& signal, int pe, Until until) {
   std::uint64_t* const word = signal_ptr(ctx, signal, pe);
+  if (word == nullptr && nic_signals(ctx, signal, pe)) {
+    return unmapped::put_signal<kLeast>(ctx, g, dst, src, bytes, signal.address, signal.value,
+                                        adds(signal), pe, until);
+  }
   if (word == nullptr) return fail_signal(ctx, signal, pe);
-  if (!put_bytes<kLeast>(ctx, g, dst, src, bytes, pe)) return;  // no signal without its data
+  // No signal without its data.
+  if (!put_bytes<kLeast>(ctx, g, dst, src, bytes, pe, until)) return;
   g.sync();  // every member's stores come before the leader's release
   if (g.is_leader()) p2p::signal(word, signal.value, signal.op);
 }
@@ -74,23 +89,23 @@ template <class Group, class T>
 CHIME_DEVICE void put_signal(const Context& ctx, Group g, T* dst, const T* src, std::size_t n,
                              Signal signal, int pe) {
   detail::put_signal_bytes<detail::kLeastWord<T>>(ctx, g, dst, src, detail::bytes_of<T>(n), signal,
-                                                  pe);
+                                                  pe, detail::Until::kLocal);
 }
 template <class Group, class T>
 CHIME_DEVICE void put_signal_nbi(const Context& ctx, Group g, T* dst, const T* src, std::size_t n,
                                  Signal signal, int pe) {
   detail::put_signal_bytes<detail::kLeastWord<T>>(ctx, g, dst, src, detail::bytes_of<T>(n), signal,
-                                                  pe);
+                                                  pe, detail::Until::kPosted);
 }
 template <class Group>
 CHIME_DEVICE void putmem_signal(const Context& ctx, Group g, void* dst, const void* src,
                                 std::size_t bytes, Signal signal, int pe) {
-  detail::put_signal_bytes<1>(ctx, g, dst, src, bytes, signal, pe);
+  detail::put_signal_bytes<1>(ctx, g, dst, src, bytes, signal, pe, detail::Until::kLocal);
 }
 template <class Group>
 CHIME_DEVICE void putmem_signal_nbi(const Context& ctx, Group g, void* dst, const void* src,
                                     std::size_t bytes, Signal signal, int pe) {
-  detail::put_signal_bytes<1>(ctx, g, dst, src, bytes, signal, pe);
+  detail::put_signal_bytes<1>(ctx, g, dst, src, bytes, signal, pe, detail::Until::kPosted);
 }
 
 // Updates the signal alone, atomically and with no order: put, fence, signal_op is the sequence
@@ -98,6 +113,9 @@ CHIME_DEVICE void putmem_signal_nbi(const Context& ctx, Group g, void* dst, cons
 CHIME_DEVICE void signal_op(const Context& ctx, const Signal& signal, int pe) {
   if (auto* word = detail::signal_ptr(ctx, signal, pe)) {
     return p2p::update(word, signal.value, signal.op);
+  }
+  if (detail::nic_signals(ctx, signal, pe)) {
+    return unmapped::signal(ctx, signal.address, signal.value, detail::adds(signal), pe);
   }
   detail::fail_signal(ctx, signal, pe);
 }

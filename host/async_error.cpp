@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "host/abort.hpp"
+#include "host/nic_fault.hpp"
 
 namespace chime::host {
 namespace {
@@ -64,6 +65,16 @@ std::string wait_sentence(const Runtime& runtime, const abi::ErrorRecord& record
                      static_cast<std::int64_t>(record.seen), cause_words(runtime, record));
 }
 
+// A request that the NIC could not carry out, and those that came after it to the same queue.
+std::string network_sentence(const Runtime& runtime, const abi::ErrorRecord& record) {
+  const auto fault = find_nic_fault(*runtime.device->nic_table, record.pe);
+  const std::string why = fault ? describe(*fault) : chimex_status_string(record.status);
+  return record.address == 0
+             ? fmt::format("an operation on PE {} was not begun, because {}", record.pe, why)
+             : fmt::format("an operation on {} of PE {} failed: {}", place(runtime, record.address),
+                           record.pe, why);
+}
+
 // What did not begin; `expected` is its number of bytes, or what the record's fault says.
 std::string argument_sentence(const Runtime& runtime, const abi::ErrorRecord& record) {
   const auto number = static_cast<std::int64_t>(record.expected);
@@ -78,6 +89,7 @@ std::string argument_sentence(const Runtime& runtime, const abi::ErrorRecord& re
   if (record.pe < 0 || record.pe >= runtime.n_pes())
     return fmt::format("there is no PE {}; this job has PEs 0 to {}", record.pe,
                        runtime.n_pes() - 1);
+  if (record.status == CHIMEX_ERR_NETWORK) return network_sentence(runtime, record);
   if (record.status == CHIMEX_ERR_UNREACHABLE) return runtime.device->p2p.why_not(record.pe);
   const auto offset = heap.offset_of(address);
   if (!offset || record.expected > heap.bytes() - *offset)
@@ -114,6 +126,8 @@ void throw_recorded_error(Runtime& runtime) {
   if (state_of(record) != kPublished) return;
   AsyncError error = describe(runtime, record);
   runtime.device->last_thrown = error;
+  if (error.status == CHIMEX_ERR_TIMEOUT && runtime.device->nic_table)
+    end_given_up_queues(*runtime.device->nic_table, *runtime.device->nic);
   // Frees the record for the next failure: pairs with the acquire of the compare-and-swap in
   // device/fail.cuh.
   std::atomic_ref(record.claimed).store(kClear, std::memory_order_release);

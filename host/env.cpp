@@ -110,7 +110,9 @@ void read_device(const Variable& v, std::string_view text, Settings& s) {
 }
 
 void read_p2p(const Variable& v, std::string_view text, Settings& s) {
-  s.p2p = parse_word<bool>(v, text, {{"auto", true}, {"off", false}});
+  const bool is_number = !text.empty() && text[0] >= '0' && text[0] <= '9';
+  s.p2p.size = is_number ? parse_number(v, text, 1, 1 << 20)
+                         : parse_word<unsigned>(v, text, {{"auto", P2pGroups::kAll}, {"off", 0u}});
 }
 
 void read_nic(const Variable& v, std::string_view text, Settings& s) {
@@ -164,8 +166,6 @@ void read_amo(const Variable& v, std::string_view text, Settings& s) {
   s.amo = parse_word<AmoChoice>(
       v, text,
       {{"auto", AmoChoice::kAuto}, {"owner", AmoChoice::kOwner}, {"p2p", AmoChoice::kP2p}});
-  if (s.amo == AmoChoice::kOwner)
-    refuse(v, text, "needs the NIC or proxy path, which this version does not have yet");
 }
 
 void read_timeout(const Variable& v, std::string_view text, Settings& s) {
@@ -224,8 +224,10 @@ constexpr Variable kVariables[] = {
      "Where kernels run: a GPU, or the CPU (SIMT executor). auto: what the program is compiled "
      "for.",
      read_device},
-    {"CHIME_P2P", "auto|off", "auto",
-     "off maps no peer's memory, so that PEs can be reached through a NIC or proxy only.",
+    {"CHIME_P2P", "auto|off|number of PEs", "auto",
+     "off maps no peer's memory, so that PEs can be reached through a NIC only. n: the PEs 0 to "
+     "n-1 "
+     "map each other, so do n to 2n-1, and so on.",
      read_p2p},
     {"CHIME_NIC", "auto|none|soft|<device>[:<port>]", "auto",
      "Which NIC kernels drive. auto: where some PE is not mapped, the active mlx5 port nearest to "
@@ -254,7 +256,9 @@ constexpr Variable kVariables[] = {
     {"CHIME_SOFTNIC_LIBRARY", "path", "",
      "The emulated NIC's libsoftnic.so; beside libchime.so if unset.", read_softnic_library},
     {"CHIME_AMO", "auto|owner|p2p", "auto",
-     "How the job updates words that atomics and signals share; one way for all PEs.", read_amo},
+     "Who updates words of atomics and signal adds: the NIC of the PE that owns them, or everybody "
+     "who has mapped them. auto: the NIC, if some PE is reached by it.",
+     read_amo},
     {"CHIME_TIMEOUT", "seconds, 0 = no bound", "120",
      "How long Chime's own waits (barriers, collective allocation) wait for a PE before they fail.",
      read_timeout},

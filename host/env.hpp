@@ -18,6 +18,7 @@
 #include "host/gpu/factory.hpp"
 #include "host/log.hpp"
 #include "host/transport/mlx5/options.hpp"
+#include "host/transport/p2p/p2p_groups.hpp"
 
 namespace chime::host {
 
@@ -27,7 +28,7 @@ enum class AmoChoice { kAuto, kOwner, kP2p };
 struct Settings {
   std::size_t symmetric_bytes = 0;
   DeviceChoice device = DeviceChoice::kAuto;
-  bool p2p = true;
+  P2pGroups p2p;
   NicOptions nic;
   AmoChoice amo = AmoChoice::kAuto;
   std::uint64_t wait_timeout_ns = 0;  // 0: no bound

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <vector>
 
+#include "chime/device/sync.cuh"
 #include "host/async_error.hpp"
 #include "host/error.hpp"
 #include "host/gpu/factory.hpp"
@@ -71,9 +72,9 @@ std::unique_ptr<DeviceMemory> make_peer_table(Gpu& gpu, const P2pTransport& p2p,
   return table;
 }
 
-bool p2p_reaches_all(const P2pTransport& p2p, int n_pes) {
+bool reaches_all(const Transport& transport, int n_pes) {
   for (int pe = 0; pe < n_pes; ++pe)
-    if (!p2p.reaches(pe)) return false;
+    if (!transport.reaches(pe)) return false;
   return true;
 }
 
@@ -81,7 +82,7 @@ bool p2p_reaches_all(const P2pTransport& p2p, int n_pes) {
 // on one node that maps them, or each has a peer that is not mapped.
 bool wants_nic(const Settings& settings, const P2pTransport& p2p, int n_pes) {
   if (settings.nic.is_off()) return false;
-  return !settings.nic.is_auto() || !p2p_reaches_all(p2p, n_pes);
+  return !settings.nic.is_auto() || !reaches_all(p2p, n_pes);
 }
 
 std::unique_ptr<Mlx5Transport> open_nic(const Settings& settings, bootstrap::Bootstrap& bootstrap,
@@ -124,6 +125,24 @@ std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
   return stage;
 }
 
+// How the job updates words of atomics: the same answer on every PE, since either all PEs are
+// mapped everywhere or each has one that is not, and a PE without a NIC is reached by nobody's.
+Path amo_path(const Runtime& runtime) {
+  const DeviceStage& device = *runtime.device;
+  const bool nic = device.nic_table && reaches_all(*device.nic, runtime.n_pes());
+  switch (runtime.settings.amo) {
+    case AmoChoice::kP2p:
+      return Path::kP2p;
+    case AmoChoice::kAuto:
+      return nic && !reaches_all(device.p2p, runtime.n_pes()) ? Path::kNic : Path::kP2p;
+    case AmoChoice::kOwner:
+      break;
+  }
+  if (nic) return Path::kNic;
+  throw Error("CHIME_AMO", CHIMEX_ERR_UNSUPPORTED,
+              "owner takes a NIC on every PE, and there is none; set CHIME_NIC, or CHIME_AMO=auto");
+}
+
 Context make_context(const Runtime& runtime) {
   const DeviceStage& device = *runtime.device;
   Context context;
@@ -139,8 +158,12 @@ Context make_context(const Runtime& runtime) {
   context.error = &device.control().error;
   context.wait_timeout_ns = runtime.settings.wait_timeout_ns;
   context.on_error = runtime.settings.on_error;
-  context.amo_path = Path::kP2p;
+  context.amo_path = amo_path(runtime);
   context.checked = runtime.settings.checked;
+  if (device.nic_table) {
+    context.nic = device.nic_table->kernels();
+    context.host_nic = device.nic_table->host();
+  }
   return context;
 }
 
@@ -285,6 +308,13 @@ void keep_first(Runtime& runtime, std::exception_ptr& first, Step&& run) {
   }
 }
 
+// What was posted to the NIC arrives before the queue pairs go: a peer may wait for it. What fails
+// here was not waited for, and is not told.
+void complete_posts(PeSlot& slot) {
+  if (!slot.runtime->device || !slot.runtime->device->nic_table) return;
+  if (slot.runtime->device->gpu->is_cpu()) quiet(slot.context);
+}
+
 // From here on nobody takes this PE's end for a death, and nobody uses its memory.
 void meet_last_time(Runtime& runtime) {
   if (!runtime.device) return runtime.bootstrap->barrier(init_deadline(runtime.settings));
@@ -335,6 +365,7 @@ Runtime& ready_runtime() {
 
 void leave_job(PeSlot& slot) {
   const bool kernels_have_ended = end_kernels(*slot.runtime);
+  complete_posts(slot);
   std::exception_ptr pending;
   keep_first(*slot.runtime, pending, [&] { throw_async_error(*slot.runtime); });
   keep_first(*slot.runtime, pending, [&] { meet_last_time(*slot.runtime); });

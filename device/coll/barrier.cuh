@@ -18,6 +18,7 @@
 #include "chime/device/path/p2p.cuh"
 #include "chime/device/peer.cuh"
 #include "chime/device/sync.cuh"
+#include "chime/device/unmapped.cuh"
 #include "chime/device/wait.cuh"
 
 namespace chime {
@@ -30,6 +31,10 @@ CHIME_DEVICE bool announce_round(const Context& ctx, int round, std::uint64_t ep
   if (std::uint64_t* mapped = peer_ptr(ctx, flag, pe)) {
     p2p::signal(mapped, epoch, SignalOp::kSet);
     return true;
+  }
+  if (unmapped::nic_signals(ctx, flag, false, pe)) {
+    unmapped::signal(ctx, flag, epoch, false, pe);
+    return true;  // if it failed, so does the wait for what comes of it
   }
   fail_unreachable(ctx, flag, sizeof(*flag), pe);
   return false;

@@ -42,6 +42,10 @@ template <class T>
 CHIME_DEVICE detail::Word<sizeof(T)>* word_ptr(T* p) {
   return reinterpret_cast<detail::Word<sizeof(T)>*>(p);
 }
+template <class T>
+CHIME_DEVICE const detail::Word<sizeof(T)>* word_ptr(const T* p) {
+  return reinterpret_cast<const detail::Word<sizeof(T)>*>(p);
+}
 
 template <class T>
 CHIME_DEVICE void store(T* mapped, T value) {

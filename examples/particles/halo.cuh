@@ -57,6 +57,9 @@ CHIME_DEVICE void put_to_neighbour(const View<Real>& a, int d, int parity, std::
   Real* packed[3];
   for (int c = 0; c < 3; ++c)
     packed[c] = a.send + static_cast<std::int64_t>(c) * a.capacity + a.send_start[d];
+  // The puts of the exchange before, which a grid barrier lies after, have been read from there.
+  if (exec::thread_rank() == 0) chime_quiet();
+  exec::sync_block();
   pack(a, d, parity, packed);
   exec::sync_block();
   chimex_putmem_nbi_block(a.x[parity][0] + place, packed[0], bytes, pe);

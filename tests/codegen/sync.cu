@@ -4,10 +4,10 @@
 using namespace chime;
 
 extern "C" CHIME_KERNEL void fence_all(const CHIME_GRID_CONSTANT Context ctx) { fence(ctx); }
-// PTX fence_all: 1 fence.acq_rel.sys, 0 fence.sc, 0 membar, 0 st, 0 atom
+// PTX fence_all: 1 fence.acq_rel.sys, 0 fence.sc, 0 membar, 0 st.relaxed, 0 st.release, 0 atom
 
 extern "C" CHIME_KERNEL void quiet_all(const CHIME_GRID_CONSTANT Context ctx) { quiet(ctx); }
-// PTX quiet_all: 1 fence.acq_rel.sys, 0 fence.sc, 0 membar, 0 st, 0 atom
+// PTX quiet_all: 1 fence.acq_rel.sys, 0 fence.sc, 0 membar, 0 st.relaxed, 0 st.release, 0 atom
 
 extern "C" CHIME_KERNEL void put_fence_put(const CHIME_GRID_CONSTANT Context ctx, int* dst,
                                            int pe) {

@@ -38,7 +38,8 @@ IN_EVERY_WORLD(Query, KernelsKnowWhoTheyAre) {
     EXPECT_TRUE(seen.ptr_to_self_is_same);
     EXPECT_TRUE(seen.ptr_outside_is_null);
     EXPECT_TRUE(seen.ptr_to_nobody_is_null);
-    EXPECT_EQ(unsigned(pe.next()) + 1000, seen.read_through_ptr);
+    const bool is_mapped = chime_ptr(word.data(), pe.next()) != nullptr;
+    EXPECT_EQ(is_mapped ? unsigned(pe.next()) + 1000 : 0, seen.read_through_ptr);
     pe.barrier();
   });
 }
@@ -52,6 +53,7 @@ IN_EVERY_WORLD(Ptr, IsTheSameOffsetOnEveryPe) {
     pe.barrier();
     for (int to = 0; to < pe.size(); ++to) {
       void* const there = chime_ptr(words.data() + 500, to);
+      if (there == nullptr && !World::current().maps_all() && to != pe.rank()) continue;
       ASSERT_NE(nullptr, there);
       std::uint32_t seen = 0;
       exec::copy(&seen, there, sizeof seen);

@@ -29,6 +29,35 @@ constexpr milliseconds kGraceAfterFailure{2000};
                               " (like cpu-p2p-4threads)");
 }
 
+// What a path through the softnic wants of the environment; empty for names that are none.
+struct NicPath {
+  const char *p2p, *backend, *link;
+};
+std::optional<NicPath> nic_path(const std::string& path) {
+  for (const char* p2p : {"nic", "mix"})
+    for (const char* backend : {"verbs", "devx"})
+      for (const char* link : {"ib", "roce"})
+        if (path == std::string(p2p) + "-" + backend + "-" + link)
+          return NicPath{std::string_view(p2p) == "nic" ? "off" : "2", backend,
+                         std::string_view(link) == "ib" ? "infiniband" : "ethernet"};
+  return std::nullopt;
+}
+
+// False if this build has no softnic.
+bool set_environment(const NicPath& path) {
+#ifdef CHIME_TEST_SOFTNIC
+  setenv("CHIME_NIC", "soft", 1);
+  setenv("CHIME_SOFTNIC_LIBRARY", CHIME_TEST_SOFTNIC, 1);
+  setenv("CHIME_P2P", path.p2p, 1);
+  setenv("CHIME_NIC_BACKEND", path.backend, 1);
+  setenv("SOFTNIC_LINK_LAYER", path.link, 1);
+  return true;
+#else
+  (void)path;
+  return false;
+#endif
+}
+
 }  // namespace
 
 WorldName WorldName::parse(std::string_view text) {
@@ -43,7 +72,8 @@ WorldName WorldName::parse(std::string_view text) {
     reject(text, "device is cpu or cuda");
   }
   name.path = text.substr(first + 1, last - first - 1);
-  if (name.path != "p2p") reject(text, "this version has the path p2p");
+  if (name.path != "p2p" && !nic_path(name.path))
+    reject(text, "path is p2p, or nic or mix with a backend and a link");
   auto [end, error] = std::from_chars(pes.data(), pes.data() + pes.size(), name.pes);
   const std::string_view kind(end, static_cast<std::size_t>(pes.data() + pes.size() - end));
   if (error != std::errc{} || name.pes < 1 || name.pes > kMaxPes) reject(text, "number of PEs");
@@ -323,6 +353,11 @@ World& World::current() { return *the_world; }
 bool World::start(const WorldName& name, std::string* why_not) {
   if (name.device == WorldDevice::kCuda && exec::device_count() == 0) {
     *why_not = "no CUDA device on this machine";
+    return false;
+  }
+  const auto nic = nic_path(name.path);
+  if (nic && !set_environment(*nic)) {
+    *why_not = "this build has no softnic: rdma-core's headers were not there";
     return false;
   }
   the_world.reset(new World(name));

@@ -182,6 +182,7 @@ class World {
   static void stop();
 
   const std::string& name() const { return text_; }
+  bool maps_all() const { return name_.path == "p2p"; }  // PEs map each other's memory
   int pes() const { return name_.pes; }
   WorldPes kind() const { return name_.kind; }
 

@@ -21,6 +21,14 @@ struct Local {
   bool is_known;  // to the NIC; else it must be staged
 };
 
+// The same memory from `bytes` on.
+CHIME_DEVICE Remote advanced(const Remote& remote, std::uint64_t bytes) {
+  return {remote.address + bytes, remote.rkey_be};
+}
+CHIME_DEVICE Local advanced(const Local& local, std::uint64_t bytes) {
+  return {local.address + bytes, local.lkey_be, local.is_known};
+}
+
 CHIME_DEVICE std::uint64_t remote_address(Domain domain, const void* symmetric, int pe) {
   return domain.nic.peers[pe].heap +
          static_cast<std::uint64_t>(static_cast<const std::byte*>(symmetric) - domain.ctx.heap);

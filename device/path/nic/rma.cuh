@@ -108,7 +108,7 @@ CHIME_DEVICE T g(Domain domain, const T* src, int pe) {
   std::uint64_t words[2] = {};
   bool ok = fetch_bytes(domain, queue, remote, kFirst, &words[0]);
   if constexpr (sizeof(T) > 8) {
-    ok = ok && fetch_bytes(domain, queue, detail::advanced(remote, 8), sizeof(T) - 8, &words[1]);
+    ok = ok && fetch_bytes(domain, queue, advanced(remote, 8), sizeof(T) - 8, &words[1]);
   }
   if (!ok) leave_queue(domain, queue);
   T value;
@@ -116,22 +116,47 @@ CHIME_DEVICE T g(Domain domain, const T* src, int pe) {
   return value;
 }
 
+// Consecutive elements lie so many elements apart.
+struct Strides {
+  std::ptrdiff_t dst, src;
+};
+
+namespace detail {
+
+// The i-th of elements that have the size of a Word and its alignment, if that is at most 8.
+template <class Word>
+CHIME_DEVICE Word load_element(const void* elements, std::ptrdiff_t i) {
+  Word value;
+  const void* const from = static_cast<const Word*>(elements) + i;
+  memcpy(&value, __builtin_assume_aligned(from, sizeof(Word) < 8 ? sizeof(Word) : 8), sizeof(Word));
+  return value;
+}
+template <class Word>
+CHIME_DEVICE void store_element(void* elements, std::ptrdiff_t i, const Word& value) {
+  void* const to = static_cast<Word*>(elements) + i;
+  memcpy(__builtin_assume_aligned(to, sizeof(Word) < 8 ? sizeof(Word) : 8), &value, sizeof(Word));
+}
+
+}  // namespace detail
+
 // Each member its own elements, as requests of their own.
-template <class Group, class T>
-CHIME_DEVICE void iput(Domain domain, Group group, T* dst, const T* src, std::ptrdiff_t dst_stride,
-                       std::ptrdiff_t src_stride, std::size_t n, int pe) {
+template <class Word, class Group>
+CHIME_DEVICE void iput(Domain domain, Group group, void* dst, const void* src, Strides strides,
+                       std::size_t n, int pe) {
   for (std::size_t i = group.rank(); i < n; i += group.size()) {
     const auto at = static_cast<std::ptrdiff_t>(i);
-    p(domain, dst + at * dst_stride, src[at * src_stride], pe);
+    const auto value = detail::load_element<Word>(src, at * strides.src);
+    p(domain, static_cast<Word*>(dst) + at * strides.dst, value, pe);
   }
 }
 
-template <class Group, class T>
-CHIME_DEVICE void iget(Domain domain, Group group, T* dst, const T* src, std::ptrdiff_t dst_stride,
-                       std::ptrdiff_t src_stride, std::size_t n, int pe) {
+template <class Word, class Group>
+CHIME_DEVICE void iget(Domain domain, Group group, void* dst, const void* src, Strides strides,
+                       std::size_t n, int pe) {
   for (std::size_t i = group.rank(); i < n; i += group.size()) {
     const auto at = static_cast<std::ptrdiff_t>(i);
-    dst[at * dst_stride] = g(domain, src + at * src_stride, pe);
+    const Word value = g(domain, static_cast<const Word*>(src) + at * strides.src, pe);
+    detail::store_element(dst, at * strides.dst, value);
   }
 }
 

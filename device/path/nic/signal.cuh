@@ -74,7 +74,7 @@ CHIME_DEVICE bool put_signal(Domain domain, Group group, NicQueue& queue, void* 
   if ((queue.flags & abi::kNicUnorderedWrites) != 0) {
     return signal_after_data<kLeast>(domain, group, queue, dst, src, bytes, signal, pe);
   }
-  Remote remote = remote_data(domain, dst, pe);
+  const Remote remote = remote_data(domain, dst, pe);
   if (bytes <= abi::kInlineInTwoSegments) {
     const auto size = static_cast<std::uint32_t>(bytes);
     const auto data = load_inline<kLeast>(static_cast<const std::byte*>(src), size);
@@ -83,16 +83,18 @@ CHIME_DEVICE bool put_signal(Domain domain, Group group, NicQueue& queue, void* 
                [&](const Place& place) { put_inline_write(place, remote, size, data); })
         .ok();
   }
-  Local local = find_local(domain, src, bytes);
+  const Local local = find_local(domain, src, bytes);
   if (!local.is_known) {
     return signal_after_data<kLeast>(domain, group, queue, dst, src, bytes, signal, pe);
   }
-  if (bytes > abi::kNicMostBytes &&
-      !transfer_front(domain, group, queue, abi::WqeOpcode::kWrite, &remote, &local, &bytes)) {
+  const std::size_t front = front_bytes(bytes);
+  if (front != 0 &&
+      !transfer_front(domain, group, queue, abi::WqeOpcode::kWrite, remote, local, front)) {
     return false;
   }
   const Ticket ticket = submit_with_signal(domain, group, queue, signal, [&](const Place& place) {
-    put_transfer(place, abi::WqeOpcode::kWrite, remote, local, static_cast<std::uint32_t>(bytes));
+    put_transfer(place, abi::WqeOpcode::kWrite, advanced(remote, front), advanced(local, front),
+                 static_cast<std::uint32_t>(bytes - front));
   });
   return until == Until::kPosted ? ticket.ok() : wait_for(domain, ticket);
 }

@@ -76,10 +76,6 @@ CHIME_DEVICE std::size_t chunk_bytes(std::size_t total, std::uint64_t chunk, std
   return rest < each ? rest : each;
 }
 
-CHIME_DEVICE Remote advanced(const Remote& remote, std::uint64_t bytes) {
-  return {remote.address + bytes, remote.rkey_be};
-}
-
 // Chunk c is filled when chunk c - 2, which had its half, has left.
 template <class Group>
 CHIME_DEVICE bool write_chunks(Domain domain, Group group, NicQueue& queue, const Halves& halves,

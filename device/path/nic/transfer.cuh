@@ -32,17 +32,21 @@ CHIME_DEVICE Ticket transfer_once(Domain domain, Group group, NicQueue& queue,
   });
 }
 
-// The parts of a long transfer but the last, which what follows rings for.
+// Bytes of a long transfer that go in full requests before the last one.
+CHIME_DEVICE std::size_t front_bytes(std::size_t bytes) {
+  return bytes <= abi::kNicMostBytes ? 0 : (bytes - 1) / abi::kNicMostBytes * abi::kNicMostBytes;
+}
+
+// Submits these; what follows rings for them. By value: nothing of the caller's moves to memory.
 template <class Group>
 CHIME_DEVICE_OUT_OF_LINE bool transfer_front(Domain domain, Group group, NicQueue& queue,
-                                             abi::WqeOpcode opcode, Remote* remote, Local* local,
-                                             std::size_t* bytes) {
-  for (; *bytes > abi::kNicMostBytes; *bytes -= abi::kNicMostBytes) {
-    const Ticket part = transfer_once(domain, group, queue, opcode, *remote, *local,
-                                      static_cast<std::uint32_t>(abi::kNicMostBytes), true);
+                                             abi::WqeOpcode opcode, Remote remote, Local local,
+                                             std::size_t front) {
+  for (std::size_t at = 0; at < front; at += abi::kNicMostBytes) {
+    const Ticket part =
+        transfer_once(domain, group, queue, opcode, advanced(remote, at), advanced(local, at),
+                      static_cast<std::uint32_t>(abi::kNicMostBytes), true);
     if (!part.ok()) return false;
-    remote->address += abi::kNicMostBytes;
-    local->address += abi::kNicMostBytes;
   }
   return true;
 }
@@ -52,13 +56,14 @@ CHIME_DEVICE_OUT_OF_LINE bool transfer_front(Domain domain, Group group, NicQueu
 // The ticket is of all of it: a queue completes in order.
 template <class Group>
 CHIME_DEVICE Ticket transfer(Domain domain, Group group, NicQueue& queue, abi::WqeOpcode opcode,
-                             Remote remote, Local local, std::size_t bytes) {
-  if (bytes > abi::kNicMostBytes &&
-      !detail::transfer_front(domain, group, queue, opcode, &remote, &local, &bytes)) {
+                             const Remote& remote, const Local& local, std::size_t bytes) {
+  const std::size_t front = detail::front_bytes(bytes);
+  if (front != 0 && !detail::transfer_front(domain, group, queue, opcode, remote, local, front)) {
     return {};
   }
-  return detail::transfer_once(domain, group, queue, opcode, remote, local,
-                               static_cast<std::uint32_t>(bytes), false);
+  return detail::transfer_once(domain, group, queue, opcode, advanced(remote, front),
+                               advanced(local, front), static_cast<std::uint32_t>(bytes - front),
+                               false);
 }
 
 }  // namespace chime::nic

@@ -88,12 +88,12 @@ std::shared_ptr<DeviceMemory> map_control(const NodeMate& mate) {
 }  // namespace
 
 P2pTransport::P2pTransport(const bootstrap::Bootstrap& bootstrap, Gpu& gpu, OfferedMemory mine,
-                           bool enabled, bootstrap::Deadline deadline)
-    : enabled_(enabled),
+                           P2pGroups groups, bootstrap::Deadline deadline)
+    : groups_(groups),
       my_pe_(bootstrap.rank()),
       peers_(static_cast<std::size_t>(bootstrap.size())) {
   peers_[static_cast<std::size_t>(my_pe_)] = std::move(mine);
-  if (enabled_) map_node(bootstrap, gpu, deadline);
+  if (!groups_.is_off()) map_node(bootstrap, gpu, deadline);
 }
 
 void P2pTransport::map_node(const bootstrap::Bootstrap& bootstrap, Gpu& gpu,
@@ -107,20 +107,24 @@ void P2pTransport::map_node(const bootstrap::Bootstrap& bootstrap, Gpu& gpu,
     check_same_size(mate.card, my_pe_, mine.heap->bytes());
     mates_.push_back({mate.card.pe, mate.card.process});
     OfferedMemory& peer = peers_.at(static_cast<std::size_t>(mate.card.pe));
-    peer.heap = map_heap(gpu, mate);
+    if (groups_.maps(my_pe_, mate.card.pe)) peer.heap = map_heap(gpu, mate);
     peer.control = map_control(mate);
   }
 }
 
 std::string P2pTransport::why_not(int pe) const {
-  if (!enabled_)
+  if (groups_.is_off())
     return fmt::format(
-        "PE {} is not mapped because CHIME_P2P=off, and there is no NIC or proxy path; "
-        "set CHIME_P2P=auto",
+        "PE {} is not mapped because CHIME_P2P=off, and there is no NIC; set CHIME_P2P=auto or "
+        "CHIME_NIC",
         pe);
+  if (!groups_.maps(my_pe_, pe))
+    return fmt::format(
+        "PE {} is not mapped because CHIME_P2P={} maps groups of so many PEs, and there is no NIC; "
+        "set CHIME_P2P=auto or CHIME_NIC",
+        pe, groups_.size);
   return fmt::format(
-      "PE {} runs on another node, which needs the NIC or proxy path that this version "
-      "does not have; run all PEs on one node",
+      "PE {} runs on another node, which takes a NIC, and there is none; run all PEs on one node",
       pe);
 }
 

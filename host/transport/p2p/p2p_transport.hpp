@@ -11,6 +11,7 @@
 #include "bootstrap/bootstrap.hpp"
 #include "bootstrap/peer_watch.hpp"
 #include "host/gpu/gpu.hpp"
+#include "host/transport/p2p/p2p_groups.hpp"
 #include "host/transport/transport.hpp"
 
 namespace chime::host {
@@ -24,15 +25,16 @@ struct OfferedMemory {
 
 class P2pTransport final : public Transport {
  public:
-  // Collective over the node's PEs. With `enabled` false nothing is exchanged or mapped.
-  P2pTransport(const bootstrap::Bootstrap& bootstrap, Gpu& gpu, OfferedMemory mine, bool enabled,
-               bootstrap::Deadline deadline);
+  // Collective over the node's PEs. Heaps of PEs of this PE's group are mapped; without groups
+  // nothing is exchanged or mapped.
+  P2pTransport(const bootstrap::Bootstrap& bootstrap, Gpu& gpu, OfferedMemory mine,
+               P2pGroups groups, bootstrap::Deadline deadline);
 
   Path path() const override { return Path::kP2p; }
   bool reaches(int pe) const override { return heap(pe) != nullptr; }
   std::string why_not(int pe) const override;
 
-  // The node's other PEs as they showed themselves; none with `enabled` false.
+  // The node's other PEs as they showed themselves; none without groups.
   const std::vector<bootstrap::KnownMate>& mates() const { return mates_; }
 
   // Where the memory of `pe` is mapped here, this PE's own included; null if it is not.
@@ -45,7 +47,7 @@ class P2pTransport final : public Transport {
   }
   void map_node(const bootstrap::Bootstrap& bootstrap, Gpu& gpu, bootstrap::Deadline deadline);
 
-  bool enabled_;
+  P2pGroups groups_;
   int my_pe_;
   std::vector<OfferedMemory> peers_;  // [n_pes]
   std::vector<bootstrap::KnownMate> mates_;

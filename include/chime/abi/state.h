@@ -12,7 +12,7 @@
 
 namespace chime {
 
-inline constexpr std::uint32_t kAbiVersion = 2;
+inline constexpr std::uint32_t kAbiVersion = 3;
 
 // How a PE's memory is reached. `peer.cuh` alone decides which one is used.
 enum class Path : std::uint32_t { kNone = 0, kP2p = 1, kNic = 2, kProxy = 3 };
@@ -41,6 +41,8 @@ enum class Fault : std::uint16_t {
 };
 
 namespace abi {
+
+struct NicContext;  // nic.h
 
 // Raised once per PE, in host-visible memory. Every device wait polls `raised`.
 // Owner of all fields: the first writer that turns `raised` from 0 to 1 by compare-and-swap; it
@@ -112,6 +114,8 @@ struct Context {
   Path amo_path = Path::kP2p;  // one per job: see peer.cuh
   std::uint32_t checked = 0;   // 1: device code checks its arguments. CHIME_CHECK
   std::uint32_t reserved = 0;
+  const abi::NicContext* nic = nullptr;       // what kernels use of the NIC; null: there is none
+  const abi::NicContext* host_nic = nullptr;  // what host operations use
 };
 static_assert(sizeof(Context) <= 512, "must fit in constant memory and in kernel arguments");
 

@@ -44,7 +44,7 @@ TEST(Environment, DefaultsComeFromTheTable) {
   EXPECT_EQ(settings.symmetric_bytes, std::size_t{1} << 30);
   EXPECT_EQ(settings.wait_timeout_ns, 120'000'000'000u);
   EXPECT_EQ(settings.on_error, OnError::kExit);
-  EXPECT_TRUE(settings.p2p);
+  EXPECT_TRUE(!settings.p2p.is_off());
   EXPECT_FALSE(settings.checked);
 }
 
@@ -70,13 +70,18 @@ TEST(Environment, ABadValueIsRefusedWithTheVariableAndWhatIsAllowed) {
   EXPECT_THAT(refusal_of("CHIME_TIMEOUT", "5s"), HasSubstr("seconds"));
   EXPECT_THAT(refusal_of("CHIME_INIT_TIMEOUT", "0"), HasSubstr("hang"));
   EXPECT_THAT(refusal_of("CHIME_CHECK", "yes"), HasSubstr("0|1"));
-  EXPECT_THAT(refusal_of("CHIME_P2P", "on"), HasSubstr("auto|off"));
+  EXPECT_THAT(refusal_of("CHIME_P2P", "on"), HasSubstr("auto|off|number of PEs"));
   EXPECT_THAT(refusal_of("CHIME_DEVICE", "gpu"), HasSubstr("auto|cpu|cuda"));
   EXPECT_THAT(refusal_of("CHIME_LOG", "verbose"), HasSubstr("off|error|warn|info|debug"));
 }
 
-TEST(Environment, WhatThisVersionLacksIsRefusedInThoseWords) {
-  EXPECT_THAT(refusal_of("CHIME_AMO", "owner"), HasSubstr("does not have yet"));
+TEST(Environment, MappedPeersComeInGroups) {
+  const P2pGroups all = settings_with({}).p2p, none = settings_with({{"CHIME_P2P", "off"}}).p2p;
+  EXPECT_TRUE(all.maps(0, 1000) && !all.is_off());
+  EXPECT_TRUE(none.is_off() && !none.maps(0, 1));
+  const P2pGroups pairs = settings_with({{"CHIME_P2P", "2"}}).p2p;
+  EXPECT_TRUE(pairs.maps(0, 1) && pairs.maps(3, 2) && !pairs.maps(1, 2));
+  EXPECT_THAT(refusal_of("CHIME_P2P", "0"), HasSubstr("out of range"));
 }
 
 TEST(Environment, TheNicsVariablesAreRead) {

@@ -141,11 +141,11 @@ TEST_P(Operations, StridedElements) {
   std::iota(source, source + 20, 100);
   int back[20] = {};
   run_threads(32, [&] {
-    nic::iput(job.domain(), Warp{}, job.data<int>(0), source, 3, 2, 10, 1);
+    nic::iput<unsigned>(job.domain(), Warp{}, job.data<int>(0), source, {3, 2}, 10, 1);
     exec::sync_warp();
     if (exec::lane_id() == 0) nic::quiet(job.domain());
     exec::sync_warp();
-    nic::iget(job.domain(), Warp{}, back, job.data<int>(0), 2, 3, 10, 1);
+    nic::iget<unsigned>(job.domain(), Warp{}, back, job.data<int>(0), {2, 3}, 10, 1);
   });
   for (int i = 0; i < 10; ++i) {
     EXPECT_EQ(job.data<int>(1)[3 * i], 100 + 2 * i);

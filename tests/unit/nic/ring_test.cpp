@@ -149,8 +149,9 @@ TEST_P(Ring, FenceIsFreeForOneQueueAndDrainsTwo) {
     nic::p(job.domain(), job.data<int>(0) + exec::block_rank(), 1, 1);
     nic::fence(job.domain());
     const auto& mine = job.nic.queue(1, exec::block_rank());
-    if (exec::block_rank() == 1)
+    if (exec::block_rank() == 1) {
       EXPECT_EQ(__atomic_load_n(&mine.consumer.done, __ATOMIC_ACQUIRE), 1u);
+    }
   });
 }
 

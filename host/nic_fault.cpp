@@ -1,0 +1,107 @@
+#include "host/nic_fault.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+
+#include "chime/abi/wqe.h"
+
+namespace chime::host {
+namespace {
+
+// Pairs with the release of whoever published it: its other fields are whole.
+bool is_published(const abi::NicFault& fault) {
+  return std::atomic_ref(const_cast<std::uint32_t&>(fault.published))
+             .load(std::memory_order_acquire) != 0;
+}
+
+const char* request_words(std::uint8_t opcode) {
+  switch (static_cast<abi::WqeOpcode>(opcode)) {
+    case abi::WqeOpcode::kWrite:
+    case abi::WqeOpcode::kWriteImm:
+      return "a write";
+    case abi::WqeOpcode::kRead:
+      return "a read";
+    case abi::WqeOpcode::kCompareSwap:
+    case abi::WqeOpcode::kFetchAdd:
+    case abi::WqeOpcode::kMaskedCompareSwap:
+    case abi::WqeOpcode::kMaskedFetchAdd:
+      return "an atomic";
+    case abi::WqeOpcode::kNop:
+    case abi::WqeOpcode::kDump:
+      break;
+  }
+  return "a request";
+}
+
+const char* syndrome_words(std::uint8_t syndrome) {
+  switch (static_cast<abi::CqeSyndrome>(syndrome)) {
+    case abi::CqeSyndrome::kLocalLength:
+      return "its length is wrong for the queue pair";
+    case abi::CqeSyndrome::kLocalQueuePair:
+      return "the NIC could not take the request";
+    case abi::CqeSyndrome::kLocalProtection:
+      return "the NIC may not use the memory here";
+    case abi::CqeSyndrome::kFlushed:
+      return "an earlier request failed";
+    case abi::CqeSyndrome::kBadResponse:
+      return "the peer's answer made no sense";
+    case abi::CqeSyndrome::kLocalAccess:
+      return "the NIC may not write to the memory here";
+    case abi::CqeSyndrome::kRemoteInvalid:
+      return "the peer's NIC could not take the request";
+    case abi::CqeSyndrome::kRemoteAccess:
+      return "the peer's NIC may not use that memory";
+    case abi::CqeSyndrome::kRemoteOperation:
+      return "the peer's NIC failed";
+    case abi::CqeSyndrome::kTransportRetry:
+      return "the peer's NIC does not answer";
+    case abi::CqeSyndrome::kReceiverNotReady:
+      return "the peer's NIC is not ready";
+    case abi::CqeSyndrome::kRemoteAborted:
+      return "the peer aborted it";
+  }
+  return "a reason that Chime does not know";
+}
+
+std::optional<abi::NicFault> find_in(const abi::NicContext& context, int pe) {
+  for (std::uint32_t slot = 0; slot < context.slots; ++slot) {
+    const auto index = abi::nic_queue_index(context.slots, slot, static_cast<std::uint32_t>(pe));
+    if (is_published(context.faults[index])) return context.faults[index];
+  }
+  return std::nullopt;
+}
+
+void end_given_up(const abi::NicContext& context, unsigned first_slot, Mlx5Transport& nic) {
+  for (std::uint32_t pe = 0; pe < context.n_pes; ++pe)
+    for (std::uint32_t slot = 0; slot < context.slots; ++slot) {
+      const abi::NicFault& fault = context.faults[abi::nic_queue_index(context.slots, slot, pe)];
+      if (is_published(fault) && abi::nic_stop(fault.status) == abi::NicStop::kGaveUp)
+        nic.to_error(static_cast<int>(pe), first_slot + slot);
+    }
+}
+
+}  // namespace
+
+std::optional<abi::NicFault> find_nic_fault(const NicTable& table, int pe) {
+  if (auto fault = find_in(*table.kernels(), pe)) return fault;
+  return find_in(*table.host(), pe);
+}
+
+std::string describe(const abi::NicFault& fault) {
+  if (abi::nic_stop(fault.status) == abi::NicStop::kGaveUp)
+    return "a wait for the NIC was given up before";
+  const std::string what = fmt::format("{} of {} bytes by queue pair {:#x}",
+                                       request_words(fault.opcode), fault.bytes, fault.qpn);
+  if (fault.first_lost)
+    return fmt::format("{} was flushed; which request failed first, and why, is lost", what);
+  return fmt::format("{} failed: {} (syndrome {:#04x}, vendor error {:#04x})", what,
+                     syndrome_words(fault.syndrome), fault.syndrome, fault.vendor_error);
+}
+
+void end_given_up_queues(const NicTable& table, Mlx5Transport& nic) {
+  end_given_up(*table.kernels(), 0, nic);
+  end_given_up(*table.host(), table.kernels()->slots, nic);
+}
+
+}  // namespace chime::host

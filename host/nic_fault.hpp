@@ -1,0 +1,23 @@
+// Why a queue pair failed, in words: what kernels and host operations have written into its
+// NicFault.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "chime/abi/nic.h"
+#include "host/nic_table.hpp"
+#include "host/transport/mlx5/mlx5_transport.hpp"
+
+namespace chime::host {
+
+// The first published failure of a queue to `pe`, of kernels or of the host.
+std::optional<abi::NicFault> find_nic_fault(const NicTable& table, int pe);
+
+// "a write of 640 bytes was refused by the peer: ...".
+std::string describe(const abi::NicFault& fault);
+
+// Ends the queue pairs that a thread has given up, so that nothing of theirs arrives later.
+void end_given_up_queues(const NicTable& table, Mlx5Transport& nic);
+
+}  // namespace chime::host

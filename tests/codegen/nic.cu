@@ -1,0 +1,21 @@
+// The NIC path where room and turn are there: what is written and in which order it is fenced.
+// Waits and failures are functions of their own; the calls that are left lead to them.
+#include "chime/chime_device.cuh"
+
+using namespace chime;
+
+extern "C" CHIME_KERNEL void p_double(const CHIME_GRID_CONSTANT Context ctx, double* dst,
+                                      double value, int pe) {
+  nic::p(nic::Domain{ctx, *ctx.nic}, dst, value, pe);
+}
+// Once with and once without a GPU-wide fence: kNicAllOnGpu is asked at run time. Three segments.
+// PTX p_double: 3 st.relaxed.sys.v2.u64, 1 st.mmio.relaxed.sys.u64, 1 st.relaxed.sys.u32
+// PTX p_double: 2 fence.acq_rel.sys, 2 fence.acq_rel.gpu, 0 fence.sc, 0 membar
+// PTX p_double: 1 atom.relaxed.gpu.add.u64, 1 atom.relaxed.cta.add.u64, 0 st.local, 0 bar.sync
+
+extern "C" CHIME_KERNEL void put_block(const CHIME_GRID_CONSTANT Context ctx, double* dst,
+                                       const double* src, size_t bytes, int pe) {
+  nic::put<8>(nic::Domain{ctx, *ctx.nic}, Block{}, dst, src, bytes, pe, nic::Until::kPosted);
+}
+// A group has one poster: no shuffles, no barrier.
+// PTX put_block: 0 shfl, 0 bar, 0 match, 0 activemask

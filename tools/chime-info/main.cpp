@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "facts.hpp"
+#include "paths.hpp"
 
 namespace {
 
@@ -95,9 +96,13 @@ int main(int argc, char** argv) {
       "chime-info");
   bool as_json = false;
   app.add_flag("--json", as_json, "one JSON object instead of text");
+  bool paths = false;
+  app.add_flag("--paths", paths,
+               "under a launcher: which path puts and atomics of each PE to each PE take, and why");
   app.set_version_flag("--version", "chime-info " CHIME_VERSION_TEXT);
   CLI11_PARSE(app, argc, argv);
 
+  if (paths) return chime::info::print_paths();
   const Facts facts = chime::info::gather_facts();
   if (as_json)
     print_json(facts);

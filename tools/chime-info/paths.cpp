@@ -1,0 +1,86 @@
+#include "paths.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <string>
+
+#define CHIME_HOST_ONLY
+#include "chime/chime.h"
+#include "chime/device/peer.cuh"
+#include "host/init.hpp"
+
+namespace chime::info {
+namespace {
+
+const char* words(Path path) {
+  switch (path) {
+    case Path::kP2p:
+      return "p2p";
+    case Path::kNic:
+      return "nic";
+    case Path::kProxy:
+      return "proxy";
+    case Path::kNone:
+      break;
+  }
+  return "none";
+}
+
+std::string why_rma(const host::Runtime& runtime, Path path, int pe) {
+  const host::P2pGroups& groups = runtime.settings.p2p;
+  if (path == Path::kP2p) return pe == runtime.my_pe() ? "its own memory" : "mapped: on this node";
+  if (path == Path::kNone) return runtime.device->p2p.why_not(pe);
+  if (groups.is_off()) return "not mapped: CHIME_P2P=off";
+  if (!groups.maps(runtime.my_pe(), pe))
+    return fmt::format("not mapped: CHIME_P2P={} maps groups of so many", groups.size);
+  return "not mapped: on another node";
+}
+
+std::string why_amo(const host::Runtime& runtime, const Context& context) {
+  switch (runtime.settings.amo) {
+    case host::AmoChoice::kOwner:
+      return "CHIME_AMO=owner: by the NIC of the PE that owns the word";
+    case host::AmoChoice::kP2p:
+      return "CHIME_AMO=p2p: by everybody who has mapped the word";
+    case host::AmoChoice::kAuto:
+      break;
+  }
+  return context.amo_path == Path::kP2p
+             ? "every PE is mapped, or there is no NIC"
+             : "some PE is reached by the NIC: by the NIC of the PE that owns the word";
+}
+
+std::string report(const host::Runtime& runtime, const Context& context) {
+  const auto& nic = runtime.device->nic;
+  std::string text =
+      fmt::format("PE {}\n  NIC      {}\n  atomics  {}\n", runtime.my_pe(),
+                  nic ? nic->describe() : "not looked for: every PE is mapped, or CHIME_NIC=none",
+                  why_amo(runtime, context));
+  for (int pe = 0; pe < runtime.n_pes(); ++pe) {
+    const Path rma = rma_path(context, pe);
+    text += fmt::format("  to PE {}  puts and gets {}, atomics {}  ({})\n", pe, words(rma),
+                        words(amo_path(context, pe)), why_rma(runtime, rma, pe));
+  }
+  return text;
+}
+
+}  // namespace
+
+int print_paths() {
+  chime_init();  // ends the job if it fails, unless CHIME_ON_ERROR=return
+  if (!host::current_slot()) return 1;
+  host::Runtime& runtime = host::ready_runtime();
+  const std::string text = report(runtime, host::current_slot()->context);
+  for (int pe = 0; pe < runtime.n_pes(); ++pe) {
+    if (pe == runtime.my_pe()) {
+      std::fputs(text.c_str(), stdout);
+      std::fflush(stdout);
+    }
+    chime_barrier_all();
+  }
+  chime_finalize();
+  return 0;
+}
+
+}  // namespace chime::info

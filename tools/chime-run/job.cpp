@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -194,9 +195,23 @@ void Job::take_aborts() {
   }
 }
 
+// A PE that was killed makes others end within a millisecond, and the system does not tell in which
+// order children ended: of those seen together, the killed are named first.
 void Job::reap_pes() {
-  for (std::size_t pe = 0; pe < pes_.size(); pe++)
-    if (pes_[pe].has_just_ended()) note_end(static_cast<int>(pe));
+  std::vector<int> ended;
+  // Whoever ended before one of a round has ended when the next round looks.
+  for (auto round = reap_round(); !round.empty(); round = reap_round())
+    ended.insert(ended.end(), round.begin(), round.end());
+  std::stable_partition(ended.begin(), ended.end(),
+                        [this](int pe) { return WIFSIGNALED(*pes_[pe].status()); });
+  for (const int pe : ended) note_end(pe);
+}
+
+std::vector<int> Job::reap_round() {
+  std::vector<int> ended;
+  for (int pe = 0; pe < static_cast<int>(pes_.size()); pe++)
+    if (pes_[pe].has_just_ended()) ended.push_back(pe);
+  return ended;
 }
 
 void Job::note_end(int pe) {

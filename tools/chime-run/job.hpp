@@ -47,6 +47,7 @@ class Job {
   void end_without_guardian();
   void take_aborts();
   void reap_pes();
+  std::vector<int> reap_round();
   void note_end(int pe);
   void check_clock();
   void check_output();

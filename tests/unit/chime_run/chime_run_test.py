@@ -4,6 +4,7 @@ import pty
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import tty
 import unittest
@@ -165,6 +166,18 @@ class ChimeRun(unittest.TestCase):
         code, _, err = self.run_job("-n", "2", "sh", "-c", "[ $CHIME_RUN_PE = 1 ] && kill -SEGV $$; sleep 60")
         self.assertEqual(code, 128 + signal.SIGSEGV)
         self.assertRegex(err, r"PE 1 \(process \d+\) was killed by signal 11 \(Segmentation fault\)")
+
+    def test_a_killed_pe_comes_before_those_that_end_because_of_it(self):
+        # chime-run is stopped until both have ended, and so sees them at once.
+        script = """if [ $CHIME_RUN_PE = 1 ]; then echo $$ >pid; until [ -e stopped ]; do sleep 0.01; done; kill -KILL $$; fi
+                    until [ -s pid ]; do sleep 0.01; done
+                    kill -STOP $PPID; touch stopped
+                    until grep -q '^State:.Z' /proc/$(cat pid)/status; do sleep 0.01; done
+                    (sleep 0.3; kill -CONT $PPID) & exit 1"""
+        with tempfile.TemporaryDirectory() as folder:
+            code, _, err = self.run_job("-n", "2", "sh", "-c", script, cwd=folder)
+        self.assertEqual(code, 128 + signal.SIGKILL, err)
+        self.assertLess(err.find("PE 1"), err.find("PE 0") if "PE 0" in err else len(err), err)
 
     def test_a_missing_program_is_127_and_is_named_once(self):
         code, _, err = self.run_job("-n", "3", "no-such-program")

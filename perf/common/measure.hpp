@@ -14,6 +14,7 @@
 #include <cstring>
 #include <limits>
 
+#include "options.hpp"
 #include "table.hpp"
 
 namespace chime::perf {
@@ -85,8 +86,9 @@ inline void copy_bytes(void* dst, const void* src, std::size_t bytes) {
 // Half a round trip of one cache line between PE 0 and PE 1, in us: stores and loads of the two
 // host threads to each other's memory, nothing of Chime. Called by both. `word` is symmetric and
 // counts on from `*count`.
-inline double cache_line_us(std::uint64_t* word, std::uint64_t* count) {
-  constexpr int kIterations = 1000;  // few: it never yields, and a busy machine makes it wait
+inline double cache_line_us(const Options& options, std::uint64_t* word, std::uint64_t* count) {
+  // Few: it never yields, and a busy machine makes it wait.
+  const int iterations = options.iterations(1000);
   const int me = chime_my_pe();
   const std::atomic_ref<std::uint64_t> mine(*word);
   const std::atomic_ref<std::uint64_t> theirs(
@@ -97,13 +99,13 @@ inline double cache_line_us(std::uint64_t* word, std::uint64_t* count) {
   };
   chime_barrier_all();
   const double start = now_us();
-  for (int i = 0; i < kIterations; ++i) {
+  for (int i = 0; i < iterations; ++i) {
     const std::uint64_t value = ++*count;
     if (me == 1) wait(value);
     theirs.store(value, std::memory_order_release);
     if (me == 0) wait(value);
   }
-  return (now_us() - start) / kIterations / 2;
+  return (now_us() - start) / iterations / 2;
 }
 
 }  // namespace chime::perf

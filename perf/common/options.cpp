@@ -17,6 +17,8 @@ void parse(Options& options, int argc, char** argv, const std::string& what, boo
   app.add_option("--repeats", options.repeats, "each figure is the best of so many")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  app.add_flag("--quick", options.quick,
+               "a hundredth of the iterations: shows that it runs, not how fast");
   app.add_option("--json", options.json, "write the table to this file as well");
   try {
     app.parse(argc, argv);

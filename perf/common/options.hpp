@@ -10,7 +10,11 @@ struct Options {
   std::size_t min_bytes = 1;
   std::size_t max_bytes = 4 << 20;
   int repeats = 11;
+  bool quick = false;
   std::string json;
+
+  // How often to do what a figure needs `full` times.
+  int iterations(int full) const { return quick ? (full + 99) / 100 : full; }
 };
 
 // Reads the command line into `options`, whose values are the defaults; ends the program on --help

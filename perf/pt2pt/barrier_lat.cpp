@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
   parse(options, argc, argv, "Latency of barrier_all over all PEs", false);
   chime_init();
   const int n_pes = chime_n_pes();
-  const int iterations = n_pes > 2 ? kFewer : kIterations;
+  const int iterations = options.iterations(n_pes > 2 ? kFewer : kIterations);
   auto* const word = static_cast<std::uint64_t*>(chime_calloc(1, sizeof(std::uint64_t)));
   Table table("barrier latency", "PEs",
               {"Host (us)", "Host sync (us)", "Thread (us)", "Block (us)", "cache line (us)"},
@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
     if (device_is_cpu()) {
       host.take(host_us(iterations, [] { chime_barrier_all(); }));
       sync.take(host_us(iterations, [] { chime_sync_all(); }));
-      if (n_pes == 2) floor.take(cache_line_us(word, &lines));
+      if (n_pes == 2) floor.take(cache_line_us(options, word, &lines));
     }
     thread.take(device_us<chime::Thread>(1, iterations));
     block.take(device_us<chime::Block>(kBlockThreads, iterations));

@@ -39,18 +39,19 @@ double megabytes_per_s(std::size_t bytes, double window_us) {
 }
 
 template <class Group>
-double device_us(unsigned threads, std::byte* dst, const std::byte* src, std::size_t bytes) {
-  const int windows = windows_for(bytes);
+double device_us(unsigned threads, std::byte* dst, const std::byte* src, std::size_t bytes,
+                 int windows) {
   exec::LaunchConfig config;
   config.block = threads;
   return kernel_us(config, put_windows<Group>, chime::context(), dst, src, bytes, windows) /
          windows;
 }
 
-std::vector<double> measure(std::byte* dst, const std::byte* src, std::size_t bytes, int repeats) {
-  const int windows = windows_for(bytes);
+std::vector<double> measure(const Options& options, std::byte* dst, const std::byte* src,
+                            std::size_t bytes) {
+  const int windows = options.iterations(windows_for(bytes));
   Best host, thread, block, floor;
-  for (int r = 0; r < repeats; ++r) {
+  for (int r = 0; r < options.repeats; ++r) {
     if (device_is_cpu()) {
       host.take(host_us(windows, [&] {
         for (int i = 0; i < kWindow; ++i) chime_putmem_nbi(dst, src, bytes, kPeer);
@@ -61,8 +62,8 @@ std::vector<double> measure(std::byte* dst, const std::byte* src, std::size_t by
         for (int i = 0; i < kWindow; ++i) copy_bytes(mapped, src, bytes);
       }));
     }
-    thread.take(device_us<chime::Thread>(1, dst, src, bytes));
-    block.take(device_us<chime::Block>(kBlockThreads, dst, src, bytes));
+    thread.take(device_us<chime::Thread>(1, dst, src, bytes, windows));
+    block.take(device_us<chime::Block>(kBlockThreads, dst, src, bytes, windows));
   }
   const auto rate = [&](const Best& us) { return megabytes_per_s(bytes, us.value()); };
   return {rate(host), rate(thread), rate(block), rate(floor), rate(host) / rate(floor)};
@@ -89,7 +90,7 @@ int main(int argc, char** argv) {
                  "memcpy: the floor, to the same memory, in turns with the rest"});
     table.print_header();
     for (std::size_t bytes = options.min_bytes; bytes <= options.max_bytes; bytes *= 2) {
-      table.row(bytes, measure(dst, src, bytes, options.repeats));
+      table.row(bytes, measure(options, dst, src, bytes));
     }
     written = table.write_json(options.json);
   }

@@ -28,18 +28,19 @@ CHIME_KERNEL void put_and_quiet(chime::Context ctx, std::byte* dst, const std::b
 int iterations_for(std::size_t bytes) { return bytes <= 8192 ? 10'000 : 100; }
 
 template <class Group>
-double device_us(unsigned threads, std::byte* dst, const std::byte* src, std::size_t bytes) {
-  const int iterations = iterations_for(bytes);
+double device_us(unsigned threads, std::byte* dst, const std::byte* src, std::size_t bytes,
+                 int iterations) {
   exec::LaunchConfig config;
   config.block = threads;
   return kernel_us(config, put_and_quiet<Group>, chime::context(), dst, src, bytes, iterations) /
          iterations;
 }
 
-std::vector<double> measure(std::byte* dst, const std::byte* src, std::size_t bytes, int repeats) {
-  const int iterations = iterations_for(bytes);
+std::vector<double> measure(const Options& options, std::byte* dst, const std::byte* src,
+                            std::size_t bytes) {
+  const int iterations = options.iterations(iterations_for(bytes));
   Best host, thread, block, floor;
-  for (int r = 0; r < repeats; ++r) {
+  for (int r = 0; r < options.repeats; ++r) {
     if (device_is_cpu()) {
       host.take(host_us(iterations, [&] {
         chime_putmem(dst, src, bytes, kPeer);
@@ -48,8 +49,8 @@ std::vector<double> measure(std::byte* dst, const std::byte* src, std::size_t by
       void* const mapped = chime_ptr(dst, kPeer);
       floor.take(host_us(iterations, [&] { copy_bytes(mapped, src, bytes); }));
     }
-    thread.take(device_us<chime::Thread>(1, dst, src, bytes));
-    block.take(device_us<chime::Block>(kBlockThreads, dst, src, bytes));
+    thread.take(device_us<chime::Thread>(1, dst, src, bytes, iterations));
+    block.take(device_us<chime::Block>(kBlockThreads, dst, src, bytes, iterations));
   }
   return {host.value(), thread.value(), block.value(), floor.value()};
 }
@@ -73,7 +74,7 @@ int main(int argc, char** argv) {
                  "memcpy: the floor, to the same memory, in turns with the rest"});
     table.print_header();
     for (std::size_t bytes = options.min_bytes; bytes <= options.max_bytes; bytes *= 2) {
-      table.row(bytes, measure(dst, src, bytes, options.repeats));
+      table.row(bytes, measure(options, dst, src, bytes));
     }
     written = table.write_json(options.json);
   }

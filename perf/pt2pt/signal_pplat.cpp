@@ -40,8 +40,8 @@ int iterations_for(std::size_t bytes) { return bytes <= 8192 ? 5000 : 200; }
 
 class PingPong {
  public:
-  PingPong(const Board& board, std::size_t bytes)
-      : board_(board), bytes_(bytes), iterations_(iterations_for(bytes)) {}
+  PingPong(const Board& board, std::size_t bytes, int iterations)
+      : board_(board), bytes_(bytes), iterations_(iterations) {}
 
   double by_host(std::uint64_t* count) const {
     const int peer = 1 - chime_my_pe();
@@ -98,12 +98,12 @@ int main(int argc, char** argv) {
   if (prints) table.print_header();
   std::uint64_t signals = 0, lines = 0;
   for (std::size_t bytes = options.min_bytes; bytes <= options.max_bytes; bytes *= 2) {
-    const PingPong run(board, bytes);
+    const PingPong run(board, bytes, options.iterations(iterations_for(bytes)));
     Best host, thread, block, floor;
     for (int r = 0; r < options.repeats; ++r) {
       if (device_is_cpu()) {
         host.take(run.by_host(&signals));
-        floor.take(cache_line_us(word, &lines));
+        floor.take(cache_line_us(options, word, &lines));
       }
       thread.take(run.by_kernel<chime::Thread>(1, &signals));
       block.take(run.by_kernel<chime::Block>(kBlockThreads, &signals));

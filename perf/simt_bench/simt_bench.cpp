@@ -52,24 +52,26 @@ void launch_and_wait(const exec::LaunchConfig& config) {
 }
 
 // One block: ns per thread of one round of `kernel`.
-double ns_per_thread(void (*kernel)(int, std::uint64_t*), unsigned threads) {
-  return kernel_us(shape(1, threads), kernel, kRounds) * 1000 / kRounds / threads;
+double ns_per_thread(void (*kernel)(int, std::uint64_t*), unsigned threads, int rounds) {
+  return kernel_us(shape(1, threads), kernel, rounds) * 1000 / rounds / threads;
 }
 
-double grid_us(unsigned threads) {
+double grid_us(unsigned threads, int rounds) {
   exec::LaunchConfig config = shape(kGridBlocks, threads);
   config.cooperative = true;
-  return kernel_us(config, sync_grids, kGridRounds) / kGridRounds;
+  return kernel_us(config, sync_grids, rounds) / rounds;
 }
 
-void measure(Table& table, unsigned threads, int repeats) {
+void measure(Table& table, unsigned threads, const Options& options) {
+  const int rounds = options.iterations(kRounds);
   Best empty, barrier, shuffled, grid, launch;
-  for (int r = 0; r < repeats; ++r) {
+  for (int r = 0; r < options.repeats; ++r) {
     empty.take(host_us(1, [&] { launch_and_wait(shape(kEmptyThreads / threads, threads)); }));
-    barrier.take(ns_per_thread(sync_blocks, threads));
-    shuffled.take(ns_per_thread(shuffle, threads));
-    grid.take(grid_us(threads));
-    launch.take(host_us(kLaunches, [&] { launch_and_wait(shape(1, threads)); }));
+    barrier.take(ns_per_thread(sync_blocks, threads, rounds));
+    shuffled.take(ns_per_thread(shuffle, threads, rounds));
+    grid.take(grid_us(threads, options.iterations(kGridRounds)));
+    launch.take(
+        host_us(options.iterations(kLaunches), [&] { launch_and_wait(shape(1, threads)); }));
   }
   table.row(threads, {kEmptyThreads / empty.value(), barrier.value(), shuffled.value(),
                       grid.value(), launch.value()});
@@ -94,7 +96,7 @@ int main(int argc, char** argv) {
                "Launch: one block launched and waited for"});
   table.print_header();
   for (const unsigned threads : {1u, 32u, 64u, 128u, 256u, 512u, 1024u}) {
-    measure(table, threads, options.repeats);
+    measure(table, threads, options);
   }
   return table.write_json(options.json) ? 0 : 1;
 }

@@ -47,12 +47,13 @@ enum class Order : std::uint32_t { kEnd, kRoundTrips, kTellTime };
 struct Task {
   Order order;
   std::uint32_t bytes;
+  std::uint64_t times;
   std::uint64_t before;  // the value of the last message so far
 };
 
 // Sends first or answers first; in us, half a round trip. Both sides poll memory.
 double round_trips(Endpoint& endpoint, const Task& task, bool first) {
-  const double us = host_us(kRoundTrips, [&, value = task.before]() mutable {
+  const double us = host_us(static_cast<int>(task.times), [&, value = task.before]() mutable {
     ++value;
     const auto arrived = [&] { return endpoint.last_word(task.bytes) >= value; };
     if (!first) wait_for("message", arrived);
@@ -89,8 +90,8 @@ double idle_percent() {
   return (nic_seconds() - start) / kIdleSeconds * 100;
 }
 
-double latency_us(Endpoint& endpoint, std::uint32_t bytes) {
-  return host_us(kLatencyWrites, [&] { endpoint.write_windowed(bytes, 1, 1); });
+double latency_us(Endpoint& endpoint, std::uint32_t bytes, int writes) {
+  return host_us(writes, [&] { endpoint.write_windowed(bytes, 1, 1); });
 }
 
 struct Sides {
@@ -102,7 +103,7 @@ struct Sides {
 
 // Processor time of both NICs.
 double all_nic_seconds(const Sides& sides) {
-  const Task task{Order::kTellTime, 0, 0};
+  const Task task{Order::kTellTime, 0, 0, 0};
   send_all(sides.socket, &task, sizeof task);
   double seconds = 0;
   receive_all(sides.socket, &seconds, sizeof seconds);
@@ -110,6 +111,8 @@ double all_nic_seconds(const Sides& sides) {
 }
 
 std::vector<double> measure(Sides& sides, std::uint32_t bytes, const Options& options) {
+  const int writes = options.iterations(kLatencyWrites);
+  const auto times = static_cast<std::uint64_t>(options.iterations(kRoundTrips));
   const auto most = std::min<std::size_t>(kMostWrites, kBytesPerRepeat / bytes);
   const auto count = static_cast<std::uint32_t>(most / kWindow * kWindow);
   Best windowed, work, latency, loopback, half, shm, tcp;
@@ -117,9 +120,9 @@ std::vector<double> measure(Sides& sides, std::uint32_t bytes, const Options& op
     const double before = all_nic_seconds(sides);
     windowed.take(host_us(1, [&] { sides.remote.write_windowed(bytes, count, kWindow); }) / count);
     work.take((all_nic_seconds(sides) - before) * 1e6 / count);
-    latency.take(latency_us(sides.remote, bytes));
-    loopback.take(latency_us(sides.local, bytes));
-    const Task task{Order::kRoundTrips, bytes, sides.messages += kRoundTrips};
+    latency.take(latency_us(sides.remote, bytes, writes));
+    loopback.take(latency_us(sides.local, bytes, writes));
+    const Task task{Order::kRoundTrips, bytes, times, sides.messages += times};
     send_all(sides.socket, &task, sizeof task);
     half.take(round_trips(sides.remote, task, true));
     if (r >= 3) continue;  // whole jobs
@@ -159,7 +162,7 @@ int parent(int socket, const Options& options) {
   for (std::size_t bytes = options.min_bytes; bytes <= options.max_bytes; bytes *= 2) {
     table.row(bytes, measure(sides, static_cast<std::uint32_t>(bytes), options));
   }
-  const Task end{Order::kEnd, 0, 0};
+  const Task end{Order::kEnd, 0, 0, 0};
   send_all(socket, &end, sizeof end);
   return table.write_json(options.json) ? 0 : 1;
 }

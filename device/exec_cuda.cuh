@@ -272,6 +272,9 @@ CHIME_DEVICE void st_volatile(T* p, std::type_identity_t<T> value) {
 
 CHIME_DEVICE void sync_warp(unsigned mask = ~0u) { __syncwarp(mask); }
 CHIME_DEVICE void sync_block() { __syncthreads(); }
+// The same, of threads none of which may have ended: the CPU device reports one that has.
+CHIME_DEVICE void sync_whole_block() { __syncthreads(); }
+CHIME_DEVICE bool sync_whole_block_or(bool p) { return __syncthreads_or(p) != 0; }
 CHIME_DEVICE void sync_named(int id, unsigned threads) { ptx::barrier_sync(id, threads); }
 CHIME_DEVICE int sync_block_count(bool p) { return __syncthreads_count(p); }
 CHIME_DEVICE bool sync_block_or(bool p) { return __syncthreads_or(p) != 0; }

@@ -35,13 +35,14 @@ struct Warp {
   CHIME_DEVICE static unsigned mask() { return ~0u >> (32 - size()); }
 };
 
-// All threads of the calling thread's block that have not ended.
+// All threads of the calling thread's block. The caller promises that none has ended and that all
+// come. (A barrier would count ended ones out; their share of the work would be left undone.)
 struct Block {
   CHIME_DEVICE static unsigned rank() { return exec::thread_rank(); }
   CHIME_DEVICE static unsigned size() { return exec::block_threads(); }
   CHIME_DEVICE static bool is_leader() { return rank() == 0; }
-  CHIME_DEVICE static void sync() { exec::sync_block(); }
-  CHIME_DEVICE static bool any(bool p) { return exec::sync_block_or(p); }
+  CHIME_DEVICE static void sync() { exec::sync_whole_block(); }
+  CHIME_DEVICE static bool any(bool p) { return exec::sync_whole_block_or(p); }
 };
 
 }  // namespace chime

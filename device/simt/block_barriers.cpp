@@ -29,6 +29,13 @@ void accumulate(Barrier& barrier, bool value) {
                meeting.kind, meeting.expected, others.kind, others.expected);
 }
 
+[[gnu::cold]] [[noreturn]] void report_absence(const Thread& self, const Meeting& meeting,
+                                               unsigned living) {
+  kernel_fault(self,
+               "divergence: it is in %s, which all its %u threads must call, but %u have ended",
+               meeting.kind, meeting.expected, meeting.expected - living);
+}
+
 void join(Barrier& barrier, const Thread& self, Meeting meeting, int value) {
   if (barrier.arrived == 0) {
     barrier.meeting = meeting;
@@ -70,6 +77,7 @@ void Block::complete(Barrier& barrier) {
 int Block::meet(Thread& self, int index, Meeting meeting, int value) {
   check_stack(self);
   end_if_abandoned(self);
+  if (index == 0 && meeting.expected > live_count_) report_absence(self, meeting, live_count_);
   Barrier& barrier = barriers_[static_cast<std::size_t>(index)];
   const void* cell = sync_cell(static_cast<unsigned>(index));
   happens_before(cell);

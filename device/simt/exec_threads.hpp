@@ -42,6 +42,12 @@ inline const Context* launch_context() {
 
 // ---- Rendezvous -----------------------------------------------------------------------------
 
+inline void sync_whole_block() {
+  simt::sync_block(simt::BlockReduction::kNone, 0, simt::Attendance::kAll);
+}
+inline bool sync_whole_block_or(bool p) {
+  return simt::sync_block(simt::BlockReduction::kOr, p, simt::Attendance::kAll) != 0;
+}
 inline void sync_block() { simt::sync_block(simt::BlockReduction::kNone, 0); }
 inline int sync_block_count(bool p) { return simt::sync_block(simt::BlockReduction::kCount, p); }
 inline bool sync_block_and(bool p) { return simt::sync_block(simt::BlockReduction::kAnd, p) != 0; }

@@ -61,9 +61,14 @@ void scheduling_point() {
   block_of(self).scheduling_point(self);
 }
 
-int sync_block(BlockReduction reduction, int value) {
+int sync_block(BlockReduction reduction, int value, Attendance attendance) {
   Thread& self = thread_in_kernel("sync_block");
-  return block_of(self).meet(self, 0, {.kind = "sync_block", .reduction = reduction}, value);
+  Meeting meeting = {.kind = "sync_block", .reduction = reduction};
+  if (attendance == Attendance::kAll) {
+    meeting.kind = "an operation of the block";
+    meeting.expected = self.block->threads;
+  }
+  return block_of(self).meet(self, 0, meeting, value);
 }
 
 void sync_named(int id, unsigned threads) {

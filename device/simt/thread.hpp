@@ -80,7 +80,12 @@ CHIME_SIMT_EXPORT void scheduling_point();
 
 enum class BlockReduction { kNone, kCount, kAnd, kOr };
 
-CHIME_SIMT_EXPORT int sync_block(BlockReduction reduction, int value);
+// Who must come: those that have not ended, or everybody, so that a thread that has ended is a
+// fault.
+enum class Attendance { kLiving, kAll };
+
+CHIME_SIMT_EXPORT int sync_block(BlockReduction reduction, int value,
+                                 Attendance attendance = Attendance::kLiving);
 CHIME_SIMT_EXPORT void sync_named(int id, unsigned threads);
 CHIME_SIMT_EXPORT void sync_grid();
 

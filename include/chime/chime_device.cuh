@@ -4,7 +4,7 @@
 // How to read. TYPE stands for a NAME of a table of types.h, T for its C type. A name without a
 // suffix may be called by any thread of a kernel, and by host code. The forms
 //     chimex_..._warp(...)    called by all lanes of a warp, none of which has ended,
-//     chimex_..._block(...)   called by all threads of a block that have not ended
+//     chimex_..._block(...)   called by all threads of a block, none of which has ended
 // exist in kernels alone; all members call with the same arguments, and together do the operation
 // once. C++ code may call the templates behind the names instead: chime::put(ctx, group, ...), with
 // an explicit Context (chime::context() on the host, passed to the kernel) and a group by value,
@@ -98,7 +98,8 @@
 //   The update alone, with no order: put, chime_fence, chimex_signal_op announces the put.
 // uint64_t chime_signal_fetch(const uint64_t* sig)
 //   This PE's signal, once; what it announces is visible after.
-// uint64_t chime_signal_wait_until(uint64_t* sig, int cmp, uint64_t value)       and _warp, _block
+// uint64_t chime_signal_wait_until(uint64_t* sig, int cmp, uint64_t value)
+//          and chimex_signal_wait_until_warp, chimex_signal_wait_until_block
 //   Waits until this PE's signal compares true (CHIME_CMP_*, unsigned) and returns it; what it
 //   announces is visible after, to every member. Waits for ever, unless the job is aborted. In a
 //   group the leader's result is the value that was seen; the others' is read later.
@@ -151,8 +152,8 @@
 
 // ---- Ordering (9.9) -----------------------------------------------------------------------------
 //
-// void chime_fence()   at each PE, puts, signals and atomics before it take effect before later
-// ones void chime_quiet()   all of them are complete, locally and at their targets
+// void chime_fence()   at each PE, earlier puts, signals and atomics take effect before later ones
+// void chime_quiet()   all earlier ones are complete, locally and at their targets
 //
 //   They order what happens before them: the calling thread's operations, and those of threads that
 //   it met at a barrier of the warp, block or grid since. Gets are not ordered by fence.

@@ -45,6 +45,20 @@ TEST_F(Reports, DeadlockNamesThreadsAndWhatTheyWaitAt) {
       "  thread \\(4,2,0\\) \\(warp 1\\) waits at sync_named");
 }
 
+// Whichever comes first, the end of some or the others' arrival.
+TEST_F(Reports, OperationOfABlockSomeOfWhichHasEnded) {
+  const auto kernel = +[] {
+    if (exec::thread_rank() < 44) exec::sync_whole_block();
+  };
+  EXPECT_DEATH(run(kernel, 64),
+               "wait at an operation of the block|divergence: it is in an operation of the block, "
+               "which all its 64 threads must call, but [0-9]+ have ended");
+  const auto first_ends = +[] {
+    if (exec::thread_rank() > 0) exec::sync_whole_block_or(false);
+  };
+  EXPECT_DEATH(run(first_ends, 64), "must call, but 1 have ended");
+}
+
 TEST_F(Reports, LaneOutsideItsOwnMask) {
   const auto kernel = +[] { exec::ballot(0x0000ffff, true); };
   EXPECT_DEATH(run(kernel, 32),

@@ -1,5 +1,7 @@
 #include "data_file.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -11,6 +13,9 @@ namespace particles {
 namespace {
 
 using Words = std::vector<std::string>;
+
+// What LAMMPS's write_data adds if a pair style is set.
+constexpr const char *kPairs = "Pair Coeffs", *kMixedPairs = "PairIJ Coeffs";
 
 // The file has a header of "value keyword" lines, then sections, each a title, a blank line and its
 // rows.
@@ -38,12 +43,16 @@ class DataFileReader {
       if (is_title(words)) {
         check_header();
         check_style(words[0], line);
-        return words[0];
+        return title_of(words);
       }
       read_header_line(words);
     }
     check_header();
     file_.fail("the file ends after its header: there is no Atoms section");
+  }
+
+  static std::string title_of(const Words& words) {
+    return fmt::format("{}", fmt::join(words, " "));
   }
 
   static bool is_title(const Words& words) {
@@ -103,8 +112,10 @@ class DataFileReader {
 
   // Reads the rows of one section; returns the next section's title, empty at the end of the file.
   std::string read_section(const std::string& title) {
-    if (title != "Masses" && title != "Atoms" && title != "Velocities") {
-      file_.fail("section '" + title + "' is not known; expected Masses, Atoms or Velocities");
+    if (title != "Masses" && title != kPairs && title != kMixedPairs && title != "Atoms" &&
+        title != "Velocities") {
+      file_.fail("section '" + title +
+                 "' is not known; expected Masses, Pair Coeffs, Atoms or Velocities");
     }
     std::string line;
     while (file_.next(line)) {
@@ -112,9 +123,11 @@ class DataFileReader {
       if (words.empty()) continue;
       if (is_title(words)) {
         check_style(words[0], line);
-        return words[0];
+        return title_of(words);
       }
       if (title == "Masses") read_mass(words);
+      if (title == kPairs) read_pair(words, 1);
+      if (title == kMixedPairs) read_pair(words, 2);
       if (title == "Atoms") read_atom(words);
       if (title == "Velocities") read_velocity(words);
     }
@@ -125,6 +138,15 @@ class DataFileReader {
     if (words.size() != 2) file_.fail("a mass row is 'type mass'");
     if (to_double(file_, words[1], "a mass") != 1.0)
       file_.fail("this program has unit mass, the file says " + words[1]);
+  }
+
+  // 'type [type] epsilon sigma', perhaps with a cutoff: that is the command line's.
+  void read_pair(const Words& words, std::size_t types) {
+    if (words.size() < types + 2) file_.fail("a row of pair coefficients is 'type epsilon sigma'");
+    for (std::size_t i = types; i < types + 2; ++i)
+      if (to_double(file_, words[i], "a pair coefficient") != 1.0)
+        file_.fail("this program has epsilon and sigma 1, the file says " + words[types] + " and " +
+                   words[types + 1]);
   }
 
   void read_atom(const Words& words) {
@@ -156,9 +178,8 @@ class DataFileReader {
     for (int d = 0; d < 3; ++d) {
       const double lo = sample_.box.lo[d], hi = sample_.box.hi[d];
       if (atom.x[d] < lo || atom.x[d] > hi) {
-        file_.fail("atom " + std::to_string(atom.id) + " lies outside the box: " +
-                   static_cast<char>('x' + d) + " = " + std::to_string(atom.x[d]) + ", box " +
-                   std::to_string(lo) + " .. " + std::to_string(hi));
+        file_.fail(fmt::format("atom {} lies outside the box: {} = {}, box {} .. {}", atom.id,
+                               "xyz"[d], atom.x[d], lo, hi));
       }
       if (atom.x[d] == hi) {
         atom.x[d] = lo;

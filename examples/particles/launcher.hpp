@@ -42,7 +42,10 @@ class Launcher {
     config.grid = exec::dim3(static_cast<unsigned>(blocks));
     config.block = exec::dim3(static_cast<unsigned>(shape_.threads));
     config.cooperative = true;
-    check(exec::launch(config, kernel, std::forward<A>(arguments)...), "launching a kernel");
+    if (exec::launch(config, kernel, std::forward<A>(arguments)...) != CHIMEX_OK)
+      throw std::runtime_error(
+          fmt::format("launching a kernel of {} blocks of {} threads failed: {}", blocks,
+                      shape_.threads, exec::last_error()));
   }
 
   Shape shape_;

@@ -45,6 +45,18 @@ TEST(DataFile, HoldsAtomsAndVelocitiesOfLammps) {
   EXPECT_NEAR(temperature_of(sample), 1.44, 1e-14);
 }
 
+TEST(DataFile, TakesThePairCoefficientsThatLammpsWrites) {
+  const std::string path = testing::TempDir() + "pair_coefficients";
+  std::ifstream original(kData + "/data.lj.256.step0");
+  std::ofstream copy(path);
+  for (std::string line; std::getline(original, line);) {
+    if (line.rfind("Atoms", 0) == 0) copy << "Pair Coeffs # lj/cut\n\n1 1 1 2.5\n\n";
+    copy << line << '\n';
+  }
+  copy.close();
+  EXPECT_EQ(read_data_file(path).atoms.size(), 256u);
+}
+
 TEST(DataFile, KeepsImageCounts) {
   const Sample sample = read_data_file(kData + "/data.lj.4k.melt.check");
   EXPECT_EQ(sample.atoms[0].image, (Image{-1, -1, -1}));

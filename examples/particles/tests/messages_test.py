@@ -68,6 +68,8 @@ def main():
         ("no dump", 1, ["--lattice", 4, "--validate", small], ["data.lj.256.step0:1", "ITEM: TIMESTEP"]),
         ("other atoms", 2, ["--lattice", 5, "--steps", 0, "--validate", args.data / "dump.lj.256.exact.xvf"],
          ["256", "500"]),
+        ("too many blocks", 2, ["--lattice", 4, "--threads", 1024, "--blocks", 300],
+         ["a kernel of 300 blocks of 1024 threads failed", "can be resident"]),
         ("dump nowhere", 2, ["--lattice", 4, "--dump", "/nowhere/dump"], ["/nowhere/dump", "cannot be written"]),
     ]
     file_case("header", with_line(3, "256 atomz"), ":3:", "atomz")
@@ -89,6 +91,8 @@ def main():
               "cells")
     system_case("one_atom", one_atom, "1 atom:", "at least 2")
     system_case("on_each_other", with_line(18, "3 1 0 0 0 0 0 0"), "not a finite number")
+    file_case("pairs", lambda lines: lines[:13] + ["Pair Coeffs # lj/cut", "", "1 1 1.5", ""] + lines[13:],
+              "epsilon and sigma 1, the file says 1 and 1.5")
     file_case("section", lambda lines: lines + ["Bonds", "", "1 1 2"], "'Bonds'")
 
     for name, pes, options, words in cases:

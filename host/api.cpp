@@ -147,7 +147,7 @@ void chime_global_exit(int status) {
 
 int chimex_init_status(void) {
   PeSlot* slot = current_slot();
-  if (!slot) return had_a_pe() ? CHIMEX_STATUS_FINALIZED : CHIMEX_STATUS_NOT_INITIALIZED;
+  if (!slot) return pe_has_left() ? CHIMEX_STATUS_FINALIZED : CHIMEX_STATUS_NOT_INITIALIZED;
   return slot->is_ready.load(std::memory_order_acquire) ? CHIMEX_STATUS_INITIALIZED
                                                         : CHIMEX_STATUS_BOOTSTRAPPED;
 }

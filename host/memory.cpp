@@ -57,6 +57,10 @@ void* collective_align(std::size_t alignment, std::size_t bytes) {
   if (!std::has_single_bit(alignment))
     throw Error("symmetric heap", CHIMEX_ERR_INVALID,
                 fmt::format("the alignment {} is not a power of two", alignment));
+  if (alignment > kHeapAlignment)
+    throw Error("symmetric heap", CHIMEX_ERR_INVALID,
+                fmt::format("the alignment {} is larger than the heap's own, {}", alignment,
+                            kHeapAlignment));
   return meet_and_allocate({CollectiveCall::Kind::kAlign, bytes, alignment}, alignment);
 }
 

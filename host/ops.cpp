@@ -402,7 +402,20 @@ void chime_host_sync_all(void) {
       "chime_sync_all", [](const Context& ctx) { sync_all(ctx, Thread{}); }, gpu_ops::barrier);
 }
 
-// Addresses alone: the same on both.
+// Addresses and paths alone: the same on both.
+int chime_pe_accessible(int pe) {
+  return guarded("chime_pe_accessible", [=] {
+    return static_cast<int>(rma_path(ready_slot().context, pe) != Path::kNone);
+  });
+}
+
+int chime_addr_accessible(const void* addr, int pe) {
+  return guarded("chime_addr_accessible", [=] {
+    const Context& ctx = ready_slot().context;
+    return static_cast<int>(rma_path(ctx, pe) != Path::kNone && is_in_heap(ctx, addr, 1));
+  });
+}
+
 void* chime_host_ptr(const void* dst, int pe) {
   return guarded("chime_ptr", [=]() -> void* {
     return ptr(ready_slot().context, static_cast<std::byte*>(const_cast<void*>(dst)), pe);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <vector>
@@ -21,8 +22,10 @@ namespace {
 struct Process {
   std::mutex mutex;
   std::vector<std::unique_ptr<PeSlot>> slots;
-  // The PE of threads that are bound to none: the only one of the process, else null.
+  // The PE of threads that are bound to none: the only one of the process, else null. The last that
+  // is left of several is nobody's but its own thread's.
   std::atomic<PeSlot*> only{nullptr};
+  bool has_several = false;
 };
 
 Process& process() {
@@ -44,8 +47,9 @@ void find_only_slot(Process& all) {
       found = slot.get();
       ++alive;
     }
+  all.has_several = alive > 1 || (alive == 1 && all.has_several);
   // Publishes the slot: pairs with the acquire in current_slot below.
-  all.only.store(alive == 1 ? found : nullptr, std::memory_order_release);
+  all.only.store(all.has_several ? nullptr : found, std::memory_order_release);
 }
 
 void bind(PeSlot& slot) { bound_slot = &slot; }
@@ -83,10 +87,13 @@ PeSlot* bound_slot_of_thread() {
   return bound_slot && is_alive(*bound_slot) ? bound_slot : nullptr;
 }
 
-bool had_a_pe() {
+bool pe_has_left() {
+  if (current_slot()) return false;
+  if (bound_slot) return true;
   Process& all = process();
   std::lock_guard lock(all.mutex);
-  return !all.slots.empty();
+  return !all.slots.empty() && std::none_of(all.slots.begin(), all.slots.end(),
+                                            [](const auto& slot) { return is_alive(*slot); });
 }
 
 PeSlot* current_slot() {

@@ -38,8 +38,9 @@ PeSlot* current_slot();
 // The PE that this very thread initialised or bound; null if it has none of its own.
 PeSlot* bound_slot_of_thread();
 
-// Whether this process ever had a PE.
-bool had_a_pe();
+// Whether the calling thread had a PE that has left; for a thread that never had its own, whether
+// all PEs of the process have.
+bool pe_has_left();
 
 // The calling thread's PE; throws Error{NOT_INITIALIZED} that says which call is missing.
 Runtime& current_runtime();

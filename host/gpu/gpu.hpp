@@ -13,6 +13,10 @@
 
 namespace chime::host {
 
+// Of a heap's first address, and so the largest alignment of what is in it: the granule of GPUs'
+// address spaces, and a huge page.
+inline constexpr std::size_t kHeapAlignment = std::size_t{2} << 20;
+
 using NativeStream = void*;  // cudaStream_t, or simt::Stream*
 
 // Memory that other processes can map. Owns the mapping; frees it on destruction.
@@ -52,8 +56,8 @@ class Gpu {
   // "0000:81:00.0"; empty for the CPU.
   virtual std::string pci_address() const = 0;
 
-  // The symmetric heap: reserved, mapped and exportable. Throws Error with the limit or variable to
-  // change.
+  // The symmetric heap: reserved, mapped at a multiple of kHeapAlignment and exportable. Throws
+  // Error with the limit or variable to change.
   virtual std::unique_ptr<DeviceMemory> allocate_heap(std::size_t bytes) = 0;
 
   // Maps a peer's heap into this PE's address space. `fd` stays the caller's.

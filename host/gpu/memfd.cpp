@@ -10,8 +10,25 @@ namespace {
 
 std::string mebibytes(std::size_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
-std::byte* map_shared(int fd, std::size_t bytes) {
-  void* address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+// Addresses for `bytes` from a multiple of `alignment` on; MAP_FAILED if there are none.
+void* reserve(std::size_t bytes, std::size_t alignment) {
+  const std::size_t slack = alignment - kPageAlignment;
+  void* const reserved =
+      ::mmap(nullptr, bytes + slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (reserved == MAP_FAILED) return reserved;
+  const std::size_t before = -reinterpret_cast<std::uintptr_t>(reserved) & (alignment - 1);
+  std::byte* const first = static_cast<std::byte*>(reserved) + before;
+  const std::size_t end = (bytes + kPageAlignment - 1) / kPageAlignment * kPageAlignment;
+  if (before > 0) ::munmap(reserved, before);
+  if (before < slack) ::munmap(first + end, slack - before);
+  return first;
+}
+
+std::byte* map_shared(int fd, std::size_t bytes, std::size_t alignment) {
+  void* address = reserve(bytes, alignment);
+  if (address != MAP_FAILED)
+    address = ::mmap(address, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
+                     fd, 0);
   if (address == MAP_FAILED)
     throw system_error("shared memory", "cannot map " + mebibytes(bytes) +
                                             " (ulimit -v and vm.overcommit_memory bound it; "
@@ -47,14 +64,15 @@ class MemfdMemory final : public DeviceMemory {
 
 }  // namespace
 
-std::unique_ptr<DeviceMemory> create_memfd(const char* name, std::size_t bytes) {
+std::unique_ptr<DeviceMemory> create_memfd(const char* name, std::size_t bytes,
+                                           std::size_t alignment) {
   int fd = ::memfd_create(name, MFD_CLOEXEC);
   if (fd < 0) throw system_error("shared memory", "memfd_create failed (see ulimit -n)");
   try {
     if (::ftruncate(fd, static_cast<off_t>(bytes)) != 0)
       throw system_error("shared memory", "cannot give the heap " + mebibytes(bytes) +
                                               " (CHIME_SYMMETRIC_SIZE makes it smaller)");
-    return std::make_unique<MemfdMemory>(fd, map_shared(fd, bytes), bytes);
+    return std::make_unique<MemfdMemory>(fd, map_shared(fd, bytes, alignment), bytes);
   } catch (...) {
     ::close(fd);
     throw;
@@ -62,7 +80,7 @@ std::unique_ptr<DeviceMemory> create_memfd(const char* name, std::size_t bytes) 
 }
 
 std::unique_ptr<DeviceMemory> map_memfd(int fd, std::size_t bytes) {
-  return std::make_unique<MemfdMemory>(-1, map_shared(fd, bytes), bytes);
+  return std::make_unique<MemfdMemory>(-1, map_shared(fd, bytes, kPageAlignment), bytes);
 }
 
 }  // namespace chime::host

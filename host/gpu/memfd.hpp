@@ -10,9 +10,12 @@
 
 namespace chime::host {
 
-// New memory, zero, page-aligned, taken from the system only when touched. `name` shows in
-// /proc/<pid>/maps.
-std::unique_ptr<DeviceMemory> create_memfd(const char* name, std::size_t bytes);
+inline constexpr std::size_t kPageAlignment = 4096;
+
+// New memory, zero, taken from the system only when touched, at a multiple of `alignment`, whole
+// pages. `name` shows in /proc/<pid>/maps.
+std::unique_ptr<DeviceMemory> create_memfd(const char* name, std::size_t bytes,
+                                           std::size_t alignment = kPageAlignment);
 
 // Another process's memfd. `fd` stays the caller's.
 std::unique_ptr<DeviceMemory> map_memfd(int fd, std::size_t bytes);

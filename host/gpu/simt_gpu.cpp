@@ -33,7 +33,7 @@ class SimtGpu final : public Gpu {
   std::string pci_address() const override { return {}; }
 
   std::unique_ptr<DeviceMemory> allocate_heap(std::size_t bytes) override {
-    return create_memfd("chime-heap", bytes);
+    return create_memfd("chime-heap", bytes, kHeapAlignment);
   }
   std::unique_ptr<DeviceMemory> map_peer_heap(int fd, std::size_t bytes) override {
     return map_memfd(fd, bytes);

@@ -84,6 +84,11 @@ CHIME_EXPORT void chime_global_exit(int status);
 CHIME_EXPORT int chimex_host_my_pe(void);
 CHIME_EXPORT int chimex_host_n_pes(void);
 
+// 1 or 0: whether puts, gets and atomics reach `pe` from here; whether addr is an address that they
+// reach at `pe`: in the symmetric heap. 0 for a PE that does not exist.
+CHIME_EXPORT int chime_pe_accessible(int pe);
+CHIME_EXPORT int chime_addr_accessible(const void* addr, int pe);
+
 CHIME_EXPORT void chime_info_get_version(int* major, int* minor);  // CHIME_SPEC_*
 CHIME_EXPORT void chime_info_get_name(char* name);                 // CHIME_MAX_NAME_LEN bytes
 CHIME_EXPORT void chimex_vendor_get_version_info(int* major, int* minor, int* patch);
@@ -133,6 +138,8 @@ enum {
   CHIMEX_STATUS_INITIALIZED = 2,
   CHIMEX_STATUS_FINALIZED = 3
 };
+// Of the calling thread's PE: FINALIZED once it has left; NOT_INITIALIZED in a thread that has none
+// while others of the process are there (chimex_pe_bind).
 CHIME_EXPORT int chimex_init_status(void);
 
 // Host calls act on the calling thread's PE. A process with one PE needs no binding; with several,
@@ -142,8 +149,9 @@ CHIME_EXPORT int chimex_pe_bind(int pe);
 // ---- Memory management (9.3) -------------------------------------------------------------------
 
 // Collective, same size on every PE (checked: a mismatch names both sizes). Returns a symmetric
-// address aligned to 512 bytes (16 for chime_align's smaller requests), null for size 0. Implies a
-// barrier. Memory is not cleared except by chime_calloc. CHIME_SYMMETRIC_SIZE sets the heap's size.
+// address, null for size 0, aligned to 512 bytes; by chime_align to `alignment`, a power of two up
+// to 2 MiB, and at least to 16. Implies a barrier. Memory is not cleared except by chime_calloc.
+// CHIME_SYMMETRIC_SIZE sets the heap's size.
 CHIME_EXPORT void* chime_malloc(size_t size);
 CHIME_EXPORT void* chime_calloc(size_t count, size_t size);
 CHIME_EXPORT void* chime_align(size_t alignment, size_t size);

@@ -18,7 +18,7 @@ static_assert(sizeof(CUmemFabricHandle) == 64, "the size that gpu.hpp promises")
 
 // Physical memory comes in multiples of this on every GPU that Chime supports (checked): both sides
 // of an exchange round up alike without asking each other.
-constexpr std::size_t kGranule = std::size_t{2} << 20;
+constexpr std::size_t kGranule = kHeapAlignment;
 
 std::size_t whole_granules(std::size_t bytes) {
   return (bytes + kGranule - 1) / kGranule * kGranule;

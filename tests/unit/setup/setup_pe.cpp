@@ -107,6 +107,9 @@ void exchanges_words() {
   chime_malloc(7);
   auto words = static_cast<int*>(chime_calloc(static_cast<std::size_t>(n()), sizeof(int)));
   auto odd = static_cast<char*>(chime_align(4096, 1));
+  for (std::size_t alignment = 1; alignment <= 2u << 20; alignment *= 2)
+    if (reinterpret_cast<std::uintptr_t>(chime_align(alignment, 1)) % alignment != 0)
+      say("not aligned to " + std::to_string(alignment));
   for (int pe = 0; pe < n(); ++pe) {
     std::byte* there = chime::context().peer_heap[pe];
     if (!there) continue;
@@ -115,6 +118,10 @@ void exchanges_words() {
   chime_free(chime_malloc(1));  // a barrier
   std::string seen;
   for (int pe = 0; pe < n(); ++pe) seen += std::to_string(words[pe]) + " ";
+  std::string reached;
+  for (int pe = -1; pe <= n(); ++pe)
+    reached += std::to_string(chime_pe_accessible(pe) + chime_addr_accessible(words, pe));
+  say("reaches " + reached + std::to_string(chime_addr_accessible(&seen, me())));
   say("sees " + seen + "at heap + " + std::to_string(offset(words)) + " and heap + " +
       std::to_string(offset(odd)));
   chime_finalize();
@@ -180,6 +187,7 @@ void thread_as_pe(int pe, int pes, const chimex_uniqueid_t& id) {
   for (int from = 0; from < pes; ++from) seen += std::to_string(words[from]) + " ";
   say("sees " + seen + "at heap + " + std::to_string(offset(words)));
   std::thread helper([pe] {
+    say("helper has status " + std::to_string(chimex_init_status()));
     say(std::string("helper: ") + (chime_malloc(8) ? "got memory" : chimex_last_error()));
     say("helper binds: " + std::to_string(chimex_pe_bind(pe)));
     say("helper is PE " + std::to_string(chime_my_pe()));
@@ -187,6 +195,7 @@ void thread_as_pe(int pe, int pes, const chimex_uniqueid_t& id) {
   helper.join();
   chime_free(words);
   chime_finalize();
+  say("has left with status " + std::to_string(chimex_init_status()));
 }
 
 void is_three_threads() {

@@ -110,13 +110,16 @@ TEST(Memory, OffsetsAgreeAndPeersSeeEachOther) {
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(count(outcome.output, "sees 1 2 3 at heap + 66048 and heap + 69632"), 3)
       << outcome.output;
+  EXPECT_EQ(count(outcome.output, "reaches 022200"), 3) << outcome.output;
+  EXPECT_EQ(count(outcome.output, "not aligned"), 0) << outcome.output;
 }
 
 TEST(Memory, P2pOffMapsNoPeer) {
   Outcome outcome = job(2, "exchanges_words", "CHIME_P2P=off");
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_THAT(outcome.output,
-              AllOf(HasSubstr("PE 0 says sees 1 0 at"), HasSubstr("PE 1 says sees 0 2 at")));
+              AllOf(HasSubstr("PE 0 says sees 1 0 at"), HasSubstr("PE 1 says sees 0 2 at"),
+                    HasSubstr("PE 0 says reaches 02000"), HasSubstr("PE 1 says reaches 00200")));
 }
 
 TEST(Memory, DifferentSizesAreNamedOnEveryPe) {

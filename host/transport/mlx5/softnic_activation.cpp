@@ -32,9 +32,11 @@ fs::path own_folder() {
 fs::path find_library(const std::string& wanted) {
   if (!wanted.empty()) return wanted;
   const fs::path here = own_folder();
-  // An install prefix; the build tree.
-  for (const fs::path& place : {here / "libsoftnic.so", here / "../softnic/libsoftnic.so"})
-    if (fs::exists(place)) return fs::canonical(place);
+  // Seen from libchime.so in an install prefix and in the build tree; from tools, which carry its
+  // objects, in both.
+  for (const char* place : {"libsoftnic.so", "../softnic/libsoftnic.so", "../lib/libsoftnic.so",
+                            "../../softnic/libsoftnic.so"})
+    if (fs::exists(here / place)) return fs::canonical(here / place);
   refuse(
       fmt::format("libsoftnic.so is not beside libchime.so ({}); set CHIME_SOFTNIC_LIBRARY to "
                   "where it is",

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <thread>
 
 #include "options.hpp"
 #include "table.hpp"
@@ -77,6 +78,17 @@ inline void need_pes(int n, const char* program) {
   std::exit(2);
 }
 
+// The end of a benchmark in which only PE 0 works: returns at the others when it calls this. They
+// sleep, because one that spins takes a core from a NIC that is emulated. `word` is symmetric, 0.
+inline void end_together(std::uint64_t* word) {
+  if (chime_my_pe() == 0) {
+    for (int pe = 1; pe < chime_n_pes(); ++pe) chime_uint64_p(word, 1, pe);
+    chime_quiet();
+  }
+  while (chime_my_pe() != 0 && chime_signal_fetch(word) == 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
 // memcpy to mapped memory that the compiler may not shorten.
 inline void copy_bytes(void* dst, const void* src, std::size_t bytes) {
   std::memcpy(dst, src, bytes);
@@ -84,15 +96,15 @@ inline void copy_bytes(void* dst, const void* src, std::size_t bytes) {
 }
 
 // Half a round trip of one cache line between PE 0 and PE 1, in us: stores and loads of the two
-// host threads to each other's memory, nothing of Chime. Called by both. `word` is symmetric and
-// counts on from `*count`.
+// host threads to each other's memory, nothing of Chime; not measured where it is not mapped.
+// Called by both. `word` is symmetric and counts on from `*count`.
 inline double cache_line_us(const Options& options, std::uint64_t* word, std::uint64_t* count) {
   // Few: it never yields, and a busy machine makes it wait.
   const int iterations = options.iterations(1000);
   const int me = chime_my_pe();
-  const std::atomic_ref<std::uint64_t> mine(*word);
-  const std::atomic_ref<std::uint64_t> theirs(
-      *static_cast<std::uint64_t*>(chime_ptr(word, 1 - me)));
+  auto* const there = static_cast<std::uint64_t*>(chime_ptr(word, 1 - me));
+  if (there == nullptr) return kNotMeasured;
+  const std::atomic_ref<std::uint64_t> mine(*word), theirs(*there);
   const auto wait = [&](std::uint64_t value) {
     while (mine.load(std::memory_order_acquire) < value) {
     }

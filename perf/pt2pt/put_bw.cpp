@@ -57,10 +57,10 @@ std::vector<double> measure(const Options& options, std::byte* dst, const std::b
         for (int i = 0; i < kWindow; ++i) chime_putmem_nbi(dst, src, bytes, kPeer);
         chime_quiet();
       }));
-      void* const mapped = chime_ptr(dst, kPeer);
-      floor.take(host_us(windows, [&] {
-        for (int i = 0; i < kWindow; ++i) copy_bytes(mapped, src, bytes);
-      }));
+      if (void* const mapped = chime_ptr(dst, kPeer))
+        floor.take(host_us(windows, [&] {
+          for (int i = 0; i < kWindow; ++i) copy_bytes(mapped, src, bytes);
+        }));
     }
     thread.take(device_us<chime::Thread>(1, dst, src, bytes, windows));
     block.take(device_us<chime::Block>(kBlockThreads, dst, src, bytes, windows));
@@ -78,6 +78,7 @@ int main(int argc, char** argv) {
   need_pes(2, "put_bw");
   auto* const dst = static_cast<std::byte*>(chime_malloc(options.max_bytes));
   auto* const src = static_cast<std::byte*>(chime_malloc(options.max_bytes));
+  auto* const end = static_cast<std::uint64_t*>(chime_calloc(1, sizeof(std::uint64_t)));
   bool written = true;
   if (chime_my_pe() == 0) {
     Table table("put bandwidth", "Size",
@@ -94,7 +95,7 @@ int main(int argc, char** argv) {
     }
     written = table.write_json(options.json);
   }
-  chime_barrier_all();
+  end_together(end);
   chime_finalize();
   return written ? 0 : 1;
 }

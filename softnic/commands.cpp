@@ -83,6 +83,7 @@ void make_cq(Device& device, const std::byte* in, CommandResult& result) {
                     std::uint64_t{cq.entries} * cq.entry_bytes);
   cq.records = records_at(device, cqc::kDbrUmemId.get(context), load_be64(context + cqc::kDbrAddr));
   if (!cq.ring || !cq.records) return fail(result, kBadResource, 5);
+  if (!device.umem(create_cq::kUmemId.get(in))->is_writable) return fail(result, kBadResource, 23);
   result.created = Created::kCq;
   result.number = device.add_cq(cq).cqn;
   command::kObjectNumber.set(result.out.data(), result.number);

@@ -2,6 +2,7 @@
 // the attribute itself, longer ones behind its pointer.
 #pragma once
 
+#include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 
 #include <algorithm>
@@ -12,28 +13,14 @@
 #include <vector>
 
 #include "gpu_memory.hpp"
+#include "mappings.hpp"
 
 namespace softnic {
 
-// Whether the program has all of [start, start + bytes): the kernel cannot pin or copy what is not
-// there.
-bool is_mapped(std::uint64_t start, std::uint64_t bytes);
-
-// The same for a doorbell record, which is read and written as two words.
-inline bool is_mapped_record(std::uint64_t address) {
-  return address % 4 == 0 && is_mapped(address, 8);
-}
-
-// Whether the program may read all of it. One byte a page is read: for messages, not for regions.
-bool is_readable(std::uint64_t start, std::uint64_t bytes);
-
-// Copies into the program's memory; false where it may not be written.
-bool copy_out(std::uint64_t to, const void* from, std::size_t bytes);
-
 // Takes hold of memory that objects of the device are to be in, of the program or of a GPU: 0, or
 // EFAULT where there is none.
-inline int pin(std::uint64_t start, std::uint64_t bytes, GpuHold& gpu) {
-  if (!is_gpu_memory(start)) return is_mapped(start, bytes) ? 0 : EFAULT;
+inline int pin(std::uint64_t start, std::uint64_t bytes, Use use, GpuHold& gpu) {
+  if (!is_gpu_memory(start)) return can_pin(start, bytes, use) ? 0 : EFAULT;
   gpu = hold_gpu_memory(start, bytes);
   return gpu ? 0 : EFAULT;
 }
@@ -42,7 +29,8 @@ class Message {
  public:
   explicit Message(ib_uverbs_ioctl_hdr* header) : header_(header) {}
 
-  // 0, or what the kernel answers to a message that cannot be read.
+  // 0, or what the kernel answers to a message that cannot be read. What its attributes point to is
+  // check_attributes()'s (attributes.hpp).
   int check() const {
     const auto at = reinterpret_cast<std::uint64_t>(header_);
     if (!is_readable(at, sizeof *header_)) return EFAULT;
@@ -50,15 +38,15 @@ class Message {
         header_->length != sizeof *header_ + header_->num_attrs * sizeof(ib_uverbs_attr))
       return EINVAL;
     if (header_->reserved1 || header_->reserved2) return EPROTONOSUPPORT;
-    if (!is_readable(at, header_->length)) return EFAULT;
-    for (unsigned i = 0; i < header_->num_attrs; ++i)
-      if (header_->attrs[i].len > 8 && !is_readable(header_->attrs[i].data, header_->attrs[i].len))
-        return EFAULT;
-    return 0;
+    if (header_->driver_id != RDMA_DRIVER_MLX5) return EINVAL;
+    return is_readable(at, header_->length) ? 0 : EFAULT;
   }
   // Whether an answer had nowhere to go.
   bool faulted() const { return faulted_; }
 
+  std::span<const ib_uverbs_attr> attributes() const {
+    return {header_->attrs, header_->num_attrs};
+  }
   unsigned object() const { return header_->object_id; }
   unsigned method() const { return header_->method_id; }
   bool has(unsigned id) const { return find(id) != nullptr; }

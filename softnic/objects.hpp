@@ -41,13 +41,15 @@ struct MemoryRegion {
   };
   std::vector<Piece> pieces;
   std::uint32_t log_piece = 0;
-  GpuHold gpu;  // null: memory of the host
+  GpuHold gpu;                     // null: memory of the host
+  std::uint64_t seen_in_turn = 0;  // the engine's turn in which all of it was there
 };
 
 // Pages of the process that a DevX program handed to the device for queues and doorbell records.
 struct Umem {
   std::byte* base = nullptr;
   std::uint64_t bytes = 0;
+  bool is_writable = false;  // by the device
   GpuHold gpu = nullptr;
 };
 

@@ -5,7 +5,9 @@
 #include <rdma/mlx5_user_ioctl_cmds.h>
 
 #include <cerrno>
+#include <cstddef>
 
+#include "attributes.hpp"
 #include "trace.hpp"
 #include "uverbs_call.hpp"
 
@@ -23,29 +25,55 @@ constexpr std::uint32_t extended(std::uint32_t command) {
 struct WriteCommand {
   std::uint32_t number;
   const char* name;
+  std::size_t in, out;  // bytes, at least
   int (*serve)(Call&);
 };
+// What an extended command was when it was new: later kernels only added to the end of its
+// structures.
+constexpr std::size_t kFirstQueryDeviceEx =
+    offsetof(ib_uverbs_ex_query_device_resp, response_length) + 4;
 constexpr WriteCommand kWriteCommands[] = {
-    {IB_USER_VERBS_CMD_QUERY_DEVICE, "QUERY_DEVICE", query_device},
-    {extended(IB_USER_VERBS_EX_CMD_QUERY_DEVICE), "QUERY_DEVICE_EX", query_device_ex},
-    {IB_USER_VERBS_CMD_ALLOC_PD, "ALLOC_PD", alloc_pd},
-    {IB_USER_VERBS_CMD_REG_MR, "REG_MR", reg_mr},
-    {IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL, "CREATE_COMP_CHANNEL", create_comp_channel},
-    {IB_USER_VERBS_CMD_MODIFY_QP, "MODIFY_QP", modify_qp},
-    {extended(IB_USER_VERBS_EX_CMD_MODIFY_QP), "MODIFY_QP_EX", modify_qp},
-    {IB_USER_VERBS_CMD_QUERY_QP, "QUERY_QP", query_qp},
-    {IB_USER_VERBS_CMD_CREATE_AH, "CREATE_AH", create_ah},
-    {IB_USER_VERBS_CMD_MODIFY_SRQ, "MODIFY_SRQ", modify_srq},
-    {IB_USER_VERBS_CMD_QUERY_SRQ, "QUERY_SRQ", query_srq},
-    {extended(IB_USER_VERBS_EX_CMD_MODIFY_CQ), "MODIFY_CQ_EX",
+    {IB_USER_VERBS_CMD_QUERY_DEVICE, "QUERY_DEVICE", sizeof(ib_uverbs_query_device),
+     sizeof(ib_uverbs_query_device_resp), query_device},
+    {extended(IB_USER_VERBS_EX_CMD_QUERY_DEVICE), "QUERY_DEVICE_EX",
+     sizeof(ib_uverbs_ex_query_device), kFirstQueryDeviceEx, query_device_ex},
+    {IB_USER_VERBS_CMD_ALLOC_PD, "ALLOC_PD", sizeof(ib_uverbs_alloc_pd),
+     sizeof(ib_uverbs_alloc_pd_resp), alloc_pd},
+    {IB_USER_VERBS_CMD_REG_MR, "REG_MR", sizeof(ib_uverbs_reg_mr), sizeof(ib_uverbs_reg_mr_resp),
+     reg_mr},
+    {IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL, "CREATE_COMP_CHANNEL",
+     sizeof(ib_uverbs_create_comp_channel), sizeof(ib_uverbs_create_comp_channel_resp),
+     create_comp_channel},
+    {IB_USER_VERBS_CMD_MODIFY_QP, "MODIFY_QP", sizeof(ib_uverbs_modify_qp), 0, modify_qp},
+    {extended(IB_USER_VERBS_EX_CMD_MODIFY_QP), "MODIFY_QP_EX", sizeof(ib_uverbs_modify_qp),
+     sizeof(ib_uverbs_ex_modify_qp_resp), modify_qp},
+    {IB_USER_VERBS_CMD_QUERY_QP, "QUERY_QP", sizeof(ib_uverbs_query_qp),
+     sizeof(ib_uverbs_query_qp_resp), query_qp},
+    {IB_USER_VERBS_CMD_CREATE_AH, "CREATE_AH", sizeof(ib_uverbs_create_ah),
+     sizeof(ib_uverbs_create_ah_resp), create_ah},
+    {IB_USER_VERBS_CMD_MODIFY_SRQ, "MODIFY_SRQ", sizeof(ib_uverbs_modify_srq), 0, modify_srq},
+    {IB_USER_VERBS_CMD_QUERY_SRQ, "QUERY_SRQ", sizeof(ib_uverbs_query_srq),
+     sizeof(ib_uverbs_query_srq_resp), query_srq},
+    {extended(IB_USER_VERBS_EX_CMD_MODIFY_CQ), "MODIFY_CQ_EX", sizeof(ib_uverbs_ex_modify_cq), 0,
      nothing},  // moderation: events are never moderated
 };
 
+// libibverbs finds out by the ENOSPC of an empty one whether commands may come this way.
+int run_write_command(Call& call, const WriteCommand& command) {
+  if (call.message.bytes(UVERBS_ATTR_CORE_IN).size() < command.in ||
+      call.message.out_size(UVERBS_ATTR_CORE_OUT) < command.out)
+    return ENOSPC;
+  return command.serve(call);
+}
+
 int invoke_write(Call& call) {
   const auto number = static_cast<std::uint32_t>(call.message.number(UVERBS_ATTR_WRITE_CMD));
+  constexpr std::uint32_t kKnownBits =
+      IB_USER_VERBS_CMD_COMMAND_MASK | IB_USER_VERBS_CMD_FLAG_EXTENDED;
+  if (number & ~kKnownBits) return EINVAL;
   for (const WriteCommand& command : kWriteCommands) {
     if (command.number != number) continue;
-    const int error = command.serve(call);
+    const int error = run_write_command(call, command);
     trace::message("write", command.name, number, error);
     return error;
   }
@@ -102,7 +130,8 @@ int serve(Nic& nic, int fd, ib_uverbs_ioctl_hdr* header) {
   if (const int error = call.message.check()) return error;
   for (const Method& method : kMethods) {
     if (method.object != call.message.object() || method.method != call.message.method()) continue;
-    int error = method.serve(call);
+    int error = check_attributes(call.message);
+    if (error == 0) error = method.serve(call);
     if (error == 0 && call.message.faulted()) error = EFAULT;
     trace::message("ioctl", method.name, header->object_id << 16 | header->method_id, error);
     return error;

@@ -193,9 +193,14 @@ int reg_umem(Call& call) {
   Umem umem{reinterpret_cast<std::byte*>(m.number(MLX5_IB_ATTR_DEVX_UMEM_REG_ADDR)),
             m.number(MLX5_IB_ATTR_DEVX_UMEM_REG_LEN)};
   if (m.has(MLX5_IB_ATTR_DEVX_UMEM_REG_DMABUF_FD)) return EOPNOTSUPP;  // as reg_dmabuf_mr
-  if (!umem.base || umem.bytes == 0) return EINVAL;
   const auto start = reinterpret_cast<std::uint64_t>(umem.base);
-  if (const int error = pin(start, umem.bytes, umem.gpu)) return error;
+  const auto access = static_cast<std::uint32_t>(m.number(MLX5_IB_ATTR_DEVX_UMEM_REG_ACCESS));
+  if (access & ~(kLocalWrite | kRemoteWrite | kRemoteRead)) return EINVAL;
+  if (access & kRemoteWrite && !(access & kLocalWrite)) return EINVAL;
+  if (umem.bytes == 0 || start + umem.bytes < start) return EINVAL;
+  umem.is_writable = access & kLocalWrite;
+  const Use use = umem.is_writable ? Use::kWrite : Use::kRead;
+  if (const int error = pin(start, umem.bytes, use, umem.gpu)) return error;
   const std::uint32_t id = call.device.add_umem(umem);
   call.message.set_handle(MLX5_IB_ATTR_DEVX_UMEM_REG_HANDLE,
                           call.handles.add(Kind::kUmem, id, call.file));

@@ -47,11 +47,16 @@ int create_devx_event_channel(Call& call) {
 // DevX: `types` of an object's events go to a channel with a cookie. Events of no object (of the
 // port) never happen here.
 int subscribe_event(Call& call) {
+  constexpr std::size_t kMostTypes = 16;
   const Message& m = call.message;
-  Owner* owner = owner_of(call, m.handle(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_OBJ_HANDLE));
+  constexpr unsigned kObject = MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_OBJ_HANDLE;
   const int fd = m.fd(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_FD_HANDLE);
   if (!call.device.channel(fd)) return EBADF;
+  if (m.has(kObject) && !call.handles.find(m.handle(kObject), call.file)) return ENOENT;
+  Owner* owner = owner_of(call, m.handle(kObject));
+  if (owner && !owner->is_devx) return EINVAL;
   const auto types = m.bytes(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_TYPE_NUM_LIST);
+  if (types.size() % 2 != 0 || types.size() / 2 > kMostTypes) return EINVAL;
   const std::uint64_t cookie = m.number(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_COOKIE);
   for (std::size_t at = 0; owner && at + 2 <= types.size(); at += 2)
     owner->subscriptions.push_back({load<std::uint16_t>(types.data() + at), fd, cookie});

@@ -3,13 +3,9 @@
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/mlx5-abi.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 #include "identity.hpp"
 #include "path.hpp"
@@ -23,40 +19,9 @@ constexpr std::uint64_t kPage = 4096;
 // upper ones are hints that a kernel without them heeds not.
 constexpr std::uint32_t kAccessFlags =
     0x3f | IB_UVERBS_ACCESS_HUGETLB | IB_UVERBS_ACCESS_OPTIONAL_RANGE;
+constexpr std::uint32_t kWritable =
+    kLocalWrite | kRemoteWrite | kRemoteAtomic | IB_UVERBS_ACCESS_MW_BIND;
 }  // namespace
-
-// msync(MS_ASYNC) writes nothing: it walks the mappings and says whether there is a hole. Other
-// ways cost by the page, and a region may be a reservation of terabytes.
-bool is_mapped(std::uint64_t start, std::uint64_t bytes) {
-  const std::uint64_t first = start / kPage * kPage;
-  if (bytes == 0) return true;
-  if (start + bytes < start) return false;
-  return ::syscall(SYS_msync, first, start + bytes - first, MS_ASYNC) == 0;
-}
-
-// By the kernel's own copy, which respects protection. Where a sandbox forbids these calls (EPERM,
-// ENOSYS), what is mapped counts as allowed.
-bool is_readable(std::uint64_t start, std::uint64_t bytes) {
-  if (bytes == 0) return true;
-  if (!is_mapped(start, bytes)) return false;
-  for (std::uint64_t at = start; at < start + bytes; at = (at / kPage + 1) * kPage) {
-    std::byte one;
-    const iovec here{&one, 1}, there{reinterpret_cast<void*>(at), 1};
-    if (::process_vm_readv(::getpid(), &here, 1, &there, 1, 0) == 1) continue;
-    if (errno == EFAULT) return false;
-  }
-  return true;
-}
-
-bool copy_out(std::uint64_t to, const void* from, std::size_t bytes) {
-  if (!is_mapped(to, bytes)) return false;
-  const iovec here{const_cast<void*>(from), bytes}, there{reinterpret_cast<void*>(to), bytes};
-  const auto copied = ::process_vm_writev(::getpid(), &here, 1, &there, 1, 0);
-  if (copied == static_cast<ssize_t>(bytes)) return true;
-  if (copied >= 0 || errno == EFAULT) return false;
-  std::memcpy(there.iov_base, from, bytes);
-  return true;
-}
 
 int alloc_pd(Call& call) {
   const std::uint32_t pdn = call.device.add_pd();
@@ -89,7 +54,8 @@ int reg_mr(Call& call) {
     return EINVAL;
   if (region.bytes == 0 || region.start + region.bytes < region.start) return EINVAL;
   if (region.start % kPage != region.iova % kPage) return EINVAL;
-  if (const int error = pin(region.start, region.bytes, region.gpu)) return error;
+  const Use use = region.access & kWritable ? Use::kWrite : Use::kRead;
+  if (const int error = pin(region.start, region.bytes, use, region.gpu)) return error;
   const std::uint32_t key = call.device.add_region(region).key;
   ib_uverbs_reg_mr_resp o{};
   o.mr_handle = call.handles.add(Kind::kRegion, key, call.file);

@@ -18,6 +18,21 @@
 namespace softnic {
 namespace {
 
+bool is_service(std::uint64_t type) {
+  switch (type) {
+    case IB_UVERBS_QPT_RC:
+    case IB_UVERBS_QPT_UC:
+    case IB_UVERBS_QPT_UD:
+    case IB_UVERBS_QPT_RAW_PACKET:
+    case IB_UVERBS_QPT_XRC_INI:
+    case IB_UVERBS_QPT_XRC_TGT:
+    case IB_UVERBS_QPT_DRIVER:
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool transport_of(std::uint64_t type, Transport& transport) {
   switch (type) {
     case IB_UVERBS_QPT_RC:
@@ -82,7 +97,8 @@ void set_attributes(QueuePair& qp, const ib_uverbs_modify_qp& m) {
 int take_named(Call& call, QueuePair& qp) {
   const auto take = [&](Kind kind, unsigned id, std::uint32_t& number) {
     number = call.named(kind, id);
-    return number == 0 ? call.refusal(id) : 0;
+    if (number != 0) return 0;
+    return call.message.has(id) ? call.refusal(id) : ENOENT;  // XRC ones could do without
   };
   int refusal = take(Kind::kPd, UVERBS_ATTR_CREATE_QP_PD_HANDLE, qp.pd);
   if (!refusal) refusal = take(Kind::kCq, UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE, qp.send_cqn);
@@ -98,7 +114,9 @@ int create_qp(Call& call) {
   const Message& m = call.message;
   const auto driver = m.in<mlx5_ib_create_qp>(UVERBS_ATTR_UHW_IN);
   QueuePair qp;
-  if (!transport_of(m.number(UVERBS_ATTR_CREATE_QP_TYPE), qp.transport)) return EOPNOTSUPP;
+  const std::uint64_t type = m.number(UVERBS_ATTR_CREATE_QP_TYPE);
+  if (!is_service(type)) return EINVAL;
+  if (!transport_of(type, qp.transport)) return EOPNOTSUPP;
   if (const int refusal = take_named(call, qp)) return refusal;
   qp.owner.file = call.file;
   qp.owner.user_handle = m.number(UVERBS_ATTR_CREATE_QP_USER_HANDLE);
@@ -115,9 +133,9 @@ int create_qp(Call& call) {
   const bool powers = (qp.send_blocks == 0 || std::has_single_bit(qp.send_blocks)) &&
                       (qp.receive_entries == 0 || std::has_single_bit(qp.receive_entries));
   if (!powers || qp.send_blocks > identity::kMaxWr) return EINVAL;
-  if (!is_mapped(driver.buf_addr, receive_bytes + std::uint64_t{qp.send_blocks} * kBlock))
-    return EFAULT;
-  if (!is_mapped_record(driver.db_addr)) return EFAULT;
+  const std::uint64_t ring_bytes = receive_bytes + std::uint64_t{qp.send_blocks} * kBlock;
+  if (!can_pin(driver.buf_addr, ring_bytes, Use::kRead)) return EFAULT;
+  if (!can_pin_record(driver.db_addr)) return EFAULT;
   const QueuePair* made = call.device.add_qp(std::move(qp));
   if (!made) return ENOMEM;
   const auto capabilities = m.in<ib_uverbs_qp_cap>(UVERBS_ATTR_CREATE_QP_CAP);

@@ -29,8 +29,8 @@ int create_srq(Call& call) {
   srq.owner.file = call.file;
   srq.owner.user_handle = m.number(UVERBS_ATTR_CREATE_SRQ_USER_HANDLE);
   srq.limit = static_cast<std::uint32_t>(m.number(UVERBS_ATTR_CREATE_SRQ_LIMIT));
-  if (!is_mapped(driver.buf_addr, std::uint64_t{srq.entries} * srq.stride)) return EFAULT;
-  if (!is_mapped_record(driver.db_addr)) return EFAULT;
+  if (!can_pin(driver.buf_addr, std::uint64_t{srq.entries} * srq.stride, Use::kRead)) return EFAULT;
+  if (!can_pin_record(driver.db_addr)) return EFAULT;
   const std::uint32_t max_wr = srq.entries - 1;
   const std::uint32_t srqn = call.device.add_srq(srq).srqn;
   call.message.set_handle(UVERBS_ATTR_CREATE_SRQ_HANDLE,
@@ -66,6 +66,7 @@ int modify_srq(Call& call) {
   const auto m = call.message.in<ib_uverbs_modify_srq>(UVERBS_ATTR_CORE_IN);
   SharedReceiveQueue* srq = call.device.srq(call.number(Kind::kSrq, m.srq_handle));
   if (!srq || m.attr_mask & 1) return EINVAL;  // bit 0: resize, which mlx5 refuses too
+  if (!(m.attr_mask & 2)) return 0;
   if (m.srq_limit >= srq->entries) return EINVAL;
   srq->limit = m.srq_limit;
   return 0;

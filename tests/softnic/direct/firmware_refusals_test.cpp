@@ -15,6 +15,7 @@ constexpr unsigned kBadOperation = 0x2, kBadParameter = 0x3, kBadResource = 0x5,
                    kBadResourceState = 0x9, kBadInputLength = 0x50, kBadOutputLength = 0x51;
 constexpr std::uint32_t kNoSuch = 0x7fffff;
 constexpr std::size_t kRing = 4096;
+constexpr unsigned kPages = 1, kKlms = 2, kKsms = 3;  // access modes of keys
 
 struct Parts {
   Owned<mlx5dv_devx_uar> uar{
@@ -45,6 +46,16 @@ struct Parts {
         .set(qpf::kUarPage, uar->page_id, qpf::kContext)
         .set(qpf::kCqnSnd, in_reset.send_cqn(), qpf::kContext)
         .set(qpf::kRqType, 3, qpf::kContext);
+  }
+
+  // A key that is made of pieces of other keys, without its list of them.
+  Command create_mkey(unsigned access_mode) const {
+    Command in;
+    return in.set(cmd::kOpcode, cmd::kCreateMkey)
+        .set(mkf::kAccessMode, access_mode, mkf::kContext)
+        .set(mkf::kPd, Hca::instance().pdn(), mkf::kContext)
+        .set(mkf::kLogEntitySize, 12, mkf::kContext)
+        .set64(mkf::kLength, 4096);
   }
 
   // Each gives the error number; the firmware's words are in `answer`.
@@ -117,6 +128,17 @@ const std::vector<Row>& rows() {
       {"QueuePairWithItsRecordOutside", kBadResource,
        [](Parts& p) { return p.create(p.create_qp().set64(qpf::kDbrAddr, 4096)); }},
 
+      {"KeyOfEntriesOfAnyLength", kBadParameter,
+       [](Parts& p) { return p.create(p.create_mkey(kKlms)); }},
+      {"KeyOfPages", kBadParameter, [](Parts& p) { return p.create(p.create_mkey(kPages)); }},
+      {"KeyOfNoEntries", kBadParameter, [](Parts& p) { return p.create(p.create_mkey(kKsms)); }},
+      {"KeyOfMoreEntriesThanSent", kBadParameter,
+       [](Parts& p) { return p.create(p.create_mkey(kKsms).set(mkf::kEntries, 2)); }},
+      {"KeyOfNoDomain", kBadResource,
+       [](Parts& p) {
+         return p.create(p.create_mkey(kKsms).set(mkf::kPd, kNoSuch, mkf::kContext));
+       }},
+
       {"TransitionThatSkipsAState", kBadResourceState,
        [](Parts& p) { return p.modify(p.in_reset, to_rtr(p.in_reset)); }},
       {"TransitionBeforeItsTime", kBadResourceState,
@@ -166,6 +188,38 @@ TEST(RefusedMailboxes, QueuesInUseAreNotDestroyed) {
   DevxEndpoint pair({"", true, false, 64}, Options{});
   EXPECT_NE(mlx5dv_devx_obj_destroy(pair.send_cq()), 0);
   check_zero(pair.to_init(), "the queue pair is whole");
+}
+
+TEST(RefusedMailboxes, MemoryOfAQueueIsNotGivenBack) {
+  Parts parts;
+  Owned<mlx5dv_devx_obj> queue(
+      check(mlx5dv_devx_obj_create(Hca::instance().context(), parts.create_cq().bytes.data(),
+                                   sizeof(Command::bytes), parts.answer.bytes.data(),
+                                   parts.answer.bytes.size()),
+            "CREATE_CQ"));
+  EXPECT_EQ(mlx5dv_devx_umem_dereg(parts.ring.umem.get()), EBUSY);
+  EXPECT_EQ(mlx5dv_devx_umem_dereg(parts.records.umem.get()), EBUSY);
+}
+
+TEST(RefusedMailboxes, CompletionsNeedMemoryThatTheDeviceMayWrite) {
+  Parts parts;
+  Owned<mlx5dv_devx_umem> read_only(check(
+      mlx5dv_devx_umem_reg(Hca::instance().context(), parts.ring.base, kRing, 0), "umem_reg"));
+  EXPECT_EQ(parts.create(parts.create_cq().set(cqf::kUmemId, read_only->umem_id)), EREMOTEIO);
+  EXPECT_EQ(parts.answer.get(cmd::kStatus), kBadResource);
+  EXPECT_EQ(parts.create(parts.create_qp().set(qpf::kUmemId, read_only->umem_id)), 0);
+}
+
+// The kernel frees the page whatever uses it; what rings it afterwards rings nothing.
+TEST(RefusedMailboxes, ADoorbellPageMayGoBeforeItsQueuePair) {
+  Parts parts;
+  Owned<mlx5dv_devx_obj> pair(
+      check(mlx5dv_devx_obj_create(Hca::instance().context(), parts.create_qp().bytes.data(),
+                                   sizeof(Command::bytes), parts.answer.bytes.data(),
+                                   parts.answer.bytes.size()),
+            "CREATE_QP"));
+  parts.uar.reset();
+  EXPECT_EQ(mlx5dv_devx_obj_destroy(pair.release()), 0);
 }
 
 }  // namespace

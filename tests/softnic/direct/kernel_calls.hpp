@@ -2,12 +2,14 @@
 // such calls are about.
 #pragma once
 
+#include <fcntl.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/mlx5-abi.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
 #include <rdma/mlx5_user_ioctl_verbs.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <functional>
 
@@ -29,6 +31,9 @@ struct Objects {
     ibv_close_device(other);
     ::munmap(unreadable, kPage);
     ::munmap(read_only, kPage);
+    ::munmap(fenced, 3 * kPage);
+    ::munmap(file_only_read, kPage);
+    ::munmap(file_of_ours, kPage);
   }
   static ibv_context* open_again() {
     ibv_device** list = ibv_get_device_list(nullptr);
@@ -53,6 +58,25 @@ struct Objects {
   }
   void* const unreadable = guarded(PROT_NONE);
   void* const read_only = guarded(PROT_READ);
+  static std::uint8_t* three_pages() {
+    return static_cast<std::uint8_t*>(
+        ::mmap(nullptr, 3 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  }
+  // Three pages whose middle one may not be touched.
+  std::uint8_t* const fenced = [] {
+    std::uint8_t* all = three_pages();
+    ::mprotect(all + kPage, kPage, PROT_NONE);
+    return all;
+  }();
+  // A file that may only be read: itself, and a copy of the process's own.
+  static void* of_file(int protection, int flags) {
+    const int file = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    void* at = ::mmap(nullptr, kPage, protection, flags, file, 0);
+    ::close(file);
+    return at;
+  }
+  void* const file_only_read = of_file(PROT_READ, MAP_SHARED);
+  void* const file_of_ours = of_file(PROT_READ | PROT_WRITE, MAP_PRIVATE);
 
   ibv_context* other = open_again();
   ibv_pd* stranger = check(ibv_alloc_pd(other), "ibv_alloc_pd");
@@ -87,6 +111,31 @@ inline int destroy_cq(std::uint64_t handle) {
       .send();
 }
 
+inline int destroy_qp(std::uint64_t handle) {
+  return KernelMessage(UVERBS_OBJECT_QP, UVERBS_METHOD_QP_DESTROY)
+      .handle(UVERBS_ATTR_DESTROY_QP_HANDLE, handle)
+      .pointer(UVERBS_ATTR_DESTROY_QP_RESP, command_answer, sizeof(ib_uverbs_destroy_qp_resp))
+      .send();
+}
+inline int destroy_srq(std::uint64_t handle) {
+  return KernelMessage(UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_DESTROY)
+      .handle(UVERBS_ATTR_DESTROY_SRQ_HANDLE, handle)
+      .pointer(UVERBS_ATTR_DESTROY_SRQ_RESP, command_answer, sizeof(ib_uverbs_destroy_srq_resp))
+      .send();
+}
+
+inline std::uint64_t address(const void* of) { return reinterpret_cast<std::uint64_t>(of); }
+
+// Three pages whose middle one is not there. For one call: the next mapping may fill the hole.
+struct Broken {
+  std::uint8_t* const pages = Objects::three_pages();
+  Broken() { ::munmap(pages + kPage, kPage); }
+  ~Broken() {
+    ::munmap(pages, kPage);
+    ::munmap(pages + 2 * kPage, kPage);
+  }
+};
+
 inline int register_region(Objects& o, const std::function<void(ib_uverbs_reg_mr&)>& spoil) {
   ib_uverbs_reg_mr r{};
   r.start = r.hca_va = o.here;
@@ -95,6 +144,15 @@ inline int register_region(Objects& o, const std::function<void(ib_uverbs_reg_mr
   r.access_flags = IBV_ACCESS_LOCAL_WRITE;
   spoil(r);
   return write_command(IB_USER_VERBS_CMD_REG_MR, r).send();
+}
+
+// `bytes` at `start`, for no more than `access`.
+inline int register_memory(Objects& o, const void* start, std::uint64_t bytes, unsigned access) {
+  return register_region(o, [=](auto& r) {
+    r.start = r.hca_va = address(start);
+    r.length = bytes;
+    r.access_flags = access;
+  });
 }
 
 using Spoil = std::function<void(KernelMessage&)>;
@@ -109,7 +167,9 @@ inline int make_cq(
   KernelMessage m(UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE);
   m.handle(UVERBS_ATTR_CREATE_CQ_HANDLE, 0)
       .number(UVERBS_ATTR_CREATE_CQ_CQE, 31, 4)
+      .number(UVERBS_ATTR_CREATE_CQ_USER_HANDLE, 0)
       .number(UVERBS_ATTR_CREATE_CQ_COMP_VECTOR, 0, 4)
+      .pointer(UVERBS_ATTR_CREATE_CQ_RESP_CQE, command_answer, 4)
       .structure(UVERBS_ATTR_UHW_IN, driver);
   spoil(m);
   return m.send();
@@ -126,18 +186,22 @@ inline int make_qp(
   driver.rq_wqe_shift = 6;
   spoil_driver(driver);
   const std::uint32_t cq = o.verbs->verbs_send_cq()->handle;
+  const ib_uverbs_qp_cap capabilities{};
   KernelMessage m(UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE);
   m.handle(UVERBS_ATTR_CREATE_QP_HANDLE, 0)
       .handle(UVERBS_ATTR_CREATE_QP_PD_HANDLE, o.pd)
       .handle(UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE, cq)
       .handle(UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE, cq)
       .number(UVERBS_ATTR_CREATE_QP_TYPE, IB_UVERBS_QPT_RC)
+      .number(UVERBS_ATTR_CREATE_QP_USER_HANDLE, 0)
+      .structure(UVERBS_ATTR_CREATE_QP_CAP, capabilities)
+      .pointer(UVERBS_ATTR_CREATE_QP_RESP_CAP, command_answer, sizeof capabilities)
+      .pointer(UVERBS_ATTR_CREATE_QP_RESP_QP_NUM, command_answer, 4)
       .structure(UVERBS_ATTR_UHW_IN, driver);
   spoil(m);
   const int error = m.send();
   if (!error)  // its completion queue is to go
-    destroy(UVERBS_OBJECT_QP, UVERBS_METHOD_QP_DESTROY, UVERBS_ATTR_DESTROY_QP_HANDLE,
-            m.value(UVERBS_ATTR_CREATE_QP_HANDLE));
+    check_zero(destroy_qp(m.value(UVERBS_ATTR_CREATE_QP_HANDLE)), "QP_DESTROY");
   return error;
 }
 
@@ -179,6 +243,11 @@ inline int make_srq(Objects& o, const Spoil& spoil) {
   KernelMessage m(UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE);
   m.handle(UVERBS_ATTR_CREATE_SRQ_HANDLE, 0)
       .handle(UVERBS_ATTR_CREATE_SRQ_PD_HANDLE, o.pd)
+      .number(UVERBS_ATTR_CREATE_SRQ_TYPE, IB_UVERBS_SRQT_BASIC)
+      .number(UVERBS_ATTR_CREATE_SRQ_USER_HANDLE, 0)
+      .number(UVERBS_ATTR_CREATE_SRQ_LIMIT, 0, 4)
+      .pointer(UVERBS_ATTR_CREATE_SRQ_RESP_MAX_WR, command_answer, 4)
+      .pointer(UVERBS_ATTR_CREATE_SRQ_RESP_MAX_SGE, command_answer, 4)
       .number(UVERBS_ATTR_CREATE_SRQ_MAX_WR, 15, 4)
       .number(UVERBS_ATTR_CREATE_SRQ_MAX_SGE, 1, 4)
       .structure(UVERBS_ATTR_UHW_IN, driver);
@@ -195,14 +264,34 @@ inline int make_ah(Objects& o, const std::function<void(ib_uverbs_create_ah&)>& 
   return write_command(IB_USER_VERBS_CMD_CREATE_AH, a).send();
 }
 
-inline int register_umem(std::uint64_t address, std::uint64_t bytes, int dmabuf = -1) {
+inline int register_umem(std::uint64_t address, std::uint64_t bytes, int dmabuf = -1,
+                         unsigned access = IBV_ACCESS_LOCAL_WRITE) {
   KernelMessage m(MLX5_IB_OBJECT_DEVX_UMEM, MLX5_IB_METHOD_DEVX_UMEM_REG);
   m.handle(MLX5_IB_ATTR_DEVX_UMEM_REG_HANDLE, 0)
       .number(MLX5_IB_ATTR_DEVX_UMEM_REG_ADDR, address)
       .number(MLX5_IB_ATTR_DEVX_UMEM_REG_LEN, bytes)
-      .number(MLX5_IB_ATTR_DEVX_UMEM_REG_ACCESS, IBV_ACCESS_LOCAL_WRITE, 4);
+      .pointer(MLX5_IB_ATTR_DEVX_UMEM_REG_OUT_ID, command_answer, 4)
+      .number(MLX5_IB_ATTR_DEVX_UMEM_REG_ACCESS, access, 4);
   if (dmabuf >= 0) m.handle(MLX5_IB_ATTR_DEVX_UMEM_REG_DMABUF_FD, static_cast<unsigned>(dmabuf));
   return m.send();
+}
+
+// Events of `types` (bytes of 16-bit numbers) of the object that `handle` names, for a channel.
+inline int subscribe(
+    std::uint32_t handle, std::size_t type_bytes, const Spoil& spoil = [](KernelMessage&) {}) {
+  static const std::uint16_t types[32] = {};
+  mlx5dv_devx_event_channel* channel =
+      check(mlx5dv_devx_create_event_channel(Hca::instance().context(),
+                                             MLX5DV_DEVX_CREATE_EVENT_CHANNEL_FLAGS_OMIT_EV_DATA),
+            "event channel");
+  KernelMessage m(MLX5_IB_OBJECT_DEVX, MLX5_IB_METHOD_DEVX_SUBSCRIBE_EVENT);
+  m.handle(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_FD_HANDLE, static_cast<unsigned>(channel->fd))
+      .handle(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_OBJ_HANDLE, handle)
+      .pointer(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_TYPE_NUM_LIST, types, type_bytes);
+  spoil(m);
+  const int error = m.send();
+  mlx5dv_devx_destroy_event_channel(channel);
+  return error;
 }
 
 // A mailbox by the kernel's method for `modify` commands, about the queue pair that `handle` names.

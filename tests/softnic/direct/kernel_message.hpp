@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <sys/ioctl.h>
 
@@ -40,6 +41,14 @@ class KernelMessage {
     return *this;
   }
 
+  // The attribute itself, which is there.
+  ib_uverbs_attr& raw(unsigned id) { return *find(id); }
+  // The same one again.
+  KernelMessage& twice(unsigned id) {
+    attributes_.push_back(*find(id));
+    return *this;
+  }
+
   // 0, or the error number.
   int send() {
     const std::size_t list = attributes_.size() * sizeof(ib_uverbs_attr);
@@ -50,6 +59,7 @@ class KernelMessage {
     header->method_id = method_;
     header->num_attrs = static_cast<std::uint16_t>(attributes_.size());
     header->reserved1 = reserved1;
+    header->driver_id = driver;
     if (list) std::memcpy(header->attrs, attributes_.data(), list);
     const int error =
         ::ioctl(Hca::instance().context()->cmd_fd, RDMA_VERBS_IOCTL, header) ? errno : 0;
@@ -62,6 +72,7 @@ class KernelMessage {
 
   std::size_t excess = 0;       // of the length that the header tells
   std::uint64_t reserved1 = 0;  // of the header
+  std::uint32_t driver = RDMA_DRIVER_MLX5;
 
  private:
   std::vector<ib_uverbs_attr>::iterator find(unsigned id) {

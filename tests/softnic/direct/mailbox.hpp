@@ -40,9 +40,10 @@ struct Mailbox {
 };
 
 namespace cmd {
-constexpr std::uint32_t kQueryHcaCap = 0x100, kCreateCq = 0x400, kCreateQp = 0x500,
-                        kRst2Init = 0x502, kInit2Rtr = 0x503, kRtr2Rts = 0x504, kRts2Rts = 0x505,
-                        k2Err = 0x507, k2Rst = 0x50a, kQueryQp = 0x50b, kInit2Init = 0x50e;
+constexpr std::uint32_t kQueryHcaCap = 0x100, kCreateMkey = 0x200, kCreateCq = 0x400,
+                        kCreateQp = 0x500, kRst2Init = 0x502, kInit2Rtr = 0x503, kRtr2Rts = 0x504,
+                        kRts2Rts = 0x505, k2Err = 0x507, k2Rst = 0x50a, kQueryQp = 0x50b,
+                        kInit2Init = 0x50e;
 constexpr Bits kOpcode{0x0, 16, 16}, kOpMod{0x4, 0, 16}, kStatus{0x0, 24, 8}, kSyndrome{0x4, 0, 32},
     kNumber{0x8, 0, 24};
 }  // namespace cmd
@@ -54,6 +55,12 @@ constexpr Bits kDbrUmemValid{0x0, 25, 1}, kCqeSize{0x0, 21, 3}, kCollapsed{0x0, 
     kOi{0x0, 17, 1}, kDbrUmemId{0x4, 0, 32}, kLogSize{0xc, 24, 5}, kUarPage{0xc, 0, 24},
     kEqn{0x14, 0, 8}, kLogPage{0x18, 24, 5};
 }  // namespace cqf
+
+namespace mkf {  // CREATE_MKEY; context at 0x10
+constexpr unsigned kContext = 0x10, kLength = kContext + 0x18;
+constexpr Bits kEntries{0x60, 0, 32};
+constexpr Bits kAccessMode{0x0, 8, 2}, kPd{0xc, 0, 24}, kLogEntitySize{0x38, 0, 5};
+}  // namespace mkf
 
 namespace qpf {  // CREATE_QP, the modify commands and QUERY_QP's output; context at 0x18
 constexpr unsigned kContext = 0x18, kUmemOffset = 0x100, kDbrAddr = kContext + 0xa0;

@@ -5,6 +5,7 @@
 // allocated to the byte. Memory that a message may name as its own (queues, regions) lies at
 // kArena in every run, so that inputs can name it.
 
+#include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -79,6 +80,7 @@ struct Built {
     header()->object_id = object;
     header()->method_id = method;
     header()->num_attrs = static_cast<std::uint16_t>(count);
+    header()->driver_id = RDMA_DRIVER_MLX5;
     for (unsigned i = 0; i < count; ++i) build(in, header()->attrs[i]);
   }
   ib_uverbs_ioctl_hdr* header() { return reinterpret_cast<ib_uverbs_ioctl_hdr*>(message.get()); }

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <string>
 
+#include "mappings.hpp"
+
 namespace softnic {
 namespace {
 constexpr std::size_t kPage = 4096;
@@ -127,15 +129,27 @@ std::uint32_t prm_type_of(AsyncEvent event) {
   return 0;
 }
 
-const char* refusal_of(const MemoryRegion* r, std::uint64_t address, std::uint64_t bytes,
-                       std::uint32_t access, std::uint32_t pd) {
+}  // namespace
+
+const char* Device::refusal_of(MemoryRegion* r, std::uint64_t address, std::uint64_t bytes,
+                               std::uint32_t access, std::uint32_t pd) const {
   if (!r) return "key-unknown";
   if (r->pd != pd) return "key-domain";
   const std::uint64_t offset = address - r->iova;
   if (address < r->iova || offset > r->bytes || bytes > r->bytes - offset) return "key-bounds";
-  return (r->access & access) == access ? nullptr : "key-access";
+  if ((r->access & access) != access) return "key-access";
+  return is_there(*r, offset, bytes) ? nullptr : "key-unmapped";
 }
-}  // namespace
+
+// Hardware has the pages pinned; the softnic goes through the program's own mapping. All of the
+// region is asked about once a turn, because a system call for each access costs as much as the
+// access.
+bool Device::is_there(MemoryRegion& r, std::uint64_t offset, std::uint64_t bytes) const {
+  if (r.seen_in_turn == turn_ || r.gpu || !r.pieces.empty()) return true;
+  if (!is_mapped(r.start, r.bytes)) return is_mapped(r.start + offset, bytes);
+  r.seen_in_turn = turn_;
+  return true;
+}
 
 const char* Device::refusal(std::uint32_t key, std::uint64_t address, std::uint64_t bytes,
                             std::uint32_t access, std::uint32_t pd) {
@@ -144,7 +158,7 @@ const char* Device::refusal(std::uint32_t key, std::uint64_t address, std::uint6
 
 std::byte* Device::translate(std::uint32_t key, std::uint64_t address, std::uint64_t bytes,
                              std::uint32_t access, std::uint32_t pd) {
-  const MemoryRegion* r = region(key);
+  MemoryRegion* r = region(key);
   if (refusal_of(r, address, bytes, access, pd)) return nullptr;
   const std::uint64_t offset = address - r->iova;
   return r->pieces.empty() ? reinterpret_cast<std::byte*>(r->start + offset)

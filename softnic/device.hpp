@@ -73,8 +73,11 @@ class Device {
   std::map<std::uint32_t, Uar>& uars() { return uars_; }
   std::map<std::uint32_t, SharedReceiveQueue>& srqs() { return srqs_; }
 
+  // A turn of the engine begins: what the program unmapped before is missed in it.
+  void begin_turn() { ++turn_; }
+
   // Host address of [address, address + bytes) of the region `key`, or null: unknown key, other
-  // protection domain, out of bounds, or access not granted.
+  // protection domain, out of bounds, access not granted, or the program has unmapped it since.
   std::byte* translate(std::uint32_t key, std::uint64_t address, std::uint64_t bytes,
                        std::uint32_t access, std::uint32_t pd);
 
@@ -96,6 +99,9 @@ class Device {
   std::uint32_t nic_address() const { return nic_address_; }
 
  private:
+  const char* refusal_of(MemoryRegion* region, std::uint64_t address, std::uint64_t bytes,
+                         std::uint32_t access, std::uint32_t pd) const;
+  bool is_there(MemoryRegion& region, std::uint64_t offset, std::uint64_t bytes) const;
   std::byte* translate_pieces(const MemoryRegion& indirect, std::uint64_t offset,
                               std::uint64_t bytes, std::uint32_t access);
 
@@ -106,6 +112,7 @@ class Device {
   }
 
   std::mutex lock_;
+  std::uint64_t turn_ = 1;
   std::uint32_t nic_address_;
   int bar_fd_;
   std::map<std::uint32_t, MemoryRegion> regions_;

@@ -74,6 +74,7 @@ void Engine::run() {
 // message takes no acknowledgement with it.
 bool Engine::turn() {
   if (vanished_) return false;  // the control path still answers, nothing moves any more
+  device_.begin_turn();
   bool progress = poll_doorbells();
   progress |= poll_link();
   progress |= run_queue_pairs();

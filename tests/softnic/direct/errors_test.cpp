@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/mman.h>
 
 #include <functional>
 
@@ -16,6 +17,21 @@ namespace {
 
 struct Cause;
 
+// Two registered pages, of which the program gives the second back while the NIC still knows both.
+struct Lost {
+  static constexpr std::size_t kPage = 4096;
+  std::uint8_t* const pages = static_cast<std::uint8_t*>(
+      ::mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ibv_mr* const region =
+      check(ibv_reg_mr(Hca::instance().pd(), pages, 2 * kPage, kAllAccess), "ibv_reg_mr");
+  ~Lost() {
+    ibv_dereg_mr(region);
+    ::munmap(pages, kPage);
+  }
+  std::uint8_t* unmapped() const { return pages + kPage; }
+  void lose() const { ::munmap(unmapped(), kPage); }
+};
+
 struct Scene {
   Scene(const Route& route, const Cause& cause);
   Pair pair;
@@ -23,6 +39,7 @@ struct Scene {
   Memory unwritable{4096, IBV_ACCESS_LOCAL_WRITE};  // no rights for the other side
   ibv_pd* elsewhere = check(ibv_alloc_pd(Hca::instance().context()), "ibv_alloc_pd");
   std::unique_ptr<Memory> stranger = std::make_unique<Memory>(4096, kAllAccess, elsewhere);
+  Lost lost;
   Endpoint& left = *pair.left;
   Endpoint& right = *pair.right;
   ~Scene() {
@@ -86,6 +103,20 @@ const std::vector<Cause>& causes() {
              .remote(s.remote.at(0), s.remote.rkey())
              .data(s.stranger->at(0), 8, s.stranger->lkey());
        }},
+      {"LocalProtectionUnmapped", 0x04, IBV_WC_LOC_PROT_ERR, kRts, kNoEvent,
+       [](Scene& s) {
+         return Wqe(kWrite)
+             .remote(s.remote.at(0), s.remote.rkey())
+             .data(s.lost.unmapped(), 8, s.lost.region->lkey);
+       },
+       [](Scene& s) { s.lost.lose(); }},
+      {"LocalProtectionReadIntoUnmapped", 0x04, IBV_WC_LOC_PROT_ERR, kRts, kNoEvent,
+       [](Scene& s) {
+         return Wqe(kRead)
+             .remote(s.remote.at(0), s.remote.rkey())
+             .data(s.lost.unmapped() - 4, 8, s.lost.region->lkey);
+       },
+       [](Scene& s) { s.lost.lose(); }},
       {"RemoteInvalidMisalignedAtomic", 0x12, IBV_WC_REM_INV_REQ_ERR, kErr, IBV_EVENT_QP_REQ_ERR,
        [](Scene& s) { return fetch_add(s.remote.at(4), s); }},
       {"RemoteInvalidSendTooLong", 0x12, IBV_WC_REM_INV_REQ_ERR, kErr, kNoEvent,
@@ -102,6 +133,16 @@ const std::vector<Cause>& causes() {
        [](Scene& s) { return write_to(s.remote.at(8), s.remote.rkey(), s, 1 << 20); }},
       {"RemoteAccessOtherDomain", 0x13, IBV_WC_REM_ACCESS_ERR, kErr, IBV_EVENT_QP_ACCESS_ERR,
        [](Scene& s) { return write_to(s.stranger->at(0), s.stranger->rkey(), s); }},
+      {"RemoteAccessUnmapped", 0x13, IBV_WC_REM_ACCESS_ERR, kErr, IBV_EVENT_QP_ACCESS_ERR,
+       [](Scene& s) { return write_to(s.lost.unmapped(), s.lost.region->rkey, s); },
+       [](Scene& s) { s.lost.lose(); }},
+      {"RemoteAccessReadOfUnmapped", 0x13, IBV_WC_REM_ACCESS_ERR, kErr, IBV_EVENT_QP_ACCESS_ERR,
+       [](Scene& s) {
+         return Wqe(kRead)
+             .remote(s.lost.unmapped() - 64, s.lost.region->rkey)
+             .data(s.local.at(0), 128, s.local.lkey());
+       },
+       [](Scene& s) { s.lost.lose(); }},
       {"RemoteAccessRegionGrantsNoWrite", 0x13, IBV_WC_REM_ACCESS_ERR, kErr,
        IBV_EVENT_QP_ACCESS_ERR,
        [](Scene& s) { return write_to(s.unwritable.at(0), s.unwritable.rkey(), s); }},
@@ -123,6 +164,13 @@ const std::vector<Cause>& causes() {
        with([](Options& o) {
          o.access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
        })},
+      {"RemoteOperationReceiveUnmapped", 0x14, IBV_WC_REM_OP_ERR, kErr, kNoEvent,
+       [](Scene& s) { return Wqe(kSend).data(s.local.at(0), 100, s.local.lkey()); },
+       [](Scene& s) {
+         s.lost.lose();
+         s.right.receives.post({{s.lost.unmapped(), 100, s.lost.region->lkey}});
+       },
+       0x04},
       {"RemoteOperationReceiveKeyUnknown", 0x14, IBV_WC_REM_OP_ERR, kErr, kNoEvent,
        [](Scene& s) { return Wqe(kSend).data(s.local.at(0), 100, s.local.lkey()); },
        [](Scene& s) {
@@ -331,6 +379,19 @@ TEST_P(ErrorState, NothingIsExecutedBehindAnRnrFailure) {
   complete(left, write(128, 0, 8));  // the NIC had every chance to go on
   EXPECT_EQ(remote.word(64), 0u);
   EXPECT_FALSE(one.right->received.poll().has_value());
+}
+
+// What is still mapped of a region is still reached.
+TEST_P(ErrorState, MappedHalfOfARegionServesOn) {
+  const Lost lost;
+  lost.lose();
+  local.set_word(0, 77);
+  complete(left, Wqe(kWrite)
+                     .remote(lost.unmapped() - 8, lost.region->rkey)
+                     .data(local.at(0), 8, local.lkey()));
+  EXPECT_EQ(std::atomic_ref(*reinterpret_cast<std::uint64_t*>(lost.unmapped() - 8))
+                .load(std::memory_order_acquire),
+            77u);
 }
 
 // A collapsed completion queue has one entry: the flush overwrites the first cause.

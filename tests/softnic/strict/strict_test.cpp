@@ -1,5 +1,7 @@
 // Every strict report: the mistake is made twice where the queue pair survives it, and named once.
 
+#include <sys/mman.h>
+
 #include <functional>
 
 #include "routes.hpp"
@@ -168,6 +170,15 @@ const std::vector<Mistake>& mistakes() {
        }},
       {"key-access", "lkey ",
        [](Scene& s) { s.fail(s.to_remote(kRead).data(s.read_only.at(0), 8, s.read_only.lkey())); }},
+      {"key-unmapped", "lkey ",
+       [](Scene& s) {
+         void* page =
+             ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+         ibv_mr* lost = check(ibv_reg_mr(Hca::instance().pd(), page, 4096, kAllAccess), "reg_mr");
+         ::munmap(page, 4096);
+         s.fail(s.to_remote(kWrite).data(page, 8, lost->lkey));
+         ibv_dereg_mr(lost);
+       }},
       {"qp-access", "rkey ", [](Scene& s) { s.fail(fetch_add(s, s.remote.at(0))); }, no_atomics()},
       {"alignment", "8 bytes", [](Scene& s) { s.fail(fetch_add(s, s.remote.at(4))); }},
   };

@@ -1,4 +1,4 @@
-// Every PTX instruction that Chime spells out, one function each. Only exec_cuda.cuh includes this.
+// Every PTX instruction that Chime spells out, one function each. Only exec includes this.
 //
 // Order, scope, operation and type are pasted into the instruction by the "C" operand (CUDA 12.4 or
 // newer), so that each form is written once. Addresses are generic: a PE's peer may be memory of

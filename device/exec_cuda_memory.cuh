@@ -1,0 +1,199 @@
+// exec under nvcc: loads, stores, atomics and fences by order and scope. Included by exec_cuda.cuh
+// alone.
+#ifndef CHIME_DEVICE_EXEC_CUDA_MEMORY_CUH_
+#define CHIME_DEVICE_EXEC_CUDA_MEMORY_CUH_
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "chime/device/ptx.cuh"
+
+namespace chime::exec {
+
+namespace detail {
+
+// The unsigned integer of a value's size: what instructions carry.
+template <std::size_t kBytes>
+struct WordOf;
+template <>
+struct WordOf<1> : std::type_identity<std::uint8_t> {};
+template <>
+struct WordOf<2> : std::type_identity<std::uint16_t> {};
+template <>
+struct WordOf<4> : std::type_identity<std::uint32_t> {};
+template <>
+struct WordOf<8> : std::type_identity<std::uint64_t> {};
+template <class T>
+using Word = typename WordOf<sizeof(T)>::type;
+
+template <class T>
+CHIME_DEVICE Word<T> to_word(T value) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  return __builtin_bit_cast(Word<T>, value);
+}
+template <class T>
+CHIME_DEVICE Word<T>* word_pointer(T* p) {
+  return reinterpret_cast<Word<T>*>(p);
+}
+template <class T>
+CHIME_DEVICE const Word<T>* word_pointer(const T* p) {
+  return reinterpret_cast<const Word<T>*>(p);
+}
+
+// A sequentially consistent access is a fence.sc followed by the strongest order PTX has for it.
+template <Order kOrder, Scope kScope>
+CHIME_DEVICE void fence_before() {
+  if constexpr (kOrder == Order::kSeqCst) ptx::fence_sc<kScope>();
+}
+template <Order kOrder>
+inline constexpr Order kLoadOrder = kOrder == Order::kSeqCst ? Order::kAcquire : kOrder;
+template <Order kOrder>
+inline constexpr Order kStoreOrder = kOrder == Order::kSeqCst ? Order::kRelease : kOrder;
+template <Order kOrder>
+inline constexpr Order kUpdateOrder = kOrder == Order::kSeqCst ? Order::kAcqRel : kOrder;
+
+template <class T>
+inline constexpr bool is_signed_integer = std::is_signed_v<T>&& std::is_integral_v<T>;
+template <class T, class Op32, class Op64>
+using BySize = std::conditional_t<sizeof(T) == 4, Op32, Op64>;
+
+template <class Op, Order kOrder, Scope kScope, class T>
+CHIME_DEVICE T update(T* p, T value) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8, "atomics work on 4 and 8 bytes");
+  fence_before<kOrder, kScope>();
+  return __builtin_bit_cast(
+      T, ptx::atom<Op, kUpdateOrder<kOrder>, kScope>(word_pointer(p), to_word(value)));
+}
+template <class Op, Order kOrder, Scope kScope, class T>
+CHIME_DEVICE void reduce(T* p, T value) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8, "atomics work on 4 and 8 bytes");
+  static_assert(kOrder == Order::kRelaxed || kOrder == Order::kRelease,
+                "a reduction reads nothing that could be acquired");
+  ptx::red<Op, kOrder, kScope>(word_pointer(p), to_word(value));
+}
+
+}  // namespace detail
+
+template <Order kOrder = Order::kRelaxed, Scope kScope = Scope::kSystem, class T>
+CHIME_DEVICE T ld(const T* p) {
+  static_assert(kOrder != Order::kRelease && kOrder != Order::kAcqRel, "a load does not release");
+  detail::fence_before<kOrder, kScope>();
+  return __builtin_bit_cast(T,
+                            ptx::ld<detail::kLoadOrder<kOrder>, kScope>(detail::word_pointer(p)));
+}
+
+template <Order kOrder = Order::kRelaxed, Scope kScope = Scope::kSystem, class T>
+CHIME_DEVICE void st(T* p, std::type_identity_t<T> value) {
+  static_assert(kOrder != Order::kAcquire && kOrder != Order::kAcqRel, "a store does not acquire");
+  detail::fence_before<kOrder, kScope>();
+  ptx::st<detail::kStoreOrder<kOrder>, kScope>(detail::word_pointer(p), detail::to_word(value));
+}
+
+template <Order kOrder = Order::kRelaxed, Scope kScope = Scope::kSystem, class T>
+CHIME_DEVICE T atomic_add(T* p, std::type_identity_t<T> value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    detail::fence_before<kOrder, kScope>();
+    return ptx::atom_add<detail::kUpdateOrder<kOrder>, kScope>(p, value);
+  } else {
+    return detail::update<detail::BySize<T, ptx::AddU32, ptx::AddU64>, kOrder, kScope>(p, value);
+  }
+}
+template <Order kOrder = Order::kRelaxed, Scope kScope = Scope::kSystem, class T>
+CHIME_DEVICE T atomic_exchange(T* p, std::type_identity_t<T> value) {
+  return detail::update<detail::BySize<T, ptx::Exchange32, ptx::Exchange64>, kOrder, kScope>(p,
+                                                                                             value);
+}
+template <Order kOrder = Order::kRelaxed, Scope kScope = Scope::kSystem, class T>
+CHIME_DEVICE T atomic_and(T* p, std::type_identity_t<T> value) {
+  return detail::update<detail::BySize<T, ptx::And32, ptx::And64>, kOrder, kScope>(p, value);
+}
+template <Order kOrder = Order::kRelaxed, Scope kScope = Scope::kSystem, class T>
+CHIME_DEVICE T atomic_or(T* p, std::type_identity_t<T> value) {
+  return detail::update<detail::BySize<T, ptx::Or32, ptx::Or64>, kOrder, kScope>(p, value);
+}
+template <Order kOrder = Order::kRelaxed, Scope kScope = Scope::kSystem, class T>
+CHIME_DEVICE T atomic_xor(T* p, std::type_identity_t<T> value) {
+  return detail::update<detail::BySize<T, ptx::Xor32, ptx::Xor64>, kOrder, kScope>(p, value);
+}
+template <Order kOrder = Order::kRelaxed, Scope kScope = Scope::kSystem, class T>
+CHIME_DEVICE T atomic_min(T* p, std::type_identity_t<T> value) {
+  static_assert(std::is_integral_v<T>, "the hardware compares integers");
+  using Op =
+      std::conditional_t<detail::is_signed_integer<T>, detail::BySize<T, ptx::MinS32, ptx::MinS64>,
+                         detail::BySize<T, ptx::MinU32, ptx::MinU64>>;
+  return detail::update<Op, kOrder, kScope>(p, value);
+}
+template <Order kOrder = Order::kRelaxed, Scope kScope = Scope::kSystem, class T>
+CHIME_DEVICE T atomic_max(T* p, std::type_identity_t<T> value) {
+  static_assert(std::is_integral_v<T>, "the hardware compares integers");
+  using Op =
+      std::conditional_t<detail::is_signed_integer<T>, detail::BySize<T, ptx::MaxS32, ptx::MaxS64>,
+                         detail::BySize<T, ptx::MaxU32, ptx::MaxU64>>;
+  return detail::update<Op, kOrder, kScope>(p, value);
+}
+
+// Compares bits: a float that differs only in the sign of zero is another value.
+template <Order kOrder = Order::kRelaxed, Scope kScope = Scope::kSystem, class T>
+CHIME_DEVICE T atomic_cas(T* p, std::type_identity_t<T> expected, std::type_identity_t<T> desired) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8, "atomics work on 4 and 8 bytes");
+  detail::fence_before<kOrder, kScope>();
+  return __builtin_bit_cast(
+      T, ptx::cas<detail::kUpdateOrder<kOrder>, kScope>(
+             detail::word_pointer(p), detail::to_word(expected), detail::to_word(desired)));
+}
+
+template <Order kOrder = Order::kRelaxed, Scope kScope = Scope::kSystem, class T>
+CHIME_DEVICE void red_add(T* p, std::type_identity_t<T> value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    static_assert(kOrder == Order::kRelaxed || kOrder == Order::kRelease,
+                  "a reduction reads nothing that could be acquired");
+    ptx::red_add<kOrder, kScope>(p, value);
+  } else {
+    detail::reduce<detail::BySize<T, ptx::AddU32, ptx::AddU64>, kOrder, kScope>(p, value);
+  }
+}
+template <Order kOrder = Order::kRelaxed, Scope kScope = Scope::kSystem, class T>
+CHIME_DEVICE void red_and(T* p, std::type_identity_t<T> value) {
+  detail::reduce<detail::BySize<T, ptx::And32, ptx::And64>, kOrder, kScope>(p, value);
+}
+template <Order kOrder = Order::kRelaxed, Scope kScope = Scope::kSystem, class T>
+CHIME_DEVICE void red_or(T* p, std::type_identity_t<T> value) {
+  detail::reduce<detail::BySize<T, ptx::Or32, ptx::Or64>, kOrder, kScope>(p, value);
+}
+template <Order kOrder = Order::kRelaxed, Scope kScope = Scope::kSystem, class T>
+CHIME_DEVICE void red_xor(T* p, std::type_identity_t<T> value) {
+  detail::reduce<detail::BySize<T, ptx::Xor32, ptx::Xor64>, kOrder, kScope>(p, value);
+}
+
+template <Order kOrder = Order::kSeqCst, Scope kScope = Scope::kSystem>
+CHIME_DEVICE void fence() {
+  static_assert(kOrder != Order::kRelaxed, "a relaxed fence orders nothing");
+  if constexpr (kOrder == Order::kSeqCst) {
+    ptx::fence_sc<kScope>();
+  } else {
+    ptx::fence_acq_rel<kScope>();  // PTX has no weaker fence before sm_90
+  }
+}
+
+// A relaxed store of 8 bytes to a device's register, as one access.
+CHIME_DEVICE void st_mmio(std::uint64_t* p, std::uint64_t value) { ptx::st_mmio(p, value); }
+
+CHIME_DEVICE Vec16 ld16(const void* p) { return ptx::ld_16(p); }
+CHIME_DEVICE void st16(void* p, Vec16 value) { ptx::st_16(p, value); }
+// The CPU's memcpy is faster than a loop of words; a GPU has none.
+CHIME_DEVICE constexpr bool memcpy_is_relaxed() { return false; }
+
+template <class T>
+CHIME_DEVICE T ld_volatile(const T* p) {
+  return __builtin_bit_cast(T,
+                            *static_cast<const volatile detail::Word<T>*>(detail::word_pointer(p)));
+}
+template <class T>
+CHIME_DEVICE void st_volatile(T* p, std::type_identity_t<T> value) {
+  *static_cast<volatile detail::Word<T>*>(detail::word_pointer(p)) = detail::to_word(value);
+}
+
+}  // namespace chime::exec
+
+#endif  // CHIME_DEVICE_EXEC_CUDA_MEMORY_CUH_

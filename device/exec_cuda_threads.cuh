@@ -1,0 +1,168 @@
+// exec under nvcc: who a thread is, how it meets the others of its warp and block, waits and ends.
+// Included by exec_cuda.cuh alone.
+#ifndef CHIME_DEVICE_EXEC_CUDA_THREADS_CUH_
+#define CHIME_DEVICE_EXEC_CUDA_THREADS_CUH_
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "chime/device/ptx.cuh"
+
+// The device runtime's assertion: prints its words on stderr and ends all kernels of the process.
+extern "C" __device__ __attribute__((noreturn)) void __assertfail(const char* message,
+                                                                  const char* file, unsigned line,
+                                                                  const char* function,
+                                                                  std::size_t char_bytes);
+
+namespace chime::exec {
+
+// ---- Identity ----------------------------------------------------------------------------------
+
+CHIME_DEVICE uint3 thread_idx() { return threadIdx; }
+CHIME_DEVICE uint3 block_idx() { return blockIdx; }
+CHIME_DEVICE dim3 block_dim() { return blockDim; }
+CHIME_DEVICE dim3 grid_dim() { return gridDim; }
+CHIME_DEVICE unsigned lane_id() { return ptx::lane_id(); }
+CHIME_DEVICE unsigned thread_rank() {
+  return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+}
+CHIME_DEVICE unsigned warp_id() { return thread_rank() / 32; }
+CHIME_DEVICE unsigned block_threads() { return blockDim.x * blockDim.y * blockDim.z; }
+CHIME_DEVICE unsigned block_rank() {
+  return (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+}
+CHIME_DEVICE unsigned grid_blocks() { return gridDim.x * gridDim.y * gridDim.z; }
+CHIME_DEVICE std::uint64_t grid_rank() {
+  return static_cast<std::uint64_t>(block_rank()) * block_threads() + thread_rank();
+}
+CHIME_DEVICE std::uint64_t grid_threads() {
+  return static_cast<std::uint64_t>(grid_blocks()) * block_threads();
+}
+CHIME_HOST_DEVICE constexpr bool in_kernel() { CHIME_IF_DEVICE(return true, return false); }
+
+// ---- The end of a thread -----------------------------------------------------------------------
+
+[[noreturn]] CHIME_DEVICE void end_thread() { ptx::exit(); }
+
+// The rest of the kernel notices in sync_grid (grid_cuda.cuh), by the error that was recorded.
+[[noreturn]] CHIME_DEVICE void end_kernel() { ptx::exit(); }
+
+// An assertion and not a printf followed by a trap: no stack for arguments, and the words reach
+// stderr also when nothing synchronises with the kernel afterwards.
+[[noreturn]] CHIME_DEVICE void trap(const char* why) { __assertfail(why, "chime", 0, "trap", 1); }
+
+// ---- Rendezvous --------------------------------------------------------------------------------
+
+CHIME_DEVICE void sync_warp(unsigned mask = ~0u) { __syncwarp(mask); }
+CHIME_DEVICE void sync_block() { __syncthreads(); }
+// The same, of threads none of which may have ended: the CPU device reports one that has.
+CHIME_DEVICE void sync_whole_block() { __syncthreads(); }
+CHIME_DEVICE bool sync_whole_block_or(bool p) { return __syncthreads_or(p) != 0; }
+CHIME_DEVICE void sync_named(int id, unsigned threads) { ptx::barrier_sync(id, threads); }
+CHIME_DEVICE int sync_block_count(bool p) { return __syncthreads_count(p); }
+CHIME_DEVICE bool sync_block_or(bool p) { return __syncthreads_or(p) != 0; }
+CHIME_DEVICE bool sync_block_and(bool p) { return __syncthreads_and(p) != 0; }
+
+// ---- Warp --------------------------------------------------------------------------------------
+
+namespace detail {
+
+// A value in 32-bit words, as shuffles carry it.
+template <class T>
+struct ShuffleWords {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 16);
+  static constexpr int kCount = (sizeof(T) + 3) / 4;
+  std::uint32_t word[kCount] = {};
+};
+
+template <class T, class Shuffle>
+CHIME_DEVICE T shuffle(T value, Shuffle each_word) {
+  ShuffleWords<T> words;
+  memcpy(words.word, &value, sizeof(T));
+#pragma unroll
+  for (int i = 0; i < ShuffleWords<T>::kCount; ++i) words.word[i] = each_word(words.word[i]);
+  memcpy(&value, words.word, sizeof(T));
+  return value;
+}
+
+}  // namespace detail
+
+template <class T>
+CHIME_DEVICE T shfl(unsigned mask, T value, int lane) {
+  return detail::shuffle(value, [=](std::uint32_t w) { return __shfl_sync(mask, w, lane); });
+}
+template <class T>
+CHIME_DEVICE T shfl_xor(unsigned mask, T value, int lanes) {
+  return detail::shuffle(value, [=](std::uint32_t w) { return __shfl_xor_sync(mask, w, lanes); });
+}
+template <class T>
+CHIME_DEVICE T shfl_up(unsigned mask, T value, unsigned delta) {
+  return detail::shuffle(value, [=](std::uint32_t w) { return __shfl_up_sync(mask, w, delta); });
+}
+template <class T>
+CHIME_DEVICE T shfl_down(unsigned mask, T value, unsigned delta) {
+  return detail::shuffle(value, [=](std::uint32_t w) { return __shfl_down_sync(mask, w, delta); });
+}
+CHIME_DEVICE unsigned ballot(unsigned mask, bool p) { return __ballot_sync(mask, p); }
+CHIME_DEVICE bool any(unsigned mask, bool p) { return __any_sync(mask, p) != 0; }
+CHIME_DEVICE bool all(unsigned mask, bool p) { return __all_sync(mask, p) != 0; }
+CHIME_DEVICE unsigned active_mask() { return __activemask(); }
+
+// Of a mask of 4 or 8 bytes: how many bits are set, and the number of the lowest (of none:
+// undefined).
+CHIME_DEVICE unsigned count_bits(std::uint32_t mask) { return static_cast<unsigned>(__popc(mask)); }
+CHIME_DEVICE unsigned count_bits(std::uint64_t mask) {
+  return static_cast<unsigned>(__popcll(mask));
+}
+CHIME_DEVICE unsigned lowest_bit(std::uint32_t mask) {
+  return static_cast<unsigned>(__ffs(static_cast<int>(mask)) - 1);
+}
+CHIME_DEVICE unsigned lowest_bit(std::uint64_t mask) {
+  return static_cast<unsigned>(__ffsll(static_cast<long long>(mask)) - 1);
+}
+
+// True in one lane of `mask`: the lowest.
+CHIME_DEVICE bool elect_one(unsigned mask) { return lane_id() == __ffs(mask) - 1u; }
+
+// The lanes of `mask` that hold the same bits.
+template <class T>
+CHIME_DEVICE unsigned match_any(unsigned mask, T value) {
+  if constexpr (sizeof(T) <= 8) {
+    using Word = std::conditional_t<(sizeof(T) <= 4), std::uint32_t, std::uint64_t>;
+    Word word = 0;
+    memcpy(&word, &value, sizeof(T));
+    return __match_any_sync(mask, word);
+  } else {
+    static_assert(sizeof(T) == 16);
+    std::uint64_t half[2];
+    memcpy(half, &value, sizeof(T));
+    return __match_any_sync(mask, half[0]) & __match_any_sync(mask, half[1]);
+  }
+}
+
+// The sum over the lanes of `mask`, in every one of them. Adds in lane order, as the CPU does.
+template <class T>
+CHIME_DEVICE T reduce_add(unsigned mask, T value) {
+  if constexpr (std::is_integral_v<T> && sizeof(T) == 4) {
+    return static_cast<T>(__reduce_add_sync(mask, static_cast<std::uint32_t>(value)));
+  } else {
+    T sum = shfl(mask, value, __ffs(mask) - 1);
+    for (unsigned rest = mask & (mask - 1); rest != 0; rest &= rest - 1) {
+      sum = sum + shfl(mask, value, __ffs(rest) - 1);
+    }
+    return sum;
+  }
+}
+
+// ---- Waiting -----------------------------------------------------------------------------------
+
+CHIME_DEVICE void pause() {}
+CHIME_DEVICE void wait_ended() {}
+CHIME_DEVICE void nanosleep(unsigned ns) { __nanosleep(ns); }
+CHIME_DEVICE std::uint64_t clock_ns() { return ptx::global_timer(); }
+CHIME_DEVICE std::uint64_t clock() { return ptx::cycle_counter(); }
+
+}  // namespace chime::exec
+
+#endif  // CHIME_DEVICE_EXEC_CUDA_THREADS_CUH_

@@ -1,12 +1,11 @@
 #include "bootstrap/hub.hpp"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,6 +14,7 @@
 #include <optional>
 #include <thread>
 
+#include "bootstrap/hub_connection.hpp"
 #include "bootstrap/hub_session.hpp"
 #include "bootstrap/wire.hpp"
 
@@ -28,42 +28,6 @@ constexpr int kMaxPes = 1 << 20;
 constexpr std::chrono::seconds kFlushTimeout{1};  // for last answers when the hub ends
 
 using Clock = std::chrono::steady_clock;
-
-struct Connection {
-  FileDescriptor fd;
-  std::string from;  // for people
-  Token nonce;
-  Clock::time_point hello_by;
-  MessageStream input;
-  Bytes output;  // what the socket did not take yet
-  int pe = -1;   // -1: a stranger
-  std::size_t session = 0;
-  bool is_over = false;
-};
-
-std::string name_of_peer(int fd) {
-  sockaddr_storage address{};
-  socklen_t length = sizeof address;
-  getpeername(fd, reinterpret_cast<sockaddr*>(&address), &length);
-  if (address.ss_family != AF_INET) return "a process of this machine";
-  const auto& inet = reinterpret_cast<const sockaddr_in&>(address);
-  char text[INET_ADDRSTRLEN] = "";
-  inet_ntop(AF_INET, &inet.sin_addr, text, sizeof text);
-  return std::string(text) + ":" + std::to_string(ntohs(inet.sin_port));
-}
-
-// Another user's process can reach an abstract socket; it has no business here.
-bool is_of_another_user(int fd) {
-  sockaddr_storage address{};
-  socklen_t length = sizeof address;
-  if (getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length) ||
-      address.ss_family != AF_UNIX)
-    return false;
-  ucred peer{};
-  length = sizeof peer;
-  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length)) return true;
-  return peer.uid != geteuid() && peer.uid != 0;
-}
 
 }  // namespace
 
@@ -112,8 +76,6 @@ class Hub::Server {
   HubSession& open_session(std::size_t number);
   void end(Connection& c, const std::string& why);
   void lose_in_all_sessions(int pe, const std::string& why);
-  void send(Connection& c, std::span<const std::byte> message);
-  void write_to(Connection& c);
   void flush_last_answers();
   bool has_been_idle_too_long();
   void refuse_stranger(Connection& c, const std::string& why);
@@ -191,7 +153,7 @@ void Hub::Server::wait_for_work(int at_most_ms) {
 
   auto ready = polled_.begin() + 2;
   for (Connection& c : connections_) {
-    if (ready->revents & POLLOUT) write_to(c);
+    if (ready->revents & POLLOUT) c.write_some();
     if (ready->revents & ~POLLOUT) read_from(c);
     ++ready;
   }
@@ -220,7 +182,7 @@ void Hub::Server::greet(FileDescriptor fd) {
   c.hello_by = Clock::now() + kHelloTimeout;
   connections_.push_back(std::move(c));
   auto& added = connections_.back();
-  send(added, MessageWriter(Message::kChallenge).put(kWireVersion).put(added.nonce).take());
+  added.send(MessageWriter(Message::kChallenge).put(kWireVersion).put(added.nonce).take());
 }
 
 void Hub::Server::drop_strangers_that_are_late() {
@@ -283,14 +245,14 @@ void Hub::Server::hear_hello(Connection& c, MessageReader& hello) {
   if (!equal_in_constant_time(proof, pe_proof(options_.token, c.nonce, nonce, pe, n_pes)))
     return refuse_stranger(c, "wrong token");
   if (auto why = why_refused(pe, n_pes); !why.empty()) {
-    send(c, MessageWriter(Message::kRefused)
-                .put(hub_proof(options_.token, c.nonce, nonce))
-                .text(why)
-                .take());
+    c.send(MessageWriter(Message::kRefused)
+               .put(hub_proof(options_.token, c.nonce, nonce))
+               .text(why)
+               .take());
     c.is_over = true;
     return;
   }
-  send(c, MessageWriter(Message::kWelcome).put(hub_proof(options_.token, c.nonce, nonce)).take());
+  c.send(MessageWriter(Message::kWelcome).put(hub_proof(options_.token, c.nonce, nonce)).take());
   add_member(c, pe, std::move(node));
 }
 
@@ -318,7 +280,7 @@ HubSession& Hub::Server::open_session(std::size_t number) {
   while (sessions_.size() <= number) {
     auto send_to = [this, session = sessions_.size()](int pe, Bytes message) {
       for (Connection& c : connections_)
-        if (c.pe == pe && c.session == session && !c.is_over) return send(c, message);
+        if (c.pe == pe && c.session == session && !c.is_over) return c.send(message);
     };
     sessions_.push_back(std::make_unique<HubSession>(static_cast<int>(joinings_.size()), send_to));
     for (std::size_t pe = 0; pe < ended_.size(); pe++)
@@ -339,8 +301,8 @@ void Hub::Server::abort(const Connection& c, MessageReader& message) {
   const auto why = message.text();
   for (Connection& other : connections_)
     if (other.pe >= 0 && other.session == c.session && &other != &c)
-      send(other,
-           MessageWriter(Message::kAborted).put<std::int32_t>(c.pe).put(code).text(why).take());
+      other.send(
+          MessageWriter(Message::kAborted).put<std::int32_t>(c.pe).put(code).text(why).take());
   if (options_.aborted) options_.aborted(c.pe, code, why);
 }
 
@@ -356,24 +318,6 @@ void Hub::Server::lose_in_all_sessions(int pe, const std::string& why) {
   ended_[pe] = why;
   open_session(0);
   for (auto& session : sessions_) session->lose(pe, why);
-}
-
-void Hub::Server::send(Connection& c, std::span<const std::byte> message) {
-  const bool is_idle = c.output.empty();
-  c.output.insert(c.output.end(), message.begin(), message.end());
-  if (is_idle) write_to(c);
-}
-
-// Never ends the connection: that would change a session while it is answering. The next read sees
-// the error.
-void Hub::Server::write_to(Connection& c) {
-  while (!c.output.empty()) {
-    const auto written = ::send(c.fd.get(), c.output.data(), c.output.size(), MSG_NOSIGNAL);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0 && errno != EAGAIN) c.output.clear();
-    if (written < 0) return;
-    c.output.erase(c.output.begin(), c.output.begin() + written);
-  }
 }
 
 bool Hub::Server::has_been_idle_too_long() {
@@ -394,7 +338,7 @@ void Hub::Server::flush_last_answers() {
     while (!c.output.empty() && Clock::now() < end) {
       pollfd ready{c.fd.get(), POLLOUT, 0};
       poll(&ready, 1, 50);
-      write_to(c);
+      c.write_some();
     }
   }
 }

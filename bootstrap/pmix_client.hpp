@@ -1,0 +1,80 @@
+// This process's connection to its PMIx server, and what the launcher says of PEs that are gone.
+// Needs PMIx's headers.
+#pragma once
+
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "bootstrap/lost_peers.hpp"
+#include "bootstrap/pmix_library.hpp"
+
+namespace chime::bootstrap {
+
+// The process's one connection to its PMIx server. It lasts to the end of the process, through
+// several chime_init: a second PMIx_Init after a finalize makes other PEs' fences fail.
+class PmixClient {
+ public:
+  // The first call joins the launcher, within `timeout`.
+  static PmixClient& get(std::chrono::milliseconds timeout) {
+    static PmixClient client(timeout);
+    return client;
+  }
+
+  const PmixLibrary& library() const { return library_; }
+  int rank() const { return static_cast<int>(me_.rank); }
+  int size() const { return size_; }
+  const char* name_space() const { return me_.nspace; }
+  std::string words(pmix_status_t status) const { return library_.error_string(status); }
+
+  // The n-th joining of this process; all PEs count alike. Keys of one joining are not seen by
+  // another.
+  int join() {
+    live_++;
+    return joinings_++;
+  }
+  void leave() { live_--; }
+
+  std::vector<int> node_peers() const;
+
+  // Why `pe` is gone, if the launcher has said so or says so when asked; else empty.
+  std::string why_lost(int pe);
+  bool can_ask() const { return can_ask_; }
+  void on_lost(LostPeers::Tell lost) { lost_peers_.tell_to(std::move(lost)); }
+
+ private:
+  explicit PmixClient(std::chrono::milliseconds timeout);
+  ~PmixClient();
+
+  pmix_status_t initialise(std::chrono::milliseconds timeout);
+
+  void listen_for(std::initializer_list<pmix_status_t> codes, pmix_notification_fn_t handler);
+  void note_gone(int pe, const std::string& why);
+  void ask_launcher_who_is_gone();
+  bool is_time_to_ask();
+  static void hear_of_lost_launcher(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t*, size_t,
+                                    pmix_info_t*, size_t, pmix_event_notification_cbfunc_fn_t,
+                                    void*);
+  static void hear_of_lost_pe(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t*, size_t,
+                              pmix_info_t*, size_t, pmix_event_notification_cbfunc_fn_t, void*);
+
+  const PmixLibrary library_ = PmixLibrary::load();
+  const pid_t process_ = getpid();
+  pmix_proc_t me_{};
+  int size_ = 0;
+  std::atomic<int> live_{0};
+  std::atomic<int> joinings_{0};
+
+  std::atomic<bool> can_ask_{true};
+  std::atomic<std::chrono::steady_clock::rep> asked_at_{0};
+  LostPeers lost_peers_;
+
+  static inline PmixClient* the_client =
+      nullptr;  // for event handlers, which get no pointer of ours
+};
+
+}  // namespace chime::bootstrap

@@ -165,7 +165,7 @@ int main(int argc, char** argv) {
   } catch (const particles::InputError& error) {
     // Every PE finds the same mistake; PE 0 says so before any of them ends.
     if (is_teller) fmt::print(stderr, "particles: {}\n", error.what());
-    exit_code = 2;
+    exit_code = particles::kExitWrongInput;
   } catch (const std::exception& error) {
     fmt::print(stderr, "particles: {}\n", error.what());
     chime_global_exit(1);

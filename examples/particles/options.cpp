@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <sstream>
 
@@ -38,6 +39,23 @@ Grid to_grid(const std::string& text) {
     throw CLI::ValidationError("--grid", "'" + text + "' is not like 2x2x1");
   }
   return grid;
+}
+
+// Takes a name and leaves its number, which CLI11 converts.
+template <class E>
+CLI::Validator one_of(const std::map<std::string, E>& names) {
+  return CLI::Validator(
+      [&names](std::string& text) -> std::string {
+        const auto found = names.find(text);
+        if (found != names.end()) {
+          text = std::to_string(static_cast<int>(found->second));
+          return "";
+        }
+        std::string list;
+        for (const auto& [name, value] : names) list += (list.empty() ? "" : ", ") + name;
+        return fmt::format("'{}' is none of {}", text, list);
+      },
+      "");
 }
 
 // CLI11's own bounds are doubles, printed to the last of their 309 digits.
@@ -74,11 +92,13 @@ void describe_system(CLI::App& app, Options& o, std::string& grid) {
   start
       ->add_option("--lattice", o.lattice,
                    "N^3 cells of an fcc crystal, density 0.8442, temperature 1.44")
-      ->check(CLI::Range(1, 1000));
+      ->check(whole_number(1, 1000));
   start->require_option(1);
-  app.add_option("--seed", o.seed, "seed of the lattice's velocities")->capture_default_str();
+  app.add_option("--seed", o.seed, "seed of the lattice's velocities")
+      ->check(whole_number(0, std::numeric_limits<std::int64_t>::max()))
+      ->capture_default_str();
   app.add_option("--potential", o.potential, "lj | lj-shift | lj-force-shift")
-      ->transform(CLI::CheckedTransformer(kPotentials))
+      ->transform(one_of(kPotentials))
       ->default_str("lj");
   app.add_option("--cutoff", o.cutoff, "range of the potential")
       ->check(positive_number())
@@ -97,15 +117,15 @@ void describe_system(CLI::App& app, Options& o, std::string& grid) {
 
 void describe_run(CLI::App& app, Options& o) {
   app.add_option("--precision", o.precision, "double | single")
-      ->transform(CLI::CheckedTransformer(kPrecisions))
+      ->transform(one_of(kPrecisions))
       ->default_str("double");
   app.add_option("--halo", o.halo, "who sends the ghosts' positions: device | stream | host")
-      ->transform(CLI::CheckedTransformer(kHalos))
+      ->transform(one_of(kHalos))
       ->default_str("device");
   app.add_option("--blocks", o.blocks, "thread blocks per PE (0: from the device)")
       ->check(whole_number(0, kMostBlocks));
   app.add_option("--threads", o.threads, "threads per block (0: from the device)")
-      ->check(CLI::Range(0, 1024));
+      ->check(whole_number(0, 1024));
 }
 
 void describe_output(CLI::App& app, Options& o) {
@@ -113,7 +133,7 @@ void describe_output(CLI::App& app, Options& o) {
       ->check(whole_number(0, kMostSteps))
       ->capture_default_str();
   app.add_option("--digits", o.digits, "significant digits of a line")
-      ->check(CLI::Range(1, 17))
+      ->check(whole_number(1, 17))
       ->capture_default_str();
   app.add_option("--dump", o.dump, "write a LAMMPS dump (id x y z vx vy vz fx fy fz ix iy iz)");
   app.add_option("--dump-every", o.dump_every, "steps between dumps (0: first and last)")
@@ -138,6 +158,29 @@ void fill_tolerances(Options& o) {
   if (o.force_tolerance == 0) o.force_tolerance = is_double ? 1e-10 : 0.1;
 }
 
+// Of words that were not understood: the first that looks like an option, else the first.
+std::string first_option(const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (!word.empty() && word.front() == '-') return word;
+  }
+  return words.front();
+}
+
+// What is wrong with the command line, in the words of this program.
+std::string sentence(const CLI::App& app, const CLI::ParseError& error) {
+  const std::string text = error.what();
+  switch (static_cast<CLI::ExitCodes>(error.get_exit_code())) {
+    case CLI::ExitCodes::RequiredError:
+      return "where the atoms come from is said by either --data FILE or --lattice N";
+    case CLI::ExitCodes::ExtrasError:
+      return fmt::format("'{}' is no option of this program", first_option(app.remaining()));
+    case CLI::ExitCodes::ArgumentMismatch:
+      return text.substr(0, text.find(':')) + " takes one value, once";
+    default:
+      return text;  // "--option: 'value' is ...", by the validators above
+  }
+}
+
 }  // namespace
 
 const char* name_of(Potential potential) { return name_in(kPotentials, potential); }
@@ -158,10 +201,13 @@ Parsed parse_options(int argc, char** argv) {
     if (!grid.empty()) parsed.options.grid = to_grid(grid);
     fill_tolerances(parsed.options);
   } catch (const CLI::ParseError& error) {
-    std::ostringstream text;
-    parsed.exit_code = app.exit(error, text, text);
-    parsed.text = text.str();
     parsed.must_exit = true;
+    if (error.get_exit_code() == 0) {
+      parsed.text = app.help();
+    } else {
+      parsed.exit_code = kExitWrongInput;
+      parsed.text = fmt::format("particles: {}; --help lists all options\n", sentence(app, error));
+    }
   }
   return parsed;
 }

@@ -50,6 +50,9 @@ const char* name_of(Potential potential);
 const char* name_of(Precision precision);
 const char* name_of(HaloMode halo);
 
+// Of the program, if it is given what it cannot use.
+inline constexpr int kExitWrongInput = 2;
+
 // What main() does next.
 struct Parsed {
   Options options;

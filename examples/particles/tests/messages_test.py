@@ -101,6 +101,25 @@ def main():
         for word in words:
             checks.true(word in done.stderr, f"{name}: '{word}' is not in:\n{done.stderr}")
 
+    for name, options, sentence in [
+        ("halo", ["--lattice", 4, "--halo", "foo"], "--halo: 'foo' is none of device, host, stream"),
+        ("precision", ["--lattice", 4, "--precision", "half"], "--precision: 'half' is none of double, single"),
+        ("digits", ["--lattice", 4, "--digits", 40], "--digits: '40' is not a whole number from 1 to 17"),
+        ("lattice", ["--lattice", 0], "--lattice: '0' is not a whole number from 1 to 1000"),
+        ("seed", ["--lattice", 4, "--seed", "x"], "--seed: 'x' is not a whole number from 0 to 9223372036854775807"),
+        ("grid", ["--lattice", 4, "--grid", "2y1x1"], "--grid: '2y1x1' is not like 2x2x1"),
+        ("no value", ["--lattice", 4, "--halo"], "--halo takes one value, once"),
+        ("twice", ["--lattice", 4, "--halo", "host", "--halo", "device"], "--halo takes one value, once"),
+        ("unknown", ["--lattice", 4, "--hallo", "host"], "'--hallo' is no option of this program"),
+        ("no atoms", [], "where the atoms come from is said by either --data FILE or --lattice N"),
+    ]:
+        for pes in (1, 2):
+            done = run.start(pes, *options)
+            checks.true(done.returncode == 2, f"{name}: it ended with {done.returncode}")
+            told = [line for line in done.stderr.split("\n") if line and "chime-run:" not in line]
+            checks.true(len(told) == 1 and told[0].endswith(f"particles: {sentence}; --help lists all options"),
+                        f"{name}: the only line is not '{sentence}':\n{done.stderr}")
+
     beyond = run.start(1, "--data", small, "--steps", 100, "--dt", 0.004, "--validate",
                        args.data / "dump.lj.256.exact.xvf")
     checks.true(beyond.returncode == 1 and "differs from" in beyond.stderr, f"another dt differs:\n{beyond.stderr}")

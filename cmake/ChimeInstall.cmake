@@ -23,6 +23,23 @@ foreach(tool chime-run chime-info chime-doctor chime-cc)
   endif()
 endforeach()
 
+# What is built of it, by one name; and an install that finds something missing says so before it copies anything.
+add_custom_target(installed)
+set(missing_tests "")
+foreach(target chime chime-run chime-info chime-doctor chime-cc softnic softnic-run softnic-trace)
+  if(TARGET ${target})
+    add_dependencies(installed ${target})
+    string(APPEND missing_tests "if(NOT EXISTS \"$<TARGET_FILE:${target}>\")\n  list(APPEND missing ${target})\nendif()\n")
+  endif()
+endforeach()
+file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/everything_is_built.cmake CONTENT "set(missing)
+${missing_tests}if(missing)
+  list(JOIN missing \", \" missing)
+  message(FATAL_ERROR \"Nothing was installed, because these are not built: \${missing}. \"
+    \"Build all that is installed: cmake --build ${PROJECT_BINARY_DIR} --target installed\")
+endif()
+")
+
 set(CHIME_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Chime)
 install(EXPORT ChimeTargets NAMESPACE Chime:: DESTINATION ${CHIME_CMAKE_DIR})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/ChimeConfig.cmake.in

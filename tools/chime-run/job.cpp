@@ -80,7 +80,7 @@ int Job::run() {
     }
   }
   kill_all_descendants();
-  for (Source& source : sources_) source.read_some(), source.finish();
+  for (Source& source : sources_) source.read_rest();
   out_.flush();
   check_output();
   err_.flush();

@@ -39,9 +39,12 @@ void Sink::write_some() {
 }
 
 void Sink::flush() {
-  const auto end = std::chrono::steady_clock::now() + kFlushTimeout;
-  while (has_waiting() && std::chrono::steady_clock::now() < end) {
+  using Clock = std::chrono::steady_clock;
+  auto last_taken = Clock::now();
+  while (has_waiting() && Clock::now() - last_taken < kFlushTimeout) {
+    const auto before = waiting_.size();
     write_some();
+    if (waiting_.size() < before) last_taken = Clock::now();
     if (has_waiting()) is_writable(fd_, 50);
   }
 }
@@ -61,6 +64,16 @@ void Source::read_some() {
     line_.append(buffer, static_cast<std::size_t>(got));
     show_whole_lines();
   }
+}
+
+void Source::read_rest() {
+  read_some();
+  while (!has_ended() && sink_.is_full()) {
+    sink_.flush();
+    if (sink_.is_full()) break;  // nobody reads
+    read_some();
+  }
+  finish();
 }
 
 void Source::show_whole_lines() {

@@ -26,7 +26,7 @@ class Sink {
 
   // Writes what `fd` takes without blocking. Call when poll says that it is writable.
   void write_some();
-  // Tries for a moment to get rid of all.
+  // Gets rid of all, unless its reader takes nothing for a moment.
   void flush();
 
  private:
@@ -47,11 +47,12 @@ class Source {
 
   // Takes what is there.
   void read_some();
-  // Shows a last line that has no end.
-  void finish();
+  // The same when nobody writes any more, also if the sink is full: its reader may only be slow.
+  void read_rest();
 
  private:
   void show_whole_lines();
+  void finish();  // shows a last line that has no end
 
   int fd_;  // -1 after end of file
   std::string prefix_;

@@ -81,6 +81,9 @@ int Job::run() {
   }
   kill_all_descendants();
   for (Source& source : sources_) source.read_rest();
+  if (const int lines = repeated_.count(); lines > 0)
+    say("left out " + std::to_string(lines) + (lines == 1 ? " line" : " lines") +
+        " in which other PEs said the same (--no-prefix shows all)");
   out_.flush();
   check_output();
   err_.flush();
@@ -105,7 +108,7 @@ bool Job::start_pes() {
       if (!options_.has_prefix) continue;
       const auto prefix = "[" + std::to_string(pe) + "] ";
       sources_.emplace_back(pes_.back().output().get(), prefix, out_);
-      sources_.emplace_back(pes_.back().errors().get(), prefix, err_);
+      sources_.emplace_back(pes_.back().errors().get(), prefix, err_, filter_of(pe));
     }
     return true;
   } catch (const std::system_error& e) {
@@ -113,6 +116,12 @@ bool Job::start_pes() {
     decide(kExitCannotRun);
     return false;
   }
+}
+
+// Those that keep going are told apart by who said what.
+Source::Filter Job::filter_of(int pe) {
+  if (options_.keeps_going) return nullptr;
+  return [this, pe](std::string_view line) { return repeated_.is_left_out(pe, line); };
 }
 
 bool Job::all_could_run() {
@@ -187,9 +196,13 @@ void Job::take_aborts() {
     std::lock_guard lock(abort_mutex_);
     aborts.swap(aborts_);
   }
+  if (!aborts.empty())  // what they said before comes first
+    for (Source& source : sources_) source.read_some();
   for (const Abort& abort : aborts) {
+    const bool was_said = repeated_.was_said(abort.why);
+    if (was_said && exit_code_) continue;  // the job ends already, and the user knows why
     say("PE " + std::to_string(abort.pe) + " ends the job with code " + std::to_string(abort.code) +
-        ": " + abort.why);
+        (was_said ? "" : ": " + abort.why));
     decide(abort.code & 0xff);
     end_pes(SIGTERM);
   }

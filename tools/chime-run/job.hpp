@@ -18,6 +18,7 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "pe_process.hpp"
+#include "repeated.hpp"
 
 namespace chime::run {
 
@@ -51,6 +52,7 @@ class Job {
   void note_end(int pe);
   void check_clock();
   void check_output();
+  Source::Filter filter_of(int pe);
 
   // The first reason decides the exit code; then all PEs get `signal`, and SIGKILL when the grace
   // is over.
@@ -70,6 +72,7 @@ class Job {
 
   std::deque<PeProcess> pes_;
   Sink out_, err_;
+  Repeated repeated_;  // what PEs say on stderr
   std::list<Source> sources_;
 
   std::optional<Clock::time_point> limit_;    // of the whole job

@@ -49,8 +49,8 @@ void Sink::flush() {
   }
 }
 
-Source::Source(int fd, std::string prefix, Sink& sink)
-    : fd_(fd), prefix_(std::move(prefix)), sink_(sink) {
+Source::Source(int fd, std::string prefix, Sink& sink, Filter is_left_out)
+    : fd_(fd), prefix_(std::move(prefix)), sink_(sink), is_left_out_(std::move(is_left_out)) {
   fcntl(fd_, F_SETFL, fcntl(fd_, F_GETFL) | O_NONBLOCK);
 }
 
@@ -82,14 +82,21 @@ void Source::show_whole_lines() {
     auto end = line_.find('\n', begin);
     if (end == std::string::npos && line_.size() - begin <= kMaxLine) break;
     end = std::min(end, begin + kMaxLine);
-    sink_.add(prefix_ + line_.substr(begin, end - begin) + "\n");
+    show(std::string_view(line_).substr(begin, end - begin));
     begin = end + (end < line_.size() && line_[end] == '\n');
   }
   line_.erase(0, begin);
 }
 
+void Source::show(std::string_view line) {
+  if (is_left_out_ && is_left_out_(line)) return;
+  sink_.add(prefix_);
+  sink_.add(line);
+  sink_.add("\n");
+}
+
 void Source::finish() {
-  if (!line_.empty()) sink_.add(prefix_ + line_ + "\n");
+  if (!line_.empty()) show(line_);
   line_.clear();
   fd_ = -1;
 }

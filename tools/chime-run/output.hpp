@@ -4,6 +4,7 @@
 // Never blocks: a reader that stops reading must not keep chime-run from its time limit.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -39,7 +40,9 @@ class Sink {
 // One stream of one PE.
 class Source {
  public:
-  Source(int fd, std::string prefix, Sink& sink);
+  // Lines of which `is_left_out` is true are not shown.
+  using Filter = std::function<bool(std::string_view line)>;
+  Source(int fd, std::string prefix, Sink& sink, Filter is_left_out = nullptr);
 
   int fd() const { return fd_; }
   bool has_ended() const { return fd_ < 0; }
@@ -53,10 +56,12 @@ class Source {
  private:
   void show_whole_lines();
   void finish();  // shows a last line that has no end
+  void show(std::string_view line);
 
   int fd_;  // -1 after end of file
   std::string prefix_;
   Sink& sink_;
+  Filter is_left_out_;
   std::string line_;
 };
 

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <span>
+#include <vector>
 
 #include "chime/abi/state.h"
 #include "host/error.hpp"
@@ -55,14 +57,20 @@ NodeCard make_card(int pe, const OfferedMemory& mine) {
   return card;
 }
 
-void check_same_size(const NodeCard& card, int my_pe, std::size_t my_bytes) {
-  if (card.heap_bytes != my_bytes)
-    throw Error(
-        "symmetric heap", CHIMEX_ERR_MISMATCH,
-        fmt::format("PE {} has {} bytes and PE {} has {}; set CHIME_SYMMETRIC_SIZE alike on "
-                    "all PEs",
-                    card.pe, card.heap_bytes - abi::kHeapReserved, my_pe,
-                    my_bytes - abi::kHeapReserved));
+// Names the same two PEs on all: the lowest, and the first that differs from it.
+void check_same_size(const NodeCard& mine, std::span<const NodeMate> mates) {
+  std::vector<const NodeCard*> cards = {&mine};
+  for (const NodeMate& mate : mates) cards.push_back(&mate.card);
+  std::sort(cards.begin(), cards.end(), [](auto* a, auto* b) { return a->pe < b->pe; });
+  const NodeCard& lowest = *cards.front();
+  for (const NodeCard* card : cards)
+    if (card->heap_bytes != lowest.heap_bytes)
+      throw Error(
+          "symmetric heap", CHIMEX_ERR_MISMATCH,
+          fmt::format("PE {} has {} bytes and PE {} has {}; set CHIME_SYMMETRIC_SIZE alike on "
+                      "all PEs",
+                      lowest.pe, lowest.heap_bytes - abi::kHeapReserved, card->pe,
+                      card->heap_bytes - abi::kHeapReserved));
 }
 
 bool is_of_this_process(const NodeCard& card) { return card.process.pid == ::getpid(); }
@@ -102,9 +110,10 @@ void P2pTransport::map_node(const bootstrap::Bootstrap& bootstrap, Gpu& gpu,
   process_memory().offer(mine.heap);
   process_memory().offer(mine.control);
   NodeCard card = make_card(my_pe_, mine);
-  for (const NodeMate& mate : exchange_with_node(bootstrap, card, mine.heap->share_fd(),
-                                                 mine.control->share_fd(), deadline)) {
-    check_same_size(mate.card, my_pe_, mine.heap->bytes());
+  const auto mates = exchange_with_node(bootstrap, card, mine.heap->share_fd(),
+                                        mine.control->share_fd(), deadline);
+  check_same_size(card, mates);
+  for (const NodeMate& mate : mates) {
     mates_.push_back({mate.card.pe, mate.card.process});
     OfferedMemory& peer = peers_.at(static_cast<std::size_t>(mate.card.pe));
     if (groups_.maps(my_pe_, mate.card.pe)) peer.heap = map_heap(gpu, mate);

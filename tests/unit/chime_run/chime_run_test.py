@@ -79,6 +79,23 @@ class ChimeRun(unittest.TestCase):
 
     # Output and input
 
+    def test_what_all_pes_say_is_shown_once(self):
+        # A bad variable was told by every PE, and a PE's last words again by chime-run.
+        script = 'echo "chime: PE $CHIME_RUN_PE: the same" >&2; echo "chime: both" >&2; echo mine >&2; ' \
+                 'echo "chime: PE $CHIME_RUN_PE: I am $CHIME_RUN_PE" >&2'
+        code, _, err = self.run_job("-n", "3", "sh", "-c", script)
+        self.assertEqual(code, 0, err)
+        self.assertEqual([err.count(words) for words in ("the same\n", "both", "mine", "I am")], [1, 1, 3, 3], err)
+        self.assertIn("chime-run: left out 4 lines in which other PEs said the same", err)
+        for option in "--keep-going", "--no-prefix":
+            _, _, err = self.run_job("-n", "3", option, "sh", "-c", script)
+            self.assertEqual(err.count("the same\n"), 3, err)
+            self.assertNotIn("left out", err)
+
+    def test_what_one_pe_repeats_is_shown(self):
+        _, _, err = self.run_job("-n", "2", "sh", "-c", 'for i in 1 2 3; do echo "chime: again" >&2; done')
+        self.assertEqual(err.count("again"), 3, err)
+
     def test_every_line_carries_its_pe(self):
         code, out, err = self.run_job("-n", "3", "sh", "-c", "echo one; echo two; echo bad >&2; printf end")
         self.assertEqual(code, 0)

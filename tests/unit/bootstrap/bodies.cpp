@@ -288,6 +288,9 @@ void a_killed_pe_is_seen_by_the_process_watch(const Join& join) {
   const auto [pe, how] = lost.get();
   check(pe == job->size() - 1, "the wrong PE was blamed");
   check_mentions(how, "process watch");
+  // Nobody ends before all have noticed: a watch that sees two ends at once may tell either first.
+  job->publish("noticed", {});
+  for (int other = 0; other < job->size() - 1; other++) job->lookup(other, "noticed", soon());
 }
 
 // The last PE joins and dies; PE 0 is there, and the PEs between come when it is all over.

@@ -137,10 +137,19 @@ void Completer::rearm(CompletionQueue& cq) {
   if (unread != 0 && unread <= cq.entries) fire(cq);
 }
 
+void Completer::count(const QueuePair& qp, const Outstanding& o) {
+  if (o.syndrome != Syndrome::kNone) return counters_.failed();
+  const bool is_datagram = qp.transport == Transport::kUd;
+  const std::uint32_t to = is_datagram ? o.request.destination.qpn : qp.remote_qpn;
+  const bool stays = o.request.opcode == Opcode::kNop || o.request.opcode == Opcode::kDump;
+  counters_.carried_out(o.request, stays || nic_of(to) == device_.nic_address());
+}
+
 void Completer::retire(QueuePair& qp) {
   while (!qp.outstanding.empty() && qp.outstanding.front().done) {
     Outstanding& oldest = qp.outstanding.front();
     strict::check_unchanged(qp, oldest);
+    count(qp, oldest);
     const bool failed = oldest.syndrome != Syndrome::kNone;
     if (failed ? reports_failure(qp, oldest.request) : oldest.request.wants_completion())
       complete(qp.send_cqn, completion_of(qp, oldest));

@@ -1,6 +1,7 @@
 // Writes completions: CQEs in order, events, the flush of a failed queue pair.
 #pragma once
 
+#include "counters.hpp"
 #include "device.hpp"
 #include "faults.hpp"
 
@@ -8,7 +9,8 @@ namespace softnic {
 
 class Completer {
  public:
-  Completer(Device& device, Faults& faults) : device_(device), faults_(faults) {}
+  Completer(Device& device, Faults& faults, Counters& counters)
+      : device_(device), faults_(faults), counters_(counters) {}
 
   // Writes one CQE and fires the queue's event if it is armed for it; later, if a fault wants so.
   void complete(std::uint32_t cqn, const Completion& completion);
@@ -37,9 +39,11 @@ class Completer {
   void write(CompletionQueue& cq, const Completion& completion);
   void write_late(CompletionQueue& cq);
   void fire(CompletionQueue& cq);
+  void count(const QueuePair& qp, const Outstanding& o);
 
   Device& device_;
   Faults& faults_;
+  Counters& counters_;
   unsigned late_queues_ = 0;  // at most: queues that are gone still count until write_late()
 };
 

@@ -35,7 +35,7 @@ Engine::Engine(Device& device, std::unique_ptr<Link> link, const std::string& fa
     : device_(device),
       link_(std::move(link)),
       faults_(faults),
-      completer_(device, faults_),
+      completer_(device, faults_, counters_),
       requester_(device, *link_, completer_, faults_),
       responder_(device, *link_, completer_, faults_) {}
 
@@ -94,7 +94,7 @@ bool Engine::poll_doorbells() {
       if (value == 0) continue;
       any = true;
       if (is_remainder(value)) continue;
-      ++counters_.doorbells;
+      counters_.doorbell();
       if (!faults_.loses_doorbell(Requester::qpn_of(value))) requester_.ring(page, value);
     }
     if (const std::uint64_t value = take(uar.words + kArmRegister / 8); value != 0) {
@@ -150,7 +150,7 @@ bool Engine::poll_link() {
   const unsigned packets = link_->poll(
       [this](const PacketHeader& header, const std::byte* payload) { deliver(header, payload); },
       kLinkBudget);
-  counters_.packets_received += packets;
+  counters_.packets_received(packets);
   return packets != 0;
 }
 

@@ -7,18 +7,13 @@
 #include <thread>
 
 #include "completer.hpp"
+#include "counters.hpp"
 #include "faults.hpp"
 #include "link.hpp"
 #include "requester.hpp"
 #include "responder.hpp"
 
 namespace softnic {
-
-// What the NIC did since it exists.
-struct Counters {
-  std::uint64_t doorbells = 0;
-  std::uint64_t packets_received = 0;
-};
 
 class Engine {
  public:
@@ -59,10 +54,10 @@ class Engine {
   Device& device_;
   std::unique_ptr<Link> link_;
   Faults faults_;
+  Counters counters_;
   Completer completer_;
   Requester requester_;
   Responder responder_;
-  Counters counters_;
   struct Doubted {  // a doorbell register that holds what is no doorbell, yet
     const std::uint64_t* word;
     std::uint64_t value;

@@ -56,7 +56,15 @@ Nic& Nic::instance() {
 
 void Nic::end() {
   const std::lock_guard guard(creation());
-  delete the_nic.exchange(nullptr, std::memory_order_acq_rel);
+  Nic* const nic = the_nic.exchange(nullptr, std::memory_order_acq_rel);
+  if (nic) nic->tell();
+  delete nic;
+}
+
+void Nic::tell() {
+  if (settings().counters.empty()) return;
+  const std::lock_guard guard(device_.lock());
+  engine_.counters().tell();
 }
 
 // All that the engine and the control path touch is guarded by these two locks: a child finds it
@@ -82,4 +90,12 @@ void Nic::after_fork_in_child() {
   creation().unlock();
 }
 
+namespace {
+
+// A NIC that nobody has ended goes with its process.
+[[gnu::destructor]] void tell_at_exit() {
+  if (Nic* nic = Nic::existing()) nic->tell();
+}
+
+}  // namespace
 }  // namespace softnic

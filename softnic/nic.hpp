@@ -22,6 +22,9 @@ class Nic {
   // Stops the engine and destroys the NIC, if there is one. No file of it may be open.
   static void end();
 
+  // Says what it has done, if somebody wants to know (counters.hpp).
+  void tell();
+
   // The file behind the doorbell pages: what open("/dev/infiniband/uverbs0") gives is a duplicate
   // of it, so that the program's own mmap of a page needs no help.
   int bar_fd() const { return bar_.fd; }

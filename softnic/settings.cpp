@@ -1,5 +1,7 @@
 #include "settings.hpp"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <charconv>
 #include <cstdlib>
@@ -52,9 +54,16 @@ Settings settings_of_environment() {
   if (const char* v = std::getenv("SOFTNIC_STRICT")) s.strict = number("SOFTNIC_STRICT", v, 0, 1);
   if (const char* v = std::getenv("SOFTNIC_FAULTS")) s.faults = v;
   if (const char* v = std::getenv("SOFTNIC_TRACE")) s.trace = v;
+  if (const char* v = std::getenv("SOFTNIC_COUNTERS")) s.counters = v;
   if (const char* v = std::getenv("SOFTNIC_SPIN_US"))
     s.spin_us = static_cast<unsigned>(number("SOFTNIC_SPIN_US", v, 0, 1'000'000'000));
   return s;
+}
+
+std::string with_process_id(std::string path) {
+  if (const auto at = path.find("%p"); at != std::string::npos)
+    path.replace(at, 2, std::to_string(::getpid()));
+  return path;
 }
 
 const Settings& settings() {

@@ -13,11 +13,15 @@ struct Settings {
   bool strict = true;     // SOFTNIC_STRICT: 1 | 0
   std::string faults;     // SOFTNIC_FAULTS: see README.md
   std::string trace;      // SOFTNIC_TRACE: file for JSON lines, "%p" is the process id
+  std::string counters;   // SOFTNIC_COUNTERS: file for what the NIC did, "-" is standard error
   unsigned spin_us = 20;  // SOFTNIC_SPIN_US: how long an idle engine polls before it sleeps
 };
 
 // What the environment says. Throws std::runtime_error naming the variable and what it may be.
 Settings settings_of_environment();
+
+// A file's name in which "%p" is the process id.
+std::string with_process_id(std::string path);
 
 // SOFTNIC_LINK_LAYER's values. Throws std::runtime_error.
 bool is_ethernet(const std::string& link_layer);

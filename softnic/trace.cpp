@@ -18,15 +18,8 @@ namespace {
 constexpr int kNotOpened = -2, kOff = -1;
 std::atomic<int> opened{kNotOpened};
 
-std::string path_of_this_process() {
-  std::string path = settings().trace;
-  if (const auto at = path.find("%p"); at != std::string::npos)
-    path.replace(at, 2, std::to_string(::getpid()));
-  return path;
-}
-
 int open_file() {
-  const std::string path = path_of_this_process();
+  const std::string path = with_process_id(settings().trace);
   if (path.empty()) return kOff;
   const int fd =
       static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path.c_str(),

@@ -67,6 +67,7 @@ nlohmann::json json_of(const Options& options, const Results& r) {
                       {"ms_per_step", speed.ms_per_step},
                       {"atom_steps_per_second", speed.atom_steps_per_second},
                       {"halo_bytes_per_step", speed.bytes_per_exchange},
+                      {"halo_bytes", r.costs.halo_bytes},
                       {"rebuilds", r.costs.rebuilds},
                       {"outputs", r.costs.outputs},
                       {"host_syncs", host_syncs(options, r.costs)},

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 struct Options {
   bool ethernet = false;
-  std::string fabric, faults, trace;
+  std::string fabric, faults, trace, counters;
   int log = -1;
   bool no_strict = false;
   std::vector<std::string> program;
@@ -61,6 +61,7 @@ void prepare(const Options& options) {
   set("SOFTNIC_FABRIC", options.fabric);
   set("SOFTNIC_FAULTS", options.faults);
   set("SOFTNIC_TRACE", options.trace);
+  set("SOFTNIC_COUNTERS", options.counters);
   if (options.ethernet) set("SOFTNIC_LINK_LAYER", "ethernet");
   if (options.log >= 0) set("SOFTNIC_LOG", std::to_string(options.log));
   if (options.no_strict) set("SOFTNIC_STRICT", "0");
@@ -89,6 +90,8 @@ int main(int argc, char** argv) {
   app.add_option("--faults", options.faults, "Fault rules, see softnic/README.md");
   app.add_option("--trace", options.trace,
                  "Write a trace as JSON lines to this file; %p is the process id");
+  app.add_option("--counters", options.counters,
+                 "When the NIC ends, append what it did as a JSON line to this file; - is stderr");
   app.add_option("--log", options.log, "0 errors .. 4 completions")->check(CLI::Range(0, 4));
   app.add_flag("--no-strict", options.no_strict, "Do not report what hardware would corrupt on");
   app.add_option("program", options.program, "The program and its arguments")->required();

@@ -195,7 +195,8 @@ class Trace(unittest.TestCase):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = str(probe.getsockname()[1])
-        base = [os.path.join(TOOLS, "softnic-run"), "--fabric", f"trace-{os.getpid()}", "--trace"]
+        base = [os.path.join(TOOLS, "softnic-run"), "--fabric", f"trace-{os.getpid()}", "--counters", self.path("counters"),
+                "--trace"]
         program = ["ibv_rc_pingpong", "-n", "20", "-p", port]
         server = subprocess.Popen([*base, self.path("server"), *program], stdout=subprocess.DEVNULL)
         self.addCleanup(server.wait)
@@ -216,6 +217,11 @@ class Trace(unittest.TestCase):
         slices = json.loads(self.tool("perfetto", self.path("server"), self.path("client")))["traceEvents"]
         self.assertEqual(sum(e["ph"] == "b" for e in slices), 40)
         self.assertEqual(sum(e["ph"] == "e" for e in slices), 40)
+        # And the counters; of clients that found no server, too: those did nothing.
+        with open(self.path("counters")) as file:
+            told = [line for line in map(json.loads, file) if line["to_peers"]]
+        self.assertEqual([(line["to_peers"], line["to_itself"], line["failed"]) for line in told],
+                         [({"SEND": {"requests": 20, "bytes": 20 * 4096}}, {}, 0)] * 2)
 
 
 if __name__ == "__main__":

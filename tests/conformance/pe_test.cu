@@ -1,4 +1,9 @@
 // Who am I, how many are we, and where is a peer's memory: my_pe, n_pes, ptr.
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+
 #include "chime/device/rma.cuh"
 #include "support/schedule.hpp"
 #include "support/world.hpp"
@@ -62,6 +67,34 @@ IN_EVERY_WORLD(Ptr, IsTheSameOffsetOnEveryPe) {
     int on_stack = 0;
     EXPECT_EQ(nullptr, chime_ptr(&on_stack, pe.next()));
     EXPECT_EQ(nullptr, chime_ptr(words.data(), pe.size()));
+    pe.barrier();
+  });
+}
+
+// Heaps that have pages here: memory files of their name, by inode.
+std::size_t heaps_in_address_space() {
+  std::set<std::string> inodes;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    std::istringstream fields(line);
+    std::string range, access, offset, device, inode, file;
+    fields >> range >> access >> offset >> device >> inode >> file;
+    if (file == "/memfd:chime-heap") inodes.insert(inode);
+  }
+  return inodes.size();
+}
+
+// CHIME_P2P=off is the means to test the NIC path: what is mapped all the same could be stored to.
+IN_EVERY_WORLD(Ptr, NoHeapIsMappedButThoseItLeadsTo) {
+  if (!world.has_seeded_schedules()) GTEST_SKIP() << "a GPU's memory is not in /proc/self/maps";
+  world.spawn(1, [](Pe& pe) {
+    Symmetric<std::uint32_t> word(1);
+    std::size_t reached = 0;
+    for (int to = 0; to < pe.size(); ++to) reached += chime_ptr(word.data(), to) != nullptr;
+    EXPECT_EQ(reached, heaps_in_address_space());
+    if (World::current().maps_all()) {
+      EXPECT_EQ(std::size_t(pe.size()), reached);
+    }
     pe.barrier();
   });
 }

@@ -22,6 +22,7 @@ enum class Service { kRc, kUc, kUd };
 struct Options {
   Service service = Service::kRc;
   unsigned send_blocks = 64;
+  unsigned inline_bytes = 0;  // verbs only: by libmlx5's own posting
   unsigned receives = 16;
   unsigned receive_pieces = 4;
   unsigned completions = 256;

@@ -126,6 +126,7 @@ class VerbsEndpoint final : public Endpoint {
     a.cap.max_send_wr = options_.send_blocks;
     a.cap.max_recv_wr = options_.srq ? 0 : options_.receives;
     a.cap.max_send_sge = 1;
+    a.cap.max_inline_data = options_.inline_bytes;
     a.cap.max_recv_sge = options_.receive_pieces;
     a.qp_type = type_of(options_.service);
     a.comp_mask = IBV_QP_INIT_ATTR_PD;

@@ -1,0 +1,113 @@
+#include "two_queues.hpp"
+
+#include <endian.h>
+
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+namespace chime::tests {
+namespace {
+
+std::unique_ptr<direct::Endpoint> connected_to_itself() {
+  direct::Options options;
+  options.send_blocks = 256;
+  options.inline_bytes = abi::kInlineInTwoSegments;
+  options.completions = 16384;  // nobody tells the NIC which were taken of Chime's
+  options.ignores_overrun = true;
+  auto endpoint = direct::make_verbs_endpoint({"verbs", false, false, 64}, options);
+  endpoint->connect(endpoint->qpn());
+  return endpoint;
+}
+
+}  // namespace
+
+TwoQueues::TwoQueues()
+    : theirs_(connected_to_itself()),
+      ours_(connected_to_itself()),
+      strict_(direct::check(
+          ibv_reg_mr(direct::Hca::instance().pd(), heap_.at(0), kHeapBytes, direct::kAllAccess),
+          "ibv_reg_mr")),
+      results_((ours_->sends.blocks + 1) * sizeof(abi::NicFetchSlot)) {
+  heap_.fill(0, kHeapBytes, 1);
+  job_.unmap(0);
+  Context& ctx = job_.context();
+  ctx.heap = at(0);
+  ctx.heap_bytes = kHeapBytes;
+  ctx.on_error = OnError::kReturn;
+  ctx.wait_timeout_ns = 60'000'000'000;
+  show_queue();
+  show_memory();
+}
+
+void TwoQueues::show_queue() {
+  queue_.sq = reinterpret_cast<std::byte*>(ours_->sends.ring);
+  queue_.record = ours_->sends.record;
+  queue_.doorbell = ours_->sends.doorbell;
+  queue_.cq = reinterpret_cast<std::byte*>(ours_->sent.ring);
+  queue_.fetch = results_.as<abi::NicFetchSlot>();
+  queue_.fetch_nic = result(0);
+  queue_.fetch_lkey_be = htobe32(results_.lkey());
+  queue_.qpn_be = htobe32(ours_->qpn() << 8);
+  queue_.depth = ours_->sends.blocks;
+  queue_.cqe_count = ours_->sent.entries;
+  queue_.cq_mode = abi::NicCqMode::kRing;
+  queue_.sharing = abi::NicSharing::kGpu;
+}
+
+void TwoQueues::show_memory() {
+  peer_.heap = address(0);
+  peer_.rkey_be = htobe32(data_rkey());
+  peer_.strict_rkey_be = htobe32(strict_rkey());
+  peer_.state = abi::NicPeerState::kUsable;
+  nic_.queues = &queue_;
+  nic_.faults = &fault_;
+  nic_.peers = &peer_;
+  nic_.touched = &touched_;
+  nic_.buffers = &buffers_;
+  nic_.heap = {address(0), address(kHeapBytes), address(0), htobe32(lkey()), 0};
+  nic_.slots = nic_.n_pes = 1;
+}
+
+void TwoQueues::post_receives() {
+  for (direct::Endpoint* endpoint : {theirs_.get(), ours_.get()}) {
+    ibv_recv_wr receive{};
+    ibv_recv_wr* bad = nullptr;
+    direct::check_zero(ibv_post_recv(endpoint->verbs_qp(), &receive, &bad), "ibv_post_recv");
+  }
+}
+
+void TwoQueues::post_by_libmlx5(std::vector<Request> requests) {
+  std::vector<ibv_sge> here(requests.size());
+  std::vector<ibv_send_wr> work(requests.size());
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const Request& r = requests[i];
+    const bool is_last = i + 1 == requests.size();
+    here[i] = {r.local, r.bytes, r.lkey};
+    ibv_send_wr& wr = work[i];
+    wr.next = is_last ? nullptr : &work[i + 1];
+    wr.sg_list = &here[i];
+    wr.num_sge = 1;
+    wr.opcode = r.opcode;
+    wr.send_flags = r.flags | (is_last ? IBV_SEND_SIGNALED : 0u);
+    wr.imm_data = r.immediate_be;
+    if (r.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD || r.opcode == IBV_WR_ATOMIC_CMP_AND_SWP)
+      wr.wr.atomic = {r.remote, r.compare_add, r.swap, r.rkey};
+    else
+      wr.wr.rdma = {r.remote, r.rkey};
+  }
+  ibv_send_wr* bad = nullptr;
+  direct::check_zero(ibv_post_send(theirs_->verbs_qp(), work.data(), &bad), "ibv_post_send");
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  ibv_wc done{};
+  while (ibv_poll_cq(theirs_->verbs_send_cq(), 1, &done) == 0) {
+    if (std::chrono::steady_clock::now() > deadline)
+      throw std::runtime_error("libmlx5: no completion within a minute");
+    std::this_thread::yield();
+  }
+  if (done.status != IBV_WC_SUCCESS)
+    throw std::runtime_error(std::string("libmlx5: ") + ibv_wc_status_str(done.status));
+}
+
+}  // namespace chime::tests

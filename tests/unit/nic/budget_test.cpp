@@ -83,6 +83,25 @@ TEST(Budget, PutSignalIsOneSubmission) {
   EXPECT_EQ(cost, (Cost{1, 2, 6, 1, 1}));
 }
 
+// Else the NIC would read what is not there: (a) and (c) of device/path/README.md.
+TEST(Budget, RequestFenceRecordFenceDoorbellInThisOrder) {
+  NicJob job(2, shared_by(abi::NicSharing::kBlock));
+  const abi::NicQueue& queue = job.nic.queue(1);
+  const auto put = [&] { nic::p(job.domain(), job.data<std::uint64_t>(0), std::uint64_t{2}, 1); };
+  run_threads(1, put);  // the first post of a queue fences once more
+  std::string order;
+  {
+    const WatchOperations watch([&](Operation operation, const void* address, std::size_t) {
+      if (operation == Operation::kStore16) order += 'w';
+      if (operation == Operation::kFence) order += 'f';
+      if (operation == Operation::kStore && address == queue.record) order += 'r';
+      if (operation == Operation::kMmioStore && address == queue.doorbell) order += 'd';
+    });
+    run_threads(1, put);
+  }
+  EXPECT_EQ(order, "wwwfrfd");
+}
+
 // 32 puts, one reservation, one doorbell; and one completion, of 33 requests with the first one.
 TEST(Budget, AWarpOfPuts) {
   NicJob job(2, shared_by(abi::NicSharing::kGpu));

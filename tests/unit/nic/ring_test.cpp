@@ -73,6 +73,18 @@ TEST_P(Ring, AFullQueueMakesPostersWait) {
   for (int i = 0; i < 500; ++i) EXPECT_EQ(job.data<int>(1)[i], i + 1);
 }
 
+// What another poller has told already, or this one read long ago, is not the future.
+TEST_P(Ring, AnOldCompletionMovesNothing) {
+  NicJob job(2, plan());
+  abi::NicQueue& queue = job.nic.queue(1);
+  queue.consumer.done = 1000;
+  nic::detail::advance(queue, 1000, 999);
+  nic::detail::advance(queue, 1000, 990);
+  EXPECT_EQ(queue.consumer.done, 1000u);
+  nic::detail::advance(queue, 1000, 1000);
+  EXPECT_EQ(queue.consumer.done, 1001u);
+}
+
 // One poster finds another behind it and leaves the doorbell to it; that one has more to come, but
 // may be held up by what it was left.
 TEST_P(Ring, ADoorbellThatIsOwedIsRungByAPosterThatHasMoreToCome) {

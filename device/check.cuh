@@ -1,5 +1,6 @@
 // What a wait, test or fetch on this PE's own memory refuses before it begins: an address outside
-// the heap, in a checked job (CHIME_CHECK=1), and a comparison that does not exist.
+// the heap or one that is not aligned, in a checked job (CHIME_CHECK=1), and a comparison that does
+// not exist.
 //
 // What puts, gets and atomics refuse is part of finding their target: peer.cuh.
 #ifndef CHIME_DEVICE_CHECK_CUH_
@@ -16,26 +17,44 @@
 
 namespace chime::detail {
 
-// What is looked at.
+// What is looked at, and by whom.
 struct Watched {
+  Operation operation;
   const void* address;
   std::size_t bytes;
+  std::size_t alignment;
   Cmp cmp = Cmp::kEq;
 };
 
+template <class T>
+CHIME_DEVICE Watched watched_word(Operation operation, const T* word, Cmp cmp = Cmp::kEq) {
+  return {operation, word, sizeof(T), sizeof(T), cmp};
+}
+
+CHIME_DEVICE bool lies_right(const Context& ctx, const Watched& watched) {
+  return watched.bytes == 0 || (is_aligned(watched.address, watched.alignment) &&
+                                is_in_heap(ctx, watched.address, watched.bytes));
+}
+
 CHIME_DEVICE bool is_refused(const Context& ctx, const Watched& watched) {
-  return !compare_exists(watched.cmp) || (ctx.checked != 0 && watched.bytes != 0 &&
-                                          !is_in_heap(ctx, watched.address, watched.bytes));
+  return !compare_exists(watched.cmp) || (ctx.checked != 0 && !lies_right(ctx, watched));
 }
 
 // REQUIRES: is_refused(ctx, watched).
 CHIME_DEVICE void record_refusal(const Context& ctx, const Watched& watched) {
-  const bool compares = compare_exists(watched.cmp);
-  record(ctx, {.status = CHIMEX_ERR_INVALID,
-               .pe = ctx.my_pe,
-               .fault = compares ? Fault::kPlace : Fault::kComparison,
-               .address = watched.address,
-               .expected = compares ? watched.bytes : static_cast<std::uint64_t>(watched.cmp)});
+  Failure failure = {.status = CHIMEX_ERR_INVALID,
+                     .operation = watched.operation,
+                     .pe = ctx.my_pe,
+                     .address = watched.address,
+                     .expected = watched.bytes};
+  if (!compare_exists(watched.cmp)) {
+    failure.fault = Fault::kComparison;
+    failure.expected = static_cast<std::uint64_t>(watched.cmp);
+  } else if (is_in_heap(ctx, watched.address, watched.bytes)) {
+    failure.fault = Fault::kAlignment;
+    failure.expected = watched.alignment;
+  }
+  record(ctx, failure);
 }
 
 // False if the wait or test is refused: then that is recorded, and the thread leaves.

@@ -15,10 +15,9 @@ namespace chime {
 // What went wrong, in the words of abi::ErrorRecord.
 struct Failure {
   int status;  // chimex_status
+  Operation operation;
   int pe = -1;
-  WaitKind wait =
-      WaitKind::kNone;          // kNone: it did not begin; `expected` is then a number of bytes,
-  Fault fault = Fault::kPlace;  // or what this says
+  Fault fault = Fault::kPlace;
   const void* address = nullptr;
   std::uint64_t expected = 0;
   std::uint64_t seen = 0;
@@ -34,7 +33,7 @@ CHIME_DEVICE void record(const Context& ctx, const Failure& failure) {
   if (exec::atomic_cas<Order::kAcquire, Scope::kSystem>(&record->claimed, 0u, 1u) != 0) return;
   record->status = failure.status;
   record->pe = failure.pe;
-  record->wait = static_cast<std::uint16_t>(failure.wait);
+  record->operation = static_cast<std::uint16_t>(failure.operation);
   record->fault = static_cast<std::uint16_t>(failure.fault);
   record->address = reinterpret_cast<std::uint64_t>(failure.address);
   record->expected = failure.expected;

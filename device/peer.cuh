@@ -57,64 +57,83 @@ CHIME_DEVICE Path amo_path(const Context& ctx, int pe) {
   return pe_exists(ctx, pe) ? nic_path(ctx, pe) : Path::kNone;
 }
 
+// `alignment`: a power of two.
+CHIME_DEVICE bool is_aligned(const void* p, std::size_t alignment) {
+  return (reinterpret_cast<std::uint64_t>(p) & (alignment - 1)) == 0;
+}
+
+// Who asks for the memory of a PE, for the errors: the operation, and what the address that it was
+// given must be a multiple of. One register.
+struct Caller {
+  Operation operation;
+  std::uint16_t alignment;
+};
+
 // Where `pe`'s copy of the `bytes` at symmetric address `p` is mapped here. Null if it is not, if
-// there is no such PE, or if `p` is not in the heap. CHIME_CHECK=1 also looks at the end.
+// there is no such PE, or if `p` is not in the heap. CHIME_CHECK=1 also looks at the end and at the
+// alignment.
 template <class T>
-CHIME_DEVICE T* peer_ptr(const Context& ctx, T* p, int pe, std::size_t bytes = 1) {
+CHIME_DEVICE T* peer_ptr(const Context& ctx, T* p, int pe, std::size_t bytes = 1,
+                         std::size_t alignment = 1) {
   const std::uint64_t offset = heap_offset(ctx, p);
   if (offset >= ctx.heap_bytes || !pe_exists(ctx, pe) || ctx.peer_heap[pe] == nullptr) {
     return nullptr;
   }
-  if (ctx.checked != 0 && bytes > ctx.heap_bytes - offset) return nullptr;
+  if (ctx.checked != 0 && (bytes > ctx.heap_bytes - offset || !is_aligned(p, alignment))) {
+    return nullptr;
+  }
   return reinterpret_cast<T*>(ctx.peer_heap[pe] + offset);
+}
+
+// The same for a word that is loaded and stored as a whole.
+template <class T>
+CHIME_DEVICE T* peer_word_ptr(const Context& ctx, T* p, int pe) {
+  return peer_ptr(ctx, p, pe, sizeof(T), sizeof(T));
 }
 
 // The same for a word that atomics work on.
 template <class T>
 CHIME_DEVICE T* amo_ptr(const Context& ctx, T* p, int pe) {
-  if (ctx.checked != 0 && reinterpret_cast<std::uint64_t>(p) % sizeof(T) != 0) return nullptr;
-  return ctx.amo_path == Path::kP2p ? peer_ptr(ctx, p, pe, sizeof(T)) : nullptr;
+  return ctx.amo_path == Path::kP2p ? peer_word_ptr(ctx, p, pe) : nullptr;
 }
 
 // Whether `path`, by which a PE is reached, is the NIC, and the `bytes` at symmetric address `p`
 // are for it to move.
-CHIME_DEVICE bool nic_carries(const Context& ctx, Path path, const void* p, std::size_t bytes) {
+CHIME_DEVICE bool nic_carries(const Context& ctx, Path path, const void* p, std::size_t bytes,
+                              std::size_t alignment) {
   const std::uint64_t offset = heap_offset(ctx, p);
   if (path != Path::kNic || offset >= ctx.heap_bytes) return false;
-  return ctx.checked == 0 || bytes <= ctx.heap_bytes - offset;
+  return ctx.checked == 0 || (bytes <= ctx.heap_bytes - offset && is_aligned(p, alignment));
 }
 
 // The same for a word of signals and atomics.
 template <class T>
 CHIME_DEVICE bool nic_carries_word(const Context& ctx, Path path, const T* p) {
-  return reinterpret_cast<std::uint64_t>(p) % sizeof(T) == 0 &&
-         nic_carries(ctx, path, p, sizeof(T));
+  return is_aligned(p, sizeof(T)) && nic_carries(ctx, path, p, sizeof(T), sizeof(T));
 }
 
 // No path leads there. Says which of the reasons it is, and leaves.
-CHIME_DEVICE void fail_unreachable(const Context& ctx, const void* p, std::size_t bytes, int pe) {
+CHIME_DEVICE void fail_unreachable(const Context& ctx, const void* p, std::size_t bytes, int pe,
+                                   Caller caller) {
   if (ctx.abi_version == 0) {
     exec::trap("chime: no PE is bound to this kernel's state: call chime_init before the launch");
   }
   const bool exists = pe_exists(ctx, pe) && is_in_heap(ctx, p, bytes);
-  fail(ctx, {.status = exists ? CHIMEX_ERR_UNREACHABLE : CHIMEX_ERR_INVALID,
+  const bool is_misaligned = exists && !is_aligned(p, caller.alignment);
+  fail(ctx, {.status = exists && !is_misaligned ? CHIMEX_ERR_UNREACHABLE : CHIMEX_ERR_INVALID,
+             .operation = caller.operation,
              .pe = pe,
+             .fault = is_misaligned ? Fault::kAlignment : Fault::kPlace,
              .address = p,
-             .expected = bytes});
+             .expected = is_misaligned ? caller.alignment : bytes});
 }
 
 // An operation on no bytes touches nothing, but in a checked job its PE must exist. False after an
 // error with CHIME_ON_ERROR=return.
-CHIME_DEVICE bool check_pe(const Context& ctx, int pe) {
+CHIME_DEVICE bool check_pe(const Context& ctx, int pe, Operation operation) {
   if (ctx.checked == 0 || pe_exists(ctx, pe)) return true;
-  fail_unreachable(ctx, nullptr, 0, pe);
+  fail_unreachable(ctx, nullptr, 0, pe, {operation, 1});
   return false;
-}
-
-// The same for a word that atomics work on, which may also be misaligned.
-CHIME_DEVICE void fail_amo(const Context& ctx, const void* p, std::size_t bytes, int pe) {
-  if (reinterpret_cast<std::uint64_t>(p) % bytes == 0) return fail_unreachable(ctx, p, bytes, pe);
-  fail(ctx, {.status = CHIMEX_ERR_INVALID, .pe = pe, .address = p, .expected = bytes});
 }
 
 }  // namespace chime

@@ -22,8 +22,6 @@
 namespace chime {
 namespace detail {
 
-using unmapped::Until;
-
 // The alignment that typed pointers and counts promise to the copy.
 template <class T>
 inline constexpr std::size_t kLeastWord = alignof(T) < kWidest ? alignof(T) : kWidest;
@@ -38,23 +36,23 @@ CHIME_DEVICE std::size_t bytes_of(std::size_t n) {
 // False if it failed and CHIME_ON_ERROR=return: nothing was put.
 template <std::size_t kLeast, class Group>
 CHIME_DEVICE bool put_bytes(const Context& ctx, Group g, void* dst, const void* src,
-                            std::size_t bytes, int pe, Until until) {
-  if (bytes == 0) return check_pe(ctx, pe);
-  if (void* mapped = peer_ptr(ctx, static_cast<std::byte*>(dst), pe, bytes)) {
+                            std::size_t bytes, int pe, Operation operation) {
+  if (bytes == 0) return check_pe(ctx, pe, operation);
+  if (void* mapped = peer_ptr(ctx, static_cast<std::byte*>(dst), pe, bytes, kLeast)) {
     copy_to_peer<kLeast>(g, mapped, src, bytes);
     return true;
   }
-  return unmapped::put<kLeast>(ctx, g, dst, src, bytes, pe, until);
+  return unmapped::put<kLeast>(ctx, g, dst, src, bytes, pe, operation);
 }
 
 template <std::size_t kLeast, class Group>
 CHIME_DEVICE void get_bytes(const Context& ctx, Group g, void* dst, const void* src,
-                            std::size_t bytes, int pe, Until until) {
-  if (bytes == 0) return static_cast<void>(check_pe(ctx, pe));
-  if (const void* mapped = peer_ptr(ctx, static_cast<const std::byte*>(src), pe, bytes)) {
+                            std::size_t bytes, int pe, Operation operation) {
+  if (bytes == 0) return static_cast<void>(check_pe(ctx, pe, operation));
+  if (const void* mapped = peer_ptr(ctx, static_cast<const std::byte*>(src), pe, bytes, kLeast)) {
     return copy_from_peer<kLeast>(g, dst, mapped, bytes);
   }
-  unmapped::get(ctx, g, dst, src, bytes, pe, until);
+  unmapped::get(ctx, g, dst, src, bytes, pe, {operation, kLeast});
 }
 
 // Bytes from the first to the end of the last of `count` elements that lie `stride` apart; the
@@ -80,14 +78,14 @@ template <class Group, class T>
 CHIME_DEVICE void put_nbi(const Context& ctx, Group g, T* dst, const T* src, std::size_t n,
                           int pe) {
   detail::put_bytes<detail::kLeastWord<T>>(ctx, g, dst, src, detail::bytes_of<T>(n), pe,
-                                           detail::Until::kPosted);
+                                           Operation::kPutNbi);
 }
 
 // put: the source may be reused when the call returns. Complete at `pe` after quiet.
 template <class Group, class T>
 CHIME_DEVICE void put(const Context& ctx, Group g, T* dst, const T* src, std::size_t n, int pe) {
   detail::put_bytes<detail::kLeastWord<T>>(ctx, g, dst, src, detail::bytes_of<T>(n), pe,
-                                           detail::Until::kLocal);
+                                           Operation::kPut);
   g.sync();
 }
 
@@ -96,14 +94,14 @@ template <class Group, class T>
 CHIME_DEVICE void get_nbi(const Context& ctx, Group g, T* dst, const T* src, std::size_t n,
                           int pe) {
   detail::get_bytes<detail::kLeastWord<T>>(ctx, g, dst, src, detail::bytes_of<T>(n), pe,
-                                           detail::Until::kPosted);
+                                           Operation::kGetNbi);
 }
 
 // get: the destination holds the data, for every member, when the call returns.
 template <class Group, class T>
 CHIME_DEVICE void get(const Context& ctx, Group g, T* dst, const T* src, std::size_t n, int pe) {
   detail::get_bytes<detail::kLeastWord<T>>(ctx, g, dst, src, detail::bytes_of<T>(n), pe,
-                                           detail::Until::kLocal);
+                                           Operation::kGet);
   g.sync();
 }
 
@@ -111,48 +109,48 @@ CHIME_DEVICE void get(const Context& ctx, Group g, T* dst, const T* src, std::si
 template <class Group>
 CHIME_DEVICE void putmem(const Context& ctx, Group g, void* dst, const void* src, std::size_t bytes,
                          int pe) {
-  detail::put_bytes<1>(ctx, g, dst, src, bytes, pe, detail::Until::kLocal);
+  detail::put_bytes<1>(ctx, g, dst, src, bytes, pe, Operation::kPut);
   g.sync();
 }
 template <class Group>
 CHIME_DEVICE void putmem_nbi(const Context& ctx, Group g, void* dst, const void* src,
                              std::size_t bytes, int pe) {
-  detail::put_bytes<1>(ctx, g, dst, src, bytes, pe, detail::Until::kPosted);
+  detail::put_bytes<1>(ctx, g, dst, src, bytes, pe, Operation::kPutNbi);
 }
 template <class Group>
 CHIME_DEVICE void getmem(const Context& ctx, Group g, void* dst, const void* src, std::size_t bytes,
                          int pe) {
-  detail::get_bytes<1>(ctx, g, dst, src, bytes, pe, detail::Until::kLocal);
+  detail::get_bytes<1>(ctx, g, dst, src, bytes, pe, Operation::kGet);
   g.sync();
 }
 template <class Group>
 CHIME_DEVICE void getmem_nbi(const Context& ctx, Group g, void* dst, const void* src,
                              std::size_t bytes, int pe) {
-  detail::get_bytes<1>(ctx, g, dst, src, bytes, pe, detail::Until::kPosted);
+  detail::get_bytes<1>(ctx, g, dst, src, bytes, pe, Operation::kGetNbi);
 }
 
-// One element of 1, 2, 4, 8 or 16 bytes by value: one store, one load.
+// One element of 1, 2, 4, 8 or 16 bytes by value: one store, one load. Aligned to its size.
 template <class T>
 CHIME_DEVICE void p(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
-  if (T* mapped = peer_ptr(ctx, dst, pe, sizeof(T))) return p2p::store(mapped, value);
+  if (T* mapped = peer_word_ptr(ctx, dst, pe)) return p2p::store(mapped, value);
   unmapped::p(ctx, p2p::word_ptr(dst), p2p::to_word(value), pe);
 }
 
 // Zero bytes if `pe` cannot be reached and CHIME_ON_ERROR=return.
 template <class T>
 CHIME_DEVICE T g(const Context& ctx, const T* src, int pe) {
-  if (const T* mapped = peer_ptr(ctx, src, pe, sizeof(T))) return p2p::load(mapped);
+  if (const T* mapped = peer_word_ptr(ctx, src, pe)) return p2p::load(mapped);
   return p2p::from_word<T>(unmapped::g(ctx, p2p::word_ptr(src), pe));
 }
 
-// `n` elements; consecutive ones lie `dst_stride` apart in dst and `src_stride` in src, both at
-// least 1. Blocking, like put and get.
+// `n` elements like those of p and g; consecutive ones lie `dst_stride` apart in dst and
+// `src_stride` in src, both at least 1. Blocking, like put and get.
 template <class Group, class T>
 CHIME_DEVICE void iput(const Context& ctx, Group g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                        std::ptrdiff_t src_stride, std::size_t n, int pe) {
-  if (n == 0) return static_cast<void>(check_pe(ctx, pe));
+  if (n == 0) return static_cast<void>(check_pe(ctx, pe, Operation::kIput));
   const std::size_t extent = detail::strided_bytes<T>(ctx, dst_stride, n);
-  if (T* mapped = peer_ptr(ctx, dst, pe, extent)) {
+  if (T* mapped = peer_ptr(ctx, dst, pe, extent, sizeof(T))) {
     for (std::size_t i = g.rank(); i < n; i += g.size()) {
       p2p::store(mapped + i * dst_stride, src[i * src_stride]);
     }
@@ -165,9 +163,9 @@ CHIME_DEVICE void iput(const Context& ctx, Group g, T* dst, const T* src, std::p
 template <class Group, class T>
 CHIME_DEVICE void iget(const Context& ctx, Group g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                        std::ptrdiff_t src_stride, std::size_t n, int pe) {
-  if (n == 0) return static_cast<void>(check_pe(ctx, pe));
+  if (n == 0) return static_cast<void>(check_pe(ctx, pe, Operation::kIget));
   const std::size_t extent = detail::strided_bytes<T>(ctx, src_stride, n);
-  if (const T* mapped = peer_ptr(ctx, src, pe, extent)) {
+  if (const T* mapped = peer_ptr(ctx, src, pe, extent, sizeof(T))) {
     for (std::size_t i = g.rank(); i < n; i += g.size()) {
       dst[i * dst_stride] = p2p::load(mapped + i * src_stride);
     }

@@ -41,15 +41,18 @@ CHIME_DEVICE bool signal_op_exists(SignalOp op) {
 CHIME_DEVICE std::uint64_t* signal_ptr(const Context& ctx, const Signal& signal, int pe) {
   if (ctx.checked != 0 && !signal_op_exists(signal.op)) return nullptr;
   return signal.op == SignalOp::kAdd ? amo_ptr(ctx, signal.address, pe)
-                                     : peer_ptr(ctx, signal.address, pe, sizeof(std::uint64_t));
+                                     : peer_word_ptr(ctx, signal.address, pe);
 }
 
 // signal_ptr was null, and the NIC does not go there.
-CHIME_DEVICE void fail_signal(const Context& ctx, const Signal& signal, int pe) {
+CHIME_DEVICE void fail_signal(const Context& ctx, const Signal& signal, int pe,
+                              Operation operation) {
+  constexpr std::size_t kWord = sizeof(std::uint64_t);
   if (signal_op_exists(signal.op)) {
-    return fail_amo(ctx, signal.address, sizeof(std::uint64_t), pe);
+    return fail_unreachable(ctx, signal.address, kWord, pe, {operation, kWord});
   }
   fail(ctx, {.status = CHIMEX_ERR_INVALID,
+             .operation = operation,
              .pe = pe,
              .fault = Fault::kSignalOp,
              .address = signal.address,
@@ -67,15 +70,16 @@ CHIME_DEVICE bool nic_signals(const Context& ctx, const Signal& signal, int pe) 
 // Data and signal go one way.
 template <std::size_t kLeast, class Group>
 CHIME_DEVICE void put_signal_bytes(const Context& ctx, Group g, void* dst, const void* src,
-                                   std::size_t bytes, const Signal& signal, int pe, Until until) {
+                                   std::size_t bytes, const Signal& signal, int pe,
+                                   Operation operation) {
   std::uint64_t* const word = signal_ptr(ctx, signal, pe);
   if (word == nullptr && nic_signals(ctx, signal, pe)) {
     return unmapped::put_signal<kLeast>(ctx, g, dst, src, bytes, signal.address, signal.value,
-                                        adds(signal), pe, until);
+                                        adds(signal), pe, operation);
   }
-  if (word == nullptr) return fail_signal(ctx, signal, pe);
+  if (word == nullptr) return fail_signal(ctx, signal, pe, operation);
   // No signal without its data.
-  if (!put_bytes<kLeast>(ctx, g, dst, src, bytes, pe, until)) return;
+  if (!put_bytes<kLeast>(ctx, g, dst, src, bytes, pe, operation)) return;
   g.sync();  // every member's stores come before the leader's release
   if (g.is_leader()) p2p::signal(word, signal.value, signal.op);
 }
@@ -89,23 +93,23 @@ template <class Group, class T>
 CHIME_DEVICE void put_signal(const Context& ctx, Group g, T* dst, const T* src, std::size_t n,
                              Signal signal, int pe) {
   detail::put_signal_bytes<detail::kLeastWord<T>>(ctx, g, dst, src, detail::bytes_of<T>(n), signal,
-                                                  pe, detail::Until::kLocal);
+                                                  pe, Operation::kPutSignal);
 }
 template <class Group, class T>
 CHIME_DEVICE void put_signal_nbi(const Context& ctx, Group g, T* dst, const T* src, std::size_t n,
                                  Signal signal, int pe) {
   detail::put_signal_bytes<detail::kLeastWord<T>>(ctx, g, dst, src, detail::bytes_of<T>(n), signal,
-                                                  pe, detail::Until::kPosted);
+                                                  pe, Operation::kPutSignalNbi);
 }
 template <class Group>
 CHIME_DEVICE void putmem_signal(const Context& ctx, Group g, void* dst, const void* src,
                                 std::size_t bytes, Signal signal, int pe) {
-  detail::put_signal_bytes<1>(ctx, g, dst, src, bytes, signal, pe, detail::Until::kLocal);
+  detail::put_signal_bytes<1>(ctx, g, dst, src, bytes, signal, pe, Operation::kPutSignal);
 }
 template <class Group>
 CHIME_DEVICE void putmem_signal_nbi(const Context& ctx, Group g, void* dst, const void* src,
                                     std::size_t bytes, Signal signal, int pe) {
-  detail::put_signal_bytes<1>(ctx, g, dst, src, bytes, signal, pe, detail::Until::kPosted);
+  detail::put_signal_bytes<1>(ctx, g, dst, src, bytes, signal, pe, Operation::kPutSignalNbi);
 }
 
 // Updates the signal alone, atomically and with no order: put, fence, signal_op is the sequence
@@ -117,13 +121,14 @@ CHIME_DEVICE void signal_op(const Context& ctx, const Signal& signal, int pe) {
   if (detail::nic_signals(ctx, signal, pe)) {
     return unmapped::signal(ctx, signal.address, signal.value, detail::adds(signal), pe);
   }
-  detail::fail_signal(ctx, signal, pe);
+  detail::fail_signal(ctx, signal, pe, Operation::kSignalOp);
 }
 
 // Reads this PE's signal word once. What came with the value seen is visible after it. 0 if the
 // check refuses it and CHIME_ON_ERROR=return.
 CHIME_DEVICE std::uint64_t signal_fetch(const Context& ctx, const std::uint64_t* sig) {
-  return detail::passes(ctx, {sig, sizeof(*sig)}) ? order::observe(sig) : 0;
+  const auto watched = detail::watched_word(Operation::kSignalFetch, sig);
+  return detail::passes(ctx, watched) ? order::observe(sig) : 0;
 }
 
 }  // namespace chime

@@ -41,9 +41,10 @@ CHIME_DEVICE void quiet(const Context& ctx) {
 
 namespace detail {
 
-// Elements to watch, and what each is compared with.
+// Elements to watch, what each is compared with, and for whom.
 template <class T>
 struct WaitSet {
+  Operation operation;
   const T* elements;
   std::size_t count;
   const int* skip;  // element i is left out if skip[i] != 0; null: none is
@@ -51,7 +52,9 @@ struct WaitSet {
   T value;
   const T* values = nullptr;  // one per element, instead of `value`
 
-  CHIME_DEVICE Watched watched() const { return {elements, CHIME_BYTES(count, sizeof(T)), cmp}; }
+  CHIME_DEVICE Watched watched() const {
+    return {operation, elements, CHIME_BYTES(count, sizeof(T)), sizeof(T), cmp};
+  }
   CHIME_DEVICE bool watches(std::size_t i) const { return skip == nullptr || skip[i] == 0; }
   CHIME_DEVICE T target(std::size_t i) const { return values == nullptr ? value : values[i]; }
   CHIME_DEVICE bool holds(std::size_t i) const {
@@ -74,9 +77,8 @@ CHIME_DEVICE std::uint64_t bits_of(T value) {
 // Waits until `done()`; on failure records element i of the set, and leaves.
 template <class T, class Done>
 CHIME_DEVICE bool wait_on(const Context& ctx, const WaitSet<T>& set, std::size_t i, Done done) {
-  const Wait wait = {.kind = WaitKind::kWaitUntil,
-                     .address = set.elements + i,
-                     .expected = bits_of(set.target(i))};
+  const Wait wait = {
+      .operation = set.operation, .address = set.elements + i, .expected = bits_of(set.target(i))};
   const WaitResult result = spin_until(ctx, wait, done);
   if (result.ok()) return true;
   record_wait(ctx, wait, result, bits_of(order::observe(set.elements + i)));
@@ -164,7 +166,7 @@ CHIME_DEVICE std::size_t test_some(const Context& ctx, const WaitSet<T>& set,
 template <class T>
 CHIME_DEVICE void wait_until(const Context& ctx, const T* ivar, Cmp cmp,
                              std::type_identity_t<T> value) {
-  detail::wait_all(ctx, detail::WaitSet<T>{ivar, 1, nullptr, cmp, value});
+  detail::wait_all(ctx, detail::WaitSet<T>{Operation::kWaitUntil, ivar, 1, nullptr, cmp, value});
 }
 
 // wait_until with a bound: CHIMEX_OK, CHIMEX_ERR_TIMEOUT after `timeout_ns` (0: no bound),
@@ -173,8 +175,9 @@ CHIME_DEVICE void wait_until(const Context& ctx, const T* ivar, Cmp cmp,
 template <class T>
 CHIME_DEVICE int wait_until_timeout(const Context& ctx, const T* ivar, Cmp cmp,
                                     std::type_identity_t<T> value, std::uint64_t timeout_ns) {
-  if (detail::is_refused(ctx, {ivar, sizeof(T), cmp})) return CHIMEX_ERR_INVALID;
-  const Wait wait = {.kind = WaitKind::kWaitUntil,
+  const auto watched = detail::watched_word(Operation::kWaitUntilTimeout, ivar, cmp);
+  if (detail::is_refused(ctx, watched)) return CHIMEX_ERR_INVALID;
+  const Wait wait = {.operation = Operation::kWaitUntilTimeout,
                      .address = ivar,
                      .expected = detail::bits_of<T>(value),
                      .timeout_ns = timeout_ns};
@@ -184,24 +187,27 @@ CHIME_DEVICE int wait_until_timeout(const Context& ctx, const T* ivar, Cmp cmp,
 template <class T>
 CHIME_DEVICE void wait_until_all(const Context& ctx, const T* ivars, std::size_t n, const int* skip,
                                  Cmp cmp, std::type_identity_t<T> value) {
-  detail::wait_all(ctx, detail::WaitSet<T>{ivars, n, skip, cmp, value});
+  detail::wait_all(ctx, detail::WaitSet<T>{Operation::kWaitUntilAll, ivars, n, skip, cmp, value});
 }
 template <class T>
 CHIME_DEVICE void wait_until_all_vector(const Context& ctx, const T* ivars, std::size_t n,
                                         const int* skip, Cmp cmp, const T* values) {
-  detail::wait_all(ctx, detail::WaitSet<T>{ivars, n, skip, cmp, T{}, values});
+  detail::wait_all(
+      ctx, detail::WaitSet<T>{Operation::kWaitUntilAllVector, ivars, n, skip, cmp, T{}, values});
 }
 
 // Return the index of an element that holds; SIZE_MAX at once if all are left out or n is 0.
 template <class T>
 CHIME_DEVICE std::size_t wait_until_any(const Context& ctx, const T* ivars, std::size_t n,
                                         const int* skip, Cmp cmp, std::type_identity_t<T> value) {
-  return detail::wait_any(ctx, detail::WaitSet<T>{ivars, n, skip, cmp, value});
+  return detail::wait_any(ctx,
+                          detail::WaitSet<T>{Operation::kWaitUntilAny, ivars, n, skip, cmp, value});
 }
 template <class T>
 CHIME_DEVICE std::size_t wait_until_any_vector(const Context& ctx, const T* ivars, std::size_t n,
                                                const int* skip, Cmp cmp, const T* values) {
-  return detail::wait_any(ctx, detail::WaitSet<T>{ivars, n, skip, cmp, T{}, values});
+  return detail::wait_any(
+      ctx, detail::WaitSet<T>{Operation::kWaitUntilAnyVector, ivars, n, skip, cmp, T{}, values});
 }
 
 // Return how many elements hold, at least one, listed in `indices` (room for n); 0 at once if all
@@ -210,13 +216,16 @@ template <class T>
 CHIME_DEVICE std::size_t wait_until_some(const Context& ctx, const T* ivars, std::size_t n,
                                          std::size_t* indices, const int* skip, Cmp cmp,
                                          std::type_identity_t<T> value) {
-  return detail::wait_some(ctx, detail::WaitSet<T>{ivars, n, skip, cmp, value}, indices);
+  return detail::wait_some(
+      ctx, detail::WaitSet<T>{Operation::kWaitUntilSome, ivars, n, skip, cmp, value}, indices);
 }
 template <class T>
 CHIME_DEVICE std::size_t wait_until_some_vector(const Context& ctx, const T* ivars, std::size_t n,
                                                 std::size_t* indices, const int* skip, Cmp cmp,
                                                 const T* values) {
-  return detail::wait_some(ctx, detail::WaitSet<T>{ivars, n, skip, cmp, T{}, values}, indices);
+  return detail::wait_some(
+      ctx, detail::WaitSet<T>{Operation::kWaitUntilSomeVector, ivars, n, skip, cmp, T{}, values},
+      indices);
 }
 
 // ---- Tests: look once ---------------------------------------------------------------------------
@@ -224,7 +233,7 @@ CHIME_DEVICE std::size_t wait_until_some_vector(const Context& ctx, const T* iva
 
 template <class T>
 CHIME_DEVICE bool test(const Context& ctx, const T* ivar, Cmp cmp, std::type_identity_t<T> value) {
-  return detail::passes(ctx, {ivar, sizeof(T), cmp}) &&
+  return detail::passes(ctx, detail::watched_word(Operation::kTest, ivar, cmp)) &&
          compare<T>(order::observe(ivar), cmp, value);
 }
 
@@ -232,36 +241,41 @@ CHIME_DEVICE bool test(const Context& ctx, const T* ivar, Cmp cmp, std::type_ide
 template <class T>
 CHIME_DEVICE bool test_all(const Context& ctx, const T* ivars, std::size_t n, const int* skip,
                            Cmp cmp, std::type_identity_t<T> value) {
-  return detail::test_all(ctx, detail::WaitSet<T>{ivars, n, skip, cmp, value});
+  return detail::test_all(ctx, detail::WaitSet<T>{Operation::kTestAll, ivars, n, skip, cmp, value});
 }
 template <class T>
 CHIME_DEVICE bool test_all_vector(const Context& ctx, const T* ivars, std::size_t n,
                                   const int* skip, Cmp cmp, const T* values) {
-  return detail::test_all(ctx, detail::WaitSet<T>{ivars, n, skip, cmp, T{}, values});
+  return detail::test_all(
+      ctx, detail::WaitSet<T>{Operation::kTestAllVector, ivars, n, skip, cmp, T{}, values});
 }
 
 // As the waits; SIZE_MAX or 0 if none holds.
 template <class T>
 CHIME_DEVICE std::size_t test_any(const Context& ctx, const T* ivars, std::size_t n,
                                   const int* skip, Cmp cmp, std::type_identity_t<T> value) {
-  return detail::test_any(ctx, detail::WaitSet<T>{ivars, n, skip, cmp, value});
+  return detail::test_any(ctx, detail::WaitSet<T>{Operation::kTestAny, ivars, n, skip, cmp, value});
 }
 template <class T>
 CHIME_DEVICE std::size_t test_any_vector(const Context& ctx, const T* ivars, std::size_t n,
                                          const int* skip, Cmp cmp, const T* values) {
-  return detail::test_any(ctx, detail::WaitSet<T>{ivars, n, skip, cmp, T{}, values});
+  return detail::test_any(
+      ctx, detail::WaitSet<T>{Operation::kTestAnyVector, ivars, n, skip, cmp, T{}, values});
 }
 template <class T>
 CHIME_DEVICE std::size_t test_some(const Context& ctx, const T* ivars, std::size_t n,
                                    std::size_t* indices, const int* skip, Cmp cmp,
                                    std::type_identity_t<T> value) {
-  return detail::test_some(ctx, detail::WaitSet<T>{ivars, n, skip, cmp, value}, indices);
+  return detail::test_some(
+      ctx, detail::WaitSet<T>{Operation::kTestSome, ivars, n, skip, cmp, value}, indices);
 }
 template <class T>
 CHIME_DEVICE std::size_t test_some_vector(const Context& ctx, const T* ivars, std::size_t n,
                                           std::size_t* indices, const int* skip, Cmp cmp,
                                           const T* values) {
-  return detail::test_some(ctx, detail::WaitSet<T>{ivars, n, skip, cmp, T{}, values}, indices);
+  return detail::test_some(
+      ctx, detail::WaitSet<T>{Operation::kTestSomeVector, ivars, n, skip, cmp, T{}, values},
+      indices);
 }
 
 // ---- Signal waits -------------------------------------------------------------------------------
@@ -282,9 +296,12 @@ CHIME_DEVICE WaitResult wait_signal(const Context& ctx, const Wait& wait, const 
 CHIME_DEVICE int signal_wait_until_timeout(const Context& ctx, const std::uint64_t* sig, Cmp cmp,
                                            std::uint64_t value, std::uint64_t timeout_ns,
                                            std::uint64_t* seen) {
-  if (detail::is_refused(ctx, {sig, sizeof(*sig), cmp})) return CHIMEX_ERR_INVALID;
-  const Wait wait = {
-      .kind = WaitKind::kSignal, .address = sig, .expected = value, .timeout_ns = timeout_ns};
+  const auto watched = detail::watched_word(Operation::kSignalWaitUntilTimeout, sig, cmp);
+  if (detail::is_refused(ctx, watched)) return CHIMEX_ERR_INVALID;
+  const Wait wait = {.operation = Operation::kSignalWaitUntilTimeout,
+                     .address = sig,
+                     .expected = value,
+                     .timeout_ns = timeout_ns};
   return detail::wait_signal(ctx, wait, sig, cmp, seen).status;
 }
 
@@ -295,8 +312,9 @@ CHIME_DEVICE int signal_wait_until_timeout(const Context& ctx, const std::uint64
 template <class Group>
 CHIME_DEVICE std::uint64_t signal_wait_until(const Context& ctx, Group g, const std::uint64_t* sig,
                                              Cmp cmp, std::uint64_t value) {
-  if (!detail::begins(ctx, {sig, sizeof(*sig), cmp})) return 0;
-  const Wait wait = {.kind = WaitKind::kSignal, .address = sig, .expected = value};
+  constexpr Operation kMe = Operation::kSignalWaitUntil;
+  if (!detail::begins(ctx, detail::watched_word(kMe, sig, cmp))) return 0;
+  const Wait wait = {.operation = kMe, .address = sig, .expected = value};
   std::uint64_t seen = 0;
   bool failed = false;
   if (g.is_leader()) {

@@ -14,7 +14,7 @@ namespace chime {
 
 // What is waited for.
 struct Wait {
-  WaitKind kind;
+  Operation operation;  // for whom
   const void* address;
   std::uint64_t expected;
   int pe = -1;                   // who is to make it true, if that is known
@@ -66,8 +66,9 @@ CHIME_DEVICE WaitResult spin_until(const Context& ctx, const Wait& wait, Done do
 CHIME_DEVICE void record_wait(const Context& ctx, const Wait& wait, const WaitResult& result,
                               std::uint64_t seen) {
   record(ctx, {.status = result.status,
+               .operation = wait.operation,
                .pe = result.pe,
-               .wait = wait.kind,
+               .fault = Fault::kWait,
                .address = wait.address,
                .expected = wait.expected,
                .seen = seen,

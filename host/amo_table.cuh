@@ -9,7 +9,24 @@
 
 namespace chime::host {
 
-inline bool amo_exists(int op) { return op >= CHIME_AMO_FETCH && op <= CHIME_AMO_COMPARE_SWAP; }
+inline bool amo_exists(int op) { return op >= CHIME_AMO_FETCH && op <= CHIME_AMO_INC; }
+
+// By what name: row chime_amo_op, without and with the old value.
+inline constexpr Operation kAmoOperations[][2] = {
+    {Operation::kAtomicFetch, Operation::kAtomicFetch},
+    {Operation::kAtomicSet, Operation::kAtomicSet},
+    {Operation::kAtomicAdd, Operation::kAtomicFetchAdd},
+    {Operation::kAtomicAnd, Operation::kAtomicFetchAnd},
+    {Operation::kAtomicOr, Operation::kAtomicFetchOr},
+    {Operation::kAtomicXor, Operation::kAtomicFetchXor},
+    {Operation::kAtomicSwap, Operation::kAtomicSwap},
+    {Operation::kAtomicCompareSwap, Operation::kAtomicCompareSwap},
+    {Operation::kAtomicInc, Operation::kAtomicFetchInc},
+};
+
+inline Operation operation_of(const AmoCall& call) {
+  return amo_exists(call.op) ? kAmoOperations[call.op][call.fetch != 0] : Operation::kNone;
+}
 
 // Returns the word's old bits, or 0 where the operation gives none.
 template <class T>
@@ -26,6 +43,9 @@ CHIME_DEVICE T apply_amo_to(const Context& ctx, const AmoCall& call) {
     case CHIME_AMO_ADD:
       if (fetch) return atomic_fetch_add(ctx, dst, operand, pe);
       return atomic_add(ctx, dst, operand, pe), 0;
+    case CHIME_AMO_INC:
+      if (fetch) return atomic_fetch_inc(ctx, dst, pe);
+      return atomic_inc(ctx, dst, pe), 0;
     case CHIME_AMO_AND:
       if (fetch) return atomic_fetch_and(ctx, dst, operand, pe);
       return atomic_and(ctx, dst, operand, pe), 0;

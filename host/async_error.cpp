@@ -6,6 +6,7 @@
 
 #include "host/abort.hpp"
 #include "host/nic_fault.hpp"
+#include "host/operation_name.hpp"
 
 namespace chime::host {
 namespace {
@@ -17,28 +18,6 @@ std::uint32_t state_of(const abi::ErrorRecord& record) {
   // Pairs with the release in device/fail.cuh: the record's other fields are whole.
   return std::atomic_ref(const_cast<std::uint32_t&>(record.claimed))
       .load(std::memory_order_acquire);
-}
-
-const char* wait_words(WaitKind kind) {
-  switch (kind) {
-    case WaitKind::kSignal:
-      return "a signal wait";
-    case WaitKind::kWaitUntil:
-      return "a wait_until";
-    case WaitKind::kBarrier:
-      return "a barrier";
-    case WaitKind::kSync:
-      return "a sync";
-    case WaitKind::kQuiet:
-      return "a quiet";
-    case WaitKind::kGridSync:
-      return "a grid sync";
-    case WaitKind::kUser:
-      return "a wait";
-    case WaitKind::kNone:
-      break;
-  }
-  return "an operation";
 }
 
 std::string place(const Runtime& runtime, std::uint64_t address) {
@@ -57,10 +36,12 @@ std::string cause_words(const Runtime& runtime, const abi::ErrorRecord& record) 
 }
 
 std::string wait_sentence(const Runtime& runtime, const abi::ErrorRecord& record) {
-  std::string partner = record.pe >= 0 ? fmt::format(" for PE {}", record.pe) : "";
-  return fmt::format("{}{} at {} ended after {:.3g} s (waited for {}, last saw {}): {}",
-                     wait_words(static_cast<WaitKind>(record.wait)), partner,
-                     place(runtime, record.address), static_cast<double>(record.waited_ns) * 1e-9,
+  const bool is_for_nic = static_cast<Operation>(record.operation) == Operation::kNone;
+  std::string partner = is_for_nic ? " for the NIC" : "";
+  if (record.pe >= 0) partner += fmt::format(" for PE {}", record.pe);
+  return fmt::format("the wait{} at {} ended after {:.3g} s (waited for {}, last saw {}): {}",
+                     partner, place(runtime, record.address),
+                     static_cast<double>(record.waited_ns) * 1e-9,
                      static_cast<std::int64_t>(record.expected),
                      static_cast<std::int64_t>(record.seen), cause_words(runtime, record));
 }
@@ -91,23 +72,29 @@ std::string argument_sentence(const Runtime& runtime, const abi::ErrorRecord& re
                        runtime.n_pes() - 1);
   if (record.status == CHIMEX_ERR_NETWORK) return network_sentence(runtime, record);
   if (record.status == CHIMEX_ERR_UNREACHABLE) return runtime.device->p2p.why_not(record.pe);
-  const auto offset = heap.offset_of(address);
-  if (!offset || record.expected > heap.bytes() - *offset)
-    return heap.why_outside(address, record.expected);
-  return fmt::format("a word of {} bytes at heap + {} is not aligned", record.expected, *offset);
+  if (static_cast<Fault>(record.fault) == Fault::kAlignment)
+    return heap.why_misaligned(address, record.expected);
+  return heap.why_outside(address, record.expected);
 }
 
-// A host operation's error is reported by the call that met it: its name says the place.
-std::string place_in_launch(const abi::ErrorRecord& record) {
-  if (record.in_kernel == 0) return "";
-  return fmt::format("in thread {} of block {} of a kernel: ", record.thread, record.block);
+std::string sentence(const Runtime& runtime, const abi::ErrorRecord& record) {
+  const bool is_wait = static_cast<Fault>(record.fault) == Fault::kWait;
+  return is_wait ? wait_sentence(runtime, record) : argument_sentence(runtime, record);
+}
+
+// Who met it. The NIC's queues do not know for whom they work.
+std::string place_of_call(const abi::ErrorRecord& record) {
+  const auto operation = static_cast<Operation>(record.operation);
+  std::string place = operation == Operation::kNone ? "" : operation_name(operation);
+  if (record.in_kernel != 0)
+    place += fmt::format("{}in thread {} of block {} of a kernel", place.empty() ? "" : " ",
+                         record.thread, record.block);
+  return place.empty() ? "" : place + ": ";
 }
 
 AsyncError describe(const Runtime& runtime, const abi::ErrorRecord& record) {
-  bool is_wait = static_cast<WaitKind>(record.wait) != WaitKind::kNone;
   return {static_cast<chimex_status>(record.status), record.pe,
-          place_in_launch(record) +
-              (is_wait ? wait_sentence(runtime, record) : argument_sentence(runtime, record))};
+          place_of_call(record) + sentence(runtime, record)};
 }
 
 }  // namespace
@@ -121,11 +108,13 @@ std::optional<AsyncError> find_async_error(const Runtime& runtime) {
   return runtime.device->last_thrown;
 }
 
-void throw_recorded_error(Runtime& runtime) {
+void throw_recorded_error(Runtime& runtime, Operation called) {
   abi::ErrorRecord& record = runtime.device->control().error;
   if (state_of(record) != kPublished) return;
   AsyncError error = describe(runtime, record);
   runtime.device->last_thrown = error;
+  const bool is_own = record.in_kernel == 0 && static_cast<Operation>(record.operation) == called;
+  if (is_own) error.message = sentence(runtime, record);
   if (error.status == CHIMEX_ERR_TIMEOUT && runtime.device->nic_table)
     end_given_up_queues(*runtime.device->nic_table, *runtime.device->nic);
   // Frees the record for the next failure: pairs with the acquire of the compare-and-swap in

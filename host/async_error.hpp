@@ -16,8 +16,9 @@ namespace chime::host {
 std::optional<AsyncError> find_async_error(const Runtime& runtime);
 
 // Throws the recorded failure of a kernel or a host operation, once: a later one can then be
-// recorded. Costs one load when there is none.
-void throw_recorded_error(Runtime& runtime);
+// recorded. Costs one load when there is none. `called`: the host operation that throws it under
+// its name; a failure of its own does not repeat that.
+void throw_recorded_error(Runtime& runtime, Operation called = Operation::kNone);
 
 // Whether `error` is the job's abort and this PE has printed why. From now on it has.
 bool is_announced(Runtime& runtime, const Error& error);

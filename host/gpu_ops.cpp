@@ -15,8 +15,6 @@
 namespace chime::host::gpu_ops {
 namespace {
 
-constexpr char kOrigin[] = "operation";
-
 Gpu& gpu_of(Runtime& runtime) { return *runtime.device->gpu; }
 
 const std::byte* bytes_at(const void* p) { return static_cast<const std::byte*>(p); }
@@ -39,30 +37,30 @@ bool all_left_out(const chime_wait_request& request) {
 
 bool is_satisfied(const chime_wait_request& request, std::size_t looked) {
   if (request.mode == CHIME_WAIT_ANY) return looked != SIZE_MAX;
-  return looked != 0;  // ALL: holds; SOME: how many
+  return looked != 0;  // ALL, ONE: holds; SOME: how many
 }
 
 }  // namespace
 
 void put(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int pe) {
-  if (bytes == 0) return check_pe(runtime, kOrigin, pe);
-  gpu_of(runtime).copy(mapped_at(runtime, kOrigin, dst, bytes, pe), src, bytes);
+  if (bytes == 0) return check_pe(runtime, pe);
+  gpu_of(runtime).copy(mapped_at(runtime, dst, bytes, pe), src, bytes);
 }
 
 void get(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int pe) {
-  if (bytes == 0) return check_pe(runtime, kOrigin, pe);
-  gpu_of(runtime).copy(dst, mapped_at(runtime, kOrigin, src, bytes, pe), bytes);
+  if (bytes == 0) return check_pe(runtime, pe);
+  gpu_of(runtime).copy(dst, mapped_at(runtime, src, bytes, pe), bytes);
 }
 
 void put_strided(Runtime& runtime, void* dst, const void* src, const Strides& strides, int pe) {
-  check_pe(runtime, kOrigin, pe);
+  check_pe(runtime, pe);
   for_each_element(strides, [&](std::ptrdiff_t to, std::ptrdiff_t from) {
     put(runtime, bytes_at(dst) + to, bytes_at(src) + from, strides.element_bytes, pe);
   });
 }
 
 void get_strided(Runtime& runtime, void* dst, const void* src, const Strides& strides, int pe) {
-  check_pe(runtime, kOrigin, pe);
+  check_pe(runtime, pe);
   for_each_element(strides, [&](std::ptrdiff_t to, std::ptrdiff_t from) {
     get(runtime, bytes_at(dst) + to, bytes_at(src) + from, strides.element_bytes, pe);
   });
@@ -70,14 +68,14 @@ void get_strided(Runtime& runtime, void* dst, const void* src, const Strides& st
 
 void signal(Runtime& runtime, std::uint64_t* word, std::uint64_t value, int op, int pe) {
   if (op != CHIME_SIGNAL_SET && op != CHIME_SIGNAL_ADD)
-    throw Error(kOrigin, CHIMEX_ERR_INVALID, fmt::format("there is no signal operation {}", op));
+    throw Error("", CHIMEX_ERR_INVALID, fmt::format("there is no signal operation {}", op));
   auto* const mapped =
-      reinterpret_cast<std::uint64_t*>(mapped_at(runtime, kOrigin, word, sizeof(*word), pe));
+      reinterpret_cast<std::uint64_t*>(mapped_word_at(runtime, word, sizeof(*word), pe));
   gpu_of(runtime).signal(mapped, value, op == CHIME_SIGNAL_ADD);
 }
 
 std::uint64_t amo(Runtime& runtime, AmoCall call) {
-  mapped_at(runtime, kOrigin, call.word, static_cast<std::size_t>(call.width), call.pe);
+  mapped_word_at(runtime, call.word, static_cast<std::size_t>(call.width), call.pe);
   Context ctx = context();
   DeviceStage& device = *runtime.device;
   // One at a time: the kernel leaves its result in the one place that host and kernels share.
@@ -107,7 +105,8 @@ std::size_t wait(Runtime& runtime, const chime_wait_request& request, const Look
   };
   wait_until(done, runtime.device->control().abort, timeout_ns,
              [&] { return fmt::format("a value at {}", request.elements); });
-  return request.mode == CHIME_WAIT_ALL ? 0 : looked;
+  const bool gives_which = request.mode == CHIME_WAIT_ANY || request.mode == CHIME_WAIT_SOME;
+  return gives_which ? looked : 0;
 }
 
 void barrier(Runtime& runtime) {

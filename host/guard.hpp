@@ -6,8 +6,13 @@
 #include <utility>
 
 #include "chime/error.h"
+#include "host/operation_name.hpp"
 
 namespace chime::host {
+
+// What a call is reported as; looked up when there is something to report.
+inline const char* name_of(const char* function) { return function; }
+inline const char* name_of(Operation operation) { return operation_name(operation); }
 
 // Turns the exception that is being handled into this thread's last error: prints it, and returns
 // its code.
@@ -16,24 +21,24 @@ int report_current_exception(const char* function) noexcept;
 // report_current_exception, then what CHIME_ON_ERROR says: end the job, trap, or return.
 void handle_current_exception(const char* function) noexcept;
 
-// For functions that return a chimex_status.
-template <class Body>
-int status_of(const char* function, Body&& body) noexcept {
+// For functions that return a chimex_status. `Name`: what name_of takes.
+template <class Name, class Body>
+int status_of(Name function, Body&& body) noexcept {
   try {
     std::forward<Body>(body)();
     return CHIMEX_OK;
   } catch (...) {
-    return report_current_exception(function);
+    return report_current_exception(name_of(function));
   }
 }
 
 // For functions that the specification declares void or as returning a value: `T{}` after an error.
-template <class Body>
-auto guarded(const char* function, Body&& body) noexcept -> decltype(body()) {
+template <class Name, class Body>
+auto guarded(Name function, Body&& body) noexcept -> decltype(body()) {
   try {
     return std::forward<Body>(body)();
   } catch (...) {
-    handle_current_exception(function);
+    handle_current_exception(name_of(function));
     if constexpr (!std::is_void_v<decltype(body())>) return decltype(body()){};
   }
 }

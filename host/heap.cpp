@@ -42,6 +42,11 @@ std::string Heap::why_outside(const void* address, std::size_t bytes) const {
                      this->bytes());
 }
 
+std::string Heap::why_misaligned(const void* address, std::size_t bytes) const {
+  return fmt::format("a word of {} bytes at heap + {} is not aligned", bytes,
+                     static_cast<const std::byte*>(address) - base());
+}
+
 std::byte* Heap::allocate(std::size_t bytes, std::size_t alignment) {
   if (auto offset = allocator_.allocate(bytes, alignment)) return base() + *offset;
   throw Error(

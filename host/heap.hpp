@@ -29,6 +29,9 @@ class Heap {
   // Why `bytes` at `address` are not symmetric memory. REQUIRES: they are not.
   std::string why_outside(const void* address, std::size_t bytes) const;
 
+  // The same for an address in it that is no multiple of `bytes`, the size of a word.
+  std::string why_misaligned(const void* address, std::size_t bytes) const;
+
   // Throws Error{OUT_OF_MEMORY} with what was asked for, what is free and the variable to change.
   std::byte* allocate(std::size_t bytes, std::size_t alignment);
 

@@ -28,7 +28,7 @@ extern "C" CHIME_KERNEL void chime_library_signal_wait(
 
 extern "C" CHIME_KERNEL void chime_library_sync(const CHIME_GRID_CONSTANT Context ctx,
                                                 const CHIME_GRID_CONSTANT SyncCall call) {
-  if (call.kind == chime::WaitKind::kBarrier) {
+  if (call.operation == chime::Operation::kBarrierAll) {
     chime::barrier_all(ctx, chime::Thread{});
   } else {
     chime::sync_all(ctx, chime::Thread{});

@@ -8,11 +8,13 @@
 
 namespace chime::host {
 
-// Throws Error unless `pe` exists and its heap is mapped here. `what` is the error's origin.
-void check_pe(const Runtime& runtime, const char* what, int pe);
+// Throws Error unless `pe` exists and its heap is mapped here.
+void check_pe(const Runtime& runtime, int pe);
 
 // Where the `bytes` at symmetric `address` of `pe` are mapped here. Throws Error if they are not.
-std::byte* mapped_at(const Runtime& runtime, const char* what, const void* address,
-                     std::size_t bytes, int pe);
+std::byte* mapped_at(const Runtime& runtime, const void* address, std::size_t bytes, int pe);
+
+// The same for a word of `bytes` (a power of two), which must be aligned.
+std::byte* mapped_word_at(const Runtime& runtime, const void* address, std::size_t bytes, int pe);
 
 }  // namespace chime::host

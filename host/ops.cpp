@@ -37,7 +37,7 @@ bool failure_is_recorded(const Context& ctx) {
 
 // Runs `on_cpu(context)` and throws what it recorded, or `on_gpu(runtime)`.
 template <class OnCpu, class OnGpu>
-auto run(OnCpu on_cpu, OnGpu on_gpu) {
+auto run(Operation called, OnCpu on_cpu, OnGpu on_gpu) {
   PeSlot& slot = ready_slot();
   const Context& ctx = slot.context;
   using Result = decltype(on_cpu(ctx));
@@ -48,18 +48,18 @@ auto run(OnCpu on_cpu, OnGpu on_gpu) {
   if (detail::abort_is_raised(ctx)) throw_async_error(*slot.runtime);
   if constexpr (std::is_void_v<Result>) {
     on_cpu(ctx);
-    if (failure_is_recorded(ctx)) throw_recorded_error(*slot.runtime);
+    if (failure_is_recorded(ctx)) throw_recorded_error(*slot.runtime, called);
   } else {
     const Result result = on_cpu(ctx);
-    if (failure_is_recorded(ctx)) throw_recorded_error(*slot.runtime);
+    if (failure_is_recorded(ctx)) throw_recorded_error(*slot.runtime, called);
     return result;
   }
 }
 
 // One exported operation: errors are reported under the name that users call.
 template <class OnCpu, class OnGpu>
-auto operation(const char* name, OnCpu on_cpu, OnGpu on_gpu) noexcept {
-  return guarded(name, [&] { return run(on_cpu, on_gpu); });
+auto operation(Operation called, OnCpu on_cpu, OnGpu on_gpu) noexcept {
+  return guarded(called, [&] { return run(called, on_cpu, on_gpu); });
 }
 
 // The status that `wait` returns, or a timeout of it.
@@ -92,12 +92,30 @@ auto with_word(std::size_t bytes, Body body) {
   throw Error("", CHIMEX_ERR_INVALID, "elements have 1, 2, 4, 8 or 16 bytes");
 }
 
+// What a wait or test is called, by its mode and whether it has one value per element.
+constexpr Operation kWaits[][2] = {
+    {Operation::kWaitUntilAll, Operation::kWaitUntilAllVector},
+    {Operation::kWaitUntilAny, Operation::kWaitUntilAnyVector},
+    {Operation::kWaitUntilSome, Operation::kWaitUntilSomeVector},
+    {Operation::kWaitUntil, Operation::kWaitUntil},
+};
+constexpr Operation kTests[][2] = {
+    {Operation::kTestAll, Operation::kTestAllVector},
+    {Operation::kTestAny, Operation::kTestAnyVector},
+    {Operation::kTestSome, Operation::kTestSomeVector},
+    {Operation::kTest, Operation::kTest},
+};
+Operation named_in(const Operation (&table)[4][2], const chime_wait_request& request) {
+  return table[request.mode & 3][request.vector != 0];
+}
+
 // Calls `body` with the elements of a wait or test in their type.
 template <class Body>
-auto with_wait_set(const chime_wait_request& request, Body body) {
+auto with_wait_set(Operation called, const chime_wait_request& request, Body body) {
   const auto as = [&]<class T>(T) {
     const T* const values = static_cast<const T*>(request.values);
-    return body(detail::WaitSet<T>{.elements = static_cast<const T*>(request.elements),
+    return body(detail::WaitSet<T>{.operation = called,
+                                   .elements = static_cast<const T*>(request.elements),
                                    .count = request.count,
                                    .skip = request.skip,
                                    .cmp = static_cast<Cmp>(request.cmp),
@@ -112,12 +130,12 @@ auto with_wait_set(const chime_wait_request& request, Body body) {
     case 8:
       return request.is_signed ? as(std::int64_t{}) : as(std::uint64_t{});
   }
-  throw Error("wait", CHIMEX_ERR_INVALID, "elements have 2, 4 or 8 bytes");
+  throw Error("", CHIMEX_ERR_INVALID, "elements have 2, 4 or 8 bytes");
 }
 
 // Looks once at elements that the host can read.
 std::size_t look(const chime_wait_request& request) {
-  return with_wait_set(request, [&](const auto& set) -> std::size_t {
+  return with_wait_set(Operation::kNone, request, [&](const auto& set) -> std::size_t {
     if (request.mode == CHIME_WAIT_ANY) return detail::find_any(set);
     if (request.mode == CHIME_WAIT_SOME) return detail::find_some(set, request.indices);
     return detail::all_hold(set);
@@ -126,14 +144,14 @@ std::size_t look(const chime_wait_request& request) {
 
 // Throws if the wait or test cannot begin: the templates' check, for calls that do not run them, or
 // that return its status without its words.
-void check_wait(const chime_wait_request& request) {
+void check_wait(Operation called, const chime_wait_request& request) {
   const PeSlot& slot = ready_slot();
-  const detail::Watched watched = {request.elements,
-                                   CHIME_BYTES(request.count, std::size_t(request.width)),
-                                   static_cast<Cmp>(request.cmp)};
+  const auto width = static_cast<std::size_t>(request.width);
+  const detail::Watched watched = {called, request.elements, CHIME_BYTES(request.count, width),
+                                   width, static_cast<Cmp>(request.cmp)};
   if (!detail::is_refused(slot.context, watched)) return;
   detail::record_refusal(slot.context, watched);
-  throw_recorded_error(*slot.runtime);
+  throw_recorded_error(*slot.runtime, called);
 }
 
 // A wait for a signal word as a wait for an element.
@@ -176,32 +194,58 @@ extern "C" {
 
 void chime_host_put(void* dst, const void* src, size_t bytes, int pe) {
   operation(
-      "put", [=](const Context& ctx) { putmem(ctx, Thread{}, dst, src, bytes, pe); },
+      Operation::kPut, [=](const Context& ctx) { putmem(ctx, Thread{}, dst, src, bytes, pe); },
       [=](Runtime& runtime) { gpu_ops::put(runtime, dst, src, bytes, pe); });
 }
 
 void chime_host_put_nbi(void* dst, const void* src, size_t bytes, int pe) {
   operation(
-      "put_nbi", [=](const Context& ctx) { putmem_nbi(ctx, Thread{}, dst, src, bytes, pe); },
+      Operation::kPutNbi,
+      [=](const Context& ctx) { putmem_nbi(ctx, Thread{}, dst, src, bytes, pe); },
       [=](Runtime& runtime) { gpu_ops::put(runtime, dst, src, bytes, pe); });
 }
 
 void chime_host_get(void* dst, const void* src, size_t bytes, int pe) {
   operation(
-      "get", [=](const Context& ctx) { getmem(ctx, Thread{}, dst, src, bytes, pe); },
+      Operation::kGet, [=](const Context& ctx) { getmem(ctx, Thread{}, dst, src, bytes, pe); },
       [=](Runtime& runtime) { gpu_ops::get(runtime, dst, src, bytes, pe); });
 }
 
 void chime_host_get_nbi(void* dst, const void* src, size_t bytes, int pe) {
   operation(
-      "get_nbi", [=](const Context& ctx) { getmem_nbi(ctx, Thread{}, dst, src, bytes, pe); },
+      Operation::kGetNbi,
+      [=](const Context& ctx) { getmem_nbi(ctx, Thread{}, dst, src, bytes, pe); },
       [=](Runtime& runtime) { gpu_ops::get(runtime, dst, src, bytes, pe); });
+}
+
+void chime_host_p(void* dst, const void* value, size_t bytes, int pe) {
+  operation(
+      Operation::kP,
+      [=](const Context& ctx) {
+        with_word(bytes, [&]<class T>(T word) {
+          memcpy(&word, value, sizeof(T));
+          p(ctx, static_cast<T*>(dst), word, pe);
+        });
+      },
+      [=](Runtime& runtime) { gpu_ops::put(runtime, dst, value, bytes, pe); });
+}
+
+void chime_host_g(void* value, const void* src, size_t bytes, int pe) {
+  operation(
+      Operation::kG,
+      [=](const Context& ctx) {
+        with_word(bytes, [&]<class T>(T) {
+          const T word = g(ctx, static_cast<const T*>(src), pe);
+          memcpy(value, &word, sizeof(T));
+        });
+      },
+      [=](Runtime& runtime) { gpu_ops::get(runtime, value, src, bytes, pe); });
 }
 
 void chime_host_iput(void* dst, const void* src, ptrdiff_t dst_stride, ptrdiff_t src_stride,
                      size_t count, size_t element_bytes, int pe) {
   operation(
-      "iput",
+      Operation::kIput,
       [=](const Context& ctx) {
         with_word(element_bytes, [&]<class T>(T) {
           iput(ctx, Thread{}, static_cast<T*>(dst), static_cast<const T*>(src), dst_stride,
@@ -216,7 +260,7 @@ void chime_host_iput(void* dst, const void* src, ptrdiff_t dst_stride, ptrdiff_t
 void chime_host_iget(void* dst, const void* src, ptrdiff_t dst_stride, ptrdiff_t src_stride,
                      size_t count, size_t element_bytes, int pe) {
   operation(
-      "iget",
+      Operation::kIget,
       [=](const Context& ctx) {
         with_word(element_bytes, [&]<class T>(T) {
           iget(ctx, Thread{}, static_cast<T*>(dst), static_cast<const T*>(src), dst_stride,
@@ -233,7 +277,7 @@ void chime_host_iget(void* dst, const void* src, ptrdiff_t dst_stride, ptrdiff_t
 void chime_host_put_signal(void* dst, const void* src, size_t bytes, uint64_t* sig, uint64_t value,
                            int op, int pe) {
   operation(
-      "put_signal",
+      Operation::kPutSignal,
       [=](const Context& ctx) {
         putmem_signal(ctx, Thread{}, dst, src, bytes, signal_of(sig, value, op), pe);
       },
@@ -246,7 +290,7 @@ void chime_host_put_signal(void* dst, const void* src, size_t bytes, uint64_t* s
 void chime_host_put_signal_nbi(void* dst, const void* src, size_t bytes, uint64_t* sig,
                                uint64_t value, int op, int pe) {
   operation(
-      "put_signal_nbi",
+      Operation::kPutSignalNbi,
       [=](const Context& ctx) {
         putmem_signal_nbi(ctx, Thread{}, dst, src, bytes, signal_of(sig, value, op), pe);
       },
@@ -258,23 +302,24 @@ void chime_host_put_signal_nbi(void* dst, const void* src, size_t bytes, uint64_
 
 void chime_host_signal_op(uint64_t* sig, uint64_t value, int op, int pe) {
   operation(
-      "signal_op", [=](const Context& ctx) { signal_op(ctx, signal_of(sig, value, op), pe); },
+      Operation::kSignalOp,
+      [=](const Context& ctx) { signal_op(ctx, signal_of(sig, value, op), pe); },
       [=](Runtime& runtime) { gpu_ops::signal(runtime, sig, value, op, pe); });
 }
 
 uint64_t chime_host_signal_fetch(const uint64_t* sig) {
   return operation(
-      "signal_fetch", [=](const Context& ctx) { return signal_fetch(ctx, sig); },
+      Operation::kSignalFetch, [=](const Context& ctx) { return signal_fetch(ctx, sig); },
       [=](Runtime& runtime) { return fetch(runtime, sig); });
 }
 
 uint64_t chime_host_signal_wait_until(uint64_t* sig, int cmp, uint64_t value) {
   return operation(
-      "signal_wait_until",
+      Operation::kSignalWaitUntil,
       [=](const Context& ctx) { return signal_wait_until(ctx, sig, static_cast<Cmp>(cmp), value); },
       [=](Runtime& runtime) {
         const chime_wait_request request = signal_request(sig, cmp, &value);
-        check_wait(request);
+        check_wait(Operation::kSignalWaitUntil, request);
         gpu_ops::wait(runtime, request, look, 0);
         return fetch(runtime, sig);
       });
@@ -283,10 +328,12 @@ uint64_t chime_host_signal_wait_until(uint64_t* sig, int cmp, uint64_t value) {
 int chime_host_signal_wait_until_timeout(uint64_t* sig, int cmp, uint64_t value,
                                          uint64_t timeout_ns, uint64_t* seen) {
   int status = CHIMEX_OK;
-  const int failed = status_of("signal_wait_until_timeout", [&] {
-    check_wait(signal_request(sig, cmp, &value));
+  constexpr Operation kMe = Operation::kSignalWaitUntilTimeout;
+  const int failed = status_of(kMe, [&] {
+    check_wait(kMe, signal_request(sig, cmp, &value));
     if (!seen) throw Error("", CHIMEX_ERR_INVALID, "the argument seen is null");
     status = run(
+        kMe,
         [&](const Context& ctx) {
           return signal_wait_until_timeout(ctx, sig, static_cast<Cmp>(cmp), value, timeout_ns,
                                            seen);
@@ -314,7 +361,7 @@ uint64_t chime_host_amo(int op, int fetch, void* dst, int width, uint64_t operan
                         .compare = compare,
                         .old = nullptr};
   return operation(
-      "atomic",
+      operation_of(call),
       [&](const Context& ctx) {
         check_amo(call);
         return apply_amo(ctx, call);
@@ -328,10 +375,11 @@ uint64_t chime_host_amo(int op, int fetch, void* dst, int width, uint64_t operan
 // ---- Waits and tests ----------------------------------------------------------------------------
 
 size_t chime_host_wait(const chime_wait_request* request) {
+  const Operation called = named_in(kWaits, *request);
   return operation(
-      "wait_until",
+      called,
       [=](const Context& ctx) {
-        return with_wait_set(*request, [&](const auto& set) -> std::size_t {
+        return with_wait_set(called, *request, [&](const auto& set) -> std::size_t {
           if (request->mode == CHIME_WAIT_ANY) return detail::wait_any(ctx, set);
           if (request->mode == CHIME_WAIT_SOME)
             return detail::wait_some(ctx, set, request->indices);
@@ -340,16 +388,17 @@ size_t chime_host_wait(const chime_wait_request* request) {
         });
       },
       [=](Runtime& runtime) {
-        check_wait(*request);
+        check_wait(called, *request);
         return gpu_ops::wait(runtime, *request, look, 0);
       });
 }
 
 size_t chime_host_test(const chime_wait_request* request) {
+  const Operation called = named_in(kTests, *request);
   return operation(
-      "test",
+      called,
       [=](const Context& ctx) {
-        return with_wait_set(*request, [&](const auto& set) -> std::size_t {
+        return with_wait_set(called, *request, [&](const auto& set) -> std::size_t {
           if (request->mode == CHIME_WAIT_ANY) return detail::test_any(ctx, set);
           if (request->mode == CHIME_WAIT_SOME)
             return detail::test_some(ctx, set, request->indices);
@@ -357,18 +406,20 @@ size_t chime_host_test(const chime_wait_request* request) {
         });
       },
       [=](Runtime& runtime) {
-        check_wait(*request);
+        check_wait(called, *request);
         return gpu_ops::test(runtime, *request, look);
       });
 }
 
 int chime_host_wait_timeout(const chime_wait_request* request, uint64_t timeout_ns) {
   int status = CHIMEX_OK;
-  const int failed = status_of("wait_until_timeout", [&] {
-    check_wait(*request);
+  constexpr Operation kMe = Operation::kWaitUntilTimeout;
+  const int failed = status_of(kMe, [&] {
+    check_wait(kMe, *request);
     status = run(
+        kMe,
         [&](const Context& ctx) {
-          return with_wait_set(*request, [&](const auto& set) {
+          return with_wait_set(kMe, *request, [&](const auto& set) {
             return wait_until_timeout(ctx, set.elements, set.cmp, set.value, timeout_ns);
           });
         },
@@ -383,23 +434,23 @@ int chime_host_wait_timeout(const chime_wait_request* request, uint64_t timeout_
 
 void chime_host_fence(void) {
   operation(
-      "chime_fence", [](const Context& ctx) { fence(ctx); }, [](Runtime&) {});
+      Operation::kFence, [](const Context& ctx) { fence(ctx); }, [](Runtime&) {});
 }
 
 void chime_host_quiet(void) {
   operation(
-      "chime_quiet", [](const Context& ctx) { quiet(ctx); }, [](Runtime&) {});
+      Operation::kQuiet, [](const Context& ctx) { quiet(ctx); }, [](Runtime&) {});
 }
 
 void chime_host_barrier_all(void) {
   operation(
-      "chime_barrier_all", [](const Context& ctx) { barrier_all(ctx, Thread{}); },
+      Operation::kBarrierAll, [](const Context& ctx) { barrier_all(ctx, Thread{}); },
       gpu_ops::barrier);
 }
 
 void chime_host_sync_all(void) {
   operation(
-      "chime_sync_all", [](const Context& ctx) { sync_all(ctx, Thread{}); }, gpu_ops::barrier);
+      Operation::kSyncAll, [](const Context& ctx) { sync_all(ctx, Thread{}); }, gpu_ops::barrier);
 }
 
 // Addresses and paths alone: the same on both.

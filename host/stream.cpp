@@ -25,26 +25,24 @@ Runtime& runtime_for_stream() {
   return runtime;
 }
 
-constexpr char kOrigin[] = "stream operation";
-
 void put(void* dst, const void* src, std::size_t bytes, int pe, NativeStream stream) {
   Runtime& runtime = runtime_for_stream();
-  if (bytes == 0) return check_pe(runtime, kOrigin, pe);
-  runtime.device->gpu->copy_async(mapped_at(runtime, kOrigin, dst, bytes, pe), src, bytes, stream);
+  if (bytes == 0) return check_pe(runtime, pe);
+  runtime.device->gpu->copy_async(mapped_at(runtime, dst, bytes, pe), src, bytes, stream);
 }
 
 void get(void* dst, const void* src, std::size_t bytes, int pe, NativeStream stream) {
   Runtime& runtime = runtime_for_stream();
-  if (bytes == 0) return check_pe(runtime, kOrigin, pe);
-  runtime.device->gpu->copy_async(dst, mapped_at(runtime, kOrigin, src, bytes, pe), bytes, stream);
+  if (bytes == 0) return check_pe(runtime, pe);
+  runtime.device->gpu->copy_async(dst, mapped_at(runtime, src, bytes, pe), bytes, stream);
 }
 
 void signal(std::uint64_t* address, std::uint64_t value, int op, int pe, NativeStream stream) {
   Runtime& runtime = runtime_for_stream();
   if (op != CHIME_SIGNAL_SET && op != CHIME_SIGNAL_ADD)
-    throw Error(kOrigin, CHIMEX_ERR_INVALID, fmt::format("there is no signal operation {}", op));
+    throw Error("", CHIMEX_ERR_INVALID, fmt::format("there is no signal operation {}", op));
   auto word =
-      reinterpret_cast<std::uint64_t*>(mapped_at(runtime, kOrigin, address, sizeof(*address), pe));
+      reinterpret_cast<std::uint64_t*>(mapped_word_at(runtime, address, sizeof(*address), pe));
   runtime.device->gpu->signal_async(word, value, op == CHIME_SIGNAL_ADD, stream);
 }
 
@@ -90,12 +88,12 @@ void signal_wait(std::uint64_t* word, int cmp, std::uint64_t value, NativeStream
 }
 
 void barrier(NativeStream stream) {
-  on_stream(stream, LibraryKernel::kSync, SyncCall{WaitKind::kBarrier},
+  on_stream(stream, LibraryKernel::kSync, SyncCall{Operation::kBarrierAll},
             [](const Context& ctx) { barrier_all(ctx, Thread{}); });
 }
 
 void sync(NativeStream stream) {
-  on_stream(stream, LibraryKernel::kSync, SyncCall{WaitKind::kSync},
+  on_stream(stream, LibraryKernel::kSync, SyncCall{Operation::kSyncAll},
             [](const Context& ctx) { sync_all(ctx, Thread{}); });
 }
 

@@ -26,7 +26,8 @@ namespace detail {
 
 // Tells `pe` that this PE has come to round `round` of sync `epoch`, and so has all that this PE
 // knows of. Pairs with the observe() in await_round on that PE.
-CHIME_DEVICE bool announce_round(const Context& ctx, int round, std::uint64_t epoch, int pe) {
+CHIME_DEVICE bool announce_round(const Context& ctx, Operation operation, int round,
+                                 std::uint64_t epoch, int pe) {
   std::uint64_t* const flag = &ctx.sync->flags[round].arrived;
   if (std::uint64_t* mapped = peer_ptr(ctx, flag, pe)) {
     p2p::signal(mapped, epoch, SignalOp::kSet);
@@ -36,15 +37,15 @@ CHIME_DEVICE bool announce_round(const Context& ctx, int round, std::uint64_t ep
     unmapped::signal(ctx, flag, epoch, false, pe);
     return true;  // if it failed, so does the wait for what comes of it
   }
-  fail_unreachable(ctx, flag, sizeof(*flag), pe);
+  fail_unreachable(ctx, flag, sizeof(*flag), pe, {operation, sizeof(*flag)});
   return false;
 }
 
 // Waits for the same word from `pe`.
-CHIME_DEVICE bool await_round(const Context& ctx, WaitKind kind, int round, std::uint64_t epoch,
-                              int pe) {
+CHIME_DEVICE bool await_round(const Context& ctx, Operation operation, int round,
+                              std::uint64_t epoch, int pe) {
   const std::uint64_t* const flag = &ctx.sync->flags[round].arrived;
-  const Wait wait = {.kind = kind,
+  const Wait wait = {.operation = operation,
                      .address = flag,
                      .expected = epoch,
                      .pe = pe,
@@ -57,25 +58,25 @@ CHIME_DEVICE bool await_round(const Context& ctx, WaitKind kind, int round, std:
 }
 
 // By one thread of the PE. False if it failed; the failure is recorded.
-CHIME_DEVICE bool disseminate(const Context& ctx, WaitKind kind) {
+CHIME_DEVICE bool disseminate(const Context& ctx, Operation operation) {
   const std::uint64_t epoch = ++ctx.sync->epoch;
   int round = 0;
   for (std::int64_t distance = 1; distance < ctx.n_pes; distance *= 2, ++round) {
     const int after = static_cast<int>((ctx.my_pe + distance) % ctx.n_pes);
     const int before = static_cast<int>((ctx.my_pe + ctx.n_pes - distance) % ctx.n_pes);
-    if (!announce_round(ctx, round, epoch, after)) return false;
-    if (!await_round(ctx, kind, round, epoch, before)) return false;
+    if (!announce_round(ctx, operation, round, epoch, after)) return false;
+    if (!await_round(ctx, operation, round, epoch, before)) return false;
   }
   return true;
 }
 
 template <class Group>
-CHIME_DEVICE void sync_group(const Context& ctx, Group g, WaitKind kind) {
+CHIME_DEVICE void sync_group(const Context& ctx, Group g, Operation operation) {
   g.sync();  // what any member did happens before the leader's announcement
   bool failed = false;
   if (g.is_leader()) {
-    if (kind == WaitKind::kBarrier) quiet(ctx);
-    failed = !disseminate(ctx, kind);
+    if (operation == Operation::kBarrierAll) quiet(ctx);
+    failed = !disseminate(ctx, operation);
   }
   if (g.any(failed)) leave(ctx);
 }
@@ -87,14 +88,14 @@ CHIME_DEVICE void sync_group(const Context& ctx, Group g, WaitKind kind) {
 // device at once. Bounded by CHIME_TIMEOUT: a PE that does not come is an error that names it.
 template <class Group>
 CHIME_DEVICE void barrier_all(const Context& ctx, Group g) {
-  detail::sync_group(ctx, g, WaitKind::kBarrier);
+  detail::sync_group(ctx, g, Operation::kBarrierAll);
 }
 
 // The same without completing remote operations: only each PE's stores to its own memory are
 // visible to the others after it.
 template <class Group>
 CHIME_DEVICE void sync_all(const Context& ctx, Group g) {
-  detail::sync_group(ctx, g, WaitKind::kSync);
+  detail::sync_group(ctx, g, Operation::kSyncAll);
 }
 
 }  // namespace chime

@@ -31,9 +31,9 @@ struct SignalWaitCall {
   std::int32_t cmp;  // CHIME_CMP_*
 };
 
-// A barrier (WaitKind::kBarrier) or sync (kSync) over all PEs.
+// A barrier (Operation::kBarrierAll) or sync (kSyncAll) over all PEs.
 struct SyncCall {
-  WaitKind kind;
+  Operation operation;
 };
 
 // One atomic operation on `pe`'s word at symmetric address `word`.

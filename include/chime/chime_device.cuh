@@ -30,7 +30,7 @@
 // also over data that never came. Either way the kernel completes, and its results mean nothing:
 // ask chimex_get_async_error when you have synchronised with it. A comparison
 // that does not exist is an error of every wait. CHIME_CHECK=1 also checks the far end of every
-// transfer (and sizes that size_t does not hold), the PE of empty ones, the alignment of atomics,
+// transfer (and sizes that size_t does not hold), the PE of empty ones, the alignment of words,
 // signal operations, and that waits, tests and signal_fetch look into this PE's heap. Waits end in
 // the same way when the job is aborted or a PE dies.
 #ifndef CHIME_CHIME_DEVICE_CUH_

@@ -43,56 +43,55 @@ CHIME_FN void* chime_ptr(const void* dst, int pe) {
 
 // ---- Remote memory access -----------------------------------------------------------------------
 
-#define CHIME_RMA(NAME, T)                                                                      \
-  CHIME_FN void chime_##NAME##_put(T* dst, const T* src, size_t n, int pe) {                    \
-    CHIME_BOTH(chime::put(chime::self(), chime::Thread{}, dst, src, n, pe),                     \
-               chime_host_put(dst, src, CHIME_BYTES(n, sizeof(T)), pe));                        \
-  }                                                                                             \
-  CHIME_FN void chime_##NAME##_put_nbi(T* dst, const T* src, size_t n, int pe) {                \
-    CHIME_BOTH(chime::put_nbi(chime::self(), chime::Thread{}, dst, src, n, pe),                 \
-               chime_host_put_nbi(dst, src, CHIME_BYTES(n, sizeof(T)), pe));                    \
-  }                                                                                             \
-  CHIME_FN void chime_##NAME##_get(T* dst, const T* src, size_t n, int pe) {                    \
-    CHIME_BOTH(chime::get(chime::self(), chime::Thread{}, dst, src, n, pe),                     \
-               chime_host_get(dst, src, CHIME_BYTES(n, sizeof(T)), pe));                        \
-  }                                                                                             \
-  CHIME_FN void chime_##NAME##_get_nbi(T* dst, const T* src, size_t n, int pe) {                \
-    CHIME_BOTH(chime::get_nbi(chime::self(), chime::Thread{}, dst, src, n, pe),                 \
-               chime_host_get_nbi(dst, src, CHIME_BYTES(n, sizeof(T)), pe));                    \
-  }                                                                                             \
-  CHIME_FN void chime_##NAME##_iput(T* dst, const T* src, ptrdiff_t dst_stride,                 \
-                                    ptrdiff_t src_stride, size_t n, int pe) {                   \
-    CHIME_BOTH(                                                                                 \
-        chime::iput(chime::self(), chime::Thread{}, dst, src, dst_stride, src_stride, n, pe),   \
-        chime_host_iput(dst, src, dst_stride, src_stride, n, sizeof(T), pe));                   \
-  }                                                                                             \
-  CHIME_FN void chime_##NAME##_iget(T* dst, const T* src, ptrdiff_t dst_stride,                 \
-                                    ptrdiff_t src_stride, size_t n, int pe) {                   \
-    CHIME_BOTH(                                                                                 \
-        chime::iget(chime::self(), chime::Thread{}, dst, src, dst_stride, src_stride, n, pe),   \
-        chime_host_iget(dst, src, dst_stride, src_stride, n, sizeof(T), pe));                   \
-  }                                                                                             \
-  CHIME_FN void chime_##NAME##_p(T* dst, T value, int pe) {                                     \
-    CHIME_BOTH(chime::p(chime::self(), dst, value, pe),                                         \
-               chime_host_put(dst, &value, sizeof(T), pe));                                     \
-  }                                                                                             \
-  CHIME_FN T chime_##NAME##_g(const T* src, int pe) {                                           \
-    CHIME_BOTH(return chime::g(chime::self(), src, pe), T value;                                \
-               memset((void*)&value, 0, sizeof(T)); chime_host_get(&value, src, sizeof(T), pe); \
-               return value);                                                                   \
-  }                                                                                             \
-  CHIME_FN void chime_##NAME##_put_signal(T* dst, const T* src, size_t n, uint64_t* sig,        \
-                                          uint64_t value, int op, int pe) {                     \
-    CHIME_BOTH(chime::put_signal(chime::self(), chime::Thread{}, dst, src, n,                   \
-                                 chime::signal_of(sig, value, op), pe),                         \
-               chime_host_put_signal(dst, src, CHIME_BYTES(n, sizeof(T)), sig, value, op, pe)); \
-  }                                                                                             \
-  CHIME_FN void chime_##NAME##_put_signal_nbi(T* dst, const T* src, size_t n, uint64_t* sig,    \
-                                              uint64_t value, int op, int pe) {                 \
-    CHIME_BOTH(                                                                                 \
-        chime::put_signal_nbi(chime::self(), chime::Thread{}, dst, src, n,                      \
-                              chime::signal_of(sig, value, op), pe),                            \
-        chime_host_put_signal_nbi(dst, src, CHIME_BYTES(n, sizeof(T)), sig, value, op, pe));    \
+#define CHIME_RMA(NAME, T)                                                                         \
+  CHIME_FN void chime_##NAME##_put(T* dst, const T* src, size_t n, int pe) {                       \
+    CHIME_BOTH(chime::put(chime::self(), chime::Thread{}, dst, src, n, pe),                        \
+               chime_host_put(dst, src, CHIME_BYTES(n, sizeof(T)), pe));                           \
+  }                                                                                                \
+  CHIME_FN void chime_##NAME##_put_nbi(T* dst, const T* src, size_t n, int pe) {                   \
+    CHIME_BOTH(chime::put_nbi(chime::self(), chime::Thread{}, dst, src, n, pe),                    \
+               chime_host_put_nbi(dst, src, CHIME_BYTES(n, sizeof(T)), pe));                       \
+  }                                                                                                \
+  CHIME_FN void chime_##NAME##_get(T* dst, const T* src, size_t n, int pe) {                       \
+    CHIME_BOTH(chime::get(chime::self(), chime::Thread{}, dst, src, n, pe),                        \
+               chime_host_get(dst, src, CHIME_BYTES(n, sizeof(T)), pe));                           \
+  }                                                                                                \
+  CHIME_FN void chime_##NAME##_get_nbi(T* dst, const T* src, size_t n, int pe) {                   \
+    CHIME_BOTH(chime::get_nbi(chime::self(), chime::Thread{}, dst, src, n, pe),                    \
+               chime_host_get_nbi(dst, src, CHIME_BYTES(n, sizeof(T)), pe));                       \
+  }                                                                                                \
+  CHIME_FN void chime_##NAME##_iput(T* dst, const T* src, ptrdiff_t dst_stride,                    \
+                                    ptrdiff_t src_stride, size_t n, int pe) {                      \
+    CHIME_BOTH(                                                                                    \
+        chime::iput(chime::self(), chime::Thread{}, dst, src, dst_stride, src_stride, n, pe),      \
+        chime_host_iput(dst, src, dst_stride, src_stride, n, sizeof(T), pe));                      \
+  }                                                                                                \
+  CHIME_FN void chime_##NAME##_iget(T* dst, const T* src, ptrdiff_t dst_stride,                    \
+                                    ptrdiff_t src_stride, size_t n, int pe) {                      \
+    CHIME_BOTH(                                                                                    \
+        chime::iget(chime::self(), chime::Thread{}, dst, src, dst_stride, src_stride, n, pe),      \
+        chime_host_iget(dst, src, dst_stride, src_stride, n, sizeof(T), pe));                      \
+  }                                                                                                \
+  CHIME_FN void chime_##NAME##_p(T* dst, T value, int pe) {                                        \
+    CHIME_BOTH(chime::p(chime::self(), dst, value, pe), chime_host_p(dst, &value, sizeof(T), pe)); \
+  }                                                                                                \
+  CHIME_FN T chime_##NAME##_g(const T* src, int pe) {                                              \
+    CHIME_BOTH(return chime::g(chime::self(), src, pe), T value;                                   \
+               memset((void*)&value, 0, sizeof(T)); chime_host_g(&value, src, sizeof(T), pe);      \
+               return value);                                                                      \
+  }                                                                                                \
+  CHIME_FN void chime_##NAME##_put_signal(T* dst, const T* src, size_t n, uint64_t* sig,           \
+                                          uint64_t value, int op, int pe) {                        \
+    CHIME_BOTH(chime::put_signal(chime::self(), chime::Thread{}, dst, src, n,                      \
+                                 chime::signal_of(sig, value, op), pe),                            \
+               chime_host_put_signal(dst, src, CHIME_BYTES(n, sizeof(T)), sig, value, op, pe));    \
+  }                                                                                                \
+  CHIME_FN void chime_##NAME##_put_signal_nbi(T* dst, const T* src, size_t n, uint64_t* sig,       \
+                                              uint64_t value, int op, int pe) {                    \
+    CHIME_BOTH(                                                                                    \
+        chime::put_signal_nbi(chime::self(), chime::Thread{}, dst, src, n,                         \
+                              chime::signal_of(sig, value, op), pe),                               \
+        chime_host_put_signal_nbi(dst, src, CHIME_BYTES(n, sizeof(T)), sig, value, op, pe));       \
   }
 
 CHIME_FOR_FAMILY_RMA_TYPES(CHIME_RMA)
@@ -196,7 +195,7 @@ CHIME_FOR_EXTENDED_AMO_TYPES(CHIME_AMO_EXTENDED)
 #define CHIME_AMO_STANDARD(NAME, T)                                                               \
   CHIME_FN void chime_##NAME##_atomic_inc(T* dst, int pe) {                                       \
     CHIME_BOTH(chime::atomic_inc(chime::self(), dst, pe),                                         \
-               chime_host_amo(CHIME_AMO_ADD, 0, dst, sizeof(T), 1, 0, pe));                       \
+               chime_host_amo(CHIME_AMO_INC, 0, dst, sizeof(T), 1, 0, pe));                       \
   }                                                                                               \
   CHIME_FN void chime_##NAME##_atomic_add(T* dst, T value, int pe) {                              \
     CHIME_BOTH(chime::atomic_add(chime::self(), dst, value, pe),                                  \
@@ -204,7 +203,7 @@ CHIME_FOR_EXTENDED_AMO_TYPES(CHIME_AMO_EXTENDED)
   }                                                                                               \
   CHIME_FN T chime_##NAME##_atomic_fetch_inc(T* dst, int pe) {                                    \
     CHIME_BOTH(return chime::atomic_fetch_inc(chime::self(), dst, pe),                            \
-                      return (T)chime_host_amo(CHIME_AMO_ADD, 1, dst, sizeof(T), 1, 0, pe));      \
+                      return (T)chime_host_amo(CHIME_AMO_INC, 1, dst, sizeof(T), 1, 0, pe));      \
   }                                                                                               \
   CHIME_FN T chime_##NAME##_atomic_fetch_add(T* dst, T value, int pe) {                           \
     CHIME_BOTH(return chime::atomic_fetch_add(chime::self(), dst, value, pe),                     \
@@ -253,14 +252,14 @@ CHIME_FOR_BITWISE_AMO_TYPES(CHIME_AMO_BITWISE_OP, xor, CHIME_AMO_XOR)
 #define CHIME_WAIT(NAME, T)                                                                        \
   CHIME_FN void chime_##NAME##_wait_until(T* ivar, int cmp, T value) {                             \
     CHIME_BOTH(chime::wait_until(chime::self(), ivar, (chime::Cmp)cmp, value),                     \
-               CHIME_WAIT_SET(T, ivar, 1, NULL, cmp, &value, 0, CHIME_WAIT_ALL, NULL);             \
+               CHIME_WAIT_SET(T, ivar, 1, NULL, cmp, &value, 0, CHIME_WAIT_ONE, NULL);             \
                chime_host_wait(&request));                                                         \
   }                                                                                                \
   CHIME_FN int chimex_##NAME##_wait_until_timeout(T* ivar, int cmp, T value,                       \
                                                   uint64_t timeout_ns) {                           \
     CHIME_BOTH(                                                                                    \
         return chime::wait_until_timeout(chime::self(), ivar, (chime::Cmp)cmp, value, timeout_ns), \
-               CHIME_WAIT_SET(T, ivar, 1, NULL, cmp, &value, 0, CHIME_WAIT_ALL, NULL);             \
+               CHIME_WAIT_SET(T, ivar, 1, NULL, cmp, &value, 0, CHIME_WAIT_ONE, NULL);             \
         return chime_host_wait_timeout(&request, timeout_ns));                                     \
   }                                                                                                \
   CHIME_FN void chime_##NAME##_wait_until_all(T* ivars, size_t n, const int* status, int cmp,      \
@@ -312,7 +311,7 @@ CHIME_FOR_WAIT_TYPES(CHIME_WAIT)
 #define CHIME_TEST(NAME, T)                                                                        \
   CHIME_FN int chime_##NAME##_test(T* ivar, int cmp, T value) {                                    \
     CHIME_BOTH(return chime::test(chime::self(), ivar, (chime::Cmp)cmp, value),                    \
-                      CHIME_WAIT_SET(T, ivar, 1, NULL, cmp, &value, 0, CHIME_WAIT_ALL, NULL);      \
+                      CHIME_WAIT_SET(T, ivar, 1, NULL, cmp, &value, 0, CHIME_WAIT_ONE, NULL);      \
                return (int)chime_host_test(&request));                                             \
   }                                                                                                \
   CHIME_FN int chime_##NAME##_test_all(T* ivars, size_t n, const int* status, int cmp, T value) {  \

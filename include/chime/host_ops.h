@@ -26,6 +26,10 @@ CHIME_EXPORT void chime_host_put_nbi(void* dst, const void* src, size_t bytes, i
 CHIME_EXPORT void chime_host_get(void* dst, const void* src, size_t bytes, int pe);
 CHIME_EXPORT void chime_host_get_nbi(void* dst, const void* src, size_t bytes, int pe);
 
+// One element of `bytes`, for which the addresses are aligned.
+CHIME_EXPORT void chime_host_p(void* dst, const void* value, size_t bytes, int pe);
+CHIME_EXPORT void chime_host_g(void* value, const void* src, size_t bytes, int pe);
+
 // Strides and `count` in elements of `element_bytes` (1, 2, 4, 8 or 16).
 CHIME_EXPORT void chime_host_iput(void* dst, const void* src, ptrdiff_t dst_stride,
                                   ptrdiff_t src_stride, size_t count, size_t element_bytes, int pe);
@@ -56,7 +60,8 @@ typedef enum chime_amo_op {
   CHIME_AMO_OR = 4,
   CHIME_AMO_XOR = 5,
   CHIME_AMO_SWAP = 6,
-  CHIME_AMO_COMPARE_SWAP = 7
+  CHIME_AMO_COMPARE_SWAP = 7,
+  CHIME_AMO_INC = 8  // an ADD of its own name; `operand` is 1
 } chime_amo_op;
 
 // `width`: 4 or 8 bytes. `operand` and `compare` are the value's bits, zero-extended. Returns the
@@ -66,7 +71,8 @@ CHIME_EXPORT uint64_t chime_host_amo(int op, int fetch, void* dst, int width, ui
 
 // ---- Waits and tests on this PE's memory --------------------------------------------------------
 
-enum { CHIME_WAIT_ALL = 0, CHIME_WAIT_ANY = 1, CHIME_WAIT_SOME = 2 };
+// ONE is an ALL of one element.
+enum { CHIME_WAIT_ALL = 0, CHIME_WAIT_ANY = 1, CHIME_WAIT_SOME = 2, CHIME_WAIT_ONE = 3 };
 
 // One wait or test of `count` elements. `values` has one value if `vector` is 0, else `count`.
 typedef struct chime_wait_request {
@@ -82,11 +88,11 @@ typedef struct chime_wait_request {
   size_t* indices;  // of the satisfied ones; mode SOME
 } chime_wait_request;
 
-// Blocks. ALL: returns 0. ANY: the index of a satisfied element, SIZE_MAX if all are left out.
+// Blocks. ALL, ONE: returns 0. ANY: the index of a satisfied element, SIZE_MAX if all are left out.
 // SOME: how many, listed in `indices`.
 CHIME_EXPORT size_t chime_host_wait(const chime_wait_request* request);
-// Looks once. ALL: returns 1 if all hold, else 0. ANY and SOME: as above, SIZE_MAX or 0 if none
-// holds.
+// Looks once. ALL, ONE: returns 1 if all hold, else 0. ANY and SOME: as above, SIZE_MAX or 0 if
+// none holds.
 CHIME_EXPORT size_t chime_host_test(const chime_wait_request* request);
 // chime_host_wait on one element with a bound; a chimex_status.
 CHIME_EXPORT int chime_host_wait_timeout(const chime_wait_request* request, uint64_t timeout_ns);

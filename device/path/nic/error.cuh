@@ -106,6 +106,7 @@ CHIME_DEVICE_OUT_OF_LINE void stop_by_cqe(Domain domain, NicQueue& queue, const 
   fault.remote_address = detail::big_word_at(wqe + abi::kSegmentBytes);
   detail::publish_fault(domain, queue, fault);
   record(domain.ctx, {.status = CHIMEX_ERR_NETWORK,
+                      .operation = Operation::kNone,
                       .pe = queue.pe,
                       .address = detail::symmetric_address(domain, queue.pe, fault.remote_address),
                       .expected = fault.bytes});
@@ -126,7 +127,10 @@ CHIME_DEVICE_OUT_OF_LINE void give_up(Domain domain, NicQueue& queue, const Wait
 // Leaves an operation on a queue that is out of use. Who stopped it has recorded why; if that was
 // reported and the record is free again, this operation is the next to fail.
 CHIME_DEVICE_OUT_OF_LINE void leave_queue(Domain domain, const NicQueue& queue) {
-  record(domain.ctx, {.status = CHIMEX_ERR_NETWORK, .pe = queue.pe, .address = nullptr});
+  record(domain.ctx, {.status = CHIMEX_ERR_NETWORK,
+                      .operation = Operation::kNone,
+                      .pe = queue.pe,
+                      .address = nullptr});
   leave(domain.ctx);
 }
 
@@ -145,7 +149,7 @@ CHIME_DEVICE bool wait_on_queue(Domain domain, NicQueue& queue, const Wait& wait
 // What is waited for: that a word of the queue reaches `expected`.
 CHIME_DEVICE Wait wait_for_word(Domain domain, const NicQueue& queue, const void* word,
                                 std::uint64_t expected) {
-  return {.kind = WaitKind::kQuiet,
+  return {.operation = Operation::kNone,
           .address = word,
           .expected = expected,
           .pe = queue.pe,

@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "chime/abi/operation.h"
+
 namespace chime {
 
 inline constexpr std::uint32_t kAbiVersion = 3;
@@ -20,24 +22,13 @@ enum class Path : std::uint32_t { kNone = 0, kP2p = 1, kNic = 2, kProxy = 3 };
 // What the calling thread does after a wait failed. CHIME_ON_ERROR.
 enum class OnError : std::uint32_t { kExit = 0, kReturn = 1, kTrap = 2 };
 
-// What a wait waited for; the words are in error text of the host (host/error.cpp) and in device
-// reports.
-enum class WaitKind : std::uint32_t {
-  kNone = 0,
-  kSignal = 1,
-  kWaitUntil = 2,
-  kBarrier = 3,
-  kSync = 4,
-  kQuiet = 5,
-  kGridSync = 6,
-  kUser = 7,
-};
-
-// What is wrong with an operation that did not begin.
+// What went wrong with an operation. All but kWait: it did not begin.
 enum class Fault : std::uint16_t {
   kPlace = 0,       // the PE, the address or the size: the record's other fields tell
   kSignalOp = 1,    // `expected`, which is no SignalOp
   kComparison = 2,  // `expected`, which is no comparison
+  kAlignment = 3,   // the address, which is no multiple of `expected`
+  kWait = 4,        // it waited, and that ended without its event
 };
 
 namespace abi {
@@ -60,15 +51,15 @@ static_assert(sizeof(AbortWord) == 256 && offsetof(AbortWord, why) == 20);
 // The first failure of this PE's kernels and host operations. Whoever fails claims it by
 // compare-and-swap; the host reports it at its next call, or at finalize, and frees it.
 struct alignas(64) ErrorRecord {
-  std::uint32_t claimed;   // 0 | 1 being written | 2 published (release; pairs with the acquire in
-                           // host/async_error.cpp)
-  std::int32_t status;     // chimex_status
-  std::int32_t pe;         // peer concerned, -1 if unknown
-  std::uint16_t wait;      // WaitKind; kNone: an operation, wait or test that did not begin
-  std::uint16_t fault;     // Fault, if `wait` is kNone
-  std::uint64_t address;   // what was waited on or operated on, in this PE's address space
-  std::uint64_t expected;  // value compared with; bytes, or as `fault` says, if `wait` is kNone
-  std::uint64_t seen;      // last value seen
+  std::uint32_t claimed;    // 0 | 1 being written | 2 published (release; pairs with the acquire in
+                            // host/async_error.cpp)
+  std::int32_t status;      // chimex_status
+  std::int32_t pe;          // peer concerned, -1 if unknown
+  std::uint16_t operation;  // Operation; kNone: the NIC on behalf of one
+  std::uint16_t fault;      // Fault
+  std::uint64_t address;    // what was waited on or operated on, in this PE's address space
+  std::uint64_t expected;   // of a wait: value compared with; else bytes, or what `fault` says
+  std::uint64_t seen;       // last value seen
   std::uint64_t waited_ns;
   std::uint32_t in_kernel;  // 1: the two that follow say where in its launch; 0: a host operation
   std::uint32_t block;      // rank of the block in the grid

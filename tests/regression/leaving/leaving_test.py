@@ -32,7 +32,7 @@ class Leaving(unittest.TestCase):
         # PE 0 left without the others, and they took it for dead.
         code, out = job(3, "leaves_with_an_error_pending", CHIME_ON_ERROR="return")
         self.assertEqual(code, 0, out)
-        self.assertRegex(out, r"PE -1 says left: chime_finalize: in thread 0 of block 0 of a kernel: there is no PE 99")
+        self.assertRegex(out, r"PE -1 says left: chime_finalize: chime_p in thread 0 of block 0 of a kernel: there is no PE 99")
         self.assertNotIn("is gone", out)
         self.assertEqual(out.count("says left: \n"), 2, out)
 

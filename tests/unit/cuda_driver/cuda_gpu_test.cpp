@@ -200,7 +200,7 @@ TEST_F(CudaGpu, EveryKernelOfTheLibraryIsLaunchedByItsName) {
   void* wait_arguments[] = {&pe.context, &wait};
   gpu->launch_async(LibraryKernel::kSignalWait, wait_arguments, nullptr);
 
-  SyncCall sync{WaitKind::kBarrier};
+  SyncCall sync{Operation::kBarrierAll};
   void* sync_arguments[] = {&pe.context, &sync};
   gpu->launch_async(LibraryKernel::kSync, sync_arguments, nullptr);
   EXPECT_EQ(pe.context.sync->epoch, 1u);

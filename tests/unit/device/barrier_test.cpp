@@ -82,7 +82,7 @@ TEST(Barrier, WithoutAPeIsAnErrorThatNamesIt) {
   const abi::ErrorRecord& record = job.error(2);
   EXPECT_EQ(record.status, CHIMEX_ERR_TIMEOUT);
   EXPECT_EQ(record.pe, 1);
-  EXPECT_EQ(record.wait, static_cast<std::uint32_t>(WaitKind::kSync));
+  EXPECT_EQ(record.operation, static_cast<unsigned>(Operation::kSyncAll));
   EXPECT_GE(record.waited_ns, 50'000'000u);
 }
 

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "chime/device/amo.cuh"
+#include "chime/device/coll/barrier.cuh"
 #include "chime/device/rma.cuh"
 #include "chime/device/signal.cuh"
 #include "chime/device/sync.cuh"
@@ -45,7 +47,6 @@ class Checked : public testing::Test {
   void expect_record(Fault fault, std::uint64_t expected) {
     EXPECT_EQ(job.error().claimed, 2u);
     EXPECT_EQ(job.error().status, CHIMEX_ERR_INVALID);
-    EXPECT_EQ(job.error().wait, static_cast<unsigned>(WaitKind::kNone));
     EXPECT_EQ(job.error().fault, static_cast<unsigned>(fault));
     EXPECT_EQ(job.error().expected, expected);
     job.error() = {};
@@ -120,6 +121,76 @@ TEST_F(Checked, LooksOutsideTheHeap) {
       8);
 }
 
+// A pointer to a T one byte behind where it may lie.
+template <class T>
+T* misaligned(int* data) {
+  return reinterpret_cast<T*>(reinterpret_cast<std::byte*>(data) + 1);
+}
+
+TEST_F(Checked, MisalignedWordsOfSignals) {
+  const auto refused = [&](void (*wrong)(const Context&, int*)) {
+    expect_refused(wrong, Fault::kAlignment, sizeof(std::uint64_t));
+  };
+  using Word = std::uint64_t;
+  refused([](const Context& ctx, int* data) {
+    signal_op(ctx, Signal{misaligned<Word>(data), 7, SignalOp::kSet}, 1);
+  });
+  refused([](const Context& ctx, int* data) {
+    signal_op(ctx, Signal{misaligned<Word>(data), 7, SignalOp::kAdd}, 1);
+  });
+  refused([](const Context& ctx, int* data) {
+    put_signal(ctx, Thread{}, data + 8, local, 4, Signal{misaligned<Word>(data), 7}, 1);
+  });
+  refused([](const Context& ctx, int* data) {
+    putmem_signal_nbi(ctx, Thread{}, data + 8, local, 0, Signal{misaligned<Word>(data), 7}, 1);
+  });
+  refused([](const Context& ctx, int* data) { signal_fetch(ctx, misaligned<Word>(data)); });
+  refused([](const Context& ctx, int* data) {
+    signal_wait_until(ctx, misaligned<Word>(data), Cmp::kEq, 0);
+  });
+  for (int byte = 0; byte < 16; ++byte) EXPECT_EQ(*job.data<char>(1, byte), 0);
+}
+
+TEST_F(Checked, MisalignedWordsOfAtomicsWaitsAndTests) {
+  const auto refused = [&](void (*wrong)(const Context&, int*)) {
+    expect_refused(wrong, Fault::kAlignment, sizeof(int));
+  };
+  refused([](const Context& ctx, int* data) { atomic_set(ctx, misaligned<int>(data), 7, 1); });
+  refused([](const Context& ctx, int* data) { atomic_fetch(ctx, misaligned<int>(data), 1); });
+  refused(
+      [](const Context& ctx, int* data) { wait_until(ctx, misaligned<int>(data), Cmp::kEq, 0); });
+  refused([](const Context& ctx, int* data) {
+    wait_until_any(ctx, misaligned<int>(data), 3, nullptr, Cmp::kEq, 0);
+  });
+  refused([](const Context& ctx, int* data) { test(ctx, misaligned<int>(data), Cmp::kEq, 0); });
+  refused([](const Context& ctx, int* data) {
+    test_some(ctx, misaligned<int>(data), 3, nullptr, nullptr, Cmp::kEq, 0);
+  });
+}
+
+// Their stores and loads are those of the element.
+TEST_F(Checked, MisalignedElements) {
+  const auto refused = [&](void (*wrong)(const Context&, int*)) {
+    expect_refused(wrong, Fault::kAlignment, sizeof(int));
+  };
+  refused([](const Context& ctx, int* data) { p(ctx, misaligned<int>(data), 7, 1); });
+  refused([](const Context& ctx, int* data) { g(ctx, misaligned<int>(data), 1); });
+  refused([](const Context& ctx, int* data) {
+    put(ctx, Thread{}, misaligned<int>(data), local, 3, 1);
+  });
+  refused([](const Context& ctx, int* data) {
+    get_nbi(ctx, Thread{}, local, misaligned<int>(data), 3, 1);
+  });
+  refused([](const Context& ctx, int* data) {
+    iput(ctx, Thread{}, misaligned<int>(data), local, 1, 1, 3, 1);
+  });
+  refused([](const Context& ctx, int* data) {
+    iget(ctx, Thread{}, local, misaligned<int>(data), 1, 1, 3, 1);
+  });
+  putmem(job.context(), Thread{}, misaligned<int>(job.data<int>()), local, 5, 1);
+  EXPECT_EQ(job.error().claimed, 0u);
+}
+
 TEST_F(Checked, UnknownComparisons) {
   const auto refused = [&](void (*wrong)(const Context&, int*)) {
     expect_refused(wrong, Fault::kComparison, 42);
@@ -173,6 +244,118 @@ TEST(Unchecked, WhereIsNotAsked) {
   wait_until(job.context(), local, Cmp::kEq, 0);
   put(job.context(), Thread{}, job.data<int>(), local, 0, 99);
   EXPECT_EQ(job.error().claimed, 0u);
+}
+
+// ---- Who met it ---------------------------------------------------------------------------------
+
+// Each operation, called wrongly.
+struct Row {
+  Operation operation;
+  void (*wrong)(const Context&, int*);
+};
+
+// Of a PE that does not exist.
+const Row kToNobody[] = {
+    {Operation::kPut, [](const Context& c, int* d) { put(c, Thread{}, d, local, 2, 9); }},
+    {Operation::kPut, [](const Context& c, int* d) { putmem(c, Thread{}, d, local, 0, 9); }},
+    {Operation::kPutNbi, [](const Context& c, int* d) { put_nbi(c, Thread{}, d, local, 2, 9); }},
+    {Operation::kGet, [](const Context& c, int* d) { get(c, Thread{}, local, d, 2, 9); }},
+    {Operation::kGetNbi, [](const Context& c, int* d) { get_nbi(c, Thread{}, local, d, 2, 9); }},
+    {Operation::kP, [](const Context& c, int* d) { p(c, d, 1, 9); }},
+    {Operation::kG, [](const Context& c, int* d) { g(c, d, 9); }},
+    {Operation::kIput, [](const Context& c, int* d) { iput(c, Thread{}, d, local, 1, 1, 2, 9); }},
+    {Operation::kIget, [](const Context& c, int* d) { iget(c, Thread{}, local, d, 1, 1, 2, 9); }},
+    {Operation::kAtomicFetch, [](const Context& c, int* d) { atomic_fetch(c, d, 9); }},
+    {Operation::kAtomicSet, [](const Context& c, int* d) { atomic_set(c, d, 1, 9); }},
+    {Operation::kAtomicInc, [](const Context& c, int* d) { atomic_inc(c, d, 9); }},
+    {Operation::kAtomicAdd, [](const Context& c, int* d) { atomic_add(c, d, 1, 9); }},
+    {Operation::kAtomicAnd, [](const Context& c, int* d) { atomic_and(c, d, 1, 9); }},
+    {Operation::kAtomicOr, [](const Context& c, int* d) { atomic_or(c, d, 1, 9); }},
+    {Operation::kAtomicXor, [](const Context& c, int* d) { atomic_xor(c, d, 1, 9); }},
+    {Operation::kAtomicFetchInc, [](const Context& c, int* d) { atomic_fetch_inc(c, d, 9); }},
+    {Operation::kAtomicFetchAdd, [](const Context& c, int* d) { atomic_fetch_add(c, d, 1, 9); }},
+    {Operation::kAtomicFetchAnd, [](const Context& c, int* d) { atomic_fetch_and(c, d, 1, 9); }},
+    {Operation::kAtomicFetchOr, [](const Context& c, int* d) { atomic_fetch_or(c, d, 1, 9); }},
+    {Operation::kAtomicFetchXor, [](const Context& c, int* d) { atomic_fetch_xor(c, d, 1, 9); }},
+    {Operation::kAtomicSwap, [](const Context& c, int* d) { atomic_swap(c, d, 1, 9); }},
+    {Operation::kAtomicCompareSwap,
+     [](const Context& c, int* d) { atomic_compare_swap(c, d, 1, 2, 9); }},
+    {Operation::kPutSignal,
+     [](const Context& c, int* d) {
+       put_signal(c, Thread{}, d, local, 2, Signal{reinterpret_cast<std::uint64_t*>(d), 1}, 9);
+     }},
+    {Operation::kPutSignalNbi,
+     [](const Context& c, int* d) {
+       put_signal_nbi(c, Thread{}, d, local, 2, Signal{reinterpret_cast<std::uint64_t*>(d), 1}, 9);
+     }},
+    {Operation::kSignalOp,
+     [](const Context& c, int* d) {
+       signal_op(c, Signal{reinterpret_cast<std::uint64_t*>(d), 1, SignalOp::kAdd}, 9);
+     }},
+};
+
+std::size_t found[2];
+int targets[2];
+
+// Of memory that is not in the heap.
+const Row kElsewhere[] = {
+    {Operation::kSignalFetch, [](const Context& c, int*) { signal_fetch(c, &local_signal); }},
+    {Operation::kSignalWaitUntil,
+     [](const Context& c, int*) { signal_wait_until(c, &local_signal, Cmp::kEq, 0); }},
+    {Operation::kWaitUntil, [](const Context& c, int*) { wait_until(c, local, Cmp::kEq, 0); }},
+    {Operation::kWaitUntilAll,
+     [](const Context& c, int*) { wait_until_all(c, local, 2, nullptr, Cmp::kEq, 0); }},
+    {Operation::kWaitUntilAny,
+     [](const Context& c, int*) { wait_until_any(c, local, 2, nullptr, Cmp::kEq, 0); }},
+    {Operation::kWaitUntilSome,
+     [](const Context& c, int*) { wait_until_some(c, local, 2, found, nullptr, Cmp::kEq, 0); }},
+    {Operation::kWaitUntilAllVector,
+     [](const Context& c, int*) {
+       wait_until_all_vector(c, local, 2, nullptr, Cmp::kEq, targets);
+     }},
+    {Operation::kWaitUntilAnyVector,
+     [](const Context& c, int*) {
+       wait_until_any_vector(c, local, 2, nullptr, Cmp::kEq, targets);
+     }},
+    {Operation::kWaitUntilSomeVector,
+     [](const Context& c, int*) {
+       wait_until_some_vector(c, local, 2, found, nullptr, Cmp::kEq, targets);
+     }},
+    {Operation::kTest, [](const Context& c, int*) { test(c, local, Cmp::kEq, 0); }},
+    {Operation::kTestAll,
+     [](const Context& c, int*) { test_all(c, local, 2, nullptr, Cmp::kEq, 0); }},
+    {Operation::kTestAny,
+     [](const Context& c, int*) { test_any(c, local, 2, nullptr, Cmp::kEq, 0); }},
+    {Operation::kTestSome,
+     [](const Context& c, int*) { test_some(c, local, 2, found, nullptr, Cmp::kEq, 0); }},
+    {Operation::kTestAllVector,
+     [](const Context& c, int*) { test_all_vector(c, local, 2, nullptr, Cmp::kEq, targets); }},
+    {Operation::kTestAnyVector,
+     [](const Context& c, int*) { test_any_vector(c, local, 2, nullptr, Cmp::kEq, targets); }},
+    {Operation::kTestSomeVector,
+     [](const Context& c, int*) {
+       test_some_vector(c, local, 2, found, nullptr, Cmp::kEq, targets);
+     }},
+};
+
+TEST_F(Checked, TheOperationIsNamed) {
+  const auto names_itself = [&](const Row& row) {
+    row.wrong(job.context(), job.data<int>());
+    EXPECT_EQ(job.error().claimed, 2u);
+    EXPECT_EQ(job.error().operation, static_cast<unsigned>(row.operation));
+    job.error() = {};
+  };
+  for (const Row& row : kToNobody) names_itself(row);
+  for (const Row& row : kElsewhere) names_itself(row);
+}
+
+TEST_F(Checked, TheOperationOfAnUnreachablePeIsNamed) {
+  job.unmap(1);
+  barrier_all(job.context(), Thread{});
+  EXPECT_EQ(job.error().operation, static_cast<unsigned>(Operation::kBarrierAll));
+  job.error() = {};
+  sync_all(job.context(), Thread{});
+  EXPECT_EQ(job.error().operation, static_cast<unsigned>(Operation::kSyncAll));
 }
 
 }  // namespace

@@ -52,7 +52,8 @@ TEST(Put, ToAPeThatDoesNotExistIsRecordedAndEndsTheThread) {
   EXPECT_EQ(out.record.claimed, 2u);
   EXPECT_EQ(out.record.status, CHIMEX_ERR_INVALID);
   EXPECT_EQ(out.record.pe, 5);
-  EXPECT_EQ(out.record.wait, static_cast<std::uint32_t>(WaitKind::kNone));
+  EXPECT_EQ(out.record.operation, static_cast<unsigned>(Operation::kPut));
+  EXPECT_EQ(out.record.fault, static_cast<unsigned>(Fault::kPlace));
   EXPECT_EQ(out.record.address, reinterpret_cast<std::uint64_t>(job.data<int>()));
   EXPECT_EQ(out.record.expected, 16u);
   EXPECT_FALSE(out.went_on);

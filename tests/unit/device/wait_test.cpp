@@ -70,7 +70,8 @@ TEST(SignalWait, EndsWithTheJobAndSaysWhatItWaitedFor) {
   EXPECT_EQ(record.claimed, 2u);
   EXPECT_EQ(record.status, CHIMEX_ERR_PEER_DEAD);
   EXPECT_EQ(record.pe, 4);
-  EXPECT_EQ(record.wait, static_cast<std::uint32_t>(WaitKind::kSignal));
+  EXPECT_EQ(record.operation, static_cast<unsigned>(Operation::kSignalWaitUntil));
+  EXPECT_EQ(record.fault, static_cast<unsigned>(Fault::kWait));
   EXPECT_EQ(record.address, reinterpret_cast<std::uint64_t>(job.data<std::uint64_t>()));
   EXPECT_EQ(record.expected, 5u);
   EXPECT_EQ(record.seen, 3u);
@@ -177,7 +178,8 @@ TEST_F(Sets, AWaitThatTheAbortEndsNamesItsElement) {
   job.raise_abort(0, CHIMEX_ERR_ABORTED, 2);
   wait_until_all(ctx, e, 6, nullptr, Cmp::kNe, 30);
   EXPECT_EQ(job.error().address, reinterpret_cast<std::uint64_t>(e + 3));
-  EXPECT_EQ(job.error().wait, static_cast<std::uint32_t>(WaitKind::kWaitUntil));
+  EXPECT_EQ(job.error().operation, static_cast<unsigned>(Operation::kWaitUntilAll));
+  EXPECT_EQ(job.error().fault, static_cast<unsigned>(Fault::kWait));
   EXPECT_EQ(job.error().seen, 30u);
 }
 

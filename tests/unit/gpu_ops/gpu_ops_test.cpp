@@ -59,6 +59,8 @@ TEST_F(GpuOps, SignalsAreSetAndAdded) {
   gpu_ops::signal(pe(), word, 3, CHIME_SIGNAL_ADD, 0);
   EXPECT_EQ(chime_signal_fetch(word), 8u);
   EXPECT_THROW(gpu_ops::signal(pe(), word, 1, 9, 0), Error);
+  auto* const misaligned = reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(word) + 1);
+  EXPECT_THROW(gpu_ops::signal(pe(), misaligned, 1, CHIME_SIGNAL_SET, 0), Error);
 }
 
 // ---- Atomics: every row of chime_amo_op, both widths, with and without the old value ------------
@@ -79,6 +81,7 @@ const AmoRow kAmoRows[] = {
     {CHIME_AMO_XOR, false,
      [](std::uint64_t word, std::uint64_t operand) { return word ^ operand; }},
     {CHIME_AMO_SWAP, true, [](std::uint64_t, std::uint64_t operand) { return operand; }},
+    {CHIME_AMO_INC, false, [](std::uint64_t word, std::uint64_t) { return word + 1; }},
 };
 
 template <class T>
@@ -141,11 +144,14 @@ TEST_F(GpuOps, AtomicsOfManyThreadsAreAllCounted) {
 TEST_F(GpuOps, AtomicsThatCannotBeAreRefused) {
   auto* const word = static_cast<std::uint64_t*>(chime_calloc(1, sizeof(std::uint64_t)));
   chime_host_amo(99, 0, word, 8, 1, 0, 0);
-  EXPECT_STREQ(chimex_last_error(), "atomic: there is no such atomic operation");
+  EXPECT_STREQ(chimex_last_error(), "an operation: there is no such atomic operation");
   chime_host_amo(CHIME_AMO_ADD, 0, word, 2, 1, 0, 0);
   EXPECT_NE(std::string(chimex_last_error()).find("4 and 8 bytes"), std::string::npos);
   chime_uint64_atomic_add(word, 1, 7);
   EXPECT_NE(std::string(chimex_last_error()).find("there is no PE 7"), std::string::npos);
+  chime_uint64_atomic_add(reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(word) + 4), 1,
+                          0);
+  EXPECT_NE(std::string(chimex_last_error()).find("is not aligned"), std::string::npos);
   std::uint64_t local = 0;
   chime_uint64_atomic_add(&local, 1, 0);
   EXPECT_NE(std::string(chimex_last_error()).find("outside the heap of this PE"),
@@ -166,7 +172,8 @@ TEST_F(GpuOps, AnAbortEndsAWaitOnAStream) {
   ASSERT_EQ(chimex_get_async_error(&error), CHIMEX_OK);
   EXPECT_EQ(error.status, CHIMEX_ERR_PEER_DEAD);
   EXPECT_EQ(error.pe, 3);
-  EXPECT_NE(std::string(error.message).find("a signal wait"), std::string::npos) << error.message;
+  EXPECT_NE(std::string(error.message).find("chime_signal_wait_until"), std::string::npos)
+      << error.message;
   exec::stream_destroy(stream);
 }
 

@@ -268,6 +268,50 @@ void signals_in_an_unknown_way() {
   chime_finalize();
 }
 
+// Calls each family wrongly, and says under which name it is told.
+void calls_every_family_wrongly() {
+  chime_init();
+  static std::uint64_t outside;
+  std::size_t found[1];
+  auto word = static_cast<std::uint64_t*>(chime_calloc(2, sizeof(std::uint64_t)));
+  auto misaligned = reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(word) + 1);
+  const auto told = [](auto...) { say(std::string("told ") + chimex_last_error()); };
+  told((chime_uint64_put(word, word, 1, 9), 0));
+  told((chime_uint64_put_nbi(word, word, 1, 9), 0));
+  told((chime_uint64_get(word, word, 1, 9), 0));
+  told((chime_uint64_get_nbi(word, word, 1, 9), 0));
+  told((chime_uint64_p(misaligned, 1, 0), 0));
+  told(chime_uint64_g(misaligned, 0));
+  told((chime_uint64_iput(word, word, 1, 1, 1, 9), 0));
+  told((chime_uint64_iget(word, word, 1, 1, 1, 9), 0));
+  told((chime_uint64_put_signal(word, word, 1, misaligned, 1, CHIME_SIGNAL_SET, 0), 0));
+  told((chime_uint64_put_signal_nbi(word, word, 1, misaligned, 1, CHIME_SIGNAL_SET, 0), 0));
+  told((chimex_signal_op(misaligned, 1, CHIME_SIGNAL_SET, 0), 0));
+  told((chimex_signal_op_on_stream(misaligned, 1, CHIME_SIGNAL_SET, 0, nullptr), 0));
+  told(chime_signal_fetch(misaligned));
+  told(chime_signal_wait_until(misaligned, CHIME_CMP_EQ, 1));
+  told(chime_uint64_atomic_fetch(misaligned, 0));
+  told((chime_uint64_atomic_set(misaligned, 1, 0), 0));
+  told((chime_uint64_atomic_inc(misaligned, 0), 0));
+  told((chime_uint64_atomic_add(misaligned, 1, 0), 0));
+  told((chime_uint64_atomic_xor(misaligned, 1, 0), 0));
+  told(chime_uint64_atomic_fetch_inc(misaligned, 0));
+  told(chime_uint64_atomic_fetch_add(misaligned, 1, 0));
+  told(chime_uint64_atomic_fetch_and(misaligned, 1, 0));
+  told(chime_uint64_atomic_fetch_or(misaligned, 1, 0));
+  told(chime_uint64_atomic_swap(misaligned, 1, 0));
+  told(chime_uint64_atomic_compare_swap(misaligned, 1, 1, 0));
+  told((chime_uint64_wait_until(misaligned, CHIME_CMP_EQ, 0), 0));
+  told((chime_uint64_wait_until_all(misaligned, 1, nullptr, CHIME_CMP_EQ, 0), 0));
+  told(chime_uint64_wait_until_any(misaligned, 1, nullptr, CHIME_CMP_EQ, 0));
+  told(chime_uint64_wait_until_some_vector(misaligned, 1, found, nullptr, CHIME_CMP_EQ, word));
+  told(chime_uint64_test(misaligned, CHIME_CMP_EQ, 0));
+  told(chime_uint64_test_any(misaligned, 1, nullptr, CHIME_CMP_EQ, 0));
+  told(chimex_uint64_wait_until_timeout(misaligned, CHIME_CMP_EQ, 0, 1'000'000));
+  told(chimex_signal_wait_until_timeout(misaligned, CHIME_CMP_EQ, 0, 1'000'000, &outside));
+  chime_finalize();
+}
+
 void say_result(const std::string& call, int result) {
   say(call + ": " + std::to_string(result) + " " + chimex_last_error());
 }
@@ -408,6 +452,7 @@ const std::map<std::string, void (*)()> kActs = {
     {"moves_more_than_memory_holds", moves_more_than_memory_holds},
     {"says_nothing_to_nobody", says_nothing_to_nobody},
     {"signals_in_an_unknown_way", signals_in_an_unknown_way},
+    {"calls_every_family_wrongly", calls_every_family_wrongly},
     {"waits_wrongly", waits_wrongly},
     {"joins_three_times", joins_three_times},
     {"mallocs_before_init", mallocs_before_init},

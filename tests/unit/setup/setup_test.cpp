@@ -364,6 +364,44 @@ TEST(CheckedRun, WaitsAndTestsElsewhereOrWithAnUnknownComparisonAreNamed) {
   EXPECT_THAT(output, ContainsRegex("says timeout: 1 [^\n]*there is no comparison 6"));
 }
 
+TEST(CheckedRun, ErrorsNameTheOperationOnceAndWhatIsWrong) {
+  const std::string output = checked_run("calls_every_family_wrongly");
+  for (const char* name :
+       {"chime_put", "chime_put_nbi", "chime_get", "chime_get_nbi", "chime_iput", "chime_iget"}) {
+    EXPECT_THAT(output, HasSubstr(std::string("says told ") + name + ": there is no PE 9;"));
+  }
+  for (const char* name : {"chime_p",
+                           "chime_g",
+                           "chime_put_signal",
+                           "chime_put_signal_nbi",
+                           "chimex_signal_op",
+                           "chimex_signal_op_on_stream",
+                           "chime_signal_fetch",
+                           "chime_signal_wait_until",
+                           "chime_atomic_fetch",
+                           "chime_atomic_set",
+                           "chime_atomic_inc",
+                           "chime_atomic_add",
+                           "chime_atomic_xor",
+                           "chime_atomic_fetch_inc",
+                           "chime_atomic_fetch_add",
+                           "chime_atomic_fetch_and",
+                           "chime_atomic_fetch_or",
+                           "chime_atomic_swap",
+                           "chime_atomic_compare_swap",
+                           "chime_wait_until",
+                           "chime_wait_until_all",
+                           "chime_wait_until_any",
+                           "chime_wait_until_some_vector",
+                           "chime_test",
+                           "chime_test_any",
+                           "chimex_wait_until_timeout",
+                           "chimex_signal_wait_until_timeout"}) {
+    EXPECT_THAT(output, HasSubstr(std::string("says told ") + name +
+                                  ": a word of 8 bytes at heap + 65537 is not aligned"));
+  }
+}
+
 TEST(Operations, AnUnmappedPeIsUnreachableAndSaysWhatToSet) {
   Outcome outcome =
       job(2, "puts_to_an_unmapped_pe", "CHIME_ON_ERROR=return CHIME_LOG=off CHIME_P2P=off");

@@ -1,0 +1,70 @@
+// The operations of the API, so that an error can say which one met it: one number for the forms of
+// all types and groups, because that is what the templates share.
+#ifndef CHIME_ABI_OPERATION_H_
+#define CHIME_ABI_OPERATION_H_
+
+#include <cstdint>
+
+// X(enumerator, the specification's name of the family). Used by: the enumeration below, and the
+// words of the host (host/operation_name.cpp).
+#define CHIME_FOR_OPERATIONS(X)                                  \
+  X(kPut, "chime_put")                                           \
+  X(kPutNbi, "chime_put_nbi")                                    \
+  X(kGet, "chime_get")                                           \
+  X(kGetNbi, "chime_get_nbi")                                    \
+  X(kP, "chime_p")                                               \
+  X(kG, "chime_g")                                               \
+  X(kIput, "chime_iput")                                         \
+  X(kIget, "chime_iget")                                         \
+  X(kPutSignal, "chime_put_signal")                              \
+  X(kPutSignalNbi, "chime_put_signal_nbi")                       \
+  X(kSignalOp, "chimex_signal_op")                               \
+  X(kSignalFetch, "chime_signal_fetch")                          \
+  X(kSignalWaitUntil, "chime_signal_wait_until")                 \
+  X(kSignalWaitUntilTimeout, "chimex_signal_wait_until_timeout") \
+  X(kAtomicFetch, "chime_atomic_fetch")                          \
+  X(kAtomicSet, "chime_atomic_set")                              \
+  X(kAtomicInc, "chime_atomic_inc")                              \
+  X(kAtomicAdd, "chime_atomic_add")                              \
+  X(kAtomicAnd, "chime_atomic_and")                              \
+  X(kAtomicOr, "chime_atomic_or")                                \
+  X(kAtomicXor, "chime_atomic_xor")                              \
+  X(kAtomicFetchInc, "chime_atomic_fetch_inc")                   \
+  X(kAtomicFetchAdd, "chime_atomic_fetch_add")                   \
+  X(kAtomicFetchAnd, "chime_atomic_fetch_and")                   \
+  X(kAtomicFetchOr, "chime_atomic_fetch_or")                     \
+  X(kAtomicFetchXor, "chime_atomic_fetch_xor")                   \
+  X(kAtomicSwap, "chime_atomic_swap")                            \
+  X(kAtomicCompareSwap, "chime_atomic_compare_swap")             \
+  X(kWaitUntil, "chime_wait_until")                              \
+  X(kWaitUntilTimeout, "chimex_wait_until_timeout")              \
+  X(kWaitUntilAll, "chime_wait_until_all")                       \
+  X(kWaitUntilAny, "chime_wait_until_any")                       \
+  X(kWaitUntilSome, "chime_wait_until_some")                     \
+  X(kWaitUntilAllVector, "chime_wait_until_all_vector")          \
+  X(kWaitUntilAnyVector, "chime_wait_until_any_vector")          \
+  X(kWaitUntilSomeVector, "chime_wait_until_some_vector")        \
+  X(kTest, "chime_test")                                         \
+  X(kTestAll, "chime_test_all")                                  \
+  X(kTestAny, "chime_test_any")                                  \
+  X(kTestSome, "chime_test_some")                                \
+  X(kTestAllVector, "chime_test_all_vector")                     \
+  X(kTestAnyVector, "chime_test_any_vector")                     \
+  X(kTestSomeVector, "chime_test_some_vector")                   \
+  X(kFence, "chime_fence")                                       \
+  X(kQuiet, "chime_quiet")                                       \
+  X(kBarrierAll, "chime_barrier_all")                            \
+  X(kSyncAll, "chime_sync_all")
+
+namespace chime {
+
+enum class Operation : std::uint16_t {
+  kNone = 0,
+#define CHIME_OPERATION(ENUMERATOR, NAME) ENUMERATOR,
+  CHIME_FOR_OPERATIONS(CHIME_OPERATION)
+#undef CHIME_OPERATION
+};
+
+}  // namespace chime
+
+#endif  // CHIME_ABI_OPERATION_H_

@@ -3,10 +3,10 @@
 
 #include <cstdlib>
 
+#include "chime/device/simt/faults.hpp"
 #include "chime/device/simt/grid.hpp"
 #include "chime/device/simt/report.hpp"
 #include "chime/device/simt/shared_memory.hpp"
-#include "chime/device/simt/stack_overflow.hpp"
 
 namespace chime::simt {
 
@@ -22,7 +22,7 @@ std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1
 
 Block::Block() {
   fiber_adopt_thread(main_);
-  report_stack_overflows();
+  report_faults();
 }
 Block::~Block() = default;
 

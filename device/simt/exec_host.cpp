@@ -140,8 +140,7 @@ const Context* thread_context() {
 
 Status launch_call(const exec::LaunchConfig& config, std::unique_ptr<const KernelCall> call) {
   if (const Status status = check_launch(config)) return status;
-  auto launch =
-      std::make_shared<Launch>(config, *call, thread_context(), options(), next_launch_serial());
+  auto launch = std::make_shared<Launch>(config, *call, thread_context(), options());
   return enqueue(config.stream, [launch = std::move(launch),
                                  call = std::shared_ptr<const KernelCall>(std::move(call))] {
     run_launch(launch);

@@ -22,6 +22,7 @@ class KernelCall {
  public:
   virtual ~KernelCall() = default;
   virtual void run_thread() const = 0;
+  virtual const void* address() const = 0;  // of the kernel's function
 };
 
 template <class... P>
@@ -31,6 +32,7 @@ class TypedKernelCall final : public KernelCall {
   explicit TypedKernelCall(void (*kernel)(P...), A&&... arguments)
       : kernel_(kernel), arguments_(std::forward<A>(arguments)...) {}
   void run_thread() const override { std::apply(kernel_, arguments_); }
+  const void* address() const override { return reinterpret_cast<const void*>(kernel_); }
 
  private:
   void (*kernel_)(P...);

@@ -9,6 +9,9 @@
 #include <climits>
 #include <thread>
 
+#define CHIME_HOST_ONLY
+#include "chime/chime.h"
+#include "chime/device/simt/kernel_name.hpp"
 #include "chime/device/simt/report.hpp"
 #include "chime/device/simt/sanitizers.hpp"
 #include "chime/device/simt/worker.hpp"
@@ -103,12 +106,14 @@ void EndedFibers::add(void* fiber) {
 // ---- Launch ---------------------------------------------------------------------------------
 
 Launch::Launch(const exec::LaunchConfig& config_, const KernelCall& call_, const Context* context_,
-               const Options& options_, std::uint64_t serial_)
+               const Options& options_)
     : config(config_),
       call(call_),
       context(context_),
       options(options_),
-      serial(serial_),
+      serial(next_launch_serial()),
+      kernel_name(simt::kernel_name(call_.address())),
+      pe(chimex_host_my_pe()),
       blocks(std::uint64_t{config_.grid.x} * config_.grid.y * config_.grid.z),
       grid_barrier(blocks),
       blocks_left(blocks) {}

@@ -64,7 +64,7 @@ class EndedFibers {
 
 struct Launch : std::enable_shared_from_this<Launch> {
   Launch(const exec::LaunchConfig& config, const KernelCall& call, const Context* context,
-         const Options& options, std::uint64_t serial);
+         const Options& options);
 
   // Constant.
   const exec::LaunchConfig config;
@@ -72,6 +72,8 @@ struct Launch : std::enable_shared_from_this<Launch> {
   const Context* const context;
   const Options options;
   const std::uint64_t serial;  // launches since set_options: part of the schedule's seed
+  const char* const kernel_name;
+  const int pe;  // whose host thread launched it; -1: none's
   const std::uint64_t blocks;
 
   GridBarrier grid_barrier;

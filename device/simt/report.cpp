@@ -47,21 +47,11 @@ class Text {
 };
 
 // The report before the end of the process. Not on the stack of the reporter, who may have called
-// because there is none left.
-//
-// The first OS thread that has something to report gets it; others that come to the same end wait
-// for that. The report of an overflow can fault for want of stack: then it begins again, once, on
-// the stack of the handler.
+// because there is none left: then it can fault for want of stack, and begins again, once, on the
+// stack of the handler.
 Text& the_report() {
-  static std::atomic<pid_t> reporter{0};
-  static int begun = 0;  // by the reporter alone
   static Text text;
-  const pid_t self = static_cast<pid_t>(syscall(SYS_gettid));
-  pid_t other = 0;
-  if (!reporter.compare_exchange_strong(other, self, std::memory_order_relaxed) && other != self) {
-    for (;;) ::pause();
-  }
-  if (++begun > 2) std::abort();
+  if (begin_report() > 2) std::abort();
   text.clear();
   return text;
 }
@@ -136,6 +126,17 @@ void add_states(Text& text, const Block& block) {
 }
 
 }  // namespace
+
+int begin_report() {
+  static std::atomic<pid_t> reporter{0};
+  static int begun = 0;  // by the reporter alone
+  const pid_t self = static_cast<pid_t>(syscall(SYS_gettid));
+  pid_t other = 0;
+  if (!reporter.compare_exchange_strong(other, self, std::memory_order_relaxed) && other != self) {
+    for (;;) ::pause();
+  }
+  return ++begun;
+}
 
 void fatal(const char* format, ...) {
   Text& text = the_report();

@@ -13,6 +13,10 @@ namespace chime::simt {
 class Block;
 struct Thread;
 
+// Whoever is about to say why the process ends asks first. Returns how often the calling OS thread
+// has asked; if it is not the first one, it waits here for the end. Safe in a signal handler.
+int begin_report();
+
 // Prints "chime: simt: " and the message to stderr, and aborts.
 [[noreturn]] void fatal(const char* format, ...) __attribute__((format(printf, 1, 2)));
 

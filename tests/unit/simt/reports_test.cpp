@@ -1,9 +1,15 @@
 // What the executor says of kernels that a GPU would hang on or corrupt memory with.
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <string>
 
 #include "chime/device/exec.cuh"
 #include "chime/device/simt/options.hpp"
 #include "chime/device/simt/report.hpp"
+#include "chime/device/simt/sanitizers.hpp"
 
 namespace {
 
@@ -175,10 +181,96 @@ TEST_F(Reports, StackOverflowThatOverstepsTheStack) {
   EXPECT_DEATH(run(alone_at_a_barrier, 1), "thread .*: stack overflow \\(64 KiB\\)");
 }
 
-TEST_F(Reports, FaultsThatAreNoOverflowAreNotHeld) {
-  static volatile std::uintptr_t nowhere = 8;
-  const auto kernel = +[] { *reinterpret_cast<volatile int*>(nowhere) = 1; };
-  EXPECT_DEATH(run(kernel, 1), "^$|SEGV");
+// ---- Faults -------------------------------------------------------------------------------------
+
+// Sanitizers have handlers of their own, with words of their own.
+constexpr bool kHandlersAreTaken = simt::kAsan || simt::kTsan;
+
+// One thread of many, beside others that wait.
+template <void (*fault)()>
+CHIME_KERNEL void fault_in_one_thread() {
+  if (exec::block_rank() == 1 && exec::thread_rank() == 5) fault();
+  exec::sync_block();
+}
+
+volatile std::uintptr_t nowhere = 8;
+volatile int zero = 0;
+void read_nowhere() { static_cast<void>(*reinterpret_cast<volatile int*>(nowhere)); }
+void write_nowhere() { *reinterpret_cast<volatile int*>(nowhere) = 1; }
+void use_an_impossible_address() {
+  *reinterpret_cast<volatile int*>(nowhere + (std::uintptr_t{1} << 62)) = 1;
+}
+void divide_by_zero() { zero = 100 / zero; }
+void run_no_instruction() { __builtin_trap(); }
+void touch_beyond_a_file() {
+  const int fd = memfd_create("empty", 0);
+  *static_cast<volatile int*>(mmap(nullptr, 4096, PROT_WRITE, MAP_SHARED, fd, 0)) = 1;
+}
+void send_the_signal() { raise(SIGSEGV); }
+
+TEST_F(Reports, FaultsAreNamedAndEndTheProcessByTheirSignal) {
+#ifdef __x86_64__
+  const std::string reads = "reads", writes = "writes";
+#else
+  const std::string reads = "touches", writes = reads;
+#endif
+  const std::string place = " in thread \\(5,0,0\\) of block \\(1,0,0\\) of kernel .+: ";
+  const auto dies_of = [](int signal) { return testing::KilledBySignal(signal); };
+  const auto fault = [](void (*kernel)()) { run(kernel, 64, 2); };
+  struct Case {
+    void (*kernel)();
+    int signal;
+    std::string words;
+  };
+  for (const Case& c :
+       {Case{fault_in_one_thread<read_nowhere>, SIGSEGV,
+             "SIGSEGV" + place + "it " + reads + " 0x8, where nothing is mapped"},
+        Case{fault_in_one_thread<write_nowhere>, SIGSEGV,
+             "SIGSEGV" + place + "it " + writes + " 0x8, where nothing is mapped"},
+        Case{fault_in_one_thread<use_an_impossible_address>, SIGSEGV,
+             "SIGSEGV" + place + "it uses an address that no memory can have"},
+        Case{fault_in_one_thread<touch_beyond_a_file>, SIGBUS,
+             "SIGBUS" + place + "it " + writes + " 0x[0-9a-f]+, beyond the end of what is mapped"},
+        Case{fault_in_one_thread<divide_by_zero>, SIGFPE,
+             "SIGFPE" + place + "it divides an integer"},
+        Case{fault_in_one_thread<run_no_instruction>, SIGILL,
+             "SIGILL" + place + "there is no such instruction"}}) {
+    if (kHandlersAreTaken) {
+      EXPECT_DEATH(fault(c.kernel), "SEGV|BUS|FPE|ILL");
+    } else {
+      EXPECT_EXIT(fault(c.kernel), dies_of(c.signal), "^chime: simt: " + c.words + ".*\n$");
+    }
+  }
+}
+
+TEST_F(Reports, FaultOfManyThreadsIsNamedOnce) {
+  if (kHandlersAreTaken) GTEST_SKIP() << "sanitizers have handlers of their own";
+  EXPECT_EXIT(run(
+                  +[] { write_nowhere(); }, 64, 8),
+              testing::KilledBySignal(SIGSEGV), "^chime: simt: SIGSEGV in thread [^\n]*\n$");
+}
+
+TEST_F(Reports, SignalsThatAreSentAreNoFaults) {
+  if (kHandlersAreTaken) GTEST_SKIP() << "sanitizers have handlers of their own";
+  EXPECT_EXIT(run(fault_in_one_thread<send_the_signal>, 64, 2), testing::KilledBySignal(SIGSEGV),
+              "^$");
+}
+
+// As a runtime of another language may: a handler that was there before hears of every fault.
+TEST_F(Reports, FaultsGoToTheHandlerThatWasThereBefore) {
+  if (kHandlersAreTaken) GTEST_SKIP() << "sanitizers have handlers of their own";
+  const auto with_handler = [](int signal, void (*kernel)()) {
+    struct sigaction action = {};
+    action.sa_handler = [](int) {
+      [[maybe_unused]] const auto written = write(STDERR_FILENO, "mine\n", 5);
+      _exit(3);
+    };
+    sigaction(signal, &action, nullptr);
+    run(kernel, 64, 2);
+  };
+  const auto exits_with_3 = testing::ExitedWithCode(3);
+  EXPECT_EXIT(with_handler(SIGSEGV, fault_in_one_thread<write_nowhere>), exits_with_3, "^mine\n$");
+  EXPECT_EXIT(with_handler(SIGFPE, fault_in_one_thread<divide_by_zero>), exits_with_3, "^mine\n$");
 }
 
 CHIME_KERNEL void all_blocks_deadlock() {

@@ -1,0 +1,14 @@
+// The one line that names a fault in a kernel.
+#pragma once
+
+#include <signal.h>
+
+namespace chime::simt {
+
+struct Thread;
+
+// Writes to stderr which signal ends `thread` and why, from what the handler of the signal was
+// given. Safe in a signal handler: no heap, no lock, no stdio.
+void write_fault_line(const Thread& thread, const siginfo_t& info, const void* context);
+
+}  // namespace chime::simt

@@ -38,7 +38,9 @@ std::string cause_words(const Runtime& runtime, const abi::ErrorRecord& record) 
 std::string wait_sentence(const Runtime& runtime, const abi::ErrorRecord& record) {
   const bool is_for_nic = static_cast<Operation>(record.operation) == Operation::kNone;
   std::string partner = is_for_nic ? " for the NIC" : "";
-  if (record.pe >= 0) partner += fmt::format(" for PE {}", record.pe);
+  // Where the job was aborted the record's PE is not who was waited for, but who is to blame.
+  if (record.pe >= 0 && record.status == CHIMEX_ERR_TIMEOUT)
+    partner += fmt::format(" for PE {}", record.pe);
   return fmt::format("the wait{} at {} ended after {:.3g} s (waited for {}, last saw {}): {}",
                      partner, place(runtime, record.address),
                      static_cast<double>(record.waited_ns) * 1e-9,

@@ -58,6 +58,8 @@ for line in job.stdout:
     for pe in set(range(PES)) - {VICTIM}:
         if is_of(line, pe) and f"PE {VICTIM} " in line and re.search(PATHS, line):
             named_after.setdefault(pe, time.time() - died_at)
+    if f" for PE {VICTIM} at" in line:
+        sys.exit("the dead PE is named as whom a wait was for; it is only to blame")
     if "noticed nothing" in line:
         sys.exit("a PE went on as if nothing had happened")
 code = job.wait()

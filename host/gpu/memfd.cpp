@@ -12,23 +12,26 @@ std::string mebibytes(std::size_t bytes) { return std::to_string(bytes >> 20) + 
 
 // Addresses for `bytes` from a multiple of `alignment` on; MAP_FAILED if there are none.
 void* reserve(std::size_t bytes, std::size_t alignment) {
-  const std::size_t slack = alignment - kPageAlignment;
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t slack = alignment > page ? alignment - page : 0;
   void* const reserved =
       ::mmap(nullptr, bytes + slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (reserved == MAP_FAILED) return reserved;
   const std::size_t before = -reinterpret_cast<std::uintptr_t>(reserved) & (alignment - 1);
   std::byte* const first = static_cast<std::byte*>(reserved) + before;
-  const std::size_t end = (bytes + kPageAlignment - 1) / kPageAlignment * kPageAlignment;
+  const std::size_t whole_pages = (bytes + page - 1) / page * page;
   if (before > 0) ::munmap(reserved, before);
-  if (before < slack) ::munmap(first + end, slack - before);
+  if (before < slack) ::munmap(first + whole_pages, slack - before);
   return first;
 }
 
 std::byte* map_shared(int fd, std::size_t bytes, std::size_t alignment) {
-  void* address = reserve(bytes, alignment);
-  if (address != MAP_FAILED)
-    address = ::mmap(address, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
-                     fd, 0);
+  void* const place = reserve(bytes, alignment);
+  void* address = place;
+  if (place != MAP_FAILED)
+    address =
+        ::mmap(place, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
+  if (place != MAP_FAILED && address == MAP_FAILED) ::munmap(place, bytes);
   if (address == MAP_FAILED)
     throw system_error("shared memory", "cannot map " + mebibytes(bytes) +
                                             " (ulimit -v and vm.overcommit_memory bound it; "
@@ -80,7 +83,7 @@ std::unique_ptr<DeviceMemory> create_memfd(const char* name, std::size_t bytes,
 }
 
 std::unique_ptr<DeviceMemory> map_memfd(int fd, std::size_t bytes) {
-  return std::make_unique<MemfdMemory>(-1, map_shared(fd, bytes, kPageAlignment), bytes);
+  return std::make_unique<MemfdMemory>(-1, map_shared(fd, bytes, 1), bytes);
 }
 
 }  // namespace chime::host

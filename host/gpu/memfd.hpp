@@ -10,12 +10,10 @@
 
 namespace chime::host {
 
-inline constexpr std::size_t kPageAlignment = 4096;
-
-// New memory, zero, taken from the system only when touched, at a multiple of `alignment`, whole
-// pages. `name` shows in /proc/<pid>/maps.
+// New memory, zero, taken from the system only when touched, at the start of a page and at a
+// multiple of `alignment`, a power of two. `name` shows in /proc/<pid>/maps.
 std::unique_ptr<DeviceMemory> create_memfd(const char* name, std::size_t bytes,
-                                           std::size_t alignment = kPageAlignment);
+                                           std::size_t alignment = 1);
 
 // Another process's memfd. `fd` stays the caller's.
 std::unique_ptr<DeviceMemory> map_memfd(int fd, std::size_t bytes);

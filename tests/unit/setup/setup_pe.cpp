@@ -81,6 +81,7 @@ void asks_for_too_much() {
   say(chime_malloc(std::size_t{1} << 20) ? "then got memory" : chimex_last_error());
   say(chime_calloc(~std::size_t{0}, 2) ? "got memory" : chimex_last_error());
   say(chime_align(48, 8) ? "got memory" : chimex_last_error());
+  say(chime_align(4 << 20, 8) ? "got memory" : chimex_last_error());
   chime_finalize();
 }
 

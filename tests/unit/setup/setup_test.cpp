@@ -160,6 +160,7 @@ TEST(Memory, AnExhaustedHeapNamesWhatIsFreeAndTheVariable) {
   EXPECT_EQ(count(outcome.output, "then got memory"), 2);
   EXPECT_EQ(count(outcome.output, "overflow size_t"), 2);
   EXPECT_EQ(count(outcome.output, "48 is not a power of two"), 2);
+  EXPECT_EQ(count(outcome.output, "4194304 is larger than the heap's own, 2097152"), 2);
 }
 
 TEST(Memory, WrongPointersHaveTheirOwnMessages) {
@@ -226,8 +227,10 @@ TEST(Setup, ThreadsOfOneProcessAreThePesOfAUniqueId) {
   EXPECT_EQ(count(outcome.output, "sees 1 2 3 at heap + 65536"), 3) << outcome.output;
   EXPECT_EQ(count(outcome.output, "this thread is bound to none; call chimex_pe_bind"), 3)
       << outcome.output;
+  EXPECT_EQ(count(outcome.output, "helper has status 0"), 3) << outcome.output;
   EXPECT_EQ(count(outcome.output, "helper binds: 0"), 3);
   EXPECT_EQ(count(outcome.output, "helper is PE 2"), 1);
+  EXPECT_EQ(count(outcome.output, "has left with status 3"), 3) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr("says status 3"));
 }
 

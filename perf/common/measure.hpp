@@ -79,7 +79,8 @@ inline void need_pes(int n, const char* program) {
 }
 
 // The end of a benchmark in which only PE 0 works: returns at the others when it calls this. They
-// sleep, because one that spins takes a core from a NIC that is emulated. `word` is symmetric, 0.
+// sleep, because one that spins takes a core from a NIC that is emulated; a job that is aborted
+// wakes them. `word` is symmetric, 0.
 inline void end_together(std::uint64_t* word) {
   if (chime_my_pe() == 0) {
     for (int pe = 1; pe < chime_n_pes(); ++pe) chime_uint64_p(word, 1, pe);

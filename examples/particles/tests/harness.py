@@ -9,6 +9,9 @@ import subprocess
 import sys
 import tempfile
 
+# Seconds that one run may take.
+LIMIT = int(os.environ.get("CHIME_TEST_LIMIT", 100))
+
 
 def parse_arguments(*extra):
     parser = argparse.ArgumentParser()
@@ -27,15 +30,15 @@ class Runner:
         self.args = args
         self.folder = tempfile.TemporaryDirectory(prefix="particles-")
 
-    def start(self, pes, *options, environment=None, limit=100):
+    def start(self, pes, *options, environment=None, limit=LIMIT):
         command = [self.args.chime_run, "-n", str(pes), self.args.particles, *map(str, options)]
         return self.execute(command, environment, limit)
 
-    def execute(self, command, environment=None, limit=100):
+    def execute(self, command, environment=None, limit=LIMIT):
         return subprocess.run(command, capture_output=True, text=True, timeout=limit,
                               env={**os.environ, **(environment or {})}, check=False)
 
-    def json(self, pes, *options, environment=None, limit=100):
+    def json(self, pes, *options, environment=None, limit=LIMIT):
         path = pathlib.Path(self.folder.name) / "result.json"
         path.unlink(missing_ok=True)
         done = self.start(pes, *options, "--json", path, environment=environment, limit=limit)

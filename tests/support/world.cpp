@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <condition_variable>
@@ -369,6 +370,12 @@ bool World::start(const WorldName& name, std::string* why_not) {
 }
 
 void World::stop() { the_world->crew_.reset(); }
+
+int World::mapped_pes() const {
+  const auto nic = nic_path(name_.path);
+  if (!nic) return name_.pes;
+  return std::string_view(nic->p2p) == "off" ? 1 : std::min(std::atoi(nic->p2p), name_.pes);
+}
 
 int World::printing_pe() const { return crew_->printing_pe(); }
 

@@ -183,6 +183,8 @@ class World {
 
   const std::string& name() const { return text_; }
   bool maps_all() const { return name_.path == "p2p"; }  // PEs map each other's memory
+  // How many PEs' memory each PE maps, its own among them.
+  int mapped_pes() const;
   int pes() const { return name_.pes; }
   WorldPes kind() const { return name_.kind; }
 

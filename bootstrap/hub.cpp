@@ -59,10 +59,20 @@ class Hub::Server {
     wake();
   }
 
+  void ask_activity(std::function<void()> said) {
+    {
+      std::lock_guard lock(mutex_);
+      question_ = std::move(said);
+    }
+    wake();
+  }
+
  private:
   void serve();
   void wait_for_work(int at_most_ms);
   bool take_news();
+  void ask_members(std::function<void()> said);
+  void note_answers();
   void accept_all();
   void greet(FileDescriptor fd);
   void drop_strangers_that_are_late();
@@ -93,6 +103,7 @@ class Hub::Server {
   std::mutex mutex_;
   bool must_stop_ = false;
   std::vector<std::pair<int, std::string>> news_;
+  std::function<void()> question_;
 
   // The thread's own.
   std::list<Connection> connections_;
@@ -100,6 +111,7 @@ class Hub::Server {
   std::vector<std::string> ended_;     // [pe] why it will never join again; empty if it may
   std::vector<std::unique_ptr<HubSession>> sessions_;
   std::vector<pollfd> polled_;
+  std::function<void()> said_;  // to be called when nobody is asked any more
   bool has_told_of_strangers_ = false;
   std::optional<Clock::time_point> idle_since_;
   std::thread thread_;
@@ -109,12 +121,14 @@ Hub::Hub(FileDescriptor listener, Options options)
     : server_(std::make_unique<Server>(std::move(listener), std::move(options))) {}
 Hub::~Hub() = default;
 void Hub::tell_lost(int pe, std::string why) { server_->tell_lost(pe, std::move(why)); }
+void Hub::ask_activity(std::function<void()> said) { server_->ask_activity(std::move(said)); }
 
 void Hub::Server::serve() {
   while (take_news()) {
     wait_for_work(kClockCheckMs);
     drop_strangers_that_are_late();
     connections_.remove_if([](const Connection& c) { return c.is_over; });
+    note_answers();
     if (has_been_idle_too_long()) break;
   }
   flush_last_answers();
@@ -127,15 +141,34 @@ void Hub::Server::serve() {
 bool Hub::Server::take_news() {
   clear_wake();
   std::vector<std::pair<int, std::string>> news;
+  std::function<void()> question;
   {
     std::lock_guard lock(mutex_);
     if (must_stop_) return false;
     news.swap(news_);
+    question.swap(question_);
   }
   if (!news.empty())
     wait_for_work(0);  // its goodbye, if it said one, came before the news of its end
   for (auto& [pe, why] : news) lose_in_all_sessions(pe, why);
+  if (question) ask_members(std::move(question));
   return true;
+}
+
+void Hub::Server::ask_members(std::function<void()> said) {
+  said_ = std::move(said);
+  for (Connection& c : connections_) {
+    if (c.pe < 0) continue;
+    c.is_asked = true;
+    send(c, MessageWriter(Message::kAskActivity).take());
+  }
+  note_answers();
+}
+
+void Hub::Server::note_answers() {
+  const auto is_awaited = [](const Connection& c) { return c.is_asked && !c.is_over; };
+  if (!said_ || std::any_of(connections_.begin(), connections_.end(), is_awaited)) return;
+  std::exchange(said_, nullptr)();
 }
 
 // For ever while no clock runs.
@@ -291,6 +324,10 @@ HubSession& Hub::Server::open_session(std::size_t number) {
 
 void Hub::Server::hear_member(Connection& c, MessageReader& message) {
   if (message.type() == Message::kAbort) return abort(c, message);
+  if (message.type() == Message::kToldActivity) {
+    c.is_asked = false;
+    return;
+  }
   if (message.type() != Message::kGoodbye) return sessions_[c.session]->handle(c.pe, message);
   sessions_[c.session]->leave(c.pe);
   c.is_over = true;

@@ -42,6 +42,11 @@ class Hub {
   // What the owner knows better than a connection: `pe` is gone, and why. From any thread.
   void tell_lost(int pe, std::string why);
 
+  // Asks all PEs that are connected to say on their stderr what they are doing. `said` is called
+  // once, from the hub's thread, when all have or are gone: a PE that cannot answer delays it for
+  // ever. From any thread; a second call before `said` replaces the first.
+  void ask_activity(std::function<void()> said);
+
  private:
   class Server;
   std::unique_ptr<Server> server_;

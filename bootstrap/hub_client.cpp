@@ -285,6 +285,8 @@ void HubClient::hear(MessageReader& message) {
       const auto code = message.get<std::int32_t>();
       return note_aborted(pe, code, message.text());
     }
+    case Message::kAskActivity:
+      return tell_activity();
     default:
       throw BootstrapError("a message that only a PE may send");
   }
@@ -294,6 +296,14 @@ void HubClient::note_aborted(int pe, int code, const std::string& why) const {
   if (!options_.ends_when_aborted) return;
   end_process(code, "PE " + std::to_string(pe) + " ended the job with code " +
                         std::to_string(code) + ": " + why);
+}
+
+void HubClient::tell_activity() {
+  {
+    std::lock_guard lock(say_mutex_);
+    if (say_) say_();
+  }
+  send(MessageWriter(Message::kToldActivity).take());
 }
 
 void HubClient::note_hub_gone() {

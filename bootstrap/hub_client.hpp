@@ -50,6 +50,10 @@ class HubClient final : public Bootstrap {
   void on_peer_lost(std::function<void(int pe, std::string why)> lost) override {
     lost_peers_.tell_to(std::move(lost));
   }
+  void on_activity_asked(std::function<void()> say) override {
+    std::lock_guard lock(say_mutex_);
+    say_ = std::move(say);
+  }
   std::string why_lost(int pe) const override { return lost_peers_.why(pe); }
   std::string describe() const override;
 
@@ -72,6 +76,7 @@ class HubClient final : public Bootstrap {
   void read_messages();
   void hear(MessageReader& message);
   void note_aborted(int pe, int code, const std::string& why) const;
+  void tell_activity();
   void note_hub_gone();
 
   Options options_;
@@ -81,6 +86,9 @@ class HubClient final : public Bootstrap {
   mutable std::mutex send_mutex_;  // one message at a time
 
   LostPeers lost_peers_;
+
+  std::mutex say_mutex_;  // also held while it is called
+  std::function<void()> say_;
 
   mutable std::mutex mutex_;  // guards all below
   mutable std::condition_variable answered_;

@@ -20,8 +20,9 @@ struct Connection {
   Token nonce;
   Clock::time_point hello_by;
   MessageStream input;
-  Bytes output;  // what the socket did not take yet
-  int pe = -1;   // -1: a stranger
+  Bytes output;           // what the socket did not take yet
+  int pe = -1;            // -1: a stranger
+  bool is_asked = false;  // what it is doing, and has not answered
   std::size_t session = 0;
   bool is_over = false;
 

@@ -29,6 +29,9 @@ class LocalJob {
     hub_->tell_lost(pe, std::move(how) + " (told by chime-run)");
   }
 
+  // As Hub::ask_activity.
+  void ask_activity(std::function<void()> said) { hub_->ask_activity(std::move(said)); }
+
  private:
   int n_pes_;
   Token token_;

@@ -5,7 +5,7 @@
 //
 // A life: the hub sends kChallenge; the PE answers kHello; the hub says kWelcome, or kRefused and
 // closes. Then each request carries an id that its kReply or kFailed repeats; kLost and kAborted
-// come unasked.
+// come unasked, and so does kAskActivity.
 #pragma once
 
 #include <bit>
@@ -24,7 +24,7 @@ namespace chime::bootstrap {
 
 static_assert(std::endian::native == std::endian::little, "the wire format is the memory's");
 
-inline constexpr std::uint32_t kWireVersion = 1;
+inline constexpr std::uint32_t kWireVersion = 2;
 inline constexpr std::size_t kMaxMessageBytes = kMaxValueBytes + 4096;
 inline constexpr std::size_t kMaxHelloBytes =
     512;  // before it has proved the token, a peer may send no more
@@ -45,10 +45,12 @@ enum class Message : std::uint8_t {
   kReply = 20,   // bytes
   kFailed = 21,  // why
   // without an answer
-  kAbort = 30,    // PE: i32 code, why
-  kGoodbye = 31,  // PE: leaves the job
-  kLost = 32,     // hub: i32 pe, why
-  kAborted = 33,  // hub: i32 pe, i32 code, why
+  kAbort = 30,         // PE: i32 code, why
+  kGoodbye = 31,       // PE: leaves the job
+  kLost = 32,          // hub: i32 pe, why
+  kAborted = 33,       // hub: i32 pe, i32 code, why
+  kAskActivity = 34,   // hub: say on stderr what you are doing
+  kToldActivity = 35,  // PE: it has been said
 };
 
 // Builds one message.

@@ -44,22 +44,29 @@ CHIME_DEVICE bool abort_is_raised(const Context& ctx) {
 // Spins until `done()` is true, this PE's job is aborted, or the bound has passed.
 template <class Done>
 CHIME_DEVICE WaitResult spin_until(const Context& ctx, const Wait& wait, Done done) {
+  WaitResult result;
   std::uint64_t start = 0;
   for (unsigned polls = 1; !done(); ++polls) {
     if (polls % detail::kPollsPerLook == 0) {
       const std::uint64_t now = exec::clock_ns();
-      if (start == 0) start = now;
+      if (start == 0) {
+        start = now;
+        exec::wait_lasts(static_cast<std::uint32_t>(wait.kind), wait.address, wait.expected,
+                         wait.pe);
+      }
       if (detail::abort_is_raised(ctx)) {
-        return {ctx.abort->status, ctx.abort->pe, now - start};
+        result = {ctx.abort->status, ctx.abort->pe, now - start};
+        break;
       }
       if (wait.timeout_ns != 0 && now - start >= wait.timeout_ns) {
-        return {CHIMEX_ERR_TIMEOUT, wait.pe, now - start};
+        result = {CHIMEX_ERR_TIMEOUT, wait.pe, now - start};
+        break;
       }
     }
     exec::pause();
   }
   exec::wait_ended();
-  return {};
+  return result;
 }
 
 // Records that `wait` ended without its event, having last seen `seen`.

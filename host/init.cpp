@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "chime/device/sync.cuh"
+#include "host/activity.hpp"
 #include "host/async_error.hpp"
 #include "host/error.hpp"
 #include "host/gpu/factory.hpp"
@@ -345,6 +346,7 @@ void join_job(const Settings& settings, std::unique_ptr<bootstrap::Bootstrap> bo
   auto runtime = std::make_unique<Runtime>();
   runtime->settings = settings;
   runtime->bootstrap = std::move(bootstrap);
+  runtime->bootstrap->on_activity_asked([pe = runtime->my_pe()] { say_activity(pe); });
   PeSlot& slot = enter_pe(std::move(runtime));
   try {
     const bool now = when == DeviceStageTime::kWhenChosen && device_is_chosen(settings);

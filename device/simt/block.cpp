@@ -1,6 +1,8 @@
 // A block from its set-up to its end; what its threads do meanwhile is in block_*.cpp.
 #include "chime/device/simt/block.hpp"
 
+#include <sched.h>
+
 #include <cstdlib>
 
 #include "chime/device/simt/faults.hpp"
@@ -102,6 +104,7 @@ void Block::set_up_threads() {
         thread.lane = rank % 32;
         thread.warp = rank / 32;
         thread.polls = 0;
+        thread.long_wait.kind = 0;
         thread.fiber.sp = nullptr;
         thread.fiber.sanitizer = {nullptr, tsan_create_fiber()};
       }
@@ -125,8 +128,14 @@ void Block::tear_down() {
   launch_ = nullptr;
 }
 
+// Who looks has only a few words to copy.
+void Block::close_to_lookers() {
+  while (is_closed_.exchange(true, std::memory_order_acquire)) sched_yield();
+}
+
 void Block::run(Launch& launch, std::uint64_t rank) {
   set_up(launch, rank);
+  open_to_lookers();
   main_.sanitizer.tsan = tsan_current_fiber();
   Thread& first = threads_[seeded ? random_.below(threads) : 0];
   if (!first.fiber.sp) start_fiber(first);
@@ -134,6 +143,7 @@ void Block::run(Launch& launch, std::uint64_t rank) {
   fiber_switch(main_, first.fiber);
   if (weak) stores_.block_ended();
   launch.grid_barrier.count_out(any_ended_early_);
+  close_to_lookers();
   tear_down();
 }
 

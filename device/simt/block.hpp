@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -82,8 +83,21 @@ class Block : public BlockState {
   bool lives(unsigned rank) const { return live_.contains(rank); }
   // The barrier of sync_named that a thread waits at; 0 if it does not.
   int named_barrier_of(unsigned rank) const;
+  // All of it has come to the grid barrier, and the thread that came last waits there for all.
+  bool waits_for_grid() const;
   const Barrier& barrier(int id) const { return barriers_[static_cast<std::size_t>(id)]; }
   bool owns_guard(const void* address) const { return stacks_.is_guard(address); }
+
+  // Calls `look()` if a block runs here, which does not end meanwhile: its threads go on, but who
+  // they are and their launch stay. From another OS thread too; `look` must be short.
+  template <class Look>
+  void look_at(Look look) const {
+    if (is_closed_.exchange(true, std::memory_order_acquire)) return;
+    look();
+    is_closed_.store(false, std::memory_order_release);
+  }
+  // The thread whose turn it is; null for a moment at the block's beginning and end.
+  const ThreadState* running() const { return *running_; }
 
   // Frees memory that only a running block needs.
   void release_memory();
@@ -117,6 +131,11 @@ class Block : public BlockState {
   void release_lanes(unsigned warp, unsigned lanes);
   const void* sync_cell(unsigned index) const { return sync_cells_.get() + index * 8; }
 
+  void open_to_lookers() { is_closed_.store(false, std::memory_order_release); }
+  void close_to_lookers();
+
+  mutable std::atomic<bool> is_closed_{true};            // to lookers; also while one looks
+  ThreadState* const* const running_ = &current_thread;  // the OS thread's
   Launch* launch_ = nullptr;
   Fiber main_;  // the worker's own stack
   std::vector<Thread> threads_;

@@ -61,6 +61,10 @@ bool Block::is_complete(const Barrier& barrier) const {
   return barrier.arrived >= (barrier.meeting.expected ? barrier.meeting.expected : live_count_);
 }
 
+bool Block::waits_for_grid() const {
+  return barriers_[0].meeting.kind == kGridBarrier && is_complete(barriers_[0]);
+}
+
 void Block::complete(Barrier& barrier) {
   if (barrier.meeting.kind == kGridBarrier) {
     if (weak) stores_.meet_grid();

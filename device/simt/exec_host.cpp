@@ -18,6 +18,7 @@
 #include "chime/abi/state.h"
 #include "chime/chime.h"
 #include "chime/device/simt/grid.hpp"
+#include "chime/device/simt/host_calls.hpp"
 #include "chime/device/simt/immortal.hpp"
 #include "chime/device/simt/options.hpp"
 #include "chime/device/simt/stream.hpp"
@@ -199,12 +200,14 @@ Status stream_synchronize(Stream handle) {
   if (in_kernel()) return fail(CHIMEX_ERR_INVALID, "stream_synchronize was called in a kernel");
   const std::shared_ptr<simt::Stream> stream = simt::find_stream(handle);
   if (!stream) return fail(CHIMEX_ERR_INVALID, "%p is not a stream", static_cast<void*>(handle));
+  const simt::HostCall call("exec::stream_synchronize");
   stream->synchronize();
   return CHIMEX_OK;
 }
 
 Status device_synchronize() {
   if (in_kernel()) return fail(CHIMEX_ERR_INVALID, "device_synchronize was called in a kernel");
+  const simt::HostCall call("exec::device_synchronize");
   simt::for_each_stream([](simt::Stream& stream) { stream.synchronize(); });
   return CHIMEX_OK;
 }
@@ -261,6 +264,7 @@ Status event_record(Event handle, Stream stream) {
 Status event_synchronize(Event handle) {
   const auto event = event_of(handle);
   if (!event) return fail_without_event("event_synchronize");
+  const simt::HostCall call("exec::event_synchronize");
   event->wait_for(event->latest());
   return CHIMEX_OK;
 }

@@ -160,8 +160,14 @@ inline bool elect_one(unsigned mask) {
 // One turn of a spin loop.
 inline void pause() { simt::yield(); }
 
-// A wait has got its event: the next one is hopeful again. Without it a kernel that only ever waits
-// would wait more and more lazily.
+// A wait by polling takes long: what it waits for, for whoever asks what the kernel is doing.
+// `kind` is a WaitKind. Until wait_ended.
+inline void wait_lasts(std::uint32_t kind, const void* address, std::uint64_t expected, int pe) {
+  if (simt::ThreadState* self = simt::current()) self->long_wait = {kind, pe, address, expected};
+}
+
+// A wait is over: the next one is hopeful again. Without it a kernel that only ever waits would
+// wait more and more lazily.
 inline void wait_ended() {
   if (simt::ThreadState* self = simt::current()) simt::wait_ended(self);
 }

@@ -11,6 +11,7 @@
 
 #define CHIME_HOST_ONLY
 #include "chime/chime.h"
+#include "chime/device/simt/exec_threads.hpp"
 #include "chime/device/simt/kernel_name.hpp"
 #include "chime/device/simt/report.hpp"
 #include "chime/device/simt/sanitizers.hpp"
@@ -165,6 +166,7 @@ void grow_to_all(Launch& launch) { grow_to(launch, launch.blocks); }
 
 void run_launch(const std::shared_ptr<Launch>& launch) {
   happens_before(launch.get());
+  launch->start_ns = exec::clock_ns();
   launch->workers = 1;
   grow_to(*launch, processors());
   run_blocks(*launch);

@@ -94,6 +94,7 @@ struct Launch : std::enable_shared_from_this<Launch> {
   void block_done();
   void wait_until_done();
 
+  std::uint64_t start_ns = 0;  // exec::clock_ns() when its stream got to it
   std::atomic<std::uint64_t> next_block{0};
   std::atomic<std::uint64_t> blocks_left;
   std::atomic<unsigned> workers{0};

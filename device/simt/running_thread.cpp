@@ -42,7 +42,9 @@ void poll_tick_out_of_line() {
 }
 
 void wait_ended_out_of_line() {
-  if (current_thread) current_thread->block->idle_turns = 0;
+  if (!current_thread) return;
+  current_thread->block->idle_turns = 0;
+  current_thread->long_wait.kind = 0;
 }
 
 void yield() {

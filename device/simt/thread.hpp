@@ -29,11 +29,20 @@ struct BlockState {
   std::byte* dynamic_shared = nullptr;  // the launch's shared_bytes
 };
 
+// A wait by polling that takes long, in the words of who waits (device/wait.cuh).
+struct LongWait {
+  std::uint32_t kind = 0;  // a WaitKind; 0: none
+  std::int32_t pe = -1;    // who is to end it, if that is known
+  const void* address = nullptr;
+  std::uint64_t expected = 0;
+};
+
 struct ThreadState {
   BlockState* block = nullptr;
   exec::uint3 thread_idx{};
   unsigned rank = 0, lane = 0, warp = 0;
   unsigned polls = 0;  // since the kernel's start; see poll_tick
+  LongWait long_wait;
 };
 
 // The CUDA thread that this OS thread runs; null on host threads. `__thread` and initial-exec make
@@ -66,7 +75,10 @@ inline void poll_tick(ThreadState* self) {
 }
 
 // A thread's wait has got its event.
-inline void wait_ended(ThreadState* self) { self->block->idle_turns = 0; }
+inline void wait_ended(ThreadState* self) {
+  self->block->idle_turns = 0;
+  self->long_wait.kind = 0;
+}
 #endif
 
 // The same without the thread's asking for it: it does not end there (end_kernel). Nothing on a

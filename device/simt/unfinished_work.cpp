@@ -32,6 +32,12 @@ void work_has_ended(int pe) {
   if (--work.pieces[pe] == 0) work.ended.notify_all();
 }
 
+std::size_t unfinished_work_of(int pe) {
+  UnfinishedWork& work = unfinished_work();
+  const std::lock_guard lock(work.mutex);
+  return work.pieces[pe];
+}
+
 bool wait_for_work_of(int pe, std::chrono::steady_clock::time_point deadline) {
   UnfinishedWork& work = unfinished_work();
   std::unique_lock lock(work.mutex);

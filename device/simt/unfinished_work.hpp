@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 
 #include "chime/device/simt/export.hpp"
 
@@ -10,6 +11,9 @@ namespace chime::simt {
 
 void work_is_queued(int pe);
 void work_has_ended(int pe);
+
+// What PE `pe` has queued and has not ended.
+std::size_t unfinished_work_of(int pe);
 
 // Waits until all that threads of PE `pe` have queued has ended; false if `deadline` came before.
 CHIME_SIMT_EXPORT bool wait_for_work_of(int pe, std::chrono::steady_clock::time_point deadline);

@@ -137,7 +137,7 @@ void for_each_resident_block(const std::function<void(const Block&)>& visit) {
   const TsanIgnores ignores;
   const std::lock_guard lock(immortal<Registry>().mutex);
   for (const Block* block : immortal<Registry>().blocks) {
-    if (block->launch()) visit(*block);
+    block->look_at([&] { visit(*block); });
   }
 }
 

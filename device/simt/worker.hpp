@@ -20,6 +20,7 @@ void run_blocks(Launch& launch);
 // it never waits for another launch to end.
 void lend_workers(const std::shared_ptr<Launch>& launch, unsigned count);
 
+// Calls `visit` for every block that runs, which does not end meanwhile: `visit` must be short.
 void for_each_resident_block(const std::function<void(const Block&)>& visit);
 
 }  // namespace chime::simt

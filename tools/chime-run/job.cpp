@@ -19,6 +19,8 @@
 namespace chime::run {
 namespace {
 
+constexpr std::chrono::seconds kAnswerTime{2};
+
 // All that the guardian passes on, its death, and the ends of children. Blocked by the guardian
 // before the fork.
 FileDescriptor open_signals() {
@@ -76,6 +78,7 @@ int Job::run() {
       take_aborts();
       reap_pes();
       check_clock();
+      check_answers();
       check_output();
     }
   }
@@ -245,9 +248,30 @@ void Job::check_clock() {
     limit_.reset();
     say("time limit of " + number(options_.time_limit_s) + " s reached; ending the job");
     decide(kExitTimeLimit);
-    end_pes(SIGTERM);
+    ask_what_pes_do();
   }
   if (kill_at_ && now >= *kill_at_) kill_pes();
+}
+
+// So that one that hangs says where. A PE may be unable to answer: it is not waited for long.
+void Job::ask_what_pes_do() {
+  if (kill_at_) return;
+  answer_by_ = Clock::now() + kAnswerTime;
+  hub_.ask_activity([this] {
+    std::lock_guard lock(abort_mutex_);
+    all_have_said_ = true;
+    eventfd_write(abort_wake_.get(), 1);
+  });
+}
+
+void Job::check_answers() {
+  if (!answer_by_) return;
+  {
+    std::lock_guard lock(abort_mutex_);
+    if (!all_have_said_ && Clock::now() < *answer_by_) return;
+  }
+  answer_by_.reset();
+  end_pes(SIGTERM);
 }
 
 // Nobody reads what the job writes (chime-run ... | head): what a pipe does to a program, this does
@@ -286,8 +310,10 @@ bool Job::is_anyone_running() const {
 }
 
 std::optional<Job::Clock::time_point> Job::next_event() const {
-  if (!limit_ || !kill_at_) return limit_ ? limit_ : kill_at_;
-  return std::min(*limit_, *kill_at_);
+  std::optional<Clock::time_point> next;
+  for (const auto& event : {limit_, answer_by_, kill_at_})
+    if (event && (!next || *event < *next)) next = event;
+  return next;
 }
 
 }  // namespace chime::run

@@ -51,6 +51,8 @@ class Job {
   std::vector<int> reap_round();
   void note_end(int pe);
   void check_clock();
+  void ask_what_pes_do();
+  void check_answers();
   void check_output();
   Source::Filter filter_of(int pe);
 
@@ -67,7 +69,8 @@ class Job {
   FileDescriptor signals_;
   FileDescriptor abort_wake_;
   std::mutex abort_mutex_;
-  std::vector<Abort> aborts_;  // from the hub's thread
+  std::vector<Abort> aborts_;   // from the hub's thread
+  bool all_have_said_ = false;  // what they are doing; from the hub's thread
   bootstrap::LocalJob hub_;
 
   std::deque<PeProcess> pes_;
@@ -75,8 +78,9 @@ class Job {
   Repeated repeated_;  // what PEs say on stderr
   std::list<Source> sources_;
 
-  std::optional<Clock::time_point> limit_;    // of the whole job
-  std::optional<Clock::time_point> kill_at_;  // end of grace
+  std::optional<Clock::time_point> limit_;      // of the whole job
+  std::optional<Clock::time_point> answer_by_;  // while PEs are asked what they are doing
+  std::optional<Clock::time_point> kill_at_;    // end of grace
   std::optional<int> exit_code_;
 };
 

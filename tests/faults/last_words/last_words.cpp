@@ -1,6 +1,8 @@
 // A PE that goes wrong in the way named on its command line. last_words_test.py starts jobs of
 // these and reads what they say.
 #include <chime/chime.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <map>
 #include <string>
@@ -20,8 +22,80 @@ void faults_in_a_kernel() {
   chime_finalize();
 }
 
+// ---- The end of a job that hangs: each PE in its own way ----------------------------------------
+
+CHIME_KERNEL void poll_a_flag(const int* flag) {
+  using exec::Order;
+  using exec::Scope;
+  if (exec::grid_rank() == 0) {
+    while (exec::ld<Order::kAcquire, Scope::kSystem>(flag) == 0) {
+    }
+  }
+  exec::sync_block();
+}
+
+CHIME_KERNEL void spin_on_a_flag(const volatile int* flag) {
+  if (exec::thread_rank() == 5) {
+    while (*flag == 0) {
+    }
+  }
+  exec::sync_warp();
+}
+
+CHIME_KERNEL void wait_for_a_signal(uint64_t* signals) {
+  chime_signal_wait_until(&signals[exec::thread_rank()], CHIME_CMP_GE, 4);
+}
+
+CHIME_KERNEL void meet_whole_grid(const int* flag) {
+  using exec::Order;
+  using exec::Scope;
+  while (exec::block_rank() == 1 && exec::ld<Order::kAcquire, Scope::kSystem>(flag) == 0) {
+  }
+  exec::sync_grid();
+}
+
+void end_by_its_own_handler(int) {
+  [[maybe_unused]] const auto written = write(STDOUT_FILENO, "my own handler\n", 15);
+  _exit(0);
+}
+
+void hangs() {
+  signal(SIGTERM, SIG_DFL);
+  chime_init();
+  auto* words = static_cast<uint64_t*>(chime_calloc(64, sizeof(uint64_t)));
+  auto* flag = reinterpret_cast<int*>(words);
+  switch (chime_my_pe()) {
+    case 0:
+      chime_barrier_all();
+      break;
+    case 1:
+      exec::launch({.grid = 2, .block = 64}, poll_a_flag, flag);
+      exec::device_synchronize();
+      break;
+    case 2:
+      exec::launch({.grid = 1, .block = 32}, spin_on_a_flag, flag);
+      chime_finalize();
+      break;
+    case 3:
+      exec::launch({.grid = 1, .block = 2}, wait_for_a_signal, words);
+      chime_signal_wait_until(words, CHIME_CMP_GE, 4);
+      break;
+    case 4:
+      exec::launch({.grid = 3, .block = 8, .cooperative = true}, meet_whole_grid, flag);
+      exec::stream_synchronize({});
+      break;
+    case 5:
+      signal(SIGTERM, end_by_its_own_handler);
+      exec::stream_wait64_geq({}, words, 1);
+      for (;;) pause();
+    case 6:
+      raise(SIGSTOP);
+  }
+}
+
 const std::map<std::string, void (*)()> kActs = {
     {"faults_in_a_kernel", faults_in_a_kernel},
+    {"hangs", hangs},
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 What each test's users saw before is in its first lines."""
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,10 +13,14 @@ PATIENCE_S = 110
 SANITIZED = "CHIME_TEST_SANITIZED" in os.environ
 
 
-def run(*command):
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          timeout=PATIENCE_S)
+def run(*command, **variables):
+    done = subprocess.run(command, env=dict(os.environ, **variables), stdin=subprocess.DEVNULL, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE_S)
     return done.returncode, done.stdout
+
+
+def of_one_pe(out, pe):
+    return "".join(line + "\n" for line in out.splitlines() if line.startswith(f"[{pe}] "))
 
 
 class Faults(unittest.TestCase):
@@ -26,6 +31,46 @@ class Faults(unittest.TestCase):
         self.assertEqual(code, 128 + signal.SIGSEGV, out)
         self.assertRegex(out, r"\[1\] chime: PE 1: simt: SIGSEGV in thread \(3,0,0\) of block \(0,0,0\) of kernel "
                               r"last_words\+0x[0-9a-f]+: it (writes|touches) 0x10, where nothing is mapped")
+
+
+class TimeLimit(unittest.TestCase):
+    # What each PE of the act says. Kernels are named by their place.
+    PE = r"chime: PE {}: when the job's time was over, {}; {}\n"
+    KERNEL = r"\[{}\]   kernel last_words\+0x[0-9a-f]+ \({}\) ran for [0-9.]+ s, {} ended:\n"
+    THREAD = r"thread \(\d,0,0\) of block \(\d,0,0\)"
+    WORDS = [
+        PE.format(0, "a host thread was in chime_barrier_all", "no kernel ran"),
+        PE.format(1, "a host thread was in exec::device_synchronize", "1 kernel ran")
+        + KERNEL.format(1, "2 blocks of 64 threads", "1 block had")
+        + r"\[1\]     1 thread computes or polls: thread \(0,0,0\) of block \(0,0,0\), which has the turn\n"
+          r"\[1\]     63 threads wait at sync_block: thread \(1,0,0\) of block \(0,0,0\), for one\n",
+        PE.format(2, "a host thread was in chime_finalize", "1 kernel ran")
+        + KERNEL.format(2, "1 block of 32 threads", "no block had")
+        + r"\[2\]     5 threads wait at sync_warp: thread \(0,0,0\) of block \(0,0,0\), for one\n"
+          r"\[2\]     1 thread computes or polls: thread \(5,0,0\) of block \(0,0,0\), which has the turn\n"
+          r"\[2\]     26 threads have not begun: thread \(6,0,0\) of block \(0,0,0\), for one\n",
+        PE.format(3, "a host thread was in chime_signal_wait_until", "1 kernel ran")
+        + KERNEL.format(3, "1 block of 2 threads", "no block had")
+        + rf"\[3\]     2 threads are in a signal wait: {THREAD}, for one, at heap \+ \d+ \(awaits 4\)\n",
+        PE.format(4, "a host thread was in exec::stream_synchronize", "1 kernel ran")
+        + KERNEL.format(4, "3 blocks of 8 threads", "no block had")
+        + rf"(\[4\]     16 threads wait at sync_grid: {THREAD}, for one\n"
+          rf"|\[4\]     8 threads compute or poll: {THREAD}, for one, which has the turn\n){{2}}",
+        PE.format(5, "no host thread was in a call of Chime",
+                  "no kernel ran, and 1 piece of work on its streams had not ended"),
+    ]
+
+    def test_each_pe_says_what_it_is_doing(self):
+        # Nobody said anything. (The limit is what a slow machine may need to get there: longer, if it was not enough.)
+        for limit in 2, 10, 40:
+            code, out = run(CHIME_RUN, "-n", "7", "--timeout", str(limit), PE, "hangs")
+            self.assertEqual(code, 124, out)
+            missing = [words for pe, words in enumerate(self.WORDS) if not re.search(words, of_one_pe(out, pe))]
+            if not missing:
+                break
+        self.assertEqual(missing, [], out)
+        self.assertIn("[5] my own handler", out)
+        self.assertNotIn("PE 6:", out)  # it is stopped
 
 
 if __name__ == "__main__":

@@ -15,7 +15,8 @@ namespace chime {
 // PEs may use different grids. Returns a chimex_status: CHIMEX_ERR_LAUNCH when the grid does not
 // fit the device at once.
 template <class... P, class... A>
-chimex_status collective_launch(exec::LaunchConfig config, void (*kernel)(P...), A&&... arguments) {
+exec::LaunchStatus collective_launch(exec::LaunchConfig config, void (*kernel)(P...),
+                                     A&&... arguments) {
   config.cooperative = true;
   return exec::launch(config, kernel, std::forward<A>(arguments)...);
 }

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "chime/error.h"
+#include "chime/launch_status.h"
 
 namespace chime {
 struct Context;
@@ -113,12 +114,18 @@ inline Status stream_memory_operation(const char* name, Stream stream, const voi
 }  // namespace detail
 
 // What was wrong with the calling thread's last host call that returned an error.
-inline const char* last_error() { return detail::last_error; }
+inline const char* last_error() {
+  detail::launch_errors_are_asked_for();
+  return detail::last_error;
+}
 
 // ---- Launch ------------------------------------------------------------------------------------
 
-// Queues the kernel on config.stream and returns. `arguments`: an address for each parameter.
-inline Status launch_erased(const LaunchConfig& config, const void* kernel, void** arguments) {
+// Queues the kernel on config.stream and returns. `arguments`: an address for each parameter. A
+// failure that nobody looks at, neither here nor by last_error(), is printed where the host next
+// synchronises.
+inline LaunchStatus launch_erased(const LaunchConfig& config, const void* kernel,
+                                  void** arguments) {
   chime::context();  // the thread's PE, if it has one, stands before its kernels run
   cudaLaunchAttribute cooperative = {};
   cooperative.id = cudaLaunchAttributeCooperative;
@@ -136,14 +143,15 @@ inline Status launch_erased(const LaunchConfig& config, const void* kernel, void
         detail::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                            static_cast<int>(config.shared_bytes)),
                       "more than 48 KiB of dynamic shared memory");
-    if (status != CHIMEX_OK) return CHIMEX_ERR_LAUNCH;
+    if (status != CHIMEX_OK) return {CHIMEX_ERR_LAUNCH, detail::last_error};
   }
-  return detail::check(cudaLaunchKernelExC(&native, kernel, arguments), "kernel launch");
+  return {detail::check(cudaLaunchKernelExC(&native, kernel, arguments), "kernel launch"),
+          detail::last_error};
 }
 
 // Queues kernel(arguments...) on config.stream and returns.
 template <class... P, class... A>
-Status launch(const LaunchConfig& config, void (*kernel)(P...), A&&... arguments) {
+LaunchStatus launch(const LaunchConfig& config, void (*kernel)(P...), A&&... arguments) {
   const auto with_parameters = [&](P... parameters) {  // converts as a call does
     void* addresses[] = {const_cast<void*>(static_cast<const void*>(&parameters))..., nullptr};
     return launch_erased(config, reinterpret_cast<const void*>(kernel), addresses);
@@ -179,9 +187,11 @@ inline Status stream_destroy(Stream stream) {
   return detail::check(cudaStreamDestroy(stream), "stream_destroy");
 }
 inline Status stream_synchronize(Stream stream) {
+  detail::tell_unseen_launch_errors();
   return detail::check(cudaStreamSynchronize(stream), "stream_synchronize");
 }
 inline Status device_synchronize() {
+  detail::tell_unseen_launch_errors();
   return detail::check(cudaDeviceSynchronize(), "device_synchronize");
 }
 inline Status stream_host_call(Stream stream, void (*call)(void*), void* argument) {
@@ -210,6 +220,7 @@ inline Status event_record(Event event, Stream stream) {
   return detail::check(cudaEventRecord(event, stream), "event_record");
 }
 inline Status event_synchronize(Event event) {
+  detail::tell_unseen_launch_errors();
   return detail::check(cudaEventSynchronize(event), "event_synchronize");
 }
 inline Status event_elapsed_ms(Event start, Event end, float* ms) {
@@ -229,6 +240,7 @@ inline Status copy_async(void* dst, const void* src, std::size_t bytes, Stream s
   return detail::check(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, stream), "copy_async");
 }
 inline Status copy(void* dst, const void* src, std::size_t bytes) {
+  detail::tell_unseen_launch_errors();
   return detail::check(cudaMemcpy(dst, src, bytes, cudaMemcpyDefault), "copy");
 }
 inline Status set_async(void* dst, int byte, std::size_t bytes, Stream stream) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "chime/device/sync.cuh"
+#include "chime/launch_status.h"
 #include "host/activity.hpp"
 #include "host/async_error.hpp"
 #include "host/error.hpp"
@@ -253,6 +254,7 @@ std::atomic<pid_t> joined_process{0};
 // failure here, too.
 void tell_mates_at_exit(int status, void*) {
   if (joined_process.load(std::memory_order_relaxed) != getpid()) return;
+  exec::detail::tell_unseen_launch_errors();
   const int code = status == 0 ? 1 : exit_code_of(status);
   for_each_pe([code](PeSlot& slot) {
     if (slot.runtime->process != getpid()) return;
@@ -366,6 +368,7 @@ Runtime& ready_runtime() {
 }
 
 void leave_job(PeSlot& slot) {
+  exec::detail::tell_unseen_launch_errors();
   const bool kernels_have_ended = end_kernels(*slot.runtime);
   complete_posts(slot);
   std::exception_ptr pending;

@@ -4,6 +4,7 @@
 
 #include <bit>
 
+#include "chime/launch_status.h"
 #include "host/error.hpp"
 #include "host/init.hpp"
 
@@ -14,6 +15,7 @@ constexpr std::size_t kDefaultAlignment = 512;
 constexpr std::size_t kNotInHeap = ~std::size_t{0};
 
 std::byte* meet_and_allocate(const CollectiveCall& call, std::size_t alignment) {
+  exec::detail::tell_unseen_launch_errors();
   DeviceStage& device = *ready_runtime().device;
   device.rendezvous->meet(call);
   if (call.first == 0) return nullptr;
@@ -66,6 +68,7 @@ void* collective_align(std::size_t alignment, std::size_t bytes) {
 
 void collective_free(void* address) {
   if (!address) return;
+  exec::detail::tell_unseen_launch_errors();
   Runtime& runtime = ready_runtime();
   DeviceStage& device = *runtime.device;
   std::size_t offset = device.heap.offset_of(address).value_or(kNotInHeap);

@@ -10,6 +10,7 @@
 #include "chime/device/signal.cuh"
 #include "chime/device/sync.cuh"
 #include "chime/host_ops.h"
+#include "chime/launch_status.h"
 #include "host/amo_table.cuh"
 #include "host/async_error.hpp"
 #include "host/error.hpp"
@@ -438,17 +439,20 @@ void chime_host_fence(void) {
 }
 
 void chime_host_quiet(void) {
+  exec::detail::tell_unseen_launch_errors();
   operation(
       Operation::kQuiet, [](const Context& ctx) { quiet(ctx); }, [](Runtime&) {});
 }
 
 void chime_host_barrier_all(void) {
+  exec::detail::tell_unseen_launch_errors();
   operation(
       Operation::kBarrierAll, [](const Context& ctx) { barrier_all(ctx, Thread{}); },
       gpu_ops::barrier);
 }
 
 void chime_host_sync_all(void) {
+  exec::detail::tell_unseen_launch_errors();
   operation(
       Operation::kSyncAll, [](const Context& ctx) { sync_all(ctx, Thread{}); }, gpu_ops::barrier);
 }

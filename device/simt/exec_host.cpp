@@ -139,13 +139,15 @@ const Context* thread_context() {
 
 // ---- Launch ---------------------------------------------------------------------------------
 
-Status launch_call(const exec::LaunchConfig& config, std::unique_ptr<const KernelCall> call) {
-  if (const Status status = check_launch(config)) return status;
+exec::LaunchStatus launch_call(const exec::LaunchConfig& config,
+                               std::unique_ptr<const KernelCall> call) {
+  if (const Status status = check_launch(config)) return {status, error_text.c_str()};
   auto launch = std::make_shared<Launch>(config, *call, thread_context(), options());
-  return enqueue(config.stream, [launch = std::move(launch),
-                                 call = std::shared_ptr<const KernelCall>(std::move(call))] {
-    run_launch(launch);
-  });
+  const Status status =
+      enqueue(config.stream,
+              [launch = std::move(launch),
+               call = std::shared_ptr<const KernelCall>(std::move(call))] { run_launch(launch); });
+  return {status, error_text.c_str()};
 }
 
 bool register_kernel(const void* kernel, MakeCall make_call) {
@@ -174,11 +176,12 @@ using simt::enqueue;
 using simt::fail;
 using simt::in_kernel;
 
-Status launch_erased(const LaunchConfig& config, const void* kernel, void** arguments) {
+LaunchStatus launch_erased(const LaunchConfig& config, const void* kernel, void** arguments) {
   const simt::MakeCall make_call = simt::find_kernel(kernel);
   if (!make_call) {
-    return fail(CHIMEX_ERR_LAUNCH, "%p is not a registered kernel: CHIME_REGISTER_KERNEL(kernel)",
-                kernel);
+    const Status status = fail(
+        CHIMEX_ERR_LAUNCH, "%p is not a registered kernel: CHIME_REGISTER_KERNEL(kernel)", kernel);
+    return {status, simt::error_text.c_str()};
   }
   return simt::launch_call(config, make_call(kernel, arguments));
 }
@@ -201,6 +204,7 @@ Status stream_synchronize(Stream handle) {
   const std::shared_ptr<simt::Stream> stream = simt::find_stream(handle);
   if (!stream) return fail(CHIMEX_ERR_INVALID, "%p is not a stream", static_cast<void*>(handle));
   const simt::HostCall call("exec::stream_synchronize");
+  detail::tell_unseen_launch_errors();
   stream->synchronize();
   return CHIMEX_OK;
 }
@@ -208,6 +212,7 @@ Status stream_synchronize(Stream handle) {
 Status device_synchronize() {
   if (in_kernel()) return fail(CHIMEX_ERR_INVALID, "device_synchronize was called in a kernel");
   const simt::HostCall call("exec::device_synchronize");
+  detail::tell_unseen_launch_errors();
   simt::for_each_stream([](simt::Stream& stream) { stream.synchronize(); });
   return CHIMEX_OK;
 }
@@ -265,6 +270,7 @@ Status event_synchronize(Event handle) {
   const auto event = event_of(handle);
   if (!event) return fail_without_event("event_synchronize");
   const simt::HostCall call("exec::event_synchronize");
+  detail::tell_unseen_launch_errors();
   event->wait_for(event->latest());
   return CHIMEX_OK;
 }
@@ -337,6 +343,9 @@ Status set_device(int device) {
   return fail(CHIMEX_ERR_INVALID, "device %d: there is one, number 0", device);
 }
 
-const char* last_error() { return simt::error_text.c_str(); }
+const char* last_error() {
+  detail::launch_errors_are_asked_for();
+  return simt::error_text.c_str();
+}
 
 }  // namespace chime::exec

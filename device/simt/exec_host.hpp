@@ -11,6 +11,7 @@
 #include "chime/device/simt/cuda_names.hpp"
 #include "chime/device/simt/export.hpp"
 #include "chime/error.h"
+#include "chime/launch_status.h"
 
 namespace chime::simt {
 
@@ -68,8 +69,8 @@ struct DeviceProps {
 
 namespace chime::simt {
 
-CHIME_SIMT_EXPORT exec::Status launch_call(const exec::LaunchConfig& config,
-                                           std::unique_ptr<const KernelCall> call);
+CHIME_SIMT_EXPORT exec::LaunchStatus launch_call(const exec::LaunchConfig& config,
+                                                 std::unique_ptr<const KernelCall> call);
 
 // ---- Kernels launched by address ------------------------------------------------------------
 
@@ -100,16 +101,17 @@ namespace chime::exec {
 
 // Queues `kernel(arguments...)` on config.stream and returns. CHIMEX_ERR_LAUNCH if the device can
 // never run it: too many threads per block, too much shared memory, a cooperative grid that does
-// not fit (last_error() has the words).
+// not fit (last_error() has the words). A failure that nobody looks at, neither here nor by
+// last_error(), is printed where the host next synchronises.
 template <class... P, class... A>
-Status launch(const LaunchConfig& config, void (*kernel)(P...), A&&... arguments) {
+LaunchStatus launch(const LaunchConfig& config, void (*kernel)(P...), A&&... arguments) {
   return simt::launch_call(
       config, std::make_unique<simt::TypedKernelCall<P...>>(kernel, std::forward<A>(arguments)...));
 }
 
 // The same for a kernel known by address alone and named by CHIME_REGISTER_KERNEL.
-CHIME_SIMT_EXPORT Status launch_erased(const LaunchConfig& config, const void* kernel,
-                                       void** arguments);
+CHIME_SIMT_EXPORT LaunchStatus launch_erased(const LaunchConfig& config, const void* kernel,
+                                             void** arguments);
 
 // The largest cooperative grid that is sensible here. (CHIME_SIMT_RESIDENT is the largest
 // possible.)

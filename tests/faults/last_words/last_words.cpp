@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <map>
 #include <string>
 
@@ -93,9 +94,42 @@ void hangs() {
   }
 }
 
+// ---- Launches that fail -------------------------------------------------------------------------
+
+CHIME_KERNEL void do_nothing() {}
+
+void mark(const char* what) { std::fprintf(stderr, "-- %s\n", what); }
+
+void launches_what_cannot_run() {
+  chime_init();
+  exec::launch({.block = 2048}, do_nothing);
+  exec::launch({.block = 2048}, do_nothing);
+  mark("not told yet");
+  exec::device_synchronize();
+  mark("told by device_synchronize");
+  exec::device_synchronize();
+  chime_barrier_all();
+  mark("told once");
+  exec::launch({.block = 2048}, do_nothing);
+  if (*exec::last_error() == 0) mark("no error?");
+  chime_barrier_all();
+  mark("asked for by last_error");
+  const exec::Status status = exec::launch({.block = 2048}, do_nothing);
+  if (exec::launch({.block = 2048}, do_nothing) != CHIMEX_OK && status != CHIMEX_OK)
+    chime_barrier_all();
+  mark("looked at");
+  exec::launch({.shared_bytes = 1 << 30}, do_nothing);
+  chime_barrier_all();
+  mark("told by chime_barrier_all");
+  chime::collective_launch({.grid = 1 << 20}, do_nothing);
+  chime_finalize();
+  mark("told by chime_finalize");
+}
+
 const std::map<std::string, void (*)()> kActs = {
     {"faults_in_a_kernel", faults_in_a_kernel},
     {"hangs", hangs},
+    {"launches_what_cannot_run", launches_what_cannot_run},
 };
 
 }  // namespace

@@ -73,5 +73,25 @@ class TimeLimit(unittest.TestCase):
         self.assertNotIn("PE 6:", out)  # it is stopped
 
 
+class FailedLaunches(unittest.TestCase):
+    def test_a_failed_launch_that_nobody_looks_at_is_told_once(self):
+        # Nothing was said unless the program asked.
+        code, out = run(PE, "launches_what_cannot_run", CHIME_SIMT_RESIDENT="100")
+        self.assertEqual(code, 0, out)
+        failed = "chime: PE 0: a kernel launch failed, and the program did not look at what it returned: "
+        self.assertEqual(out.splitlines(), [
+            "-- not told yet",
+            failed + "a block of 2048 x 1 x 1 threads: 1 to 1024 are possible",
+            "-- told by device_synchronize",
+            "-- told once",
+            "-- asked for by last_error",
+            "-- looked at",
+            failed + "1073741824 bytes of dynamic shared memory: at most 232448 are possible",
+            "-- told by chime_barrier_all",
+            failed + "a cooperative grid of 1048576 blocks: 100 can be resident (CHIME_SIMT_RESIDENT)",
+            "-- told by chime_finalize",
+        ])
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

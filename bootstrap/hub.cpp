@@ -160,7 +160,7 @@ void Hub::Server::ask_members(std::function<void()> said) {
   for (Connection& c : connections_) {
     if (c.pe < 0) continue;
     c.is_asked = true;
-    send(c, MessageWriter(Message::kAskActivity).take());
+    c.send(MessageWriter(Message::kAskActivity).take());
   }
   note_answers();
 }

@@ -51,7 +51,7 @@ CHIME_DEVICE WaitResult spin_until(const Context& ctx, const Wait& wait, Done do
       const std::uint64_t now = exec::clock_ns();
       if (start == 0) {
         start = now;
-        exec::wait_lasts(static_cast<std::uint32_t>(wait.kind), wait.address, wait.expected,
+        exec::wait_lasts(static_cast<std::uint32_t>(wait.operation), wait.address, wait.expected,
                          wait.pe);
       }
       if (detail::abort_is_raised(ctx)) {

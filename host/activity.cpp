@@ -11,6 +11,7 @@
 #include "chime/device/simt/unfinished_work.hpp"
 #include "host/async_error.hpp"
 #include "host/log.hpp"
+#include "host/operation_name.hpp"
 #include "host/pe.hpp"
 
 namespace chime::host {
@@ -64,7 +65,7 @@ std::string verb_phrase(const Activity& activity) {
       return fmt::format("wait{} at {}", is_one ? "s" : "", activity.at);
     case Activity::Kind::kWaits:
       return fmt::format("{} in {}", is_one ? "is" : "are",
-                         wait_words(static_cast<WaitKind>(activity.wait.kind)));
+                         operation_name(static_cast<Operation>(activity.wait.kind)));
     case Activity::Kind::kRuns:
       return is_one ? "computes or polls" : "compute or poll";
     case Activity::Kind::kNotBegun:

@@ -101,28 +101,6 @@ AsyncError describe(const Runtime& runtime, const abi::ErrorRecord& record) {
 
 }  // namespace
 
-const char* wait_words(WaitKind kind) {
-  switch (kind) {
-    case WaitKind::kSignal:
-      return "a signal wait";
-    case WaitKind::kWaitUntil:
-      return "a wait_until";
-    case WaitKind::kBarrier:
-      return "a barrier";
-    case WaitKind::kSync:
-      return "a sync";
-    case WaitKind::kQuiet:
-      return "a quiet";
-    case WaitKind::kGridSync:
-      return "a grid sync";
-    case WaitKind::kUser:
-      return "a wait";
-    case WaitKind::kNone:
-      break;
-  }
-  return "an operation";
-}
-
 std::optional<AsyncError> find_async_error(const Runtime& runtime) {
   if (!runtime.device) return std::nullopt;
   const ControlBlock& control = runtime.device->control();

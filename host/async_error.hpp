@@ -15,9 +15,6 @@ namespace chime::host {
 // last one that was thrown. Takes nothing away.
 std::optional<AsyncError> find_async_error(const Runtime& runtime);
 
-// "a signal wait", "a barrier".
-const char* wait_words(WaitKind kind);
-
 // Throws the recorded failure of a kernel or a host operation, once: a later one can then be
 // recorded. Costs one load when there is none. `called`: the host operation that throws it under
 // its name; a failure of its own does not repeat that.

@@ -51,7 +51,7 @@ class TimeLimit(unittest.TestCase):
           r"\[2\]     26 threads have not begun: thread \(6,0,0\) of block \(0,0,0\), for one\n",
         PE.format(3, "a host thread was in chime_signal_wait_until", "1 kernel ran")
         + KERNEL.format(3, "1 block of 2 threads", "no block had")
-        + rf"\[3\]     2 threads are in a signal wait: {THREAD}, for one, at heap \+ \d+ \(awaits 4\)\n",
+        + rf"\[3\]     2 threads are in chime_signal_wait_until: {THREAD}, for one, at heap \+ \d+ \(awaits 4\)\n",
         PE.format(4, "a host thread was in exec::stream_synchronize", "1 kernel ran")
         + KERNEL.format(4, "3 blocks of 8 threads", "no block had")
         + rf"(\[4\]     16 threads wait at sync_grid: {THREAD}, for one\n"

@@ -14,8 +14,8 @@
 #include <cstring>
 #include <utility>
 
+#include "chime/abi/launch_status.h"
 #include "chime/error.h"
-#include "chime/launch_status.h"
 
 namespace chime {
 struct Context;

@@ -10,8 +10,8 @@
 #include <mutex>
 #include <vector>
 
+#include "chime/abi/launch_status.h"
 #include "chime/device/sync.cuh"
-#include "chime/launch_status.h"
 #include "host/activity.hpp"
 #include "host/async_error.hpp"
 #include "host/error.hpp"

@@ -4,7 +4,7 @@
 
 #include <bit>
 
-#include "chime/launch_status.h"
+#include "chime/abi/launch_status.h"
 #include "host/error.hpp"
 #include "host/init.hpp"
 

@@ -4,13 +4,13 @@
 // A template records its failure in the PE's error record, as in a kernel; here the record becomes
 // the error of this very call. Once the job is aborted, no operation begins.
 #define CHIME_HOST_ONLY
+#include "chime/abi/launch_status.h"
 #include "chime/chime.h"
 #include "chime/device/coll/barrier.cuh"
 #include "chime/device/rma.cuh"
 #include "chime/device/signal.cuh"
 #include "chime/device/sync.cuh"
 #include "chime/host_ops.h"
-#include "chime/launch_status.h"
 #include "host/amo_table.cuh"
 #include "host/async_error.hpp"
 #include "host/error.hpp"

@@ -1,11 +1,11 @@
-// Failed launches whose status the program has thrown away (chime/launch_status.h).
+// Failed launches whose status the program has thrown away (chime/abi/launch_status.h).
 #include <atomic>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "chime/launch_status.h"
+#include "chime/abi/launch_status.h"
 #include "host/log.hpp"
 #include "host/pe.hpp"
 

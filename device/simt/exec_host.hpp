@@ -8,10 +8,10 @@
 #include <type_traits>
 #include <utility>
 
+#include "chime/abi/launch_status.h"
 #include "chime/device/simt/cuda_names.hpp"
 #include "chime/device/simt/export.hpp"
 #include "chime/error.h"
-#include "chime/launch_status.h"
 
 namespace chime::simt {
 

@@ -1,7 +1,7 @@
 // What exec::launch returns: a status that tells whether somebody has looked at it. A launch that
 // failed without a word would leave the program computing on what its kernel never wrote.
-#ifndef CHIME_LAUNCH_STATUS_H_
-#define CHIME_LAUNCH_STATUS_H_
+#ifndef CHIME_ABI_LAUNCH_STATUS_H_
+#define CHIME_ABI_LAUNCH_STATUS_H_
 
 #include "chime/error.h"
 
@@ -46,4 +46,4 @@ class LaunchStatus {
 
 }  // namespace chime::exec
 
-#endif  // CHIME_LAUNCH_STATUS_H_
+#endif  // CHIME_ABI_LAUNCH_STATUS_H_

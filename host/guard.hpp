@@ -11,9 +11,9 @@
 
 namespace chime::host {
 
-// What a call is reported as; looked up when there is something to report.
-inline const char* name_of(const char* function) { return function; }
-inline const char* name_of(Operation operation) { return operation_name(operation); }
+// What a call is reported as.
+constexpr const char* name_of(const char* function) { return function; }
+constexpr const char* name_of(Operation operation) { return operation_name(operation); }
 
 // Turns the exception that is being handled into this thread's last error: prints it, and returns
 // its code.

@@ -6,6 +6,18 @@
 
 namespace chime::host {
 
-const char* operation_name(Operation operation);
+// Inline: every host operation says its own, which is a constant there.
+constexpr const char* operation_name(Operation operation) {
+  switch (operation) {
+#define CHIME_OPERATION(ENUMERATOR, NAME) \
+  case Operation::ENUMERATOR:             \
+    return NAME;
+    CHIME_FOR_OPERATIONS(CHIME_OPERATION)
+#undef CHIME_OPERATION
+    case Operation::kNone:
+      break;
+  }
+  return "an operation";
+}
 
 }  // namespace chime::host

@@ -118,11 +118,15 @@ std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
   if (nic && nic->is_open())
     nic_table =
         std::make_unique<NicTable>(*nic, *gpu, *heap.memory(), bootstrap.size(), settings.nic);
+  auto registered_buffers = std::make_unique<RegisteredBuffers>(
+      std::span(heap.base(), heap.bytes()), nic_table ? nic.get() : nullptr,
+      nic_table ? &nic_table->buffers() : nullptr);
   auto peer_table =
       step("writing the peer table", [&] { return make_peer_table(*gpu, p2p, bootstrap.size()); });
-  auto stage = std::make_unique<DeviceStage>(DeviceStage{
-      std::move(gpu), std::move(control), std::move(heap), std::move(p2p), std::move(nic),
-      std::move(nic_table), std::move(peer_table), nullptr, std::nullopt});
+  auto stage = std::make_unique<DeviceStage>(
+      DeviceStage{std::move(gpu), std::move(control), std::move(heap), std::move(p2p),
+                  std::move(nic), std::move(nic_table), std::move(registered_buffers),
+                  std::move(peer_table), nullptr, std::nullopt});
   stage->rendezvous = make_rendezvous(bootstrap, stage->p2p, settings.wait_timeout_ns);
   return stage;
 }

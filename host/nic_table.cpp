@@ -71,13 +71,15 @@ ContextPieces take_context(Pieces& pieces, std::size_t n_pes, const Share& share
 // What both contexts share.
 struct CommonPieces {
   abi::NicPeer* peers;
-  abi::NicBufferTable* no_buffers;
-  const abi::NicBufferTable** buffers;
+  abi::NicBuffers* buffers;
+  abi::NicBuffer* tables[2];
 };
 
 CommonPieces take_common(Pieces& pieces, std::size_t n_pes) {
-  return {pieces.take<abi::NicPeer>(n_pes), pieces.take<abi::NicBufferTable>(1),
-          pieces.take<const abi::NicBufferTable*>(1)};
+  return {pieces.take<abi::NicPeer>(n_pes),
+          pieces.take<abi::NicBuffers>(1),
+          {pieces.take<abi::NicBuffer>(abi::kNicMostBuffers),
+           pieces.take<abi::NicBuffer>(abi::kNicMostBuffers)}};
 }
 
 abi::NicPeer describe_peer(const Mlx5Transport& nic, int pe) {
@@ -130,7 +132,7 @@ class Filler {
 
   void fill(const CommonPieces& common) const {
     for (int pe = 0; pe < n_pes_; ++pe) common.peers[pe] = describe_peer(nic_, pe);
-    *common.buffers = common.no_buffers;
+    for (int i : {0, 1}) common.buffers->tables[i].buffers = common.tables[i];
   }
 
   void fill(const ContextPieces& mine, const CommonPieces& common, const Share& share,
@@ -212,6 +214,7 @@ NicTable::NicTable(const Mlx5Transport& nic, const Gpu& gpu, const DeviceMemory&
   filler.fill(all.host, all.common, host_share(options), nic.own_heap());
   kernels_ = all.kernels.context;
   host_ = all.host.context;
+  buffers_ = all.common.buffers;
 }
 
 }  // namespace chime::host

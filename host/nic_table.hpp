@@ -25,10 +25,13 @@ class NicTable {
   // The default context of kernels; and that of host operations, whose queue pairs no kernel uses.
   abi::NicContext* kernels() const { return kernels_; }
   abi::NicContext* host() const { return host_; }
+  // What both know of registered buffers, with room for abi::kNicMostBuffers in each of its tables.
+  abi::NicBuffers& buffers() const { return *buffers_; }
 
  private:
   abi::NicContext* kernels_;
   abi::NicContext* host_;
+  abi::NicBuffers* buffers_;
 };
 
 }  // namespace chime::host

@@ -26,6 +26,7 @@
 #include "host/gpu/gpu.hpp"
 #include "host/heap.hpp"
 #include "host/nic_table.hpp"
+#include "host/registered_buffers.hpp"
 #include "host/rendezvous.hpp"
 #include "host/transport/mlx5/mlx5_transport.hpp"
 #include "host/transport/p2p/p2p_transport.hpp"
@@ -45,8 +46,9 @@ struct DeviceStage {
   std::shared_ptr<DeviceMemory> control_memory;  // a ControlBlock; node mates map it
   Heap heap;
   P2pTransport p2p;
-  std::unique_ptr<Mlx5Transport> nic;        // null unless settings and peers ask for one
-  std::unique_ptr<NicTable> nic_table;       // null without an open NIC
+  std::unique_ptr<Mlx5Transport> nic;   // null unless settings and peers ask for one
+  std::unique_ptr<NicTable> nic_table;  // null without an open NIC
+  std::unique_ptr<RegisteredBuffers> registered_buffers;
   std::unique_ptr<DeviceMemory> peer_table;  // std::byte* [n_pes], for kernels
   std::unique_ptr<Rendezvous> rendezvous;
   std::optional<AsyncError> last_thrown;

@@ -41,8 +41,9 @@ class IoMapping {
 
 // Device memory as a descriptor that another device's driver can import.
 struct DmaBuf {
-  int fd = -1;          // the receiver closes it; -1 if there is none
-  std::string why_not;  // then
+  int fd = -1;               // the receiver closes it; -1 if there is none
+  std::string why_not;       // then
+  std::uint64_t offset = 0;  // of the memory in it: it holds whole pages
 };
 
 class Gpu {
@@ -77,8 +78,8 @@ class Gpu {
   // Throws Error saying what the driver needs.
   virtual std::unique_ptr<IoMapping> map_io_memory(std::byte* pages, std::size_t bytes) = 0;
 
-  // The whole of `memory`, made by allocate_heap, for a NIC to register.
-  virtual DmaBuf export_dma_buf(const DeviceMemory& memory) = 0;
+  // Memory of the device, for a NIC to register.
+  virtual DmaBuf export_dma_buf(const std::byte* memory, std::size_t bytes) = 0;
 
   // Copies between any two addresses this PE can reach; returns when done.
   virtual void copy(void* dst, const void* src, std::size_t bytes) = 0;

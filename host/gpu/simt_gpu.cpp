@@ -48,7 +48,7 @@ class SimtGpu final : public Gpu {
   std::unique_ptr<IoMapping> map_io_memory(std::byte* pages, std::size_t) override {
     return std::make_unique<SameAddress>(pages);
   }
-  DmaBuf export_dma_buf(const DeviceMemory&) override {
+  DmaBuf export_dma_buf(const std::byte*, std::size_t) override {
     return {-1, "the CPU device's memory is the host's"};
   }
 

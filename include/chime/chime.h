@@ -162,6 +162,32 @@ CHIME_EXPORT void chime_free(void* ptr);
 
 // chime_ptr: host and device, see chime_device.cuh.
 
+// ---- Local buffers (NVSHMEM 3.x: nvshmemx_buffer_register) -------------------------------------
+// Sources of puts and destinations of gets may lie anywhere. Where the NIC carries an operation, it
+// uses the symmetric heap and registered buffers in place; other memory is copied through memory of
+// Chime's own, and then nbi operations complete before they return. Registering makes no other
+// difference, and none at all where peers are mapped.
+
+// Registers `length` bytes from `addr` on with the NIC of the calling thread's PE: memory of the
+// host or the device, not of the symmetric heap, any alignment, all of it there and writable until
+// it is unregistered. What lies within one registered buffer is used in place; what crosses from
+// one into its neighbour is not. Local to the PE, from any host thread, at any time between init
+// and finalize. Operations that are called after it returns use the buffer, and kernels that run
+// meanwhile find it soon; looked for while others are registered it may be copied once more. On a
+// GPU register before kernels start that wait for this PE: its driver may wait for them.
+// Returns CHIMEX_OK; CHIMEX_ERR_INVALID: null, 0 bytes, or it overlaps the heap or a registered
+// buffer; CHIMEX_ERR_OUT_OF_MEMORY: 1024 are registered, or the system's limit of locked memory
+// (ulimit -l) is reached; CHIMEX_ERR_SYSTEM: the NIC refuses, with the system's words;
+// CHIMEX_ERR_NOT_INITIALIZED. Without a NIC it checks its arguments and succeeds.
+CHIME_EXPORT int chimex_buffer_register(void* addr, size_t length);
+
+// Gives back the registered buffer that begins at `addr`; all of this PE's. The program has
+// completed what uses them (quiet, on the host and in the kernels that posted it): an operation
+// that does not find its memory any more fails. Finalize unregisters what is left. Returns
+// CHIMEX_OK, CHIMEX_ERR_INVALID if none begins there, or CHIMEX_ERR_NOT_INITIALIZED.
+CHIME_EXPORT int chimex_buffer_unregister(void* addr);
+CHIME_EXPORT int chimex_buffer_unregister_all(void);
+
 // ---- Asynchronous errors -----------------------------------------------------------------------
 
 // The first failed device-side wait or the reason of an abort, if any.

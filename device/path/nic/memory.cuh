@@ -52,23 +52,51 @@ CHIME_DEVICE Local place_in(const abi::NicBuffer& buffer, std::uint64_t begin) {
   return {buffer.nic + (begin - buffer.begin), buffer.lkey_be, true};
 }
 
-// Among registered buffers: the last that begins at or before `begin`.
-CHIME_DEVICE_OUT_OF_LINE Local find_registered(Domain domain, std::uint64_t begin,
-                                               std::size_t bytes) {
-  // Pairs with the release of whoever publishes a new table.
-  const abi::NicBufferTable* const table =
-      exec::ld<Order::kAcquire, Scope::kSystem>(domain.nic.buffers);
-  std::uint64_t low = 0, high = table->count;
+CHIME_DEVICE Local unknown() { return {0, 0, false}; }
+
+// How many of a table's buffers begin at or before `begin`. Acquire: as in load_buffer, so that no
+// buffer beyond those of the table in use is taken for one.
+CHIME_DEVICE std::uint64_t count_before(const abi::NicBufferTable& table, std::uint64_t begin) {
+  std::uint64_t low = 0, high = exec::ld<Order::kAcquire, Scope::kSystem>(&table.count);
   while (low < high) {
     const std::uint64_t middle = (low + high) / 2;
-    if (table->buffers[middle].begin <= begin) {
+    if (exec::ld<Order::kRelaxed, Scope::kSystem>(&table.buffers[middle].begin) <= begin) {
       low = middle + 1;
     } else {
       high = middle;
     }
   }
-  if (low == 0 || !holds(table->buffers[low - 1], begin, bytes)) return {0, 0, false};
-  return place_in(table->buffers[low - 1], begin);
+  return low;
+}
+
+// Acquire: pairs with the release of the host when it fills a table that was in use before. Who
+// reads one of its new words then finds the later generation (host/registered_buffers.cpp).
+CHIME_DEVICE abi::NicBuffer load_buffer(const abi::NicBuffer& buffer) {
+  return {exec::ld<Order::kAcquire, Scope::kSystem>(&buffer.begin),
+          exec::ld<Order::kAcquire, Scope::kSystem>(&buffer.end),
+          exec::ld<Order::kAcquire, Scope::kSystem>(&buffer.nic),
+          exec::ld<Order::kAcquire, Scope::kSystem>(&buffer.lkey_be), 0};
+}
+
+// Among registered buffers. What is not found can always be staged, so only a place that was found
+// must be true: that the table was not refilled meanwhile.
+CHIME_DEVICE_OUT_OF_LINE Local find_registered(Domain domain, std::uint64_t begin,
+                                               std::size_t bytes) {
+  constexpr int kLooks = 4;  // the host registers buffers while this one is looked for
+  const abi::NicBuffers& all = *domain.nic.buffers;
+  for (int look = 0; look < kLooks; ++look) {
+    // Pairs with the release of the host's step to a new table.
+    const auto generation = exec::ld<Order::kAcquire, Scope::kSystem>(&all.generation);
+    const abi::NicBufferTable& table = all.tables[generation % 2];
+    const std::uint64_t before = count_before(table, begin);
+    if (before == 0) return unknown();
+    const abi::NicBuffer buffer = load_buffer(table.buffers[before - 1]);
+    if (!holds(buffer, begin, bytes)) return unknown();
+    if (exec::ld<Order::kRelaxed, Scope::kSystem>(&all.generation) == generation) {
+      return place_in(buffer, begin);
+    }
+  }
+  return unknown();
 }
 
 }  // namespace detail

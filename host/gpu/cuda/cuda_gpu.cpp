@@ -131,9 +131,9 @@ class CudaGpu final : public Gpu {
     const CurrentContext current(primary_.get());
     return cuda::map_io_memory(place(), pages, bytes);
   }
-  DmaBuf export_dma_buf(const DeviceMemory& memory) override {
+  DmaBuf export_dma_buf(const std::byte* memory, std::size_t bytes) override {
     const CurrentContext current(primary_.get());
-    return cuda::export_dma_buf(place(), memory);
+    return cuda::export_dma_buf(place(), memory, bytes);
   }
 
   void copy(void* dst, const void* src, std::size_t bytes) override {

@@ -292,13 +292,16 @@ std::unique_ptr<IoMapping> map_io_memory(const Place& place, std::byte* pages, s
   return std::make_unique<RegisteredIo>(place, pages, bytes);
 }
 
-DmaBuf export_dma_buf(const Place& place, const DeviceMemory& memory) {
+DmaBuf export_dma_buf(const Place& place, const std::byte* memory, std::size_t bytes) {
   if (!driver().attribute(place.device, CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED))
     return {-1, "this GPU's driver has none (the open kernel modules do)"};
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto start = reinterpret_cast<std::uintptr_t>(memory);
+  const std::uintptr_t first = start & ~(page - 1), end = (start + bytes + page - 1) & ~(page - 1);
   DmaBuf exported;
+  exported.offset = start - first;
   const CUresult result = driver().cuMemGetHandleForAddressRange(
-      &exported.fd, reinterpret_cast<CUdeviceptr>(memory.address()), whole_granules(memory.bytes()),
-      CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0);
+      &exported.fd, first, end - first, CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0);
   if (result == CUDA_SUCCESS) return exported;
   return {-1, driver().words(result)};
 }

@@ -38,7 +38,7 @@ std::unique_ptr<DeviceMemory> create_host_visible(const Place& place, std::size_
 // Registers of another device, mapped by this process at `pages`, for kernels of `place`'s GPU.
 std::unique_ptr<IoMapping> map_io_memory(const Place& place, std::byte* pages, std::size_t bytes);
 
-// A dma-buf of memory that create_exportable made.
-DmaBuf export_dma_buf(const Place& place, const DeviceMemory& memory);
+// A dma-buf of the pages that the device's memory lies in.
+DmaBuf export_dma_buf(const Place& place, const std::byte* memory, std::size_t bytes);
 
 }  // namespace chime::host::cuda

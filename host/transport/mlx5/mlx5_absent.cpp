@@ -47,6 +47,9 @@ bool Mlx5Transport::is_open() const { return false; }
 NicHeap Mlx5Transport::own_heap() const { return {}; }
 unsigned Mlx5Transport::slots() const { return 0; }
 NicScratch Mlx5Transport::scratch() const { return {}; }
+std::unique_ptr<NicRegistration> Mlx5Transport::register_buffer(std::byte*, std::size_t) {
+  return nullptr;
+}
 bool Mlx5Transport::results_8_big_endian() const { return false; }
 std::string Mlx5Transport::describe() const { return std::string("no NIC: ") + kWhy; }
 

@@ -59,7 +59,7 @@ Keys register_twice(const Register& make) {
 RegisteredHeap::RegisteredHeap(const Device& device, Gpu& gpu, const DeviceMemory& heap) {
   std::string tried;
   Keys keys;
-  const DmaBuf exported = gpu.export_dma_buf(heap);
+  const DmaBuf exported = gpu.export_dma_buf(heap.address(), heap.bytes());
   const UniqueFd dma_buf(exported.fd);
   if (dma_buf) {
     keys = register_twice([&](int access) {
@@ -81,6 +81,28 @@ RegisteredHeap::RegisteredHeap(const Device& device, Gpu& gpu, const DeviceMemor
   if (!keys) fail_to_register(tried + "by address", errno, gpu.is_cpu(), heap.bytes());
   data_ = std::move(keys.data);
   strict_ = std::move(keys.strict);
+}
+
+MemoryKey register_buffer(const Device& device, Gpu& gpu, std::byte* memory, std::size_t bytes) {
+  const auto start = reinterpret_cast<std::uint64_t>(memory);
+  const DmaBuf exported = gpu.export_dma_buf(memory, bytes);
+  const UniqueFd dma_buf(exported.fd);
+  MemoryKey key;
+  if (dma_buf)
+    key.reset(rdma_core().ibv_reg_dmabuf_mr(device.pd(), exported.offset, bytes, start,
+                                            dma_buf.get(), IBV_ACCESS_LOCAL_WRITE));
+  if (!key)
+    key.reset(
+        rdma_core().ibv_reg_mr_iova2(device.pd(), memory, bytes, start, IBV_ACCESS_LOCAL_WRITE));
+  if (key) return key;
+  const int error = errno;
+  const std::string why = error == EFAULT
+                              ? "all of it must be there and writable"
+                              : "locked memory is bounded to " + locked_memory_limit() +
+                                    " (ulimit -l), which all registered memory counts against";
+  fail_nic(
+      fmt::format("{} bytes at {} cannot be registered", bytes, static_cast<const void*>(memory)),
+      error, why);
 }
 
 MemoryKey register_local(const Device& device, std::byte* memory, std::size_t bytes) {

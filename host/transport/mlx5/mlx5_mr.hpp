@@ -35,4 +35,7 @@ class RegisteredHeap {
 // Host memory that only this PE's work requests name.
 MemoryKey register_local(const Device& device, std::byte* memory, std::size_t bytes);
 
+// The same of a user's memory, the host's or the GPU's.
+MemoryKey register_buffer(const Device& device, Gpu& gpu, std::byte* memory, std::size_t bytes);
+
 }  // namespace chime::host::mlx5

@@ -56,6 +56,7 @@ class Nic final : public Connectable {
   Nic(const NicPlace& place, Gpu& gpu, const DeviceMemory& heap, const NicOptions& options,
       std::size_t scratch_bytes)
       : place_(place),
+        gpu_(gpu),
         softnic_(softnic_for(options, place.job)),
         device_(options, place_of_pci_device(gpu.pci_address())),
         heap_bytes_(heap.bytes()),
@@ -100,6 +101,9 @@ class Nic final : public Connectable {
   unsigned slots() const { return device_.options().slots + kHostQueuePairs; }
   const Card& card_of(int pe) const { return cards_[static_cast<std::size_t>(pe)]; }
   const Device& device() const { return device_; }
+  MemoryKey register_buffer(std::byte* memory, std::size_t bytes) const {
+    return mlx5::register_buffer(device_, gpu_, memory, bytes);
+  }
   NicScratch scratch() const { return {scratch_, scratch_bytes_, scratch_key_->lkey}; }
 
   std::string describe() const {
@@ -158,6 +162,7 @@ class Nic final : public Connectable {
   }
 
   const NicPlace place_;
+  Gpu& gpu_;
   ActiveSoftnic softnic_;
   Device device_;
   std::size_t heap_bytes_;
@@ -171,6 +176,15 @@ class Nic final : public Connectable {
   std::uint32_t psn_;
   std::vector<std::unique_ptr<QueuePair>> queue_pairs_;  // [pe][slot]
   std::vector<Card> cards_;                              // [pe], when connected
+};
+
+class Registration final : public NicRegistration {
+ public:
+  explicit Registration(MemoryKey key) : key_(std::move(key)) {}
+  std::uint32_t key() const override { return key_->lkey; }
+
+ private:
+  MemoryKey key_;
 };
 
 // A PE that has no NIC says why.
@@ -256,6 +270,11 @@ unsigned Mlx5Transport::slots() const { return parts_->nic ? parts_->nic->slots(
 
 NicScratch Mlx5Transport::scratch() const {
   return parts_->nic ? parts_->nic->scratch() : NicScratch{};
+}
+
+std::unique_ptr<NicRegistration> Mlx5Transport::register_buffer(std::byte* memory,
+                                                                std::size_t bytes) {
+  return std::make_unique<Registration>(parts_->nic->register_buffer(memory, bytes));
 }
 
 bool Mlx5Transport::results_8_big_endian() const {

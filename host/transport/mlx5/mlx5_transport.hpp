@@ -45,6 +45,13 @@ struct NicScratch {
   std::uint32_t key = 0;
 };
 
+// Memory of this PE that its own requests may name, by its address. Given back on destruction.
+class NicRegistration {
+ public:
+  virtual ~NicRegistration() = default;
+  virtual std::uint32_t key() const = 0;
+};
+
 class Mlx5Transport final : public Transport {
  public:
   // With options.is_auto() a NIC that cannot be used is no error: why_not() says the reason.
@@ -71,6 +78,8 @@ class Mlx5Transport final : public Transport {
   NicHeap own_heap() const;
   unsigned slots() const;  // options.slots + kHostQueuePairs
   NicScratch scratch() const;
+  // Throws Error with what the system says and the limit to raise.
+  std::unique_ptr<NicRegistration> register_buffer(std::byte* memory, std::size_t bytes);
   bool results_8_big_endian() const;  // of 8-byte atomics; 4-byte ones always are
 
   // "mlx5_0 port 1, InfiniBand, LID 7; verbs, 4 queue pairs of 1024 blocks in host memory; heap

@@ -134,13 +134,23 @@ struct NicBuffer {
 };
 static_assert(sizeof(NicBuffer) == 32);
 
-// Registered buffers beside the heap, sorted by `begin`, apart from each other. Never changed:
-// registering one publishes a new table (release; pairs with the acquire in path/nic/memory.cuh),
-// and the old one lives until finalize.
+// Registered buffers beside the heap, sorted by `begin`, apart from each other. Owner: the host.
 struct NicBufferTable {
   std::uint64_t count;
-  const NicBuffer* buffers;
+  NicBuffer* buffers;  // [kNicMostBuffers]
 };
+inline constexpr std::uint32_t kNicMostBuffers = 1024;
+
+// `tables[generation % 2]` is the one in use. Registering and unregistering fill the other one and
+// then make it the one in use by adding 1 to `generation` (release; pairs with the acquire in
+// device/path/nic/memory.cuh). So a table changes only after another has been in use since: what a
+// reader found is true if `generation` is still what it was before.
+struct NicBuffers {
+  std::uint64_t generation;
+  std::uint64_t reserved;
+  NicBufferTable tables[2];
+};
+static_assert(sizeof(NicBuffers) == 48 && offsetof(NicBuffers, tables) == 16);
 
 // Memory that stands in for what is not registered: `slots` pieces of `slot_bytes`, each with a
 // word that is 0 while it is free (taken by compare-and-swap, freed by a release).
@@ -187,7 +197,7 @@ struct alignas(128) NicContext {
   NicFault* faults;        // one per queue
   const NicPeer* peers;    // [n_pes]
   std::uint64_t* touched;  // a bit per queue: set by its first poster, never cleared
-  const NicBufferTable* const* buffers;
+  const NicBuffers* buffers;
   NicBuffer heap;  // this PE's own
   NicStaging staging;
   std::uint32_t slots;  // K: a power of two, at most 64

@@ -11,6 +11,7 @@ static void check(int condition, const char* what) {
 
 int main(void) {
   check(chimex_init_status() == CHIMEX_STATUS_NOT_INITIALIZED, "status before init");
+  check(chimex_buffer_register(&(int){0}, sizeof(int)) == CHIMEX_ERR_NOT_INITIALIZED, "register before init");
   chime_init();
   check(chimex_init_status() == CHIMEX_STATUS_INITIALIZED, "status after init");
   int me = chimex_host_my_pe(), n = chimex_host_n_pes();
@@ -18,6 +19,9 @@ int main(void) {
   long* words = chime_calloc(n, sizeof *words);
   check(words != NULL && words[0] == 0, "calloc");
   chime_free(words);
+  long local[4] = {0};
+  check(chimex_buffer_register(local, sizeof local) == CHIMEX_OK, "register");
+  check(chimex_buffer_unregister(local) == CHIMEX_OK, "unregister");
   chime_finalize();
   check(chimex_host_my_pe() == -1, "PE number after finalize");
   return 0;

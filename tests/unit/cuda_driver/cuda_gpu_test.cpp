@@ -262,7 +262,7 @@ TEST_F(CudaGpu, ADoorbellPageThatCannotBeMappedNamesTheModulesParameter) {
 TEST_F(CudaGpu, HeapHasADmaBuf) {
   const auto gpu = make_cuda_gpu(0);
   const auto heap = gpu->allocate_heap(kBytes);
-  const DmaBuf exported = gpu->export_dma_buf(*heap);
+  const DmaBuf exported = gpu->export_dma_buf(heap->address(), heap->bytes());
   ASSERT_GE(exported.fd, 0) << exported.why_not;
   ::close(exported.fd);
 }
@@ -271,7 +271,7 @@ TEST_F(CudaGpu, WithoutDmaBufItSaysWhy) {
   fake().has_dma_buf = false;
   const auto gpu = make_cuda_gpu(0);
   const auto heap = gpu->allocate_heap(kBytes);
-  const DmaBuf exported = gpu->export_dma_buf(*heap);
+  const DmaBuf exported = gpu->export_dma_buf(heap->address(), heap->bytes());
   EXPECT_EQ(exported.fd, -1);
   EXPECT_NE(exported.why_not.find("open kernel modules"), std::string::npos);
 }

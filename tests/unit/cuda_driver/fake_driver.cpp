@@ -194,9 +194,9 @@ CUresult host_device_pointer(CUdeviceptr* device, void* host, unsigned) {
   const CUdeviceptr shift = io_pages.count(host) ? kIoOffset : 0;
   return *device = reinterpret_cast<CUdeviceptr>(host) + shift, CUDA_SUCCESS;
 }
-CUresult range_handle(void* handle, CUdeviceptr, std::size_t bytes, CUmemRangeHandleType type,
+CUresult range_handle(void* handle, CUdeviceptr first, std::size_t bytes, CUmemRangeHandleType type,
                       unsigned long long) {
-  if (!whole_granules(bytes) || type != CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD)
+  if (first % 4096 != 0 || bytes % 4096 != 0 || type != CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD)
     return CUDA_ERROR_INVALID_VALUE;
   return *static_cast<int*>(handle) = ::memfd_create("fake-dma-buf", MFD_CLOEXEC), CUDA_SUCCESS;
 }

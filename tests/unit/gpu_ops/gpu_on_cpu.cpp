@@ -61,8 +61,8 @@ class GpuOnCpu final : public Gpu {
   std::unique_ptr<IoMapping> map_io_memory(std::byte* pages, std::size_t bytes) override {
     return cpu_->map_io_memory(pages, bytes);
   }
-  DmaBuf export_dma_buf(const DeviceMemory& memory) override {
-    return cpu_->export_dma_buf(memory);
+  DmaBuf export_dma_buf(const std::byte* memory, std::size_t bytes) override {
+    return cpu_->export_dma_buf(memory, bytes);
   }
   void copy(void* dst, const void* src, std::size_t bytes) override { cpu_->copy(dst, src, bytes); }
   void set(void* dst, int byte, std::size_t bytes) override { cpu_->set(dst, byte, bytes); }

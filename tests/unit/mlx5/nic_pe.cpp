@@ -227,7 +227,7 @@ void has_a_table(const NicOptions& options) {
     abi::NicQueue& queue = nic->queues[abi::nic_queue_index(nic->slots, 0, std::uint32_t(peer))];
     EXPECT(queue.pe == peer && queue.depth == options.queue_depth);
     EXPECT(nic->peers[peer].state == abi::NicPeerState::kUsable);
-    EXPECT(nic->heap.end - nic->heap.begin == kHeapBytes && (*nic->buffers)->count == 0);
+    EXPECT(nic->heap.end - nic->heap.begin == kHeapBytes && nic->buffers->tables[0].count == 0);
     TablePoster poster{*nic, queue};
     poster.write(nic->peers[peer], pe.offset(&heap.target[is_host]), pe.offset(&heap.source[7]), 8);
     const abi::CqeTail tail = poster.wait();

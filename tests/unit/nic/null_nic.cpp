@@ -104,7 +104,7 @@ NullNic::NullNic(FakeJob& job, int n_pes, const NicPlan& plan)
   context_.faults = faults_.data();
   context_.peers = peers_.data();
   context_.touched = touched_.data();
-  context_.buffers = &table_pointer_;
+  context_.buffers = &buffers_;
   context_.slots = plan.slots;
   context_.n_pes = static_cast<std::uint32_t>(n_pes);
   for (int pe = 0; pe < n_pes; ++pe)
@@ -133,7 +133,7 @@ void NullNic::set_up_peers(FakeJob& job) {
   };
   context_.heap = here(heaps_[0].memory, kFakeHeapBytes, kHeapNic, kHeapKey);
   registered_ = here(buffer_.data(), kBufferBytes, kBufferNic, kBufferKey);
-  table_ = {1, &registered_};
+  buffers_.tables[0] = {1, &registered_};
   const std::size_t staging_bytes = plan_.staging_slots * plan_.staging_slot_bytes;
   staging_ = std::make_unique<std::byte[]>(staging_bytes);
   staging_busy_.resize(plan_.staging_slots);
@@ -202,6 +202,21 @@ void NullNic::go_on() {
 void NullNic::watch(std::function<void()> look) {
   const std::lock_guard lock(mutex_);
   look_ = std::move(look);
+}
+
+void NullNic::note_only() {
+  const std::lock_guard lock(mutex_);
+  notes_only_ = true;
+}
+std::vector<NullNic::Transfer> NullNic::noted() {
+  const std::lock_guard lock(mutex_);
+  return noted_;
+}
+
+void NullNic::note(const Wqe& wqe) {
+  const bool is_inline = (wqe.word(32) >> 31) != 0;
+  noted_.push_back({wqe.opcode(), wqe.long_word(16), is_inline ? 0 : wqe.long_word(40),
+                    wqe.word(32) & 0x7fffffff});
 }
 
 void NullNic::fail_at(int pe, std::uint64_t index, unsigned syndrome) {
@@ -304,6 +319,7 @@ std::byte* NullNic::remote(std::uint64_t address, std::uint32_t key, std::size_t
 }
 
 unsigned NullNic::carry_out(Queue& queue, const Wqe& wqe) {
+  if (notes_only_) return note(wqe), 0;
   const unsigned opcode = wqe.opcode();
   const std::uint64_t there = wqe.long_word(16);
   const std::uint32_t rkey = wqe.word(24);

@@ -43,6 +43,7 @@ class NullNic {
   // Memory that is registered beside the heap.
   std::byte* buffer() { return buffer_.data(); }
   static constexpr std::size_t kBufferBytes = 64 * 1024;
+  abi::NicBuffers& buffers() { return buffers_; }
 
   // Between them nothing is carried out.
   void hold();
@@ -50,6 +51,16 @@ class NullNic {
 
   // Called in the NIC's thread after every request that it has carried out.
   void watch(std::function<void()> look);
+
+  // A write or read, as it stood in the queue. Its data is in the request where there is no
+  // `local`.
+  struct Transfer {
+    unsigned opcode;
+    std::uint64_t remote, local, bytes;
+  };
+  // From now on requests are noted and completed, and not carried out.
+  void note_only();
+  std::vector<Transfer> noted();
 
   // The request with this index fails, and what comes after it is flushed.
   void fail_at(int pe, std::uint64_t index, unsigned syndrome);
@@ -78,6 +89,7 @@ class NullNic {
   bool step(Queue& queue);
   void execute(Queue& queue);
   unsigned carry_out(Queue& queue, const Wqe& wqe);  // a syndrome, 0: done
+  void note(const Wqe& wqe);
   void complete(Queue& queue, const Wqe& wqe, unsigned syndrome);
   std::byte* local(std::uint64_t address, std::uint32_t key, std::size_t bytes) const;
   std::byte* remote(std::uint64_t address, std::uint32_t key, std::size_t bytes, int pe) const;
@@ -90,8 +102,7 @@ class NullNic {
   std::vector<Range> heaps_;   // [pe]
   std::vector<Range> locals_;  // what this PE's requests may name
   abi::NicBuffer registered_{};
-  abi::NicBufferTable table_{};
-  const abi::NicBufferTable* table_pointer_ = &table_;
+  abi::NicBuffers buffers_{};
   std::vector<std::byte> buffer_;
   std::vector<std::uint64_t> touched_, staging_busy_;
   std::vector<abi::NicFault> faults_;
@@ -102,7 +113,8 @@ class NullNic {
   std::mutex mutex_;  // of what the NIC's thread does, against the calls above
   std::string complaints_;
   std::function<void()> look_;
-  bool held_ = false;
+  bool held_ = false, notes_only_ = false;
+  std::vector<Transfer> noted_;
   std::atomic<bool> end_{false};
   std::thread thread_;
 };

@@ -1,0 +1,305 @@
+// Where memory of this PE lies makes no difference to what arrives; registered memory goes in one
+// request, other memory through Chime's own.
+#include <atomic>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "chime/device/peer.cuh"
+#include "chime/device/rma.cuh"
+#include "chime/device/signal.cuh"
+#include "chime/device/sync.cuh"
+#include "support/world.hpp"
+
+namespace chime::tests {
+namespace {
+
+constexpr std::size_t kBytes = 256 * 1024 + 5;  // several slots of staging, and a tail
+
+// WQEBBs that kernels and the host have posted to `pe`: a request of a put or get takes one.
+std::uint64_t posted_to(const Context& context, int pe) {
+  std::uint64_t sum = 0;
+  for (const abi::NicContext* nic : {context.nic, context.host_nic})
+    for (std::uint32_t slot = 0; nic && slot < nic->slots; ++slot) {
+      auto& queue = nic->queues[abi::nic_queue_index(nic->slots, slot, unsigned(pe))];
+      sum += std::atomic_ref(queue.producer.posted).load();
+    }
+  return sum;
+}
+
+// How many requests `move` takes, where the NIC carries it. Where it does not: `otherwise`.
+template <class Move>
+std::uint64_t requests(Pe& pe, std::uint64_t otherwise, Move move) {
+  const std::uint64_t before = posted_to(pe.context(), pe.next());
+  move();
+  if (rma_path(pe.context(), pe.next()) != Path::kNic) return otherwise;
+  return posted_to(pe.context(), pe.next()) - before;
+}
+
+std::byte byte_at(std::size_t i, int pe) { return std::byte(i * 7 + i / 251 + unsigned(pe) * 31); }
+
+std::vector<std::byte> pattern(std::size_t bytes, int pe) {
+  std::vector<std::byte> data(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) data[i] = byte_at(i, pe);
+  return data;
+}
+
+// Registered while it lives.
+struct Registered {
+  explicit Registered(void* memory, std::size_t bytes) : memory(memory) {
+    EXPECT_EQ(chimex_buffer_register(memory, bytes), CHIMEX_OK) << chimex_last_error();
+  }
+  ~Registered() { EXPECT_EQ(chimex_buffer_unregister(memory), CHIMEX_OK) << chimex_last_error(); }
+  void* memory;
+};
+
+CHIME_KERNEL inline void put_and_quiet(CHIME_GRID_CONSTANT const Context context, std::byte* target,
+                                       const std::byte* source, std::size_t bytes, int pe) {
+  put_nbi(context, Thread{}, target, source, bytes, pe);
+  quiet(context);
+}
+CHIME_KERNEL inline void get_here(CHIME_GRID_CONSTANT const Context context, std::byte* target,
+                                  const std::byte* source, std::size_t bytes, int pe) {
+  get(context, Thread{}, target, source, bytes, pe);
+}
+
+// Puts `bytes` of `source` to the next PE and gets them back, by a kernel and by the host, each in
+// `least` requests or more, or in exactly one.
+void expect_moves(Pe& pe, Private<std::byte>& memory, bool in_one) {
+  Symmetric<std::byte> target(kBytes);
+  const std::vector<std::byte> mine = pattern(kBytes, pe.rank());
+  memory.write(mine);
+  const std::byte* const source = memory.data();
+  std::byte* const here = memory.data();
+  const auto check = [&](std::uint64_t count) {
+    if (in_one)
+      EXPECT_EQ(count, 1u);
+    else
+      EXPECT_GT(count, 4u);
+  };
+  const std::uint64_t same = in_one ? 1 : 8;
+  const auto arrived = [&] {
+    pe.barrier();
+    EXPECT_TRUE(target.read() == pattern(kBytes, pe.previous()));
+    pe.barrier();
+    target.fill(0);
+    pe.barrier();
+  };
+  check(requests(pe, same, [&] {
+    pe.run(1, 1, put_and_quiet, pe.context(), target.data(), source, kBytes, pe.next());
+  }));
+  arrived();
+  check(requests(pe, same, [&] { chime_putmem(target.data(), source, kBytes, pe.next()); }));
+  chime_quiet();
+  arrived();
+  target.write(mine);
+  pe.barrier();
+  for (const bool by_host : {false, true}) {
+    memory.write(std::vector<std::byte>(kBytes));
+    check(requests(pe, same, [&] {
+      if (by_host)
+        chime_getmem(here, target.data(), kBytes, pe.next());
+      else
+        pe.run(1, 1, get_here, pe.context(), here, static_cast<const std::byte*>(target.data()),
+               kBytes, pe.next());
+    }));
+    EXPECT_TRUE(memory.read() == pattern(kBytes, pe.next()));
+  }
+  pe.barrier();
+}
+
+IN_EVERY_WORLD(Buffers, RegisteredOnesGoInOneRequest) {
+  world.spawn(1, [](Pe& pe) {
+    Private<std::byte> memory(kBytes);
+    const Registered registered(memory.data(), kBytes);
+    expect_moves(pe, memory, true);
+  });
+}
+
+IN_EVERY_WORLD(Buffers, OthersGoThroughChimesOwn) {
+  world.spawn(1, [](Pe& pe) {
+    Private<std::byte> memory(kBytes);
+    expect_moves(pe, memory, false);
+    { const Registered registered(memory.data(), kBytes); }
+    expect_moves(pe, memory, false);  // forgotten
+    EXPECT_EQ(chimex_buffer_register(memory.data(), kBytes / 2), CHIMEX_OK);
+    expect_moves(pe, memory, false);  // half of it is not enough
+    EXPECT_EQ(chimex_buffer_unregister_all(), CHIMEX_OK);
+  });
+}
+
+// ---- Memory of a kernel's own -------------------------------------------------------------------
+
+constexpr unsigned kWords = 4096;  // 16 KiB, in a stack of 64
+
+struct Targets {
+  unsigned from_stack[kWords], from_shared[kWords], strided[2 * kWords], from_strided_get[kWords];
+  std::uint64_t signal;
+};
+
+CHIME_DEVICE unsigned word_at(unsigned i, int pe) { return i * 2654435761u + unsigned(pe); }
+
+// Overwritten when put_nbi returns: it has left by then.
+CHIME_DEVICE void put_and_spoil(const Context& context, unsigned* target, unsigned* source,
+                                int pe) {
+  for (unsigned i = 0; i < kWords; ++i) source[i] = word_at(i, context.my_pe);
+  put_nbi(context, Thread{}, target, source, kWords, pe);
+  for (unsigned i = 0; i < kWords; ++i) source[i] = 0;
+}
+
+// What a get brings into `here` is what the peer was sent by `sender`.
+CHIME_DEVICE unsigned count_wrong(const unsigned* here, int sender) {
+  unsigned wrong = 0;
+  for (unsigned i = 0; i < kWords; ++i) wrong += here[i] != word_at(i, sender);
+  return wrong;
+}
+
+CHIME_KERNEL inline void put_from_everywhere(CHIME_GRID_CONSTANT const Context context,
+                                             Targets* targets, int pe) {
+  CHIME_SHARED_ARRAY(unsigned, shared, kWords);
+  unsigned stack[kWords];
+  put_and_spoil(context, targets->from_stack, stack, pe);
+  put_and_spoil(context, targets->from_shared, shared, pe);
+  for (unsigned i = 0; i < kWords; ++i) stack[i] = word_at(i, context.my_pe);
+  iput(context, Thread{}, targets->strided, stack, 2, 1, kWords / 16, pe);
+  put_signal(context, Thread{}, targets->from_strided_get, stack, kWords, {&targets->signal, 7},
+             pe);
+  quiet(context);
+}
+
+CHIME_KERNEL inline void get_to_everywhere(CHIME_GRID_CONSTANT const Context context,
+                                           const Targets* targets, unsigned* wrong, int pe) {
+  CHIME_SHARED_ARRAY(unsigned, shared, kWords);
+  unsigned stack[kWords];
+  get_nbi(context, Thread{}, stack, targets->from_stack, kWords, pe);
+  get(context, Thread{}, shared, targets->from_shared, kWords, pe);
+  quiet(context);
+  *wrong = count_wrong(stack, context.my_pe) + count_wrong(shared, context.my_pe);
+  for (unsigned i = 0; i < kWords; ++i) shared[i] = 0;
+  iget(context, Thread{}, shared, targets->strided, 1, 2, kWords / 16, pe);
+  for (unsigned i = 0; i < kWords / 16; ++i) *wrong += shared[i] != word_at(i, context.my_pe);
+}
+
+IN_EVERY_WORLD(Buffers, StackAndSharedMemoryServeAllOperations) {
+  world.spawn(1, [](Pe& pe) {
+    Symmetric<Targets> targets(1);
+    Private<unsigned> wrong(1);
+    pe.barrier();
+    pe.run(1, 1, put_from_everywhere, pe.context(), targets.data(), pe.next());
+    chime_signal_wait_until(&targets.data()->signal, CHIME_CMP_EQ, 7);
+    pe.barrier();
+    const auto arrived = std::make_unique<Targets>(targets.read(0));
+    unsigned differ = 0;
+    for (unsigned i = 0; i < kWords; ++i) {
+      const unsigned expected = word_at(i, pe.previous());
+      differ += arrived->from_stack[i] != expected;
+      differ += arrived->from_shared[i] != expected;
+      differ += arrived->from_strided_get[i] != expected;
+      if (i < kWords / 16) differ += arrived->strided[2 * i] != expected;
+    }
+    EXPECT_EQ(differ, 0u);
+    pe.run(1, 1, get_to_everywhere, pe.context(), static_cast<const Targets*>(targets.data()),
+           wrong.data(), pe.next());
+    EXPECT_EQ(wrong.read()[0], 0u);
+    pe.barrier();
+  });
+}
+
+// ---- While kernels run --------------------------------------------------------------------------
+
+CHIME_KERNEL inline void put_until_told(CHIME_GRID_CONSTANT const Context context, unsigned* target,
+                                        unsigned* source, unsigned bytes, const unsigned* end,
+                                        unsigned* rounds, int pe) {
+  unsigned round = 0;
+  do {
+    source[0] = ++round;
+    putmem(context, Thread{}, target, source, bytes, pe);
+    quiet(context);
+  } while (exec::ld<exec::Order::kAcquire, exec::Scope::kSystem>(end) == 0);
+  *rounds = round;
+}
+
+// A table that changes is never half believed: a place that was never true would be refused by the
+// NIC, or bring other bytes.
+IN_EVERY_WORLD(Buffers, ComeAndGoWhileKernelsLookThemUp) {
+  world.spawn(1, [](Pe& pe) {
+    constexpr std::size_t kPiece = 256, kPieces = 64;
+    Symmetric<unsigned> target(kPiece / 4);
+    Private<std::byte> pieces(kPiece * kPieces);
+    Private<unsigned> end(1), rounds(1);
+    std::byte* const mine = pieces.data() + kPiece * kPieces / 2;
+    ASSERT_EQ(chimex_buffer_register(mine, kPiece), CHIMEX_OK);
+    exec::LaunchConfig config;
+    ASSERT_EQ(exec::launch(config, put_until_told, pe.context(), target.data(),
+                           reinterpret_cast<unsigned*>(mine), unsigned(kPiece),
+                           static_cast<const unsigned*>(end.data()), rounds.data(), pe.next()),
+              CHIMEX_OK);
+    for (int turn = 0; turn < 20; ++turn)
+      for (const bool add : {true, false})
+        for (std::size_t i = 0; i < kPieces; ++i) {
+          std::byte* const other = pieces.data() + kPiece * i;
+          if (other == mine) continue;
+          const int status =
+              add ? chimex_buffer_register(other, kPiece) : chimex_buffer_unregister(other);
+          ASSERT_EQ(status, CHIMEX_OK) << chimex_last_error();
+        }
+    const unsigned one = 1;
+    std::atomic_ref(*end.data()).store(one, std::memory_order_release);
+    ASSERT_EQ(exec::device_synchronize(), CHIMEX_OK);
+    pe.barrier();
+    EXPECT_GT(rounds.read()[0], 0u);
+    const Symmetric<unsigned> theirs(1);
+    chime_uint_p(theirs.data(), rounds.read()[0], pe.next());
+    pe.barrier();
+    EXPECT_EQ(target.read(0), theirs.read(0));
+    ASSERT_EQ(chimex_buffer_unregister(mine), CHIMEX_OK);
+    pe.barrier();
+  });
+}
+
+// ---- What is refused ----------------------------------------------------------------------------
+
+// Says `words`, and with CHIME_LOG=off (CTest) prints nothing.
+void expect_refused(int status, int expected, const char* words) {
+  EXPECT_EQ(status, expected);
+  EXPECT_NE(std::string(chimex_last_error()).find(words), std::string::npos) << chimex_last_error();
+}
+
+IN_EVERY_WORLD(Buffers, WrongOnesAreRefusedByName) {
+  world.spawn(1, [](Pe&) {
+    Symmetric<std::byte> symmetric(4096);
+    Private<std::byte> memory(4096);
+    std::byte* const at = memory.data();
+    expect_refused(chimex_buffer_register(nullptr, 1), CHIMEX_ERR_INVALID, "null");
+    expect_refused(chimex_buffer_register(at, 0), CHIMEX_ERR_INVALID, "no bytes");
+    expect_refused(chimex_buffer_register(at, ~std::size_t{0}), CHIMEX_ERR_INVALID,
+                   "end of memory");
+    expect_refused(chimex_buffer_register(symmetric.data(), 8), CHIMEX_ERR_INVALID,
+                   "the symmetric heap");
+    expect_refused(chimex_buffer_unregister(at), CHIMEX_ERR_INVALID, "no registered buffer begins");
+    const Registered middle(at + 1000, 1000);
+    constexpr std::pair<int, int> kOverlapping[] = {{1000, 1}, {1999, 1}, {999, 2}, {0, 4096}};
+    for (const auto& [first, bytes] : kOverlapping)
+      expect_refused(chimex_buffer_register(at + first, std::size_t(bytes)), CHIMEX_ERR_INVALID,
+                     "overlaps the registered buffer");
+    expect_refused(chimex_buffer_unregister(at + 1001), CHIMEX_ERR_INVALID, "begins at");
+    const Registered before(at, 1000), behind(at + 2000, 1000);
+  });
+}
+
+IN_EVERY_WORLD(Buffers, TheMostAreNamed) {
+  world.spawn(1, [](Pe&) {
+    Private<std::byte> memory(abi::kNicMostBuffers + 1);
+    for (std::size_t i = 0; i < abi::kNicMostBuffers; ++i)
+      ASSERT_EQ(chimex_buffer_register(memory.data() + i, 1), CHIMEX_OK) << chimex_last_error();
+    expect_refused(chimex_buffer_register(memory.data() + abi::kNicMostBuffers, 1),
+                   CHIMEX_ERR_OUT_OF_MEMORY, "1024 are registered");
+    EXPECT_EQ(chimex_buffer_unregister_all(), CHIMEX_OK);
+    EXPECT_EQ(chimex_buffer_register(memory.data(), 8), CHIMEX_OK) << chimex_last_error();
+    EXPECT_EQ(chimex_buffer_unregister_all(), CHIMEX_OK);
+  });
+}
+
+}  // namespace
+}  // namespace chime::tests

@@ -1,0 +1,248 @@
+// Where local memory lies: registered buffers that change while they are looked up, slots of
+// staging memory that are all in use or given up, transfers that are longer than a request may be.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "chime/device/path/nic/rma.cuh"
+#include "chime/device/path/nic/signal.cuh"
+#include "chime/device/path/nic/sync.cuh"
+#include "nic_job.hpp"
+#include "operations_counter.hpp"
+
+namespace chime::tests {
+namespace {
+
+using nic::Until;
+
+constexpr std::uint64_t kGiB = 1ull << 30;
+constexpr std::size_t kThere = 64 * 1024;  // offset at the peer
+
+class Memory : public EachMode {};
+
+// ---- Registered buffers -------------------------------------------------------------------------
+
+// As the host does it: fills the table that is not in use, then makes it the one in use.
+void publish(abi::NicBuffers& buffers, std::vector<abi::NicBuffer> rows, abi::NicBuffer* memory) {
+  std::copy(rows.begin(), rows.end(), memory);
+  buffers.tables[(buffers.generation + 1) % 2] = {rows.size(), memory};
+  ++buffers.generation;
+}
+
+TEST_P(Memory, ABufferIsFoundAmongMany) {
+  NicJob job(2, plan());
+  const abi::NicBuffer whole = job.nic.buffers().tables[0].buffers[0];
+  constexpr std::size_t kPiece = 256, kPieces = 9;  // every second one is registered
+  std::vector<abi::NicBuffer> rows;
+  for (std::size_t i = 0; i < kPieces; ++i) {
+    abi::NicBuffer row = whole;
+    row.begin += 2 * i * kPiece;
+    row.nic += 2 * i * kPiece;
+    row.end = row.begin + kPiece;
+    rows.push_back(row);
+  }
+  std::vector<abi::NicBuffer> memory(rows.size());
+  publish(job.nic.buffers(), rows, memory.data());
+  const auto is_known = [&](std::size_t first, std::size_t bytes) {
+    return nic::find_local(job.domain(), job.nic.buffer() + first, bytes).is_known;
+  };
+  for (std::size_t i = 0; i < kPieces; ++i) {
+    const std::size_t first = 2 * i * kPiece;
+    EXPECT_EQ(nic::find_local(job.domain(), job.nic.buffer() + first + 3, 40).address,
+              whole.nic + first + 3);
+    EXPECT_TRUE(is_known(first, kPiece) && is_known(first + kPiece - 1, 1));
+    EXPECT_FALSE(is_known(first, kPiece + 1)) << "more than is registered";
+    EXPECT_FALSE(is_known(first + kPiece, 1)) << "between two";
+  }
+  EXPECT_FALSE(nic::find_local(job.domain(), job.nic.buffer() - 1, 1).is_known);
+}
+
+// Two registrations come while the buffer's row is read: its begin and end are the old ones, its
+// address in requests and its key another buffer's.
+TEST_P(Memory, AHalfChangedRowIsNotBelieved) {
+  NicJob job(2, plan());
+  abi::NicBuffers& buffers = job.nic.buffers();
+  abi::NicBufferTable& first = buffers.tables[0];
+  const abi::NicBuffer mine = first.buffers[0];
+  std::array<abi::NicBuffer, 2> odd{}, even{};
+  publish(buffers, {mine}, odd.data());
+  publish(buffers, {mine}, even.data());
+  abi::NicBuffer other = mine;
+  other.begin -= 4096;
+  other.end = mine.begin;
+  other.nic = 0xbad000;
+  other.lkey_be = abi::be32(0xbad);
+  bool has_changed = false;
+  {
+    const WatchOperations watch([&](simt::Operation, const void* address, std::size_t) {
+      if (has_changed || address != &even[0].nic) return;
+      has_changed = true;
+      publish(buffers, {other, mine}, odd.data());
+      publish(buffers, {other, mine}, even.data());
+    });
+    run_threads(1, [&] {
+      nic::put<1>(job.domain(), Thread{}, job.data<std::byte>(0, kThere), job.nic.buffer(), 1000, 1,
+                  Until::kLocal);
+    });
+  }
+  EXPECT_TRUE(has_changed);
+  EXPECT_EQ(job.nic.queue(1).consumer.status, 0u) << "the NIC refused the place";
+  EXPECT_EQ(job.nic.counts(1).requests, 1u) << "it was found at the second look";
+}
+
+// ---- Staging ------------------------------------------------------------------------------------
+
+std::size_t slots_in_use(NicJob& job) {
+  const abi::NicStaging& staging = job.nic.context()->staging;
+  return std::size_t(std::count(staging.busy, staging.busy + staging.slots, 1u));
+}
+
+NicPlan few_slots(NicPlan plan, std::uint32_t slots) {
+  plan.staging_slots = slots;
+  plan.staging_slot_bytes = 256;
+  return plan;
+}
+
+// More threads than slots, chunks that take turns in the halves of each, and sources that are
+// overwritten as soon as a put returns.
+TEST_P(Memory, SlotsThatAreAllInUseAreWaitedFor) {
+  NicJob job(2, few_slots(plan(), 2));
+  constexpr std::size_t kThreads = 24, kEach = 700;
+  std::vector<std::byte> wrong(kThreads);
+  run_threads(kThreads, [&] {
+    const unsigned me = exec::thread_rank();
+    std::byte source[kEach];
+    std::fill_n(source, kEach, std::byte(me + 1));
+    std::byte* const target = job.data<std::byte>(0, kThere + me * kEach);
+    nic::put<1>(job.domain(), Thread{}, target, source, kEach, 1, Until::kPosted);
+    std::fill_n(source, kEach, std::byte{0});
+    nic::quiet(job.domain());
+    nic::get(job.domain(), Thread{}, source, target, kEach, 1, Until::kPosted);
+    wrong[me] = std::byte(std::count(source, source + kEach, std::byte(me + 1)) != kEach);
+  });
+  EXPECT_EQ(wrong, std::vector<std::byte>(kThreads));
+  for (std::size_t i = 0; i < kThreads * kEach; ++i)
+    ASSERT_EQ(*job.data<std::byte>(1, kThere + i), std::byte(i / kEach + 1)) << i;
+  EXPECT_EQ(slots_in_use(job), 0u);
+}
+
+// The NIC may still read it.
+TEST_P(Memory, AGivenUpSlotStaysTaken) {
+  NicJob job(3, few_slots(plan(), 2));
+  job.context().wait_timeout_ns = 200'000'000;
+  const auto put_staged = [&](int pe) {
+    run_threads(1, [&] {
+      std::byte source[100] = {};
+      nic::put<1>(job.domain(), Thread{}, job.data<std::byte>(0, kThere), source, 100, pe,
+                  Until::kLocal);
+    });
+  };
+  job.nic.hold();
+  put_staged(1);
+  EXPECT_EQ(abi::nic_stop(job.nic.queue(1).consumer.status), abi::NicStop::kGaveUp);
+  EXPECT_EQ(slots_in_use(job), 1u);
+  job.nic.go_on();
+  job.context().wait_timeout_ns = wait_limit_ns();
+  put_staged(2);
+  EXPECT_EQ(job.nic.queue(2).consumer.status, 0u) << "the other slot serves other peers";
+  EXPECT_EQ(slots_in_use(job), 1u);
+}
+
+TEST_P(Memory, WithoutAFreeSlotAPutFailsInTime) {
+  NicJob job(3, few_slots(plan(), 1));
+  job.context().wait_timeout_ns = 200'000'000;
+  job.nic.context()->staging.busy[0] = 1;
+  std::byte source[100] = {};
+  run_threads(1, [&] {
+    nic::put<1>(job.domain(), Thread{}, job.data<std::byte>(0, kThere), source, 100, 1,
+                Until::kLocal);
+  });
+  EXPECT_EQ(job.job.error().claimed, 2u);
+  EXPECT_EQ(job.job.error().status, CHIMEX_ERR_TIMEOUT);
+  EXPECT_EQ(job.nic.counts(1).requests, 0u);
+  EXPECT_EQ(job.nic.queue(1).consumer.status, 0u) << "nobody waits for what it did not begin";
+}
+
+// ---- Long transfers -----------------------------------------------------------------------------
+
+struct Long {
+  NicJob job;
+  std::byte* here;
+  std::uint64_t nic;
+
+  // 8 GiB of addresses that nobody touches, registered.
+  explicit Long(const NicPlan& plan) : job(2, plan) {
+    constexpr std::uint64_t kBegin = 0x5000'0000'0000;
+    here = reinterpret_cast<std::byte*>(kBegin);
+    abi::NicBuffer& row = job.nic.buffers().tables[0].buffers[0];
+    row.begin = kBegin;
+    row.end = kBegin + 8 * kGiB;
+    nic = row.nic;
+    job.nic.note_only();
+  }
+  std::uint64_t there() {
+    return nic::remote_address(job.domain(), job.data<std::byte>(0, kThere), 1);
+  }
+  void expect_covered(unsigned opcode, std::uint64_t bytes, const char* what) {
+    std::uint64_t at = 0;
+    const auto parts = job.nic.noted();
+    for (const NullNic::Transfer& part : parts) {
+      if (part.opcode != opcode || part.local == 0) continue;  // the signal
+      EXPECT_LE(part.bytes, kGiB) << what;
+      EXPECT_EQ(part.remote, there() + at) << what;
+      EXPECT_EQ(part.local, nic + at) << what;
+      at += part.bytes;
+    }
+    EXPECT_EQ(at, bytes) << what << " of " << bytes;
+  }
+};
+
+constexpr std::uint64_t kLengths[] = {kGiB - 1, kGiB, kGiB + 1, 2 * kGiB, 5 * kGiB / 2 + 13};
+
+TEST_P(Memory, LongTransfersAreSplitWithoutGapOrOverlap) {
+  for (const std::uint64_t bytes : kLengths)
+    for (const bool is_put : {true, false}) {
+      Long far(plan());
+      unsigned doorbells = 0;
+      {
+        const WatchOperations watch([&](simt::Operation operation, const void*, std::size_t) {
+          doorbells += operation == simt::Operation::kMmioStore;
+        });
+        run_threads(1, [&] {
+          std::byte* const there = far.job.data<std::byte>(0, kThere);
+          if (is_put)
+            nic::put<1>(far.job.domain(), Thread{}, there, far.here, bytes, 1, Until::kLocal);
+          else
+            nic::get(far.job.domain(), Thread{}, far.here, there, bytes, 1, Until::kLocal);
+        });
+      }
+      far.expect_covered(is_put ? 0x08 : 0x10, bytes, is_put ? "put" : "get");
+      EXPECT_EQ(far.job.nic.noted().size(), (bytes + kGiB - 1) / kGiB);
+      EXPECT_EQ(doorbells, 1u) << "the last part rings for all";
+    }
+}
+
+TEST_P(Memory, TheSignalOfALongPutComesLast) {
+  for (const std::uint64_t bytes : kLengths) {
+    Long far(plan());
+    run_threads(1, [&] {
+      const auto signal =
+          nic::signal_update(far.job.domain(), far.job.data<std::uint64_t>(0), 9, false, 1);
+      nic::put_signal<1>(far.job.domain(), Thread{}, far.job.data<std::byte>(0, kThere), far.here,
+                         bytes, signal, 1, Until::kLocal);
+      nic::quiet(far.job.domain());
+    });
+    far.expect_covered(0x08, bytes, "put_signal");
+    EXPECT_EQ(far.job.nic.noted().back().bytes, 8u);
+    EXPECT_EQ(far.job.nic.noted().back().local, 0u) << "the signal";
+  }
+}
+
+IN_EACH_MODE(Memory);
+
+}  // namespace
+}  // namespace chime::tests

@@ -126,6 +126,12 @@ void read_nic_backend(const Variable& v, std::string_view text, Settings& s) {
       {{"auto", NicBackend::kAuto}, {"verbs", NicBackend::kVerbs}, {"devx", NicBackend::kDevx}});
 }
 
+void read_nic_relaxed_ordering(const Variable& v, std::string_view text, Settings& s) {
+  s.nic.ordering = parse_word<NicOrdering>(
+      v, text,
+      {{"auto", NicOrdering::kAuto}, {"on", NicOrdering::kRelaxed}, {"off", NicOrdering::kStrict}});
+}
+
 void read_nic_slots(const Variable& v, std::string_view text, Settings& s) {
   s.nic.slots = parse_power_of_two(v, text, 1, 64);
 }
@@ -236,6 +242,10 @@ constexpr Variable kVariables[] = {
     {"CHIME_NIC_BACKEND", "auto|verbs|devx", "auto",
      "How queue pairs are made: verbs objects, or firmware commands with one completion entry.",
      read_nic_backend},
+    {"CHIME_NIC_RELAXED_ORDERING", "auto|on|off", "auto",
+     "Whether data may reach this PE's heap out of order: it comes faster, and peers' fences wait "
+     "for it. auto: where the NIC says that it can.",
+     read_nic_relaxed_ordering},
     {"CHIME_NIC_SLOTS", "power of two, 1 to 64", "2",
      "Queue pairs to each peer; blocks of a kernel share them out.", read_nic_slots},
     {"CHIME_QP_DEPTH", "power of two, 128 to 32768", "1024",

@@ -169,6 +169,7 @@ class Filler {
         if (nic_.reaches(pe)) queue = describe_queue(nic_.queue_pair(pe, share.first_slot + slot));
         queue.pe = pe;
         queue.flags = flags_;
+        if (nic_.reaches(pe) && nic_.heap(pe).is_relaxed) queue.flags |= abi::kNicUnorderedData;
         queue.fetch = mine.fetch + index * (depth_ + 1);
         queue.fetch_nic = in_requests(queue.fetch);
         queue.fetch_lkey_be = scratch_key_be_;

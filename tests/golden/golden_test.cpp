@@ -38,7 +38,7 @@ void record_writes(Recording& recording) {
   const auto write = [&](std::uint32_t bytes, unsigned flags) {
     return TwoQueues::Request{IBV_WR_RDMA_WRITE,
                               q.address(kThere),
-                              q.data_rkey(),
+                              flags & IBV_SEND_INLINE ? q.strict_rkey() : q.data_rkey(),
                               q.address(kHere),
                               q.lkey(),
                               bytes,
@@ -50,7 +50,7 @@ void record_writes(Recording& recording) {
                            {write(bytes, IBV_SEND_INLINE)}, put(bytes));
   recording.like_libmlx5(
       "element of 8 B",
-      {{IBV_WR_RDMA_WRITE, q.address(kWord), q.data_rkey(), address_of(kValue), 0, 8,
+      {{IBV_WR_RDMA_WRITE, q.address(kWord), q.strict_rkey(), address_of(kValue), 0, 8,
         IBV_SEND_INLINE}},
       [&](nic::Domain d) { nic::p(d, reinterpret_cast<std::uint64_t*>(q.at(kWord)), kValue, 0); });
   recording.like_libmlx5(

@@ -38,7 +38,8 @@ CHIME_DEVICE std::uint64_t remote_address(Domain domain, const void* symmetric, 
 CHIME_DEVICE Remote remote_data(Domain domain, const void* symmetric, int pe) {
   return {remote_address(domain, symmetric, pe), domain.nic.peers[pe].rkey_be};
 }
-// A word of signals and atomics: what is sent to it never overtakes data.
+// A word of signals and atomics, or a small put, which may be a flag: what is sent to it never
+// overtakes data.
 CHIME_DEVICE Remote remote_word(Domain domain, const void* symmetric, int pe) {
   return {remote_address(domain, symmetric, pe), domain.nic.peers[pe].strict_rkey_be};
 }

@@ -43,12 +43,14 @@ CHIME_DEVICE Ticket write_inline(Domain domain, Group group, NicQueue& queue, co
 template <std::size_t kLeast, class Group>
 CHIME_DEVICE bool put(Domain domain, Group group, NicQueue& queue, void* dst, const void* src,
                       std::size_t bytes, int pe, Until until) {
-  const Remote remote = remote_data(domain, dst, pe);
   const auto* const from = static_cast<const std::byte*>(src);
   if (bytes <= abi::kInlineInTwoSegments) {
     const auto data = load_inline<kLeast>(from, static_cast<std::uint32_t>(bytes));
-    return write_inline(domain, group, queue, remote, static_cast<std::uint32_t>(bytes), data).ok();
+    return write_inline(domain, group, queue, remote_word(domain, dst, pe),
+                        static_cast<std::uint32_t>(bytes), data)
+        .ok();
   }
+  const Remote remote = remote_data(domain, dst, pe);
   const Local local = find_local(domain, src, bytes);
   if (!local.is_known) return staged_write(domain, group, queue, remote, from, bytes);
   const Ticket ticket =
@@ -93,7 +95,7 @@ CHIME_DEVICE void get(Domain domain, Group group, void* dst, const void* src, st
 template <class T>
 CHIME_DEVICE void p(Domain domain, T* dst, const T& value, int pe) {
   NicQueue& queue = queue_to(domain, pe);
-  const Ticket ticket = detail::write_inline(domain, Thread{}, queue, remote_data(domain, dst, pe),
+  const Ticket ticket = detail::write_inline(domain, Thread{}, queue, remote_word(domain, dst, pe),
                                              sizeof(T), inline_data_of(value));
   if (!ticket.ok()) leave_queue(domain, queue);
 }

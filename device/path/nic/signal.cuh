@@ -74,15 +74,16 @@ CHIME_DEVICE bool put_signal(Domain domain, Group group, NicQueue& queue, void* 
   if ((queue.flags & abi::kNicUnorderedWrites) != 0) {
     return signal_after_data<kLeast>(domain, group, queue, dst, src, bytes, signal, pe);
   }
-  const Remote remote = remote_data(domain, dst, pe);
   if (bytes <= abi::kInlineInTwoSegments) {
     const auto size = static_cast<std::uint32_t>(bytes);
     const auto data = load_inline<kLeast>(static_cast<const std::byte*>(src), size);
+    const Remote word = remote_word(domain, dst, pe);
     return submit_with_signal(
                domain, group, queue, signal,
-               [&](const Place& place) { put_inline_write(place, remote, size, data); })
+               [&](const Place& place) { put_inline_write(place, word, size, data); })
         .ok();
   }
+  const Remote remote = remote_data(domain, dst, pe);
   const Local local = find_local(domain, src, bytes);
   if (!local.is_known) {
     return signal_after_data<kLeast>(domain, group, queue, dst, src, bytes, signal, pe);

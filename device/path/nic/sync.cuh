@@ -25,7 +25,8 @@ CHIME_DEVICE NicQueue* drain_all(Domain domain, std::uint64_t first, std::uint64
 // Whether a queue keeps the order of what is sent to its peer, where it is the only way there.
 CHIME_DEVICE bool orders_itself(Domain domain, std::uint64_t queue, std::uint64_t bits_of_peer) {
   const NicQueue& first = domain.nic.queues[queue];
-  return exec::count_bits(bits_of_peer) < 2 && (first.flags & abi::kNicUnorderedWrites) == 0 &&
+  constexpr std::uint32_t kUnordered = abi::kNicUnorderedWrites | abi::kNicUnorderedData;
+  return exec::count_bits(bits_of_peer) < 2 && (first.flags & kUnordered) == 0 &&
          domain.ctx.peer_heap[first.pe] == nullptr;
 }
 

@@ -11,7 +11,7 @@
 namespace chime::host::mlx5 {
 namespace {
 
-constexpr std::uint32_t kVersion = 0x6e696301;  // changes with the fields below
+constexpr std::uint32_t kVersion = 0x6e696302;  // changes with the fields below
 
 struct Fixed {
   std::uint32_t version;
@@ -20,9 +20,10 @@ struct Fixed {
   std::uint32_t key, strict_key, psn;
   std::uint64_t heap, heap_bytes;
   std::uint32_t reads, slots;
+  std::uint32_t is_relaxed, reserved;
   std::uint64_t queue_pairs;
 };
-static_assert(std::is_trivially_copyable_v<Fixed> && sizeof(Fixed) == 72);
+static_assert(std::is_trivially_copyable_v<Fixed> && sizeof(Fixed) == 80);
 
 template <class T>
 void append(bootstrap::Bytes& bytes, const T* values, std::size_t count) {
@@ -40,6 +41,7 @@ bootstrap::Bytes write_card(const Card& card) {
   fixed.key = card.key;
   fixed.strict_key = card.strict_key;
   fixed.psn = card.psn;
+  fixed.is_relaxed = card.is_relaxed;
   fixed.heap = card.heap;
   fixed.heap_bytes = card.heap_bytes;
   fixed.reads = card.reads;
@@ -69,6 +71,7 @@ Card read_card(int pe, std::span<const std::byte> bytes) {
   card.key = fixed.key;
   card.strict_key = fixed.strict_key;
   card.psn = fixed.psn;
+  card.is_relaxed = fixed.is_relaxed != 0;
   card.reads = fixed.reads;
   card.slots = fixed.slots;
   card.qpn.resize(fixed.queue_pairs);

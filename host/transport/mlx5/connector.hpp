@@ -18,7 +18,8 @@ struct Card {
   std::uint64_t heap = 0;  // address of the heap's start in work requests
   std::uint64_t heap_bytes = 0;
   std::uint32_t key = 0;         // for data
-  std::uint32_t strict_key = 0;  // for signals and atomics
+  std::uint32_t strict_key = 0;  // for signals, atomics and small puts
+  bool is_relaxed = false;       // data may overtake data
   std::uint32_t psn = 0;         // first packet's number of all its queue pairs
   std::uint32_t reads = 0;       // reads and atomics on their way that it can answer
   std::uint32_t slots = 0;

@@ -145,6 +145,7 @@ void Device::read_capabilities() {
   if (!prm::cap::kCqOi.get(general_cap))
     why_no_devx_ = "the firmware cannot ignore completion queue overruns";
   capabilities_.most_blocks = 1u << std::min(prm::cap::kLogMaxQpSz.get(general_cap), 15u);
+  capabilities_.relaxed_ordering = prm::cap::kRelaxedOrderingWrite.get(general_cap);
   capabilities_.atomics = prm::cap::kAtomic.get(general_cap);
   constexpr std::uint32_t kAllForms = 0xf, kFourAndEightBytes = 0xc;
   capabilities_.extended_atomics =

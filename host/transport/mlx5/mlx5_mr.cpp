@@ -14,7 +14,15 @@ namespace {
 
 constexpr int kRemoteAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
                               IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
-constexpr int kDataAccess = kRemoteAccess | IBV_ACCESS_RELAXED_ORDERING;
+constexpr int kRelaxedAccess = kRemoteAccess | IBV_ACCESS_RELAXED_ORDERING;
+
+// Kernels that do not know the flag ignore it, and verbs does not tell: where firmware cannot be
+// asked, auto is strict.
+bool wants_relaxed(const Device& device) {
+  const NicOrdering ordering = device.options().ordering;
+  return ordering == NicOrdering::kAuto ? device.capabilities().relaxed_ordering
+                                        : ordering == NicOrdering::kRelaxed;
+}
 
 std::string locked_memory_limit() {
   rlimit limit{};
@@ -28,14 +36,16 @@ using Register = std::function<ibv_mr*(int access)>;
 
 struct Keys {
   MemoryKey data, strict;
-  explicit operator bool() const { return data && strict; }
+  bool is_relaxed = false;
+  explicit operator bool() const { return data && (strict || !is_relaxed); }
 };
 
 // Leaves errno as the call that failed set it.
-Keys register_twice(const Register& make) {
+Keys register_heap(bool is_relaxed, const Register& make) {
   Keys keys;
-  keys.data.reset(make(kDataAccess));
-  if (keys.data) keys.strict.reset(make(kRemoteAccess));
+  keys.is_relaxed = is_relaxed;
+  keys.data.reset(make(is_relaxed ? kRelaxedAccess : kRemoteAccess));
+  if (keys.data && is_relaxed) keys.strict.reset(make(kRemoteAccess));
   return keys;
 }
 
@@ -57,12 +67,13 @@ Keys register_twice(const Register& make) {
 }  // namespace
 
 RegisteredHeap::RegisteredHeap(const Device& device, Gpu& gpu, const DeviceMemory& heap) {
+  const bool is_relaxed = wants_relaxed(device);
   std::string tried;
   Keys keys;
   const DmaBuf exported = gpu.export_dma_buf(heap.address(), heap.bytes());
   const UniqueFd dma_buf(exported.fd);
   if (dma_buf) {
-    keys = register_twice([&](int access) {
+    keys = register_heap(is_relaxed, [&](int access) {
       return rdma_core().ibv_reg_dmabuf_mr(device.pd(), 0, heap.bytes(), kStart, dma_buf.get(),
                                            access);
     });
@@ -72,13 +83,14 @@ RegisteredHeap::RegisteredHeap(const Device& device, Gpu& gpu, const DeviceMemor
     tried = "no dma-buf: " + exported.why_not + "; ";
   }
   if (!keys) {
-    keys = register_twice([&](int access) {
+    keys = register_heap(is_relaxed, [&](int access) {
       return rdma_core().ibv_reg_mr_iova2(device.pd(), heap.address(), heap.bytes(), kStart,
                                           static_cast<unsigned>(access));
     });
     how_ = gpu.is_cpu() ? "host memory" : "nvidia-peermem";
   }
   if (!keys) fail_to_register(tried + "by address", errno, gpu.is_cpu(), heap.bytes());
+  if (is_relaxed) how_ += ", writes of data unordered";
   data_ = std::move(keys.data);
   strict_ = std::move(keys.strict);
 }

@@ -1,8 +1,9 @@
-// The symmetric heap as the NIC knows it: registered once, under two keys.
+// The symmetric heap as the NIC knows it.
 //
-// Writes of data may be reordered on the way to memory (relaxed ordering: PCIe and the CPU then
-// take them faster). Signals and atomics go under the second key, which keeps PCIe's order: they
-// never overtake data that was written before.
+// With relaxed ordering it has two keys. Writes under the one for data may pass each other on the
+// way to memory (PCIe and the CPU take them faster); signals, atomics and small puts go under the
+// strict one, which keeps PCIe's order: they never overtake data that was written before. Without
+// it, one key serves both.
 #pragma once
 
 #include <cstddef>
@@ -24,11 +25,12 @@ class RegisteredHeap {
   static constexpr std::uint64_t kStart = 0;
 
   std::uint32_t key() const { return data_->rkey; }  // equals the local key on mlx5
-  std::uint32_t strict_key() const { return strict_->rkey; }
+  std::uint32_t strict_key() const { return strict_ ? strict_->rkey : key(); }
+  bool is_relaxed() const { return strict_ != nullptr; }
   const std::string& how() const { return how_; }  // "dma-buf"
 
  private:
-  MemoryKey data_, strict_;
+  MemoryKey data_, strict_;  // strict_: null where data_ is strict itself
   std::string how_;
 };
 

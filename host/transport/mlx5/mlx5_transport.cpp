@@ -80,6 +80,7 @@ class Nic final : public Connectable {
     card.heap_bytes = heap_bytes_;
     card.key = heap_.key();
     card.strict_key = heap_.strict_key();
+    card.is_relaxed = heap_.is_relaxed();
     card.psn = psn_;
     card.reads = device_.capabilities().reads;
     card.slots = slots();
@@ -250,7 +251,7 @@ std::string Mlx5Transport::why_not(int pe) const {
 
 NicHeap Mlx5Transport::heap(int pe) const {
   const Card& card = parts_->nic->card_of(pe);
-  return {card.heap, card.heap_bytes, card.key, card.strict_key};
+  return {card.heap, card.heap_bytes, card.key, card.strict_key, card.is_relaxed != 0};
 }
 
 const QueuePairView& Mlx5Transport::queue_pair(int pe, unsigned slot) const {
@@ -263,7 +264,7 @@ bool Mlx5Transport::is_open() const { return parts_->nic != nullptr; }
 
 NicHeap Mlx5Transport::own_heap() const {
   const Card card = parts_->nic->card();
-  return {card.heap, card.heap_bytes, card.key, card.strict_key};
+  return {card.heap, card.heap_bytes, card.key, card.strict_key, card.is_relaxed != 0};
 }
 
 unsigned Mlx5Transport::slots() const { return parts_->nic ? parts_->nic->slots() : 0; }

@@ -35,6 +35,7 @@ struct NicHeap {
   std::uint64_t bytes = 0;
   std::uint32_t key = 0;         // remote key for data; of this PE's own heap the local key, too
   std::uint32_t strict_key = 0;  // for signals and atomics: they never overtake data
+  bool is_relaxed = false;       // data may overtake data
 };
 
 // Memory of the host that kernels use beside the queues (results of atomics, staging): registered

@@ -149,6 +149,7 @@ inline constexpr std::uint32_t kCurrent = 1;
 
 namespace cap {
 inline constexpr Field kLogMaxQpSz{0x10, 16, 8};
+inline constexpr Field kRelaxedOrderingWrite{0x1c, 23, 1};
 inline constexpr Field kCqeVersion{0x3c, 0, 4};
 inline constexpr Field kAtomic{0x40, 1, 1};
 inline constexpr Field kCqOi{0x44, 31, 1};

@@ -35,6 +35,7 @@ inline constexpr std::uint32_t kNicResult4Big = 1 << 1;  // 4-byte results land 
 inline constexpr std::uint32_t kNicResult8Big = 1 << 2;  // 8-byte results land big-endian
 inline constexpr std::uint32_t kNicFlushReads = 1 << 3;  // a CQE may overtake a read's data: DUMP
 inline constexpr std::uint32_t kNicUnorderedWrites = 1 << 4;  // a peer may see writes out of order
+inline constexpr std::uint32_t kNicUnorderedData = 1 << 5;    // only those under NicPeer::rkey_be
 
 inline constexpr unsigned kNicBatch = 32;  // WQEBBs after which a doorbell is rung in any case
 inline constexpr std::uint32_t kNicLeastDepth = 128;        // WQEBBs: see device/path/README.md
@@ -119,7 +120,7 @@ enum class NicPeerState : std::uint32_t {
 struct alignas(32) NicPeer {
   std::uint64_t heap;            // address of its heap's start in work requests
   std::uint32_t rkey_be;         // for data
-  std::uint32_t strict_rkey_be;  // for signals and atomics: never overtakes
+  std::uint32_t strict_rkey_be;  // for signals, atomics and small puts: never overtakes
   NicPeerState state;
   std::uint32_t reserved[3];
 };

@@ -19,6 +19,7 @@ Card some_card() {
   card.key = 11;
   card.strict_key = 12;
   card.psn = 0xabcdef;
+  card.is_relaxed = true;
   card.reads = 16;
   card.slots = 2;
   card.qpn = {5, 6, 7, 8};
@@ -35,6 +36,7 @@ TEST(Card, SurvivesTheWire) {
   EXPECT_EQ(card.key, 11u);
   EXPECT_EQ(card.strict_key, 12u);
   EXPECT_EQ(card.psn, 0xabcdefu);
+  EXPECT_TRUE(card.is_relaxed);
   EXPECT_EQ(card.reads, 16u);
   EXPECT_EQ(card.slots, 2u);
   EXPECT_EQ(card.qpn, sent.qpn);

@@ -226,6 +226,10 @@ void has_a_table(const NicOptions& options) {
     const bool is_host = nic == table.host();
     abi::NicQueue& queue = nic->queues[abi::nic_queue_index(nic->slots, 0, std::uint32_t(peer))];
     EXPECT(queue.pe == peer && queue.depth == options.queue_depth);
+    // The softnic does not say that it reorders.
+    const bool is_relaxed = options.ordering == NicOrdering::kRelaxed;
+    EXPECT(((queue.flags & abi::kNicUnorderedData) != 0) == is_relaxed);
+    EXPECT((nic->peers[peer].rkey_be != nic->peers[peer].strict_rkey_be) == is_relaxed);
     EXPECT(nic->peers[peer].state == abi::NicPeerState::kUsable);
     EXPECT(nic->heap.end - nic->heap.begin == kHeapBytes && nic->buffers->tables[0].count == 0);
     TablePoster poster{*nic, queue};

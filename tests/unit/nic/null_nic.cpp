@@ -329,6 +329,8 @@ unsigned NullNic::carry_out(Queue& queue, const Wqe& wqe) {
     const bool is_inline = (wqe.word(32) >> 31) != 0;
     std::byte* const far = remote(there, rkey, bytes, pe);
     if (!far) return kRemoteAccess;
+    if (is_inline && rkey != kStrictKey + static_cast<std::uint32_t>(pe))
+      complain(queue, "a small put, which may be a flag, with a key that lets it overtake");
     if (is_inline) return copy_whole(far, wqe.bytes.data() + 36, bytes), 0;
     std::byte* const near = local(wqe.long_word(40), wqe.word(36), bytes);
     if (!near) return kLocalProtection;

@@ -248,6 +248,43 @@ TEST_P(Operations, PutSignalOnUnorderedWritesWaitsForItsData) {
   EXPECT_EQ(*other.data<std::uint64_t>(1, 8), 1u);
 }
 
+// Data under the relaxed key may pass other data, but never a signal.
+TEST_P(Operations, FenceWaitsWhereDataMayArriveOutOfOrder) {
+  for (const bool is_ordered : {true, false}) {
+    NicPlan changed = plan();
+    if (!is_ordered) changed.flags |= abi::kNicUnorderedData;
+    NicJob other(2, changed);
+    std::uint64_t completed = 0;
+    run_threads(1, [&] {
+      nic::put<1>(other.domain(), Thread{}, other.data<std::byte>(0, kThere),
+                  other.data<std::byte>(0), 100, 1, Until::kPosted);
+      nic::fence(other.domain());
+      completed = other.nic.queue(1).consumer.done;
+      nic::quiet(other.domain());
+    });
+    EXPECT_EQ(completed, is_ordered ? 0u : 1u);
+  }
+}
+
+TEST_P(Operations, ASignalIsPostedWithUnorderedData) {
+  NicPlan unordered = plan();
+  unordered.flags |= abi::kNicUnorderedData;
+  NicJob other(2, unordered);
+  other.nic.hold();
+  std::uint64_t posted = 0;
+  run_threads(1, [&] {
+    nic::put_signal<1>(
+        other.domain(), Thread{}, other.data<std::byte>(0, kThere), other.data<std::byte>(0), 100,
+        nic::signal_update(other.domain(), other.data<std::uint64_t>(0, 8), 1, false, 1), 1,
+        Until::kPosted);
+    posted = other.nic.queue(1).producer.posted;
+    other.nic.go_on();
+    nic::quiet(other.domain());
+  });
+  EXPECT_EQ(posted, 2u);
+  EXPECT_EQ(*other.data<std::uint64_t>(1, 8), 1u);
+}
+
 TEST_P(Operations, ReadsAreFlushedWhereCompletionsMayOvertakeThem) {
   NicPlan flushing = plan();
   flushing.flags |= abi::kNicFlushReads;

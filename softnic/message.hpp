@@ -59,6 +59,13 @@ class Message {
     return {static_cast<const std::byte*>(at), a->len};
   }
 
+  // Whether an input attribute holds nothing but zeros behind its first `known` bytes.
+  bool is_zero_behind(std::size_t known, unsigned id) const {
+    const auto all = bytes(id);
+    const auto tail = all.subspan(std::min(known, all.size()));
+    return std::ranges::all_of(tail, [](std::byte b) { return b == std::byte{}; });
+  }
+
   // An input structure; zero-filled where the program's is shorter.
   template <class T>
   T in(unsigned id) const {

@@ -31,6 +31,10 @@ struct Call {
   int refusal(unsigned id) const {
     return message.has(id) && !handles.find(message.handle(id), file) ? ENOENT : EINVAL;
   }
+  // EBADF where attribute `id` names something else than an event channel; it may be absent.
+  int check_channel(unsigned id) const {
+    return message.has(id) && !device.channel(message.fd(id)) ? EBADF : 0;
+  }
 };
 
 // Every handler returns 0 or an error number, as the kernel does.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <cstddef>
 
 #include "identity.hpp"
 #include "path.hpp"
@@ -17,6 +18,8 @@
 
 namespace softnic {
 namespace {
+
+constexpr std::uint32_t kNoBfreg = 1u << 31;  // the kernel has none to give away
 
 bool is_service(std::uint64_t type) {
   switch (type) {
@@ -31,6 +34,41 @@ bool is_service(std::uint64_t type) {
     default:
       return false;
   }
+}
+
+// Flags of the kernel's own. SQ_SIG_ALL is for the library, which then asks for every completion.
+// Two more are for datagrams and say what the device has no capability for; the rest is for raw
+// packets, and connected services take none.
+int check_create_flags(const Message& m, Transport transport) {
+  constexpr std::uint64_t kOfDatagrams =
+      IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK | IB_UVERBS_QP_CREATE_PCI_WRITE_END_PADDING;
+  const std::uint64_t flags =
+      m.number(UVERBS_ATTR_CREATE_QP_FLAGS) & ~std::uint64_t{IB_UVERBS_QP_CREATE_SQ_SIG_ALL};
+  if (flags != 0 && (transport != Transport::kUd || flags & ~kOfDatagrams)) return EINVAL;
+  return flags != 0 || m.has(UVERBS_ATTR_CREATE_QP_SOURCE_QPN) ? EOPNOTSUPP : 0;
+}
+
+// mlx5's own part. Libraries that take doorbell pages one by one (get_context) name the queue
+// pair's by its number; scattering to completions is a wish. What else there is to ask for needs a
+// capability that the device does not have.
+int check_driver_part(const Message& m, const mlx5_ib_create_qp& driver) {
+  constexpr std::uint32_t kWishes = MLX5_QP_FLAG_SCATTER_CQE | MLX5_QP_FLAG_ALLOW_SCATTER_CQE;
+  constexpr std::uint32_t kNoUserIndex = 0xffffff;
+  if (m.bytes(UVERBS_ATTR_UHW_IN).size() < offsetof(mlx5_ib_create_qp, ece_options)) return EINVAL;
+  if (!m.is_zero_behind(offsetof(mlx5_ib_create_qp, reserved), UVERBS_ATTR_UHW_IN)) return EINVAL;
+  if ((driver.flags & ~kWishes) != MLX5_QP_FLAG_UAR_PAGE_INDEX) return EINVAL;
+  return driver.uidx >= kNoUserIndex ? EINVAL : 0;
+}
+
+// The rings that the library says it has laid out must be those that the program asked for.
+bool are_sizes_sane(const QueuePair& qp, const ib_uverbs_qp_cap& wanted) {
+  const auto is_power = [](std::uint32_t n) { return n == 0 || std::has_single_bit(n); };
+  if (!is_power(qp.send_blocks) || qp.send_blocks > identity::kMaxWr) return false;
+  if (!is_power(qp.receive_entries) || qp.receive_entries > identity::kMaxWr) return false;
+  if (wanted.max_recv_wr > identity::kMaxWr) return false;
+  const bool receives = wanted.max_recv_wr != 0 && qp.srqn == 0;
+  if (!receives) return qp.receive_entries == 0 && qp.receive_shift == 0;
+  return qp.receive_entries != 0 && qp.receive_shift >= 4 && qp.receive_shift <= 10;
 }
 
 bool transport_of(std::uint64_t type, Transport& transport) {
@@ -105,6 +143,10 @@ int take_named(Call& call, QueuePair& qp) {
   if (!refusal) refusal = take(Kind::kCq, UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE, qp.receive_cqn);
   if (!refusal && call.message.has(UVERBS_ATTR_CREATE_QP_SRQ_HANDLE))
     refusal = take(Kind::kSrq, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE, qp.srqn);
+  for (const unsigned none :
+       {UVERBS_ATTR_CREATE_QP_XRCD_HANDLE, UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE})
+    if (!refusal && call.message.has(none)) refusal = call.refusal(none);
+  if (!refusal) refusal = call.check_channel(UVERBS_ATTR_CREATE_QP_EVENT_FD);
   return refusal;
 }
 
@@ -113,11 +155,14 @@ int take_named(Call& call, QueuePair& qp) {
 int create_qp(Call& call) {
   const Message& m = call.message;
   const auto driver = m.in<mlx5_ib_create_qp>(UVERBS_ATTR_UHW_IN);
+  const auto capabilities = m.in<ib_uverbs_qp_cap>(UVERBS_ATTR_CREATE_QP_CAP);
   QueuePair qp;
   const std::uint64_t type = m.number(UVERBS_ATTR_CREATE_QP_TYPE);
   if (!is_service(type)) return EINVAL;
   if (!transport_of(type, qp.transport)) return EOPNOTSUPP;
   if (const int refusal = take_named(call, qp)) return refusal;
+  if (const int refusal = check_driver_part(m, driver)) return refusal;
+  if (const int refusal = check_create_flags(m, qp.transport)) return refusal;
   qp.owner.file = call.file;
   qp.owner.user_handle = m.number(UVERBS_ATTR_CREATE_QP_USER_HANDLE);
   qp.user_index = driver.uidx;
@@ -125,26 +170,24 @@ int create_qp(Call& call) {
   qp.receive_entries = driver.rq_wqe_count;
   qp.receive_shift = driver.rq_wqe_shift;
   qp.send_blocks = driver.sq_wqe_count;
-  if (qp.receive_entries > identity::kMaxWr || qp.receive_shift > 10) return EINVAL;
+  if (!are_sizes_sane(qp, capabilities)) return EINVAL;
   const std::uint64_t receive_bytes = std::uint64_t{qp.receive_entries} << qp.receive_shift;
+  const std::uint64_t ring_bytes = receive_bytes + std::uint64_t{qp.send_blocks} * kBlock;
   qp.receive_ring = reinterpret_cast<std::byte*>(driver.buf_addr);
   qp.send_ring = reinterpret_cast<std::byte*>(driver.buf_addr + receive_bytes);
   qp.records = reinterpret_cast<std::uint32_t*>(driver.db_addr);
-  const bool powers = (qp.send_blocks == 0 || std::has_single_bit(qp.send_blocks)) &&
-                      (qp.receive_entries == 0 || std::has_single_bit(qp.receive_entries));
-  if (!powers || qp.send_blocks > identity::kMaxWr) return EINVAL;
-  const std::uint64_t ring_bytes = receive_bytes + std::uint64_t{qp.send_blocks} * kBlock;
   if (!can_pin(driver.buf_addr, ring_bytes, Use::kRead)) return EFAULT;
+  if (driver.buf_addr % kBlock != 0) return EINVAL;
   if (!can_pin_record(driver.db_addr)) return EFAULT;
+  if (!call.device.has_uar(qp.uar_page)) return EINVAL;
   const QueuePair* made = call.device.add_qp(std::move(qp));
   if (!made) return ENOMEM;
-  const auto capabilities = m.in<ib_uverbs_qp_cap>(UVERBS_ATTR_CREATE_QP_CAP);
   call.message.set_handle(UVERBS_ATTR_CREATE_QP_HANDLE,
                           call.handles.add(Kind::kQp, made->qpn, call.file));
   call.message.out(UVERBS_ATTR_CREATE_QP_RESP_CAP, capabilities);
   call.message.out(UVERBS_ATTR_CREATE_QP_RESP_QP_NUM, made->qpn);
   mlx5_ib_create_qp_resp r{};
-  r.bfreg_index = driver.bfreg_index;
+  r.bfreg_index = kNoBfreg;
   call.message.out(UVERBS_ATTR_UHW_OUT, r);
   return 0;
 }

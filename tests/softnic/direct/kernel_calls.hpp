@@ -83,6 +83,8 @@ struct Objects {
   ibv_srq* srq = make_srq();
   std::unique_ptr<Endpoint> verbs = make_verbs_endpoint({"", false, false, 64}, with_srq());
   DevxEndpoint devx{{"", true, false, 64}, Options{}};
+  Owned<mlx5dv_devx_uar> doorbells{
+      check(mlx5dv_devx_alloc_uar(Hca::instance().context(), MLX5DV_UAR_ALLOC_TYPE_BF), "uar")};
   std::unique_ptr<Endpoint> fresh = make_verbs_endpoint({"", false, false, 64}, Options{});
   alignas(kPage) std::uint8_t memory[4 * kPage] = {};
   std::uint32_t pd = Hca::instance().pd()->handle;
@@ -184,9 +186,12 @@ inline int make_qp(
   driver.sq_wqe_count = 16;
   driver.rq_wqe_count = 16;
   driver.rq_wqe_shift = 6;
+  driver.flags = MLX5_QP_FLAG_UAR_PAGE_INDEX;
+  driver.bfreg_index = o.doorbells->page_id;
   spoil_driver(driver);
   const std::uint32_t cq = o.verbs->verbs_send_cq()->handle;
-  const ib_uverbs_qp_cap capabilities{};
+  ib_uverbs_qp_cap capabilities{};
+  capabilities.max_send_wr = capabilities.max_recv_wr = 16;
   KernelMessage m(UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE);
   m.handle(UVERBS_ATTR_CREATE_QP_HANDLE, 0)
       .handle(UVERBS_ATTR_CREATE_QP_PD_HANDLE, o.pd)

@@ -1,6 +1,7 @@
 #include "gpu_memory.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <atomic>
 #include <cstring>
@@ -36,6 +37,18 @@ struct Driver {
   Result (*write32)(Stream stream, Address at, std::uint32_t value, unsigned flags);
   Result (*write64)(Stream stream, Address at, std::uint64_t value, unsigned flags);
 };
+
+// How many the process has ever loaded. Asking for one by its name looks through every folder where
+// it could be, which took more time than the rest of a call to the kernel.
+unsigned long long libraries_loaded() {
+  unsigned long long count = 0;
+  const auto take = [](dl_phdr_info* info, std::size_t, void* to) {
+    *static_cast<unsigned long long*>(to) = info->dlpi_adds;
+    return 1;  // each tells the same
+  };
+  ::dl_iterate_phdr(take, &count);
+  return count;
+}
 
 const Driver* load_driver() {
   void* library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
@@ -170,7 +183,12 @@ std::multimap<Address, Held>& held() {
 }  // namespace
 
 void find_gpu_driver() {
-  if (!driver()) the_driver.store(load_driver(), std::memory_order_release);
+  static std::atomic<unsigned long long> seen{0};
+  if (driver()) return;
+  const unsigned long long now = libraries_loaded();
+  if (seen.load(std::memory_order_acquire) == now) return;
+  the_driver.store(load_driver(), std::memory_order_release);
+  seen.store(now, std::memory_order_release);  // behind it: who sees this sees the driver
 }
 
 bool is_gpu_memory(std::uint64_t address) {

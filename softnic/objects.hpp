@@ -93,7 +93,8 @@ struct CompletionQueue {
   std::uint32_t uar_page = 0;
   bool collapsed = false;  // every completion goes to entry 0
   bool overrun_ignored = false;
-  bool overrun = false;  // an overrun happened: the queue is dead, as on hardware
+  bool real_time = false;  // asked for the time of day in completions: no queue pair may use it
+  bool overrun = false;    // an overrun happened: the queue is dead, as on hardware
   Owner owner;
   int channel = -1;  // read end of its completion channel, -1 without one
   std::uint32_t arm_seen =

@@ -14,8 +14,6 @@
 namespace softnic {
 namespace {
 
-int nothing(Call&) { return 0; }
-
 // ---- the older write commands, wrapped in an ioctl
 
 constexpr std::uint32_t extended(std::uint32_t command) {
@@ -55,7 +53,7 @@ constexpr WriteCommand kWriteCommands[] = {
     {IB_USER_VERBS_CMD_QUERY_SRQ, "QUERY_SRQ", sizeof(ib_uverbs_query_srq),
      sizeof(ib_uverbs_query_srq_resp), query_srq},
     {extended(IB_USER_VERBS_EX_CMD_MODIFY_CQ), "MODIFY_CQ_EX", sizeof(ib_uverbs_ex_modify_cq), 0,
-     nothing},  // moderation: events are never moderated
+     modify_cq},
 };
 
 // libibverbs finds out by the ENOSPC of an empty one whether commands may come this way.

@@ -55,6 +55,7 @@ std::uint32_t events_read(Device& device, int channel, std::size_t record_bytes,
 std::uint32_t async_events_read(Device& device, const Owner& owner);
 
 int create_cq(Call& call);
+int modify_cq(Call& call);
 int destroy_cq(Call& call);
 bool is_cq_in_use(Device& device, std::uint32_t cqn);
 

@@ -5,8 +5,10 @@
 #include <rdma/mlx5-abi.h>
 
 #include <cerrno>
+#include <cstddef>
 
 #include "identity.hpp"
+#include "log.hpp"
 #include "settings.hpp"
 #include "uverbs_call.hpp"
 
@@ -62,9 +64,31 @@ ib_uverbs_query_port_resp port_attributes() {
   return r;
 }
 
+// What the program's library can do. One that wants all its doorbell pages at once, or completions
+// as they were before ConnectX-4, would misread what comes.
+int check_library(const Message& m) {
+  using Request = mlx5_ib_alloc_ucontext_req_v2;
+  constexpr std::uint32_t kRegistersOfAPage = 2;
+  const auto library = m.in<Request>(UVERBS_ATTR_UHW_IN);
+  const std::size_t bytes = m.bytes(UVERBS_ATTR_UHW_IN).size();
+  if (bytes != sizeof(mlx5_ib_alloc_ucontext_req) && bytes < offsetof(Request, max_cqe_version))
+    return EINVAL;
+  if (library.flags & ~std::uint32_t{MLX5_IB_ALLOC_UCTX_DEVX}) return EOPNOTSUPP;
+  if (library.comp_mask || library.reserved0 || library.reserved1 || library.reserved2)
+    return EOPNOTSUPP;
+  const std::uint32_t registers =
+      (library.total_num_bfregs + kRegistersOfAPage - 1) / kRegistersOfAPage * kRegistersOfAPage;
+  if (library.num_low_latency_bfregs > registers - 1) return EINVAL;
+  if (library.lib_caps & MLX5_LIB_CAP_DYN_UAR && library.max_cqe_version >= 1) return 0;
+  SOFTNIC_LOG_AT(1,
+                 "softnic: this libmlx5 is too old: it does not take doorbell pages one by one\n");
+  return EOPNOTSUPP;
+}
+
 }  // namespace
 
 int get_context(Call& call) {
+  if (const int refusal = check_library(call.message)) return refusal;
   const std::uint32_t completion_vectors = identity::kCompletionVectors;
   const std::uint64_t core_support = 0;
   call.message.out(UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, completion_vectors);
@@ -102,6 +126,12 @@ int query_device(Call& call) {
 }
 
 int query_device_ex(Call& call) {
+  const Message& m = call.message;
+  const auto wanted = m.in<ib_uverbs_ex_query_device>(UVERBS_ATTR_CORE_IN);
+  const std::size_t room = m.out_size(UVERBS_ATTR_UHW_OUT);
+  if (wanted.comp_mask || wanted.reserved) return EINVAL;
+  if (room != 0 && room < offsetof(mlx5_ib_query_device_resp, tso_caps)) return EINVAL;
+  if (!m.is_zero_behind(0, UVERBS_ATTR_UHW_IN)) return EINVAL;
   ib_uverbs_ex_query_device_resp r{};
   r.base = device_attributes();
   r.response_length = sizeof r;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 
 #include "identity.hpp"
 #include "path.hpp"
@@ -82,6 +83,8 @@ int create_ah(Call& call) {
   if (pdn == 0 || a.attr.port_num != 1) return EINVAL;
   if (settings().ethernet && !a.attr.is_global) return EINVAL;
   if (a.attr.is_global && a.attr.grh.sgid_index >= gids_in_use()) return EINVAL;
+  const std::size_t room = call.message.out_size(UVERBS_ATTR_UHW_OUT);
+  if (settings().ethernet && room < offsetof(mlx5_ib_create_ah_resp, reserved)) return EINVAL;
   ib_uverbs_create_ah_resp r{};
   r.ah_handle = call.handles.add(Kind::kAh, pdn, call.file);
   call.message.out(UVERBS_ATTR_CORE_OUT, &r, 4);

@@ -171,6 +171,8 @@ int create_qp(Call& call) {
   qp.receive_shift = driver.rq_wqe_shift;
   qp.send_blocks = driver.sq_wqe_count;
   if (!are_sizes_sane(qp, capabilities)) return EINVAL;
+  for (const std::uint32_t cqn : {qp.send_cqn, qp.receive_cqn})
+    if (call.device.cq(cqn)->real_time) return EOPNOTSUPP;
   const std::uint64_t receive_bytes = std::uint64_t{qp.receive_entries} << qp.receive_shift;
   const std::uint64_t ring_bytes = receive_bytes + std::uint64_t{qp.send_blocks} * kBlock;
   qp.receive_ring = reinterpret_cast<std::byte*>(driver.buf_addr);
@@ -206,11 +208,23 @@ int destroy_qp(Call& call) {
   return 0;
 }
 
+// mlx5's own part, which may be absent.
+int check_driver_part_of_modify(const Message& m) {
+  const std::size_t bytes = m.bytes(UVERBS_ATTR_UHW_IN).size();
+  const auto driver = m.in<mlx5_ib_modify_qp>(UVERBS_ATTR_UHW_IN);
+  if (bytes == 0) return 0;
+  if (bytes < sizeof driver) return EINVAL;
+  const bool clean = m.is_zero_behind(sizeof driver, UVERBS_ATTR_UHW_IN) && !driver.comp_mask &&
+                     !driver.burst_info.reserved;
+  return clean ? 0 : EOPNOTSUPP;
+}
+
 int modify_qp(Call& call) {
   const auto m = call.message.in<ib_uverbs_modify_qp>(UVERBS_ATTR_CORE_IN);
   QueuePair* qp = call.device.qp(call.number(Kind::kQp, m.qp_handle));
   if (!qp) return EINVAL;
   if (m.attr_mask & ~kKnownAttributes) return EOPNOTSUPP;
+  if (const int refusal = check_driver_part_of_modify(call.message)) return refusal;
   const QpState to = m.attr_mask & kAttrState ? static_cast<QpState>(m.qp_state) : qp->state;
   const QpState from =
       m.attr_mask & kAttrCurState ? static_cast<QpState>(m.cur_qp_state) : qp->state;

@@ -12,15 +12,47 @@
 #include "uverbs_call.hpp"
 
 namespace softnic {
+namespace {
+
+// Only plain ones. The others need an extended domain, which nobody has, or a capability for
+// matching tags.
+int check_type(const Call& call) {
+  const Message& m = call.message;
+  switch (m.number(UVERBS_ATTR_CREATE_SRQ_TYPE)) {
+    case IB_UVERBS_SRQT_BASIC:
+      return 0;
+    case IB_UVERBS_SRQT_XRC:
+      return ENOENT;
+    case IB_UVERBS_SRQT_TM:
+      return m.has(UVERBS_ATTR_CREATE_SRQ_CQ_HANDLE) && m.has(UVERBS_ATTR_CREATE_SRQ_MAX_NUM_TAGS)
+                 ? EINVAL
+                 : ENOENT;
+    default:
+      return EINVAL;
+  }
+}
+
+// mlx5's own part. A short one is as one that ends in zeros.
+int check_driver_part(const Message& m, const mlx5_ib_create_srq& driver) {
+  constexpr std::uint32_t kSignature = 1;
+  if (driver.reserved0 || driver.reserved1 || driver.flags & kSignature) return EINVAL;
+  return m.is_zero_behind(sizeof driver, UVERBS_ATTR_UHW_IN) ? 0 : EINVAL;
+}
+
+}  // namespace
+
 int create_srq(Call& call) {
   const Message& m = call.message;
   const auto driver = m.in<mlx5_ib_create_srq>(UVERBS_ATTR_UHW_IN);
   const auto wanted = static_cast<std::uint32_t>(m.number(UVERBS_ATTR_CREATE_SRQ_MAX_WR));
   const auto sges = static_cast<std::uint32_t>(m.number(UVERBS_ATTR_CREATE_SRQ_MAX_SGE));
-  if (wanted >= identity::kMaxWr || sges > identity::kMaxSrqSge) return EINVAL;
   SharedReceiveQueue srq;
   srq.pd = call.named(Kind::kPd, UVERBS_ATTR_CREATE_SRQ_PD_HANDLE);
   if (srq.pd == 0) return call.refusal(UVERBS_ATTR_CREATE_SRQ_PD_HANDLE);
+  if (const int refusal = check_type(call)) return refusal;
+  if (const int refusal = call.check_channel(UVERBS_ATTR_CREATE_SRQ_EVENT_FD)) return refusal;
+  if (wanted >= identity::kMaxWr || sges > identity::kMaxSrqSge) return EINVAL;
+  if (const int refusal = check_driver_part(m, driver)) return refusal;
   srq.entries = std::bit_ceil(wanted + 1);
   srq.stride = std::bit_ceil(
       static_cast<std::uint32_t>(std::max<std::size_t>(32, kSegment + kSegment * sges)));

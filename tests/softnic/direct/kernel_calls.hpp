@@ -165,6 +165,8 @@ inline int make_cq(
   driver.buf_addr = o.here;
   driver.db_addr = o.here + kPage;
   driver.cqe_size = 64;
+  driver.flags = MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX;
+  driver.uar_page_index = static_cast<std::uint16_t>(o.doorbells->page_id);
   spoil_driver(driver);
   KernelMessage m(UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE);
   m.handle(UVERBS_ATTR_CREATE_CQ_HANDLE, 0)
@@ -174,7 +176,9 @@ inline int make_cq(
       .pointer(UVERBS_ATTR_CREATE_CQ_RESP_CQE, command_answer, 4)
       .structure(UVERBS_ATTR_UHW_IN, driver);
   spoil(m);
-  return m.send();
+  const int error = m.send();
+  if (!error) check_zero(destroy_cq(m.value(UVERBS_ATTR_CREATE_CQ_HANDLE)), "CQ_DESTROY");
+  return error;
 }
 
 inline int make_qp(
@@ -210,11 +214,12 @@ inline int make_qp(
   return error;
 }
 
-// The queue pair `of` goes to `state` with the attributes in `mask`; everything in `m` may be
-// spoilt.
+// The queue pair `of` goes to `state` with the attributes in `mask`; everything in `m` and in the
+// message may be spoilt.
 inline int modify(
     Endpoint& of, unsigned state, std::uint32_t mask,
-    const std::function<void(ib_uverbs_modify_qp&)>& spoil = [](auto&) {}) {
+    const std::function<void(ib_uverbs_modify_qp&)>& spoil = [](auto&) {},
+    const Spoil& spoil_message = [](KernelMessage&) {}) {
   ib_uverbs_modify_qp m{};
   m.qp_handle = of.verbs_qp()->handle;
   m.attr_mask = mask | IBV_QP_STATE;
@@ -227,7 +232,9 @@ inline int modify(
   m.dest.sgid_index = path.grh.sgid_index;
   std::memcpy(m.dest.dgid, path.grh.dgid.raw, 16);
   spoil(m);
-  return write_command(IB_USER_VERBS_CMD_MODIFY_QP, m).send();
+  KernelMessage message = write_command(IB_USER_VERBS_CMD_MODIFY_QP, m);
+  spoil_message(message);
+  return message.send();
 }
 inline constexpr unsigned kInit = IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
 inline constexpr unsigned kRtr = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
@@ -241,10 +248,13 @@ inline int modify_srq(Objects& o, std::uint32_t mask, std::uint32_t limit) {
   return write_command(IB_USER_VERBS_CMD_MODIFY_SRQ, m).send();
 }
 
-inline int make_srq(Objects& o, const Spoil& spoil) {
+inline int make_srq(
+    Objects& o, const Spoil& spoil,
+    const std::function<void(mlx5_ib_create_srq&)>& spoil_driver = [](auto&) {}) {
   mlx5_ib_create_srq driver{};
   driver.buf_addr = o.here;
   driver.db_addr = o.here + 2 * kPage;
+  spoil_driver(driver);
   KernelMessage m(UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE);
   m.handle(UVERBS_ATTR_CREATE_SRQ_HANDLE, 0)
       .handle(UVERBS_ATTR_CREATE_SRQ_PD_HANDLE, o.pd)
@@ -260,13 +270,58 @@ inline int make_srq(Objects& o, const Spoil& spoil) {
   return m.send();
 }
 
-inline int make_ah(Objects& o, const std::function<void(ib_uverbs_create_ah&)>& spoil) {
+inline int make_ah(Objects& o, const std::function<void(ib_uverbs_create_ah&)>& spoil,
+                   std::size_t room = sizeof(mlx5_ib_create_ah_resp)) {
   ib_uverbs_create_ah a{};
   a.pd_handle = o.pd;
   a.attr.port_num = 1;
   a.attr.is_global = Hca::instance().is_ethernet();
   spoil(a);
-  return write_command(IB_USER_VERBS_CMD_CREATE_AH, a).send();
+  return write_command(IB_USER_VERBS_CMD_CREATE_AH, a)
+      .pointer(UVERBS_ATTR_UHW_OUT, command_answer + 256, room)
+      .send();
+}
+
+// A library says what it can do and asks for a context.
+inline int get_context(const std::function<void(mlx5_ib_alloc_ucontext_req_v2&)>& spoil,
+                       std::size_t bytes = sizeof(mlx5_ib_alloc_ucontext_req_v2)) {
+  mlx5_ib_alloc_ucontext_req_v2 library{};
+  library.total_num_bfregs = 16;
+  library.num_low_latency_bfregs = 4;
+  library.flags = MLX5_IB_ALLOC_UCTX_DEVX;
+  library.max_cqe_version = 1;
+  library.lib_caps = MLX5_LIB_CAP_4K_UAR | MLX5_LIB_CAP_DYN_UAR;
+  spoil(library);
+  KernelMessage m(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_GET_CONTEXT);
+  m.pointer(UVERBS_ATTR_UHW_IN, &library, bytes)
+      .pointer(UVERBS_ATTR_UHW_OUT, command_answer, sizeof(mlx5_ib_alloc_ucontext_resp));
+  if (bytes <= 8) std::memcpy(&m.raw(UVERBS_ATTR_UHW_IN).data, &library, bytes);
+  return m.send();
+}
+
+inline int query_device(
+    const std::function<void(ib_uverbs_ex_query_device&)>& spoil,
+    const Spoil& spoil_message = [](KernelMessage&) {}) {
+  ib_uverbs_ex_query_device q{};
+  spoil(q);
+  std::uint64_t word;
+  std::memcpy(&word, &q, sizeof word);
+  KernelMessage m(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE);
+  m.number(UVERBS_ATTR_WRITE_CMD,
+           IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_QUERY_DEVICE)
+      .number(UVERBS_ATTR_CORE_IN, word)
+      .pointer(UVERBS_ATTR_CORE_OUT, command_answer, sizeof(ib_uverbs_ex_query_device_resp))
+      .pointer(UVERBS_ATTR_UHW_OUT, command_answer, sizeof(mlx5_ib_query_device_resp));
+  spoil_message(m);
+  return m.send();
+}
+
+inline int moderate(Objects& o, const std::function<void(ib_uverbs_ex_modify_cq&)>& spoil) {
+  ib_uverbs_ex_modify_cq m{};
+  m.cq_handle = o.verbs->verbs_send_cq()->handle;
+  m.attr_mask = 1;
+  spoil(m);
+  return write_command(IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_MODIFY_CQ, m).send();
 }
 
 inline int register_umem(std::uint64_t address, std::uint64_t bytes, int dmabuf = -1,

@@ -477,6 +477,8 @@ TEST(RefusedCalls, AreCorrectBeforeTheyAreSpoilt) {
   EXPECT_EQ(make_qp(*objects, [](auto&) {}), 0);
   EXPECT_EQ(make_srq(*objects, [](auto&) {}), 0);
   EXPECT_EQ(make_ah(*objects, [](auto&) {}), 0);
+  EXPECT_EQ(get_context([](auto&) {}), 0);
+  EXPECT_EQ(query_device([](auto&) {}), 0);
   EXPECT_EQ(register_umem(objects->here, kPage), 0);
   EXPECT_EQ(register_umem(address(objects->read_only), kPage, -1, 0), 0);
   EXPECT_EQ(modify_srq(*objects, IBV_SRQ_LIMIT, 15), 0);

@@ -114,6 +114,7 @@ void Completer::write(CompletionQueue& cq, const Completion& completion) {
 
 void Completer::fire(CompletionQueue& cq) {
   cq.armed = false;
+  device_.tell_subscribers(EventType::kCompletion, cq.owner);
   const EventChannel* to_program = device_.channel(cq.channel);
   if (!to_program) return;
   const ib_uverbs_comp_event_desc event{cq.owner.user_handle};

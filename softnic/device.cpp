@@ -65,15 +65,17 @@ std::uint32_t Device::add_pd() {
   return next_pd_++;
 }
 
-int Device::add_channel() {
+int Device::add_devx_channel(bool tells_data) { return add_channel(O_DIRECT, tells_data); }
+
+int Device::add_channel(int pipe_flags, bool tells_data) {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return -1;
+  if (::pipe2(ends, O_CLOEXEC | pipe_flags) != 0) return -1;
   ::fcntl(ends[1], F_SETFL, O_NONBLOCK);
   const std::string same_pipe = "/proc/self/fd/" + std::to_string(ends[0]);
   const int drain = static_cast<int>(
       ::syscall(SYS_openat, AT_FDCWD, same_pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0));
   remove_channel(ends[0]);  // of a channel that the program closed: its number came back
-  channels_[ends[0]] = {ends[0], ends[1], drain};
+  channels_[ends[0]] = {ends[0], ends[1], drain, tells_data, next_channel_++};
   return ends[0];
 }
 
@@ -108,25 +110,23 @@ void Device::remove_channel(int read_fd) {
 }
 
 namespace {
-// PRM, "Events": the type numbers that DevX programs subscribe to.
-std::uint32_t prm_type_of(AsyncEvent event) {
+EventType type_of(AsyncEvent event) {
   switch (event) {
     case AsyncEvent::kCqError:
-      return 0x04;
-    case AsyncEvent::kQpFatal:
-      return 0x05;
+      return EventType::kCqError;
     case AsyncEvent::kQpRequestError:
-      return 0x10;
+      return EventType::kQpRequestError;
     case AsyncEvent::kQpAccessError:
-      return 0x11;
-    case AsyncEvent::kDeviceFatal:
-      return 0;  // not of an object
+      return EventType::kQpAccessError;
     case AsyncEvent::kQpLastWqeReached:
-      return 0x13;
+      return EventType::kQpLastWqeReached;
     case AsyncEvent::kSrqLimitReached:
-      return 0x14;
+      return EventType::kSrqLimitReached;
+    case AsyncEvent::kQpFatal:
+    case AsyncEvent::kDeviceFatal:  // of no object: raise_fatal()
+      break;
   }
-  return 0;
+  return EventType::kQpFatal;
 }
 
 }  // namespace
@@ -195,11 +195,23 @@ void Device::raise_fatal() {
       auto sent = ::syscall(SYS_write, to_program->write_fd, &description, sizeof description);
 }
 
+void Device::tell_subscribers(EventType type, const Owner& owner) {
+  struct Told {
+    std::uint64_t cookie;
+    EventEntry entry;
+  };
+  for (const Owner::Subscription& s : owner.subscriptions) {
+    const EventChannel* to = channel(s.read_fd);
+    if (s.type != type || !to || to->id != s.channel) continue;
+    const Told told{s.counter ? 1 : s.cookie, event_entry(type, s.number)};
+    const bool with_entry = to->tells_data && !s.counter;
+    [[maybe_unused]] auto sent = ::syscall(SYS_write, s.counter ? *s.counter : to->write_fd, &told,
+                                           with_entry ? sizeof told : sizeof told.cookie);
+  }
+}
+
 void Device::raise(AsyncEvent event, Owner& owner) {
-  for (const Owner::Subscription& s : owner.subscriptions)
-    if (const EventChannel* devx = channel(s.read_fd); devx && s.type == prm_type_of(event))
-        [[maybe_unused]]
-      auto sent = ::syscall(SYS_write, devx->write_fd, &s.cookie, sizeof s.cookie);
+  tell_subscribers(type_of(event), owner);
   const EventChannel* to_program = owner.is_devx ? nullptr : channel(async_channel(owner.file));
   if (!to_program) return;
   ib_uverbs_async_event_desc description{};

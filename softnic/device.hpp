@@ -44,8 +44,10 @@ class Device {
   SharedReceiveQueue& add_srq(SharedReceiveQueue srq);
   Uar* add_uar();                     // null when the page cannot be mapped
   std::uint32_t add_umem(Umem umem);  // its id
-  int add_channel();                  // read end of a new event channel, or -1
-  std::uint32_t add_pd();             // its number
+  // The read end of a new event channel, or -1. Of one for DevX each read takes one event.
+  int add_channel() { return add_channel(/*pipe_flags=*/0, /*tells_data=*/false); }
+  int add_devx_channel(bool tells_data);
+  std::uint32_t add_pd();  // its number
 
   // ---- lookup: null when there is no such object ----
   MemoryRegion* region(std::uint32_t key) { return find(regions_, key); }
@@ -87,6 +89,8 @@ class Device {
 
   // An asynchronous event of an object for the program that owns it.
   void raise(AsyncEvent event, Owner& owner);
+  // An event for the DevX programs that wait for it.
+  void tell_subscribers(EventType type, const Owner& owner);
   // The device is gone: every program that has it open is told.
   void raise_fatal();
   void set_async_channel(int file, int read_fd) { async_channels_[file] = read_fd; }
@@ -104,6 +108,8 @@ class Device {
   bool is_there(MemoryRegion& region, std::uint64_t offset, std::uint64_t bytes) const;
   std::byte* translate_pieces(const MemoryRegion& indirect, std::uint64_t offset,
                               std::uint64_t bytes, std::uint32_t access);
+
+  int add_channel(int pipe_flags, bool tells_data);
 
   template <class Map>
   static typename Map::mapped_type* find(Map& map, typename Map::key_type key) {
@@ -130,6 +136,7 @@ class Device {
   std::uint32_t next_qp_index_ = 0x40;
   std::uint32_t next_umem_ = 0x100;
   std::uint32_t next_uar_ = 1;
+  std::uint64_t next_channel_ = 1;
 };
 
 }  // namespace softnic

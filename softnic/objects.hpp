@@ -6,8 +6,10 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <vector>
 
+#include "event_queue.hpp"
 #include "gpu_memory.hpp"
 #include "packet.hpp"
 #include "wqe.hpp"
@@ -61,10 +63,13 @@ struct Owner {
   std::uint32_t async_events = 0;  // sent; destroying it tells how many the program has read
   std::uint32_t umems[2] = {};     // DevX: memory that must outlive it
 
-  struct Subscription {      // DevX: an event of it that goes to a channel
-    std::uint32_t type = 0;  // PRM event type
-    int read_fd = -1;        // of the channel
+  struct Subscription {  // DevX: an event of it that goes to a channel
+    EventType type{};
+    std::uint32_t number = 0;   // of the object
+    int read_fd = -1;           // of the channel
+    std::uint64_t channel = 0;  // its id: the number of a closed one may come back
     std::uint64_t cookie = 0;
+    std::shared_ptr<const int> counter;  // an eventfd that counts instead of the channel
   };
   std::vector<Subscription> subscriptions = {};
 };
@@ -82,6 +87,8 @@ struct EventChannel {
   int read_fd = -1;   // the program's
   int write_fd = -1;  // never blocks: events that nobody reads are dropped
   int drain_fd = -1;
+  bool tells_data = false;  // DevX: events come with their entry of the event queue
+  std::uint64_t id = 0;
 };
 
 struct CompletionQueue {

@@ -88,6 +88,8 @@ int devx_create(Call& call);
 int devx_modify(Call& call);
 int devx_query(Call& call);
 int devx_destroy(Call& call);
+// Objects of verbs calls have destroyers and events of their own.
+bool is_made_by_command(Device& device, const Handle& object);
 
 // Removes the object behind `handle`, whatever uses it: its device file is closed.
 void destroy(Device& device, const Handle& handle);

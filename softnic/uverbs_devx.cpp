@@ -47,22 +47,6 @@ int run_command(Call& call, unsigned in, unsigned out, CommandResult& result) {
   return result.failed() ? EREMOTEIO : 0;
 }
 
-// Objects of verbs calls have destroyers of their own.
-bool is_made_by_command(Device& device, const Handle& object) {
-  switch (object.kind) {
-    case Kind::kQp:
-      return device.qp(object.number)->owner.is_devx;
-    case Kind::kCq:
-      return device.cq(object.number)->owner.is_devx;
-    case Kind::kSrq:
-      return device.srq(object.number)->owner.is_devx;
-    case Kind::kRegion:
-      return !device.region(object.number)->pieces.empty();
-    default:
-      return object.kind == Kind::kDevxOther;
-  }
-}
-
 // What hardware refuses to take away from under others.
 bool is_in_use(Device& device, const Handle& object) {
   return (object.kind == Kind::kCq && is_cq_in_use(device, object.number)) ||
@@ -85,6 +69,21 @@ Kind kind_of(Created created) {
 }
 
 }  // namespace
+
+bool is_made_by_command(Device& device, const Handle& object) {
+  switch (object.kind) {
+    case Kind::kQp:
+      return device.qp(object.number)->owner.is_devx;
+    case Kind::kCq:
+      return device.cq(object.number)->owner.is_devx;
+    case Kind::kSrq:
+      return device.srq(object.number)->owner.is_devx;
+    case Kind::kRegion:
+      return !device.region(object.number)->pieces.empty();
+    default:
+      return object.kind == Kind::kDevxOther;
+  }
+}
 
 int alloc_uar(Call& call) {
   const std::uint64_t type = call.message.number(MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE);

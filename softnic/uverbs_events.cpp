@@ -1,13 +1,18 @@
 // The kernel: channels that carry events to the program.
 
+#include <fcntl.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
+#include <rdma/mlx5_user_ioctl_verbs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "uverbs_call.hpp"
@@ -15,16 +20,27 @@
 namespace softnic {
 namespace {
 
-Owner* owner_of(Call& call, std::uint32_t handle) {
-  const Handle* object = call.handles.find(handle, call.file);
-  if (!object) return nullptr;
-  if (object->kind == Kind::kQp)
-    if (QueuePair* qp = call.device.qp(object->number)) return &qp->owner;
-  if (object->kind == Kind::kCq)
-    if (CompletionQueue* cq = call.device.cq(object->number)) return &cq->owner;
-  if (object->kind == Kind::kSrq)
-    if (SharedReceiveQueue* srq = call.device.srq(object->number)) return &srq->owner;
+// Null for objects that have no events.
+Owner* owner_of(Call& call, const Handle& object) {
+  if (object.kind == Kind::kQp) return &call.device.qp(object.number)->owner;
+  if (object.kind == Kind::kCq) return &call.device.cq(object.number)->owner;
+  if (object.kind == Kind::kSrq) return &call.device.srq(object.number)->owner;
   return nullptr;
+}
+
+// The program's eventfd by a number of our own: it may close its own.
+int hold_counter(int fd, std::shared_ptr<const int>& counter) {
+  char name[64] = {};
+  const std::string link = "/proc/self/fd/" + std::to_string(fd);
+  if (::syscall(SYS_readlinkat, AT_FDCWD, link.c_str(), name, sizeof name - 1) < 0) return EBADF;
+  if (std::string_view(name) != "anon_inode:[eventfd]") return EINVAL;
+  const long own = ::syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 0);
+  if (own < 0) return EMFILE;
+  counter = {new int(static_cast<int>(own)), [](const int* held) {
+               ::syscall(SYS_close, *held);
+               delete held;
+             }};
+  return 0;
 }
 
 }  // namespace
@@ -38,28 +54,48 @@ int create_async_channel(Call& call) {
 }
 
 int create_devx_event_channel(Call& call) {
-  const int fd = call.device.add_channel();
+  constexpr std::uint64_t kOmitData = MLX5_IB_UAPI_DEVX_CR_EV_CH_FLAGS_OMIT_DATA;
+  const std::uint64_t flags = call.message.number(MLX5_IB_ATTR_DEVX_ASYNC_EVENT_FD_ALLOC_FLAGS);
+  if (flags & ~kOmitData) return EINVAL;
+  const int fd = call.device.add_devx_channel(/*tells_data=*/!(flags & kOmitData));
   if (fd < 0) return EMFILE;
   call.message.set_fd(MLX5_IB_ATTR_DEVX_ASYNC_EVENT_FD_ALLOC_HANDLE, fd);
   return 0;
 }
 
-// DevX: `types` of an object's events go to a channel with a cookie. Events of no object (of the
-// port) never happen here.
+// DevX: `types` of an object's events go to a channel with a cookie, or to an eventfd. Events of no
+// object (of the port) never happen here.
 int subscribe_event(Call& call) {
   constexpr std::size_t kMostTypes = 16;
-  const Message& m = call.message;
   constexpr unsigned kObject = MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_OBJ_HANDLE;
-  const int fd = m.fd(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_FD_HANDLE);
-  if (!call.device.channel(fd)) return EBADF;
-  if (m.has(kObject) && !call.handles.find(m.handle(kObject), call.file)) return ENOENT;
-  Owner* owner = owner_of(call, m.handle(kObject));
-  if (owner && !owner->is_devx) return EINVAL;
+  constexpr unsigned kCounter = MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_FD_NUM;
+  const Message& m = call.message;
+  const EventChannel* channel =
+      call.device.channel(m.fd(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_FD_HANDLE));
+  if (!channel) return EBADF;
+  const Handle* object = call.handles.find(m.handle(kObject), call.file);
+  if (m.has(kObject) && (!object || !is_made_by_command(call.device, *object)))
+    return call.refusal(kObject);
+  if (m.has(kCounter) && m.has(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_COOKIE)) return EINVAL;
   const auto types = m.bytes(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_TYPE_NUM_LIST);
   if (types.size() % 2 != 0 || types.size() / 2 > kMostTypes) return EINVAL;
-  const std::uint64_t cookie = m.number(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_COOKIE);
-  for (std::size_t at = 0; owner && at + 2 <= types.size(); at += 2)
-    owner->subscriptions.push_back({load<std::uint16_t>(types.data() + at), fd, cookie});
+  for (std::size_t at = 0; at < types.size(); at += 2) {
+    const auto type = static_cast<EventType>(load<std::uint16_t>(types.data() + at));
+    if (!(object ? is_event_of_object(type) : is_event_of_device(type))) return EINVAL;
+  }
+  Owner::Subscription subscription{{},
+                                   object ? object->number : 0,
+                                   channel->read_fd,
+                                   channel->id,
+                                   m.number(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_COOKIE),
+                                   nullptr};
+  if (m.has(kCounter))
+    if (const int refusal = hold_counter(m.in<int>(kCounter), subscription.counter)) return refusal;
+  Owner* owner = object ? owner_of(call, *object) : nullptr;
+  for (std::size_t at = 0; owner && at < types.size(); at += 2) {
+    subscription.type = static_cast<EventType>(load<std::uint16_t>(types.data() + at));
+    owner->subscriptions.push_back(subscription);
+  }
   return 0;
 }
 

@@ -197,17 +197,5 @@ TEST_P(Events, OverrunOfACompletionQueueIsAnEvent) {
   ibv_ack_async_event(&event);
 }
 
-// Objects made by firmware commands are unknown to verbs: an event for one would name a null
-// object.
-TEST(DevxEvents, StayOffTheVerbsChannel) {
-  Memory memory(4096);
-  Pair pair(kDevx);
-  pair.left->sends.post_and_ring(
-      Wqe(kWrite).remote(memory.at(0), 0x7700).data(memory.at(0), 8, memory.lkey()));
-  EXPECT_EQ(unsigned{pair.left->sent.next().syndrome()}, 0x13u);
-  EXPECT_EQ(pair.right->state(), unsigned{IBV_QPS_ERR});
-  EXPECT_FALSE(has_async());
-}
-
 }  // namespace
 }  // namespace direct

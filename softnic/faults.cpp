@@ -71,7 +71,8 @@ Faults::Faults(const std::string& text) {
       continue;
     }
     rules_.push_back(parse(rule));
-    if (rules_.back().name == "slow_atomics") atomic_pause_ns_ = rules_.back().microseconds * 1000;
+    if (rules_.back().name == "slow_atomics")
+      atomic_pause_ns_ = rules_.back().microseconds * 1000ull;
   }
   random_.seed(seed);
 }
@@ -106,7 +107,7 @@ Faults::Rule Faults::parse(const std::string& text) {
     else
       refuse(text, "key '" + key + "' is not one of p, qp, wqe, count, us, syndrome");
   }
-  if (rule.probability > 1) refuse(text, "p is a probability: 0 to 1");
+  if (!(rule.probability <= 1)) refuse(text, "p is a probability: 0 to 1");
   if (rule.name == "error" && rule.syndrome == Syndrome::kNone) refuse(text, "needs syndrome=NAME");
   if (rule.name != "error" && rule.syndrome != Syndrome::kNone)
     refuse(text, "only error has a syndrome");

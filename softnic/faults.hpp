@@ -63,7 +63,7 @@ class Faults {
 
   std::vector<Rule> rules_;
   std::mt19937_64 random_;
-  std::uint32_t atomic_pause_ns_ = 0;
+  std::uint64_t atomic_pause_ns_ = 0;
   Clock::time_point started_ = Clock::now();
   std::vector<std::pair<std::uint32_t, Clock::time_point>> held_until_;
 };

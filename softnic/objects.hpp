@@ -193,7 +193,7 @@ struct QueuePair {
   std::uint32_t srqn = 0;  // 0 = own receive queue
 
   std::uint32_t remote_qpn = 0;
-  std::uint32_t access = 0;  // what the remote side may do
+  std::uint32_t access = 0;  // as the program asked for; see granted()
   std::uint32_t qkey = 0;
   std::uint8_t timeout = 14;  // 4.096 us * 2^timeout; 0 = for ever
   std::uint8_t retry_count = 7;
@@ -228,6 +228,8 @@ struct QueuePair {
   bool deaf = false;  // a message was given up: nothing behind it is executed, until the reset
   std::uint64_t rx_wqes = 0;
 
+  // What the remote side may do: without room for reads and atomics, neither.
+  std::uint32_t granted() const { return max_dest_reads == 0 ? access & kRemoteWrite : access; }
   bool can_send() const { return state == QpState::kRts; }
   bool can_receive() const { return state == QpState::kRtr || state == QpState::kRts; }
 };

@@ -11,6 +11,7 @@ namespace softnic {
 namespace {
 
 constexpr std::uint64_t kMaxMessage = 1ull << 30;     // HCA capability log_max_msg
+constexpr std::uint64_t kMaxDatagram = 4096;          // what the port's packets carry
 constexpr std::uint64_t kMaxUnanswered = 8ull << 20;  // bytes a queue pair may have in flight
 constexpr auto kPatience =
     std::chrono::seconds(10);  // with a living but slow neighbour: its engine is a thread
@@ -141,7 +142,8 @@ void Requester::fetch(QueuePair& qp) {
 }
 
 Syndrome Requester::check(const QueuePair& qp, const Request& request) {
-  if (request.bytes > kMaxMessage) return Syndrome::kLocalLength;
+  const bool is_datagram = qp.transport == Transport::kUd;
+  if (request.bytes > (is_datagram ? kMaxDatagram : kMaxMessage)) return Syndrome::kLocalLength;
   if (request.is_atomic() && request.bytes < request.atomic.bytes) return Syndrome::kLocalLength;
   const std::uint32_t need = request.is_read() ? std::uint32_t{kLocalWrite} : 0u;
   for (const ScatterEntry& entry : request.list) {
@@ -152,7 +154,7 @@ Syndrome Requester::check(const QueuePair& qp, const Request& request) {
     return Syndrome::kLocalProtection;
   }
   if (qp.transport != Transport::kRc && request.is_read()) return Syndrome::kLocalQpOperation;
-  if (qp.transport == Transport::kUd && !request.is_send() && request.opcode != Opcode::kNop)
+  if (is_datagram && !request.is_send() && request.opcode != Opcode::kNop)
     return Syndrome::kLocalQpOperation;
   return Syndrome::kNone;
 }

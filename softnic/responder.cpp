@@ -89,7 +89,7 @@ bool Responder::process(QueuePair& qp, const PacketHeader& header, const std::by
 // The memory that a request names, or null when this queue pair or the key does not grant `access`.
 std::byte* Responder::reach(const QueuePair& qp, const PacketHeader& header, std::uint64_t bytes,
                             std::uint32_t access) {
-  const bool granted = (qp.access & access) == access;
+  const bool granted = (qp.granted() & access) == access;
   const char* why =
       granted ? device_.refusal(header.rkey, header.address, bytes, access, qp.pd) : "qp-access";
   if (!why) return device_.translate(header.rkey, header.address, bytes, access, qp.pd);

@@ -120,15 +120,16 @@ void set_attributes(QueuePair& qp, const ib_uverbs_modify_qp& m) {
     qp.path_leads_nowhere = !leads_to_port(path_of(m.dest));
   }
   if (given(kAttrPathMtu)) qp.path_mtu = m.path_mtu;
-  if (given(kAttrTimeout)) qp.timeout = m.timeout;
-  if (given(kAttrRetryCount)) qp.retry_count = m.retry_cnt;
-  if (given(kAttrRnrRetry)) qp.rnr_retry = m.rnr_retry;
-  if (given(kAttrRqPsn)) qp.rq_psn = m.rq_psn;
-  if (given(kAttrSqPsn)) qp.sq_psn = m.sq_psn;
-  if (given(kAttrMaxReads)) qp.max_reads = m.max_rd_atomic;
+  // The firmware's fields have so many bits, and the kernel cuts what it writes there.
+  if (given(kAttrTimeout)) qp.timeout = m.timeout & 31;
+  if (given(kAttrRetryCount)) qp.retry_count = m.retry_cnt & 7;
+  if (given(kAttrRnrRetry)) qp.rnr_retry = m.rnr_retry & 7;
+  if (given(kAttrRqPsn)) qp.rq_psn = m.rq_psn & 0xffffff;
+  if (given(kAttrSqPsn)) qp.sq_psn = m.sq_psn & 0xffffff;
+  if (given(kAttrMaxReads)) qp.max_reads = std::max<std::uint8_t>(1, m.max_rd_atomic);
   if (given(kAttrMaxDestReads)) qp.max_dest_reads = m.max_dest_rd_atomic;
-  if (given(kAttrMinRnrTimer)) qp.min_rnr_timer = m.min_rnr_timer;
-  if (given(kAttrDestQpn)) qp.remote_qpn = m.dest_qp_num;
+  if (given(kAttrMinRnrTimer)) qp.min_rnr_timer = m.min_rnr_timer & 31;
+  if (given(kAttrDestQpn)) qp.remote_qpn = m.dest_qp_num & 0xffffff;
 }
 
 // The objects that the new queue pair is made of. 0, or why one of them is none.

@@ -8,6 +8,7 @@ namespace {
 constexpr std::uint32_t kInlineBit = 0x80000000u;
 constexpr std::size_t kUdAddressVector = 48;
 constexpr std::uint8_t kFenceModeInitiator = 2;  // and above: waits for outstanding reads
+constexpr std::uint8_t kLastFenceMode = 4;
 constexpr std::uint8_t kVendorError = 0x77;
 
 // Reads a WQE segment by segment; `ok` turns false when it would run past `ds`.
@@ -132,9 +133,12 @@ const char* decode_send_wqe(std::span<const std::byte> wqe, bool datagram, Reque
   request.fenced = modes >> 5 >= kFenceModeInitiator;
   request.immediate = load<std::uint32_t>(control + 12);
   // Signature, DCI stream, bits beside ds and beside the modes.
-  if (load_be32(control + 8) & 0xffffff11u || dword1 & 0xc0) request.suspicious = "reserved-bits";
+  if (load_be32(control + 8) & 0xffffff11u || dword1 & 0xc0 || modes >> 5 > kLastFenceMode)
+    request.suspicious = "reserved-bits";
   if (request.segments == 0) return "ds-zero";
   if (!is_known(request.opcode)) return "opcode";
+  // Whatever else a NOP has is padding: a queue's end is filled up with a long one.
+  if (request.opcode == Opcode::kNop) return request.opmod != 0 ? "opcode-mode" : nullptr;
 
   Cursor cursor{wqe.first(request.segments * kSegment), kSegment};
   if (datagram) {

@@ -59,6 +59,7 @@ class Comparison {
   }
 
   bool finish() {
+    if (compared_ + differences_ == 0) throw BadTrace("neither trace has any of the --events");
     if (differences_ > options_.limit)
       out_ << "... and " << differences_ - options_.limit << " more\n";
     out_ << compared_ << " events compared, " << differences_ << " differences";

@@ -33,6 +33,7 @@ struct Options {
   unsigned timeout = 14;
   unsigned min_rnr_timer = 1;  // 10 us
   unsigned max_reads = 16;
+  unsigned max_dest_reads = 16;  // verbs only
   std::uint32_t qkey = 0x1234;
   std::uint32_t user_index = 0;  // DevX only; verbs choose their own
   ibv_srq* srq = nullptr;

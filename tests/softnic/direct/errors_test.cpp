@@ -457,5 +457,39 @@ TEST(WrongAddress, WithoutTheMacAddressNothingArrives) {
   EXPECT_EQ(unsigned{lost.sent.next().syndrome()}, 0x15u);
 }
 
+// Who grants reads and then says that there is room for none grants none.
+TEST(RoomForReads, IsNeededToGrantThem) {
+  Options none;
+  none.max_dest_reads = 0;
+  Pair pair(kVerbs, Options{}, none);
+  Memory memory(4096);
+  const Wqe write =
+      Wqe(kWrite).remote(memory.at(0), memory.rkey()).data(memory.at(64), 8, memory.lkey());
+  const Wqe read =
+      Wqe(kRead).remote(memory.at(0), memory.rkey()).data(memory.at(64), 8, memory.lkey());
+  EXPECT_FALSE(pair.left->sent.retired(pair.left->sends.post_and_ring(write)).failed());
+  const Cqe cqe = pair.left->sent.retired(pair.left->sends.post_and_ring(read));
+  EXPECT_EQ(unsigned{cqe.syndrome()}, 0x13u);
+  EXPECT_EQ(next_async_event(*pair.right), IBV_EVENT_QP_ACCESS_ERR);
+}
+
+class Datagrams : public testing::TestWithParam<Route> {};
+CHIME_OVER_BOTH_ROUTES(Datagrams);
+
+TEST_P(Datagrams, LongerThanAPacketAreALocalLengthError) {
+  Options options;
+  options.service = Service::kUd;
+  Pair ud(GetParam(), options);
+  Memory memory(8192);
+  const auto send = [&](std::uint32_t bytes) {
+    return ud.left->sent.retired(ud.left->sends.post_and_ring(
+        Wqe(kSend)
+            .vector(Hca::instance().address_vector(), options.qkey, ud.right->qpn())
+            .data(memory.at(0), bytes, memory.lkey())));
+  };
+  EXPECT_FALSE(send(4096).failed());
+  EXPECT_EQ(unsigned{send(4097).syndrome()}, 0x01u);
+}
+
 }  // namespace
 }  // namespace direct

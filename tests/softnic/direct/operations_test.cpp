@@ -176,6 +176,26 @@ TEST_P(Operations, NopAndDumpCompleteAndMoveNothing) {
   EXPECT_EQ(remote.word(0), 0u);
 }
 
+// A long one fills the end of a queue up, and nobody clears it first.
+TEST_P(Operations, NopIsNotReadBehindItsControlSegment) {
+  Wqe padding(kNop);
+  for (int i = 0; i < 6; ++i) padding.u64(0xdeadbeef00000000ull);
+  EXPECT_EQ(complete(left, padding).wqe_opcode(), kNop);
+  EXPECT_EQ(complete(left, Wqe(kNop).u64(0).u64(0)).wqe_opcode(), kNop);
+  Options datagrams;
+  datagrams.service = Service::kUd;
+  Pair ud(route(), datagrams);
+  EXPECT_EQ(complete(*ud.left, Wqe(kNop)).wqe_opcode(), kNop);
+}
+
+// A program that never reads may say so.
+TEST_P(Operations, WritesNeedNoRoomForReads) {
+  Options none;
+  none.max_reads = route().devx ? 1 : 0;
+  Pair writers(route(), none);
+  complete(*writers.left, write(0, 0, 64));
+}
+
 TEST_P(Operations, CompletionNamesQueuePairIndexAndOpcode) {
   for (int i = 0; i < 3; ++i) {
     const std::uint16_t index = left.sends.post_and_ring(

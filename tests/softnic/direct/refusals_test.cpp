@@ -518,5 +518,30 @@ TEST(RefusedCalls, LimitOfASharedQueueStaysWithoutItsBit) {
   EXPECT_EQ(is.srq_limit, 3u);
 }
 
+// Fields of the firmware are shorter than the kernel's.
+TEST(RefusedCalls, NumbersAreCutToTheFirmwaresBits) {
+  Objects objects;
+  const std::unique_ptr<Endpoint> one = make_verbs_endpoint({"", false, false, 64}, Options{});
+  check_zero(one->to_init(), "to INIT");
+  check_zero(one->to_rtr(one->qpn()), "to RTR");
+  constexpr unsigned kRts = IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+                            IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+  EXPECT_EQ(modify(*one, IBV_QPS_RTS, kRts,
+                   [](auto& m) {
+                     m.timeout = m.retry_cnt = m.rnr_retry = m.min_rnr_timer = 0xff;
+                     m.sq_psn = ~0u;
+                   }),
+            0);
+  ibv_qp_attr is{};
+  ibv_qp_init_attr unused{};
+  check_zero(ibv_query_qp(one->verbs_qp(), &is, 0, &unused), "ibv_query_qp");
+  EXPECT_EQ(is.timeout, 31);
+  EXPECT_EQ(is.retry_cnt, 7);
+  EXPECT_EQ(is.rnr_retry, 7);
+  EXPECT_EQ(is.min_rnr_timer, 31);
+  EXPECT_EQ(is.sq_psn, 0xffffffu);
+  EXPECT_EQ(is.max_rd_atomic, 1);
+}
+
 }  // namespace
 }  // namespace direct

@@ -72,7 +72,7 @@ class VerbsEndpoint final : public Endpoint {
     a.qp_state = IBV_QPS_RTR;
     a.path_mtu = IBV_MTU_4096;
     a.dest_qp_num = peer;
-    a.max_dest_rd_atomic = 16;
+    a.max_dest_rd_atomic = static_cast<std::uint8_t>(options_.max_dest_reads);
     a.min_rnr_timer = static_cast<std::uint8_t>(options_.min_rnr_timer);
     a.ah_attr = Hca::instance().path();
     int mask = IBV_QP_STATE;

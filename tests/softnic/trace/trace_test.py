@@ -132,6 +132,10 @@ class Trace(unittest.TestCase):
         text = self.tool("diff", one, one)
         self.assertEqual(text, "3 events compared, 0 differences\n")
 
+    def test_nothing_to_compare_is_no_equality(self):
+        one = self.write("one", cqe(CQE))
+        self.assertIn("neither trace has any", self.tool("diff", one, one, "--events", "wqe", status=2))
+
     def test_differs_only_in_what_is_ignored(self):
         other = ("00009908" "00077703" "00000004" "00000000" "0000000000001000" "00000001" "00000000"
                  "00010000" "00000002" "0000000000002000")

@@ -1,8 +1,9 @@
 // Whose turn it is: where threads give way, and what a block does that only waits.
 #include "chime/device/simt/block_turns.hpp"
 
-#include <sched.h>
 #include <time.h>
+
+#include "chime/device/simt/make_room.hpp"
 
 namespace chime::simt {
 
@@ -52,18 +53,18 @@ void Block::leak(Thread& self) {
   stores_.leak(place_of(is_its_turn ? threads_[waiting] : self));
 }
 
-// Every thread of the block had its turn and only waited. First hope, then make room for other
-// blocks, then for other processes, and sleep when it takes long.
+// Every thread of the block had its turn and only waited. First hope (make_room.hpp), then make
+// room for other blocks, then for other processes, and sleep when it takes long.
 void Block::idle_turn() {
-  constexpr unsigned kHopeful = 64, kAwake = 20'000;
+  constexpr unsigned kAwake = 20'000;
   ++idle_turns;
   if (idle_turns % 16 == 0) grow(*launch_);
-  if (idle_turns <= kHopeful) {
+  if (idle_turns <= hopeful_turns()) {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #endif
   } else if (idle_turns <= kAwake) {
-    sched_yield();
+    make_room();
   } else {
     const timespec nap{0, 50'000};
     nanosleep(&nap, nullptr);

@@ -1,7 +1,6 @@
 // The host side of exec: checks what it is given, and queues it on a stream.
 #include "chime/device/simt/exec_host.hpp"
 
-#include <sched.h>
 #include <time.h>
 
 #include <algorithm>
@@ -20,6 +19,7 @@
 #include "chime/device/simt/grid.hpp"
 #include "chime/device/simt/host_calls.hpp"
 #include "chime/device/simt/immortal.hpp"
+#include "chime/device/simt/make_room.hpp"
 #include "chime/device/simt/options.hpp"
 #include "chime/device/simt/stream.hpp"
 #include "chime/device/simt/thread.hpp"
@@ -121,7 +121,7 @@ void wait_for_value(const std::uint64_t* address, std::uint64_t value, const Con
     const std::uint64_t seen = __atomic_load_n(address, __ATOMIC_ACQUIRE);
     if (static_cast<std::int64_t>(seen - value) >= 0 || is_raised(context)) return;
     if (turn < kAwake) {
-      sched_yield();
+      simt::make_room();
     } else {
       const timespec nap{0, 50'000};
       nanosleep(&nap, nullptr);

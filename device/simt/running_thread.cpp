@@ -1,13 +1,12 @@
 // The calls of thread.hpp: finds the running thread's block, or does what a host thread can do
 // instead.
-#include <sched.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
 
 #include "chime/device/simt/block.hpp"
 #include "chime/device/simt/immortal.hpp"
+#include "chime/device/simt/make_room.hpp"
 #include "chime/device/simt/report.hpp"
 #include "chime/device/simt/shared_memory.hpp"
 
@@ -20,11 +19,13 @@ Thread& thread_in_kernel(const char* function) {
   return running_thread();
 }
 
-// A host thread's turn of a spin loop: most turns stay on the processor.
+// A host thread's turn of a spin loop: most turns stay on the processor. It is not told when a wait
+// ends, so it makes room after half as many turns as a kernel hopes, of one wait or of several.
 void host_pause() {
   static thread_local unsigned turns = 0;
-  if (++turns % 32 == 0) {
-    sched_yield();
+  if (++turns >= hopeful_turns() / 2) {
+    turns = 0;
+    make_room();
   } else {
 #if defined(__x86_64__)
     __builtin_ia32_pause();

@@ -95,7 +95,7 @@ TEST_P(Ring, ADoorbellThatIsOwedIsRungByAPosterThatHasMoreToCome) {
   };
   const auto write = [&](std::uint64_t index, std::uint8_t ce) {
     nic::put_inline_write({job.nic.queue(1), index, ce},
-                          nic::remote_data(job.domain(), job.data<int>(0) + index, 1), sizeof(int),
+                          nic::remote_word(job.domain(), job.data<int>(0) + index, 1), sizeof(int),
                           nic::inline_data_of(17));
   };
   run_threads(64, [&] {

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "chime/abi/launch_status.h"
+#include "chime/abi/launched_kernel.h"
 #include "chime/error.h"
 
 namespace chime {
@@ -121,6 +122,36 @@ inline const char* last_error() {
 
 // ---- Launch ------------------------------------------------------------------------------------
 
+namespace detail {
+
+// In a checked job: the library sees that nothing is allocated while the kernel runs. Not of a
+// stream that is captured: there the kernel only becomes a part of a graph.
+inline void tell_of_launch(const void* kernel, Stream stream) {
+  if (!chime_launches_are_watched()) return;
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  cudaEvent_t event = nullptr;
+  if (cudaStreamIsCapturing(stream, &capture) != cudaSuccess ||
+      capture != cudaStreamCaptureStatusNone ||
+      cudaEventCreateWithFlags(&event, cudaEventDisableTiming) != cudaSuccess)
+    return;
+  chime_launched_kernel told = {};
+  std::snprintf(told.name, sizeof told.name, "at %p", kernel);
+#if CUDART_VERSION >= 12030
+  const char* name = nullptr;
+  if (cudaFuncGetName(&name, kernel) == cudaSuccess)
+    std::snprintf(told.name, sizeof told.name, "%s", name);
+#endif
+  told.event = event;
+  told.has_ended = [](void* e) {
+    return int{cudaEventQuery(static_cast<cudaEvent_t>(e)) != cudaErrorNotReady};
+  };
+  told.forget = [](void* e) { cudaEventDestroy(static_cast<cudaEvent_t>(e)); };
+  if (cudaEventRecord(event, stream) == cudaSuccess) return chime_kernel_is_launched(told);
+  cudaEventDestroy(event);
+}
+
+}  // namespace detail
+
 // Queues the kernel on config.stream and returns. `arguments`: an address for each parameter. A
 // failure that nobody looks at, neither here nor by last_error(), is printed where the host next
 // synchronises.
@@ -145,8 +176,10 @@ inline LaunchStatus launch_erased(const LaunchConfig& config, const void* kernel
                       "more than 48 KiB of dynamic shared memory");
     if (status != CHIMEX_OK) return {CHIMEX_ERR_LAUNCH, detail::last_error};
   }
-  return {detail::check(cudaLaunchKernelExC(&native, kernel, arguments), "kernel launch"),
-          detail::last_error};
+  const Status status =
+      detail::check(cudaLaunchKernelExC(&native, kernel, arguments), "kernel launch");
+  if (status == CHIMEX_OK) detail::tell_of_launch(kernel, config.stream);
+  return {status, detail::last_error};
 }
 
 // Queues kernel(arguments...) on config.stream and returns.

@@ -278,7 +278,8 @@ constexpr Variable kVariables[] = {
      "What a failed call without a return code does: end the job, return, or stop in a debugger.",
      read_on_error},
     {"CHIME_CHECK", "0|1", "0",
-     "1 checks PEs, addresses, sizes and operations of every call, on the host and in kernels.",
+     "1 checks PEs, addresses, sizes and operations of every call, on the host and in kernels, and "
+     "that Chime allocates nothing while a kernel runs.",
      read_check},
     {"CHIME_LOG", "off|error|warn|info|debug", "warn", "Which lines Chime prints on stderr.",
      read_log},

@@ -15,6 +15,7 @@
 #include "host/activity.hpp"
 #include "host/async_error.hpp"
 #include "host/error.hpp"
+#include "host/gpu/device_activity.hpp"
 #include "host/gpu/factory.hpp"
 #include "host/guard.hpp"
 #include "host/log.hpp"
@@ -100,6 +101,7 @@ std::unique_ptr<Mlx5Transport> open_nic(const Settings& settings, bootstrap::Boo
 
 std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
                                                 bootstrap::Bootstrap& bootstrap) {
+  if (settings.checked) device_activity::check();
   bootstrap::Deadline deadline = init_deadline(settings);
   auto gpu = step("opening the device",
                   [&] { return open_gpu(device_choice(settings), rank_on_node(bootstrap)); });
@@ -119,7 +121,7 @@ std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
     nic_table =
         std::make_unique<NicTable>(*nic, *gpu, *heap.memory(), bootstrap.size(), settings.nic);
   auto registered_buffers = std::make_unique<RegisteredBuffers>(
-      std::span(heap.base(), heap.bytes()), nic_table ? nic.get() : nullptr,
+      std::span(heap.base(), heap.bytes()), !gpu->is_cpu(), nic_table ? nic.get() : nullptr,
       nic_table ? &nic_table->buffers() : nullptr);
   auto peer_table =
       step("writing the peer table", [&] { return make_peer_table(*gpu, p2p, bootstrap.size()); });

@@ -7,6 +7,7 @@
 
 #include "chime/abi/wqe.h"
 #include "host/error.hpp"
+#include "host/gpu/device_activity.hpp"
 
 namespace chime::host {
 namespace {
@@ -26,9 +27,22 @@ void put(T& word, T value) {
 
 }  // namespace
 
-RegisteredBuffers::RegisteredBuffers(std::span<const std::byte> heap, Mlx5Transport* nic,
-                                     abi::NicBuffers* told)
-    : heap_(heap), nic_(nic), told_(told) {}
+RegisteredBuffers::RegisteredBuffers(std::span<const std::byte> heap, bool is_gpu,
+                                     Mlx5Transport* nic, abi::NicBuffers* told)
+    : heap_(heap), is_gpu_(is_gpu), nic_(nic), told_(told) {}
+
+// Where kernels run on a GPU its driver takes part, and a checked job knows them: refused then,
+// before the driver lets it wait. Registering the CPU device's memory waits for no kernel.
+std::unique_ptr<NicRegistration> RegisteredBuffers::make_known(std::byte* memory,
+                                                               std::size_t bytes) {
+  if (nic_ == nullptr) return nullptr;
+  const device_activity::Harmless harmless;
+  const std::string kernel = is_gpu_ ? device_activity::running_kernel() : std::string();
+  if (!kernel.empty())
+    refuse(fmt::format(
+        "the kernel {} runs, and the GPU's driver may wait for it; synchronise first", kernel));
+  return nic_->register_buffer(memory, bytes);
+}
 
 void RegisteredBuffers::check_is_free(std::uint64_t begin, std::uint64_t end) const {
   const std::uint64_t heap_begin = number(heap_.data()), heap_end = heap_begin + heap_.size();
@@ -61,7 +75,7 @@ void RegisteredBuffers::add(std::byte* memory, std::size_t bytes) {
                 fmt::format("{} are registered, which is the most; register few large ones, or "
                             "unregister some",
                             abi::kNicMostBuffers));
-  auto registration = nic_ ? nic_->register_buffer(memory, bytes) : nullptr;
+  auto registration = make_known(memory, bytes);
   buffers_.emplace(begin, Buffer{end, std::move(registration)});
   tell();
 }

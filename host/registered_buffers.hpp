@@ -16,9 +16,10 @@ namespace chime::host {
 
 class RegisteredBuffers {
  public:
-  // `heap`: what no buffer may overlap. `nic` and `told`: null without a NIC; then buffers are
-  // checked and remembered only.
-  RegisteredBuffers(std::span<const std::byte> heap, Mlx5Transport* nic, abi::NicBuffers* told);
+  // `heap`: what no buffer may overlap. `is_gpu`: its driver may wait for kernels. `nic` and
+  // `told`: null without a NIC; then buffers are checked and remembered only.
+  RegisteredBuffers(std::span<const std::byte> heap, bool is_gpu, Mlx5Transport* nic,
+                    abi::NicBuffers* told);
 
   // From any thread. They throw Error.
   void add(std::byte* memory, std::size_t bytes);
@@ -32,10 +33,12 @@ class RegisteredBuffers {
   };
   using Sorted = std::map<std::uint64_t, Buffer>;  // by the first address
 
+  std::unique_ptr<NicRegistration> make_known(std::byte* memory, std::size_t bytes);
   void check_is_free(std::uint64_t begin, std::uint64_t end) const;
   void tell();  // REQUIRES: mutex_
 
   const std::span<const std::byte> heap_;
+  const bool is_gpu_;
   Mlx5Transport* const nic_;
   abi::NicBuffers* const told_;
   std::mutex mutex_;

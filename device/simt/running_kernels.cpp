@@ -51,6 +51,7 @@ void add(std::vector<Activity>& all, const Activity& one) {
 RunningKernel describe(const Launch& launch) {
   return {.launch = &launch,
           .name = launch.kernel_name,
+          .pe = launch.pe,
           .grid = launch.config.grid,
           .block = launch.config.block,
           .blocks = launch.blocks,

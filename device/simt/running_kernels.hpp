@@ -29,6 +29,7 @@ struct Activity {
 struct RunningKernel {
   const void* launch;  // tells it from others; not to be followed
   const char* name;
+  int pe;  // whose host thread launched it; -1: none's
   exec::dim3 grid, block;
   std::uint64_t blocks, blocks_ended;
   std::uint64_t running_ns;

@@ -7,6 +7,7 @@
 #include "chime/device/simt/exec_host.hpp"
 #include "chime/device/simt/unfinished_work.hpp"
 #include "host/error.hpp"
+#include "host/gpu/device_activity.hpp"
 #include "host/gpu/factory.hpp"
 #include "host/gpu/memfd.hpp"
 
@@ -33,9 +34,11 @@ class SimtGpu final : public Gpu {
   std::string pci_address() const override { return {}; }
 
   std::unique_ptr<DeviceMemory> allocate_heap(std::size_t bytes) override {
+    device_activity::allocates("allocate_heap");
     return create_memfd("chime-heap", bytes, kHeapAlignment);
   }
   std::unique_ptr<DeviceMemory> map_peer_heap(int fd, std::size_t bytes) override {
+    device_activity::allocates("map_peer_heap");
     return map_memfd(fd, bytes);
   }
   std::unique_ptr<DeviceMemory> map_peer_heap(const std::byte*, std::size_t) override {
@@ -43,9 +46,11 @@ class SimtGpu final : public Gpu {
                 "a peer offers GPU memory by fabric handle; all PEs need the same CHIME_DEVICE");
   }
   std::unique_ptr<DeviceMemory> allocate_host_visible(std::size_t bytes) override {
+    device_activity::allocates("allocate_host_visible");
     return create_memfd("chime-control", bytes);
   }
   std::unique_ptr<IoMapping> map_io_memory(std::byte* pages, std::size_t) override {
+    device_activity::allocates("map_io_memory");
     return std::make_unique<SameAddress>(pages);
   }
   DmaBuf export_dma_buf(const std::byte*, std::size_t) override {

@@ -27,6 +27,13 @@ void find(GetProcAddress get_proc_address, const char* name, Function& function)
   function = reinterpret_cast<Function>(address);
 }
 
+template <class Function>
+void find(GetProcAddress get_proc_address, const char* name,
+          device_activity::Allocating<Function>& function) {
+  function.name = name;
+  find(get_proc_address, name, function.function);
+}
+
 Driver load() {
   void* library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
@@ -41,7 +48,7 @@ Driver load() {
     throw Error("CUDA driver", CHIMEX_ERR_UNSUPPORTED,
                 std::string(kLibrary) + " is older than CUDA 12; install a newer NVIDIA driver");
   Driver driver;
-#define CHIME_CUDA_DRIVER_FIND(name) find(get_proc_address, #name, driver.name);
+#define CHIME_CUDA_DRIVER_FIND(name, does) find(get_proc_address, #name, driver.name);
   CHIME_CUDA_DRIVER_FUNCTIONS(CHIME_CUDA_DRIVER_FIND)
 #undef CHIME_CUDA_DRIVER_FIND
   driver.check(

@@ -6,57 +6,65 @@
 
 #include <string>
 
+#include "host/gpu/device_activity.hpp"
+
 namespace chime::host::cuda {
 
 // cuda.h renames some of these to a later version (cuMemHostRegister_v2); members are named and
 // called through the same renaming.
-#define CHIME_CUDA_DRIVER_FUNCTIONS(X) \
-  X(cuInit)                            \
-  X(cuDriverGetVersion)                \
-  X(cuDeviceGetCount)                  \
-  X(cuDeviceGet)                       \
-  X(cuDeviceGetName)                   \
-  X(cuDeviceGetPCIBusId)               \
-  X(cuDeviceGetAttribute)              \
-  X(cuDevicePrimaryCtxRetain)          \
-  X(cuDevicePrimaryCtxRelease)         \
-  X(cuCtxGetDevice)                    \
-  X(cuCtxSetCurrent)                   \
-  X(cuCtxPushCurrent)                  \
-  X(cuCtxPopCurrent)                   \
-  X(cuCtxSynchronize)                  \
-  X(cuMemAddressReserve)               \
-  X(cuMemAddressFree)                  \
-  X(cuMemGetAllocationGranularity)     \
-  X(cuMemCreate)                       \
-  X(cuMemRelease)                      \
-  X(cuMemMap)                          \
-  X(cuMemUnmap)                        \
-  X(cuMemSetAccess)                    \
-  X(cuMemExportToShareableHandle)      \
-  X(cuMemGetHandleForAddressRange)     \
-  X(cuMemImportFromShareableHandle)    \
-  X(cuMemHostRegister)                 \
-  X(cuMemHostUnregister)               \
-  X(cuMemHostGetDevicePointer)         \
-  X(cuMemcpyAsync)                     \
-  X(cuMemsetD8Async)                   \
-  X(cuStreamCreate)                    \
-  X(cuStreamDestroy)                   \
-  X(cuStreamSynchronize)               \
-  X(cuStreamWriteValue64)              \
-  X(cuStreamWaitValue64)               \
-  X(cuLaunchHostFunc)                  \
-  X(cuModuleLoadData)                  \
-  X(cuModuleUnload)                    \
-  X(cuModuleGetFunction)               \
-  X(cuFuncGetAttribute)                \
-  X(cuLaunchKernel)                    \
-  X(cuGetErrorName)                    \
-  X(cuGetErrorString)
+#define CHIME_CUDA_DRIVER_FUNCTIONS(X)        \
+  X(cuInit, Uses)                             \
+  X(cuDriverGetVersion, Uses)                 \
+  X(cuDeviceGetCount, Uses)                   \
+  X(cuDeviceGet, Uses)                        \
+  X(cuDeviceGetName, Uses)                    \
+  X(cuDeviceGetPCIBusId, Uses)                \
+  X(cuDeviceGetAttribute, Uses)               \
+  X(cuDevicePrimaryCtxRetain, Allocates)      \
+  X(cuDevicePrimaryCtxRelease, Uses)          \
+  X(cuCtxGetDevice, Uses)                     \
+  X(cuCtxSetCurrent, Uses)                    \
+  X(cuCtxPushCurrent, Uses)                   \
+  X(cuCtxPopCurrent, Uses)                    \
+  X(cuCtxSynchronize, Uses)                   \
+  X(cuMemAddressReserve, Allocates)           \
+  X(cuMemAddressFree, Uses)                   \
+  X(cuMemGetAllocationGranularity, Uses)      \
+  X(cuMemCreate, Allocates)                   \
+  X(cuMemRelease, Uses)                       \
+  X(cuMemMap, Allocates)                      \
+  X(cuMemUnmap, Uses)                         \
+  X(cuMemSetAccess, Allocates)                \
+  X(cuMemExportToShareableHandle, Allocates)  \
+  X(cuMemGetHandleForAddressRange, Allocates) \
+  X(cuMemImportFromShareableHandle, Uses)     \
+  X(cuMemHostRegister, Allocates)             \
+  X(cuMemHostUnregister, Uses)                \
+  X(cuMemHostGetDevicePointer, Uses)          \
+  X(cuMemcpyAsync, Uses)                      \
+  X(cuMemsetD8Async, Uses)                    \
+  X(cuStreamCreate, Allocates)                \
+  X(cuStreamDestroy, Uses)                    \
+  X(cuStreamSynchronize, Uses)                \
+  X(cuStreamWriteValue64, Uses)               \
+  X(cuStreamWaitValue64, Uses)                \
+  X(cuLaunchHostFunc, Uses)                   \
+  X(cuModuleLoadData, Allocates)              \
+  X(cuModuleUnload, Uses)                     \
+  X(cuModuleGetFunction, Uses)                \
+  X(cuFuncGetAttribute, Uses)                 \
+  X(cuLaunchKernel, Uses)                     \
+  X(cuGetErrorName, Uses)                     \
+  X(cuGetErrorString, Uses)
+
+// What a call does to memory and objects of the device.
+template <class Function>
+using Uses = Function;
+template <class Function>
+using Allocates = device_activity::Allocating<Function>;
 
 struct Driver {
-#define CHIME_CUDA_DRIVER_MEMBER(name) decltype(&::name) name = nullptr;
+#define CHIME_CUDA_DRIVER_MEMBER(name, does) does<decltype(&::name)> name{};
   CHIME_CUDA_DRIVER_FUNCTIONS(CHIME_CUDA_DRIVER_MEMBER)
 #undef CHIME_CUDA_DRIVER_MEMBER
 

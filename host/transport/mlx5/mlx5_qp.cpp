@@ -43,6 +43,7 @@ struct Domain {
 Domain make_domain(const Device& device, Slab& slab) {
   Domain domain;
   ibv_td_init_attr thread_attributes{};
+  device_activity::allocates("ibv_alloc_td");
   domain.thread.reset(::ibv_alloc_td(device.context(), &thread_attributes));
   if (!domain.thread) fail_nic("no doorbell register can be had", errno, kFewerQueuePairs);
   ibv_parent_domain_init_attr attributes{};

@@ -26,15 +26,22 @@ void find(void* library, const char* file, const char* name, Function& function)
         std::string(file) + " has no " + name + "; install rdma-core 34 or newer" + kAdvice);
 }
 
+template <class Function>
+void find(void* library, const char* file, const char* name,
+          device_activity::Allocating<Function>& function) {
+  function.name = name;
+  find(library, file, name, function.function);
+}
+
 // Never closed: the libraries keep threads' and other users' state.
 RdmaCore load() {
   RdmaCore core;
   void* verbs = open_library("libibverbs.so.1");
-#define CHIME_RDMA_CORE_FIND(name) find(verbs, "libibverbs.so.1", #name, core.name);
+#define CHIME_RDMA_CORE_FIND(name, does) find(verbs, "libibverbs.so.1", #name, core.name);
   CHIME_VERBS_FUNCTIONS(CHIME_RDMA_CORE_FIND)
 #undef CHIME_RDMA_CORE_FIND
   void* mlx5 = open_library("libmlx5.so.1");
-#define CHIME_RDMA_CORE_FIND(name) find(mlx5, "libmlx5.so.1", #name, core.name);
+#define CHIME_RDMA_CORE_FIND(name, does) find(mlx5, "libmlx5.so.1", #name, core.name);
   CHIME_MLX5DV_FUNCTIONS(CHIME_RDMA_CORE_FIND)
 #undef CHIME_RDMA_CORE_FIND
   return core;

@@ -15,48 +15,56 @@
 #include <memory>
 #include <string>
 
+#include "host/gpu/device_activity.hpp"
+
 #undef ibv_query_port
 #undef ibv_reg_mr
 #undef ibv_reg_mr_iova
 
 namespace chime::host::mlx5 {
 
-#define CHIME_VERBS_FUNCTIONS(X) \
-  X(ibv_get_device_list)         \
-  X(ibv_free_device_list)        \
-  X(ibv_get_device_name)         \
-  X(ibv_close_device)            \
-  X(ibv_query_device)            \
-  X(_ibv_query_gid_ex)           \
-  X(ibv_alloc_pd)                \
-  X(ibv_dealloc_pd)              \
-  X(ibv_reg_mr_iova2)            \
-  X(ibv_reg_dmabuf_mr)           \
-  X(ibv_dereg_mr)                \
-  X(ibv_modify_qp)               \
-  X(ibv_destroy_qp)              \
-  X(ibv_destroy_cq)              \
-  X(ibv_create_ah)               \
-  X(ibv_destroy_ah)
+// The second argument: what a call to it does to memory and objects of the device.
+#define CHIME_VERBS_FUNCTIONS(X)  \
+  X(ibv_get_device_list, Uses)    \
+  X(ibv_free_device_list, Uses)   \
+  X(ibv_get_device_name, Uses)    \
+  X(ibv_close_device, Uses)       \
+  X(ibv_query_device, Uses)       \
+  X(_ibv_query_gid_ex, Uses)      \
+  X(ibv_alloc_pd, Allocates)      \
+  X(ibv_dealloc_pd, Uses)         \
+  X(ibv_reg_mr_iova2, Allocates)  \
+  X(ibv_reg_dmabuf_mr, Allocates) \
+  X(ibv_dereg_mr, Uses)           \
+  X(ibv_modify_qp, Uses)          \
+  X(ibv_destroy_qp, Uses)         \
+  X(ibv_destroy_cq, Uses)         \
+  X(ibv_create_ah, Allocates)     \
+  X(ibv_destroy_ah, Uses)
 
-#define CHIME_MLX5DV_FUNCTIONS(X) \
-  X(mlx5dv_is_supported)          \
-  X(mlx5dv_open_device)           \
-  X(mlx5dv_create_cq)             \
-  X(mlx5dv_create_qp)             \
-  X(mlx5dv_init_obj)              \
-  X(mlx5dv_devx_general_cmd)      \
-  X(mlx5dv_devx_obj_create)       \
-  X(mlx5dv_devx_obj_modify)       \
-  X(mlx5dv_devx_obj_destroy)      \
-  X(mlx5dv_devx_query_eqn)        \
-  X(mlx5dv_devx_alloc_uar)        \
-  X(mlx5dv_devx_free_uar)         \
-  X(mlx5dv_devx_umem_reg)         \
-  X(mlx5dv_devx_umem_dereg)
+#define CHIME_MLX5DV_FUNCTIONS(X)      \
+  X(mlx5dv_is_supported, Uses)         \
+  X(mlx5dv_open_device, Allocates)     \
+  X(mlx5dv_create_cq, Allocates)       \
+  X(mlx5dv_create_qp, Allocates)       \
+  X(mlx5dv_init_obj, Uses)             \
+  X(mlx5dv_devx_general_cmd, Uses)     \
+  X(mlx5dv_devx_obj_create, Allocates) \
+  X(mlx5dv_devx_obj_modify, Uses)      \
+  X(mlx5dv_devx_obj_destroy, Uses)     \
+  X(mlx5dv_devx_query_eqn, Uses)       \
+  X(mlx5dv_devx_alloc_uar, Allocates)  \
+  X(mlx5dv_devx_free_uar, Uses)        \
+  X(mlx5dv_devx_umem_reg, Allocates)   \
+  X(mlx5dv_devx_umem_dereg, Uses)
+
+template <class Function>
+using Uses = Function;
+template <class Function>
+using Allocates = device_activity::Allocating<Function>;
 
 struct RdmaCore {
-#define CHIME_RDMA_CORE_MEMBER(name) decltype(&::name) name = nullptr;
+#define CHIME_RDMA_CORE_MEMBER(name, does) does<decltype(&::name)> name{};
   CHIME_VERBS_FUNCTIONS(CHIME_RDMA_CORE_MEMBER)
   CHIME_MLX5DV_FUNCTIONS(CHIME_RDMA_CORE_MEMBER)
 #undef CHIME_RDMA_CORE_MEMBER

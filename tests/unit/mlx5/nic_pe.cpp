@@ -9,8 +9,10 @@
 #include <memory>
 #include <string>
 
+#include "chime/device/exec.cuh"
 #include "host/env.hpp"
 #include "host/error.hpp"
+#include "host/gpu/device_activity.hpp"
 #include "host/gpu/factory.hpp"
 #include "host/nic_table.hpp"
 #include "host/transport/mlx5/mlx5_transport.hpp"
@@ -243,6 +245,21 @@ void has_a_table(const NicOptions& options) {
   pe.job->barrier(deadline());
 }
 
+CHIME_KERNEL void run_until_aborted(const std::uint32_t* end) {
+  while (exec::ld<exec::Order::kAcquire, exec::Scope::kSystem>(end) == 0) exec::pause();
+}
+
+// Planted: a checked job ends at the first call of the libraries that allocates beside a kernel.
+void allocates_beside_a_kernel(const NicOptions& options) {
+  Pe pe(options);
+  device_activity::check();
+  static std::uint32_t end = 0;
+  EXPECT(exec::launch({}, run_until_aborted, static_cast<const std::uint32_t*>(&end)) == CHIMEX_OK);
+  while (device_activity::running_kernel().empty()) std::this_thread::yield();
+  alignas(8) std::byte memory[64];
+  pe.nic.register_buffer(memory, sizeof memory);
+}
+
 // What this process holds: files, and pieces of its address space.
 struct Held {
   std::ptrdiff_t files, mappings;
@@ -278,6 +295,7 @@ int run(const std::string& act) {
   if (act == "transfers") return transfers(options), 0;
   if (act == "leaves_nothing") return leaves_nothing(options), 0;
   if (act == "has_a_table") return has_a_table(options), 0;
+  if (act == "allocates_beside_a_kernel") return allocates_beside_a_kernel(options), 0;
   if (act == "wraps") return wraps(options), 0;
   if (act == "is_refused") return is_refused(options), 0;
   if (act == "gives_up") return gives_up(options), 0;

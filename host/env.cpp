@@ -132,6 +132,12 @@ void read_nic_relaxed_ordering(const Variable& v, std::string_view text, Setting
       {{"auto", NicOrdering::kAuto}, {"on", NicOrdering::kRelaxed}, {"off", NicOrdering::kStrict}});
 }
 
+void read_nic_doorbell(const Variable& v, std::string_view text, Settings& s) {
+  s.nic.doorbell = parse_word<NicDoorbell>(
+      v, text,
+      {{"auto", NicDoorbell::kAuto}, {"direct", NicDoorbell::kDirect}, {"cpu", NicDoorbell::kCpu}});
+}
+
 void read_nic_slots(const Variable& v, std::string_view text, Settings& s) {
   s.nic.slots = parse_power_of_two(v, text, 1, 64);
 }
@@ -246,6 +252,11 @@ constexpr Variable kVariables[] = {
      "Whether data may reach this PE's heap out of order: it comes faster, and peers' fences wait "
      "for it. auto: where the NIC says that it can.",
      read_nic_relaxed_ordering},
+    {"CHIME_NIC_DOORBELL", "auto|direct|cpu", "auto",
+     "Who rings the NIC: kernels, or a host thread for them, which takes microseconds longer. "
+     "auto: "
+     "the thread where the driver does not map the NIC's registers for the GPU.",
+     read_nic_doorbell},
     {"CHIME_NIC_SLOTS", "power of two, 1 to 64", "2",
      "Queue pairs to each peer; blocks of a kernel share them out.", read_nic_slots},
     {"CHIME_QP_DEPTH", "power of two, 128 to 32768", "1024",

@@ -218,10 +218,12 @@ class RegisteredIo final : public IoMapping {
       : place_(place), pages_(pages) {
     CUresult result = pin(bytes, CU_MEMHOSTREGISTER_IOMEMORY);
     if (result != CUDA_SUCCESS && pin(bytes, 0) == CUDA_SUCCESS) result = CUDA_SUCCESS;
-    driver().check(result, "cuMemHostRegister of a doorbell page",
-                   "the NVIDIA kernel module must be loaded with "
-                   "NVreg_RegistryDwords=\"PeerMappingOverride=1;\", or the process needs "
-                   "CAP_SYS_ADMIN; CHIME_NIC=none does without the NIC");
+    driver().check(
+        result, "cuMemHostRegister of a doorbell page",
+        "the NVIDIA kernel module must be loaded with "
+        "NVreg_RegistryDwords=\"PeerMappingOverride=1;\", or the process needs "
+        "CAP_SYS_ADMIN; CHIME_NIC_DOORBELL=cpu lets a host thread ring, CHIME_NIC=none does "
+        "without the NIC");
     CUdeviceptr seen = 0;
     result = driver().cuMemHostGetDevicePointer(&seen, pages_, 0);
     if (result != CUDA_SUCCESS) unregister();

@@ -71,7 +71,7 @@ DevxUar make_doorbell(const Device& device) {
 struct Common {
   const Device& device;
   Slab& slab;
-  DoorbellPages& pages;
+  Doorbells& pages;
   DevxUmem umem;
   std::uint32_t pd = 0;
   std::uint32_t event_queue = 0;
@@ -86,7 +86,7 @@ std::uint32_t pd_number(const Device& device) {
   return layout.pdn;
 }
 
-Common make_common(const Device& device, Slab& slab, DoorbellPages& pages) {
+Common make_common(const Device& device, Slab& slab, Doorbells& pages) {
   Common common{device, slab, pages, {}, pd_number(device), 0};
   common.umem.reset(rdma_core().mlx5dv_devx_umem_reg(device.context(), slab.address(), slab.bytes(),
                                                      IBV_ACCESS_LOCAL_WRITE));
@@ -290,7 +290,7 @@ class DevxQueuePair final : public QueuePair {
 
 class DevxBackend final : public Backend {
  public:
-  DevxBackend(const Device& device, Slab& slab, DoorbellPages& pages)
+  DevxBackend(const Device& device, Slab& slab, Doorbells& pages)
       : common_(make_common(device, slab, pages)) {}
 
   const char* name() const override { return "devx"; }
@@ -307,8 +307,7 @@ class DevxBackend final : public Backend {
 
 std::size_t devx_bytes(unsigned blocks) { return kSendQueueAt + std::size_t{blocks} * kBlock; }
 
-std::unique_ptr<Backend> make_devx_backend(const Device& device, Slab& slab,
-                                           DoorbellPages& doorbells) {
+std::unique_ptr<Backend> make_devx_backend(const Device& device, Slab& slab, Doorbells& doorbells) {
   return std::make_unique<DevxBackend>(device, slab, doorbells);
 }
 

@@ -125,7 +125,7 @@ unsigned requests_for(const Device& device, unsigned blocks) {
 
 class VerbsQueuePair final : public QueuePair {
  public:
-  VerbsQueuePair(const Device& device, Domain domain, DoorbellPages& doorbells, unsigned blocks,
+  VerbsQueuePair(const Device& device, Domain domain, Doorbells& doorbells, unsigned blocks,
                  unsigned requests)
       : device_(device),
         domain_(std::move(domain)),
@@ -152,7 +152,7 @@ class VerbsQueuePair final : public QueuePair {
   }
 
  private:
-  void describe(DoorbellPages& doorbells, unsigned blocks) {
+  void describe(Doorbells& doorbells, unsigned blocks) {
     const mlx5dv_qp qp = layout_of(qp_.get());
     const mlx5dv_cq cq = layout_of(cq_.get());
     if (qp.sq.wqe_cnt != blocks || qp.sq.stride != kBlock || cq.cqe_size != kBlock ||
@@ -229,7 +229,7 @@ class VerbsQueuePair final : public QueuePair {
 
 class VerbsBackend final : public Backend {
  public:
-  VerbsBackend(const Device& device, Slab& slab, DoorbellPages& doorbells)
+  VerbsBackend(const Device& device, Slab& slab, Doorbells& doorbells)
       : device_(device),
         slab_(slab),
         doorbells_(doorbells),
@@ -246,7 +246,7 @@ class VerbsBackend final : public Backend {
  private:
   const Device& device_;
   Slab& slab_;
-  DoorbellPages& doorbells_;
+  Doorbells& doorbells_;
   const unsigned blocks_;
   const unsigned requests_;
 };
@@ -262,7 +262,7 @@ std::size_t verbs_bytes(unsigned blocks) {
 }
 
 std::unique_ptr<Backend> make_verbs_backend(const Device& device, Slab& slab,
-                                            DoorbellPages& doorbells) {
+                                            Doorbells& doorbells) {
   return std::make_unique<VerbsBackend>(device, slab, doorbells);
 }
 

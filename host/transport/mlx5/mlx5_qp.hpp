@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "host/transport/mlx5/doorbell_pages.hpp"
+#include "host/transport/mlx5/doorbells.hpp"
 #include "host/transport/mlx5/mlx5_device.hpp"
 #include "host/transport/mlx5/mlx5_slab.hpp"
 
@@ -13,7 +13,6 @@ namespace chime::host::mlx5 {
 // Slab bytes that a queue pair of `blocks` takes at most.
 std::size_t verbs_bytes(unsigned blocks);
 
-std::unique_ptr<Backend> make_verbs_backend(const Device& device, Slab& slab,
-                                            DoorbellPages& doorbells);
+std::unique_ptr<Backend> make_verbs_backend(const Device& device, Slab& slab, Doorbells& doorbells);
 
 }  // namespace chime::host::mlx5

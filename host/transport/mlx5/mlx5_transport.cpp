@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "host/error.hpp"
@@ -65,12 +66,16 @@ class Nic final : public Connectable {
         scratch_bytes_(scratch_bytes),
         scratch_(slab_.take(scratch_bytes, kPage)),
         scratch_key_(register_local(device_, slab_.address(), slab_.bytes())),
-        doorbells_(gpu),
+        doorbells_(
+            options.doorbell,
+            [&gpu](std::byte* page, std::size_t bytes) { return gpu.map_io_memory(page, bytes); },
+            take_mailboxes()),
         backend_(make_backend()),
         psn_(random_psn()),
         cards_(static_cast<std::size_t>(place.n_pes)) {
     for (unsigned i = 0; i < n_queue_pairs(); ++i)
       queue_pairs_.push_back(backend_->make_queue_pair());
+    doorbell_writer_ = doorbells_.start();
   }
 
   Card card() const override {
@@ -108,9 +113,11 @@ class Nic final : public Connectable {
   NicScratch scratch() const { return {scratch_, scratch_bytes_, scratch_key_->lkey}; }
 
   std::string describe() const {
-    return fmt::format("{}; {}, {} queue pairs of {} blocks in host memory; heap registered as {}",
-                       device_.description(), backend_->name(), queue_pairs_.size(),
-                       device_.options().queue_depth, heap_.how());
+    return fmt::format(
+        "{}; {}, {} queue pairs of {} blocks in host memory; heap registered as {}; "
+        "doorbells {}",
+        device_.description(), backend_->name(), queue_pairs_.size(), device_.options().queue_depth,
+        heap_.how(), doorbells_.describe());
   }
 
  private:
@@ -123,8 +130,13 @@ class Nic final : public Connectable {
     check_depth(device_);
     const unsigned depth = device_.options().queue_depth;
     const std::size_t each = wants_devx(device_) ? devx_bytes(depth) : verbs_bytes(depth);
-    return (scratch_bytes + kPage - 1) / kPage * kPage + n_queue_pairs() * each;
+    return whole_pages(scratch_bytes) + whole_pages(mailbox_bytes()) + n_queue_pairs() * each;
   }
+  std::size_t mailbox_bytes() const { return n_queue_pairs() * sizeof(std::uint64_t); }
+  std::span<std::uint64_t> take_mailboxes() {
+    return {reinterpret_cast<std::uint64_t*>(slab_.take(mailbox_bytes(), kPage)), n_queue_pairs()};
+  }
+  static std::size_t whole_pages(std::size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
   std::unique_ptr<Backend> make_backend() {
     return wants_devx(device_) ? make_devx_backend(device_, slab_, doorbells_)
@@ -172,11 +184,12 @@ class Nic final : public Connectable {
   std::size_t scratch_bytes_;
   std::byte* scratch_;
   MemoryKey scratch_key_;
-  DoorbellPages doorbells_;
+  Doorbells doorbells_;
   std::unique_ptr<Backend> backend_;
   std::uint32_t psn_;
   std::vector<std::unique_ptr<QueuePair>> queue_pairs_;  // [pe][slot]
   std::vector<Card> cards_;                              // [pe], when connected
+  std::unique_ptr<DoorbellWriter> doorbell_writer_;      // last: it rings their registers
 };
 
 class Registration final : public NicRegistration {

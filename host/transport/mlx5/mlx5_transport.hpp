@@ -84,7 +84,7 @@ class Mlx5Transport final : public Transport {
   bool results_8_big_endian() const;  // of 8-byte atomics; 4-byte ones always are
 
   // "mlx5_0 port 1, InfiniBand, LID 7; verbs, 4 queue pairs of 1024 blocks in host memory; heap
-  // registered as host memory"; or why there is none.
+  // registered as host memory; doorbells rung by kernels"; or why there is none.
   std::string describe() const;
 
  private:

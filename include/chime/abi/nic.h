@@ -71,12 +71,11 @@ static_assert(sizeof(NicFetchSlot) == 16);
 
 // One queue pair to one peer. Owner of the first 128 bytes: the host.
 struct alignas(128) NicQueue {
-  std::byte* sq;          // depth WQEBBs, a power of two, 64-byte aligned
-  std::uint32_t* record;  // the send half of the doorbell record
-  std::uint64_t*
-      doorbell;         // register; or, for a CPU-assisted doorbell, a word that the proxy polls
-  std::byte* cq;        // CQEs, filled with 0xff at the start
-  NicFetchSlot* fetch;  // [depth + 1]; the last one takes results that nobody wants
+  std::byte* sq;            // depth WQEBBs, a power of two, 64-byte aligned
+  std::uint32_t* record;    // the send half of the doorbell record
+  std::uint64_t* doorbell;  // register; or a mailbox that a host thread empties into it
+  std::byte* cq;            // CQEs, filled with 0xff at the start
+  NicFetchSlot* fetch;      // [depth + 1]; the last one takes results that nobody wants
   std::uint64_t fetch_nic;  // its address in work requests
   std::uint32_t fetch_lkey_be;
   std::uint32_t qpn_be;     // be32(qpn << 8)

@@ -88,6 +88,7 @@ TEST(Environment, TheNicsVariablesAreRead) {
   const NicOptions nic = settings_with({{"CHIME_NIC", "mlx5_3:2"},
                                         {"CHIME_NIC_BACKEND", "devx"},
                                         {"CHIME_NIC_RELAXED_ORDERING", "off"},
+                                        {"CHIME_NIC_DOORBELL", "cpu"},
                                         {"CHIME_NIC_SLOTS", "8"},
                                         {"CHIME_QP_DEPTH", "32768"},
                                         {"CHIME_NIC_GID_INDEX", "3"}})
@@ -95,6 +96,7 @@ TEST(Environment, TheNicsVariablesAreRead) {
   EXPECT_EQ(nic.device, "mlx5_3:2");
   EXPECT_EQ(nic.backend, NicBackend::kDevx);
   EXPECT_EQ(nic.ordering, NicOrdering::kStrict);
+  EXPECT_EQ(nic.doorbell, NicDoorbell::kCpu);
   EXPECT_EQ(nic.slots, 8u);
   EXPECT_EQ(nic.queue_depth, 32768u);
   EXPECT_EQ(nic.gid_index, 3);

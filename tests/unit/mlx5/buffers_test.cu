@@ -1,6 +1,7 @@
 // Where memory of this PE lies makes no difference to what arrives; registered memory goes in one
 // request, other memory through Chime's own.
 #include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
@@ -203,6 +204,40 @@ IN_EVERY_WORLD(Buffers, StackAndSharedMemoryServeAllOperations) {
            wrong.data(), pe.next());
     EXPECT_EQ(wrong.read()[0], 0u);
     pe.barrier();
+  });
+}
+
+// ---- Gigabytes ----------------------------------------------------------------------------------
+
+// More than two requests' worth, marked at every MiB and around the places where it is cut. CTest
+// gives the heap for it.
+IN_EVERY_WORLD(Buffers, GigabytesArriveWhole) {
+  constexpr std::size_t kGiB = std::size_t{1} << 30, kAll = 5 * kGiB / 2 + 24;
+  if (const char* size = std::getenv("CHIME_SYMMETRIC_SIZE"); !size || std::string(size) != "6G")
+    GTEST_SKIP() << "takes CHIME_SYMMETRIC_SIZE=6G";
+  world.spawn(2, [](Pe& pe) {
+    std::vector<std::size_t> marks;
+    for (std::size_t at = 0; at < kAll / 8; at += (1 << 20) / 8) marks.push_back(at);
+    for (const std::size_t cut : {kGiB / 8, 2 * kGiB / 8, kAll / 8 - 1})
+      for (const std::size_t at : {cut - 1, cut}) marks.push_back(at);
+    auto* const target = static_cast<std::uint64_t*>(chime_malloc(kAll + 8));
+    auto* const source = static_cast<std::uint64_t*>(chime_malloc(kAll));
+    ASSERT_TRUE(target && source) << chimex_last_error();
+    if (pe.rank() == 0) {
+      for (const std::size_t at : marks) source[at] = at + 1;
+      EXPECT_EQ(requests(pe, 3, [&] { chime_putmem(target, source, kAll, 1); }), 3u);
+      chime_quiet();
+    }
+    pe.barrier();
+    if (pe.rank() == 1) {
+      std::size_t wrong = 0;
+      for (const std::size_t at : marks) wrong += target[at] != at + 1;
+      EXPECT_EQ(wrong, 0u);
+      EXPECT_EQ(target[kAll / 8], 0u) << "behind the end";
+    }
+    pe.barrier();
+    chime_free(source);
+    chime_free(target);
   });
 }
 

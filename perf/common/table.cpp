@@ -1,5 +1,6 @@
 #include "table.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -15,6 +16,10 @@ std::string load_average() {
   return minute;
 }
 
+bool is_number(const std::string& key) {
+  return key.find_first_not_of("0123456789") == std::string::npos;
+}
+
 }  // namespace
 
 Table::Table(std::string title, std::string key, std::vector<std::string> columns,
@@ -26,17 +31,19 @@ Table::Table(std::string title, std::string key, std::vector<std::string> column
   notes_.push_back("load average at start: " + load_average());
 }
 
+int Table::key_width() const { return std::max(8, static_cast<int>(key_.size())); }
+
 void Table::print_header() const {
   std::printf("# Chime %s\n", title_.c_str());
   for (const std::string& note : notes_) std::printf("# %s\n", note.c_str());
-  std::printf("# %-8s", key_.c_str());
+  std::printf("# %-*s", key_width(), key_.c_str());
   for (const std::string& column : columns_) std::printf("%20s", column.c_str());
   std::printf("\n");
   std::fflush(stdout);
 }
 
-void Table::row(std::size_t key, const std::vector<double>& figures) {
-  std::printf("%-10zu", key);
+void Table::row(const std::string& key, const std::vector<double>& figures) {
+  std::printf("%-*s", key_width() + 2, key.c_str());
   for (const double figure : figures) {
     std::isnan(figure) ? std::printf("%20s", "-") : std::printf("%20.3f", figure);
   }
@@ -49,7 +56,8 @@ bool Table::write_json(const std::string& path) const {
   if (path.empty()) return true;
   nlohmann::ordered_json out = {{"title", title_}, {"notes", notes_}, {"key", key_}};
   for (const auto& [key, figures] : rows_) {
-    nlohmann::ordered_json row = {{key_, key}};
+    nlohmann::ordered_json row;
+    row[key_] = is_number(key) ? nlohmann::ordered_json::parse(key) : nlohmann::ordered_json(key);
     for (std::size_t i = 0; i < figures.size(); ++i) {
       row[columns_[i]] =
           std::isnan(figures[i]) ? nlohmann::ordered_json() : nlohmann::ordered_json(figures[i]);

@@ -20,15 +20,20 @@ class Table {
         std::vector<std::string> notes);
 
   void print_header() const;
-  void row(std::size_t key, const std::vector<double>& figures);
+  void row(const std::string& key, const std::vector<double>& figures);
+  void row(std::size_t key, const std::vector<double>& figures) {
+    row(std::to_string(key), figures);
+  }
 
   // Nothing if `path` is empty. False, with a message, if it cannot be written.
   bool write_json(const std::string& path) const;
 
  private:
+  int key_width() const;
+
   std::string title_, key_;
   std::vector<std::string> columns_, notes_;
-  std::vector<std::pair<std::size_t, std::vector<double>>> rows_;
+  std::vector<std::pair<std::string, std::vector<double>>> rows_;
 };
 
 }  // namespace chime::perf

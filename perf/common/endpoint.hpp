@@ -48,19 +48,19 @@ class Endpoint {
   static constexpr std::uint32_t kDepth = 256;       // work requests in the send queue
   static constexpr std::uint32_t kSignalEvery = 32;  // of which so many share a completion
 
-  // `bytes`: the longest message. The other side writes to the first half of the memory, this side
-  // sends from the second.
-  explicit Endpoint(std::size_t bytes) : bytes_(bytes) {
+  // `bytes`: the longest message. The other side writes to the first half of the memory, which ends
+  // with a flag; this side sends from the second.
+  explicit Endpoint(std::size_t bytes) : bytes_((bytes + 7) / 8 * 8 + sizeof(std::uint64_t)) {
     ibv_device** devices = ibv_get_device_list(nullptr);
     if (!devices || !devices[0]) throw std::runtime_error("there is no RDMA device");
     context_ = need(ibv_open_device(devices[0]), "ibv_open_device");
     ibv_free_device_list(devices);
     pd_ = need(ibv_alloc_pd(context_), "ibv_alloc_pd");
     memory_ =
-        static_cast<std::uint8_t*>(need(std::aligned_alloc(4096, 2 * bytes), "aligned_alloc"));
-    std::memset(memory_, 0, 2 * bytes);
+        static_cast<std::uint8_t*>(need(std::aligned_alloc(4096, 2 * bytes_), "aligned_alloc"));
+    std::memset(memory_, 0, 2 * bytes_);
     mr_ =
-        need(ibv_reg_mr(pd_, memory_, 2 * bytes, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
+        need(ibv_reg_mr(pd_, memory_, 2 * bytes_, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
              "ibv_reg_mr");
     cq_ = need(ibv_create_cq(context_, kDepth, nullptr, nullptr, 0), "ibv_create_cq");
     ibv_qp_init_attr wanted{};
@@ -117,15 +117,21 @@ class Endpoint {
 
   // Posts one write of `bytes` bytes.
   void write(std::uint32_t bytes, bool signalled) {
-    ibv_sge piece{reinterpret_cast<std::uint64_t>(source()), bytes, mr_->lkey};
-    ibv_send_wr request{}, *bad = nullptr;
-    request.sg_list = &piece;
-    request.num_sge = 1;
-    request.opcode = IBV_WR_RDMA_WRITE;
-    request.send_flags = (signalled ? unsigned{IBV_SEND_SIGNALED} : 0u) |
-                         (bytes <= 8 ? unsigned{IBV_SEND_INLINE} : 0u);
-    request.wr.rdma = {peer_.memory, peer_.rkey};
-    need_zero(ibv_post_send(qp_, &request, &bad), "ibv_post_send");
+    Write write(*this, 0, bytes, signalled);
+    post(write);
+  }
+
+  // Posts a write of `bytes` and a signalled one of the flag behind it, together.
+  void write_and_flag(std::uint32_t bytes, std::uint64_t value) {
+    std::memcpy(source() + flag_at(), &value, sizeof value);
+    Write data(*this, 0, bytes, false), flag(*this, flag_at(), sizeof value, true);
+    data.request.next = &flag.request;
+    post(data);
+  }
+  // What the other side wrote to this side's flag; 0 at first.
+  std::uint64_t flag() const {
+    return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(memory_ + flag_at()))
+        .load(std::memory_order_acquire);
   }
 
   // A signalled write of `bytes` whose last word is `value`: what lands last.
@@ -164,9 +170,31 @@ class Endpoint {
   }
 
  private:
-  std::uint8_t* source() const { return memory_ + bytes_; }
+  // A work request that writes what lies at an offset of the source to the same of the target.
+  struct Write {
+    Write(const Endpoint& self, std::size_t offset, std::uint32_t bytes, bool signalled)
+        : piece{reinterpret_cast<std::uint64_t>(self.source() + offset), bytes, self.mr_->lkey} {
+      request.sg_list = &piece;
+      request.num_sge = 1;
+      request.opcode = IBV_WR_RDMA_WRITE;
+      request.send_flags = (signalled ? unsigned{IBV_SEND_SIGNALED} : 0u) |
+                           (bytes <= 8 ? unsigned{IBV_SEND_INLINE} : 0u);
+      request.wr.rdma = {self.peer_.memory + offset, self.peer_.rkey};
+    }
+    Write(const Write&) = delete;
 
-  std::size_t bytes_;
+    ibv_sge piece;
+    ibv_send_wr request{};
+  };
+  void post(Write& first) {
+    ibv_send_wr* bad = nullptr;
+    need_zero(ibv_post_send(qp_, &first.request, &bad), "ibv_post_send");
+  }
+
+  std::uint8_t* source() const { return memory_ + bytes_; }
+  std::size_t flag_at() const { return bytes_ - sizeof(std::uint64_t); }
+
+  std::size_t bytes_;  // of each half
   ibv_context* context_;
   ibv_pd* pd_;
   std::uint8_t* memory_;

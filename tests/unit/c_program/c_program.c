@@ -11,7 +11,8 @@ static void check(int condition, const char* what) {
 
 int main(void) {
   check(chimex_init_status() == CHIMEX_STATUS_NOT_INITIALIZED, "status before init");
-  check(chimex_buffer_register(&(int){0}, sizeof(int)) == CHIMEX_ERR_NOT_INITIALIZED, "register before init");
+  check(chimex_buffer_register(&(int){0}, sizeof(int)) == CHIMEX_ERR_NOT_INITIALIZED,
+        "register before init");
   chime_init();
   check(chimex_init_status() == CHIMEX_STATUS_INITIALIZED, "status after init");
   int me = chimex_host_my_pe(), n = chimex_host_n_pes();

@@ -11,6 +11,11 @@ namespace chime::host {
 // Throws Error unless `pe` exists and its heap is mapped here.
 void check_pe(const Runtime& runtime, int pe);
 
+// Throws Error unless `pe` exists and has the `bytes` at symmetric `address`, mapped here or not;
+// of a word, also unless it is aligned.
+void check_place(const Runtime& runtime, const void* address, std::size_t bytes, int pe);
+void check_word(const Runtime& runtime, const void* address, std::size_t bytes, int pe);
+
 // Where the `bytes` at symmetric `address` of `pe` are mapped here. Throws Error if they are not.
 std::byte* mapped_at(const Runtime& runtime, const void* address, std::size_t bytes, int pe);
 

@@ -1,13 +1,16 @@
 // On-stream operations: ordered like any other work of a stream. The arguments are checked when the
 // call is made; the work happens when the stream reaches it.
 //
-// Puts and gets are copies between mapped addresses, so a put is complete at the target when the
-// stream has passed it and quiet has nothing to wait for; both still stand in stream order.
+// Puts and gets of mapped PEs are copies, complete at the target when the stream has passed them.
+// In a job with a NIC a host function of the stream calls the templates instead, and quiet waits
+// for what they and kernels have posted. On a GPU, only mapped PEs are reached so far.
 #define CHIME_HOST_ONLY
 #include <fmt/format.h>
 
 #include "chime/chime.h"
 #include "chime/device/coll/barrier.cuh"
+#include "chime/device/rma.cuh"
+#include "chime/device/signal.cuh"
 #include "chime/device/sync.cuh"
 #include "host/async_error.hpp"
 #include "host/error.hpp"
@@ -23,33 +26,6 @@ Runtime& runtime_for_stream() {
   Runtime& runtime = ready_runtime();
   throw_recorded_error(runtime);
   return runtime;
-}
-
-void put(void* dst, const void* src, std::size_t bytes, int pe, NativeStream stream) {
-  Runtime& runtime = runtime_for_stream();
-  if (bytes == 0) return check_pe(runtime, pe);
-  runtime.device->gpu->copy_async(mapped_at(runtime, dst, bytes, pe), src, bytes, stream);
-}
-
-void get(void* dst, const void* src, std::size_t bytes, int pe, NativeStream stream) {
-  Runtime& runtime = runtime_for_stream();
-  if (bytes == 0) return check_pe(runtime, pe);
-  runtime.device->gpu->copy_async(dst, mapped_at(runtime, src, bytes, pe), bytes, stream);
-}
-
-void signal(std::uint64_t* address, std::uint64_t value, int op, int pe, NativeStream stream) {
-  Runtime& runtime = runtime_for_stream();
-  if (op != CHIME_SIGNAL_SET && op != CHIME_SIGNAL_ADD)
-    throw Error("", CHIMEX_ERR_INVALID, fmt::format("there is no signal operation {}", op));
-  auto word =
-      reinterpret_cast<std::uint64_t*>(mapped_word_at(runtime, address, sizeof(*address), pe));
-  runtime.device->gpu->signal_async(word, value, op == CHIME_SIGNAL_ADD, stream);
-}
-
-void put_signal(void* dst, const void* src, std::size_t bytes, std::uint64_t* sig,
-                std::uint64_t value, int op, int pe, NativeStream stream) {
-  put(dst, src, bytes, pe, stream);
-  signal(sig, value, op, pe, stream);
 }
 
 // Runs `operation` on the calling thread's PE when `stream` reaches it. A failure is recorded like
@@ -68,6 +44,55 @@ void call_on_stream(Runtime& runtime, NativeStream stream, Operation operation) 
       },
       call.get(), stream);
   call.release();  // by the stream
+}
+
+// Whether operations are those of device code: a NIC makes some, and host code may drive it.
+bool calls_templates(const Runtime& runtime) {
+  return runtime.device->gpu->is_cpu() && runtime.device->nic_table != nullptr;
+}
+
+void put(void* dst, const void* src, std::size_t bytes, int pe, NativeStream stream) {
+  Runtime& runtime = runtime_for_stream();
+  if (calls_templates(runtime)) {
+    check_place(runtime, dst, bytes, pe);
+    return call_on_stream(runtime, stream,
+                          [=](const Context& ctx) { putmem(ctx, Thread{}, dst, src, bytes, pe); });
+  }
+  if (bytes == 0) return check_pe(runtime, pe);
+  runtime.device->gpu->copy_async(mapped_at(runtime, dst, bytes, pe), src, bytes, stream);
+}
+
+void get(void* dst, const void* src, std::size_t bytes, int pe, NativeStream stream) {
+  Runtime& runtime = runtime_for_stream();
+  if (calls_templates(runtime)) {
+    check_place(runtime, src, bytes, pe);
+    return call_on_stream(runtime, stream,
+                          [=](const Context& ctx) { getmem(ctx, Thread{}, dst, src, bytes, pe); });
+  }
+  if (bytes == 0) return check_pe(runtime, pe);
+  runtime.device->gpu->copy_async(dst, mapped_at(runtime, src, bytes, pe), bytes, stream);
+}
+
+void signal(std::uint64_t* address, std::uint64_t value, int op, int pe, NativeStream stream) {
+  Runtime& runtime = runtime_for_stream();
+  if (op != CHIME_SIGNAL_SET && op != CHIME_SIGNAL_ADD)
+    throw Error("", CHIMEX_ERR_INVALID, fmt::format("there is no signal operation {}", op));
+  if (calls_templates(runtime)) {
+    check_word(runtime, address, sizeof(*address), pe);
+    return call_on_stream(runtime, stream, [=](const Context& ctx) {
+      fence(ctx);  // behind the stream's puts
+      signal_op(ctx, {address, value, static_cast<SignalOp>(op)}, pe);
+    });
+  }
+  auto word =
+      reinterpret_cast<std::uint64_t*>(mapped_word_at(runtime, address, sizeof(*address), pe));
+  runtime.device->gpu->signal_async(word, value, op == CHIME_SIGNAL_ADD, stream);
+}
+
+void put_signal(void* dst, const void* src, std::size_t bytes, std::uint64_t* sig,
+                std::uint64_t value, int op, int pe, NativeStream stream) {
+  put(dst, src, bytes, pe, stream);
+  signal(sig, value, op, pe, stream);
 }
 
 // What waits on a stream: a host function on the CPU device; on a GPU, whose heap host code cannot
@@ -143,8 +168,8 @@ void chimex_signal_wait_until_on_stream(uint64_t* sig, int cmp, uint64_t value,
 
 void chimex_quiet_on_stream(chimex_stream_t stream) {
   guarded("chimex_quiet_on_stream", [=] {
-    runtime_for_stream();
-    (void)stream;
+    Runtime& runtime = runtime_for_stream();
+    if (calls_templates(runtime)) call_on_stream(runtime, stream, chime::quiet);
   });
 }
 

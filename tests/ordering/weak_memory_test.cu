@@ -23,6 +23,7 @@ struct PutPut {
 
 IN_EVERY_WORLD(WeakMemory, ShowsTheFlagBeforeThePutsUnderSomeSeed) {
   if (!world.has_seeded_schedules()) GTEST_SKIP() << "a GPU may or may not reorder";
+  if (!world.maps_all()) GTEST_SKIP() << "a queue pair carries puts in their order";
   world.spawn(1, [](Pe& pe) {
     EXPECT_LT(0u, count_missing(pe, litmus<PutPut, Thread>, 2, kGroupThreads<Thread>, true));
     EXPECT_LT(0u, count_missing(pe, litmus<PutPut, Block>, 2, kGroupThreads<Block>, true));

@@ -15,6 +15,10 @@ bool is_published(const abi::NicFault& fault) {
              .load(std::memory_order_acquire) != 0;
 }
 
+const char* context_words(std::uint32_t context) {
+  return context == kHostContextId ? "host operations" : "kernels";
+}
+
 const char* request_words(std::uint8_t opcode) {
   switch (static_cast<abi::WqeOpcode>(opcode)) {
     case abi::WqeOpcode::kWrite:
@@ -91,12 +95,15 @@ std::optional<abi::NicFault> find_nic_fault(const NicTable& table, int pe) {
 std::string describe(const abi::NicFault& fault) {
   if (abi::nic_stop(fault.status) == abi::NicStop::kGaveUp)
     return "a wait for the NIC was given up before";
-  const std::string what = fmt::format("{} of {} bytes by queue pair {:#x}",
-                                       request_words(fault.opcode), fault.bytes, fault.qpn);
+  const std::string what =
+      fmt::format("{} of {} bytes by queue pair {:#x} of {}", request_words(fault.opcode),
+                  fault.bytes, fault.qpn, context_words(fault.context));
+  const double seconds = static_cast<double>(fault.time_ns) * 1e-9;
   if (fault.first_lost)
-    return fmt::format("{} was flushed; which request failed first, and why, is lost", what);
-  return fmt::format("{} failed: {} (syndrome {:#04x}, vendor error {:#04x})", what,
-                     syndrome_words(fault.syndrome), fault.syndrome, fault.vendor_error);
+    return fmt::format("{} was flushed at {:.3f} s; which request failed first, and why, is lost",
+                       what, seconds);
+  return fmt::format("{} failed at {:.3f} s: {} (syndrome {:#04x}, vendor error {:#04x})", what,
+                     seconds, syndrome_words(fault.syndrome), fault.syndrome, fault.vendor_error);
 }
 
 void end_given_up_queues(const NicTable& table, Mlx5Transport& nic) {

@@ -14,7 +14,8 @@ namespace chime::host {
 // The first published failure of a queue to `pe`, of kernels or of the host.
 std::optional<abi::NicFault> find_nic_fault(const NicTable& table, int pe);
 
-// "a write of 640 bytes was refused by the peer: ...".
+// "a write of 640 bytes by queue pair 0x41 of kernels failed at 12.345 s: ...". The time is that of
+// the device's clock (on the CPU device CLOCK_MONOTONIC).
 std::string describe(const abi::NicFault& fault);
 
 // Ends the queue pairs that a thread has given up, so that nothing of theirs arrives later.

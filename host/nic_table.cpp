@@ -11,9 +11,6 @@ constexpr std::uint32_t kStagingSlotBytes = 64 * 1024;
 constexpr std::uint32_t kKernelStagingSlots = 64;
 constexpr std::uint32_t kHostStagingSlots = 4;
 
-constexpr std::uint32_t kKernelContextId = 0;
-constexpr std::uint32_t kHostContextId = 1;
-
 // Hands out typed pieces of memory from front to back; without memory it only counts.
 class Pieces {
  public:

@@ -13,6 +13,10 @@
 
 namespace chime::host {
 
+// abi::NicContext::id
+inline constexpr std::uint32_t kKernelContextId = 0;
+inline constexpr std::uint32_t kHostContextId = 1;
+
 class NicTable {
  public:
   // Scratch memory that the table takes: what the transport is asked for.

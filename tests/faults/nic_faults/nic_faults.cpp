@@ -1,0 +1,171 @@
+// Three PEs exchange messages through NICs of which one has a fault: nic_faults <faulty PE> <rule>
+// <folder> [<from>><to>...]. nic_faults_test.py starts it and reads what each PE says.
+//
+// Every PE sends to both others, each direction a kernel in a stream of its own. The directions
+// that are named are doomed: their senders go on until Chime ends their kernel, so that a fault is
+// met for certain; their receivers take what comes. All others must end by themselves with every
+// message whole. The PEs end together, so that no NIC leaves while another still works.
+#include <chime/chime.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace exec = chime::exec;
+using std::chrono::steady_clock;
+
+namespace {
+
+constexpr int kPes = 3;
+constexpr int kRounds = 20;
+constexpr int kWords = 128;
+constexpr std::size_t kBytes = kWords * sizeof(std::uint64_t);
+constexpr std::uint64_t kDoomedWaitNs = 2'000'000'000;  // without a message: no more will come
+constexpr auto kTogether = std::chrono::seconds(100);
+
+// Symmetric. Each sender and round has a place of its own: nothing is overwritten by other data.
+struct Mail {
+  std::uint64_t inbox[kPes][kRounds][kWords];
+  std::uint64_t outbox[kRounds][kWords];
+  std::uint64_t signal[kPes];  // by sender: the round that has come
+};
+
+struct Received {
+  int rounds;  // whose signal came
+  int torn;    // of these, whose payload was not whole
+};
+
+CHIME_HOST_DEVICE std::uint64_t word_of(int sender, int round, int i) {
+  return static_cast<std::uint64_t>(sender + 1) * 1'000'000 +
+         static_cast<std::uint64_t>(round * 1000 + i);
+}
+
+// Every fourth send waits for the queue to this peer. Nobody calls chime_quiet: it waits for all
+// peers, and fails with the lost one.
+CHIME_DEVICE void send_round(Mail* mail, int peer, int round) {
+  const int me = chime_my_pe();
+  std::uint64_t* const there = mail->inbox[me][round - 1];
+  const std::uint64_t* const here = mail->outbox[round - 1];
+  const auto value = static_cast<std::uint64_t>(round);
+  if (round % 4 == 0)
+    chime_putmem_signal(there, here, kBytes, &mail->signal[me], value, CHIME_SIGNAL_SET, peer);
+  else
+    chime_putmem_signal_nbi(there, here, kBytes, &mail->signal[me], value, CHIME_SIGNAL_SET, peer);
+}
+
+CHIME_KERNEL void send(Mail* mail, int peer, bool doomed) {
+  for (int round = 1; round <= kRounds; ++round) send_round(mail, peer, round);
+  while (doomed) send_round(mail, peer, kRounds);
+}
+
+CHIME_KERNEL void receive(Mail* mail, int peer, bool doomed, Received* received) {
+  for (int round = 1; round <= kRounds; ++round) {
+    const auto expected = static_cast<std::uint64_t>(round);
+    std::uint64_t seen = 0;
+    if (!doomed)
+      chime_signal_wait_until(&mail->signal[peer], CHIME_CMP_GE, expected);
+    else if (chimex_signal_wait_until_timeout(&mail->signal[peer], CHIME_CMP_GE, expected,
+                                              kDoomedWaitNs, &seen) != 0)
+      return;
+    received->rounds = round;
+    bool whole = true;
+    for (int i = 0; i < kWords; ++i)
+      whole = whole && mail->inbox[peer][round - 1][i] == word_of(peer, round, i);
+    received->torn += whole ? 0 : 1;
+  }
+}
+
+struct Plan {
+  int faulty_pe;
+  std::string rule, folder;
+  std::vector<std::string> doomed;
+
+  bool dooms(int from, int to) const {
+    for (const std::string& way : doomed)
+      if (way == std::to_string(from) + ">" + std::to_string(to)) return true;
+    return false;
+  }
+};
+
+// Runs `kernel` in one thread, in a stream of its own.
+template <class... P, class... A>
+exec::Stream start(void (*kernel)(P...), A... arguments) {
+  exec::LaunchConfig config;
+  if (exec::stream_create(&config.stream) != CHIMEX_OK ||
+      exec::launch(config, kernel, arguments...) != CHIMEX_OK) {
+    std::fprintf(stderr, "cannot launch: %s\n", exec::last_error());
+    std::exit(1);
+  }
+  return config.stream;
+}
+
+// Until all PEs have come, by files: Chime's own ways may be broken.
+bool meet(const std::string& folder, int me) {
+  std::ofstream(folder + "/" + std::to_string(me)).flush();
+  const auto deadline = steady_clock::now() + kTogether;
+  for (int pe = 0; pe < kPes; ++pe)
+    while (!std::filesystem::exists(folder + "/" + std::to_string(pe))) {
+      if (steady_clock::now() > deadline) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  return true;
+}
+
+std::string quoted(const char* text) {
+  std::string line = "\"";
+  for (; *text; ++text) line += *text == '"' || *text == '\\' || *text < ' ' ? '\'' : *text;
+  return line + "\"";
+}
+
+int run(const Plan& plan) {
+  chime_init();
+  const int me = chime_my_pe();
+  auto* mail = static_cast<Mail*>(chime_calloc(1, sizeof(Mail)));
+  for (int round = 1; round <= kRounds; ++round)
+    for (int i = 0; i < kWords; ++i) mail->outbox[round - 1][i] = word_of(me, round, i);
+
+  const auto begun = steady_clock::now();
+  Received received[kPes] = {};
+  std::vector<exec::Stream> streams;
+  for (int peer = 0; peer < kPes; ++peer) {
+    if (peer == me) continue;
+    streams.push_back(start(send, mail, peer, plan.dooms(me, peer)));
+    streams.push_back(start(receive, mail, peer, plan.dooms(peer, me), &received[peer]));
+  }
+  for (exec::Stream stream : streams) exec::stream_synchronize(stream);
+  const std::chrono::duration<double> seconds = steady_clock::now() - begun;
+
+  chimex_async_error_t error{};
+  chimex_get_async_error(&error);
+  std::printf(
+      "verdict {\"pe\": %d, \"seconds\": %.2f, \"status\": %d, \"peer\": %d, \"message\": %s", me,
+      seconds.count(), error.status, error.pe, quoted(error.message).c_str());
+  for (int peer = 0; peer < kPes; ++peer)
+    std::printf(", \"rounds_%d\": %d, \"torn_%d\": %d", peer, received[peer].rounds, peer,
+                received[peer].torn);
+  std::printf("}\n");
+  std::fflush(stdout);
+  if (!meet(plan.folder, me)) {
+    std::fprintf(stderr, "PE %d: the others did not end\n", me);
+    return 1;
+  }
+  if (!plan.doomed.empty()) _exit(0);  // what finalize says of lost queues is other tests' business
+  chime_finalize();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const char* const pe = std::getenv("CHIME_RUN_PE");
+  if (argc < 4 || pe == nullptr) return 2;
+  const Plan plan{std::atoi(argv[1]), argv[2], argv[3], {argv + 4, argv + argc}};
+  if (std::atoi(pe) == plan.faulty_pe) setenv("SOFTNIC_FAULTS", plan.rule.c_str(), 1);
+  return run(plan);
+}

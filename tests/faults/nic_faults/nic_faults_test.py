@@ -1,0 +1,100 @@
+"""Three PEs, one of whose NICs has a fault: nic_faults_test.py <chime-run> <nic_faults> <case>.
+
+Holds if the PEs that post to a lost queue are told in full and within the deadline, and no other is; if everybody else's
+messages arrive; and if whatever has its signal is whole."""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+# The kernels' queue pair to each PE, on every PE; between them are those of host operations. One is made for a parent domain first.
+FIRST = {"devx": 0x40, "verbs": 0x41}[os.environ["CHIME_NIC_BACKEND"]]
+KERNELS_QUEUE_TO = {pe: FIRST + 2 * pe for pe in range(3)}
+ROUNDS, MESSAGE_BYTES = 20, 1024
+OK, TIMEOUT, NETWORK = 0, 5, 12
+# Seconds in which a lost queue is told: the NIC's retries with patience for a slow neighbour (12 s), or CHIME_TIMEOUT (25 s).
+DEADLINE_S = 100
+LIMIT_S = 250
+
+# The peer's NIC does not answer an ended queue; the collapsed queue may have lost why; a wait may be over first.
+SYNDROMES = {
+    "local-length": "its length is wrong for the queue pair",
+    "local-qp-operation": "the NIC could not take the request",
+    "local-protection": "the NIC may not use the memory here",
+    "bad-response": "the peer's answer made no sense",
+    "local-access": "the NIC may not write to the memory here",
+    "remote-invalid-request": "the peer's NIC could not take the request",
+    "remote-access": "the peer's NIC may not use that memory",
+    "remote-operation": "the peer's NIC failed",
+    "transport-retry": "the peer's NIC does not answer",
+    "rnr-retry": "the peer's NIC is not ready",
+    "remote-aborted": "the peer aborted it",
+}
+LOST = "which request failed first, and why, is lost"
+IN_FULL = (r"an operation on heap \+ \d+ of PE \d failed: (a write|an atomic) of \d+ bytes by queue pair 0x[0-9a-f]+ of kernels "
+           r"(failed|was flushed) at \d+\.\d+ s")
+
+
+def error(syndrome):
+    rule = f"error:syndrome={syndrome},wqe=20,qp={KERNELS_QUEUE_TO[1]:#x}"
+    return {"faulty": 0, "rule": rule, "doomed": ["0>1", "1>0"], "words": {0: f"({SYNDROMES[syndrome]}|{LOST})"}}
+
+
+CASES = {f"error_{name.replace('-', '_')}": error(name) for name in SYNDROMES}
+CASES |= {
+    "late_cqe": {"faulty": 0, "rule": "seed=3;late_cqe:p=0.3,us=3000"},
+    "delay": {"faulty": 0, "rule": "seed=5;delay:p=0.3,us=2000"},
+    "torn": {"faulty": 0, "rule": "seed=7;torn:p=0.5,us=1000"},
+    "slow_atomics": {"faulty": 0, "rule": "slow_atomics:us=50"},
+    "rnr": {"faulty": 0, "rule": "rnr:p=0.5"},  # no request of Chime's takes a receive WQE
+    "all_benign": {"faulty": 0, "rule": "seed=9;late_cqe:p=0.2,us=1000;delay:p=0.2;torn:p=0.3;slow_atomics:us=20"},
+    "lost_doorbell": {"faulty": 0, "rule": f"lost_doorbell:qp={KERNELS_QUEUE_TO[1]:#x}", "doomed": ["0>1"]},
+    "stall": {"faulty": 1, "rule": f"stall:qp={KERNELS_QUEUE_TO[0]:#x}", "doomed": ["0>1", "1>0"]},
+    "vanish": {"faulty": 1, "rule": "vanish:us=8000000", "doomed": ["0>1", "1>0", "2>1", "1>2"]},
+}
+
+chime_run, program, name = sys.argv[1:]
+case = CASES[name]
+doomed = [tuple(map(int, way.split(">"))) for way in case.get("doomed", [])]
+
+with tempfile.TemporaryDirectory(prefix="nic-faults-") as folder:
+    command = [chime_run, "-n", "3", "--keep-going", "--timeout", str(LIMIT_S), program, str(case["faulty"]), case["rule"],
+               folder, *case.get("doomed", [])]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          timeout=LIMIT_S + 30, check=False)
+print(done.stdout)
+verdicts = {v["pe"]: v for v in map(json.loads, re.findall(r"verdict (\{.*\})", done.stdout))}
+wrong = []
+
+
+def check(fact, what):
+    if not fact:
+        wrong.append(what)
+
+
+check(done.returncode == 0, f"the job ended with {done.returncode}")
+check(set(verdicts) == {0, 1, 2}, f"only PEs {sorted(verdicts)} came to their end")
+for pe, said in verdicts.items():
+    for peer in {0, 1, 2} - {pe}:
+        rounds, torn = said[f"rounds_{peer}"], said[f"torn_{peer}"]
+        check(torn == 0, f"PE {pe} saw {torn} signals of PE {peer} before their messages were whole")
+        check((peer, pe) in doomed or rounds == ROUNDS, f"PE {pe} had {rounds} of {ROUNDS} messages of PE {peer}")
+    lost = {to for way, to in doomed if way == pe}
+    if not lost:
+        check(said["status"] == OK, f"PE {pe} has an error and sends to no lost queue: {said['message']}")
+        continue
+    check(said["status"] in (NETWORK, TIMEOUT), f"PE {pe} has status {said['status']}: {said['message']}")
+    check(said["peer"] in lost, f"PE {pe} names PE {said['peer']}, and lost the way to {lost}")
+    check(said["seconds"] < DEADLINE_S, f"PE {pe} was told after {said['seconds']} s")
+    if said["status"] == NETWORK:
+        check(re.search(IN_FULL, said["message"]), f"PE {pe}: '{said['message']}' is not in full")
+    if pe in case.get("words", {}):
+        check(said["status"] == NETWORK and re.search(case["words"][pe], said["message"]),
+              f"PE {pe}: '{said['message']}' has not the words '{case['words'][pe]}'")
+if "error:" in case["rule"]:
+    check("softnic: fault: error" in done.stdout, "the fault did not happen")
+for failure in wrong:
+    print("FAILED", failure)
+sys.exit(1 if wrong else 0)

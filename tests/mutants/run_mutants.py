@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tomllib
 
-RUN_SECONDS = 120
+RUN_SECONDS = 300
 BUILD_SECONDS = 400
 
 

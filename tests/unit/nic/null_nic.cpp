@@ -248,11 +248,13 @@ void NullNic::run() {
     bool worked = false;
     {
       const std::lock_guard lock(mutex_);
-      for (auto& queue : state_) worked |= !held_ && step(*queue);
+      for (auto& queue : state_) worked |= !held_ && !rests() && step(*queue);
     }
     if (!worked) std::this_thread::yield();
   }
 }
+
+bool NullNic::rests() { return plan_.is_lazy && random_() % 4 != 0; }
 
 bool NullNic::step(Queue& queue) {
   const std::uint64_t doorbell = __atomic_load_n(&queue.doorbell, __ATOMIC_ACQUIRE);

@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -29,6 +30,7 @@ struct NicPlan {
   std::uint32_t flags = abi::kNicResult4Big | abi::kNicResult8Big;
   std::uint64_t start = 0, cq_start = 0;
   std::uint32_t staging_slots = 4, staging_slot_bytes = 1024;
+  bool is_lazy = false;  // queues rest as they like, so that others overtake them
 };
 
 class NullNic {
@@ -86,6 +88,7 @@ class NullNic {
   void set_up_peers(FakeJob& job);
   void set_up_queue(int pe, unsigned slot);
   void run();
+  bool rests();
   bool step(Queue& queue);
   void execute(Queue& queue);
   unsigned carry_out(Queue& queue, const Wqe& wqe);  // a syndrome, 0: done
@@ -115,6 +118,7 @@ class NullNic {
   std::function<void()> look_;
   bool held_ = false, notes_only_ = false;
   std::vector<Transfer> noted_;
+  std::minstd_rand random_;
   std::atomic<bool> end_{false};
   std::thread thread_;
 };

@@ -1,0 +1,162 @@
+// The litmus set of the NIC's path: few threads, stores delayed and schedules drawn by seed, as
+// many as CHIME_TEST_SEEDS says (50; soak: 10^6 of each).
+//
+// The NIC's thread looks at the heaps after each request that it has carried out: a flag that is
+// there before its data has overtaken it, however short the moment.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "chime/device/path/nic/amo.cuh"
+#include "chime/device/path/nic/rma.cuh"
+#include "chime/device/path/nic/signal.cuh"
+#include "chime/device/path/nic/sync.cuh"
+#include "nic_job.hpp"
+
+namespace chime::tests {
+namespace {
+
+using nic::Until;
+using Word = std::uint64_t;
+
+Word seeds() {
+  const char* const text = std::getenv("CHIME_TEST_SEEDS");
+  return text ? std::strtoull(text, nullptr, 10) : 50;
+}
+
+// PE 0 sends the number of the seed to PEs 1 and 2, so that values only grow. Blocks 0 and 1 have a
+// queue pair each.
+class Litmus : public EachMode {
+ protected:
+  static constexpr std::size_t kWords = 5;  // too many for inline data
+
+  Litmus() : job_(3, with_lazy_slots()) {
+    job_.nic.watch([this] { has_overtaken_ |= flag_is_early(); });
+  }
+
+  static NicPlan with_lazy_slots() {
+    NicPlan two = plan();
+    two.slots = 2;
+    two.is_lazy = true;
+    return two;
+  }
+
+  nic::Domain domain() { return job_.domain(); }
+  Word* data(int pe = 0) { return job_.data<Word>(pe); }
+  Word* flag(int pe = 0) { return job_.data<Word>(pe, 64); }
+  Word* sum(int pe = 0) { return job_.data<Word>(pe, 128); }
+  Word* baton() { return job_.data<Word>(0, 192); }
+  Word* source() { return job_.data<Word>(0, 256); }
+
+  // A flag on either PE speaks of the data on PE 1.
+  bool flag_is_early() {
+    const Word said = std::max(__atomic_load_n(flag(1), __ATOMIC_RELAXED),
+                               __atomic_load_n(flag(2), __ATOMIC_RELAXED));
+    bool is_early = false;
+    for (std::size_t i = 0; i < kWords; ++i)
+      is_early |= __atomic_load_n(data(1) + i, __ATOMIC_RELAXED) < said;
+    return is_early;
+  }
+
+  void fill_source(Word value) {
+    for (std::size_t i = 0; i < kWords; ++i) exec::st(source() + i, value);
+  }
+  void put_data(Until until = Until::kPosted) {
+    nic::put<sizeof(Word)>(domain(), Thread{}, data(), source(), kWords * sizeof(Word), 1, until);
+  }
+
+  // Two blocks of two threads run `body(seed, rank in the grid)`, then quiet.
+  template <class Body>
+  void explore(Body body) {
+    for (Word seed = 1; seed <= seeds(); ++seed) {
+      const WeakMemory weak(seed);
+      run_grid(2, 2, [&] {
+        body(seed, exec::grid_rank());
+        nic::quiet(domain());
+      });
+      for (std::size_t i = 0; i < kWords; ++i) EXPECT_EQ(data(1)[i], seed);
+      EXPECT_FALSE(has_overtaken_) << "a flag was there before its data";
+      EXPECT_EQ(job_.nic.complaints(), "");
+      if (HasFailure()) FAIL() << "seed " << seed;
+    }
+  }
+
+  NicJob job_;
+  bool has_overtaken_ = false;  // the NIC's thread writes it before the completion that quiet sees
+};
+
+TEST_P(Litmus, WhoSeesTheSignalSeesTheData) {
+  explore([&](Word seed, Word rank) {
+    if (rank != 0) {
+      return nic::post_amo(domain(), sum(), nic::add_request<Word>(1), 1);
+    }
+    fill_source(seed);
+    nic::put_signal<sizeof(Word)>(domain(), Thread{}, data(), source(), kWords * sizeof(Word),
+                                  nic::signal_update(domain(), flag(), seed, false, 1), 1,
+                                  Until::kPosted);
+  });
+  EXPECT_EQ(*sum(1), 3 * seeds());
+}
+
+TEST_P(Litmus, AFenceKeepsPutsBeforeIt) {
+  explore([&](Word seed, Word rank) {
+    if (rank != 0) return;
+    fill_source(seed);
+    put_data();
+    nic::fence(domain());
+    nic::p(domain(), flag(), seed, 1);
+  });
+}
+
+// The fence is for the peer, not for the caller's queue pair.
+TEST_P(Litmus, AFenceKeepsPutsOfAnotherBlockBeforeIt) {
+  explore([&](Word seed, Word rank) {
+    if (rank == 0) {
+      fill_source(seed);
+      put_data();
+      exec::st<exec::Order::kRelease, exec::Scope::kDevice>(baton(), seed);
+    } else if (rank == 2) {
+      while (exec::ld<exec::Order::kAcquire, exec::Scope::kDevice>(baton()) != seed) exec::pause();
+      nic::fence(domain());
+      nic::p(domain(), flag(), seed, 1);
+    }
+  });
+}
+
+TEST_P(Litmus, AQuietKeepsPutsBeforeWhatAnotherPeerSees) {
+  explore([&](Word seed, Word rank) {
+    if (rank != 0) return;
+    fill_source(seed);
+    put_data();
+    nic::quiet(domain());
+    nic::p(domain(), flag(), seed, 2);
+  });
+}
+
+TEST_P(Litmus, ASourceMayChangeWhenPutReturns) {
+  explore([&](Word seed, Word rank) {
+    if (rank != 0) return;
+    fill_source(seed);
+    put_data(Until::kLocal);
+    fill_source(~Word{0});
+  });
+}
+
+// What an atomic fetches is newer than what its thread has put before.
+TEST_P(Litmus, AFetchFollowsThePutsOfItsQueue) {
+  explore([&](Word seed, Word rank) {
+    if (rank == 0) {
+      fill_source(seed);
+      put_data();
+      EXPECT_EQ(nic::g(domain(), data() + kWords - 1, 1), seed);
+    } else {
+      nic::post_amo(domain(), sum(), nic::add_request<Word>(1), 1);
+    }
+  });
+  EXPECT_EQ(*sum(1), 3 * seeds());
+}
+
+IN_EACH_MODE(Litmus);
+
+}  // namespace
+}  // namespace chime::tests

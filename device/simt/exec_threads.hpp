@@ -163,7 +163,7 @@ inline void pause() { simt::yield(); }
 // A wait by polling takes long: what it waits for, for whoever asks what the kernel is doing.
 // `kind` is a WaitKind. Until wait_ended.
 inline void wait_lasts(std::uint32_t kind, const void* address, std::uint64_t expected, int pe) {
-  if (simt::ThreadState* self = simt::current()) self->long_wait = {kind, pe, address, expected};
+  simt::wait_lasts({kind, pe, address, expected});
 }
 
 // A wait is over: the next one is hopeful again. Without it a kernel that only ever waits would

@@ -48,6 +48,12 @@ void wait_ended_out_of_line() {
   current_thread->long_wait.kind = 0;
 }
 
+// Never inline: the next thread of this place writes here, too, and TSan knows of no order between
+// them.
+void wait_lasts(const LongWait& wait) {
+  if (current_thread) current_thread->long_wait = wait;
+}
+
 void yield() {
   if (!current_thread) return host_pause();
   Thread& self = running_thread();

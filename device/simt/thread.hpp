@@ -55,6 +55,9 @@ CHIME_SIMT_EXPORT ThreadState* current_thread_out_of_line();
 CHIME_SIMT_EXPORT void poll_tick_out_of_line();
 CHIME_SIMT_EXPORT void wait_ended_out_of_line();
 
+// The calling thread's wait takes long. Nothing on a host thread.
+CHIME_SIMT_EXPORT void wait_lasts(const LongWait& wait);
+
 // Lets another thread of the block, another block or another process run. On a host thread:
 // sched_yield with a growing sleep.
 CHIME_SIMT_EXPORT void yield();

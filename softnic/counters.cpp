@@ -32,7 +32,7 @@ void Counters::add(std::string& text, const char* name, const ByOpcode& work) {
   text += '}';
 }
 
-std::string Counters::line() const {
+std::string Counters::line(const Faults::Strikes& faults) const {
   std::string text = "{\"softnic\":\"counters\",\"pid\":" + std::to_string(::getpid());
   const auto number = [&](const char* name, std::uint64_t value) {
     text += std::string(",\"") + name + "\":" + std::to_string(value);
@@ -42,11 +42,18 @@ std::string Counters::line() const {
   number("failed", failed_);
   add(text, "to_peers", to_peers_);
   add(text, "to_itself", to_itself_);
+  text += ",\"faults\":{";
+  const char* separator = "";
+  for (const auto& [rule, strikes] : faults) {
+    text += std::string(separator) + '"' + rule + "\":" + std::to_string(strikes);
+    separator = ",";
+  }
+  text += '}';
   return text + "}\n";
 }
 
 // Written whole by one call, so that the processes of a job may share a file.
-void Counters::tell() const {
+void Counters::tell(const Faults::Strikes& faults) const {
   const std::string path = with_process_id(settings().counters);
   const bool to_stderr = path == "-";
   const int fd = to_stderr
@@ -56,7 +63,7 @@ void Counters::tell() const {
   if (fd < 0)
     return print("softnic: SOFTNIC_COUNTERS: cannot open '%s': %s\n", path.c_str(),
                  std::strerror(errno));
-  const std::string text = line();
+  const std::string text = line(faults);
   [[maybe_unused]] auto ignored = ::syscall(SYS_write, fd, text.data(), text.size());
   if (!to_stderr) ::syscall(SYS_close, fd);
 }

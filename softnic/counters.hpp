@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "faults.hpp"
 #include "wqe.hpp"
 
 namespace softnic {
@@ -20,7 +21,7 @@ class Counters {
   void failed() { ++failed_; }
 
   // Appends the line to settings().counters.
-  void tell() const;
+  void tell(const Faults::Strikes& faults) const;
 
  private:
   struct Work {
@@ -29,7 +30,7 @@ class Counters {
   using ByOpcode = std::array<Work, 64>;  // mlx5's opcodes are below
 
   static void add(std::string& text, const char* name, const ByOpcode& work);
-  std::string line() const;
+  std::string line(const Faults::Strikes& faults) const;
 
   ByOpcode to_peers_{}, to_itself_{};
   std::uint64_t doorbells_ = 0, packets_received_ = 0, failed_ = 0;

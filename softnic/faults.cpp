@@ -71,8 +71,6 @@ Faults::Faults(const std::string& text) {
       continue;
     }
     rules_.push_back(parse(rule));
-    if (rules_.back().name == "slow_atomics")
-      atomic_pause_ns_ = rules_.back().microseconds * 1000ull;
   }
   random_.seed(seed);
 }
@@ -120,10 +118,10 @@ Faults::Rule Faults::parse(const std::string& text) {
 }
 
 bool Faults::strikes(Rule& rule) {
-  if (rule.count == 0) return false;
+  if (rule.struck == rule.count) return false;
   if (rule.probability < 1.0 && std::uniform_real_distribution<>(0, 1)(random_) >= rule.probability)
     return false;
-  if (rule.count != ~0ull) --rule.count;
+  ++rule.struck;
   return true;
 }
 
@@ -191,16 +189,25 @@ void Faults::place(const QueuePair& qp, std::byte* to, const std::byte* payload,
 
 bool Faults::vanishes() {
   if (rules_.empty()) return false;
-  for (const Rule& rule : rules_)
+  for (Rule& rule : rules_)
     if (rule.name == "vanish" &&
-        Clock::now() - started_ > std::chrono::microseconds(rule.microseconds))
+        Clock::now() - started_ > std::chrono::microseconds(rule.microseconds)) {
+      ++rule.struck;
       return true;
+    }
   return false;
 }
 
 void Faults::pause_inside_atomic() {
-  if (atomic_pause_ns_ != 0)
-    busy_wait(std::chrono::nanoseconds(random_() % (2 * atomic_pause_ns_)));
+  constexpr std::uint32_t kAnyQp = 0;  // the rule has no qp
+  const Rule* rule = rules_.empty() ? nullptr : pick("slow_atomics", kAnyQp);
+  if (rule) busy_wait(std::chrono::nanoseconds(random_() % (2000ull * rule->microseconds + 1)));
+}
+
+Faults::Strikes Faults::strikes() const {
+  Strikes all;
+  for (const Rule& rule : rules_) all[rule.name] += rule.struck;
+  return all;
 }
 
 }  // namespace softnic

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <random>
 #include <string>
@@ -46,6 +47,10 @@ class Faults {
   // Between the load and the store of an atomic.
   void pause_inside_atomic();
 
+  // How often each rule has struck so far, by its name.
+  using Strikes = std::map<std::string, std::uint64_t>;
+  Strikes strikes() const;
+
  private:
   struct Rule {
     std::string name;
@@ -53,6 +58,7 @@ class Faults {
     std::optional<std::uint32_t> qp;   // index of the queue pair on this NIC (low 12 bits)
     std::optional<std::uint64_t> wqe;  // n-th WQE of a queue pair, from 0
     std::uint64_t count = ~0ull;       // how often it may strike
+    std::uint64_t struck = 0;
     std::uint32_t microseconds = 100;
     Syndrome syndrome = Syndrome::kNone;
   };
@@ -63,7 +69,6 @@ class Faults {
 
   std::vector<Rule> rules_;
   std::mt19937_64 random_;
-  std::uint64_t atomic_pause_ns_ = 0;
   Clock::time_point started_ = Clock::now();
   std::vector<std::pair<std::uint32_t, Clock::time_point>> held_until_;
 };

@@ -64,7 +64,7 @@ void Nic::end() {
 void Nic::tell() {
   if (settings().counters.empty()) return;
   const std::lock_guard guard(device_.lock());
-  engine_.counters().tell();
+  engine_.tell_counters();
 }
 
 // All that the engine and the control path touch is guarded by these two locks: a child finds it

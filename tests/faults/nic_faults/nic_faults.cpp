@@ -47,16 +47,18 @@ CHIME_HOST_DEVICE std::uint64_t word_of(int sender, int round, int i) {
 }
 
 // Every fourth send waits for the queue to this peer. Nobody calls chime_quiet: it waits for all
-// peers, and fails with the lost one.
+// peers, and fails with the lost one. PE 1 adds to its signals, by atomics, the others set them.
 CHIME_DEVICE void send_round(Mail* mail, int peer, int round) {
   const int me = chime_my_pe();
   std::uint64_t* const there = mail->inbox[me][round - 1];
   const std::uint64_t* const here = mail->outbox[round - 1];
-  const auto value = static_cast<std::uint64_t>(round);
+  const bool adds = me == 1;
+  const std::uint64_t value = adds ? 1 : static_cast<std::uint64_t>(round);
+  const int op = adds ? CHIME_SIGNAL_ADD : CHIME_SIGNAL_SET;
   if (round % 4 == 0)
-    chime_putmem_signal(there, here, kBytes, &mail->signal[me], value, CHIME_SIGNAL_SET, peer);
+    chime_putmem_signal(there, here, kBytes, &mail->signal[me], value, op, peer);
   else
-    chime_putmem_signal_nbi(there, here, kBytes, &mail->signal[me], value, CHIME_SIGNAL_SET, peer);
+    chime_putmem_signal_nbi(there, here, kBytes, &mail->signal[me], value, op, peer);
 }
 
 CHIME_KERNEL void send(Mail* mail, int peer, bool doomed) {
@@ -166,6 +168,9 @@ int main(int argc, char** argv) {
   const char* const pe = std::getenv("CHIME_RUN_PE");
   if (argc < 4 || pe == nullptr) return 2;
   const Plan plan{std::atoi(argv[1]), argv[2], argv[3], {argv + 4, argv + argc}};
-  if (std::atoi(pe) == plan.faulty_pe) setenv("SOFTNIC_FAULTS", plan.rule.c_str(), 1);
+  if (std::atoi(pe) == plan.faulty_pe) {
+    setenv("SOFTNIC_FAULTS", plan.rule.c_str(), 1);
+    setenv("SOFTNIC_COUNTERS", "-", 1);
+  }
   return run(plan);
 }

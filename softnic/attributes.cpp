@@ -71,6 +71,14 @@ constexpr Rule kGetContext[] = {optional(out<U32>(UVERBS_ATTR_GET_CONTEXT_NUM_CO
 constexpr Rule kQueryPort[] = {
     constant(UVERBS_ATTR_QUERY_PORT_PORT_NUM),
     growing(out<ib_uverbs_query_port_resp_ex>(UVERBS_ATTR_QUERY_PORT_RESP))};
+constexpr Rule kQueryGidTable[] = {constant(UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE),
+                                   optional(flags(UVERBS_ATTR_QUERY_GID_TABLE_FLAGS)),
+                                   out(UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES, 0, kAny),
+                                   out<U64>(UVERBS_ATTR_QUERY_GID_TABLE_RESP_NUM_ENTRIES)};
+constexpr Rule kQueryGidEntry[] = {
+    constant(UVERBS_ATTR_QUERY_GID_ENTRY_PORT), constant(UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX),
+    flags(UVERBS_ATTR_QUERY_GID_ENTRY_FLAGS),
+    growing(out<ib_uverbs_gid_entry>(UVERBS_ATTR_QUERY_GID_ENTRY_RESP_ENTRY))};
 constexpr Rule kAsyncEvent[] = {handle(UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE)};
 
 constexpr Rule kCreateCq[] = {handle(UVERBS_ATTR_CREATE_CQ_HANDLE),
@@ -128,7 +136,7 @@ constexpr Rule kDestroySrq[] = {handle(UVERBS_ATTR_DESTROY_SRQ_HANDLE),
 constexpr Rule kRegisterDmaBuf[] = {
     handle(UVERBS_ATTR_REG_DMABUF_MR_HANDLE),      handle(UVERBS_ATTR_REG_DMABUF_MR_PD_HANDLE),
     in<U64>(UVERBS_ATTR_REG_DMABUF_MR_OFFSET),     in<U64>(UVERBS_ATTR_REG_DMABUF_MR_LENGTH),
-    in<U64>(UVERBS_ATTR_REG_DMABUF_MR_IOVA),       handle(UVERBS_ATTR_REG_DMABUF_MR_FD),
+    in<U64>(UVERBS_ATTR_REG_DMABUF_MR_IOVA),       in<U32>(UVERBS_ATTR_REG_DMABUF_MR_FD),
     flags(UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS), out<U32>(UVERBS_ATTR_REG_DMABUF_MR_RESP_LKEY),
     out<U32>(UVERBS_ATTR_REG_DMABUF_MR_RESP_RKEY)};
 constexpr Rule kDestroyMr[] = {handle(UVERBS_ATTR_DESTROY_MR_HANDLE)};
@@ -178,6 +186,8 @@ constexpr Taken kTaken[] = {
     {UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE, kInvokeWrite},
     {UVERBS_OBJECT_DEVICE, UVERBS_METHOD_GET_CONTEXT, kGetContext},
     {UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_PORT, kQueryPort},
+    {UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_GID_TABLE, kQueryGidTable},
+    {UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_GID_ENTRY, kQueryGidEntry},
     {UVERBS_OBJECT_ASYNC_EVENT, UVERBS_METHOD_ASYNC_EVENT_ALLOC, kAsyncEvent},
     {UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, kCreateCq},
     {UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_DESTROY, kDestroyCq},

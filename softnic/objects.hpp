@@ -187,6 +187,7 @@ struct QueuePair {
   std::byte* receive_ring = nullptr;
   std::uint32_t receive_entries = 0;
   std::uint32_t receive_shift = 0;   // log2 of an entry's bytes
+  bool signals_all = false;          // the program's wish, which its library sees to; for query
   std::uint32_t* records = nullptr;  // [0] receive, [1] send; big-endian counters
   std::uint32_t send_cqn = 0;
   std::uint32_t receive_cqn = 0;

@@ -19,6 +19,8 @@ struct Path {
 // How many entries of the GID table are in use: they are the first ones.
 unsigned gids_in_use();
 Gid gid_of_port(unsigned index);
+// On RoCE, v1 and v2 take turns in the table.
+constexpr bool is_roce_v2(unsigned gid_index) { return gid_index % 2 == 1; }
 
 // InfiniBand goes by LID, RoCE by MAC address and GID.
 bool leads_to_port(const Path& path);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "identity.hpp"
+#include "path.hpp"
 
 namespace softnic {
 namespace {
@@ -62,7 +63,7 @@ void write_gids(const fs::path& port, bool ethernet) {
     write(port / "gids" / std::to_string(i), gid);
     if (gid == nothing) continue;
     write(port / "gid_attrs/types" / std::to_string(i),
-          ethernet && i % 2 == 1 ? "RoCE v2" : "IB/RoCE v1");
+          ethernet && is_roce_v2(i) ? "RoCE v2" : "IB/RoCE v1");
     if (ethernet) write(port / "gid_attrs/ndevs" / std::to_string(i), "lo");
   }
 }

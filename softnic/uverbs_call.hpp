@@ -40,6 +40,8 @@ struct Call {
 // Every handler returns 0 or an error number, as the kernel does.
 int get_context(Call& call);
 int query_port(Call& call);
+int query_gid_table(Call& call);
+int query_gid_entry(Call& call);
 int query_device(Call& call);
 int query_device_ex(Call& call);
 

@@ -1,14 +1,19 @@
 // The kernel: what the device and its port say of themselves.
 
+#include <net/if.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/mlx5-abi.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <cstring>
+#include <vector>
 
 #include "identity.hpp"
 #include "log.hpp"
+#include "path.hpp"
 #include "settings.hpp"
 #include "uverbs_call.hpp"
 
@@ -85,6 +90,18 @@ int check_library(const Message& m) {
   return EOPNOTSUPP;
 }
 
+ib_uverbs_gid_entry gid_entry(std::uint32_t index) {
+  ib_uverbs_gid_entry entry{};
+  const Gid gid = gid_of_port(index);
+  std::memcpy(entry.gid, gid.data(), gid.size());
+  entry.gid_index = index;
+  entry.port_num = 1;
+  if (!settings().ethernet) return entry;
+  entry.gid_type = is_roce_v2(index) ? IB_UVERBS_GID_TYPE_ROCE_V2 : IB_UVERBS_GID_TYPE_ROCE_V1;
+  entry.netdev_ifindex = if_nametoindex("lo");  // as sysfs says
+  return entry;
+}
+
 }  // namespace
 
 int get_context(Call& call) {
@@ -117,6 +134,33 @@ int query_port(Call& call) {
   ib_uverbs_query_port_resp_ex r{};
   r.legacy_resp = port_attributes();
   call.message.out(UVERBS_ATTR_QUERY_PORT_RESP, r);
+  return 0;
+}
+
+int query_gid_table(Call& call) {
+  const Message& m = call.message;
+  const std::uint64_t stride = m.number(UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE);
+  const std::size_t bytes = m.out_size(UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES);
+  if (m.number(UVERBS_ATTR_QUERY_GID_TABLE_FLAGS) != 0) return EINVAL;
+  if (stride == 0 || bytes % stride != 0 || bytes / stride < gids_in_use()) return EINVAL;
+  std::vector<std::byte> table(gids_in_use() * stride);
+  for (unsigned i = 0; i < gids_in_use(); ++i) {
+    const ib_uverbs_gid_entry entry = gid_entry(i);
+    std::memcpy(&table[i * stride], &entry, std::min<std::size_t>(stride, sizeof entry));
+  }
+  call.message.out(UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES, table.data(), table.size());
+  call.message.out(UVERBS_ATTR_QUERY_GID_TABLE_RESP_NUM_ENTRIES, std::uint64_t{gids_in_use()});
+  return 0;
+}
+
+int query_gid_entry(Call& call) {
+  const Message& m = call.message;
+  const std::uint64_t index = m.number(UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX);
+  if (m.number(UVERBS_ATTR_QUERY_GID_ENTRY_FLAGS) != 0) return EINVAL;
+  if (m.number(UVERBS_ATTR_QUERY_GID_ENTRY_PORT) != 1 || index >= identity::kGids) return EINVAL;
+  if (index >= gids_in_use()) return ENODATA;
+  call.message.out(UVERBS_ATTR_QUERY_GID_ENTRY_RESP_ENTRY,
+                   gid_entry(static_cast<std::uint32_t>(index)));
   return 0;
 }
 

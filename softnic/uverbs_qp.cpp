@@ -15,6 +15,7 @@
 #include "qp_states.hpp"
 #include "settings.hpp"
 #include "uverbs_call.hpp"
+#include "wqe.hpp"
 
 namespace softnic {
 namespace {
@@ -171,6 +172,7 @@ int create_qp(Call& call) {
   qp.receive_entries = driver.rq_wqe_count;
   qp.receive_shift = driver.rq_wqe_shift;
   qp.send_blocks = driver.sq_wqe_count;
+  qp.signals_all = m.number(UVERBS_ATTR_CREATE_QP_FLAGS) & IB_UVERBS_QP_CREATE_SQ_SIG_ALL;
   if (!are_sizes_sane(qp, capabilities)) return EINVAL;
   for (const std::uint32_t cqn : {qp.send_cqn, qp.receive_cqn})
     if (call.device.cq(cqn)->real_time) return EOPNOTSUPP;
@@ -246,6 +248,10 @@ int query_qp(Call& call) {
   const QueuePair* qp = call.device.qp(call.number(Kind::kQp, q.qp_handle));
   if (!qp) return EINVAL;
   ib_uverbs_query_qp_resp r{};
+  // Of the send queue the library itself knows.
+  r.max_recv_wr = qp->receive_entries;
+  r.max_recv_sge = qp->receive_entries == 0 ? 0 : (1u << qp->receive_shift) / kSegment;
+  r.sq_sig_all = qp->signals_all;
   std::memcpy(&r.dest, qp->destination, sizeof qp->destination);
   r.qp_state = r.cur_qp_state = static_cast<std::uint8_t>(qp->state);
   r.qkey = qp->qkey;

@@ -132,8 +132,9 @@ const char* decode_send_wqe(std::span<const std::byte> wqe, bool datagram, Reque
   request.completion_mode = modes >> 2 & 3;
   request.fenced = modes >> 5 >= kFenceModeInitiator;
   request.immediate = load<std::uint32_t>(control + 12);
-  // Signature, DCI stream, bits beside ds and beside the modes.
-  if (load_be32(control + 8) & 0xffffff11u || dword1 & 0xc0 || modes >> 5 > kLastFenceMode)
+  // Bits beside ds and beside the modes. Signature and DCI stream are not read without such a queue
+  // pair, and may hold what lay in the ring before.
+  if (dword1 & 0xc0 || modes & 0x11 || modes >> 5 > kLastFenceMode)
     request.suspicious = "reserved-bits";
   if (request.segments == 0) return "ds-zero";
   if (!is_known(request.opcode)) return "opcode";

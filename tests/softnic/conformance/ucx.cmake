@@ -1,6 +1,7 @@
 # UCX, whose rc_mlx5 writes work requests itself: a second opinion on every byte. It makes its queue pairs with DevX.
 # put_lat and the atomics wait for the values that they expect; the ucp tests wire up over UD first.
 set(done "^Final: +100 ")
+set(done_many "^Final: +20000 ")
 set(uct ucx_perftest -p {port} -d mlx5_0:1 -x rc_mlx5 -n 100 -w 10)
 foreach(layout short bcopy zcopy)
   softnic_matrix(ucx.put_lat.${layout} EXPECT ${done} RUN ${uct} -t put_lat -D ${layout} -s 64)
@@ -16,6 +17,8 @@ foreach(bytes 4 8)
     softnic_matrix(ucx.${atomic}.${bytes} EXPECT ${done} RUN ${uct} -t ${atomic} -s ${bytes})
   endforeach()
 endforeach()
+# Datagrams: its requests hold what lay in the ring where queue pairs of this kind read nothing.
+softnic_matrix(ucx.ud_am_bw EXPECT ${done_many} RUN ucx_perftest -p {port} -d mlx5_0:1 -x ud_mlx5 -n 20000 -t am_bw -D short -s 100)
 softnic_matrix(ucx.put_bw.ethernet ETHERNET EXPECT ${done} RUN ${uct} -t put_bw -D zcopy -s 4096)
 
 set(ucp ucx_perftest -p {port} -n 100 -w 10)
@@ -29,4 +32,6 @@ foreach(bytes 4 8)
     softnic_matrix(ucx.${atomic}.${bytes} ${only_mlx5} EXPECT ${done} RUN ${ucp} -t ${atomic} -s ${bytes})
   endforeach()
 endforeach()
+softnic_matrix(ucx.ud_tag_bw.ethernet ETHERNET ENV UCX_TLS=ud_mlx5 UCX_NET_DEVICES=mlx5_0:1
+  EXPECT ${done} RUN ${ucp} -t tag_bw -s 8192)
 softnic_matrix(ucx.tag_lat.ethernet ETHERNET ${only_mlx5} EXPECT ${done} RUN ${ucp} -t tag_lat -s 1024)

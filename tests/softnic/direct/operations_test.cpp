@@ -188,6 +188,13 @@ TEST_P(Operations, NopIsNotReadBehindItsControlSegment) {
   EXPECT_EQ(complete(*ud.left, Wqe(kNop)).wqe_opcode(), kNop);
 }
 
+// They are for queue pairs that ask for them. UCX leaves there what lay in its ring.
+TEST_P(Operations, SignatureAndStreamAreNotRead) {
+  Wqe dirty = write(0, 0, 64);
+  for (const unsigned at : {8, 9, 10}) dirty.bytes()[at] = 0xa5;
+  complete(left, dirty);
+}
+
 // A program that never reads may say so.
 TEST_P(Operations, WritesNeedNoRoomForReads) {
   Options none;

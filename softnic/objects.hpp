@@ -153,7 +153,8 @@ struct Answer {
   PacketKind kind{};
   std::uint32_t sequence = 0;
   std::uint8_t syndrome = 0;
-  std::uint64_t address = 0;  // of a read's source (host address)
+  std::uint32_t rkey = 0;  // of a read's source, with its address there
+  std::uint64_t address = 0;
   std::uint64_t total = 0;
   std::uint64_t sent = 0;
   std::uint8_t inlined[8] = {};  // an atomic's old value

@@ -87,13 +87,13 @@ bool Responder::process(QueuePair& qp, const PacketHeader& header, const std::by
 }
 
 // The memory that a request names, or null when this queue pair or the key does not grant `access`.
-std::byte* Responder::reach(const QueuePair& qp, const PacketHeader& header, std::uint64_t bytes,
-                            std::uint32_t access) {
+std::byte* Responder::reach(const QueuePair& qp, const strict::Attempt& a, std::uint32_t access) {
   const bool granted = (qp.granted() & access) == access;
+  if (granted)
+    if (std::byte* at = device_.translate(a.key, a.address, a.bytes, access, qp.pd)) return at;
   const char* why =
-      granted ? device_.refusal(header.rkey, header.address, bytes, access, qp.pd) : "qp-access";
-  if (!why) return device_.translate(header.rkey, header.address, bytes, access, qp.pd);
-  strict::report_access(why, qp.qpn, {"rkey", header.rkey, header.address, bytes});
+      granted ? device_.refusal(a.key, a.address, a.bytes, access, qp.pd) : "qp-access";
+  if (why) strict::report_access(why, qp.qpn, a);
   return nullptr;
 }
 
@@ -101,7 +101,7 @@ bool Responder::on_write(QueuePair& qp, const PacketHeader& header, const std::b
   const bool consumes = header.is_last() && header.flags & kImmediate;
   if (consumes && !qp.receiving.active && !take_receive_wqe(qp)) return !is_reliable(header);
   if (header.total != 0) {
-    std::byte* whole = reach(qp, header, header.total, kRemoteWrite);
+    std::byte* whole = reach(qp, {"rkey", header.rkey, header.address, header.total}, kRemoteWrite);
     if (!whole) {
       refuse(qp, header, Syndrome::kRemoteAccess, AsyncEvent::kQpAccessError);
       return true;
@@ -143,13 +143,14 @@ bool Responder::on_send(QueuePair& qp, const PacketHeader& header, const std::by
 }
 
 void Responder::on_read(QueuePair& qp, const PacketHeader& header) {
-  std::byte* from = header.total ? reach(qp, header, header.total, kRemoteRead) : nullptr;
-  if (header.total != 0 && !from)
+  const strict::Attempt whole{"rkey", header.rkey, header.address, header.total};
+  if (header.total != 0 && !reach(qp, whole, kRemoteRead))
     return refuse(qp, header, Syndrome::kRemoteAccess, AsyncEvent::kQpAccessError);
   Answer answer;
   answer.kind = PacketKind::kReadData;
   answer.sequence = header.sequence;
-  answer.address = reinterpret_cast<std::uint64_t>(from);
+  answer.rkey = header.rkey;
+  answer.address = header.address;
   answer.total = header.total;
   qp.answers.push_back(answer);
 }
@@ -165,7 +166,7 @@ void Responder::on_atomic(QueuePair& qp, const PacketHeader& header) {
                           {"rkey", header.rkey, header.address, operands.bytes});
     return refuse(qp, header, Syndrome::kRemoteInvalidRequest, AsyncEvent::kQpRequestError);
   }
-  std::byte* word = reach(qp, header, operands.bytes, kRemoteAtomic);
+  std::byte* word = reach(qp, {"rkey", header.rkey, header.address, operands.bytes}, kRemoteAtomic);
   if (!word) return refuse(qp, header, Syndrome::kRemoteAccess, AsyncEvent::kQpAccessError);
   const std::uint64_t old = dma_load(word, operands.bytes);
   faults_.pause_inside_atomic();
@@ -280,8 +281,7 @@ void Responder::acknowledge(QueuePair& qp, const PacketHeader& header) {
   qp.answers.push_back(answer);
 }
 
-// A request that cannot be served: the requester is told why, this queue pair goes to error
-// (IBA 9.9.3, class C) with an asynchronous event. Unreliable messages are dropped.
+// A request that cannot be served. Unreliable messages are dropped.
 void Responder::refuse(QueuePair& qp, const PacketHeader& header, Syndrome syndrome,
                        std::optional<AsyncEvent> event) {
   if (!is_reliable(header)) return;
@@ -291,12 +291,20 @@ void Responder::refuse(QueuePair& qp, const PacketHeader& header, Syndrome syndr
       qp.qpn, header.sequence, header.src_qpn, name_of(syndrome), header.rkey,
       static_cast<unsigned long long>(header.address),
       static_cast<unsigned long long>(header.total));
+  fail(qp, header.sequence, syndrome, event);
+}
+
+// The requester is told why message `sequence` failed, behind what it is owed before; this queue
+// pair goes to error (IBA 9.9.3, class C) with an asynchronous event.
+void Responder::fail(QueuePair& qp, std::uint32_t sequence, Syndrome syndrome,
+                     std::optional<AsyncEvent> event) {
   Answer answer;
   answer.kind = PacketKind::kNak;
-  answer.sequence = header.sequence;
+  answer.sequence = sequence;
   answer.syndrome = static_cast<std::uint8_t>(syndrome);
   qp.answers.push_back(answer);
   send_answers(qp);
+  if (qp.state == QpState::kError) return;  // a read before it has failed meanwhile
   std::deque<Answer> unsent = std::move(qp.answers);
   if (event) device_.raise(*event, qp.owner);
   completer_.enter_error(qp);
@@ -321,7 +329,14 @@ bool Responder::send_answers(QueuePair& qp) {
   while (!qp.answers.empty()) {
     Answer& oldest = qp.answers.front();
     if (oldest.kind == PacketKind::kReadData) {
-      if (!send_read_data(qp, oldest)) return progress;
+      const Sent sent = send_read_data(qp, oldest);
+      if (sent == Sent::kNotYet) return progress;
+      if (sent == Sent::kRefused) {
+        const std::uint32_t sequence = oldest.sequence;
+        qp.answers.clear();
+        fail(qp, sequence, Syndrome::kRemoteAccess, AsyncEvent::kQpAccessError);
+        return true;
+      }
     } else {
       std::byte* unused;
       const Reach reach = link_.begin(nic_of(qp.remote_qpn), 0, &unused);
@@ -343,17 +358,20 @@ bool Responder::send_answers(QueuePair& qp) {
   return progress;
 }
 
-bool Responder::send_read_data(QueuePair& qp, Answer& answer) {
+// A region may go between two packets of an answer: each asks for its part of it.
+Responder::Sent Responder::send_read_data(QueuePair& qp, Answer& answer) {
   do {
     const auto bytes = static_cast<std::uint32_t>(
         std::min<std::uint64_t>(kMaxPayload, answer.total - answer.sent));
+    const auto* from = reinterpret_cast<const std::byte*>(answer.inlined);
+    if (bytes != 0 && !answer.is_inlined)
+      from = reach(qp, {"rkey", answer.rkey, answer.address + answer.sent, bytes}, kRemoteRead);
+    if (!from) return Sent::kRefused;
     std::byte* payload;
-    const Reach reach = link_.begin(nic_of(qp.remote_qpn), bytes, &payload);
-    if (reach == Reach::kFull) return false;
-    if (reach == Reach::kReady) {
-      const auto* from = answer.is_inlined ? reinterpret_cast<const std::byte*>(answer.inlined)
-                                           : reinterpret_cast<const std::byte*>(answer.address);
-      if (bytes) dma_read(payload, from + answer.sent, bytes);
+    const Reach room = link_.begin(nic_of(qp.remote_qpn), bytes, &payload);
+    if (room == Reach::kFull) return Sent::kNotYet;
+    if (room == Reach::kReady) {
+      if (bytes) dma_read(payload, from, bytes);
       PacketHeader h;
       h.kind = PacketKind::kReadData;
       h.dst_qpn = qp.remote_qpn;
@@ -367,7 +385,7 @@ bool Responder::send_read_data(QueuePair& qp, Answer& answer) {
     }
     answer.sent += bytes;
   } while (answer.sent < answer.total);
-  return true;
+  return Sent::kAll;
 }
 
 void Responder::check_not_ready(QueuePair& qp, Clock::time_point now) {

@@ -28,8 +28,7 @@ class Responder {
  private:
   // Each returns false when the packet must wait.
   bool process(QueuePair& qp, const PacketHeader& header, const std::byte* payload);
-  std::byte* reach(const QueuePair& qp, const PacketHeader& header, std::uint64_t bytes,
-                   std::uint32_t access);
+  std::byte* reach(const QueuePair& qp, const strict::Attempt& attempt, std::uint32_t access);
   void report_refused(const QueuePair& qp, const strict::Attempt& attempt);
   bool on_write(QueuePair& qp, const PacketHeader& header, const std::byte* payload);
   bool on_send(QueuePair& qp, const PacketHeader& header, const std::byte* payload);
@@ -44,9 +43,12 @@ class Responder {
   void acknowledge(QueuePair& qp, const PacketHeader& header);
   void refuse(QueuePair& qp, const PacketHeader& header, Syndrome syndrome,
               std::optional<AsyncEvent> event);
+  void fail(QueuePair& qp, std::uint32_t sequence, Syndrome syndrome,
+            std::optional<AsyncEvent> event);
   void nobody_there(const PacketHeader& header);
   bool send_answers(QueuePair& qp);
-  bool send_read_data(QueuePair& qp, Answer& answer);
+  enum class Sent { kAll, kNotYet, kRefused };
+  Sent send_read_data(QueuePair& qp, Answer& answer);
 
   Device& device_;
   Link& link_;

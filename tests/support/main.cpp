@@ -27,14 +27,14 @@ std::string world_argument(int argc, char** argv) {
 }
 
 // Replaces this process by `chime-run -n <pes> <this program>`. Returns only on failure.
-int exec_under_chime_run(const WorldName& name, int argc, char** argv) {
+int exec_under_chime_run(const WorldName& name, const std::vector<char*>& program) {
   setenv("CHIME_TEST_BOARD", std::to_string(Board::create(name.pes).fd()).c_str(), 1);
   setenv("CHIME_TEST_WORLD", name.text().c_str(), 1);
   const char* runner = std::getenv("CHIME_TEST_RUNNER");
   std::string chime_run = runner ? runner : CHIME_TEST_DEFAULT_RUNNER;
   std::string count = std::to_string(name.pes);
   std::vector<char*> command{chime_run.data(), const_cast<char*>("-n"), count.data()};
-  command.insert(command.end(), argv, argv + argc);
+  command.insert(command.end(), program.begin(), program.end());
   command.push_back(nullptr);
   execvp(command[0], command.data());
   std::perror(chime_run.c_str());
@@ -79,13 +79,14 @@ int run_facts() {
 }
 
 int run(int argc, char** argv) {
+  const std::vector<char*> program(argv, argv + argc);  // gtest takes its own arguments away
   testing::InitGoogleTest(&argc, argv);
   const WorldName name = WorldName::parse(world_argument(argc, argv));
   setenv("CHIME_DEVICE", name.device == WorldDevice::kCpu ? "cpu" : "cuda", 1);
   if ((name.device == WorldDevice::kCuda) != (CHIME_TEST_CUDA != 0))
     return skip(name.text(), "this program was compiled for the other device");
   if (name.kind == WorldPes::kProcesses && inherited_board() < 0)
-    return exec_under_chime_run(name, argc, argv);
+    return exec_under_chime_run(name, program);
   std::string why_not;
   if (!World::start(name, &why_not)) return skip(name.text(), why_not);
   return run_facts();

@@ -1,6 +1,7 @@
 // The send queue's ring: around its end, past 16 and 32 bits, full, and shared.
 #include <gtest/gtest.h>
 
+#include <set>
 #include <vector>
 
 #include "chime/device/path/nic/amo.cuh"
@@ -118,17 +119,18 @@ TEST_P(Ring, ADoorbellThatIsOwedIsRungByAPosterThatHasMoreToCome) {
 // 1024 threads and a queue of 128: everybody waits for room, for turns, for readers of slots.
 TEST_P(Ring, ADeepCrowdOnAShallowQueue) {
   NicJob job(2, plan());
-  std::vector<std::uint64_t> old(1024);
+  std::vector<std::uint64_t> old(3 * 1024);
   run_threads(1024, [&] {
-    for (int i = 0; i < 3; ++i) {
+    for (unsigned i = 0; i < 3; ++i) {
       nic::post_amo(job.domain(), job.data<std::uint64_t>(0), nic::add_request<std::uint64_t>(1),
                     1);
-      old[exec::thread_rank()] = nic::fetch_amo(job.domain(), job.data<std::uint64_t>(0),
-                                                nic::add_request<std::uint64_t>(1), 1);
+      old[i * 1024 + exec::thread_rank()] = nic::fetch_amo(job.domain(), job.data<std::uint64_t>(0),
+                                                           nic::add_request<std::uint64_t>(1), 1);
     }
     nic::quiet(job.domain());
   });
   EXPECT_EQ(*job.data<std::uint64_t>(1), 6 * 1024u);
+  EXPECT_EQ(std::set(old.begin(), old.end()).size(), old.size()) << "two threads had one result";
 }
 
 TEST_P(Ring, BlocksShareQueuesAndQuietSeesAllOfThem) {

@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "host/abort.hpp"
+#include "host/mapped.hpp"
 #include "host/nic_fault.hpp"
 #include "host/operation_name.hpp"
 
@@ -73,7 +74,7 @@ std::string argument_sentence(const Runtime& runtime, const abi::ErrorRecord& re
     return fmt::format("there is no PE {}; this job has PEs 0 to {}", record.pe,
                        runtime.n_pes() - 1);
   if (record.status == CHIMEX_ERR_NETWORK) return network_sentence(runtime, record);
-  if (record.status == CHIMEX_ERR_UNREACHABLE) return runtime.device->p2p.why_not(record.pe);
+  if (record.status == CHIMEX_ERR_UNREACHABLE) return why_unreachable(runtime, record.pe);
   if (static_cast<Fault>(record.fault) == Fault::kAlignment)
     return heap.why_misaligned(address, record.expected);
   return heap.why_outside(address, record.expected);

@@ -67,11 +67,7 @@ void get_strided(Runtime& runtime, void* dst, const void* src, const Strides& st
 }
 
 void signal(Runtime& runtime, std::uint64_t* word, std::uint64_t value, int op, int pe) {
-  if (op != CHIME_SIGNAL_SET && op != CHIME_SIGNAL_ADD)
-    throw Error("", CHIMEX_ERR_INVALID, fmt::format("there is no signal operation {}", op));
-  auto* const mapped =
-      reinterpret_cast<std::uint64_t*>(mapped_word_at(runtime, word, sizeof(*word), pe));
-  gpu_of(runtime).signal(mapped, value, op == CHIME_SIGNAL_ADD);
+  gpu_of(runtime).signal(mapped_signal_at(runtime, word, op, pe), value, op == CHIME_SIGNAL_ADD);
 }
 
 std::uint64_t amo(Runtime& runtime, AmoCall call) {

@@ -28,15 +28,19 @@ extern "C" CHIME_KERNEL void chime_library_signal_wait(
 
 extern "C" CHIME_KERNEL void chime_library_sync(const CHIME_GRID_CONSTANT Context ctx,
                                                 const CHIME_GRID_CONSTANT SyncCall call) {
-  if (call.operation == chime::Operation::kBarrierAll) {
+  if (call.operation == chime::Operation::kQuiet) {
+    chime::quiet(ctx);
+  } else if (call.operation == chime::Operation::kBarrierAll) {
     chime::barrier_all(ctx, chime::Thread{});
   } else {
     chime::sync_all(ctx, chime::Thread{});
   }
 }
 
-// The host reads the old value when the stream has passed this kernel.
+// The host reads the old value when the stream has passed this kernel. The quiet: a host's
+// operation is complete when its call returns, also where a NIC makes it.
 extern "C" CHIME_KERNEL void chime_library_amo(const CHIME_GRID_CONSTANT Context ctx,
                                                const CHIME_GRID_CONSTANT AmoCall call) {
   *call.old = apply_amo(ctx, call);
+  chime::quiet(ctx);
 }

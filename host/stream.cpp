@@ -3,10 +3,9 @@
 //
 // Puts and gets of mapped PEs are copies, complete at the target when the stream has passed them.
 // In a job with a NIC a host function of the stream calls the templates instead, and quiet waits
-// for what they and kernels have posted. On a GPU, only mapped PEs are reached so far.
+// for what they and kernels have posted. On a GPU, only mapped PEs are reached so far, additions
+// beside a NIC are refused, and quiet is a kernel's.
 #define CHIME_HOST_ONLY
-#include <fmt/format.h>
-
 #include "chime/chime.h"
 #include "chime/device/coll/barrier.cuh"
 #include "chime/device/rma.cuh"
@@ -75,18 +74,16 @@ void get(void* dst, const void* src, std::size_t bytes, int pe, NativeStream str
 
 void signal(std::uint64_t* address, std::uint64_t value, int op, int pe, NativeStream stream) {
   Runtime& runtime = runtime_for_stream();
-  if (op != CHIME_SIGNAL_SET && op != CHIME_SIGNAL_ADD)
-    throw Error("", CHIMEX_ERR_INVALID, fmt::format("there is no signal operation {}", op));
   if (calls_templates(runtime)) {
+    check_signal_op(op);
     check_word(runtime, address, sizeof(*address), pe);
     return call_on_stream(runtime, stream, [=](const Context& ctx) {
       fence(ctx);  // behind the stream's puts
       signal_op(ctx, {address, value, static_cast<SignalOp>(op)}, pe);
     });
   }
-  auto word =
-      reinterpret_cast<std::uint64_t*>(mapped_word_at(runtime, address, sizeof(*address), pe));
-  runtime.device->gpu->signal_async(word, value, op == CHIME_SIGNAL_ADD, stream);
+  runtime.device->gpu->signal_async(mapped_signal_at(runtime, address, op, pe), value,
+                                    op == CHIME_SIGNAL_ADD, stream);
 }
 
 void put_signal(void* dst, const void* src, std::size_t bytes, std::uint64_t* sig,
@@ -110,6 +107,11 @@ void signal_wait(std::uint64_t* word, int cmp, std::uint64_t value, NativeStream
   on_stream(
       stream, LibraryKernel::kSignalWait, SignalWaitCall{word, value, cmp},
       [=](const Context& ctx) { signal_wait_until(ctx, word, static_cast<Cmp>(cmp), value); });
+}
+
+void quiet(NativeStream stream) {
+  if (runtime_for_stream().device->nic_table == nullptr) return;
+  on_stream(stream, LibraryKernel::kSync, SyncCall{Operation::kQuiet}, chime::quiet);
 }
 
 void barrier(NativeStream stream) {
@@ -167,10 +169,7 @@ void chimex_signal_wait_until_on_stream(uint64_t* sig, int cmp, uint64_t value,
 }
 
 void chimex_quiet_on_stream(chimex_stream_t stream) {
-  guarded("chimex_quiet_on_stream", [=] {
-    Runtime& runtime = runtime_for_stream();
-    if (calls_templates(runtime)) call_on_stream(runtime, stream, chime::quiet);
-  });
+  guarded("chimex_quiet_on_stream", [=] { quiet(stream); });
 }
 
 void chimex_barrier_all_on_stream(chimex_stream_t stream) {

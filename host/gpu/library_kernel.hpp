@@ -31,7 +31,8 @@ struct SignalWaitCall {
   std::int32_t cmp;  // CHIME_CMP_*
 };
 
-// A barrier (Operation::kBarrierAll) or sync (kSyncAll) over all PEs.
+// A barrier (Operation::kBarrierAll) or sync (kSyncAll) over all PEs, or a quiet (kQuiet) of this
+// one's kernels.
 struct SyncCall {
   Operation operation;
 };

@@ -5,4 +5,5 @@
 // PTX chime_library_signal: 1 fence.acq_rel.sys, 1 st.release.sys.u64, 1 red.release.sys.add.u64
 // PTX chime_library_signal_wait: 1+ ld.acquire.sys.u64, 1 ld.acquire.sys.u32, 0 fence, 0 membar
 // PTX chime_library_sync: 1+ fence.acq_rel.sys, 1+ st.release.sys.u64, 1+ ld.acquire.sys.u64
-// PTX chime_library_amo: 1+ atom.relaxed.sys.cas.b32, 1+ atom.relaxed.sys.cas.b64, 0 fence
+// PTX chime_library_amo: 1+ atom.relaxed.sys.cas.b32, 1+ atom.relaxed.sys.cas.b64
+// PTX chime_library_amo: 1 fence.acq_rel.sys

@@ -9,6 +9,7 @@
 #include "chime/chime.h"
 #include "chime/device/peer.cuh"
 #include "host/init.hpp"
+#include "host/mapped.hpp"
 
 namespace chime::info {
 namespace {
@@ -30,7 +31,7 @@ const char* words(Path path) {
 std::string why_rma(const host::Runtime& runtime, Path path, int pe) {
   const host::P2pGroups& groups = runtime.settings.p2p;
   if (path == Path::kP2p) return pe == runtime.my_pe() ? "its own memory" : "mapped: on this node";
-  if (path == Path::kNone) return runtime.device->p2p.why_not(pe);
+  if (path == Path::kNone) return host::why_unreachable(runtime, pe);
   if (groups.is_off()) return "not mapped: CHIME_P2P=off";
   if (!groups.maps(runtime.my_pe(), pe))
     return fmt::format("not mapped: CHIME_P2P={} maps groups of so many", groups.size);

@@ -1,5 +1,6 @@
 // Every on-stream operation, in a ring of PEs: each PE's stream writes to its right neighbour and
-// waits for its left.
+// waits for its left. With the argument "beside_a_nic", where the right neighbour is reached by the
+// NIC alone and host code has a GPU: what it refuses, and what quiet does.
 #include <chime/chime.h>
 
 #include <cstdio>
@@ -127,9 +128,65 @@ void refuses_at_the_call() {
   chime_free(word);
 }
 
+#ifdef PRETEND_TO_HAVE_A_GPU
+void says(const char* words, const char* what) {
+  if (std::strstr(chimex_last_error(), words) == nullptr)
+    std::fprintf(stderr, "PE %d: '%s' has not '%s'\n", me, chimex_last_error(), words);
+  check(std::strstr(chimex_last_error(), words) != nullptr, what);
+}
+
+void refuses_what_takes_the_nic() {
+  constexpr const char* kUnmapped = "is not mapped, and the NIC is the kernels' alone";
+  constexpr const char* kAdds = "makes all additions to it (CHIME_AMO)";
+  auto* words = symmetric<std::uint64_t>(2);
+  std::uint64_t one = 1;
+  chimex_putmem_on_stream(words, &one, sizeof(one), right, nullptr);
+  says(kUnmapped, "put_on_stream");
+  chimex_getmem_on_stream(&one, words, sizeof(one), right, nullptr);
+  says(kUnmapped, "get_on_stream");
+  chimex_signal_op_on_stream(words, 1, CHIME_SIGNAL_SET, right, nullptr);
+  says(kUnmapped, "signal_op_on_stream");
+  chime_putmem(words, &one, sizeof(one), right);
+  says(kUnmapped, "put of the host");
+  chime_uint64_atomic_add(words, 1, right);
+  says(kUnmapped, "atomic of the host");
+  chimex_signal_op_on_stream(words, 1, CHIME_SIGNAL_ADD, me, nullptr);
+  says(kAdds, "adding signal on a stream");
+  chimex_signal_op(words, 1, CHIME_SIGNAL_ADD, me);
+  says(kAdds, "adding signal of the host");
+  check(words[0] == 0, "nothing was added");
+  chimex_signal_op(words, 1, CHIME_SIGNAL_SET, me);
+  chime_uint64_atomic_add(words, 1, me);  // a kernel's, by the NIC
+  check(words[0] == 2, "what is not refused is done");
+  chime_free(words);
+}
+
+CHIME_KERNEL void put_to(std::uint64_t* word, int pe) {
+  chime_uint64_put_nbi(word, word + 1, 1, pe);
+}
+
+// A later operation of the stream may count on what kernels have put.
+void quiets_what_kernels_have_put() {
+  exec::Stream stream = make_stream();
+  auto* words = symmetric<std::uint64_t>(2);
+  words[1] = 7;
+  const int before = chime::host::library_kernels_launched();
+  exec::LaunchConfig config;
+  config.stream = stream;
+  exec::launch(config, put_to, words, right);
+  chimex_quiet_on_stream(stream);
+  exec::stream_synchronize(stream);
+  check(chime::host::library_kernels_launched() == before + 1, "quiet is a kernel's");
+  chime_barrier_all();
+  check(words[0] == 7, "what the kernel put");
+  exec::stream_destroy(stream);
+  chime_free(words);
+}
+#endif
+
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
   setenv("CHIME_ON_ERROR", "return", 1);
   setenv("CHIME_LOG", "off", 1);
   chime_init();
@@ -140,6 +197,15 @@ int main() {
   n = chime_n_pes();
   right = (me + 1) % n;
   left = (me + n - 1) % n;
+#ifdef PRETEND_TO_HAVE_A_GPU
+  if (argc > 1 && std::strcmp(argv[1], "beside_a_nic") == 0) {
+    refuses_what_takes_the_nic();
+    quiets_what_kernels_have_put();
+    return chime_finalize(), 0;
+  }
+#endif
+  static_cast<void>(argc);
+  static_cast<void>(argv);
   puts_and_gets();
   signals_order_streams();
   launches_kernels_that_wait_for_pes();

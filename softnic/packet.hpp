@@ -34,7 +34,8 @@ struct PacketHeader {
   std::uint8_t atomic_opcode = 0;
   std::uint8_t atomic_bytes = 0;
   std::uint8_t rnr_retry = 0;  // how often the requester would retry; 7 = for ever
-  std::uint16_t reserved = 0;
+  std::uint8_t path_mtu = 0;   // the requester's, enum ibv_mtu
+  std::uint8_t max_reads = 0;  // that the requester would have under way
   std::uint32_t dst_qpn = 0;
   std::uint32_t src_qpn = 0;
   std::uint32_t sequence = 0;
@@ -42,7 +43,7 @@ struct PacketHeader {
   std::uint32_t rkey = 0;
   std::uint32_t immediate = 0;  // wire order
   std::uint32_t qkey = 0;
-  std::uint32_t reserved2 = 0;
+  std::uint32_t psn = 0;  // where the requester's packet numbers begin
   std::uint64_t address = 0;
   std::uint64_t total = 0;   // bytes of the whole message
   std::uint64_t offset = 0;  // of this packet's payload in the message

@@ -169,6 +169,9 @@ PacketHeader Requester::header_for(const QueuePair& qp, const Outstanding& o) co
   h.address = r.remote_address;
   h.total = r.bytes;
   h.rnr_retry = qp.rnr_retry;
+  h.path_mtu = qp.path_mtu;
+  h.max_reads = qp.max_reads;
+  h.psn = qp.sq_psn;
   h.immediate = r.immediate;
   h.qkey = static_cast<std::int32_t>(r.destination.qkey) < 0 ? qp.qkey : r.destination.qkey;
   if (r.has_immediate()) h.flags |= kImmediate;

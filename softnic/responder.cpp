@@ -38,6 +38,8 @@ CqeOpcode cqe_opcode_of_send(const PacketHeader& header) {
   return CqeOpcode::kResponderSend;
 }
 
+constexpr unsigned bytes_of_mtu(unsigned mtu) { return 128u << mtu; }  // of enum ibv_mtu
+
 bool is_reliable(const PacketHeader& header) { return !(header.flags & kUnreliable); }
 
 }  // namespace
@@ -70,6 +72,7 @@ bool Responder::run(QueuePair& qp) {
 }
 
 bool Responder::process(QueuePair& qp, const PacketHeader& header, const std::byte* payload) {
+  if (is_reliable(header) && !is_connection_of(qp, header)) return true;
   switch (header.kind) {
     case PacketKind::kWrite:
       return on_write(qp, header, payload);
@@ -84,6 +87,31 @@ bool Responder::process(QueuePair& qp, const PacketHeader& header, const std::by
     default:
       return true;
   }
+}
+
+// Whether the two ends agree on what both were told of their connection. Packets that are not
+// expected are dropped, and ones that are too long are refused (IBA 9.7.5.1). Reads beyond what
+// the responder has room for are refused by hardware when they meet, which cannot be shown here.
+bool Responder::is_connection_of(QueuePair& qp, const PacketHeader& header) {
+  if (header.psn != qp.rq_psn) {
+    strict::report("psn", qp.qpn, "%#x numbers its packets from %#x, expected are %#x (rq_psn)",
+                   header.src_qpn, header.psn, qp.rq_psn);
+    nobody_there(header);
+    return false;
+  }
+  const bool sends = header.kind == PacketKind::kWrite || header.kind == PacketKind::kSend;
+  if (sends && header.path_mtu > qp.path_mtu && header.total > bytes_of_mtu(qp.path_mtu)) {
+    strict::report("path-mtu", qp.qpn, "%#x sends packets of %u bytes, expected are at most %u",
+                   header.src_qpn, bytes_of_mtu(header.path_mtu), bytes_of_mtu(qp.path_mtu));
+    refuse(qp, header, Syndrome::kRemoteInvalidRequest, AsyncEvent::kQpRequestError);
+    return false;
+  }
+  if (!sends && header.max_reads > qp.max_dest_reads)
+    strict::report("reads-beyond-responder", qp.qpn,
+                   "%#x may have %u reads and atomics under way (max_rd_atomic), here is room for "
+                   "%u (max_dest_rd_atomic)",
+                   header.src_qpn, header.max_reads, qp.max_dest_reads);
+  return true;
 }
 
 // The memory that a request names, or null when this queue pair or the key does not grant `access`.

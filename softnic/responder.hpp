@@ -27,6 +27,7 @@ class Responder {
 
  private:
   // Each returns false when the packet must wait.
+  bool is_connection_of(QueuePair& qp, const PacketHeader& header);
   bool process(QueuePair& qp, const PacketHeader& header, const std::byte* payload);
   std::byte* reach(const QueuePair& qp, const strict::Attempt& attempt, std::uint32_t access);
   void report_refused(const QueuePair& qp, const strict::Attempt& attempt);

@@ -34,6 +34,8 @@ struct Options {
   unsigned min_rnr_timer = 1;  // 10 us
   unsigned max_reads = 16;
   unsigned max_dest_reads = 16;  // verbs only
+  std::uint32_t sq_psn = 0, rq_psn = 0;  // verbs only
+  ibv_mtu path_mtu = IBV_MTU_4096;       // verbs only
   std::uint32_t qkey = 0x1234;
   std::uint32_t user_index = 0;  // DevX only; verbs choose their own
   ibv_srq* srq = nullptr;

@@ -3,6 +3,7 @@
 // the other side gets.
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <poll.h>
 #include <sys/mman.h>
 
@@ -471,6 +472,60 @@ TEST(RoomForReads, IsNeededToGrantThem) {
   const Cqe cqe = pair.left->sent.retired(pair.left->sends.post_and_ring(read));
   EXPECT_EQ(unsigned{cqe.syndrome()}, 0x13u);
   EXPECT_EQ(next_async_event(*pair.right), IBV_EVENT_QP_ACCESS_ERR);
+}
+
+// Two ends that were told different things of their connection.
+class Disagreement : public testing::Test {
+ protected:
+  static Options impatient() {
+    Options options;
+    options.timeout = 8;
+    options.retry_count = 1;
+    return options;
+  }
+  Cqe write(Pair& pair, std::uint32_t bytes) { return run(pair, Wqe(kWrite), bytes); }
+  Cqe run(Pair& pair, Wqe wqe, std::uint32_t bytes) {
+    wqe.remote(memory.at(0), memory.rkey()).data(memory.at(8192), bytes, memory.lkey());
+    return pair.left->sent.retired(pair.left->sends.post_and_ring(wqe));
+  }
+  Memory memory{16384};
+};
+
+TEST_F(Disagreement, OnPacketNumbersIsNeverHeard) {
+  Options left = impatient(), right;
+  left.sq_psn = right.rq_psn = 0x123456;
+  Pair agreeing(kVerbs, left, right);
+  EXPECT_FALSE(write(agreeing, 8).failed());
+  right.rq_psn = 0x123457;
+  Pair pair(kVerbs, left, right);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(unsigned{write(pair, 8).syndrome()}, 0x15u);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("softnic: strict: psn: "));
+}
+
+TEST_F(Disagreement, OnThePathMtuIsARemoteInvalidRequest) {
+  Options small;
+  small.path_mtu = IBV_MTU_256;
+  Pair pair(kVerbs, Options{}, small);
+  EXPECT_FALSE(write(pair, 256).failed());
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(unsigned{write(pair, 257).syndrome()}, 0x12u);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::HasSubstr("softnic: strict: path-mtu: "));
+  EXPECT_EQ(next_async_event(*pair.right), IBV_EVENT_QP_REQ_ERR);
+}
+
+TEST_F(Disagreement, OnRoomForReadsIsReported) {
+  Options one;
+  one.max_dest_reads = 1;
+  Pair pair(kVerbs, Options{}, one);
+  testing::internal::CaptureStderr();
+  EXPECT_FALSE(write(pair, 8).failed());
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  testing::internal::CaptureStderr();
+  EXPECT_FALSE(run(pair, Wqe(kRead), 8).failed());
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::HasSubstr("softnic: strict: reads-beyond-responder: "));
 }
 
 class Datagrams : public testing::TestWithParam<Route> {};

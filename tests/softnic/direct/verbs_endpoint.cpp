@@ -70,7 +70,8 @@ class VerbsEndpoint final : public Endpoint {
   int to_rtr(std::uint32_t peer) override {
     ibv_qp_attr a{};
     a.qp_state = IBV_QPS_RTR;
-    a.path_mtu = IBV_MTU_4096;
+    a.path_mtu = options_.path_mtu;
+    a.rq_psn = options_.rq_psn;
     a.dest_qp_num = peer;
     a.max_dest_rd_atomic = static_cast<std::uint8_t>(options_.max_dest_reads);
     a.min_rnr_timer = static_cast<std::uint8_t>(options_.min_rnr_timer);
@@ -87,6 +88,7 @@ class VerbsEndpoint final : public Endpoint {
     a.retry_cnt = static_cast<std::uint8_t>(options_.retry_count);
     a.rnr_retry = static_cast<std::uint8_t>(options_.rnr_retry);
     a.max_rd_atomic = static_cast<std::uint8_t>(options_.max_reads);
+    a.sq_psn = options_.sq_psn;
     int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
     if (is(Service::kRc))
       mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;

@@ -64,7 +64,8 @@ void Counters::tell(const Faults::Strikes& faults) const {
     return print("softnic: SOFTNIC_COUNTERS: cannot open '%s': %s\n", path.c_str(),
                  std::strerror(errno));
   const std::string text = line(faults);
-  [[maybe_unused]] auto ignored = ::syscall(SYS_write, fd, text.data(), text.size());
+  if (::syscall(SYS_write, fd, text.data(), text.size()) != static_cast<long>(text.size()))
+    print("softnic: SOFTNIC_COUNTERS: cannot write '%s': %s\n", path.c_str(), std::strerror(errno));
   if (!to_stderr) ::syscall(SYS_close, fd);
 }
 

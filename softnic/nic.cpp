@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -17,7 +18,7 @@
 namespace softnic {
 namespace {
 
-constexpr off_t kBarBytes = 64 << 20;  // 16 384 doorbell pages; sparse
+constexpr rlim_t kBarBytes = 64 << 20;  // 16 384 doorbell pages; sparse
 
 // Leaked unless ended: the engine's thread outlives every destructor of the program.
 std::atomic<Nic*> the_nic{nullptr};
@@ -30,7 +31,14 @@ std::mutex& creation() {
 }  // namespace
 
 Nic::Bar::Bar() : fd(::memfd_create("softnic-bar", MFD_CLOEXEC)) {
-  if (fd < 0 || ::ftruncate(fd, kBarBytes) != 0)
+  rlimit files{};
+  ::getrlimit(RLIMIT_FSIZE, &files);
+  if (files.rlim_cur < kBarBytes)  // a signal would end the process
+    throw std::runtime_error(
+        "softnic: the doorbell pages are a file of 64 MiB in memory, and the "
+        "limit of files is " +
+        std::to_string(files.rlim_cur) + " bytes (ulimit -f)");
+  if (fd < 0 || ::ftruncate(fd, static_cast<off_t>(kBarBytes)) != 0)
     throw std::runtime_error(std::string("softnic: cannot create the doorbell pages: ") +
                              std::strerror(errno));
 }

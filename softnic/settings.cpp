@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include <list>
 #include <mutex>
 #include <stdexcept>
+#include <string_view>
 
 #include "log.hpp"
 
@@ -28,8 +30,30 @@ int number(const char* name, const char* text, int least, int most) {
   return value;
 }
 
+// Tests have variables of their own.
+constexpr const char* kVariables[] = {"FABRIC", "LINK_LAYER", "LOG",     "STRICT", "FAULTS",
+                                      "TRACE",  "COUNTERS",   "SPIN_US", "TEST_",  "GUEST_KERNEL"};
+
+void warn_of_unknown_variables() {
+  constexpr std::string_view kPrefix = "SOFTNIC_";
+  for (char** entry = environ; entry && *entry; ++entry) {
+    const std::string_view name = std::string_view(*entry).substr(0, std::strcspn(*entry, "="));
+    if (!name.starts_with(kPrefix)) continue;
+    const bool known = std::ranges::any_of(kVariables, [&](std::string_view variable) {
+      const std::string_view rest = name.substr(kPrefix.size());
+      return variable.ends_with('_') ? rest.starts_with(variable) : rest == variable;
+    });
+    if (!known)
+      print(
+          "softnic: %.*s is no variable of the softnic and is ignored; there are SOFTNIC_FABRIC, "
+          "LINK_LAYER, LOG, STRICT, FAULTS, TRACE, COUNTERS and SPIN_US\n",
+          static_cast<int>(name.size()), name.data());
+  }
+}
+
 const Settings* read_or_end() {
   try {
+    warn_of_unknown_variables();
     return new Settings(settings_of_environment());
   } catch (const std::exception& error) {
     print("%s\n", error.what());

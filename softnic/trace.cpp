@@ -36,6 +36,13 @@ int file() {
   return fd;
 }
 
+// The trace ends here: a full disk. Told once.
+void end(int error) {
+  print("softnic: SOFTNIC_TRACE: cannot write '%s': %s; the trace ends here\n",
+        with_process_id(settings().trace).c_str(), std::strerror(error));
+  ::syscall(SYS_close, opened.exchange(kOff, std::memory_order_relaxed));
+}
+
 std::uint64_t now_ns() {
   return static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch())
@@ -51,7 +58,8 @@ class Line {
   }
   ~Line() {
     text_ += "}\n";
-    [[maybe_unused]] auto ignored = ::syscall(SYS_write, file(), text_.data(), text_.size());
+    const long written = ::syscall(SYS_write, file(), text_.data(), text_.size());
+    if (written != static_cast<long>(text_.size())) end(written < 0 ? errno : ENOSPC);
   }
   Line(const Line&) = delete;
 

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "softnic/faults.hpp"
+#include "softnic/settings.hpp"
 #include "softnic/tree_path.hpp"
 
 namespace {
@@ -67,6 +69,25 @@ void prepare(const Options& options) {
   if (options.no_strict) set("SOFTNIC_STRICT", "0");
 }
 
+// A file's folder must be there and take it. Its name may have a process id that nobody knows yet.
+void check_writable(const char* variable) {
+  const char* value = std::getenv(variable);
+  if (!value || !*value || std::strcmp(value, "-") == 0) return;
+  const fs::path folder = fs::absolute(value).parent_path();
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    throw std::runtime_error(std::string(variable) + ": cannot write to " + folder.string() + ": " +
+                             std::strerror(errno));
+  if (fs::is_directory(value))
+    throw std::runtime_error(std::string(variable) + ": " + value + " is a folder");
+}
+
+// What the NIC would find wrong only when the program opens it, or never.
+void check() {
+  softnic::Faults{softnic::settings_of_environment().faults};
+  check_writable("SOFTNIC_TRACE");
+  check_writable("SOFTNIC_COUNTERS");
+}
+
 int become(const Options& options) {
   std::vector<char*> arguments;
   for (const std::string& word : options.program)
@@ -100,6 +121,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   try {
     prepare(options);
+    check();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "softnic-run: %s\n", error.what());
     return 2;

@@ -1,7 +1,9 @@
 #include "diff.hpp"
 
+#include <algorithm>
 #include <compare>
 #include <map>
+#include <set>
 
 #include "decode.hpp"
 
@@ -60,6 +62,7 @@ class Comparison {
 
   bool finish() {
     if (compared_ + differences_ == 0) throw BadTrace("neither trace has any of the --events");
+    check_ignored();
     if (differences_ > options_.limit)
       out_ << "... and " << differences_ - options_.limit << " more\n";
     out_ << compared_ << " events compared, " << differences_ << " differences";
@@ -79,6 +82,16 @@ class Comparison {
     return values;
   }
 
+  // A misspelt name would hide nothing and leave its owner wondering.
+  void check_ignored() const {
+    for (const std::string& name : options_.ignore)
+      if (name != "time" && !is_group(name) && !seen_.contains(name))
+        throw BadTrace("--ignore " + name + ": no group of fields, and no field of these traces");
+  }
+  static bool is_group(const std::string& name) {
+    return std::ranges::any_of(kAllGroups, [&](Group group) { return name == name_of(group); });
+  }
+
   void compare(const Record& one, const Record& other) {
     ++compared_;
     const auto here = decode(one), there = decode(other);
@@ -87,6 +100,7 @@ class Comparison {
     all.insert(theirs.begin(), theirs.end());
     std::string text;
     for (const auto& [name, field] : all) {
+      seen_.insert(name);
       const std::string left = value(mine, name), right = value(theirs, name);
       if (left == right) continue;
       if (const char* why = ignored(*field))
@@ -117,6 +131,7 @@ class Comparison {
   std::ostream& out_;
   std::size_t compared_ = 0, differences_ = 0;
   std::map<std::string, std::size_t> ignored_;
+  std::set<std::string> seen_;
 };
 
 }  // namespace

@@ -21,11 +21,22 @@ int digit(char c) {
   return -1;
 }
 
+// A full disk, or a process that was killed: what stands before it is whole.
+void warn_of_cut(const std::string& name, std::size_t line) {
+  std::cerr << "softnic-trace: " << name << ':' << line
+            << ": the trace is cut off inside this record; what follows is not known\n";
+}
+
 std::vector<Record> read_stream(std::istream& in, const std::string& name) {
   std::vector<Record> records;
   std::size_t number = 0;
-  for (std::string line; std::getline(in, line);)
-    if (++number; !line.empty()) records.emplace_back(line, name, number);
+  for (std::string line; std::getline(in, line);) {
+    ++number;
+    if (in.eof() && !nlohmann::json::accept(line))
+      warn_of_cut(name, number);
+    else if (!line.empty())
+      records.emplace_back(line, name, number);
+  }
   if (in.bad()) throw BadTrace(name + ": " + std::strerror(errno));
   return records;
 }

@@ -119,6 +119,19 @@ class Trace(unittest.TestCase):
                 text = self.tool(*arguments, status=2)
                 self.assertIn(f"softnic-trace: {path}:2: {complaint}", text)
 
+    def test_a_trace_that_is_cut_off_is_read_up_to_there(self):
+        whole = self.write("whole", wqe(WRITE), cqe(CQE))
+        with open(whole) as file:
+            text = file.read()
+        with open(self.path("cut"), "w") as file:
+            file.write(text[:-20])
+        printed = self.tool("print", self.path("cut"))
+        self.assertIn("RDMA_WRITE", printed)
+        self.assertIn(f"{self.path('cut')}:2: the trace is cut off inside this record", printed)
+        with open(self.path("cut"), "w") as file:
+            file.write(text[:-1])  # all but the line's end
+        self.assertNotIn("cut off", self.tool("print", self.path("cut")))
+
     def test_a_missing_file_is_named(self):
         self.assertIn("/nowhere/trace: No such file", self.tool("print", "/nowhere/trace", status=2))
 
@@ -146,6 +159,16 @@ class Trace(unittest.TestCase):
                       "key (2), number (1)", text)
         self.tool("diff", one, two, "--ignore", "doorbell,address,key,index,number", status=1)
         self.tool("diff", one, two, "--events", "wqe", "--ignore", "address,key,index,number,ce")
+
+    def test_times_differ_whatever_is_ignored(self):
+        later = CQE[:96] + "00000000deadbeef" + CQE[112:]
+        one, two = self.write("one", wqe(WRITE), cqe(CQE)), self.write("two", wqe(WRITE), cqe(later))
+        self.tool("diff", one, two)
+        self.tool("diff", one, two, "--ignore", "address")
+
+    def test_what_is_ignored_must_exist(self):
+        one = self.write("one", cqe(CQE))
+        self.assertIn("--ignore adress: no group of fields", self.tool("diff", one, one, "--ignore", "adress", status=2))
 
     def test_differences_are_printed_by_field_and_line(self):
         longer = WRITE.replace("00010000" "000012cd", "00010001" "000012cd")
@@ -226,6 +249,36 @@ class Trace(unittest.TestCase):
             told = [line for line in map(json.loads, file) if line["to_peers"]]
         self.assertEqual([(line["to_peers"], line["to_itself"], line["failed"]) for line in told],
                          [({"SEND": {"requests": 20, "bytes": 20 * 4096}}, {}, 0)] * 2)
+
+    # ---- what goes wrong at the other end ----
+
+    @unittest.skipUnless(HAS_PINGPONG, "ibv_devinfo cannot run here (not installed, or a sanitizer's build)")
+    def test_a_full_disk_ends_the_trace_with_one_sentence(self):
+        told = self.run_program("--trace", "/dev/full", "ibv_devinfo")
+        self.assertEqual(told.count("softnic: SOFTNIC_TRACE: cannot write '/dev/full': No space left"), 1, told)
+
+    @unittest.skipUnless(HAS_PINGPONG, "ibv_devinfo cannot run here (not installed, or a sanitizer's build)")
+    def test_a_misspelt_variable_is_named(self):
+        self.assertIn("softnic: SOFTNIC_FAULT is no variable", self.run_program("ibv_devinfo", SOFTNIC_FAULT="rnr"))
+        self.assertNotIn("is no variable", self.run_program("ibv_devinfo", SOFTNIC_LOG="1", SOFTNIC_TEST_CUDA=""))
+
+    @unittest.skipUnless(HAS_PINGPONG, "ibv_devinfo cannot run here (not installed, or a sanitizer's build)")
+    def test_a_small_limit_of_files_is_named(self):
+        limited = ["bash", "-c", "ulimit -f 1000; exec ibv_devinfo"]
+        self.assertIn("the limit of files is 1024000 bytes (ulimit -f)", self.run_program(*limited, status=None))
+
+    def test_softnic_run_refuses_what_the_nic_would_find_late(self):
+        refused = {("--faults", "tea"): "rule 'tea': no such fault", ("--trace", "/nowhere/t"): "cannot write to /nowhere",
+                   ("--counters", self.folder.name): "is a folder"}
+        for options, words in refused.items():
+            self.assertIn(words, self.run_program(*options, "true", status=2))
+
+    def run_program(self, *words, status=0, **environment):
+        done = subprocess.run([os.path.join(TOOLS, "softnic-run"), *words], capture_output=True, text=True, timeout=60,
+                              env={**os.environ, **environment})
+        if status is not None:
+            self.assertEqual(done.returncode, status, done.stderr)
+        return done.stderr
 
 
 if __name__ == "__main__":

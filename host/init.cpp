@@ -18,6 +18,7 @@
 #include "host/gpu/device_activity.hpp"
 #include "host/gpu/factory.hpp"
 #include "host/guard.hpp"
+#include "host/job_settings.hpp"
 #include "host/log.hpp"
 #include "host/tu_registry.hpp"
 
@@ -103,6 +104,7 @@ std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
                                                 bootstrap::Bootstrap& bootstrap) {
   if (settings.checked) device_activity::check();
   bootstrap::Deadline deadline = init_deadline(settings);
+  step("comparing settings", [&] { check_job_settings(bootstrap, settings, deadline); });
   auto gpu = step("opening the device",
                   [&] { return open_gpu(device_choice(settings), rank_on_node(bootstrap)); });
   std::shared_ptr<DeviceMemory> control = step("allocating the control page", [&] {

@@ -18,11 +18,12 @@ namespace {
 // What libibverbs finds, freed with the list: an opened device outlives it.
 class DeviceList {
  public:
-  DeviceList() : devices_(rdma_core().ibv_get_device_list(&count_)) {
+  explicit DeviceList(const std::string& wanted)
+      : devices_(rdma_core().ibv_get_device_list(&count_)) {
     if (!devices_)
-      fail_nic("RDMA devices cannot be listed", errno,
+      fail_nic(fmt::format("CHIME_NIC={}: RDMA devices cannot be listed", wanted), errno,
                "is the kernel module ib_uverbs loaded, and /dev/infiniband passed into this "
-               "container?");
+               "container? CHIME_NIC=soft emulates a device");
   }
   DeviceList(const DeviceList&) = delete;
   DeviceList& operator=(const DeviceList&) = delete;
@@ -87,7 +88,7 @@ Device::Device(const NicOptions& options, const PciPlace& gpu) : options_(option
 }
 
 void Device::open(const PciPlace& gpu) {
-  const DeviceList devices;
+  const DeviceList devices(options_.device);
   const std::vector<Candidate> candidates = devices.candidates();
   const ChosenPort chosen = choose_port(candidates, options_.device, gpu);
   name_ = candidates[chosen.device].name;

@@ -152,6 +152,11 @@ class Nic final : public Connectable {
           fmt::format("has {} queue pairs to each peer and this PE {}; CHIME_NIC_SLOTS must "
                       "be the same everywhere",
                       theirs.slots, slots()));
+    if (theirs.heap_bytes != heap_bytes_)
+      refuse(fmt::format(
+          "has a heap of {} bytes and this PE one of {}; set CHIME_SYMMETRIC_SIZE alike "
+          "on all PEs",
+          theirs.heap_bytes - abi::kHeapReserved, heap_bytes_ - abi::kHeapReserved));
     const PortAddress& port = device_.address();
     if (theirs.port.ethernet != port.ethernet)
       refuse("uses another kind of port (InfiniBand or RoCE); choose it with CHIME_NIC");

@@ -33,7 +33,7 @@ struct Options {
   unsigned timeout = 14;
   unsigned min_rnr_timer = 1;  // 10 us
   unsigned max_reads = 16;
-  unsigned max_dest_reads = 16;  // verbs only
+  unsigned max_dest_reads = 16;          // verbs only
   std::uint32_t sq_psn = 0, rq_psn = 0;  // verbs only
   ibv_mtu path_mtu = IBV_MTU_4096;       // verbs only
   std::uint32_t qkey = 0x1234;

@@ -160,6 +160,12 @@ void has_another_heap_size() {
   chime_init();
 }
 
+// PE 1 has what CHIME_TEST_OTHER says: NAME=value.
+void has_another_value() {
+  if (std::strcmp(getenv("CHIME_RUN_PE"), "1") == 0) putenv(getenv("CHIME_TEST_OTHER"));
+  chime_init();
+}
+
 void shows_its_size() {
   chime_init();
   std::ifstream status("/proc/self/status");
@@ -468,6 +474,7 @@ const std::map<std::string, void (*)()> kActs = {
     {"is_killed", is_killed},
     {"ends_the_job", ends_the_job},
     {"has_another_heap_size", has_another_heap_size},
+    {"has_another_value", has_another_value},
     {"shows_its_size", shows_its_size},
     {"binds_elsewhere", binds_elsewhere},
     {"is_three_threads", is_three_threads},

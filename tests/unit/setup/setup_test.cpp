@@ -107,6 +107,24 @@ TEST(Setup, HeapsOfDifferentSizesAreNamed) {
   EXPECT_EQ(count(outcome.output, "CHIME_SYMMETRIC_SIZE alike"), 1) << outcome.output;
 }
 
+// Otherwise one PE waits for what the other never does.
+TEST(Setup, VariablesOfTheJobAreComparedFirst) {
+  const struct {
+    const char *name, *ours, *theirs;
+  } rows[] = {{"CHIME_P2P", "auto", "off"},
+              {"CHIME_P2P", "2", "auto"},
+              {"CHIME_NIC", "none", "auto"},
+              {"CHIME_AMO", "auto", "owner"}};
+  for (const auto& row : rows) {
+    const std::string name = row.name;
+    Outcome outcome = job(2, "has_another_value",
+                          name + "=" + row.ours + " CHIME_TEST_OTHER=" + name + "=" + row.theirs);
+    EXPECT_NE(outcome.exit_code, 0);
+    EXPECT_THAT(outcome.output, HasSubstr(name + ": PE 0 has '" + row.ours + "' and PE 1 has '" +
+                                          row.theirs + "'; set it alike on all PEs"));
+  }
+}
+
 TEST(Memory, OffsetsAgreeAndPeersSeeEachOther) {
   Outcome outcome = job(3, "exchanges_words");
   EXPECT_EQ(outcome.exit_code, 0);

@@ -6,6 +6,7 @@
 
 #include "log.hpp"
 #include "pace.hpp"
+#include "signals_held.hpp"
 
 namespace softnic {
 namespace {
@@ -40,6 +41,7 @@ Engine::Engine(Device& device, std::unique_ptr<Link> link, const std::string& fa
       responder_(device, *link_, completer_, faults_) {}
 
 void Engine::start() {
+  const SignalsHeld held;
   thread_ = std::thread([this] { run(); });
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/rdma_user_ioctl.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
@@ -182,6 +183,24 @@ TEST(InProcess, InheritedDeviceFailsInTheChild) {
     EXPECT_EQ(verbs.ibv_dealloc_pd(pd), 0);
     EXPECT_EQ(verbs.ibv_close_device(parents), 0);
     verbs.ibv_free_device_list(list);
+  });
+}
+
+// SIGUSR1 ends a process that has a thread to take it.
+TEST(InProcess, SignalsWaitForTheProgram) {
+  in_child([] {
+    const softnic_options options = options_for_this_test();
+    Softnic().must_activate(&options);
+    const Verbs verbs = load_verbs();
+    Endpoint endpoint(verbs);
+    ASSERT_TRUE(until([] { return engine_threads() == 1; }));
+    sigset_t usr1;
+    sigemptyset(&usr1);
+    sigaddset(&usr1, SIGUSR1);
+    ASSERT_EQ(::pthread_sigmask(SIG_BLOCK, &usr1, nullptr), 0);
+    ASSERT_EQ(::kill(::getpid(), SIGUSR1), 0);
+    const timespec deadline{60, 0};
+    EXPECT_EQ(::sigtimedwait(&usr1, nullptr, &deadline), SIGUSR1);
   });
 }
 

@@ -27,6 +27,8 @@ enum PacketFlag : std::uint8_t {
   kDatagram = 32,    // UD: a 40-byte global route header precedes the payload at the receiver
 };
 
+inline constexpr std::size_t kMaxPayload = 16 * 1024;  // of one packet
+
 struct PacketHeader {
   PacketKind kind{};
   std::uint8_t flags = 0;
@@ -53,10 +55,14 @@ struct PacketHeader {
   std::uint64_t compare_mask = 0;
 
   bool is_last() const { return flags & kLast; }
+
+  // What the receiver counts on. The rest of a header may say anything: it is looked up.
+  bool is_sound() const {
+    if (payload > kMaxPayload || offset > total || payload > total - offset) return false;
+    return kind != PacketKind::kAtomic || atomic_bytes == 4 || atomic_bytes == 8;
+  }
 };
 static_assert(sizeof(PacketHeader) == 96);
-
-inline constexpr std::size_t kMaxPayload = 16 * 1024;  // of one packet
 
 // A queue pair number names its NIC: the upper 12 bits are the NIC's address on the link.
 inline constexpr std::uint32_t kQpIndexBits = 12;

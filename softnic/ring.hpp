@@ -4,12 +4,16 @@
 // it does not fit before the end, a marker record (payload = kSkip) tells the consumer to go on at
 // the start.
 //
+// The producer is another process, which may write anything, at any time: the consumer believes a
+// record only in a copy of its header, and only where it lies inside what was produced.
+//
 //   produced  written by the producer; its release publishes the record, pairs with the acquire in
 //   peek() consumed  written by the consumer; its release frees the space, pairs with the acquire
 //   in reserve()
 //   asleep    how the consumer sleeps, set before it does; taken by the producer that then wakes it
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 
 #include "packet.hpp"
@@ -70,29 +74,39 @@ class Ring {
   bool fall_asleep(Sleep how) {
     shared_->asleep.store(how, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    return !peek();
+    return !has_record();
   }
   void wake_up() { shared_->asleep.store(Sleep::kAwake, std::memory_order_relaxed); }
 
   // The word that a consumer asleep as a futex waits for, both sides'.
   std::uint32_t* futex() { return reinterpret_cast<std::uint32_t*>(&shared_->asleep); }
 
-  // Consumer: the oldest record, or null.
-  const PacketHeader* peek() {
-    for (;;) {
-      if (consumed_ == produced_seen_) {
-        produced_seen_ = shared_->produced.load(std::memory_order_acquire);
-        if (consumed_ == produced_seen_) return nullptr;
-      }
-      const PacketHeader* header = record_at(consumed_);
-      if (header->payload != kSkip) return header;
-      consumed_ += kBytes - consumed_ % kBytes;
-    }
+  // Consumer: whether there is a record that was not popped.
+  bool has_record() {
+    if (consumed_ == produced_seen_)
+      produced_seen_ = shared_->produced.load(std::memory_order_acquire);
+    return consumed_ != produced_seen_ && !is_broken_;
   }
 
+  // Consumer: where the payload of the oldest record is, whose header goes to `header`. Null when
+  // there is none, or none that a NIC would write: then is_broken(), for good.
+  const std::byte* peek(PacketHeader& header) {
+    if (!has_record()) return nullptr;
+    if (payload_at(consumed_) == kSkip) consumed_ += kBytes - consumed_ % kBytes;
+    const std::uint64_t there = produced_seen_ - consumed_;
+    const std::uint64_t room = std::min(there, kBytes - consumed_ % kBytes);
+    is_broken_ = there > kBytes || room < sizeof header;
+    if (is_broken_) return nullptr;
+    header = *record_at(consumed_);
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // read once: it may change behind this
+    is_broken_ = !header.is_sound() || record_bytes(header.payload) > room;
+    return is_broken_ ? nullptr : shared_->data + consumed_ % kBytes + sizeof header;
+  }
+  bool is_broken() const { return is_broken_; }
+
   // Consumer: frees the record that peek() gave.
-  void pop(const PacketHeader* header) {
-    consumed_ += record_bytes(header->payload);
+  void pop(const PacketHeader& header) {
+    consumed_ += record_bytes(header.payload);
     shared_->consumed.store(consumed_, std::memory_order_release);
   }
 
@@ -101,6 +115,9 @@ class Ring {
 
   static std::size_t record_bytes(std::uint32_t payload) {
     return (sizeof(PacketHeader) + payload + 63) / 64 * 64;
+  }
+  std::uint32_t payload_at(std::uint64_t position) {
+    return __atomic_load_n(&record_at(position)->payload, __ATOMIC_RELAXED);
   }
   PacketHeader* record_at(std::uint64_t position) {
     return reinterpret_cast<PacketHeader*>(shared_->data + position % kBytes);
@@ -111,6 +128,7 @@ class Ring {
   std::uint64_t consumed_seen_ = 0;  // producer's last look at `consumed`
   std::uint64_t consumed_ = 0;       // consumer's own copy
   std::uint64_t produced_seen_ = 0;  // consumer's last look at `produced`
+  bool is_broken_ = false;           // consumer's verdict
 };
 
 }  // namespace softnic

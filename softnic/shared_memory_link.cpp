@@ -34,6 +34,7 @@
 #include <vector>
 
 #include "link.hpp"
+#include "log.hpp"
 #include "ring.hpp"
 
 namespace softnic {
@@ -232,7 +233,14 @@ class SharedMemoryLink final : public Link {
 
   unsigned poll(const Receive& receive, unsigned budget) override {
     unsigned done = drain(*loopback_, receive, budget);
-    for (auto& connection : connections_) done += drain(connection->in, receive, budget);
+    bool any_broken = false;
+    // What is received may be answered to a NIC that was not connected yet: there may be more now.
+    for (std::size_t i = 0, known = connections_.size(); i < known; ++i) {
+      Ring& in = connections_[i]->in;
+      done += drain(in, receive, budget);
+      any_broken |= in.is_broken();
+    }
+    if (any_broken) drop_broken();
     return done;
   }
 
@@ -277,7 +285,7 @@ class SharedMemoryLink final : public Link {
   // Does what heard_ says.
   void attend() {
     for (std::size_t i = connections_.size(); i-- > 0;) {
-      if (heard_[i].revents == 0 || is_there(heard_[i].fd) || connections_[i]->in.peek())
+      if (heard_[i].revents == 0 || is_there(heard_[i].fd) || connections_[i]->in.has_record())
         continue;  // what it sent is delivered first
       drop(connections_[i].get());
     }
@@ -379,14 +387,25 @@ class SharedMemoryLink final : public Link {
     std::erase_if(connections_, [&](const auto& c) { return c.get() == connection; });
   }
 
+  void drop_broken() {
+    for (std::size_t i = connections_.size(); i-- > 0;) {
+      const Connection& connection = *connections_[i];
+      if (!connection.in.is_broken()) continue;
+      print(
+          "softnic: NIC %u has written to its ring what no NIC writes; the connection is closed\n",
+          connection.nic);
+      drop(&connection);
+    }
+  }
+
   static unsigned drain(Ring& ring, const Receive& receive, unsigned budget) {
     unsigned done = 0;
-    while (done < budget) {
-      const PacketHeader* header = ring.peek();
-      if (!header) break;
-      receive(*header, reinterpret_cast<const std::byte*>(header + 1));
+    PacketHeader header;
+    for (; done < budget; ++done) {
+      const std::byte* payload = ring.peek(header);
+      if (!payload) break;
+      receive(header, payload);
       ring.pop(header);
-      ++done;
     }
     return done;
   }

@@ -17,6 +17,7 @@
 #include <optional>
 
 #include "softnic/link.hpp"
+#include "softnic/ring.hpp"
 
 namespace {
 constexpr uid_t kNobody = 65534;
@@ -34,7 +35,9 @@ namespace {
 
 using softnic::Link;
 using softnic::PacketHeader;
+using softnic::PacketKind;
 using softnic::Reach;
+using softnic::Ring;
 
 const std::string& fabric() {
   static const std::string name = "isolation-" + std::to_string(::getpid());
@@ -90,8 +93,8 @@ struct Hello {
   std::uint32_t address = 77;
   char fabric[128] = {};
 };
-// Two rings: three cache lines of words, then the data (ring.hpp).
-constexpr std::size_t kPairBytes = 2 * (192 + (1 << 20));
+// Two rings (ring.hpp).
+constexpr std::size_t kPairBytes = 2 * sizeof(Ring::Shared);
 
 sockaddr_un name_of(std::uint32_t nic, socklen_t& length) {
   std::uint64_t hash = 0xcbf29ce484222325ull;
@@ -262,6 +265,92 @@ TEST(Isolation, OnlyTheRightWordsAreHeard) {
   EXPECT_FALSE(is_kept(*link, &right, sizeof right, memory_of(kPairBytes / 2, kSeals)));
   EXPECT_FALSE(is_kept(*link, &right, sizeof right, ::open("/dev/null", O_RDWR | O_CLOEXEC)));
   EXPECT_TRUE(is_kept(*link, &right, sizeof right, memory()));
+}
+
+// ---- a neighbour that writes to its ring what it likes ----
+
+struct Scribble {
+  const char* name;
+  std::function<void(Ring::Shared&)> write;
+};
+
+PacketHeader& record(Ring::Shared& ring, std::size_t at = 0) {
+  return *new (ring.data + at) PacketHeader(packet());
+}
+Scribble one_record(const char* name, std::function<void(PacketHeader&)> change) {
+  return {name, [change](Ring::Shared& ring) {
+            change(record(ring));
+            ring.produced = 64 * 1024;  // far behind it
+          }};
+}
+
+const std::vector<Scribble>& scribbles() {
+  constexpr std::uint32_t kSkip = ~0u;
+  static const std::vector<Scribble> all = {
+      one_record("PayloadBehindTheRing", [](PacketHeader& h) { h.payload = 0x7fffff00; }),
+      one_record("PayloadTooLong", [](PacketHeader& h) { h.total = h.payload = (16 << 10) + 1; }),
+      one_record("PayloadBehindTheMessage", [](PacketHeader& h) { h.total = 7, h.payload = 8; }),
+      one_record("OffsetBehindTheMessage", [](PacketHeader& h) { h.offset = 1ull << 44; }),
+      one_record("OffsetThatWraps",
+                 [](PacketHeader& h) { h.total = 8, h.payload = 8, h.offset = ~0ull - 7; }),
+      one_record("AtomicOfNoBytes", [](PacketHeader& h) { h.kind = PacketKind::kAtomic; }),
+      one_record("AtomicOfManyBytes",
+                 [](PacketHeader& h) { h.kind = PacketKind::kAtomic, h.atomic_bytes = 255; }),
+      one_record("SkipBehindWhatIsProduced", [](PacketHeader& h) { h.payload = kSkip; }),
+      {"RecordBehindWhatIsProduced",
+       [](Ring::Shared& ring) {
+         PacketHeader& header = record(ring);
+         header.total = header.payload = 64;
+         ring.produced = 128;
+       }},
+      {"PieceOfARecord", [](Ring::Shared& ring) { ring.produced = 1; }},
+      {"MoreThanTheRingHolds", [](Ring::Shared& ring) { ring.produced = Ring::kBytes + 64; }},
+      {"LessThanBefore", [](Ring::Shared& ring) { ring.produced = ~0ull - 63; }},
+      {"OnlySkips",
+       [](Ring::Shared& ring) {
+         for (std::size_t at = 0; at < Ring::kBytes; at += 64) record(ring, at).payload = kSkip;
+         ring.produced = Ring::kBytes;
+       }},
+      {"HeaderBehindTheRing",
+       [](Ring::Shared& ring) {  // good records, the last of them cut off
+         const std::size_t step = 16 * 1024 + 64;
+         std::size_t at = 0;
+         for (; at + step < Ring::kBytes - 64; at += step) {
+           PacketHeader& header = record(ring, at);
+           header.total = header.payload = 16 * 1024 - 32;
+         }
+         for (; at < Ring::kBytes - 64; at += 128) record(ring, at);
+         record(ring, Ring::kBytes - 64);
+         ring.produced = Ring::kBytes;
+       }},
+  };
+  return all;
+}
+
+class Scribbles : public testing::TestWithParam<std::size_t> {};
+INSTANTIATE_TEST_SUITE_P(Neighbour, Scribbles, testing::Range<std::size_t>(0, scribbles().size()),
+                         [](const auto& info) { return scribbles()[info.param].name; });
+
+TEST_P(Scribbles, CloseItsConnectionAndHarmNobody) {
+  const auto link = softnic::make_shared_memory_link(fabric());
+  const Hello hello = right_hello();
+  const int memory = memory_of(kPairBytes, kSeals);
+  void* const pair = ::mmap(nullptr, kPairBytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+  ASSERT_NE(pair, MAP_FAILED);
+  const int socket = connect_to(link->address());
+  say(socket, &hello, sizeof hello, memory);
+  link->housekeeping();
+  link->housekeeping();
+  ASSERT_EQ(link->neighbours(), 1u);
+  scribbles()[GetParam()].write(*static_cast<Ring::Shared*>(pair));
+  testing::internal::CaptureStderr();
+  const auto nothing = [](const PacketHeader&, const std::byte*) {};
+  for (int i = 0; i < 4; ++i) link->poll(nothing, 64);
+  EXPECT_EQ(link->neighbours(), 0u);
+  EXPECT_EQ(
+      testing::internal::GetCapturedStderr(),
+      "softnic: NIC 77 has written to its ring what no NIC writes; the connection is closed\n");
+  ::close(socket), ::close(memory), ::munmap(pair, kPairBytes);
 }
 
 TEST(Isolation, NothingIsLeftOfAKilledNic) {

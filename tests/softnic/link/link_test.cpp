@@ -11,6 +11,7 @@
 #include <chrono>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -103,6 +104,34 @@ TEST(Link, CountsItsNeighbours) {
   EXPECT_EQ(sender->neighbours(), 1u);
   EXPECT_FALSE(send(*sender, sleeper.address() + 100, 0)) << "nobody is there";
   EXPECT_EQ(sender->neighbours(), 1u);
+}
+
+// Answers may go to a NIC that was not talked to before, while others still wait to be heard.
+class Senders : public testing::TestWithParam<unsigned> {};
+INSTANTIATE_TEST_SUITE_P(AsManyAs, Senders, testing::Range(1u, 5u));
+
+TEST_P(Senders, AreHeardWhileTheReceiverConnects) {
+  const unsigned count = GetParam();
+  const std::string name = fabric("connect");
+  const auto receiver = softnic::make_shared_memory_link(name);
+  const auto stranger = softnic::make_shared_memory_link(name);
+  std::vector<std::unique_ptr<Link>> senders;
+  for (unsigned i = 0; i < count; ++i) senders.push_back(softnic::make_shared_memory_link(name));
+  for (const auto& sender : senders) ASSERT_TRUE(send(*sender, receiver->address(), 0));
+  const auto deadline = Clock::now() + kDeadline;
+  while (receiver->neighbours() < count) {
+    ASSERT_LT(Clock::now(), deadline);
+    receiver->housekeeping();
+  }
+  unsigned received = 0;
+  receiver->poll(
+      [&](const PacketHeader&, const std::byte*) {
+        ++received;
+        EXPECT_TRUE(send(*receiver, stranger->address(), 0));
+      },
+      64);
+  EXPECT_EQ(received, count);
+  EXPECT_EQ(receiver->neighbours(), count + 1);
 }
 
 }  // namespace

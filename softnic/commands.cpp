@@ -177,8 +177,10 @@ void make_mkey(Device& device, std::span<const std::byte> whole, CommandResult& 
         {create_mkey::kEntryKey.get(entry), load_be64(entry + create_mkey::kEntryAddress)});
   }
   region.variant = static_cast<std::uint8_t>(mkc::kVariant.get(context));
+  const MemoryRegion* made = device.add_region(std::move(region));
+  if (!made) return fail(result, kBadResource, 24);
   result.created = Created::kRegion;
-  result.number = device.add_region(std::move(region)).key;
+  result.number = made->key;
   command::kObjectNumber.set(result.out.data(), result.number >> 8);
 }
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <rdma/ib_user_verbs.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,31 +15,48 @@
 namespace softnic {
 namespace {
 constexpr std::size_t kPage = 4096;
+
+std::uint32_t last_page(int bar_fd) {
+  struct stat status {};
+  ::syscall(SYS_fstat, bar_fd, &status);
+  return static_cast<std::uint32_t>(status.st_size / kPage - 1);
+}
 }  // namespace
 
-MemoryRegion& Device::add_region(MemoryRegion region) {
-  region.key = next_key_++ << 8 | region.variant;
+Device::Device(std::uint32_t nic_address, int bar_fd)
+    : nic_address_(nic_address), bar_fd_(bar_fd), pages_(1, last_page(bar_fd)) {}
+
+MemoryRegion* Device::add_region(MemoryRegion region) {
+  const auto index = keys_.take([this](std::uint32_t i) {
+    const auto found = regions_.lower_bound(i << 8);
+    return found != regions_.end() && found->first >> 8 == i;
+  });
+  if (!index) return nullptr;
+  region.key = *index << 8 | region.variant;
   const std::uint32_t key = region.key;
-  return regions_.emplace(key, std::move(region)).first->second;
+  return &regions_.emplace(key, std::move(region)).first->second;
+}
+
+std::uint32_t Device::take_cqn() {
+  return cqns_.take([this](std::uint32_t n) { return cqs_.contains(n) || srqs_.contains(n); })
+      .value();
 }
 
 CompletionQueue& Device::add_cq(CompletionQueue cq) {
-  cq.cqn = next_cqn_++;
+  cq.cqn = take_cqn();
   return cqs_.emplace(cq.cqn, cq).first->second;
 }
 
 QueuePair* Device::add_qp(QueuePair qp) {
-  for (std::uint32_t tries = 0; tries < kQpsPerNic; ++tries) {
-    const std::uint32_t index = next_qp_index_++ % kQpsPerNic;
-    qp.qpn = nic_address_ << kQpIndexBits | index;
-    if (index < 2 || qps_.contains(qp.qpn)) continue;  // 0 and 1 are the management queue pairs
-    return &qps_.emplace(qp.qpn, std::move(qp)).first->second;
-  }
-  return nullptr;
+  const std::uint32_t nic = nic_address_ << kQpIndexBits;
+  const auto index = qp_indices_.take([&](std::uint32_t i) { return qps_.contains(nic | i); });
+  if (!index) return nullptr;
+  qp.qpn = nic | *index;
+  return &qps_.emplace(qp.qpn, std::move(qp)).first->second;
 }
 
 SharedReceiveQueue& Device::add_srq(SharedReceiveQueue srq) {
-  srq.srqn = next_cqn_++;
+  srq.srqn = take_cqn();
   return srqs_.emplace(srq.srqn, srq).first->second;
 }
 
@@ -47,12 +65,18 @@ Device::~Device() {
   while (!channels_.empty()) remove_channel(channels_.begin()->first);
 }
 
+// The kernel keeps a page from being given again while anybody has it mapped, and libmlx5 unmaps it
+// before it gives it back. Who does not, and rings on after all others were given, reaches the next
+// owner's page; a doorbell names its queue pair, so that it does no more than be looked at.
 Uar* Device::add_uar() {
-  const std::uint32_t page = next_uar_++;
+  const auto page = pages_.take([this](std::uint32_t p) { return uars_.contains(p); });
+  if (!page) return nullptr;
   const long at = ::syscall(SYS_mmap, nullptr, kPage, PROT_READ | PROT_WRITE, MAP_SHARED, bar_fd_,
-                            page * kPage);
+                            *page * kPage);
   if (at < 0 && at > -4096) return nullptr;
-  return &uars_.emplace(page, Uar{page, reinterpret_cast<std::uint64_t*>(at)}).first->second;
+  auto* const words = reinterpret_cast<std::uint64_t*>(at);
+  std::fill_n(words, kPage / sizeof *words, 0);  // of the owner before
+  return &uars_.emplace(*page, Uar{*page, words}).first->second;
 }
 
 std::uint32_t Device::add_umem(Umem umem) {
@@ -61,8 +85,9 @@ std::uint32_t Device::add_umem(Umem umem) {
 }
 
 std::uint32_t Device::add_pd() {
-  pds_.insert(next_pd_);
-  return next_pd_++;
+  const std::uint32_t pdn = pdns_.take([this](std::uint32_t n) { return has_pd(n); }).value();
+  pds_.insert(pdn);
+  return pdn;
 }
 
 int Device::add_devx_channel(bool tells_data) { return add_channel(O_DIRECT, tells_data); }
@@ -74,6 +99,10 @@ int Device::add_channel(int pipe_flags, bool tells_data) {
   const std::string same_pipe = "/proc/self/fd/" + std::to_string(ends[0]);
   const int drain = static_cast<int>(
       ::syscall(SYS_openat, AT_FDCWD, same_pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0));
+  if (drain < 0) {
+    for (const int end : ends) ::syscall(SYS_close, end);
+    return -1;
+  }
   remove_channel(ends[0]);  // of a channel that the program closed: its number came back
   channels_[ends[0]] = {ends[0], ends[1], drain, tells_data, next_channel_++};
   return ends[0];
@@ -187,11 +216,29 @@ std::byte* Device::translate_pieces(const MemoryRegion& indirect, std::uint64_t 
   return start;
 }
 
+// The channel goes with it, unless its number names another one by now.
+void Device::forget_file(int file) {
+  const auto found = async_channels_.find(file);
+  if (found == async_channels_.end()) return;
+  const EventChannel* to_program = channel(found->second.read_fd);
+  if (to_program && to_program->id == found->second.id) remove_channel(to_program->read_fd);
+  async_channels_.erase(found);
+}
+
+int Device::async_channel(int file) const {
+  const auto found = async_channels_.find(file);
+  return found == async_channels_.end() ? -1 : found->second.read_fd;
+}
+
+void Device::set_async_channel(int file, int read_fd) {
+  async_channels_[file] = {read_fd, channels_.at(read_fd).id};
+}
+
 void Device::raise_fatal() {
   ib_uverbs_async_event_desc description{};
   description.event_type = static_cast<std::uint32_t>(AsyncEvent::kDeviceFatal);
-  for (const auto& [file, read_fd] : async_channels_)
-    if (const EventChannel* to_program = channel(read_fd)) [[maybe_unused]]
+  for (const auto& [file, known] : async_channels_)
+    if (const EventChannel* to_program = channel(known.read_fd)) [[maybe_unused]]
       auto sent = ::syscall(SYS_write, to_program->write_fd, &description, sizeof description);
 }
 

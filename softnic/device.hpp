@@ -1,8 +1,8 @@
 // The HCA: tables of everything that programs created on it, its doorbell pages, its lock.
 //
 // One per process. The control path (uverbs.cpp, commands.cpp) creates and changes objects, the
-// engine's thread moves data; both hold `lock()`. Numbers and keys are never reused while the
-// process lives, so that a stale key or number is noticed.
+// engine's thread moves data; both hold `lock()`. Numbers and keys come back as late as can be
+// (numbers.hpp), so that a stale one is noticed: of queue pairs there are 4094.
 #pragma once
 
 #include <map>
@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 
+#include "numbers.hpp"
 #include "objects.hpp"
 
 namespace softnic {
@@ -30,19 +31,19 @@ enum class AsyncEvent : std::uint32_t {
 
 class Device {
  public:
-  explicit Device(std::uint32_t nic_address, int bar_fd)
-      : nic_address_(nic_address), bar_fd_(bar_fd) {}
+  // `bar_fd`: the file of the doorbell pages; its size says how many there are.
+  Device(std::uint32_t nic_address, int bar_fd);
   Device(const Device&) = delete;
   ~Device();
 
   std::mutex& lock() { return lock_; }
 
   // ---- creation; numbers are chosen here ----
-  MemoryRegion& add_region(MemoryRegion region);  // sets key
+  MemoryRegion* add_region(MemoryRegion region);  // sets key; null when all are used
   CompletionQueue& add_cq(CompletionQueue cq);    // sets cqn
   QueuePair* add_qp(QueuePair qp);                // sets qpn; null when all numbers are used
   SharedReceiveQueue& add_srq(SharedReceiveQueue srq);
-  Uar* add_uar();                     // null when the page cannot be mapped
+  Uar* add_uar();                     // null when all pages are used, or it cannot be mapped
   std::uint32_t add_umem(Umem umem);  // its id
   // The read end of a new event channel, or -1. Of one for DevX each read takes one event.
   int add_channel() { return add_channel(/*pipe_flags=*/0, /*tells_data=*/false); }
@@ -93,12 +94,10 @@ class Device {
   void tell_subscribers(EventType type, const Owner& owner);
   // The device is gone: every program that has it open is told.
   void raise_fatal();
-  void set_async_channel(int file, int read_fd) { async_channels_[file] = read_fd; }
-  int async_channel(int file) const {
-    const auto found = async_channels_.find(file);
-    return found == async_channels_.end() ? -1 : found->second;
-  }
-  void forget_file(int file) { async_channels_.erase(file); }
+  // Of a device file: the channel that its asynchronous events go to, -1 when it has none.
+  void set_async_channel(int file, int read_fd);
+  int async_channel(int file) const;
+  void forget_file(int file);  // it was closed
 
   std::uint32_t nic_address() const { return nic_address_; }
 
@@ -110,6 +109,7 @@ class Device {
                               std::uint64_t bytes, std::uint32_t access);
 
   int add_channel(int pipe_flags, bool tells_data);
+  std::uint32_t take_cqn();
 
   template <class Map>
   static typename Map::mapped_type* find(Map& map, typename Map::key_type key) {
@@ -128,14 +128,19 @@ class Device {
   std::map<std::uint32_t, Umem> umems_;
   std::map<std::uint32_t, Uar> uars_;
   std::map<int, EventChannel> channels_;
-  std::map<int, int> async_channels_;  // by device file
+  struct AsyncChannel {
+    int read_fd;
+    std::uint64_t id;  // the number of a closed one may come back
+  };
+  std::map<int, AsyncChannel> async_channels_;  // by device file
   std::set<std::uint32_t> pds_;
-  std::uint32_t next_pd_ = 0x1000;
-  std::uint32_t next_key_ = 0x10;
-  std::uint32_t next_cqn_ = 0x40;
-  std::uint32_t next_qp_index_ = 0x40;
+  static constexpr std::uint32_t kMost = 0xffffff;  // numbers have 24 bits
+  Numbers pdns_{0x1000, kMost};
+  Numbers keys_{0x10, kMost};                    // without the key's low byte
+  Numbers cqns_{0x40, kMost};                    // and numbers of shared receive queues
+  Numbers qp_indices_{2, kQpsPerNic - 1, 0x40};  // 0 and 1 are the management queue pairs
+  Numbers pages_;                                // of doorbells; 0 is nobody's
   std::uint32_t next_umem_ = 0x100;
-  std::uint32_t next_uar_ = 1;
   std::uint64_t next_channel_ = 1;
 };
 

@@ -144,6 +144,7 @@ int serve(Nic& nic, int fd, ib_uverbs_ioctl_hdr* header) {
 void release(Nic& nic, int fd) {
   const std::lock_guard guard(nic.device().lock());
   for (const Handle& handle : nic.handles().take_all(fd)) destroy(nic.device(), handle);
+  nic.device().forget_file(fd);
 }
 
 }  // namespace softnic

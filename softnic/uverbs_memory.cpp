@@ -57,7 +57,9 @@ int reg_mr(Call& call) {
   if (region.start % kPage != region.iova % kPage) return EINVAL;
   const Use use = region.access & kWritable ? Use::kWrite : Use::kRead;
   if (const int error = pin(region.start, region.bytes, use, region.gpu)) return error;
-  const std::uint32_t key = call.device.add_region(region).key;
+  const MemoryRegion* made = call.device.add_region(region);
+  if (!made) return ENOMEM;
+  const std::uint32_t key = made->key;
   ib_uverbs_reg_mr_resp o{};
   o.mr_handle = call.handles.add(Kind::kRegion, key, call.file);
   o.lkey = o.rkey = key;

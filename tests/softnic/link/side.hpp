@@ -63,7 +63,7 @@ struct Side {
     region.start = region.iova = reinterpret_cast<std::uint64_t>(start);
     region.bytes = bytes;
     region.access = access;
-    return device.add_region(region).key;
+    return device.add_region(region)->key;
   }
 
   void post_read(There from, Here to) { post(softnic::Opcode::kRead, from, to); }

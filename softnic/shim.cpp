@@ -21,6 +21,7 @@
 
 #include <atomic>
 #include <cstdarg>
+#include <cstdint>
 #include <cstring>
 
 #include "identity.hpp"
@@ -34,14 +35,37 @@ constexpr int kMaxFiles = 65536;
 // Which files are device files, and of which process: 0 = none, else the generation that opened
 // it. A child of fork() is the next generation. Constant-initialised.
 std::atomic<std::uint8_t> generation_of_file[kMaxFiles];
+std::atomic<std::uint64_t> identity_of_file[kMaxFiles];  // of the doorbell pages behind it
 std::atomic<std::uint8_t> generation{1};
 std::atomic<int> open_files{0};
 
-std::uint8_t owner_of(int fd) {
-  return fd < 0 || fd >= kMaxFiles ? 0 : generation_of_file[fd].load(std::memory_order_relaxed);
+// Tells files apart, whatever their numbers.
+std::uint64_t identity_of(int fd) {
+  struct stat status {};
+  if (::syscall(SYS_fstat, fd, &status) != 0) return 0;
+  return status.st_dev * 0x9e3779b97f4a7c15ull ^ status.st_ino;
 }
-bool is_ours(int fd) { return owner_of(fd) != 0; }
-bool is_inherited(int fd) { return owner_of(fd) != generation.load(std::memory_order_relaxed); }
+
+void forget(int fd) {
+  const std::uint8_t opened_by = generation_of_file[fd].exchange(0, std::memory_order_relaxed);
+  if (opened_by != generation.load(std::memory_order_relaxed)) return;
+  if (softnic::Nic* nic = softnic::Nic::existing()) softnic::release(*nic, fd);
+  open_files.fetch_sub(1, std::memory_order_relaxed);
+}
+
+// The program may give a device file's number to another file by ways that do not pass here: dup2()
+// over it, close_range().
+bool is_ours(int fd) {
+  if (fd < 0 || fd >= kMaxFiles || generation_of_file[fd].load(std::memory_order_relaxed) == 0)
+    return false;
+  if (identity_of(fd) == identity_of_file[fd].load(std::memory_order_relaxed)) return true;
+  forget(fd);
+  return false;
+}
+bool is_inherited(int fd) {
+  return generation_of_file[fd].load(std::memory_order_relaxed) !=
+         generation.load(std::memory_order_relaxed);
+}
 bool is_ours(const char* path) {
   return path && std::strcmp(path, softnic::identity::kUverbsPath) == 0;
 }
@@ -55,6 +79,8 @@ int open_device() try {
     return -1;
   }
   if (fd < 0) return -1;
+  if (generation_of_file[fd].load(std::memory_order_relaxed) != 0) forget(fd);  // closed unseen
+  identity_of_file[fd].store(identity_of(fd), std::memory_order_relaxed);
   generation_of_file[fd].store(generation.load(std::memory_order_relaxed),
                                std::memory_order_relaxed);
   open_files.fetch_add(1, std::memory_order_relaxed);
@@ -127,14 +153,7 @@ ssize_t softnic_write(int fd, const void* from, size_t bytes) {
 }
 
 int softnic_close(int fd) {
-  if (is_ours(fd)) {
-    const bool inherited = is_inherited(fd);
-    generation_of_file[fd].store(0, std::memory_order_relaxed);
-    if (!inherited) {
-      if (softnic::Nic* nic = softnic::Nic::existing()) softnic::release(*nic, fd);
-      open_files.fetch_sub(1, std::memory_order_relaxed);
-    }
-  }
+  if (is_ours(fd)) forget(fd);
   return static_cast<int>(::syscall(SYS_close, fd));
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "mappings.hpp"
+#include "strict.hpp"
 
 namespace softnic {
 namespace {
@@ -121,6 +122,11 @@ bool Device::is_umem_in_use(std::uint32_t id) const {
   };
   return std::ranges::any_of(cqs_, uses) || std::ranges::any_of(qps_, uses) ||
          std::ranges::any_of(srqs_, uses);
+}
+
+void Device::remove_qp(std::uint32_t qpn) {
+  qps_.erase(qpn);
+  strict::forget(qpn);
 }
 
 void Device::remove_uar(std::uint32_t page) {

@@ -65,7 +65,7 @@ class Device {
   void remove_pd(std::uint32_t pdn) { pds_.erase(pdn); }
   void remove_region(std::uint32_t key) { regions_.erase(key); }
   void remove_cq(std::uint32_t cqn) { cqs_.erase(cqn); }
-  void remove_qp(std::uint32_t qpn) { qps_.erase(qpn); }
+  void remove_qp(std::uint32_t qpn);
   void remove_srq(std::uint32_t srqn) { srqs_.erase(srqn); }
   void remove_umem(std::uint32_t id) { umems_.erase(id); }
   void remove_uar(std::uint32_t page);

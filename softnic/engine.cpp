@@ -190,8 +190,14 @@ bool Engine::has_work_in_flight() {
   return false;
 }
 
-void Engine::reset(QueuePair& qp) {
+// A doorbell that was rung before is of the queue pair as it was, and must not meet another one.
+void Engine::settle(const QueuePair& qp) {
+  poll_doorbells();
   completer_.write_late_of(qp);
+}
+
+void Engine::reset(QueuePair& qp) {
+  settle(qp);
   qp.state = QpState::kReset;
   qp.rung = false;
   qp.send_next = qp.send_retired = qp.next_sequence = qp.receive_next = 0;

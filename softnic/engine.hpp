@@ -35,7 +35,7 @@ class Engine {
   void enter_error(QueuePair& qp) { completer_.enter_error(qp); }
   void reset(QueuePair& qp);
   // Before it is removed.
-  void settle(const QueuePair& qp) { completer_.write_late_of(qp); }
+  void settle(const QueuePair& qp);
 
   // What this NIC did, as a line in the file of counters.
   void tell_counters() const { counters_.tell(faults_.strikes()); }

@@ -48,4 +48,20 @@ bool is_transition_allowed(Transport transport, QpState from, QpState to, std::u
   return false;
 }
 
+const char* name_of(QpState state) {
+  switch (state) {
+    case QpState::kReset:
+      return "RESET";
+    case QpState::kInit:
+      return "INIT";
+    case QpState::kRtr:
+      return "RTR";
+    case QpState::kRts:
+      return "RTS";
+    case QpState::kError:
+      return "ERR";
+  }
+  return "unknown";
+}
+
 }  // namespace softnic

@@ -35,4 +35,6 @@ inline constexpr std::uint32_t kKnownAttributes = (1 << 21) - 1;  // of the kern
 // Whether a queue pair of `transport` may go from `from` to `to` with the attributes in `mask`.
 bool is_transition_allowed(Transport transport, QpState from, QpState to, std::uint32_t mask);
 
+const char* name_of(QpState state);
+
 }  // namespace softnic

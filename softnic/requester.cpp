@@ -4,6 +4,7 @@
 
 #include "dma.hpp"
 #include "log.hpp"
+#include "qp_states.hpp"
 #include "strict.hpp"
 #include "trace.hpp"
 
@@ -35,6 +36,35 @@ unsigned outstanding_reads(const QueuePair& qp) {
       qp.outstanding, [](const Outstanding& o) { return o.request.is_read() && !o.done; }));
 }
 
+// What a doorbell says of its queue: with the segments of a work request (libmlx5's are its first
+// words) that this one is posted, without (libraries of GPUs) that the queue ends before this
+// index.
+bool is_behind_record(const QueuePair& qp, std::uint64_t doorbell) {
+  const std::uint16_t index = load_be32(&doorbell) >> 8 & 0xffff;
+  const bool is_request = segments_of(reinterpret_cast<const std::byte*>(&doorbell)) != 0;
+  return static_cast<std::int16_t>(producer(qp) - index) >= (is_request ? 1 : 0);
+}
+
+void check_doorbell(const QueuePair& qp, std::uint32_t page, std::uint64_t doorbell) {
+  if (qp.uar_page != page)
+    strict::report("doorbell-wrong-page", qp.qpn, "rung on page %u, its page is %u", page,
+                   qp.uar_page);
+  else if (!qp.can_send() && qp.state != QpState::kError)
+    strict::report("doorbell-qp-state", qp.qpn, "rung in state %s: requests are taken in RTS",
+                   name_of(qp.state));
+  else if (!is_behind_record(qp, doorbell))
+    strict::report("doorbell-before-record", qp.qpn, "doorbell says %u, the doorbell record %u",
+                   load_be32(&doorbell) >> 8 & 0xffff, producer(qp));
+}
+
+// What a service can carry (IBA, table "Verb Supported for each Transport Type").
+bool is_served(Transport transport, const Request& request) {
+  if (transport == Transport::kRc) return true;
+  if (transport == Transport::kUc) return !request.is_read();
+  return request.opcode == Opcode::kNop || request.opcode == Opcode::kSend ||
+         request.opcode == Opcode::kSendImm;
+}
+
 }  // namespace
 
 std::uint32_t Requester::qpn_of(std::uint64_t doorbell) {
@@ -43,18 +73,11 @@ std::uint32_t Requester::qpn_of(std::uint64_t doorbell) {
 
 void Requester::ring(std::uint32_t page, std::uint64_t value) {
   const std::uint32_t qpn = qpn_of(value);
-  const std::uint16_t index = load_be32(&value) >> 8 & 0xffff;
   trace::doorbell(page, value);
-  if (QueuePair* rung = device_.qp(qpn)) {
-    if (rung->uar_page != page)
-      strict::report("doorbell-wrong-page", qpn, "rung on page %u, its page is %u", page,
-                     rung->uar_page);
-    else if (static_cast<std::int16_t>(index - producer(*rung)) > 0)
-      strict::report("doorbell-before-record", qpn, "doorbell says %u, the doorbell record %u",
-                     index, producer(*rung));
-  } else {
+  if (const QueuePair* rung = device_.qp(qpn))
+    check_doorbell(*rung, page, value);
+  else
     strict::report("doorbell-unknown-qp", qpn, "no such queue pair (doorbell on page %u)", page);
-  }
   for (auto& [number, qp] : device_.qps())
     if (qp.uar_page == page)
       qp.rung = true;  // two doorbells of one page may merge: the records tell all
@@ -112,6 +135,7 @@ void Requester::fetch(QueuePair& qp) {
   const std::span<const std::byte> bytes(wqe, blocks * kBlock);
   const char* wrong = decode_send_wqe(bytes, qp.transport == Transport::kUd, o.request);
   if (!wrong && settings().strict) wrong = o.request.suspicious;
+  if (!wrong && !is_served(qp.transport, o.request)) wrong = "opcode-service";
   if (!wrong && o.request.qpn != qp.qpn) wrong = "wqe-qpn";
   if (!wrong && o.request.index != static_cast<std::uint16_t>(qp.send_next)) wrong = "wqe-index";
   o.request.index = static_cast<std::uint16_t>(qp.send_next);
@@ -153,9 +177,6 @@ Syndrome Requester::check(const QueuePair& qp, const Request& request) {
     strict::report_access(why, qp.qpn, {"lkey", entry.lkey, entry.address, entry.bytes});
     return Syndrome::kLocalProtection;
   }
-  if (qp.transport != Transport::kRc && request.is_read()) return Syndrome::kLocalQpOperation;
-  if (is_datagram && !request.is_send() && request.opcode != Opcode::kNop)
-    return Syndrome::kLocalQpOperation;
   return Syndrome::kNone;
 }
 

@@ -3,10 +3,10 @@
 #include <atomic>
 #include <cstdarg>
 #include <cstdio>
+#include <map>
 #include <mutex>
 #include <set>
 #include <string>
-#include <utility>
 
 #include "dma.hpp"
 #include "log.hpp"
@@ -16,13 +16,21 @@ namespace {
 
 std::atomic<std::uint64_t> violations{0};
 
+// What was reported, by queue pair. Never destroyed: the NIC's thread outlives destructors.
+struct Seen {
+  std::mutex lock;
+  std::map<std::uint32_t, std::set<std::string>> names;
+};
+Seen& seen() {
+  static Seen& all = *new Seen;
+  return all;
+}
+
 // True the first time this name meets this queue pair.
 bool is_new(const char* name, std::uint32_t qpn) {
-  static std::mutex& lock = *new std::mutex;
-  static auto& seen = *new std::set<std::pair<std::string, std::uint32_t>>;
   violations.fetch_add(1, std::memory_order_relaxed);
-  const std::lock_guard guard(lock);
-  return settings().strict && seen.emplace(name, qpn).second;
+  const std::lock_guard guard(seen().lock);
+  return settings().strict && seen().names[qpn].emplace(name).second;
 }
 
 }  // namespace
@@ -55,6 +63,11 @@ void report_bytes(const char* name, std::uint32_t qpn, std::span<const std::byte
 void report_access(const char* name, std::uint32_t qpn, const Attempt& a) {
   report(name, qpn, "%s %#x, address %#llx, %llu bytes", a.key_name, a.key,
          static_cast<unsigned long long>(a.address), static_cast<unsigned long long>(a.bytes));
+}
+
+void forget(std::uint32_t qpn) {
+  const std::lock_guard guard(seen().lock);
+  seen().names.erase(qpn);
 }
 
 std::uint64_t count() { return violations.load(std::memory_order_relaxed); }

@@ -27,6 +27,9 @@ struct Attempt {
 };
 void report_access(const char* name, std::uint32_t qpn, const Attempt& attempt);
 
+// The queue pair is gone; its number may come back.
+void forget(std::uint32_t qpn);
+
 // How many violations this process reported.
 std::uint64_t count();
 

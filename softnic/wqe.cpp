@@ -7,6 +7,8 @@ namespace {
 
 constexpr std::uint32_t kInlineBit = 0x80000000u;
 constexpr std::size_t kUdAddressVector = 48;
+constexpr std::uint32_t kExtendedVector =
+    0x80000000u;  // set: the vector is whole. Devices that take halves say so, this one does not
 constexpr std::uint8_t kFenceModeInitiator = 2;  // and above: waits for outstanding reads
 constexpr std::uint8_t kLastFenceMode = 4;
 constexpr std::uint8_t kVendorError = 0x77;
@@ -107,6 +109,11 @@ Destination decode_address_vector(const std::byte* vector) {
   return to;
 }
 
+bool is_address_vector_clean(const std::byte* vector) {
+  return load_be32(vector + 4) == 0 && (load_be32(vector + 8) & kExtendedVector) &&
+         load_be32(vector + 16) == 0;
+}
+
 bool is_known(Opcode opcode) {
   return is_remote_access(opcode) || opcode == Opcode::kNop || opcode == Opcode::kSend ||
          opcode == Opcode::kSendImm || opcode == Opcode::kSendInvalidate || opcode == Opcode::kDump;
@@ -144,7 +151,9 @@ const char* decode_send_wqe(std::span<const std::byte> wqe, bool datagram, Reque
   Cursor cursor{wqe.first(request.segments * kSegment), kSegment};
   if (datagram) {
     if (!cursor.has(kUdAddressVector)) return "ds-too-small";
-    request.destination = decode_address_vector(cursor.take(kUdAddressVector));
+    const std::byte* vector = cursor.take(kUdAddressVector);
+    request.destination = decode_address_vector(vector);
+    if (!is_address_vector_clean(vector)) request.suspicious = "reserved-bits";
   }
   if (is_remote_access(request.opcode)) {
     if (!cursor.has(kSegment)) return "ds-too-small";

@@ -3,6 +3,7 @@
 
 #include <poll.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <map>
@@ -253,6 +254,25 @@ TEST_F(Faults, StalledPeerEndsInATimeout) {
   EXPECT_EQ(next_of_left("a timeout"), IBV_WC_RETRY_EXC_ERR);
   EXPECT_EQ(next_of_left(), IBV_WC_WR_FLUSH_ERR);
   EXPECT_EQ(remote.word(0), 0u);
+}
+
+// ATOMIC_HCA: what a processor adds between the NIC's load and its store is lost.
+TEST_F(Faults, SlowAtomicLosesWhatTheProcessorAdds) {
+  connect();
+  std::atomic_ref word(*remote.as<std::uint64_t>(0));
+  const auto end = Clock::now() + kDeadline;
+  for (bool has_lost = false; !has_lost;) {
+    ASSERT_LT(Clock::now(), end);
+    const std::uint64_t start = word.load();
+    left().sends.post_and_ring(Wqe(kFetchAdd)
+                                   .remote(remote.at(0), remote.rkey())
+                                   .u64(1)
+                                   .u64(0)
+                                   .data(local.at(0), 8, local.lkey()));
+    std::uint64_t added = 1;
+    for (; is_empty(left().verbs_send_cq()); ++added) word.fetch_add(1);
+    has_lost = word.load() != start + added;
+  }
 }
 
 TEST_F(Faults, VanishedDeviceSaysSo) {

@@ -13,6 +13,7 @@
 
 #include "bootstrap/bootstrap.hpp"
 #include "bootstrap/last_words.hpp"
+#include "chime/abi/signals_held.h"
 
 namespace chime::bootstrap {
 namespace {
@@ -57,6 +58,7 @@ pmix_status_t PmixClient::initialise(std::chrono::milliseconds timeout) {
   };
   auto call = std::make_shared<Call>();  // outlives this function if the call does
   auto status = call->status.get_future();
+  const abi::SignalsHeld held;  // also for the threads that PMIx starts from it
   std::thread([call, init = library_.init] {
     call->status.set_value(init(&call->me, nullptr, 0));
   }).detach();

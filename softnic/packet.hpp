@@ -59,6 +59,7 @@ struct PacketHeader {
   // What the receiver counts on. The rest of a header may say anything: it is looked up.
   bool is_sound() const {
     if (payload > kMaxPayload || offset > total || payload > total - offset) return false;
+    if (path_mtu > 5) return false;  // IBV_MTU_4096
     return kind != PacketKind::kAtomic || atomic_bytes == 4 || atomic_bytes == 8;
   }
 };

@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "chime/abi/signals_held.h"
 #include "chime/device/simt/exec_threads.hpp"
 #include "chime/device/simt/immortal.hpp"
 #include "chime/device/simt/report.hpp"
@@ -28,6 +29,7 @@ void end_unseen(T* last) {
 std::shared_ptr<Stream> Stream::create() {
   const std::shared_ptr<Stream> stream(new Stream, end_unseen<Stream>);
   try {
+    const abi::SignalsHeld held;
     std::thread([stream] { stream->serve(); }).detach();
   } catch (const std::system_error& error) {
     fatal("no OS thread for a stream (%s): raise the limit on processes (ulimit -u)", error.what());

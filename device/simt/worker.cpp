@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "chime/abi/signals_held.h"
 #include "chime/device/simt/block.hpp"
 #include "chime/device/simt/grid.hpp"
 #include "chime/device/simt/immortal.hpp"
@@ -70,6 +71,7 @@ void Pool::lend(const std::shared_ptr<Launch>& launch, unsigned count) {
   for (unsigned i = 0; i < count; ++i) requests_.push_back(launch);
   while (idle_ + starting_ < requests_.size()) {
     try {
+      const abi::SignalsHeld held;
       std::thread([this] { serve(); }).detach();
     } catch (const std::system_error& error) {
       fatal(

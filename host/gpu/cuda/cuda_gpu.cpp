@@ -4,6 +4,7 @@
 #include <future>
 #include <thread>
 
+#include "chime/abi/signals_held.h"
 #include "host/error.hpp"
 #include "host/gpu/cuda/driver.hpp"
 #include "host/gpu/cuda/library_kernels.hpp"
@@ -196,6 +197,7 @@ class CudaGpu final : public Gpu {
   bool wait_for_all_work(int, std::chrono::steady_clock::time_point deadline) override {
     std::promise<void> ended;
     std::future<void> end = ended.get_future();
+    const abi::SignalsHeld held;
     std::thread([context = primary_.get(), ended = std::move(ended)]() mutable {
       const CurrentContext current(context);
       driver().cuCtxSynchronize();

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "chime/abi/signals_held.h"
+
 namespace chime::host::mlx5 {
 namespace {
 
@@ -42,6 +44,7 @@ DoorbellWriter::~DoorbellWriter() {
 }
 
 void DoorbellWriter::start() {
+  const abi::SignalsHeld held;
   thread_ = std::thread([this] { run(); });
 }
 

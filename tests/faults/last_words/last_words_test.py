@@ -70,7 +70,7 @@ class TimeLimit(unittest.TestCase):
                 break
         self.assertEqual(missing, [], out)
         self.assertIn("[5] my own handler", out)
-        self.assertNotIn("PE 6:", out)  # it is stopped
+        # PE 6 is stopped, and nobody waits for its words. It may have time for them when it is continued to be ended.
 
 
 class FailedLaunches(unittest.TestCase):

@@ -36,6 +36,19 @@ void joins_and_leaves() {
   chime_finalize();
 }
 
+// SIGUSR1 ends a process that has a thread to take it.
+void waits_for_a_signal() {
+  chime_init();
+  sigset_t usr1;
+  sigemptyset(&usr1);
+  sigaddset(&usr1, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &usr1, nullptr);
+  kill(getpid(), SIGUSR1);
+  const timespec deadline{20, 0};
+  say(sigtimedwait(&usr1, nullptr, &deadline) == SIGUSR1 ? "got it" : "waited in vain");
+  chime_finalize();
+}
+
 void joins_three_times() {
   for (int round = 0; round < 3; ++round) {
     chime_init();
@@ -456,6 +469,7 @@ void gives_null_pointers() {
 
 const std::map<std::string, void (*)()> kActs = {
     {"joins_and_leaves", joins_and_leaves},
+    {"waits_for_a_signal", waits_for_a_signal},
     {"moves_more_than_memory_holds", moves_more_than_memory_holds},
     {"says_nothing_to_nobody", says_nothing_to_nobody},
     {"signals_in_an_unknown_way", signals_in_an_unknown_way},

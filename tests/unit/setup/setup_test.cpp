@@ -68,6 +68,12 @@ TEST(Setup, AllPesOfALauncherJoin) {
   EXPECT_EQ(count(outcome.output, "says joined 5"), 5) << outcome.output;
 }
 
+TEST(Setup, SignalsWaitForTheProgram) {
+  Outcome outcome = job(2, "waits_for_a_signal");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_EQ(count(outcome.output, "says got it"), 2) << outcome.output;
+}
+
 TEST(Setup, InitWorksAgainAfterFinalize) {
   Outcome outcome = alone("joins_three_times");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;

@@ -1,5 +1,7 @@
 // Streams, events and launches on the SIMT executor.
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -54,6 +56,23 @@ TEST(Stream, WorkRunsInOrder) {
   }
   synchronize(stream);
   EXPECT_EQ(log, expected);
+}
+
+// SIGUSR1 ends a process that has a thread to take it: streams and blocks have some by now.
+TEST(Stream, SignalsWaitForTheProgram) {
+  TestStream stream;
+  const int now = 1;
+  int done = 0;
+  ASSERT_EQ(exec::launch(on(stream, 2), wait_then_set, &now, &done), CHIMEX_OK);
+  synchronize(stream);
+  sigset_t usr1, before;
+  sigemptyset(&usr1);
+  sigaddset(&usr1, SIGUSR1);
+  ASSERT_EQ(pthread_sigmask(SIG_BLOCK, &usr1, &before), 0);
+  ASSERT_EQ(kill(getpid(), SIGUSR1), 0);
+  const timespec deadline{60, 0};
+  EXPECT_EQ(sigtimedwait(&usr1, nullptr, &deadline), SIGUSR1);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 TEST(Stream, KernelMayWaitForALaterHostWrite) {

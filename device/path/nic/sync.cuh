@@ -13,13 +13,14 @@
 namespace chime::nic {
 namespace detail {
 
-// Drains the queues whose bits are set, from queue `first` on. The first that fails, or null.
-CHIME_DEVICE NicQueue* drain_all(Domain domain, std::uint64_t first, std::uint64_t bits) {
+// Drains the queues whose bits are set, from queue `first` on: all of them, also behind one that
+// fails. `failed` becomes the first that does, unless it is one already.
+CHIME_DEVICE void drain_all(Domain domain, std::uint64_t first, std::uint64_t bits,
+                            NicQueue*& failed) {
   for (; bits != 0; bits &= bits - 1) {
     NicQueue& queue = domain.nic.queues[first + exec::lowest_bit(bits)];
-    if (!drain(domain, queue)) return &queue;
+    if (!drain(domain, queue) && failed == nullptr) failed = &queue;
   }
-  return nullptr;
 }
 
 // Whether a queue keeps the order of what is sent to its peer, where it is the only way there.
@@ -42,15 +43,16 @@ CHIME_DEVICE std::uint64_t unordered_bits(Domain domain, std::uint64_t first, st
   return unordered;
 }
 
+// A lost peer is told when all others have what was sent to them.
 template <class Choose>
 CHIME_DEVICE void drain_touched(Domain domain, Choose choose) {
+  NicQueue* failed = nullptr;
   const std::uint64_t words = abi::nic_touched_words(domain.nic);
   for (std::uint64_t i = 0; i < words; ++i) {
     const std::uint64_t bits = exec::ld<Order::kRelaxed, Scope::kDevice>(domain.nic.touched + i);
-    if (bits == 0) continue;
-    NicQueue* const failed = drain_all(domain, i * 64, choose(i * 64, bits));
-    if (failed != nullptr) return leave_queue(domain, *failed);
+    if (bits != 0) drain_all(domain, i * 64, choose(i * 64, bits), failed);
   }
+  if (failed != nullptr) leave_queue(domain, *failed);
 }
 
 }  // namespace detail

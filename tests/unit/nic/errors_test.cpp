@@ -62,6 +62,34 @@ TEST_P(Errors, EverybodyLeavesAndOtherPeersGoOn) {
   EXPECT_EQ(*job.data<std::uint64_t>(2), 4 * 256u);
 }
 
+// PE 1 is lost, and what went to PE 2 completes all the same: with 32 queues to a peer its bit is
+// in another word.
+void expect_other_peers_complete(NicPlan plan, void (*complete)(nic::Domain)) {
+  for (const unsigned slots : {1u, 32u}) {
+    plan.slots = slots;
+    NicJob job(3, plan);
+    job.nic.fail_at(1, 0, kRemoteAccess);
+    run_threads(1, [&] {
+      for (int pe : {1, 2}) nic::p(job.domain(), job.data<int>(0), 7, pe);
+      complete(job.domain());
+    });
+    EXPECT_EQ(job.nic.queue(2).consumer.done, 1u) << slots << " queues to each peer";
+    EXPECT_EQ(abi::nic_stop(job.nic.queue(1).consumer.status), abi::NicStop::kError);
+    EXPECT_EQ(job.job.error().status, CHIMEX_ERR_NETWORK);
+    EXPECT_EQ(job.job.error().pe, 1);
+  }
+}
+
+TEST_P(Errors, QuietCompletesWhatWentToOtherPeers) {
+  expect_other_peers_complete(plan(), nic::quiet);
+}
+
+TEST_P(Errors, FenceOrdersWhatWentToOtherPeers) {
+  NicPlan unordered = plan();
+  unordered.flags |= abi::kNicUnorderedData;
+  expect_other_peers_complete(unordered, nic::fence);
+}
+
 TEST_P(Errors, LaterCallsReturnAtOnceAndSaySo) {
   NicJob job(2, plan());
   job.nic.fail_at(1, 0, kRemoteAccess);

@@ -36,7 +36,26 @@ std::string cause_words(const Runtime& runtime, const abi::ErrorRecord& record) 
   return chimex_status_string(record.status);
 }
 
+// Whose slots of staging memory a wait at `address` was for; null if it was for something else.
+const abi::NicStaging* staging_at(const Runtime& runtime, std::uint64_t address) {
+  if (!runtime.device->nic_table) return nullptr;
+  const NicTable& table = *runtime.device->nic_table;
+  for (const abi::NicContext* nic : {table.kernels(), table.host()})
+    if (reinterpret_cast<std::uint64_t>(nic->staging.busy) == address) return &nic->staging;
+  return nullptr;
+}
+
+std::string slot_sentence(const Runtime& runtime, const abi::ErrorRecord& record,
+                          const abi::NicStaging& staging) {
+  return fmt::format(
+      "no staging slot came free in {:.3g} s; there are {}, for memory here that is neither in the "
+      "heap nor registered by chimex_buffer_register: {}",
+      static_cast<double>(record.waited_ns) * 1e-9, staging.slots, cause_words(runtime, record));
+}
+
 std::string wait_sentence(const Runtime& runtime, const abi::ErrorRecord& record) {
+  if (const auto* staging = staging_at(runtime, record.address))
+    return slot_sentence(runtime, record, *staging);
   const bool is_for_nic = static_cast<Operation>(record.operation) == Operation::kNone;
   std::string partner = is_for_nic ? " for the NIC" : "";
   // Where the job was aborted the record's PE is not who was waited for, but who is to blame.

@@ -22,17 +22,29 @@ struct Ticket {
 
 namespace detail {
 
-// Tells everybody what a CQE with `counter` says, of which `seen` was known. Release: what the
-// poller has acquired with the CQE is there for who loads `done`.
-CHIME_DEVICE void advance(NicQueue& queue, std::uint64_t seen, std::uint16_t counter) {
+// Tells everybody in `word` what a CQE with `counter` says, when `done` was `seen`. Release: what
+// the poller has acquired with the CQE is there for who loads the word.
+CHIME_DEVICE void move_on(NicQueue& queue, std::uint64_t* word, std::uint64_t seen,
+                          std::uint16_t counter) {
   const auto ahead = static_cast<std::uint16_t>(counter + 1u - static_cast<std::uint16_t>(seen));
   if (ahead == 0 || ahead > queue.depth) return;  // old news
-  std::uint64_t* const done = &queue.consumer.done;
   if (is_gpu_wide(queue)) {
-    exec::atomic_max<Order::kRelease, Scope::kDevice>(done, seen + ahead);
+    exec::atomic_max<Order::kRelease, Scope::kDevice>(word, seen + ahead);
   } else {
-    exec::atomic_max<Order::kRelease, Scope::kBlock>(done, seen + ahead);
+    exec::atomic_max<Order::kRelease, Scope::kBlock>(word, seen + ahead);
   }
+}
+
+CHIME_DEVICE void advance(NicQueue& queue, std::uint64_t seen, std::uint16_t counter) {
+  move_on(queue, &queue.consumer.done, seen, counter);
+}
+
+// What a valid CQE says. `done` stands still from the first failure on.
+CHIME_DEVICE void take_news(Domain domain, NicQueue& queue, const std::byte* cqe,
+                            const abi::CqeTail& tail, std::uint64_t seen) {
+  if (!abi::cqe_is_error(tail.opcode)) return advance(queue, seen, tail.counter);
+  move_on(queue, &queue.consumer.failed, seen, tail.counter);
+  stop_by_cqe(domain, queue, cqe);  // last: nothing stays in registers over it
 }
 
 // Acquire: the NIC wrote data and results before the CQE. Counter and opcode in one load.
@@ -45,9 +57,7 @@ CHIME_DEVICE void poll_collapsed(Domain domain, NicQueue& queue) {
   // First, so that the CQE is not older than it; acquire keeps them in this order.
   const std::uint64_t seen = load<Order::kAcquire>(queue, queue.consumer.done);
   const abi::CqeTail tail = abi::cqe_tail(load_tail(queue.cq));
-  if (tail.opcode == abi::CqeOpcode::kInvalid) return;
-  if (abi::cqe_is_error(tail.opcode)) return stop_by_cqe(domain, queue, queue.cq);
-  advance(queue, seen, tail.counter);
+  if (tail.opcode != abi::CqeOpcode::kInvalid) take_news(domain, queue, queue.cq, tail, seen);
 }
 
 CHIME_DEVICE bool take_cqe(NicQueue& queue, std::uint64_t taken) {
@@ -65,9 +75,7 @@ CHIME_DEVICE void poll_ring(Domain domain, NicQueue& queue) {
   if (tail.opcode == abi::CqeOpcode::kInvalid || tail.owner != owner) return;
   // After the CQE, so that it is not far behind it.
   const std::uint64_t seen = load<Order::kAcquire>(queue, queue.consumer.done);
-  if (!take_cqe(queue, taken)) return;
-  if (abi::cqe_is_error(tail.opcode)) return stop_by_cqe(domain, queue, cqe);
-  advance(queue, seen, tail.counter);
+  if (take_cqe(queue, taken)) take_news(domain, queue, cqe, tail, seen);
 }
 
 }  // namespace detail
@@ -91,6 +99,14 @@ CHIME_DEVICE_OUT_OF_LINE bool await_done(Domain domain, NicQueue& queue, std::ui
     seen = load<Order::kAcquire>(queue, queue.consumer.done);
     return seen >= target;
   });
+}
+
+// How far the NIC is through with the requests, however they ended. Pairs with the releases in
+// move_on(): memory of a request below is not touched any more.
+CHIME_DEVICE std::uint64_t through(const NicQueue& queue) {
+  const std::uint64_t done = load<Order::kAcquire>(queue, queue.consumer.done);
+  const std::uint64_t failed = load<Order::kAcquire>(queue, queue.consumer.failed);
+  return done < failed ? failed : done;
 }
 
 // Waits for the end of a submission: sources may be reused, data of reads and results are here.

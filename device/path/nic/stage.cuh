@@ -1,8 +1,8 @@
 // Memory that the NIC does not know: the stack, globals, `__shared__`. It goes through a slot of
 // registered memory, in halves, one filled or emptied while the other is on its way.
 //
-// One thread moves the bytes, also of a warp or block. A slot whose request was given up stays
-// taken: the NIC may still use it.
+// One thread moves the bytes, also of a warp or block. A slot whose request has failed is left to
+// the NIC: who looks for a slot finds out when its queue is through with it.
 #ifndef CHIME_DEVICE_PATH_NIC_STAGE_CUH_
 #define CHIME_DEVICE_PATH_NIC_STAGE_CUH_
 
@@ -23,35 +23,54 @@ namespace detail {
 
 inline constexpr std::uint32_t kNoSlot = ~0u;
 
+CHIME_DEVICE bool is_through(Domain domain, std::uint64_t word) {
+  NicQueue& queue = domain.nic.queues[abi::nic_queue_of_left_slot(word)];
+  if (abi::nic_left_slot_is_free(word, through(queue))) return true;
+  poll(domain, queue);  // nobody else polls a queue that is out of use
+  return abi::nic_left_slot_is_free(word, through(queue));
+}
+
+CHIME_DEVICE bool try_take(Domain domain, std::uint64_t* busy) {
+  const std::uint64_t word = exec::ld<Order::kRelaxed, Scope::kDevice>(busy);
+  if (word == abi::kNicSlotTaken) return false;
+  if (word != abi::kNicSlotFree && !is_through(domain, word)) return false;
+  // Acquire: pairs with the release of give_back.
+  return exec::atomic_cas<Order::kAcquire, Scope::kDevice>(busy, word, abi::kNicSlotTaken) == word;
+}
+
 // One look at all slots, from a place that differs between threads.
-CHIME_DEVICE std::uint32_t try_take_slot(const abi::NicStaging& staging) {
+CHIME_DEVICE std::uint32_t try_take_slot(Domain domain) {
+  const abi::NicStaging& staging = domain.nic.staging;
   const auto start =
       exec::in_kernel() ? static_cast<std::uint32_t>(exec::grid_rank() % staging.slots) : 0;
   for (std::uint32_t i = 0; i < staging.slots; ++i) {
     const std::uint32_t slot = (start + i) % staging.slots;
-    // Acquire: pairs with the release of free_slot.
-    if (exec::ld<Order::kRelaxed, Scope::kDevice>(&staging.busy[slot]) == 0 &&
-        exec::atomic_cas<Order::kAcquire, Scope::kDevice>(&staging.busy[slot], 0, 1) == 0) {
-      return slot;
-    }
+    if (try_take(domain, &staging.busy[slot])) return slot;
   }
   return kNoSlot;
 }
 
-// The threads that have a slot wait for their queues alone. kNoSlot: the job is aborted, or no slot
-// came free in time.
+// The threads that have a slot wait for their queues alone; no PE is to blame if they keep it.
+// kNoSlot: the queue is out of use, the job is aborted, or no slot came free in time.
 CHIME_DEVICE std::uint32_t take_slot(Domain domain, const NicQueue& queue) {
   const abi::NicStaging& staging = domain.nic.staging;
-  const Wait wait = wait_for_word(domain, queue, staging.busy, 0);
+  Wait wait = wait_for_word(domain, queue, staging.busy, abi::kNicSlotFree);
+  wait.pe = -1;
   std::uint32_t slot = kNoSlot;
-  const WaitResult result =
-      spin_until(domain.ctx, wait, [&] { return (slot = try_take_slot(staging)) != kNoSlot; });
+  const WaitResult result = spin_until(domain.ctx, wait, [&] {
+    return (slot = try_take_slot(domain)) != kNoSlot || is_stopped(queue);
+  });
   if (!result.ok()) record_wait(domain.ctx, wait, result, staging.slots);
   return slot;
 }
 
-CHIME_DEVICE void free_slot(const abi::NicStaging& staging, std::uint32_t slot) {
-  exec::st<Order::kRelease, Scope::kDevice>(&staging.busy[slot], 0u);
+// `pending`: the target of the last request on the slot that may not have ended; 0 if there is
+// none. Then the slot is free.
+CHIME_DEVICE void give_back(Domain domain, std::uint32_t slot, const NicQueue& queue,
+                            std::uint64_t pending) {
+  const std::uint64_t word =
+      pending == 0 ? abi::kNicSlotFree : abi::nic_left_slot(index_of(domain, queue), pending);
+  exec::st<Order::kRelease, Scope::kDevice>(&domain.nic.staging.busy[slot], word);
 }
 
 // A slot in two halves.
@@ -76,41 +95,47 @@ CHIME_DEVICE std::size_t chunk_bytes(std::size_t total, std::uint64_t chunk, std
   return rest < each ? rest : each;
 }
 
-// Chunk c is filled when chunk c - 2, which had its half, has left.
+// Chunk c is filled when chunk c - 2, which had its half, has left. `last` is the target of the
+// last request.
 template <class Group>
 CHIME_DEVICE bool write_chunks(Domain domain, Group group, NicQueue& queue, const Halves& halves,
-                               const Remote& remote, const std::byte* src, std::size_t bytes) {
-  Ticket before, last;
+                               const Remote& remote, const std::byte* src, std::size_t bytes,
+                               std::uint64_t& last) {
+  std::uint64_t before = 0;
   for (std::uint64_t chunk = 0; chunk * halves.bytes < bytes; ++chunk) {
-    if (chunk >= 2 && !wait_for(domain, before)) return false;
-    before = last;
+    if (chunk >= 2 && !await_done(domain, queue, before)) return false;
     const std::size_t at = chunk * halves.bytes, part = chunk_bytes(bytes, chunk, halves.bytes);
     copy_to_peer(Thread{}, halves.at(chunk), src + at, part);
-    last = transfer(domain, group, queue, abi::WqeOpcode::kWrite, advanced(remote, at),
-                    halves.local(chunk), part);
-    if (!last.ok()) return false;
+    const Ticket next = transfer(domain, group, queue, abi::WqeOpcode::kWrite, advanced(remote, at),
+                                 halves.local(chunk), part);
+    if (!next.ok()) return false;
+    before = last;
+    last = next.target;
   }
-  return wait_for(domain, last);
+  return await_done(domain, queue, last);
 }
 
-// Chunk c + 1 is on its way while chunk c is emptied.
+// Chunk c + 1 is on its way while chunk c is emptied. `last` is as above.
 template <class Group>
 CHIME_DEVICE bool read_chunks(Domain domain, Group group, NicQueue& queue, const Halves& halves,
-                              const Remote& remote, std::byte* dst, std::size_t bytes) {
+                              const Remote& remote, std::byte* dst, std::size_t bytes,
+                              std::uint64_t& last) {
   const auto begin = [&](std::uint64_t chunk) {
-    return transfer(domain, group, queue, abi::WqeOpcode::kRead,
-                    advanced(remote, chunk * halves.bytes), halves.local(chunk),
-                    chunk_bytes(bytes, chunk, halves.bytes));
+    const Ticket read = transfer(domain, group, queue, abi::WqeOpcode::kRead,
+                                 advanced(remote, chunk * halves.bytes), halves.local(chunk),
+                                 chunk_bytes(bytes, chunk, halves.bytes));
+    if (read.ok()) last = read.target;
+    return read.ok();
   };
-  Ticket now = begin(0);
+  bool is_on_its_way = begin(0);
   for (std::uint64_t chunk = 0; chunk * halves.bytes < bytes; ++chunk) {
-    Ticket next = {};
+    if (!is_on_its_way) return false;
+    const std::uint64_t now = last;
     const bool is_last = (chunk + 1) * halves.bytes >= bytes;
-    if (!is_last) next = begin(chunk + 1);
-    if (!wait_for(domain, now)) return false;
+    if (!is_last) is_on_its_way = begin(chunk + 1);
+    if (!await_done(domain, queue, now)) return false;
     copy_from_peer(Thread{}, dst + chunk * halves.bytes, halves.at(chunk),
                    chunk_bytes(bytes, chunk, halves.bytes));
-    now = next;
   }
   return true;
 }
@@ -120,8 +145,9 @@ CHIME_DEVICE bool with_slot(Domain domain, const NicQueue& queue, Move move) {
   if (is_stopped(queue)) return false;
   const std::uint32_t slot = take_slot(domain, queue);
   if (slot == kNoSlot) return false;
-  const bool is_done = move(halves_of(domain.nic.staging, slot));
-  if (is_done) free_slot(domain.nic.staging, slot);
+  std::uint64_t last = 0;
+  const bool is_done = move(halves_of(domain.nic.staging, slot), last);
+  give_back(domain, slot, queue, is_done ? 0 : last);
   return is_done;
 }
 
@@ -131,16 +157,16 @@ CHIME_DEVICE bool with_slot(Domain domain, const NicQueue& queue, Move move) {
 template <class Group>
 CHIME_DEVICE_OUT_OF_LINE bool staged_write(Domain domain, Group group, NicQueue& queue,
                                            Remote remote, const std::byte* src, std::size_t bytes) {
-  return detail::with_slot(domain, queue, [&](const detail::Halves& halves) {
-    return detail::write_chunks(domain, group, queue, halves, remote, src, bytes);
+  return detail::with_slot(domain, queue, [&](const detail::Halves& halves, std::uint64_t& last) {
+    return detail::write_chunks(domain, group, queue, halves, remote, src, bytes, last);
   });
 }
 
 template <class Group>
 CHIME_DEVICE_OUT_OF_LINE bool staged_read(Domain domain, Group group, NicQueue& queue,
                                           Remote remote, std::byte* dst, std::size_t bytes) {
-  return detail::with_slot(domain, queue, [&](const detail::Halves& halves) {
-    return detail::read_chunks(domain, group, queue, halves, remote, dst, bytes);
+  return detail::with_slot(domain, queue, [&](const detail::Halves& halves, std::uint64_t& last) {
+    return detail::read_chunks(domain, group, queue, halves, remote, dst, bytes, last);
   });
 }
 

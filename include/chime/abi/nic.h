@@ -58,7 +58,9 @@ struct alignas(128) NicConsumer {
   std::uint64_t done;  // one past the first WQEBB of the last WQE known to be complete; atomic max
   std::uint64_t cqes;  // ring mode: CQEs taken; atomic compare-and-swap
   std::uint32_t status;  // 0 in use, else a NicStatus word; owner: whoever turns it from 0
-  std::uint32_t reserved[27];
+  std::uint32_t reserved_word;
+  std::uint64_t failed;  // as `done`, of failed and flushed WQEs; 0 before the first; atomic max
+  std::uint32_t reserved[24];
 };
 
 // Where results of fetching atomics land: slot i belongs to the WQE whose first WQEBB has index i
@@ -152,8 +154,24 @@ struct NicBuffers {
 };
 static_assert(sizeof(NicBuffers) == 48 && offsetof(NicBuffers, tables) == 16);
 
+// The word of a staging slot: free, with a thread, or left to the NIC: by a thread that failed
+// while a request on the slot was on its way, and until the NIC is through with this request.
+inline constexpr std::uint64_t kNicSlotFree = 0, kNicSlotTaken = 1;
+inline constexpr std::uint64_t kNicSlotLeft = 1ull << 63;
+CHIME_ABI_FN std::uint64_t nic_left_slot(std::uint64_t queue_index, std::uint64_t target) {
+  return kNicSlotLeft | queue_index << 32 | (target & 0xffffffff);
+}
+CHIME_ABI_FN std::uint64_t nic_queue_of_left_slot(std::uint64_t word) {
+  return (word & ~kNicSlotLeft) >> 32;
+}
+// `through`: how far the queue's requests are complete, failed or flushed.
+CHIME_ABI_FN bool nic_left_slot_is_free(std::uint64_t word, std::uint64_t through) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(through) -
+                                   static_cast<std::uint32_t>(word)) >= 0;
+}
+
 // Memory that stands in for what is not registered: `slots` pieces of `slot_bytes`, each with a
-// word that is 0 while it is free (taken by compare-and-swap, freed by a release).
+// word (taken by compare-and-swap, freed and left by a release).
 struct NicStaging {
   std::byte* memory;
   std::uint64_t nic;

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 #include "chime/device/path/nic/rma.cuh"
@@ -98,7 +100,7 @@ TEST_P(Memory, AHalfChangedRowIsNotBelieved) {
 
 std::size_t slots_in_use(NicJob& job) {
   const abi::NicStaging& staging = job.nic.context()->staging;
-  return std::size_t(std::count(staging.busy, staging.busy + staging.slots, 1u));
+  return staging.slots - std::size_t(std::count(staging.busy, staging.busy + staging.slots, 0u));
 }
 
 NicPlan few_slots(NicPlan plan, std::uint32_t slots) {
@@ -130,39 +132,75 @@ TEST_P(Memory, SlotsThatAreAllInUseAreWaitedFor) {
   EXPECT_EQ(slots_in_use(job), 0u);
 }
 
-// The NIC may still read it.
+void put_staged(NicJob& job, int pe) {
+  std::byte source[100] = {};
+  nic::put<1>(job.domain(), Thread{}, job.data<std::byte>(0, kThere), source, 100, pe,
+              Until::kLocal);
+}
+
+// The NIC may still read it, until it says that it has.
 TEST_P(Memory, AGivenUpSlotStaysTaken) {
   NicJob job(3, few_slots(plan(), 2));
   job.context().wait_timeout_ns = 200'000'000;
-  const auto put_staged = [&](int pe) {
-    run_threads(1, [&] {
-      std::byte source[100] = {};
-      nic::put<1>(job.domain(), Thread{}, job.data<std::byte>(0, kThere), source, 100, pe,
-                  Until::kLocal);
-    });
-  };
   job.nic.hold();
-  put_staged(1);
+  run_threads(1, [&] { put_staged(job, 1); });
   EXPECT_EQ(abi::nic_stop(job.nic.queue(1).consumer.status), abi::NicStop::kGaveUp);
   EXPECT_EQ(slots_in_use(job), 1u);
+  const auto take = [&] { return nic::detail::try_take_slot(job.domain()); };
+  EXPECT_EQ(take(), 1u) << "the other slot serves other peers";
+  EXPECT_EQ(take(), nic::detail::kNoSlot);
   job.nic.go_on();
-  job.context().wait_timeout_ns = wait_limit_ns();
-  put_staged(2);
-  EXPECT_EQ(job.nic.queue(2).consumer.status, 0u) << "the other slot serves other peers";
-  EXPECT_EQ(slots_in_use(job), 1u);
+  while (job.nic.counts(1).completions == 0) std::this_thread::yield();
+  EXPECT_EQ(take(), 0u) << "the request was only late";
+}
+
+// More threads than slots: some have requests on their way when the first one fails, others wait.
+TEST_P(Memory, SlotsOfALostQueueServeOthers) {
+  NicJob job(3, few_slots(plan(), 2));
+  job.nic.fail_at(1, 0, 0x13);
+  run_threads(8, [&] { put_staged(job, 1); });
+  EXPECT_EQ(job.job.error().status, CHIMEX_ERR_NETWORK);
+  EXPECT_EQ(job.job.error().pe, 1);
+  job.job.error().claimed = 0;
+  run_threads(8, [&] { put_staged(job, 2); });
+  EXPECT_EQ(job.job.error().claimed, 0u) << "status " << job.job.error().status;
+  EXPECT_EQ(job.nic.counts(2).requests, 8u);
+}
+
+TEST_P(Memory, ASlotThatNothingWasPostedFromIsFree) {
+  NicJob job(2, few_slots(plan(), 1));
+  job.context().wait_timeout_ns = 200'000'000;
+  job.nic.hold();
+  run_threads(128, [&] { nic::p(job.domain(), job.data<int>(0), 1, 1); });
+  run_threads(1, [&] { put_staged(job, 1); });
+  EXPECT_EQ(abi::nic_stop(job.nic.queue(1).consumer.status), abi::NicStop::kGaveUp);
+  EXPECT_EQ(slots_in_use(job), 0u);
+}
+
+TEST_P(Memory, WhoWaitsForASlotSeesItsQueueStop) {
+  NicJob job(2, few_slots(plan(), 1));
+  abi::NicStaging const& staging = job.nic.context()->staging;
+  staging.busy[0] = 1;
+  std::atomic<bool> looks = false;
+  const WatchOperations watch(
+      [&](simt::Operation, const void* at, std::size_t) { looks = looks || at == staging.busy; });
+  run_threads(2, [&] {
+    if (exec::thread_rank() == 0) return put_staged(job, 1);
+    while (!looks) exec::pause();
+    nic::stop(job.nic.queue(1), abi::nic_status(abi::NicStop::kClosed));
+  });
+  EXPECT_EQ(job.job.error().status, CHIMEX_ERR_NETWORK);
+  EXPECT_EQ(job.job.error().pe, 1);
 }
 
 TEST_P(Memory, WithoutAFreeSlotAPutFailsInTime) {
   NicJob job(3, few_slots(plan(), 1));
   job.context().wait_timeout_ns = 200'000'000;
   job.nic.context()->staging.busy[0] = 1;
-  std::byte source[100] = {};
-  run_threads(1, [&] {
-    nic::put<1>(job.domain(), Thread{}, job.data<std::byte>(0, kThere), source, 100, 1,
-                Until::kLocal);
-  });
+  run_threads(1, [&] { put_staged(job, 1); });
   EXPECT_EQ(job.job.error().claimed, 2u);
   EXPECT_EQ(job.job.error().status, CHIMEX_ERR_TIMEOUT);
+  EXPECT_EQ(job.job.error().pe, -1) << "no PE is to blame";
   EXPECT_EQ(job.nic.counts(1).requests, 0u);
   EXPECT_EQ(job.nic.queue(1).consumer.status, 0u) << "nobody waits for what it did not begin";
 }

@@ -16,6 +16,7 @@
 #include "chime/device/group.cuh"
 #include "chime/device/order.cuh"
 #include "chime/device/path/nic/sync.cuh"
+#include "chime/device/path/nic/watch.cuh"
 #include "chime/device/path/p2p.cuh"
 #include "chime/device/peer.cuh"
 #include "chime/device/wait.cuh"
@@ -79,7 +80,7 @@ template <class T, class Done>
 CHIME_DEVICE bool wait_on(const Context& ctx, const WaitSet<T>& set, std::size_t i, Done done) {
   const Wait wait = {
       .operation = set.operation, .address = set.elements + i, .expected = bits_of(set.target(i))};
-  const WaitResult result = spin_until(ctx, wait, done);
+  const WaitResult result = wait_for_peers(ctx, wait, done);
   if (result.ok()) return true;
   record_wait(ctx, wait, result, bits_of(order::observe(set.elements + i)));
   leave(ctx);
@@ -181,7 +182,8 @@ CHIME_DEVICE int wait_until_timeout(const Context& ctx, const T* ivar, Cmp cmp,
                      .address = ivar,
                      .expected = detail::bits_of<T>(value),
                      .timeout_ns = timeout_ns};
-  return spin_until(ctx, wait, [&] { return compare<T>(order::observe(ivar), cmp, value); }).status;
+  return wait_for_peers(ctx, wait, [&] { return compare<T>(order::observe(ivar), cmp, value); })
+      .status;
 }
 
 template <class T>
@@ -284,8 +286,8 @@ namespace detail {
 
 CHIME_DEVICE WaitResult wait_signal(const Context& ctx, const Wait& wait, const std::uint64_t* sig,
                                     Cmp cmp, std::uint64_t* seen) {
-  return spin_until(ctx, wait,
-                    [&] { return compare(*seen = order::observe(sig), cmp, wait.expected); });
+  return wait_for_peers(ctx, wait,
+                        [&] { return compare(*seen = order::observe(sig), cmp, wait.expected); });
 }
 
 }  // namespace detail

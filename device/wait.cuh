@@ -39,11 +39,17 @@ CHIME_DEVICE bool abort_is_raised(const Context& ctx) {
   return order::observe(&ctx.abort->raised) == 2;
 }
 
+struct NoLook {
+  CHIME_DEVICE int operator()(std::uint64_t) const { return -1; }
+};
+
 }  // namespace detail
 
-// Spins until `done()` is true, this PE's job is aborted, or the bound has passed.
-template <class Done>
-CHIME_DEVICE WaitResult spin_until(const Context& ctx, const Wait& wait, Done done) {
+// Spins until `done()` is true, this PE's job is aborted, or the bound has passed. Now and then
+// calls `look(start)`: if it returns a PE, that one is lost, and a wait without a bound ends.
+template <class Done, class Look = detail::NoLook>
+CHIME_DEVICE WaitResult spin_until(const Context& ctx, const Wait& wait, Done done,
+                                   Look look = {}) {
   WaitResult result;
   std::uint64_t start = 0;
   for (unsigned polls = 1; !done(); ++polls) {
@@ -60,6 +66,11 @@ CHIME_DEVICE WaitResult spin_until(const Context& ctx, const Wait& wait, Done do
       }
       if (wait.timeout_ns != 0 && now - start >= wait.timeout_ns) {
         result = {CHIMEX_ERR_TIMEOUT, wait.pe, now - start};
+        break;
+      }
+      const int lost = look(start);
+      if (lost >= 0 && wait.timeout_ns == 0) {
+        result = {CHIMEX_ERR_NETWORK, lost, exec::clock_ns() - start};
         break;
       }
     }

@@ -28,11 +28,19 @@ std::string place(const Runtime& runtime, std::uint64_t address) {
   return fmt::format("{:#x}", address);
 }
 
+std::string why_lost(const Runtime& runtime, const abi::ErrorRecord& record) {
+  const auto fault = find_nic_fault(*runtime.device->nic_table, record.pe);
+  return fault ? describe(*fault) : chimex_status_string(record.status);
+}
+
 // Why a wait ended without its event.
 std::string cause_words(const Runtime& runtime, const abi::ErrorRecord& record) {
   if (auto cause = abort_cause(runtime.device->control().abort)) return cause->why;
   if (record.status == CHIMEX_ERR_TIMEOUT)
     return "its time is over (CHIME_TIMEOUT bounds Chime's waits)";
+  if (record.status == CHIMEX_ERR_NETWORK)
+    return fmt::format("nothing came in CHIME_TIMEOUT since the way to PE {} was lost: {}",
+                       record.pe, why_lost(runtime, record));
   return chimex_status_string(record.status);
 }
 
@@ -70,8 +78,7 @@ std::string wait_sentence(const Runtime& runtime, const abi::ErrorRecord& record
 
 // A request that the NIC could not carry out, and those that came after it to the same queue.
 std::string network_sentence(const Runtime& runtime, const abi::ErrorRecord& record) {
-  const auto fault = find_nic_fault(*runtime.device->nic_table, record.pe);
-  const std::string why = fault ? describe(*fault) : chimex_status_string(record.status);
+  const std::string why = why_lost(runtime, record);
   return record.address == 0
              ? fmt::format("an operation on PE {} was not begun, because {}", record.pe, why)
              : fmt::format("an operation on {} of PE {} failed: {}", place(runtime, record.address),

@@ -49,6 +49,7 @@ struct ContextPieces {
   abi::NicQueue* queues;
   abi::NicFault* faults;
   std::uint64_t* touched;
+  abi::NicWatch* watch;
   abi::NicFetchSlot* fetch;  // depth + 1 of each queue
   std::uint64_t* staging_busy;
   std::byte* staging;
@@ -60,6 +61,7 @@ ContextPieces take_context(Pieces& pieces, std::size_t n_pes, const Share& share
           pieces.take<abi::NicQueue>(queues),
           pieces.take<abi::NicFault>(queues),
           pieces.take<std::uint64_t>((queues + 63) / 64),
+          pieces.take<abi::NicWatch>(1),
           pieces.take<abi::NicFetchSlot>(queues * (depth + 1)),
           pieces.take<std::uint64_t>(share.staging_slots),
           pieces.take<std::byte>(std::size_t{share.staging_slots} * kStagingSlotBytes)};
@@ -139,6 +141,7 @@ class Filler {
     context.faults = mine.faults;
     context.peers = common.peers;
     context.touched = mine.touched;
+    context.watch = mine.watch;
     context.buffers = common.buffers;
     context.heap.begin = reinterpret_cast<std::uint64_t>(heap_.address());
     context.heap.end = context.heap.begin + heap_.bytes();

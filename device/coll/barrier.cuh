@@ -15,6 +15,7 @@
 #include "chime/device/exec.cuh"
 #include "chime/device/group.cuh"
 #include "chime/device/order.cuh"
+#include "chime/device/path/nic/watch.cuh"
 #include "chime/device/path/p2p.cuh"
 #include "chime/device/peer.cuh"
 #include "chime/device/sync.cuh"
@@ -52,7 +53,7 @@ CHIME_DEVICE bool await_round(const Context& ctx, Operation operation, int round
                      .timeout_ns = ctx.wait_timeout_ns};
   std::uint64_t seen = 0;
   const WaitResult result =
-      spin_until(ctx, wait, [&] { return (seen = order::observe(flag)) >= epoch; });
+      wait_for_peers(ctx, wait, [&] { return (seen = order::observe(flag)) >= epoch; });
   if (!result.ok()) record_wait(ctx, wait, result, seen);
   return result.ok();
 }

@@ -20,6 +20,7 @@ struct NullNic {
   abi::NicQueue queues[2];
   abi::NicPeer peers[2];
   abi::NicFault faults[2];
+  abi::NicWatch watch;
   abi::AbortWord abort;
   abi::ErrorRecord error;
   alignas(64) std::byte sq[kDepth * abi::kWqebbBytes];
@@ -66,6 +67,7 @@ inline void make_null_nic(NullNic* place, abi::NicSharing sharing) {
   context.faults = place->faults;
   context.peers = place->peers;
   context.touched = &place->touched;
+  context.watch = &place->watch;
   context.buffers = &place->buffers;
   context.heap = {reinterpret_cast<std::uint64_t>(place->heap),
                   reinterpret_cast<std::uint64_t>(place->heap) + sizeof nic->heap, 0, 0, 0};

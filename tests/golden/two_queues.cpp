@@ -65,6 +65,7 @@ void TwoQueues::show_memory() {
   nic_.faults = &fault_;
   nic_.peers = &peer_;
   nic_.touched = &touched_;
+  nic_.watch = &watch_;
   nic_.buffers = &no_buffers_;
   nic_.heap = {address(0), address(kHeapBytes), address(0), htobe32(lkey()), 0};
   nic_.slots = nic_.n_pes = 1;

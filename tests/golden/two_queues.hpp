@@ -80,6 +80,7 @@ class TwoQueues {
   abi::NicFault fault_{};
   abi::NicPeer peer_{};
   std::uint64_t touched_ = 0;
+  abi::NicWatch watch_{};
   abi::NicBuffers no_buffers_{};
   abi::NicContext nic_{};
 };

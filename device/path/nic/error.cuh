@@ -76,6 +76,9 @@ CHIME_DEVICE void publish_fault(Domain domain, const NicQueue& queue, abi::NicFa
   place = fault;
   // Publishes the fields: pairs with the acquire of the host's reader.
   exec::st<Order::kRelease, Scope::kSystem>(&place.published, 1u);
+  // Release: for waits, which read `place` (watch.cuh).
+  exec::atomic_cas<Order::kAcqRel, Scope::kSystem>(&domain.nic.watch->lost, std::uint64_t{0},
+                                                   index_of(domain, queue) + 1);
 }
 
 // The heap's address here of what a request names at a peer.

@@ -206,6 +206,13 @@ struct alignas(64) NicFault {
 };
 static_assert(sizeof(NicFault) == 64 && offsetof(NicFault, remote_address) == 32);
 
+// What waits have found out about all queues of a context.
+struct alignas(128) NicWatch {
+  std::uint64_t looked_ns;  // when a queue was polled last (exec::clock_ns); compare-and-swap
+  std::uint64_t next;       // index of the queue to poll next; owner: who has moved looked_ns
+  std::uint64_t lost;       // 1 + the index of the first queue with a fault, 0: none; 0 -> 1 once
+};
+
 // ---- Contexts -----------------------------------------------------------------------------------
 
 // One ordering domain: K queue pairs to each peer, which blocks share by rank. An explicit context
@@ -221,10 +228,12 @@ struct alignas(128) NicContext {
   std::uint32_t slots;  // K: a power of two, at most 64
   std::uint32_t n_pes;
   std::uint32_t id;  // 0: the default context
-  std::uint32_t reserved[3];
+  std::uint32_t reserved;
+  NicWatch* watch;
 };
 static_assert(sizeof(NicContext) == 256 && offsetof(NicContext, heap) == 40 &&
-              offsetof(NicContext, staging) == 72 && offsetof(NicContext, slots) == 112);
+              offsetof(NicContext, staging) == 72 && offsetof(NicContext, slots) == 112 &&
+              offsetof(NicContext, watch) == 128);
 
 // The queue of a slot to a peer. Queues of one peer are neighbours, so that a word of `touched`
 // holds all of a peer's.

@@ -3,8 +3,10 @@
 //
 // Every PE sends to both others, each direction a kernel in a stream of its own. The directions
 // that are named are doomed: their senders go on until Chime ends their kernel, so that a fault is
-// met for certain; their receivers take what comes. All others must end by themselves with every
-// message whole. The PEs end together, so that no NIC leaves while another still works.
+// met for certain; their receivers take what comes. One whose direction ends in '!' sends its
+// messages and a signal, and then waits for an answer that nobody sends. All others must end by
+// themselves with every message whole. The PEs end together, so that no NIC leaves while another
+// still works.
 #include <chime/chime.h>
 #include <unistd.h>
 
@@ -34,6 +36,7 @@ struct Mail {
   std::uint64_t inbox[kPes][kRounds][kWords];
   std::uint64_t outbox[kRounds][kWords];
   std::uint64_t signal[kPes];  // by sender: the round that has come
+  std::uint64_t question, answer;
 };
 
 struct Received {
@@ -61,8 +64,12 @@ CHIME_DEVICE void send_round(Mail* mail, int peer, int round) {
     chime_putmem_signal_nbi(there, here, kBytes, &mail->signal[me], value, op, peer);
 }
 
-CHIME_KERNEL void send(Mail* mail, int peer, bool doomed) {
+CHIME_KERNEL void send(Mail* mail, int peer, bool doomed, bool waits) {
   for (int round = 1; round <= kRounds; ++round) send_round(mail, peer, round);
+  if (waits) {
+    chimex_signal_op(&mail->question, 1, CHIME_SIGNAL_SET, peer);
+    chime_signal_wait_until(&mail->answer, CHIME_CMP_EQ, 1);
+  }
   while (doomed) send_round(mail, peer, kRounds);
 }
 
@@ -88,9 +95,13 @@ struct Plan {
   std::string rule, folder;
   std::vector<std::string> doomed;
 
-  bool dooms(int from, int to) const {
+  bool waits(int from, int to) const { return names(from, to, "!"); }
+  bool dooms(int from, int to) const { return names(from, to, "") || waits(from, to); }
+
+ private:
+  bool names(int from, int to, const char* mark) const {
     for (const std::string& way : doomed)
-      if (way == std::to_string(from) + ">" + std::to_string(to)) return true;
+      if (way == std::to_string(from) + ">" + std::to_string(to) + mark) return true;
     return false;
   }
 };
@@ -137,7 +148,7 @@ int run(const Plan& plan) {
   std::vector<exec::Stream> streams;
   for (int peer = 0; peer < kPes; ++peer) {
     if (peer == me) continue;
-    streams.push_back(start(send, mail, peer, plan.dooms(me, peer)));
+    streams.push_back(start(send, mail, peer, plan.dooms(me, peer), plan.waits(me, peer)));
     streams.push_back(start(receive, mail, peer, plan.dooms(peer, me), &received[peer]));
   }
   for (exec::Stream stream : streams) exec::stream_synchronize(stream);

@@ -53,6 +53,10 @@ DATA_FAILED, SIGNAL_FLUSHED = (f"a write of {MESSAGE_BYTES} bytes .* failed .*{S
                                "a write of 8 bytes .* was flushed .*which request failed first, and why, is lost")
 CASES["error_overwritten"] = error("remote-access", 20, {"verbs": DATA_FAILED, "devx": f"({DATA_FAILED}|{SIGNAL_FLUSHED})"}[BACKEND])
 
+# The last request of a PE that then waits for the answer: nobody but the wait looks at its queue.
+CASES["error_then_wait"] = error("remote-access", 2 * ROUNDS, {}) | {
+    "doomed": ["0>1!", "1>0"], "words": {0: f"a write of 8 bytes .* failed .*{SYNDROMES['remote-access']}"}}
+
 # What changes no result, and how often it has struck at least. No request of Chime's takes a receive WQE, so that rnr never can.
 TO_1 = f"qp={KERNELS_QUEUE_TO[1]:#x}"
 CASES |= {
@@ -70,7 +74,7 @@ CASES |= {
 
 chime_run, program, name = sys.argv[1:]
 case = CASES[name]
-doomed = [tuple(map(int, way.split(">"))) for way in case.get("doomed", [])]
+doomed = [tuple(map(int, way.rstrip("!").split(">"))) for way in case.get("doomed", [])]
 
 with tempfile.TemporaryDirectory(prefix="nic-faults-") as folder:
     command = [chime_run, "-n", "3", "--keep-going", "--timeout", str(LIMIT_S), program, str(case["faulty"]), case["rule"],

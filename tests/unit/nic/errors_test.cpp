@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <thread>
 
 #include "chime/device/path/nic/amo.cuh"
 #include "chime/device/path/nic/rma.cuh"
 #include "chime/device/path/nic/sync.cuh"
+#include "chime/device/sync.cuh"
 #include "nic_job.hpp"
 
 namespace chime::tests {
@@ -132,6 +134,78 @@ TEST_P(Errors, AnAbortEndsEveryWait) {
   run_threads(64, [&] { nic::g(job.domain(), job.data<int>(0), 1); });
   EXPECT_EQ(job.job.error().status, CHIMEX_ERR_PEER_DEAD);
 }
+
+// ---- Waits for other PEs
+// --------------------------------------------------------------------------
+
+// As the library fills it in: kernels and host have a NIC.
+NicJob& with_nic(NicJob& job) {
+  job.context().nic = job.context().host_nic = job.nic.context();
+  return job;
+}
+
+// Sends four times to PE 1, of which the last fails, then waits for the answer. Nobody else looks.
+void send_and_wait(NicJob& job) {
+  for (int i = 0; i < 4; ++i) nic::p(job.domain(), job.data<int>(0), i, 1);
+  signal_wait_until(job.context(), job.data<std::uint64_t>(0, 8), Cmp::kEq, 2);
+}
+
+TEST_P(Errors, AWaitForTheAnswerFindsWhatFailed) {
+  for (const bool by_host : {false, true}) {
+    NicJob job(2, plan());
+    job.context().wait_timeout_ns = 100'000'000;
+    job.nic.fail_at(1, 3, kRemoteAccess);
+    with_nic(job);
+    by_host ? send_and_wait(job) : run_threads(1, [&] { send_and_wait(job); });
+    EXPECT_EQ(abi::nic_stop(job.nic.queue(1).consumer.status), abi::NicStop::kError);
+    EXPECT_EQ(job.nic.fault(1).wqe_index, 3);
+    EXPECT_EQ(job.job.error().status, CHIMEX_ERR_NETWORK);
+    EXPECT_EQ(job.job.error().pe, 1);
+    EXPECT_EQ(job.job.error().address, reinterpret_cast<std::uint64_t>(job.data<int>(0)))
+        << "the request, not the wait";
+  }
+}
+
+// It is told at once, and ends no wait for whom it does not concern: PE 2 answers after it.
+TEST_P(Errors, AWaitForOthersTellsItAndGoesOn) {
+  NicJob job(3, plan());
+  with_nic(job);
+  job.nic.fail_at(1, 0, kRemoteAccess);
+  std::uint64_t* const signal = job.data<std::uint64_t>(0, 8);
+  std::thread pe_2([&] {
+    const std::uint64_t end = exec::clock_ns() + wait_limit_ns();
+    while (nic::status_of(job.nic.queue(1)) == 0 && exec::clock_ns() < end) exec::pause();
+    exec::st<nic::Order::kRelease, nic::Scope::kSystem>(signal, std::uint64_t{2});
+  });
+  std::uint64_t seen = 0;
+  run_threads(1, [&] {
+    nic::p(job.domain(), job.data<int>(0), 1, 1);
+    seen = signal_wait_until(job.context(), signal, Cmp::kEq, 2);
+  });
+  pe_2.join();
+  EXPECT_EQ(seen, 2u);
+  EXPECT_EQ(job.job.error().status, CHIMEX_ERR_NETWORK);
+}
+
+// A wait with a bound says whether its event came; what it finds is told all the same.
+TEST_P(Errors, AWaitWithABoundKeepsIt) {
+  NicJob job(2, plan());
+  with_nic(job);
+  job.context().wait_timeout_ns = 1;
+  job.nic.fail_at(1, 0, kRemoteAccess);
+  int status = CHIMEX_OK;
+  run_threads(1, [&] {
+    nic::p(job.domain(), job.data<int>(0), 1, 1);
+    std::uint64_t seen = 0;
+    status = signal_wait_until_timeout(job.context(), job.data<std::uint64_t>(0, 8), Cmp::kEq, 2,
+                                       500'000'000, &seen);
+  });
+  EXPECT_EQ(status, CHIMEX_ERR_TIMEOUT);
+  EXPECT_EQ(job.job.error().status, CHIMEX_ERR_NETWORK);
+}
+
+// ---- Ends
+// -------------------------------------------------------------------------------------------
 
 // With CHIME_ON_ERROR=exit a thread of a kernel does not come back.
 TEST_P(Errors, ThreadsLeaveTheirKernel) {

@@ -104,6 +104,7 @@ NullNic::NullNic(FakeJob& job, int n_pes, const NicPlan& plan)
   context_.faults = faults_.data();
   context_.peers = peers_.data();
   context_.touched = touched_.data();
+  context_.watch = &watch_;
   context_.buffers = &buffers_;
   context_.slots = plan.slots;
   context_.n_pes = static_cast<std::uint32_t>(n_pes);

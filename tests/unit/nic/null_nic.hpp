@@ -109,6 +109,7 @@ class NullNic {
   std::vector<std::byte> buffer_;
   std::vector<std::uint64_t> touched_, staging_busy_;
   std::vector<abi::NicFault> faults_;
+  abi::NicWatch watch_{};
   std::unique_ptr<abi::NicQueue[]> queues_;
   std::vector<std::unique_ptr<Queue>> state_;
   std::unique_ptr<std::byte[]> staging_;

@@ -126,15 +126,29 @@ AsyncError describe(const Runtime& runtime, const abi::ErrorRecord& record) {
           place_of_call(record) + sentence(runtime, record)};
 }
 
-}  // namespace
+// After the look at what is told: whoever recorded it, the queues that it is about have their
+// faults published (device/path/nic/error.cuh).
+void end_what_was_given_up(const Runtime& runtime, AsyncError& told) {
+  if (!runtime.device->nic_table) return;
+  const std::string why = end_given_up_queues(*runtime.device->nic_table, *runtime.device->nic);
+  if (!why.empty()) told.message += "; what was given up may still arrive: " + why;
+}
 
-std::optional<AsyncError> find_async_error(const Runtime& runtime) {
-  if (!runtime.device) return std::nullopt;
+std::optional<AsyncError> first_error(const Runtime& runtime) {
   const ControlBlock& control = runtime.device->control();
   if (state_of(control.error) == kPublished) return describe(runtime, control.error);
   if (auto cause = abort_cause(control.abort))
     return AsyncError{cause->status, cause->pe, cause->why};
   return runtime.device->last_thrown;
+}
+
+}  // namespace
+
+std::optional<AsyncError> find_async_error(const Runtime& runtime) {
+  if (!runtime.device) return std::nullopt;
+  std::optional<AsyncError> found = first_error(runtime);
+  if (found) end_what_was_given_up(runtime, *found);
+  return found;
 }
 
 void throw_recorded_error(Runtime& runtime, Operation called) {
@@ -144,8 +158,7 @@ void throw_recorded_error(Runtime& runtime, Operation called) {
   runtime.device->last_thrown = error;
   const bool is_own = record.in_kernel == 0 && static_cast<Operation>(record.operation) == called;
   if (is_own) error.message = sentence(runtime, record);
-  if (error.status == CHIMEX_ERR_TIMEOUT && runtime.device->nic_table)
-    end_given_up_queues(*runtime.device->nic_table, *runtime.device->nic);
+  end_what_was_given_up(runtime, error);
   // Frees the record for the next failure: pairs with the acquire of the compare-and-swap in
   // device/fail.cuh.
   std::atomic_ref(record.claimed).store(kClear, std::memory_order_release);
@@ -161,8 +174,11 @@ bool is_announced(Runtime& runtime, const Error& error) {
 void throw_async_error(Runtime& runtime) {
   if (!runtime.device) return;
   throw_recorded_error(runtime);
-  if (auto cause = abort_cause(runtime.device->control().abort))
-    throw Error(kJobOrigin, cause->status, cause->why);
+  auto cause = abort_cause(runtime.device->control().abort);
+  if (!cause) return;
+  AsyncError error{cause->status, cause->pe, cause->why};
+  end_what_was_given_up(runtime, error);
+  throw Error(kJobOrigin, error.status, error.message);
 }
 
 }  // namespace chime::host

@@ -12,7 +12,8 @@
 namespace chime::host {
 
 // The first error of this PE that is recorded and not yet thrown, else the job's abort, else the
-// last one that was thrown. Takes nothing away.
+// last one that was thrown. Takes nothing away. As whatever tells a failure, it first ends the
+// queue pairs that were given up: nothing of theirs arrives after it.
 std::optional<AsyncError> find_async_error(const Runtime& runtime);
 
 // Throws the recorded failure of a kernel or a host operation, once: a later one can then be

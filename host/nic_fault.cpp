@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "chime/abi/wqe.h"
+#include "host/error.hpp"
 
 namespace chime::host {
 namespace {
@@ -31,8 +32,9 @@ const char* request_words(std::uint8_t opcode) {
     case abi::WqeOpcode::kMaskedCompareSwap:
     case abi::WqeOpcode::kMaskedFetchAdd:
       return "an atomic";
-    case abi::WqeOpcode::kNop:
     case abi::WqeOpcode::kDump:
+      return "the flush of a read";
+    case abi::WqeOpcode::kNop:
       break;
   }
   return "a request";
@@ -106,9 +108,14 @@ std::string describe(const abi::NicFault& fault) {
                      seconds, syndrome_words(fault.syndrome), fault.syndrome, fault.vendor_error);
 }
 
-void end_given_up_queues(const NicTable& table, Mlx5Transport& nic) {
-  end_given_up(*table.kernels(), 0, nic);
-  end_given_up(*table.host(), table.kernels()->slots, nic);
+std::string end_given_up_queues(const NicTable& table, Mlx5Transport& nic) {
+  try {
+    end_given_up(*table.kernels(), 0, nic);
+    end_given_up(*table.host(), table.kernels()->slots, nic);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
 }
 
 }  // namespace chime::host

@@ -18,7 +18,8 @@ std::optional<abi::NicFault> find_nic_fault(const NicTable& table, int pe);
 // the device's clock (on the CPU device CLOCK_MONOTONIC).
 std::string describe(const abi::NicFault& fault);
 
-// Ends the queue pairs that a thread has given up, so that nothing of theirs arrives later.
-void end_given_up_queues(const NicTable& table, Mlx5Transport& nic);
+// Ends the queue pairs that a thread has given up, so that nothing of theirs arrives later. Why
+// that failed for one of them; empty if it did not.
+std::string end_given_up_queues(const NicTable& table, Mlx5Transport& nic);
 
 }  // namespace chime::host

@@ -36,6 +36,14 @@ bool failure_is_recorded(const Context& ctx) {
   return std::atomic_ref(ctx.error->claimed).load(std::memory_order_relaxed) != 0;
 }
 
+// Whether an operation would only put off what is to be told: the job is aborted, or ends when it
+// is told what a kernel has recorded. An operation may wait long for what is lost. Where the
+// program goes on after failures, so do its operations: other PEs wait for their part in a barrier.
+bool is_told_first(const Context& ctx) {
+  return detail::abort_is_raised(ctx) ||
+         (ctx.on_error != OnError::kReturn && failure_is_recorded(ctx));
+}
+
 // Runs `on_cpu(context)` and throws what it recorded, or `on_gpu(runtime)`.
 template <class OnCpu, class OnGpu>
 auto run(Operation called, OnCpu on_cpu, OnGpu on_gpu) {
@@ -46,7 +54,7 @@ auto run(Operation called, OnCpu on_cpu, OnGpu on_gpu) {
     throw_async_error(*slot.runtime);
     return static_cast<Result>(on_gpu(*slot.runtime));
   }
-  if (detail::abort_is_raised(ctx)) throw_async_error(*slot.runtime);
+  if (is_told_first(ctx)) throw_async_error(*slot.runtime);
   if constexpr (std::is_void_v<Result>) {
     on_cpu(ctx);
     if (failure_is_recorded(ctx)) throw_recorded_error(*slot.runtime, called);

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 #include <random>
+#include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "host/error.hpp"
@@ -104,6 +107,13 @@ class Nic final : public Connectable {
   QueuePair& at(int pe, unsigned slot) const {
     return *queue_pairs_[static_cast<std::size_t>(pe) * slots() + slot];
   }
+  // Under the lock: who comes second returns when it has happened, too.
+  void to_error(int pe, unsigned slot) {
+    const std::lock_guard lock(one_ends_);
+    if (ended_.contains({pe, slot})) return;
+    at(pe, slot).to_error();
+    ended_.emplace(pe, slot);
+  }
   unsigned slots() const { return device_.options().slots + kHostQueuePairs; }
   const Card& card_of(int pe) const { return cards_[static_cast<std::size_t>(pe)]; }
   const Device& device() const { return device_; }
@@ -193,8 +203,10 @@ class Nic final : public Connectable {
   std::unique_ptr<Backend> backend_;
   std::uint32_t psn_;
   std::vector<std::unique_ptr<QueuePair>> queue_pairs_;  // [pe][slot]
-  std::vector<Card> cards_;                              // [pe], when connected
-  std::unique_ptr<DoorbellWriter> doorbell_writer_;      // last: it rings their registers
+  std::mutex one_ends_;
+  std::set<std::pair<int, unsigned>> ended_;         // {pe, slot} of those moved to error
+  std::vector<Card> cards_;                          // [pe], when connected
+  std::unique_ptr<DoorbellWriter> doorbell_writer_;  // last: it rings their registers
 };
 
 class Registration final : public NicRegistration {
@@ -276,7 +288,7 @@ const QueuePairView& Mlx5Transport::queue_pair(int pe, unsigned slot) const {
   return parts_->nic->at(pe, slot).view();
 }
 
-void Mlx5Transport::to_error(int pe, unsigned slot) { parts_->nic->at(pe, slot).to_error(); }
+void Mlx5Transport::to_error(int pe, unsigned slot) { parts_->nic->to_error(pe, slot); }
 
 bool Mlx5Transport::is_open() const { return parts_->nic != nullptr; }
 

@@ -71,7 +71,8 @@ class Mlx5Transport final : public Transport {
   // For PEs that it reaches.
   NicHeap heap(int pe) const;
   const mlx5::QueuePairView& queue_pair(int pe, unsigned slot) const;
-  // Ends a queue pair that has failed or is given up: whatever is in it is flushed.
+  // Ends a queue pair that is given up: whatever is in it is flushed. Nothing if it has ended; from
+  // any thread.
   void to_error(int pe, unsigned slot);
 
   // Whether there is a NIC: with options.is_auto() there may be none.

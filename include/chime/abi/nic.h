@@ -185,8 +185,13 @@ static_assert(sizeof(NicStaging) == 40);
 
 // ---- Failures -----------------------------------------------------------------------------------
 
+// NicFault::published, once it is not 0.
+inline constexpr std::uint32_t kNicFaultWhole = 1;  // the other fields are there
+inline constexpr std::uint32_t kNicFaultTold = 2;   // and in the ErrorRecord, if that was free
+
 // The first failure of a queue, in host-visible memory. Owner: the thread that turned the queue's
-// status from 0 (kernel or host); `published` goes 0 -> 1 with release, for the host's reader.
+// status from 0 (kernel or host); `published` goes up with release, for the host's reader, and for
+// others who leave the queue: they record nothing before it is told.
 struct alignas(64) NicFault {
   std::uint32_t published;
   std::uint32_t status;  // NicQueue's, as it was set

@@ -1,5 +1,7 @@
 // A PE that opens the NIC as chime_init does, and drives its queue pairs by hand. Started under a
 // softnic by ctest, several at a time by chime-run; the variables choose device and backend.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -8,13 +10,15 @@
 #include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 
-#include "chime/device/exec.cuh"
+#include "chime/chime.h"
 #include "host/env.hpp"
 #include "host/error.hpp"
 #include "host/gpu/device_activity.hpp"
 #include "host/gpu/factory.hpp"
 #include "host/nic_table.hpp"
+#include "host/pe.hpp"
 #include "host/transport/mlx5/mlx5_transport.hpp"
 #include "requester.hpp"
 
@@ -290,7 +294,81 @@ void leaves_nothing(const NicOptions& options) {
   EXPECT(after.mappings < before.mappings + 10);
 }
 
+// ---- A whole PE, told of a failure while a request that it gave up is still on its way ----------
+
+// By block `slot`, so through that slot's queue pair.
+CHIME_KERNEL void put_by_block(std::byte* heap, unsigned slot) {
+  if (exec::block_rank() == slot) chime_putmem(heap, heap + 1024, 1024, 1);
+}
+
+CHIME_KERNEL void fail_otherwise() { chime_int_p(nullptr, 1, 1); }
+
+void run_kernel(unsigned blocks, void (*kernel)(std::byte*, unsigned), std::byte* heap,
+                unsigned slot) {
+  exec::LaunchConfig config;
+  config.grid = blocks;
+  EXPECT(exec::launch(config, kernel, heap, slot) == CHIMEX_OK);
+  EXPECT(exec::stream_synchronize({}) == CHIMEX_OK);
+}
+
+bool is_flushed(const abi::NicQueue& queue) {
+  auto& word = *reinterpret_cast<std::uint32_t*>(queue.cq + abi::kCqeTailWord);
+  for (const auto end = deadline(); std::chrono::steady_clock::now() < end;) {
+    const auto tail = abi::cqe_tail(std::atomic_ref(word).load(std::memory_order_acquire));
+    if (abi::cqe_is_error(tail.opcode)) return true;
+    std::this_thread::yield();
+  }
+  return false;
+}
+
+// What PE 0 sends through either slot waits far longer than it does. The first failure that it is
+// told is another one, so is the second time.
+void is_told_in_time() {
+  if (std::string_view(std::getenv("CHIME_RUN_PE")) == "0") {
+    setenv("SOFTNIC_FAULTS", "seed=3;delay:us=1000000000", 1);
+    setenv("CHIME_TIMEOUT", "2", 1);
+  }
+  chime_init();
+  auto* const heap = static_cast<std::byte*>(chime_malloc(4096));
+  const Runtime& runtime = current_runtime();
+  if (runtime.my_pe() == 0) {
+    const abi::NicContext& nic = *runtime.device->nic_table->kernels();
+    EXPECT(exec::launch({}, fail_otherwise) == CHIMEX_OK);
+    run_kernel(1, put_by_block, heap, 0);
+    chimex_async_error_t error{};
+    EXPECT(chimex_get_async_error(&error) == CHIMEX_OK && error.status == CHIMEX_ERR_INVALID);
+    EXPECT(is_flushed(nic.queues[abi::nic_queue_index(nic.slots, 0, 1)]));
+    run_kernel(2, put_by_block, heap, 1);
+    chime_fence();  // throws, and says so
+    EXPECT(is_flushed(nic.queues[abi::nic_queue_index(nic.slots, 1, 1)]));
+  }
+  runtime.bootstrap->barrier(deadline());
+  std::fflush(nullptr);
+  _exit(0);  // what chime_finalize says of lost queues is other tests' business
+}
+
+CHIME_KERNEL void post_and_fail(std::byte* heap) {
+  chime_putmem_nbi(heap, heap + 1024, 1024, 1);
+  chime_int_p(nullptr, 1, 1);
+}
+
+// With CHIME_ON_ERROR=exit nobody waits for data that a dying job has on its way.
+void tells_before_it_waits() {
+  if (std::string_view(std::getenv("CHIME_RUN_PE")) == "0")
+    setenv("SOFTNIC_FAULTS", "seed=3;delay:us=1000000000", 1);
+  chime_init();
+  auto* const heap = static_cast<std::byte*>(chime_malloc(4096));
+  if (chime_my_pe() == 0) {
+    EXPECT(exec::launch({}, post_and_fail, heap) == CHIMEX_OK);
+    EXPECT(exec::stream_synchronize({}) == CHIMEX_OK);
+    chime_quiet();
+  }
+  chime_finalize();
+}
+
 int run(const std::string& act) {
+  if (act == "tells_before_it_waits") return tells_before_it_waits(), 0;
+  if (act == "is_told_in_time") return is_told_in_time(), 0;
   const NicOptions options = read_settings().nic;
   if (act == "transfers") return transfers(options), 0;
   if (act == "leaves_nothing") return leaves_nothing(options), 0;

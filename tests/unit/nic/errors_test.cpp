@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "chime/device/path/nic/amo.cuh"
@@ -27,7 +28,7 @@ TEST_P(Errors, AFailedRequestIsToldInFull) {
                 1, nic::Until::kLocal);
   });
   const abi::NicFault& fault = job.nic.fault(1);
-  EXPECT_EQ(fault.published, 1u);
+  EXPECT_EQ(fault.published, abi::kNicFaultTold);
   EXPECT_EQ(abi::nic_stop(fault.status), abi::NicStop::kError);
   EXPECT_EQ(fault.pe, 1);
   EXPECT_EQ(fault.opcode, 0x08);
@@ -42,6 +43,25 @@ TEST_P(Errors, AFailedRequestIsToldInFull) {
   EXPECT_EQ(job.job.error().claimed, 2u);
   EXPECT_EQ(job.job.error().status, CHIMEX_ERR_NETWORK);
   EXPECT_EQ(job.job.error().pe, 1);
+  EXPECT_EQ(job.job.error().address, reinterpret_cast<std::uint64_t>(job.data<std::byte>(0, 4096)));
+  EXPECT_EQ(job.job.error().expected, 640u);
+}
+
+// A DUMP names memory here; who is told asks for the read that it flushes.
+TEST_P(Errors, AFailedFlushIsToldWithItsRead) {
+  NicPlan flushing = plan();
+  flushing.flags |= abi::kNicFlushReads;
+  NicJob job(2, flushing);
+  constexpr unsigned kLocalProtection = 0x04;
+  job.nic.fail_at(1, 1, kLocalProtection);
+  run_threads(1, [&] {
+    nic::get(job.domain(), Thread{}, job.data<std::byte>(0), job.data<std::byte>(0, 4096), 640, 1,
+             nic::Until::kLocal);
+  });
+  const abi::NicFault& fault = job.nic.fault(1);
+  EXPECT_EQ(fault.opcode, static_cast<std::uint8_t>(abi::WqeOpcode::kDump));
+  EXPECT_EQ(fault.wqe_index, 1);
+  EXPECT_EQ(fault.bytes, 640u);
   EXPECT_EQ(job.job.error().address, reinterpret_cast<std::uint64_t>(job.data<std::byte>(0, 4096)));
   EXPECT_EQ(job.job.error().expected, 640u);
 }
@@ -113,9 +133,26 @@ TEST_P(Errors, AWaitHasAnEnd) {
   job.nic.hold();
   run_threads(64, [&] { nic::g(job.domain(), job.data<int>(0), 1); });
   EXPECT_EQ(abi::nic_stop(job.nic.queue(1).consumer.status), abi::NicStop::kGaveUp);
-  EXPECT_EQ(job.nic.fault(1).published, 1u);
+  EXPECT_EQ(job.nic.fault(1).published, abi::kNicFaultTold);
   EXPECT_EQ(job.job.error().status, CHIMEX_ERR_TIMEOUT);
   EXPECT_EQ(job.job.error().pe, 1);
+}
+
+// The host ends the queue when it is told, and must find out why it was given up.
+TEST_P(Errors, NobodySpeaksBeforeTheOneWhoStoppedTheQueue) {
+  NicJob job(2, plan());
+  std::atomic_ref claimed(job.job.error().claimed);
+  job.nic.queue(1).consumer.status = abi::nic_status(abi::NicStop::kGaveUp);
+  std::thread kernel(
+      [&] { run_threads(1, [&] { nic::p(job.domain(), job.data<int>(0), 1, 1); }); });
+  for (const std::uint32_t published : {0u, abi::kNicFaultWhole}) {
+    std::atomic_ref(job.nic.context()->faults[1].published).store(published);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_EQ(claimed.load(), 0u);
+  }
+  std::atomic_ref(job.nic.context()->faults[1].published).store(abi::kNicFaultTold);
+  kernel.join();
+  EXPECT_EQ(claimed.load(), 2u);
 }
 
 // Posters that wait for room hold reservations: when one gives up, those behind leave, too.

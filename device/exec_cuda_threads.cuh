@@ -48,6 +48,15 @@ CHIME_HOST_DEVICE constexpr bool in_kernel() { CHIME_IF_DEVICE(return true, retu
 // The rest of the kernel notices in sync_grid (grid_cuda.cuh), by the error that was recorded.
 [[noreturn]] CHIME_DEVICE void end_kernel() { ptx::exit(); }
 
+// Nothing here: no thread of a GPU ends by another's end_kernel (device/simt/exec_threads.hpp).
+class Committed {
+ public:
+  CHIME_DEVICE Committed() {}
+  CHIME_DEVICE ~Committed() {}
+  Committed(const Committed&) = delete;
+  Committed& operator=(const Committed&) = delete;
+};
+
 // An assertion and not a printf followed by a trap: no stack for arguments, and the words reach
 // stderr also when nothing synchronises with the kernel afterwards.
 [[noreturn]] CHIME_DEVICE void trap(const char* why) { __assertfail(why, "chime", 0, "trap", 1); }

@@ -105,6 +105,7 @@ void Block::set_up_threads() {
         thread.warp = rank / 32;
         thread.polls = 0;
         thread.long_wait.kind = 0;
+        thread.commitments = 0;
         thread.fiber.sp = nullptr;
         thread.fiber.sanitizer = {nullptr, tsan_create_fiber()};
       }

@@ -71,6 +71,7 @@ class Block : public BlockState {
   unsigned converge(Thread& self, const void* site);
   [[noreturn]] void end(Thread& self);
   [[noreturn]] void end_kernel(Thread& self);
+  void keep_commitment(Thread& self);
   void preempt(Thread& self);
   BulkCopies& bulk_copies() { return bulk_copies_; }
   BlockStores& stores() { return stores_; }
@@ -120,6 +121,7 @@ class Block : public BlockState {
   void leak(Thread& self);
 
   void end_if_abandoned(Thread& self);
+  bool must_end(const Thread& self) const { return gives_up_ && self.commitments == 0; }
   void release_all_to_end();
   Thread* retire(Thread& self);
   void count_out(Thread& self);

@@ -89,7 +89,7 @@ int Block::meet(Thread& self, int index, Meeting meeting, int value) {
   join(barrier, self, meeting, value);
   if (is_complete(barrier)) {
     complete(barrier);
-    if (gives_up_) end(self);
+    if (must_end(self)) end(self);
   } else {
     barrier.waiting.add(self.rank);
     wait(self, meeting.kind, 0);

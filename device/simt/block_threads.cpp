@@ -29,15 +29,24 @@ void Block::thread_main(void* argument) {
   }
 }
 
-// From here on nobody waits in this block: what waits is made runnable, to end where it waited, and
-// what runs ends before it would wait.
+// From here on only who is committed waits in this block: what waits is made runnable, to end where
+// it waited, and what runs ends before it would wait. Committed lanes wait for each other alone.
 void Block::release_all_to_end() {
   if (gives_up_) return;
   const TsanIgnores ignores;  // assignments of whole objects are calls of memcpy, which TSan sees
   gives_up_ = true;
   barriers_ = {};
-  for (Warp& warp : warps_) warp.forget_waiting_lanes();
-  runnable_ = live_;
+  for (unsigned rank = 0; rank < threads; ++rank) {
+    const Thread& thread = threads_[rank];
+    if (!live_.contains(rank) || thread.commitments != 0) continue;
+    warps_[thread.warp].forget_waiting_lane(thread.lane);
+    runnable_.add(rank);
+  }
+}
+
+// The launch may have been abandoned meanwhile.
+void Block::keep_commitment(Thread& self) {
+  if (--self.commitments == 0) end_if_abandoned(self);
 }
 
 // Ends `self`. Returns the thread that goes on at the bottom of the same stack; switches away if

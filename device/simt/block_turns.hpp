@@ -42,14 +42,15 @@ inline void Block::wait(Thread& self, const char* at, unsigned mask) {
   if (weak && !self.stores.empty()) withholding_.add(self.rank);
   switch_to(self, *next);
   if (weak) withholding_.remove(self.rank);
-  if (gives_up_) end(self);  // what woke it was not what it waited for
+  if (must_end(self)) end(self);  // what woke it was not what it waited for
 }
 
-// Where a thread asks for others' turn or waits for them, it ends if another one called end_kernel.
+// Where a thread asks for others' turn or waits for them, it ends if another one called end_kernel,
+// unless it is committed.
 inline void Block::end_if_abandoned(Thread& self) {
   if (!launch_->is_abandoned()) return;
   release_all_to_end();
-  end(self);
+  if (must_end(self)) end(self);
 }
 
 }  // namespace chime::simt

@@ -205,6 +205,17 @@ inline void nanosleep(unsigned ns) {
 // completes.
 [[noreturn]] inline void end_kernel() { simt::end_kernel(); }
 
+// While one lives, the calling thread does not end because another one called end_kernel: what it
+// has begun and others count on, it does to the end. It may poll meanwhile, and meet lanes of its
+// warp that are committed, too. They nest; the thread ends with the outermost one.
+class Committed {
+ public:
+  Committed() { simt::commit(); }
+  ~Committed() { simt::keep_commitment(); }
+  Committed(const Committed&) = delete;
+  Committed& operator=(const Committed&) = delete;
+};
+
 // Ends the process with `why` and the thread's coordinates.
 [[noreturn]] inline void trap(const char* why) { simt::trap(why); }
 

@@ -122,6 +122,14 @@ void end_kernel() {
   block_of(self).end_kernel(self);
 }
 
+void commit() {
+  if (current_thread) ++current_thread->commitments;
+}
+
+void keep_commitment() {
+  if (current_thread) block_of(running_thread()).keep_commitment(running_thread());
+}
+
 void trap(const char* why) {
   if (!current_thread) fatal("trap: %s", why);
   kernel_fault(running_thread(), "trap: %s", why);

@@ -43,6 +43,7 @@ struct ThreadState {
   unsigned rank = 0, lane = 0, warp = 0;
   unsigned polls = 0;  // since the kernel's start; see poll_tick
   LongWait long_wait;
+  unsigned commitments = 0;  // not kept yet: the thread does not end because another one failed
 };
 
 // The CUDA thread that this OS thread runs; null on host threads. `__thread` and initial-exec make
@@ -133,6 +134,11 @@ CHIME_SIMT_EXPORT unsigned converged_lanes();
 // The same, and the other threads of the launch end at their next pause, poll or rendezvous; blocks
 // that have not begun never do.
 [[noreturn]] CHIME_SIMT_EXPORT void end_kernel();
+// Between them the calling thread does not end by another's end_kernel; it does where the last
+// commitment is kept. Until then it may wait by polling, and for lanes of its warp that are
+// committed, too. Nothing on a host thread.
+CHIME_SIMT_EXPORT void commit();
+CHIME_SIMT_EXPORT void keep_commitment();
 [[noreturn]] CHIME_SIMT_EXPORT void trap(const char* why);
 
 // ---- PE of a launch -------------------------------------------------------------------------

@@ -31,8 +31,11 @@ class Warp {
   unsigned arrive(unsigned lane, const LaneRequest& request, Random* random);
   LaneValue result(unsigned lane) const { return results_[lane]; }
 
-  // Lanes that waited will end instead.
-  void forget_waiting_lanes() { arrived_ = at_sites_ = 0; }
+  // A lane that waited, if it did, will end instead.
+  void forget_waiting_lane(unsigned lane) {
+    arrived_ &= ~(1u << lane);
+    at_sites_ &= ~(1u << lane);
+  }
 
   // A lane has ended. Returns the lanes that waited for it alone.
   unsigned count_out(unsigned lane, Random* random);

@@ -97,6 +97,21 @@ CHIME_DEVICE Word from_result(const NicQueue& queue, std::uint64_t value) {
   }
 }
 
+// The word before, as the NIC leaves it.
+template <class Atomic>
+CHIME_DEVICE bool fetch_result(Domain domain, NicQueue& queue, const Remote& remote,
+                               const Atomic& atomic, std::uint64_t* value) {
+  const exec::Committed to_free_the_slot;
+  std::uint32_t slot = 0;
+  const Ticket ticket = submit(
+      domain, Thread{}, queue, shape_of<Atomic>(), [&](std::uint64_t index, std::uint8_t ce) {
+        slot = fetch_slot_of(queue, index);
+        take_fetch_slot(domain, queue, slot);
+        put_atomic({queue, index, ce}, remote, atomic, local_of_slot(queue, slot));
+      });
+  return take_result(domain, ticket, slot, value);
+}
+
 }  // namespace detail
 
 // Without a result. Complete after quiet.
@@ -117,17 +132,8 @@ template <class Atomic>
 CHIME_DEVICE typename Atomic::Word fetch_amo(Domain domain, const void* dst, const Atomic& atomic,
                                              int pe) {
   NicQueue& queue = queue_to(domain, pe);
-  const Remote remote = remote_word(domain, dst, pe);
-  std::uint32_t slot = 0;
-  const Ticket ticket =
-      submit(domain, Thread{}, queue, detail::shape_of<Atomic>(),
-             [&](std::uint64_t index, std::uint8_t ce) {
-               slot = detail::fetch_slot_of(queue, index);
-               detail::take_fetch_slot(domain, queue, slot);
-               put_atomic({queue, index, ce}, remote, atomic, detail::local_of_slot(queue, slot));
-             });
   std::uint64_t value = 0;
-  if (detail::take_result(domain, ticket, slot, &value)) {
+  if (detail::fetch_result(domain, queue, remote_word(domain, dst, pe), atomic, &value)) {
     return detail::from_result<typename Atomic::Word>(queue, value);
   }
   leave_queue(domain, queue);

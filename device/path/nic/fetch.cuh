@@ -67,6 +67,7 @@ CHIME_DEVICE bool take_result(Domain domain, Ticket ticket, std::uint32_t slot,
 // Reads up to 8 bytes of a peer into `*value`, low bytes first; the others are undefined.
 CHIME_DEVICE bool fetch_bytes(Domain domain, NicQueue& queue, const Remote& remote,
                               std::uint32_t bytes, std::uint64_t* value) {
+  const exec::Committed to_free_the_slot;
   std::uint32_t slot = 0;
   const Ticket ticket =
       submit(domain, Thread{}, queue, {.wqebbs = 1}, [&](std::uint64_t index, std::uint8_t ce) {

@@ -88,6 +88,7 @@ CHIME_DEVICE bool put_signal(Domain domain, Group group, NicQueue& queue, void* 
   if (!local.is_known) {
     return signal_after_data<kLeast>(domain, group, queue, dst, src, bytes, signal, pe);
   }
+  const exec::Committed to_ring_for_the_front;
   const std::size_t front = front_bytes(bytes);
   if (front != 0 &&
       !transfer_front(domain, group, queue, abi::WqeOpcode::kWrite, remote, local, front)) {

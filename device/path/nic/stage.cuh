@@ -145,6 +145,7 @@ CHIME_DEVICE bool with_slot(Domain domain, const NicQueue& queue, Move move) {
   if (is_stopped(queue)) return false;
   const std::uint32_t slot = take_slot(domain, queue);
   if (slot == kNoSlot) return false;
+  const exec::Committed to_free_the_slot;
   std::uint64_t last = 0;
   const bool is_done = move(halves_of(domain.nic.staging, slot), last);
   give_back(domain, slot, queue, is_done ? 0 : last);

@@ -124,6 +124,7 @@ CHIME_DEVICE bool hand_in(Domain domain, NicQueue& queue, std::uint64_t base, un
 template <class Group, class Write>
 CHIME_DEVICE Ticket submit(Domain domain, Group group, NicQueue& queue, const Shape& shape,
                            Write write) {
+  const exec::Committed from_reservation_to_hand_in;
   const Posters posters = posters_to(group, queue, shape.wqebbs);
   const unsigned n = posters.count * shape.wqebbs;
   std::uint64_t base = 0;

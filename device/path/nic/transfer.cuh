@@ -57,6 +57,7 @@ CHIME_DEVICE_OUT_OF_LINE bool transfer_front(Domain domain, Group group, NicQueu
 template <class Group>
 CHIME_DEVICE Ticket transfer(Domain domain, Group group, NicQueue& queue, abi::WqeOpcode opcode,
                              const Remote& remote, const Local& local, std::size_t bytes) {
+  const exec::Committed to_ring_for_the_front;
   const std::size_t front = detail::front_bytes(bytes);
   if (front != 0 && !detail::transfer_front(domain, group, queue, opcode, remote, local, front)) {
     return {};

@@ -257,6 +257,72 @@ TEST_P(Errors, ThreadsLeaveTheirKernel) {
   EXPECT_EQ(came_back, 0);
 }
 
+// What a kernel that is ended has begun in queues that are well: nothing is left half done.
+void expect_usable(NicJob& job, int pe) {
+  const abi::NicQueue& queue = job.nic.queue(pe);
+  EXPECT_EQ(queue.consumer.status, 0u);
+  EXPECT_EQ(nic::end_of(queue.producer.ready), queue.producer.resv);
+  std::uint64_t unread = 0, staged = 0;
+  for (std::uint32_t i = 0; i < queue.depth; ++i) unread += queue.fetch[i].busy;
+  const abi::NicStaging& staging = job.nic.context()->staging;
+  for (std::uint32_t i = 0; i < staging.slots; ++i) staged += staging.busy[i];
+  EXPECT_EQ(unread, 0u);
+  EXPECT_EQ(staged, 0u);
+}
+
+// One warp fails at PE 1, the others put, fetch, get and stage at PE 2.
+void use_a_lost_and_a_good_queue(NicJob& job) {
+  run_threads(256, [&] {
+    const nic::Domain domain = job.domain();
+    auto* const word = job.data<std::uint64_t>(0);
+    const auto add = nic::add_request<std::uint64_t>(1);
+    const std::byte on_stack[64] = {};
+    for (int i = 0; i < 12; ++i) {
+      switch (exec::warp_id()) {
+        case 0:
+        case 4:
+          nic::p(domain, word + 8, std::uint64_t{1}, 2);
+          break;
+        case 1:
+        case 5:
+          nic::fetch_amo(domain, word, add, 2);
+          break;
+        case 2:
+        case 6:
+          nic::g(domain, word, 2);
+          break;
+        case 3:
+          nic::fetch_amo(domain, word, add, 1);
+          break;
+        default:
+          nic::put<8>(domain, Thread{}, job.data<std::byte>(0, 128), on_stack, sizeof(on_stack), 2,
+                      nic::Until::kLocal);
+      }
+    }
+  });
+}
+
+TEST_P(Errors, AKernelThatIsEndedFinishesWhatItBegan) {
+  const simt::Options before = simt::options();
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    SCOPED_TRACE(seed);
+    simt::Options options = before;
+    options.seed = seed;
+    options.weak = seed % 2 == 1;
+    simt::set_options(options);
+    NicJob job(3, plan());
+    job.context().on_error = OnError::kExit;
+    job.nic.fail_at(1, 20 + seed, kRemoteAccess);
+    use_a_lost_and_a_good_queue(job);
+    EXPECT_EQ(abi::nic_stop(job.nic.queue(1).consumer.status), abi::NicStop::kError);
+    expect_usable(job, 2);
+    if (HasFailure()) break;  // the next thread would wait for ever
+    run_threads(1, [&] { nic::g(job.domain(), job.data<std::uint64_t>(0), 2); });
+    expect_usable(job, 2);
+  }
+  simt::set_options(before);
+}
+
 TEST(LostCause, IsNotMadeUp) {
   NicJob job(2);
   job.nic.hold();

@@ -280,6 +280,31 @@ TEST_P(Memory, TheSignalOfALongPutComesLast) {
   }
 }
 
+// Its last part rings for all of it.
+TEST_P(Memory, ALongPutIsRungAlsoWhereItsKernelIsEnded) {
+  for (int run = 0; run < 24; ++run) {
+    const int turns = run / 2;
+    Long far(plan());
+    std::byte* const there = far.job.data<std::byte>(0, kThere);
+    run_threads(64, [&] {
+      const nic::Domain domain = far.job.domain();
+      if (exec::warp_id() == 0) {
+        for (int i = 0; i < turns; ++i) exec::pause();
+        exec::end_kernel();
+      }
+      const auto signal = nic::signal_update(domain, far.job.data<std::uint64_t>(0), 9, false, 1);
+      const std::uint64_t bytes = kLengths[4];
+      if (run % 2 == 0)
+        nic::put<1>(domain, Thread{}, there, far.here, bytes, 1, Until::kPosted);
+      else
+        nic::put_signal<1>(domain, Thread{}, there, far.here, bytes, signal, 1, Until::kPosted);
+    });
+    const abi::NicProducer& producer = far.job.nic.queue(1).producer;
+    EXPECT_EQ(nic::end_of(producer.ready), producer.resv);
+    EXPECT_EQ(producer.posted, producer.resv);
+  }
+}
+
 IN_EACH_MODE(Memory);
 
 }  // namespace

@@ -195,6 +195,41 @@ TEST_P(EndKernel, WhatAThreadDoesWithoutWaitingItDoesToTheEnd) {
   }
 }
 
+struct Commitments {
+  unsigned begun = 0, kept = 0;
+  unsigned alone = 0;  // lanes that missed others of their group
+};
+
+// By polls, and by collectives of lanes that are committed, too. Without an end of its own.
+CHIME_KERNEL void commit_again_and_again(Commitments* count) {
+  if (exec::grid_rank() == 0) {
+    for (int i = 0; i < 20; ++i) exec::pause();
+    exec::end_kernel();
+  }
+  if (exec::warp_id() == 2) exec::sync_block();  // nobody else comes
+  for (;;) {
+    const exec::Committed committed;
+    exec::atomic_add<Order::kRelaxed, Scope::kDevice>(&count->begun, 1u);
+    const unsigned mask = exec::active_mask();
+    for (int i = 0; i < 3; ++i) exec::pause();
+    const unsigned met = exec::reduce_add(mask, 1u);
+    if (met != exec::count_bits(mask))
+      exec::atomic_add<Order::kRelaxed, Scope::kDevice>(&count->alone, 1u);
+    exec::sync_warp(mask);
+    const exec::Committed inner;
+    exec::atomic_add<Order::kRelaxed, Scope::kDevice>(&count->kept, 1u);
+  }
+}
+
+TEST_P(EndKernel, WhoIsCommittedEndsWhenItIsDone) {
+  for (int i = 0; i < 20; ++i) {
+    Commitments count;
+    run(2, 96, commit_again_and_again, &count);
+    EXPECT_EQ(count.kept, count.begun);
+    EXPECT_EQ(count.alone, 0u);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, EndKernel, testing::Values(0, 1, 2, 3, 4, 5));
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "measure.hpp"
 #include "options.hpp"
 #include "table.hpp"
+#include "turns.hpp"
 #include "verbs_rival.hpp"
 
 namespace {
@@ -30,21 +31,22 @@ CHIME_KERNEL void put_and_quiet(chime::Context ctx, std::byte* dst, const std::b
 std::vector<double> measure(const Options& options, Endpoint& verbs, std::byte* dst,
                             const std::byte* src, std::size_t bytes) {
   const int iterations = options.iterations(kIterations);
-  Best write, host, thread;
+  Turns turns;
   for (int r = 0; r < options.repeats; ++r) {
-    write.take(host_us(iterations,
-                       [&] { verbs.write_windowed(static_cast<std::uint32_t>(bytes), 1, 1); }));
+    const double write =
+        host_us(iterations, [&] { verbs.write_windowed(static_cast<std::uint32_t>(bytes), 1, 1); });
+    double host = kNotMeasured;
     if (device_is_cpu()) {
-      host.take(host_us(iterations, [&] {
+      host = host_us(iterations, [&] {
         chime_putmem(dst, src, bytes, kPeer);
         chime_quiet();
-      }));
+      });
     }
-    thread.take(kernel_us({}, put_and_quiet, chime::context(), dst, src, bytes, iterations) /
-                iterations);
+    turns.take(
+        write, host,
+        kernel_us({}, put_and_quiet, chime::context(), dst, src, bytes, iterations) / iterations);
   }
-  return {write.value(), host.value(), thread.value(), host.value() / write.value(),
-          thread.value() / write.value()};
+  return turns.row();
 }
 
 }  // namespace
@@ -64,10 +66,9 @@ int main(int argc, char** argv) {
   auto verbs = connect_by_verbs(options.max_bytes);
   bool written = true;
   if (chime_my_pe() == 0) {
-    Table table("put latency through the NIC", "Size",
-                {"verbs (us)", "Host (us)", "Thread (us)", "Host/verbs", "Thread/verbs"},
+    Table table("put latency through the NIC", "Size", Turns::columns(),
                 {"put + quiet, one way, not a round trip; best of " +
-                     std::to_string(options.repeats) + " repeats, in turns",
+                     std::to_string(options.repeats) + " turns, and the median of their ratios",
                  "verbs: a write by libmlx5 to the same PE, from its post to its completion",
                  "Host: a host thread. Thread: a kernel of one thread"});
     table.print_header();

@@ -5,6 +5,7 @@
 #include "measure.hpp"
 #include "options.hpp"
 #include "table.hpp"
+#include "turns.hpp"
 #include "verbs_rival.hpp"
 
 namespace {
@@ -104,26 +105,23 @@ int main(int argc, char** argv) {
                        static_cast<std::byte*>(chime_malloc(options.max_bytes)),
                        static_cast<std::uint64_t*>(chime_calloc(1, sizeof(std::uint64_t)))};
   auto verbs = connect_by_verbs(options.max_bytes);
-  Table table(
-      "put_signal ping-pong through the NIC", "Size",
-      {"verbs (us)", "Host (us)", "Thread (us)", "Host/verbs", "Thread/verbs"},
-      {"HALF of a round trip; best of " + std::to_string(options.repeats) + " repeats, in turns",
-       "verbs: libmlx5, a write and a write of 8 bytes that is polled, posted together",
-       "Host: two host threads. Thread: kernels of one thread"});
+  Table table("put_signal ping-pong through the NIC", "Size", Turns::columns(),
+              {"HALF of a round trip; best of " + std::to_string(options.repeats) +
+                   " turns, and the median of their ratios",
+               "verbs: libmlx5, a write and a write of 8 bytes that is polled, posted together",
+               "Host: two host threads. Thread: kernels of one thread"});
   const bool prints = chime_my_pe() == 0;
   if (prints) table.print_header();
   std::uint64_t signals = 0, flags = 0;
   for (std::size_t bytes = options.min_bytes; bytes <= options.max_bytes; bytes *= kStep) {
     const PingPong run(board, *verbs, bytes, options.iterations(kIterations));
-    Best pair, host, thread;
+    Turns turns;
     for (int r = 0; r < options.repeats; ++r) {
-      pair.take(run.by_verbs(&flags));
-      if (device_is_cpu()) host.take(run.by_host(&signals));
-      thread.take(run.by_kernel(&signals));
+      const double pair = run.by_verbs(&flags);
+      const double host = device_is_cpu() ? run.by_host(&signals) : kNotMeasured;
+      turns.take(pair, host, run.by_kernel(&signals));
     }
-    if (prints)
-      table.row(bytes, {pair.value(), host.value(), thread.value(), host.value() / pair.value(),
-                        thread.value() / pair.value()});
+    if (prints) table.row(bytes, turns.row());
   }
   const bool written = !prints || table.write_json(options.json);
   chime_barrier_all();

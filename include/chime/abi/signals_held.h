@@ -1,8 +1,10 @@
 // Signals that are sent to the process are the program's business. A thread that is started while
 // this exists takes none of them: a program may wait for one with sigwait(), or have blocked it.
-#pragma once
+#ifndef CHIME_ABI_SIGNALS_HELD_H_
+#define CHIME_ABI_SIGNALS_HELD_H_
 
 #include <csignal>
+#include <initializer_list>
 
 namespace chime::abi {
 
@@ -12,8 +14,7 @@ class SignalsHeld {
     sigset_t held;
     sigfillset(&held);
     // What a thread's own instruction raises cannot wait: held back, it ends the process past
-    // whoever reports it.
-    // And a profiler's clock looks at every thread.
+    // whoever reports it. And a profiler's clock looks at every thread.
     for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPROF})
       sigdelset(&held, own);
     pthread_sigmask(SIG_BLOCK, &held, &before_);
@@ -26,3 +27,5 @@ class SignalsHeld {
 };
 
 }  // namespace chime::abi
+
+#endif  // CHIME_ABI_SIGNALS_HELD_H_

@@ -90,8 +90,8 @@ std::uint64_t* mapped_signal_at(const Runtime& runtime, const std::uint64_t* wor
   if (op == CHIME_SIGNAL_ADD && context().amo_path == Path::kNic)
     throw Error("", CHIMEX_ERR_UNSUPPORTED,
                 "in this job the NIC of the PE that owns a word makes all additions to it "
-                "(CHIME_AMO), and on a GPU it is the kernels' alone: signal from a kernel, or with "
-                "CHIME_SIGNAL_SET");
+                "(CHIME_AMO), and on a GPU it is the kernels' alone: signal from a kernel, or "
+                "with CHIME_SIGNAL_SET");
   return reinterpret_cast<std::uint64_t*>(mapped);
 }
 

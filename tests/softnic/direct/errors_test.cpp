@@ -466,7 +466,7 @@ INSTANTIATE_TEST_SUITE_P(ReplacedBy, DeviceFiles, testing::Bool(),
                          [](const auto& info) { return info.param ? "Dup2" : "CloseRange"; });
 
 TEST_P(DeviceFiles, GiveTheirNumberToAnotherFile) {
-  static std::vector<ibv_context*> lost;  // beyond closing
+  static auto& lost = *new std::vector<ibv_context*>;  // beyond closing
   lost.push_back(check(ibv_open_device(Hca::instance().context()->device), "ibv_open_device"));
   const int number = lost.back()->cmd_fd;
   const int other = ::memfd_create("other", MFD_CLOEXEC);

@@ -45,12 +45,9 @@ struct Objects {
     ibv_srq_init_attr wanted{nullptr, {15, 1, 0}};
     return check(ibv_create_srq(Hca::instance().pd(), &wanted), "ibv_create_srq");
   }
-  // Addresses with nothing behind them.
-  static std::uint64_t nowhere() {
-    void* page = ::mmap(nullptr, kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    ::munmap(page, kPage);
-    return reinterpret_cast<std::uint64_t>(page);
-  }
+  // Addresses with nothing behind them: so low that neither programs nor mmap come there. A page
+  // that was given back is soon somebody else's.
+  static std::uint64_t nowhere() { return 2 << 20; }
 
   // Addresses with something behind them that may not be read, or only read.
   static void* guarded(int protection) {

@@ -32,7 +32,7 @@ std::vector<Record> read_stream(std::istream& in, const std::string& name) {
   std::size_t number = 0;
   for (std::string line; std::getline(in, line);) {
     ++number;
-    if (in.eof() && !nlohmann::json::accept(line))
+    if (in.eof() && !records.empty() && !nlohmann::json::accept(line))
       warn_of_cut(name, number);
     else if (!line.empty())
       records.emplace_back(line, name, number);

@@ -131,6 +131,9 @@ class Trace(unittest.TestCase):
         with open(self.path("cut"), "w") as file:
             file.write(text[:-1])  # all but the line's end
         self.assertNotIn("cut off", self.tool("print", self.path("cut")))
+        with open(self.path("cut"), "w") as file:
+            file.write("no trace at all")
+        self.assertIn("this is no JSON object", self.tool("print", self.path("cut"), status=2))
 
     def test_a_missing_file_is_named(self):
         self.assertIn("/nowhere/trace: No such file", self.tool("print", "/nowhere/trace", status=2))

@@ -17,8 +17,7 @@ bool is_reached_by_nic(const Runtime& runtime, int pe) {
 std::string why_kernels_alone(int pe) {
   return fmt::format(
       "PE {} is not mapped, and the NIC is the kernels' alone: on a GPU, operations of the host "
-      "and "
-      "of streams reach mapped PEs only; do it in a kernel, or set CHIME_P2P=auto",
+      "and of streams reach mapped PEs only; do it in a kernel, or set CHIME_P2P=auto",
       pe);
 }
 

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <list>
 #include <mutex>
 #include <stdexcept>
@@ -30,24 +31,24 @@ int number(const char* name, const char* text, int least, int most) {
   return value;
 }
 
-// Tests have variables of their own.
-constexpr const char* kVariables[] = {"FABRIC", "LINK_LAYER", "LOG",     "STRICT", "FAULTS",
-                                      "TRACE",  "COUNTERS",   "SPIN_US", "TEST_",  "GUEST_KERNEL"};
+constexpr std::string_view kPrefix = "SOFTNIC_";
+constexpr std::string_view kVariables[] = {"FABRIC", "LINK_LAYER", "LOG",      "STRICT",
+                                           "FAULTS", "TRACE",      "COUNTERS", "SPIN_US"};
+
+bool is_variable(std::string_view name) {
+  const bool is_of_tests = name.starts_with("TEST_") || name == "GUEST_KERNEL";
+  return is_of_tests || std::ranges::find(kVariables, name) != std::end(kVariables);
+}
 
 void warn_of_unknown_variables() {
-  constexpr std::string_view kPrefix = "SOFTNIC_";
+  std::string all;
+  for (const std::string_view variable : kVariables)
+    all.append(" ").append(kPrefix).append(variable);
   for (char** entry = environ; entry && *entry; ++entry) {
     const std::string_view name = std::string_view(*entry).substr(0, std::strcspn(*entry, "="));
-    if (!name.starts_with(kPrefix)) continue;
-    const bool known = std::ranges::any_of(kVariables, [&](std::string_view variable) {
-      const std::string_view rest = name.substr(kPrefix.size());
-      return variable.ends_with('_') ? rest.starts_with(variable) : rest == variable;
-    });
-    if (!known)
-      print(
-          "softnic: %.*s is no variable of the softnic and is ignored; there are SOFTNIC_FABRIC, "
-          "LINK_LAYER, LOG, STRICT, FAULTS, TRACE, COUNTERS and SPIN_US\n",
-          static_cast<int>(name.size()), name.data());
+    if (name.starts_with(kPrefix) && !is_variable(name.substr(kPrefix.size())))
+      print("softnic: %.*s is no variable of the softnic and is ignored; there are%s\n",
+            static_cast<int>(name.size()), name.data(), all.c_str());
   }
 }
 

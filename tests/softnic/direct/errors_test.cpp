@@ -6,8 +6,6 @@
 #include <gmock/gmock.h>
 #include <poll.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <functional>
 
@@ -458,26 +456,6 @@ TEST(WrongAddress, WithoutTheMacAddressNothingArrives) {
   lost.sends.post_and_ring(
       Wqe(kWrite).remote(memory.at(0), memory.rkey()).data(memory.at(64), 8, memory.lkey()));
   EXPECT_EQ(unsigned{lost.sent.next().syndrome()}, 0x15u);
-}
-
-// The number of a device file may come to name another file by ways that no library takes.
-class DeviceFiles : public testing::TestWithParam<bool> {};
-INSTANTIATE_TEST_SUITE_P(ReplacedBy, DeviceFiles, testing::Bool(),
-                         [](const auto& info) { return info.param ? "Dup2" : "CloseRange"; });
-
-TEST_P(DeviceFiles, GiveTheirNumberToAnotherFile) {
-  static auto& lost = *new std::vector<ibv_context*>;  // beyond closing
-  lost.push_back(check(ibv_open_device(Hca::instance().context()->device), "ibv_open_device"));
-  const int number = lost.back()->cmd_fd;
-  const int other = ::memfd_create("other", MFD_CLOEXEC);
-  if (!GetParam()) check_zero(::close_range(number, number, 0), "close_range");
-  ASSERT_EQ(::dup2(other, number), number);
-  struct stat status {};
-  ASSERT_EQ(::fstat(number, &status), 0);
-  EXPECT_TRUE(S_ISREG(status.st_mode)) << std::oct << status.st_mode;
-  EXPECT_EQ(::write(number, "hello", 5), 5) << std::strerror(errno);
-  EXPECT_EQ(::close(number), 0);
-  EXPECT_EQ(::close(other), 0);
 }
 
 // Who grants reads and then says that there is room for none grants none.

@@ -8,6 +8,9 @@ from completion_queue import Queue, check
 
 COLLAPSED = Queue(ring=False, depth=5, cqes=1, total=22)
 RING = Queue(ring=True, depth=4, cqes=4, total=20)
+# A 3-bit index, which wraps among the failed ones.
+FAILING = [queue._replace(wrap=8, depth=3, total=11, fails=at) for queue in (COLLAPSED, RING)
+           for at in (0, 7)]
 
 
 def with_faults(queue, *faults):
@@ -28,6 +31,10 @@ class Protocol(unittest.TestCase):
 
     def test_ring_larger_than_the_queue(self):
         self.expect_right(RING._replace(cqes=8))
+
+    def test_slots_are_free_when_the_nic_is_through_with_failed_requests(self):
+        for queue in FAILING:
+            self.expect_right(queue)
 
 
 class PlantedFaults(unittest.TestCase):
@@ -54,6 +61,18 @@ class PlantedFaults(unittest.TestCase):
 
     def test_fewer_cqes_than_requests(self):
         self.expect_found("stuck", RING._replace(cqes=2))
+
+    def test_slot_taken_at_the_failure_of_an_earlier_request(self):
+        for queue in FAILING:
+            self.expect_found("too far", with_faults(queue, "failure ends those behind"))
+
+    def test_slot_of_a_failed_request_never_taken(self):
+        for queue in FAILING:
+            self.expect_found("stuck", with_faults(queue, "failure not counted"))
+
+    def test_failed_request_taken_for_a_complete_one(self):
+        for queue in FAILING:
+            self.expect_found("no data", with_faults(queue, "failure counted as done"))
 
 
 class Soak(unittest.TestCase):

@@ -195,6 +195,25 @@ TEST_P(EndKernel, WhatAThreadDoesWithoutWaitingItDoesToTheEnd) {
   }
 }
 
+// All its waits are commitments, as those of calls that post to a NIC.
+CHIME_KERNEL void wait_by_commitments(Board* board) {
+  if (exec::grid_rank() == 0) {
+    for (int i = 0; i < 20; ++i) exec::pause();
+    exec::end_kernel();
+  }
+  for (int i = 0; i < 2000; ++i) {  // far more turns than the ender takes
+    const exec::Committed committed;
+    exec::pause();
+  }
+  exec::atomic_add<Order::kRelaxed, Scope::kDevice>(&board->came_back, 1);
+}
+
+TEST_P(EndKernel, BetweenCommitmentsAThreadEnds) {
+  Board board;
+  run(1, 64, wait_by_commitments, &board);
+  EXPECT_EQ(board.came_back, 0);
+}
+
 struct Commitments {
   unsigned begun = 0, kept = 0;
   unsigned alone = 0;  // lanes that missed others of their group

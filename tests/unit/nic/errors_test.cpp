@@ -12,6 +12,7 @@
 #include "chime/device/simt/sanitizers.hpp"
 #include "chime/device/sync.cuh"
 #include "nic_job.hpp"
+#include "operations_counter.hpp"
 
 namespace chime::tests {
 namespace {
@@ -137,6 +138,33 @@ TEST_P(Errors, AWaitHasAnEnd) {
   EXPECT_EQ(job.nic.fault(1).published, abi::kNicFaultTold);
   EXPECT_EQ(job.job.error().status, CHIMEX_ERR_TIMEOUT);
   EXPECT_EQ(job.job.error().pe, 1);
+}
+
+// Who acquires the record finds the fault of its queue, and who acquires "told" finds the record.
+TEST_P(Errors, AFaultIsThereThenRecordedThenTold) {
+  for (const bool is_given_up : {false, true}) {
+    NicJob job(2, plan());
+    if (is_given_up) {
+      job.context().wait_timeout_ns = 50'000'000;
+      job.nic.hold();
+    } else {
+      job.nic.fail_at(1, 0, kRemoteAccess);
+    }
+    const abi::ErrorRecord& record = job.job.error();
+    const abi::NicFault& fault = job.nic.fault(1);
+    std::uint32_t fault_before_record = 0, record_before_told = 0;
+    {
+      const WatchOperations watch([&](simt::Operation operation, const void* at, std::size_t) {
+        if (operation != simt::Operation::kStore) return;
+        if (at == &record.claimed) fault_before_record = fault.published;
+        if (at == &fault.published && fault.published != 0) record_before_told = record.claimed;
+      });
+      run_threads(1, [&] { nic::g(job.domain(), job.data<int>(0), 1); });
+    }
+    EXPECT_EQ(fault_before_record, abi::kNicFaultWhole);
+    EXPECT_EQ(record_before_told, 2u);
+    EXPECT_EQ(fault.published, abi::kNicFaultTold);
+  }
 }
 
 // The host ends the queue when it is told, and must find out why it was given up.

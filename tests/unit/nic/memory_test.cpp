@@ -154,6 +154,28 @@ TEST_P(Memory, AGivenUpSlotStaysTaken) {
   EXPECT_EQ(take(), 0u) << "the request was only late";
 }
 
+// The NIC may have begun what is behind a request that failed, and still read the slot.
+TEST_P(Memory, AnEarlierFailureFreesNoSlot) {
+  std::atomic<int> begun = 0;
+  std::atomic<bool> may_end = false;
+  NicJob job(2, few_slots(plan(), 1));
+  job.nic.fail_at(1, 0, 0x13);
+  job.nic.watch([&] {
+    if (++begun == 2)
+      while (!may_end) std::this_thread::yield();
+  });
+  run_threads(1, [&] {
+    nic::p(job.domain(), job.data<int>(0), 1, 1);
+    put_staged(job, 1);
+  });
+  EXPECT_EQ(abi::nic_stop(job.nic.queue(1).consumer.status), abi::NicStop::kError);
+  const auto take = [&] { return nic::detail::try_take_slot(job.domain()); };
+  EXPECT_EQ(take(), nic::detail::kNoSlot) << "of two requests, only the first has ended";
+  may_end = true;
+  while (job.nic.counts(1).completions < 2) std::this_thread::yield();
+  EXPECT_EQ(take(), 0u) << "the second is flushed";
+}
+
 // More threads than slots: some have requests on their way when the first one fails, others wait.
 TEST_P(Memory, SlotsOfALostQueueServeOthers) {
   NicJob job(3, few_slots(plan(), 2));

@@ -1,8 +1,11 @@
 // Results that come back into the queue's own memory: each in the slot of its request's first
 // WQEBB.
 //
-// busy   0 -> 1 by the poster, before the request is written     1 -> 0 by the reader, with the
-// value
+// busy: 0 -> 1 by the poster, before the request is written; 1 -> 0 by the reader, with the value.
+//
+// The slots lie in the memory of the CQEs (host/nic_table.hpp), and PCIe keeps a NIC's writes to
+// one memory in order: so no DUMP is needed here, as behind reads into a GPU's memory
+// (kNicFlushReads).
 #ifndef CHIME_DEVICE_PATH_NIC_FETCH_CUH_
 #define CHIME_DEVICE_PATH_NIC_FETCH_CUH_
 

@@ -50,8 +50,8 @@ struct ContextPieces {
   abi::NicFault* faults;
   std::uint64_t* touched;
   abi::NicWatch* watch;
-  abi::NicFetchSlot* fetch;  // depth + 1 of each queue
-  std::uint64_t* staging_busy;
+  abi::NicFetchSlot* fetch;     // depth + 1 of each queue
+  std::uint64_t* staging_busy;  // of each slot, and how often one was taken
   std::byte* staging;
 };
 
@@ -63,7 +63,7 @@ ContextPieces take_context(Pieces& pieces, std::size_t n_pes, const Share& share
           pieces.take<std::uint64_t>((queues + 63) / 64),
           pieces.take<abi::NicWatch>(1),
           pieces.take<abi::NicFetchSlot>(queues * (depth + 1)),
-          pieces.take<std::uint64_t>(share.staging_slots),
+          pieces.take<std::uint64_t>(share.staging_slots + 1),
           pieces.take<std::byte>(std::size_t{share.staging_slots} * kStagingSlotBytes)};
 }
 

@@ -38,6 +38,10 @@ CHIME_DEVICE bool try_take(Domain domain, std::uint64_t* busy) {
   return exec::atomic_cas<Order::kAcquire, Scope::kDevice>(busy, word, abi::kNicSlotTaken) == word;
 }
 
+CHIME_DEVICE std::uint64_t* times_taken(const abi::NicStaging& staging) {
+  return staging.busy + staging.slots;
+}
+
 // One look at all slots, from a place that differs between threads.
 CHIME_DEVICE std::uint32_t try_take_slot(Domain domain) {
   const abi::NicStaging& staging = domain.nic.staging;
@@ -45,21 +49,33 @@ CHIME_DEVICE std::uint32_t try_take_slot(Domain domain) {
       exec::in_kernel() ? static_cast<std::uint32_t>(exec::grid_rank() % staging.slots) : 0;
   for (std::uint32_t i = 0; i < staging.slots; ++i) {
     const std::uint32_t slot = (start + i) % staging.slots;
-    if (try_take(domain, &staging.busy[slot])) return slot;
+    if (!try_take(domain, &staging.busy[slot])) continue;
+    exec::atomic_add<Order::kRelaxed, Scope::kDevice>(times_taken(staging), std::uint64_t{1});
+    return slot;
   }
   return kNoSlot;
 }
 
 // The threads that have a slot wait for their queues alone; no PE is to blame if they keep it.
-// kNoSlot: the queue is out of use, the job is aborted, or no slot came free in time.
+// Slots go to whoever comes first, so that one of many threads may wait for long: the bound starts
+// anew while slots change hands. kNoSlot: the queue is out of use, the job is aborted, or no slot
+// came free in time.
 CHIME_DEVICE std::uint32_t take_slot(Domain domain, const NicQueue& queue) {
   const abi::NicStaging& staging = domain.nic.staging;
   Wait wait = wait_for_word(domain, queue, staging.busy, abi::kNicSlotFree);
   wait.pe = -1;
   std::uint32_t slot = kNoSlot;
-  const WaitResult result = spin_until(domain.ctx, wait, [&] {
-    return (slot = try_take_slot(domain)) != kNoSlot || is_stopped(queue);
-  });
+  const auto turns = [&] {
+    return exec::ld<Order::kRelaxed, Scope::kDevice>(times_taken(staging));
+  };
+  std::uint64_t before = 0;
+  WaitResult result;
+  do {
+    before = turns();
+    result = spin_until(domain.ctx, wait, [&] {
+      return (slot = try_take_slot(domain)) != kNoSlot || is_stopped(queue);
+    });
+  } while (result.status == CHIMEX_ERR_TIMEOUT && turns() != before);
   if (!result.ok()) record_wait(domain.ctx, wait, result, staging.slots);
   return slot;
 }

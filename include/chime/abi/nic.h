@@ -171,11 +171,12 @@ CHIME_ABI_FN bool nic_left_slot_is_free(std::uint64_t word, std::uint64_t throug
 }
 
 // Memory that stands in for what is not registered: `slots` pieces of `slot_bytes`, each with a
-// word (taken by compare-and-swap, freed and left by a release).
+// word (taken by compare-and-swap, freed and left by a release). Behind these words stands how
+// often a slot was taken.
 struct NicStaging {
   std::byte* memory;
   std::uint64_t nic;
-  std::uint64_t* busy;  // [slots]
+  std::uint64_t* busy;  // [slots + 1]
   std::uint32_t lkey_be;
   std::uint32_t slots;
   std::uint32_t slot_bytes;  // a multiple of 128

@@ -14,7 +14,7 @@
 
 namespace chime {
 
-inline constexpr std::uint32_t kAbiVersion = 4;
+inline constexpr std::uint32_t kAbiVersion = 5;
 
 // How a PE's memory is reached. `peer.cuh` alone decides which one is used.
 enum class Path : std::uint32_t { kNone = 0, kP2p = 1, kNic = 2, kProxy = 3 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <numeric>
 #include <thread>
@@ -213,6 +214,17 @@ TEST_P(Memory, WhoWaitsForASlotSeesItsQueueStop) {
   });
   EXPECT_EQ(job.job.error().status, CHIMEX_ERR_NETWORK);
   EXPECT_EQ(job.job.error().pe, 1);
+}
+
+// The last of ten gets the slot later than a wait may last, and does not fail: it has seen it go
+// round.
+TEST_P(Memory, ManyWhoShareASlotAllGetIt) {
+  NicJob job(2, few_slots(plan(), 1));
+  job.context().wait_timeout_ns = 2'000'000'000;
+  job.nic.watch([] { std::this_thread::sleep_for(std::chrono::milliseconds(250)); });
+  run_threads(10, [&] { put_staged(job, 1); });
+  EXPECT_EQ(job.job.error().claimed, 0u) << "status " << job.job.error().status;
+  EXPECT_EQ(job.nic.counts(1).requests, 10u);
 }
 
 TEST_P(Memory, WithoutAFreeSlotAPutFailsInTime) {

@@ -137,7 +137,7 @@ void NullNic::set_up_peers(FakeJob& job) {
   buffers_.tables[0] = {1, &registered_};
   const std::size_t staging_bytes = plan_.staging_slots * plan_.staging_slot_bytes;
   staging_ = std::make_unique<std::byte[]>(staging_bytes);
-  staging_busy_.resize(plan_.staging_slots);
+  staging_busy_.resize(plan_.staging_slots + 1);
   context_.staging.memory = staging_.get();
   context_.staging.nic = kStagingNic;
   context_.staging.busy = staging_busy_.data();

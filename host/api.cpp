@@ -9,6 +9,7 @@
 #include "host/error.hpp"
 #include "host/guard.hpp"
 #include "host/init.hpp"
+#include "host/leave.hpp"
 #include "host/memory.hpp"
 
 namespace bootstrap = chime::bootstrap;

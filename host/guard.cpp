@@ -6,7 +6,7 @@
 
 #include "host/async_error.hpp"
 #include "host/error.hpp"
-#include "host/init.hpp"
+#include "host/leave.hpp"
 #include "host/log.hpp"
 
 namespace chime::host {

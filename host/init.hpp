@@ -1,4 +1,5 @@
-// Joining and leaving the job, as lists of named steps. An error says which step failed.
+// Joining the job, as a list of named steps. An error says which step failed; leave.hpp is the way
+// out.
 #pragma once
 
 #include <memory>
@@ -7,9 +8,6 @@
 #include "host/pe.hpp"
 
 namespace chime::host {
-
-// Takes the calling thread's PE out of the job that it failed to join: before it connects again.
-void forget_failed_join();
 
 // When the device stage is built.
 enum class DeviceStageTime {
@@ -25,16 +23,5 @@ void join_job(const Settings& settings, std::unique_ptr<bootstrap::Bootstrap> bo
 // The calling thread's PE with its device stage, which is built now if it was put off. Collective
 // then. Throws Error, and the same again at every later call.
 Runtime& ready_runtime();
-
-// Meets all PEs a last time, unless the job is aborted, and takes the PE down. Throws the pending
-// asynchronous error, if there is one, after everything is freed.
-void leave_job(PeSlot& slot);
-
-// Ends this process and the job with `status`, from any thread. Tells launcher and node mates
-// `why`. A status beyond 0..255 keeps its low eight bits, or becomes 1 where these are 0.
-[[noreturn]] void end_job(int status, const std::string& why);
-
-// Ends this process because its job is aborted: with the code that the abort word names.
-[[noreturn]] void end_aborted_pe();
 
 }  // namespace chime::host

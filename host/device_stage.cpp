@@ -1,0 +1,149 @@
+#include "host/device_stage.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "host/error.hpp"
+#include "host/gpu/device_activity.hpp"
+#include "host/gpu/factory.hpp"
+#include "host/job_settings.hpp"
+#include "host/step.hpp"
+#include "host/tu_registry.hpp"
+
+namespace chime::host {
+namespace {
+
+// Where the program's kernels can run decides: nvcc's register themselves.
+DeviceChoice device_choice(const Settings& settings) {
+  const bool compiled_for_gpu = !tu_registry::empty();
+  if (settings.device == DeviceChoice::kAuto)
+    return compiled_for_gpu ? DeviceChoice::kCuda : DeviceChoice::kCpu;
+  if (settings.device == DeviceChoice::kCpu && compiled_for_gpu)
+    throw Error(
+        "CHIME_DEVICE", CHIMEX_ERR_UNSUPPORTED,
+        "cpu is asked for, but this program's kernels are compiled for a GPU; compile it for "
+        "the CPU device, or unset the variable");
+  return settings.device;
+}
+
+// This PE's place among those of its node: they spread over the GPUs by it.
+int rank_on_node(const bootstrap::Bootstrap& bootstrap) {
+  const std::vector<int> peers = bootstrap.node_peers();
+  return static_cast<int>(std::find(peers.begin(), peers.end(), bootstrap.rank()) - peers.begin());
+}
+
+std::unique_ptr<DeviceMemory> make_peer_table(Gpu& gpu, const P2pTransport& p2p, int n_pes) {
+  auto table = gpu.allocate_host_visible(sizeof(std::byte*) * static_cast<std::size_t>(n_pes));
+  auto rows = reinterpret_cast<std::byte**>(table->address());
+  for (int pe = 0; pe < n_pes; ++pe) rows[pe] = p2p.heap(pe);
+  return table;
+}
+
+bool reaches_all(const Transport& transport, int n_pes) {
+  for (int pe = 0; pe < n_pes; ++pe)
+    if (!transport.reaches(pe)) return false;
+  return true;
+}
+
+// The same answer on every PE: a NIC is asked for on all of them; and with auto, either all PEs run
+// on one node that maps them, or each has a peer that is not mapped.
+bool wants_nic(const Settings& settings, const P2pTransport& p2p, int n_pes) {
+  if (settings.nic.is_off()) return false;
+  return !settings.nic.is_auto() || !reaches_all(p2p, n_pes);
+}
+
+std::unique_ptr<Mlx5Transport> open_nic(const Settings& settings, bootstrap::Bootstrap& bootstrap,
+                                        Gpu& gpu, const Heap& heap, bootstrap::Deadline deadline) {
+  const NicPlace place{bootstrap.rank(), bootstrap.size(), bootstrap.job_id()};
+  auto nic = step("opening the NIC", [&] {
+    return std::make_unique<Mlx5Transport>(place, gpu, *heap.memory(), settings.nic,
+                                           NicTable::bytes(place.n_pes, settings.nic));
+  });
+  step("connecting queue pairs", [&] { nic->connect(bootstrap, deadline); });
+  return nic;
+}
+
+// How the job updates words of atomics: the same answer on every PE, since either all PEs are
+// mapped everywhere or each has one that is not, and a PE without a NIC is reached by nobody's.
+Path amo_path(const Runtime& runtime) {
+  const DeviceStage& device = *runtime.device;
+  const bool nic = device.nic_table && reaches_all(*device.nic, runtime.n_pes());
+  switch (runtime.settings.amo) {
+    case AmoChoice::kP2p:
+      return Path::kP2p;
+    case AmoChoice::kAuto:
+      return nic && !reaches_all(device.p2p, runtime.n_pes()) ? Path::kNic : Path::kP2p;
+    case AmoChoice::kOwner:
+      break;
+  }
+  if (nic) return Path::kNic;
+  throw Error("CHIME_AMO", CHIMEX_ERR_UNSUPPORTED,
+              "owner takes a NIC on every PE, and there is none; set CHIME_NIC, or CHIME_AMO=auto");
+}
+
+}  // namespace
+
+bool device_is_chosen(const Settings& settings) { return is_chosen(device_choice(settings)); }
+
+std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
+                                                bootstrap::Bootstrap& bootstrap) {
+  if (settings.checked) device_activity::check();
+  bootstrap::Deadline deadline = init_deadline(settings);
+  step("comparing settings", [&] { check_job_settings(bootstrap, settings, deadline); });
+  auto gpu = step("opening the device",
+                  [&] { return open_gpu(device_choice(settings), rank_on_node(bootstrap)); });
+  std::shared_ptr<DeviceMemory> control = step("allocating the control page", [&] {
+    return gpu->allocate_host_visible(sizeof(ControlBlock));
+  });
+  Heap heap =
+      step("allocating the symmetric heap", [&] { return Heap(*gpu, settings.symmetric_bytes); });
+  P2pTransport p2p = step("mapping the node's PEs", [&] {
+    return P2pTransport(bootstrap, *gpu, {heap.memory(), control}, settings.p2p, deadline);
+  });
+  std::unique_ptr<Mlx5Transport> nic;
+  if (wants_nic(settings, p2p, bootstrap.size()))
+    nic = open_nic(settings, bootstrap, *gpu, heap, deadline);
+  std::unique_ptr<NicTable> nic_table;
+  if (nic && nic->is_open())
+    nic_table =
+        std::make_unique<NicTable>(*nic, *gpu, *heap.memory(), bootstrap.size(), settings.nic);
+  auto registered_buffers = std::make_unique<RegisteredBuffers>(
+      std::span(heap.base(), heap.bytes()), !gpu->is_cpu(), nic_table ? nic.get() : nullptr,
+      nic_table ? &nic_table->buffers() : nullptr);
+  auto peer_table =
+      step("writing the peer table", [&] { return make_peer_table(*gpu, p2p, bootstrap.size()); });
+  auto stage = std::make_unique<DeviceStage>(
+      DeviceStage{std::move(gpu), std::move(control), std::move(heap), std::move(p2p),
+                  std::move(nic), std::move(nic_table), std::move(registered_buffers),
+                  std::move(peer_table), nullptr, std::nullopt});
+  stage->rendezvous = make_rendezvous(bootstrap, stage->p2p, settings.wait_timeout_ns);
+  return stage;
+}
+
+Context make_context(const Runtime& runtime) {
+  const DeviceStage& device = *runtime.device;
+  Context context;
+  context.abi_version = kAbiVersion;
+  context.size = sizeof(Context);
+  context.my_pe = runtime.my_pe();
+  context.n_pes = runtime.n_pes();
+  context.heap = device.heap.base();
+  context.heap_bytes = device.heap.bytes();
+  context.peer_heap = reinterpret_cast<std::byte* const*>(device.peer_table->address());
+  context.sync = reinterpret_cast<abi::SyncArea*>(device.heap.base());
+  context.abort = &device.control().abort;
+  context.error = &device.control().error;
+  context.wait_timeout_ns = runtime.settings.wait_timeout_ns;
+  context.on_error = runtime.settings.on_error;
+  context.amo_path = amo_path(runtime);
+  context.checked = runtime.settings.checked;
+  if (device.nic_table) {
+    context.nic = device.nic_table->kernels();
+    context.host_nic = device.nic_table->host();
+  }
+  return context;
+}
+
+}  // namespace chime::host

@@ -113,6 +113,10 @@ void Device::read_port() {
     throw Error("NIC", CHIMEX_ERR_UNSUPPORTED,
                 fmt::format("port {} of {} is down: check the cable and the switch (ibstat)", port_,
                             name_));
+  if (options_.pkey_index >= port.pkey_tbl_len)
+    throw Error("CHIME_NIC_PKEY_INDEX", CHIMEX_ERR_INVALID,
+                fmt::format("port {} of {} has no partition key at index {}; indices are below {}",
+                            port_, name_, options_.pkey_index, port.pkey_tbl_len));
   const bool ethernet = port.link_layer == IBV_LINK_LAYER_ETHERNET;
   const GidEntry gid =
       choose_gid(read_gids(context(), port_, port.gid_tbl_len), ethernet, options_.gid_index);

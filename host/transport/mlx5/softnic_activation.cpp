@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <link.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -19,28 +20,31 @@ namespace fs = std::filesystem;
   throw Error("CHIME_NIC=soft", CHIMEX_ERR_UNSUPPORTED, why);
 }
 
-// The folder of the file that this function is in: libchime.so, or a program that holds its
-// objects.
-fs::path own_folder() {
+// The file that this function is in: libchime.so, or a program that holds its objects. The loader
+// knows a program by the name that it was called by, which is no path where PATH led to it.
+fs::path own_file() {
   Dl_info here{};
-  if (!::dladdr(reinterpret_cast<void*>(&activate_softnic), &here) || !here.dli_fname) return ".";
+  link_map* loaded = nullptr;
+  ::dladdr1(reinterpret_cast<void*>(&activate_softnic), &here, reinterpret_cast<void**>(&loaded),
+            RTLD_DL_LINKMAP);
+  const bool is_library = loaded && loaded->l_name && *loaded->l_name;
   std::error_code error;
-  const fs::path file = fs::canonical(here.dli_fname, error);
-  return error ? fs::path(".") : file.parent_path();
+  const fs::path file = fs::canonical(is_library ? loaded->l_name : "/proc/self/exe", error);
+  return error ? fs::path("./unknown") : file;
 }
 
 fs::path find_library(const std::string& wanted) {
   if (!wanted.empty()) return wanted;
-  const fs::path here = own_folder();
+  const fs::path file = own_file(), here = file.parent_path();
   // Seen from libchime.so in an install prefix and in the build tree; from tools, which carry its
   // objects, in both.
   for (const char* place : {"libsoftnic.so", "../softnic/libsoftnic.so", "../lib/libsoftnic.so",
                             "../../softnic/libsoftnic.so"})
     if (fs::exists(here / place)) return fs::canonical(here / place);
   refuse(
-      fmt::format("libsoftnic.so is not beside libchime.so ({}); set CHIME_SOFTNIC_LIBRARY to "
-                  "where it is",
-                  here.string()));
+      fmt::format("libsoftnic.so is not beside {} ({}); build the target softnic, or set "
+                  "CHIME_SOFTNIC_LIBRARY to where it is",
+                  file.filename().string(), here.string()));
 }
 
 // The library's functions. It is loaded when it is asked for, and never unloaded.

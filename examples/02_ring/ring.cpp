@@ -75,11 +75,16 @@ static CHIME_KERNEL void ring_sum(Ring ring) {
 // Element i of PE `pe` before the sum.
 static long value(int pe, size_t i) { return 1000L * pe + static_cast<long>(i % 997); }
 
+static bool failed(const char* what) {
+  std::fprintf(stderr, "PE %d: %s: %s\n", chime_my_pe(), what, exec::last_error());
+  return false;
+}
+
 // A kernel whose wait failed completes too, but what it leaves is not the sum.
 static bool kernel_worked() {
   chimex_async_error_t error;
-  if (exec::device_synchronize() != CHIMEX_OK) return false;
-  if (chimex_get_async_error(&error) != CHIMEX_OK) return false;
+  if (exec::device_synchronize() != CHIMEX_OK) return failed("waiting for the kernel");
+  if (chimex_get_async_error(&error) != CHIMEX_OK) return false;  // it has printed why
   if (error.status == CHIMEX_OK) return true;
   std::fprintf(stderr, "PE %d: the kernel gave up: %s\n", chime_my_pe(), error.message);
   chime_global_exit(1);
@@ -91,16 +96,16 @@ static bool fill_sum_and_check(const Ring& ring) {
   std::vector<long> vector(ring.chunk * n);
   for (size_t i = 0; i < vector.size(); ++i) vector[i] = value(me, i);
   if (exec::copy(ring.vector, vector.data(), vector.size() * sizeof(long)) != CHIMEX_OK) {
-    return false;
+    return failed("copying in");
   }
   chime_barrier_all();  // no neighbour's kernel meets a vector that is not filled yet
 
   // Collective: kernels that wait for other PEs' kernels must all be running.
   const exec::LaunchConfig config{.grid = kBlocks, .block = kThreads};
-  if (chime::collective_launch(config, ring_sum, ring) != CHIMEX_OK) return false;
+  if (chime::collective_launch(config, ring_sum, ring) != CHIMEX_OK) return failed("launching");
   if (!kernel_worked()) return false;
   if (exec::copy(vector.data(), ring.vector, vector.size() * sizeof(long)) != CHIMEX_OK) {
-    return false;
+    return failed("copying out");
   }
 
   for (size_t i = 0; i < vector.size(); ++i) {
@@ -128,9 +133,7 @@ int main(int argc, char** argv) {
   ring.arrived = static_cast<uint64_t*>(chime_calloc(kBlocks, sizeof(uint64_t)));
 
   const bool ok = fill_sum_and_check(ring);
-  if (!ok) {
-    std::fprintf(stderr, "PE %d: the sum is wrong. %s\n", chime_my_pe(), chimex_last_error());
-  } else if (chime_my_pe() == 0) {
+  if (ok && chime_my_pe() == 0) {
     std::printf("%d PEs: the sum of %zu longs is right on every PE that says nothing else\n", n,
                 ring.chunk * n);
   }

@@ -169,19 +169,19 @@ static std::vector<float> solve_alone(const Options& options) {
 }
 
 [[noreturn]] static void fail(const std::string& what) {
-  std::fprintf(stderr, "jacobi, PE %d: %s. %s\n", chimex_host_my_pe(), what.c_str(),
-               chimex_last_error());
+  std::fprintf(stderr, "jacobi, PE %d: %s\n", chimex_host_my_pe(), what.c_str());
   chime_global_exit(1);
   std::abort();
 }
+// Of a call of exec, which keeps the words.
 static void must(int status, const char* what) {
-  if (status != CHIMEX_OK) fail(std::string(what) + ": " + chimex_status_string(status));
+  if (status != CHIMEX_OK) fail(std::string(what) + ": " + exec::last_error());
 }
 
 // A kernel whose wait failed completes too, but what it leaves is not the answer.
 static void must_have_worked() {
   chimex_async_error_t error;
-  must(chimex_get_async_error(&error), "asking for the kernel's errors");
+  if (chimex_get_async_error(&error) != CHIMEX_OK) fail(chimex_last_error());
   if (error.status != CHIMEX_OK) fail(std::string("the kernel gave up: ") + error.message);
 }
 

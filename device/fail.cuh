@@ -55,7 +55,7 @@ CHIME_DEVICE void leave(const Context& ctx) {
   if (!exec::in_kernel()) return;
   if (ctx.on_error == OnError::kExit) exec::end_kernel();
   if (ctx.on_error == OnError::kTrap) {
-    exec::trap("chime: CHIME_ON_ERROR=trap; chimex_get_async_error has the cause");
+    exec::trap("chime: an operation has failed, and CHIME_ON_ERROR=trap");
   }
 }
 

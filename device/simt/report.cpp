@@ -8,6 +8,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 
 #include "chime/device/simt/block.hpp"
 #include "chime/device/simt/worker.hpp"
@@ -17,6 +18,8 @@ namespace chime::simt {
 namespace {
 
 constexpr unsigned kMaxLines = 40;
+
+std::atomic<void (*)()> trap_teller{nullptr};
 
 // Text that is written in one piece: blocks on other OS threads, and other processes, may be
 // talking too. Needs no heap, so that a signal handler can fill it.
@@ -162,6 +165,16 @@ void kernel_fault(const Thread& thread, const char* format, ...) {
   va_end(arguments);
   add_states(text, block);
   say_and_abort(text);
+}
+
+void set_trap_teller(void (*tell)()) { trap_teller.store(tell, std::memory_order_relaxed); }
+
+// The teller has a stack of its own: a kernel thread's is too small for words. Others who come here
+// meanwhile wait in begin_report.
+void report_trap(const Thread& thread, const char* why) {
+  void (*const tell)() = trap_teller.load(std::memory_order_relaxed);
+  if (begin_report() == 1 && tell) std::thread(tell).join();
+  kernel_fault(thread, "trap: %s", why);
 }
 
 void report_deadlock(const Block& block) {

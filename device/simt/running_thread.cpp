@@ -132,7 +132,7 @@ void keep_commitment() {
 
 void trap(const char* why) {
   if (!current_thread) fatal("trap: %s", why);
-  kernel_fault(running_thread(), "trap: %s", why);
+  report_trap(running_thread(), why);
 }
 
 // ---- Static shared memory -------------------------------------------------------------------

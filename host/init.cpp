@@ -80,7 +80,7 @@ void join_job(const Settings& settings, std::unique_ptr<bootstrap::Bootstrap> bo
     keep_failed_join(std::move(leave_pe(slot)->bootstrap));
     throw;
   }
-  watch_exit_once();
+  watch_ends_once();
 }
 
 Runtime& ready_runtime() {

@@ -12,10 +12,12 @@
 #include <vector>
 
 #include "chime/abi/launch_status.h"
+#include "chime/device/simt/report.hpp"
 #include "chime/device/sync.cuh"
 #include "host/async_error.hpp"
 #include "host/error.hpp"
 #include "host/guard.hpp"
+#include "host/log.hpp"
 #include "host/step.hpp"
 #include "host/tu_registry.hpp"
 
@@ -35,6 +37,14 @@ void report_unseen_error(Runtime& runtime) {
   } catch (...) {
     handle_current_exception("exit");
   }
+}
+
+// What kernels have recorded: before one of them traps, which ends the process.
+void tell_recorded_errors() {
+  for_each_pe([](PeSlot& slot) {
+    const auto error = find_async_error(*slot.runtime);
+    if (error) log(LogLevel::kError, slot.runtime->my_pe(), "{}", error->message);
+  });
 }
 
 // What a process can end with: the low eight bits, as exit() takes them, but a failure stays one.
@@ -141,8 +151,9 @@ void tell_mates(const Runtime& runtime, const AbortCause& cause) {
       raise_abort(reinterpret_cast<ControlBlock*>(control)->abort, cause);
 }
 
-void watch_exit_once() {
+void watch_ends_once() {
   joined_process.store(getpid(), std::memory_order_relaxed);
+  simt::set_trap_teller(tell_recorded_errors);
   static const int registered = on_exit(tell_mates_at_exit, nullptr);  // atexit with the status
   (void)registered;
 }

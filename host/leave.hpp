@@ -13,8 +13,9 @@ namespace chime::host {
 // Tells every mapped node mate why the job ends.
 void tell_mates(const Runtime& runtime, const AbortCause& cause);
 
-// From now on, if this process ends without chime_finalize, its mates hear of it.
-void watch_exit_once();
+// From now on, if this process ends without chime_finalize, its mates hear of it; if a kernel's
+// trap ends it, the user hears why.
+void watch_ends_once();
 
 // Keeps the connection to the job that the calling thread's PE failed to join, for end_job.
 void keep_failed_join(std::unique_ptr<bootstrap::Bootstrap> bootstrap);

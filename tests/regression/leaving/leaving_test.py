@@ -2,6 +2,7 @@
 
 What each test's users saw is in its first lines."""
 import os
+import signal
 import subprocess
 import sys
 import unittest
@@ -41,6 +42,12 @@ class Leaving(unittest.TestCase):
         code, out = run(PE, "exits_with_an_error_pending")
         self.assertEqual(code, 1, out)
         self.assertIn("there is no PE 99", out)
+
+    def test_a_pending_error_is_told_before_a_trap(self):
+        # The trap named a function that had the cause, which nobody could call any more.
+        code, out = run(PE, "exits_with_an_error_pending", CHIME_ON_ERROR="trap")
+        self.assertEqual(code, -signal.SIGABRT, out)
+        self.assertRegex(out, r"PE 0: chime_p in thread 0 of block 0 of a kernel: there is no PE 99(.|\n)* trap: ")
 
     def test_a_running_kernel_is_waited_for(self):
         code, out = job(2, "leaves_while_a_kernel_ends")

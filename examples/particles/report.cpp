@@ -40,11 +40,12 @@ std::string path_of(const Options& options, const Costs& costs) {
   const bool all_mapped = costs.mapped_neighbours == kDirections - 1;
   if (options.halo == HaloMode::kHost) return "packed on the device, staged through the host";
   if (options.halo == HaloMode::kStream) return "packed on the device, put_signal on the stream";
-  return all_mapped
-             ? "stored into mapped neighbours by the computing kernel"
-             : fmt::format(
-                   "by the computing kernel: {} of 26 neighbours mapped, put_signal to the others",
-                   costs.mapped_neighbours);
+  return all_mapped ? "stored into mapped neighbours by the computing kernel"
+                    : fmt::format(
+                          "by the computing kernel: stored in {} of 26 directions (mapped "
+                          "neighbours and this "
+                          "PE itself), put_signal in the others",
+                          costs.mapped_neighbours);
 }
 
 nlohmann::json json_of(const Difference& d) { return {{"max", d.max}, {"rms", d.rms}}; }

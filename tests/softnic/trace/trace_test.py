@@ -257,31 +257,11 @@ class Trace(unittest.TestCase):
 
     @unittest.skipUnless(HAS_PINGPONG, "ibv_devinfo cannot run here (not installed, or a sanitizer's build)")
     def test_a_full_disk_ends_the_trace_with_one_sentence(self):
-        told = self.run_program("--trace", "/dev/full", "ibv_devinfo")
-        self.assertEqual(told.count("softnic: SOFTNIC_TRACE: cannot write '/dev/full': No space left"), 1, told)
-
-    @unittest.skipUnless(HAS_PINGPONG, "ibv_devinfo cannot run here (not installed, or a sanitizer's build)")
-    def test_a_misspelt_variable_is_named(self):
-        self.assertIn("softnic: SOFTNIC_FAULT is no variable", self.run_program("ibv_devinfo", SOFTNIC_FAULT="rnr"))
-        self.assertNotIn("is no variable", self.run_program("ibv_devinfo", SOFTNIC_LOG="1", SOFTNIC_TEST_CUDA=""))
-
-    @unittest.skipUnless(HAS_PINGPONG, "ibv_devinfo cannot run here (not installed, or a sanitizer's build)")
-    def test_a_small_limit_of_files_is_named(self):
-        limited = ["bash", "-c", "ulimit -f 1000; exec ibv_devinfo"]
-        self.assertIn("the limit of files is 1024000 bytes (ulimit -f)", self.run_program(*limited, status=None))
-
-    def test_softnic_run_refuses_what_the_nic_would_find_late(self):
-        refused = {("--faults", "tea"): "rule 'tea': no such fault", ("--trace", "/nowhere/t"): "cannot write to /nowhere",
-                   ("--counters", self.folder.name): "is a folder"}
-        for options, words in refused.items():
-            self.assertIn(words, self.run_program(*options, "true", status=2))
-
-    def run_program(self, *words, status=0, **environment):
-        done = subprocess.run([os.path.join(TOOLS, "softnic-run"), *words], capture_output=True, text=True, timeout=60,
-                              env={**os.environ, **environment})
-        if status is not None:
-            self.assertEqual(done.returncode, status, done.stderr)
-        return done.stderr
+        done = subprocess.run([os.path.join(TOOLS, "softnic-run"), "--trace", "/dev/full", "ibv_devinfo"],
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr.count("softnic: SOFTNIC_TRACE: cannot write '/dev/full': No space left"), 1,
+                         done.stderr)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+"""What softnic-run refuses, and what is said of variables.
+
+launcher_test.py <folder of softnic-run> <ibverbs utilities that can be preloaded: 1 or 0>
+"""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOLS, HAS_PROGRAMS = sys.argv[1], sys.argv[2] == "1"
+
+needs_programs = unittest.skipUnless(HAS_PROGRAMS, "ibv_devinfo cannot run here (not installed, or a sanitizer's build)")
+
+
+class Launcher(unittest.TestCase):
+    def run_program(self, *words, status=0, launcher=os.path.join(TOOLS, "softnic-run"), **environment):
+        """Runs softnic-run with `words`; what it says on stderr."""
+        done = subprocess.run([launcher, *words], capture_output=True, text=True, timeout=60,
+                              env={**os.environ, **environment})
+        if status is not None:
+            self.assertEqual(done.returncode, status, done.stderr)
+        return done.stderr
+
+    @needs_programs
+    def test_a_misspelt_variable_is_named(self):
+        self.assertIn("softnic: SOFTNIC_FAULT is no variable", self.run_program("ibv_devinfo", SOFTNIC_FAULT="rnr"))
+        self.assertNotIn("is no variable", self.run_program("ibv_devinfo", SOFTNIC_LOG="1", SOFTNIC_TEST_CUDA=""))
+
+    @needs_programs
+    def test_a_small_limit_of_files_is_named(self):
+        limited = ["bash", "-c", "ulimit -f 1000; exec ibv_devinfo"]
+        self.assertIn("the limit of files is 1024000 bytes (ulimit -f)", self.run_program(*limited, status=None))
+
+    def test_what_the_nic_would_find_late_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            refused = {("--faults", "tea"): "rule 'tea': no such fault",
+                       ("--trace", "/nowhere/t"): "cannot write to /nowhere", ("--counters", folder): "is a folder"}
+            for options, words in refused.items():
+                self.assertIn(words, self.run_program(*options, "true", status=2))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -37,6 +37,15 @@ fs::path find_library() {
                            ") nor in " SOFTNIC_LIBDIR);
 }
 
+// ld.so ends a name at either, says that it finds no such thing and runs the program without it.
+void check_preloadable(const fs::path& library) {
+  if (library.string().find_first_of(" :") == std::string::npos) return;
+  throw std::runtime_error(library.string() +
+                           ": its path holds a space or a colon, which separate names in "
+                           "LD_PRELOAD: the program would run without the NIC. Build the softnic "
+                           "in a folder without them, or install it to one");
+}
+
 fs::path find_tree(const fs::path& library, bool ethernet) {
   const fs::path tree = softnic::tree_beside(library, ethernet);
   if (fs::exists(tree / "class/infiniband_verbs/uverbs0")) return tree;
@@ -56,6 +65,7 @@ void set(const char* name, const std::string& value) {
 // The environment in which the program finds the NIC.
 void prepare(const Options& options) {
   const fs::path library = find_library();
+  check_preloadable(library);
   const char* before = std::getenv("LD_PRELOAD");
   set("LD_PRELOAD",
       before && *before ? std::string(before) + ":" + library.string() : library.string());

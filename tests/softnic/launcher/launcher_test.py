@@ -4,6 +4,7 @@
 launcher_test.py <folder of softnic-run> <ibverbs utilities that can be preloaded: 1 or 0>
 """
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,20 @@ class Launcher(unittest.TestCase):
         if status is not None:
             self.assertEqual(done.returncode, status, done.stderr)
         return done.stderr
+
+    def test_a_path_that_cannot_be_preloaded_is_refused(self):
+        """ld.so would say so and run the program without the NIC."""
+        for name in ("my prefix", "my:prefix"):
+            with self.subTest(folder=name), tempfile.TemporaryDirectory() as folder:
+                here = os.path.join(os.path.realpath(folder), name)
+                os.mkdir(here)
+                for file in ("softnic-run", "libsoftnic.so"):
+                    shutil.copy(os.path.join(TOOLS, file), here)
+                os.symlink(os.path.abspath(os.path.join(TOOLS, "softnic.sysfs")), os.path.join(here, "softnic.sysfs"))
+                ran = os.path.join(folder, "ran")
+                told = self.run_program("touch", ran, launcher=os.path.join(here, "softnic-run"), status=2)
+                self.assertIn(f"softnic-run: {here}/libsoftnic.so: its path holds a space or a colon", told)
+                self.assertFalse(os.path.exists(ran))
 
     @needs_programs
     def test_a_misspelt_variable_is_named(self):

@@ -110,6 +110,7 @@ class Activation {
   explicit Activation(const softnic_options* options) {
     if (Nic::existing())
       throw Refusal(SOFTNIC_TOO_LATE, "softnic: the device was opened before softnic_activate()");
+    warn_of_unknown_variables();
     const Settings settings = settings_of(options);
     const RdmaCore core;
     const char* told = std::getenv("SYSFS_PATH");

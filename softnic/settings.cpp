@@ -40,18 +40,6 @@ bool is_variable(std::string_view name) {
   return is_of_tests || std::ranges::find(kVariables, name) != std::end(kVariables);
 }
 
-void warn_of_unknown_variables() {
-  std::string all;
-  for (const std::string_view variable : kVariables)
-    all.append(" ").append(kPrefix).append(variable);
-  for (char** entry = environ; entry && *entry; ++entry) {
-    const std::string_view name = std::string_view(*entry).substr(0, std::strcspn(*entry, "="));
-    if (name.starts_with(kPrefix) && !is_variable(name.substr(kPrefix.size())))
-      print("softnic: %.*s is no variable of the softnic and is ignored; there are%s\n",
-            static_cast<int>(name.size()), name.data(), all.c_str());
-  }
-}
-
 const Settings* read_or_end() {
   try {
     warn_of_unknown_variables();
@@ -63,6 +51,20 @@ const Settings* read_or_end() {
 }
 
 }  // namespace
+
+void warn_of_unknown_variables() {
+  static std::atomic<bool> warned{false};
+  if (warned.exchange(true, std::memory_order_relaxed)) return;
+  std::string all;
+  for (const std::string_view variable : kVariables)
+    all.append(" ").append(kPrefix).append(variable);
+  for (char** entry = environ; entry && *entry; ++entry) {
+    const std::string_view name = std::string_view(*entry).substr(0, std::strcspn(*entry, "="));
+    if (name.starts_with(kPrefix) && !is_variable(name.substr(kPrefix.size())))
+      print("softnic: %.*s is no variable of the softnic and is ignored; there are%s\n",
+            static_cast<int>(name.size()), name.data(), all.c_str());
+  }
+}
 
 bool is_ethernet(const std::string& link_layer) {
   if (link_layer == "ethernet") return true;

@@ -20,6 +20,10 @@ struct Settings {
 // What the environment says. Throws std::runtime_error naming the variable and what it may be.
 Settings settings_of_environment();
 
+// Says which SOFTNIC_ variables of the environment are none: once in a process, where it first asks
+// for devices or settings.
+void warn_of_unknown_variables();
+
 // A file's name in which "%p" is the process id.
 std::string with_process_id(std::string path);
 

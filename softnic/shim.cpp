@@ -158,10 +158,11 @@ int softnic_close(int fd) {
 }
 
 // libibverbs asks the kernel's RDMA netlink for devices first; refused, it reads sysfs, where ours
-// is.
+// is. A program that only lists devices comes no further than here.
 int softnic_socket(int domain, int type, int protocol) {
   constexpr int kNetlinkRdma = 20;
   if (domain == AF_NETLINK && protocol == kNetlinkRdma) {
+    softnic::warn_of_unknown_variables();
     errno = EPROTONOSUPPORT;
     return -1;
   }

@@ -255,6 +255,23 @@ TEST(InProcess, BadOptionsAreNamed) {
   });
 }
 
+TEST(InProcess, MisspeltVariableIsNamedOnce) {
+  in_child([] {
+    ::setenv("SOFTNIC_FAULT", "vanish", 1);
+    testing::internal::CaptureStderr();
+    const Softnic softnic;
+    softnic.must_activate();
+    const Verbs verbs = load_verbs();
+    expect_loopback_works(verbs);
+    EXPECT_EQ(softnic.deactivate(), SOFTNIC_OK);
+    softnic.must_activate();
+    const std::string told = testing::internal::GetCapturedStderr();
+    const auto first = told.find("softnic: SOFTNIC_FAULT is no variable of the softnic");
+    ASSERT_NE(first, std::string::npos) << told;
+    EXPECT_EQ(told.find("is no variable", first + 50), std::string::npos) << told;
+  });
+}
+
 TEST(InProcess, OptionsOfAnOlderProgramAreShorter) {
   in_child([] {
     softnic_options options = SOFTNIC_OPTIONS_INIT;

@@ -39,8 +39,12 @@ class Launcher(unittest.TestCase):
                 self.assertFalse(os.path.exists(ran))
 
     @needs_programs
-    def test_a_misspelt_variable_is_named(self):
-        self.assertIn("softnic: SOFTNIC_FAULT is no variable", self.run_program("ibv_devinfo", SOFTNIC_FAULT="rnr"))
+    def test_a_misspelt_variable_is_named_once(self):
+        words = "softnic: SOFTNIC_FAULT is no variable"
+        for program in (["ibv_devinfo"], ["ibv_devices"], ["env", "-u", "SYSFS_PATH", "ibv_devices"]):
+            with self.subTest(program=program):
+                told = self.run_program(*program, SOFTNIC_FAULT="rnr")
+                self.assertEqual(told.count(words), 1, told)
         self.assertNotIn("is no variable", self.run_program("ibv_devinfo", SOFTNIC_LOG="1", SOFTNIC_TEST_CUDA=""))
 
     @needs_programs

@@ -1,6 +1,8 @@
 #include "trace.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -18,15 +20,56 @@ namespace {
 constexpr int kNotOpened = -2, kOff = -1;
 std::atomic<int> opened{kNotOpened};
 
+// The file that is open. Leaked: used until the process is gone.
+std::string& path_in_use() {
+  static auto& path = *new std::string;
+  return path;
+}
+
+int open_at(const std::string& path) {
+  const int fd = static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path.c_str(),
+                                            O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (fd < 0)
+    print("softnic: SOFTNIC_TRACE: cannot open '%s': %s\n", path.c_str(), std::strerror(errno));
+  path_in_use() = path;
+  return fd;
+}
+
+// Empties the file for this process alone, which then holds it as long as it lives: 0, or the
+// reason why not. A child of fork() opens for itself. Pipes and devices are everybody's.
+int take(int fd) {
+  struct stat status {};
+  if (::fstat(fd, &status) == 0 && !S_ISREG(status.st_mode)) return 0;
+  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) return errno;
+  [[maybe_unused]] const int ignored = ::ftruncate(fd, 0);
+  return 0;
+}
+
+// Beside a file that another process is writing, or that cannot be locked, so that nobody knows.
+int open_own_file(const std::string& shared, int error) {
+  const std::string path = shared + "." + std::to_string(::getpid());
+  const int fd = open_at(path);
+  if (fd < 0) return kOff;
+  take(fd);  // if that is refused too, its records follow what is there
+  const std::string why = error == EWOULDBLOCK
+                              ? "is being written by another process"
+                              : std::string("cannot be locked: ") + std::strerror(error);
+  print(
+      "softnic: SOFTNIC_TRACE: '%s' %s; this process writes to '%s'. A name with %%p gives each "
+      "its own\n",
+      shared.c_str(), why.c_str(), path.c_str());
+  return fd;
+}
+
 int open_file() {
   const std::string path = with_process_id(settings().trace);
   if (path.empty()) return kOff;
-  const int fd =
-      static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path.c_str(),
-                                 O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
-  if (fd >= 0) return fd;
-  print("softnic: SOFTNIC_TRACE: cannot open '%s': %s\n", path.c_str(), std::strerror(errno));
-  return kOff;
+  const int fd = open_at(path);
+  if (fd < 0) return kOff;
+  const int error = take(fd);
+  if (error == 0) return fd;
+  ::syscall(SYS_close, fd);
+  return open_own_file(path, error);
 }
 
 int file() {
@@ -39,7 +82,7 @@ int file() {
 // The trace ends here: a full disk. Told once.
 void end(int error) {
   print("softnic: SOFTNIC_TRACE: cannot write '%s': %s; the trace ends here\n",
-        with_process_id(settings().trace).c_str(), std::strerror(error));
+        path_in_use().c_str(), std::strerror(error));
   ::syscall(SYS_close, opened.exchange(kOff, std::memory_order_relaxed));
 }
 

@@ -11,27 +11,10 @@
 #include <fstream>
 #include <set>
 
+#include "activated.hpp"
 #include "child.hpp"
-#include "softnic.hpp"
-#include "verbs.hpp"
 
 namespace {
-
-Verbs load_verbs() {
-  return Verbs(need(::dlopen("libibverbs.so.1", RTLD_NOW | RTLD_LOCAL), "libibverbs.so.1"));
-}
-
-void expect_loopback_works(const Verbs& verbs) {
-  Endpoint endpoint(verbs);
-  const Address self = endpoint.address();
-  endpoint.connect(self);
-  endpoint.word(0) = 0x1122334455667788;
-  EXPECT_EQ(endpoint.write(self, 0, 100), IBV_WC_SUCCESS);
-  EXPECT_EQ(endpoint.word(100), 0x1122334455667788u);
-  EXPECT_EQ(endpoint.fetch_add(self, 5, 100, 1), IBV_WC_SUCCESS);
-  EXPECT_EQ(endpoint.word(1), 0x1122334455667788u);
-  EXPECT_EQ(endpoint.word(100), 0x112233445566778du);
-}
 
 std::size_t engine_threads() {
   std::size_t count = 0;
@@ -57,13 +40,6 @@ std::size_t own_sockets_of_fabrics() {
          std::getline(sockets, rest))
     count += rest.find("softnic/") != std::string::npos && own.contains("socket:[" + inode + "]");
   return count;
-}
-
-softnic_options options_for_this_test() {
-  softnic_options options = SOFTNIC_OPTIONS_INIT;
-  static const std::string fabric = "in-process-" + std::to_string(::getpid());
-  options.fabric = fabric.c_str();
-  return options;
 }
 
 }  // namespace
@@ -333,17 +309,15 @@ void write_tree_of_unknown_device(const fs::path& tree) {
 // A library by the name of a provider, loaded by libibverbs itself after activation, calls open().
 TEST(InProcess, ProvidersLoadedLaterAreAttachedToo) {
   in_child([] {
-    std::string directory = fs::temp_directory_path() / "softnic-test-XXXXXX";
-    ASSERT_NE(::mkdtemp(directory.data()), nullptr);
-    const fs::path provider = fs::path(directory) / ("libmlx5" + provider_suffix());
+    const Folder folder;
+    const fs::path provider = folder.path / ("libmlx5" + provider_suffix());
     fs::copy_file(SOFTNIC_PROBE, provider);
-    write_tree_of_unknown_device(fs::path(directory) / "sys");
-    ::setenv("SYSFS_PATH", (fs::path(directory) / "sys").c_str(), 1);
-    ::setenv("RDMAV_DRIVERS", (fs::path(directory) / "libmlx5").c_str(), 1);
+    write_tree_of_unknown_device(folder.path / "sys");
+    ::setenv("SYSFS_PATH", (folder.path / "sys").c_str(), 1);
+    ::setenv("RDMAV_DRIVERS", (folder.path / "libmlx5").c_str(), 1);
     Softnic().must_activate();
     device_names(load_verbs());
     void* loaded = ::dlopen(provider.c_str(), RTLD_NOW | RTLD_NOLOAD);
-    fs::remove_all(directory);
     ASSERT_NE(loaded, nullptr) << "libibverbs did not load " << provider;
     const auto opens = reinterpret_cast<int (*)()>(::dlsym(loaded, "probe_opens_device"));
     EXPECT_EQ(opens(), 1);

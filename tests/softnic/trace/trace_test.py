@@ -255,6 +255,22 @@ class Trace(unittest.TestCase):
 
     # ---- what goes wrong at the other end ----
 
+    @unittest.skipUnless(HAS_PINGPONG, "ibv_asyncwatch cannot run here (not installed, or a sanitizer's build)")
+    def test_a_file_that_another_process_writes_is_left_to_it(self):
+        run = [os.path.join(TOOLS, "softnic-run"), "--fabric", f"trace-{os.getpid()}", "--trace", self.path("t")]
+        first = subprocess.Popen([*run, "ibv_asyncwatch"], stdout=subprocess.PIPE, text=True)  # until it is ended
+        self.addCleanup(first.communicate)
+        self.addCleanup(first.kill)
+        self.assertIn("mlx5_0", first.stdout.readline())
+        second = subprocess.Popen([*run, "ibv_devinfo"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        told = second.communicate(timeout=60)[1]
+        own = f"{self.path('t')}.{second.pid}"
+        self.assertIn(f"'{self.path('t')}' is being written by another process; this process writes to '{own}'. "
+                      "A name with %p gives each its own", told)
+        for path, pid in ((self.path("t"), first.pid), (own, second.pid)):
+            with open(path) as file:
+                self.assertEqual({json.loads(line)["pid"] for line in file}, {pid})
+
     @unittest.skipUnless(HAS_PINGPONG, "ibv_devinfo cannot run here (not installed, or a sanitizer's build)")
     def test_a_full_disk_ends_the_trace_with_one_sentence(self):
         done = subprocess.run([os.path.join(TOOLS, "softnic-run"), "--trace", "/dev/full", "ibv_devinfo"],

@@ -42,6 +42,20 @@ constexpr unsigned bytes_of_mtu(unsigned mtu) { return 128u << mtu; }  // of enu
 
 bool is_reliable(const PacketHeader& header) { return !(header.flags & kUnreliable); }
 
+// A number that was meant for another fabric is that of a queue pair here, too: every fabric counts
+// from the same one.
+void report_psn(const QueuePair& qp, const PacketHeader& header) {
+  if (header.src_qpn == qp.qpn)
+    strict::report("psn", qp.qpn,
+                   "it is connected to itself, numbers its packets from %#x and expects %#x "
+                   "(rq_psn); is the other end on another fabric (SOFTNIC_FABRIC, softnic-run "
+                   "--fabric)?",
+                   header.psn, qp.rq_psn);
+  else
+    strict::report("psn", qp.qpn, "%#x numbers its packets from %#x, expected are %#x (rq_psn)",
+                   header.src_qpn, header.psn, qp.rq_psn);
+}
+
 }  // namespace
 
 void Responder::receive(const PacketHeader& header, const std::byte* payload) {
@@ -94,8 +108,7 @@ bool Responder::process(QueuePair& qp, const PacketHeader& header, const std::by
 // the responder has room for are refused by hardware when they meet, which cannot be shown here.
 bool Responder::is_connection_of(QueuePair& qp, const PacketHeader& header) {
   if (header.psn != qp.rq_psn) {
-    strict::report("psn", qp.qpn, "%#x numbers its packets from %#x, expected are %#x (rq_psn)",
-                   header.src_qpn, header.psn, qp.rq_psn);
+    report_psn(qp, header);
     nobody_there(header);
     return false;
   }

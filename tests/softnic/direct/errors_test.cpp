@@ -500,7 +500,25 @@ TEST_F(Disagreement, OnPacketNumbersIsNeverHeard) {
   Pair pair(kVerbs, left, right);
   testing::internal::CaptureStderr();
   EXPECT_EQ(unsigned{write(pair, 8).syndrome()}, 0x15u);
-  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("softnic: strict: psn: "));
+  const std::string told = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(told, testing::HasSubstr("softnic: strict: psn: "));
+  EXPECT_THAT(told, testing::Not(testing::HasSubstr("itself")));
+}
+
+// As two programs do that count their queue pairs on a fabric each and tell each other the number.
+TEST_F(Disagreement, OfAQueuePairWithItselfIsNamed) {
+  Options options = impatient();
+  options.sq_psn = 1, options.rq_psn = 2;
+  const auto lonely = make_endpoint(kVerbs, options);
+  lonely->connect(lonely->qpn());
+  testing::internal::CaptureStderr();
+  const Wqe wqe =
+      Wqe(kWrite).remote(memory.at(0), memory.rkey()).data(memory.at(8192), 8, memory.lkey());
+  EXPECT_EQ(unsigned{lonely->sent.retired(lonely->sends.post_and_ring(wqe)).syndrome()}, 0x15u);
+  const std::string told = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(told, testing::HasSubstr("softnic: strict: psn: queue pair"));
+  EXPECT_THAT(told, testing::HasSubstr("it is connected to itself"));
+  EXPECT_THAT(told, testing::HasSubstr("SOFTNIC_FABRIC"));
 }
 
 TEST_F(Disagreement, OnThePathMtuIsARemoteInvalidRequest) {

@@ -193,6 +193,7 @@ bool Faults::vanishes() {
     if (rule.name == "vanish" &&
         Clock::now() - started_ > std::chrono::microseconds(rule.microseconds)) {
       ++rule.struck;
+      print("softnic: fault: vanish: the NIC is gone, %u us after its start\n", rule.microseconds);
       return true;
     }
   return false;

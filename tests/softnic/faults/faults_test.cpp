@@ -276,12 +276,15 @@ TEST_F(Faults, SlowAtomicLosesWhatTheProcessorAdds) {
 }
 
 TEST_F(Faults, VanishedDeviceSaysSo) {
+  testing::internal::CaptureStderr();
   ibv_context* context = Hca::instance().context();
   pollfd waiting{context->async_fd, POLLIN, 0};
   ASSERT_EQ(::poll(&waiting, 1, 40'000), 1) << "no event";
   ibv_async_event event{};
   check_zero(ibv_get_async_event(context, &event), "ibv_get_async_event");
   EXPECT_EQ(event.event_type, IBV_EVENT_DEVICE_FATAL);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "softnic: fault: vanish: the NIC is gone, 300000 us after its start\n");
   ibv_ack_async_event(&event);
 }
 

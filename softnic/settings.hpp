@@ -1,4 +1,4 @@
-// Every variable of the softnic, read once.
+// Every variable of the softnic, read once. README.md has the table for users.
 #pragma once
 
 #include <string>
@@ -8,8 +8,7 @@ namespace softnic {
 struct Settings {
   std::string fabric = "default";  // SOFTNIC_FABRIC: NICs of one name and user reach each other
   bool ethernet = false;           // SOFTNIC_LINK_LAYER: infiniband | ethernet (RoCE v2)
-  int log =
-      1;  // SOFTNIC_LOG: 0 errors, 1 strict reports, 2 messages, 3 work requests, 4 completions
+  int log = 1;  // SOFTNIC_LOG: 0 errors, 1 this rdma-core, 2 messages, 3 requests, 4 completions
   bool strict = true;     // SOFTNIC_STRICT: 1 | 0
   std::string faults;     // SOFTNIC_FAULTS: see README.md
   std::string trace;      // SOFTNIC_TRACE: file for JSON lines, "%p" is the process id

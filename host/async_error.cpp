@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <chrono>
+#include <thread>
 
 #include "host/abort.hpp"
 #include "host/mapped.hpp"
@@ -149,6 +151,18 @@ std::optional<AsyncError> find_async_error(const Runtime& runtime) {
   std::optional<AsyncError> found = first_error(runtime);
   if (found) end_what_was_given_up(runtime, *found);
   return found;
+}
+
+std::optional<AsyncError> find_recorded_error(const Runtime& runtime) {
+  const abi::ErrorRecord& record = runtime.device->control().error;
+  const auto is_half_written = [&] {
+    const std::uint32_t state = state_of(record);
+    return state != kClear && state != kPublished;
+  };
+  for (int looks = 0; looks < 100 && is_half_written(); ++looks)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  if (state_of(record) != kPublished) return std::nullopt;
+  return describe(runtime, record);
 }
 
 void throw_recorded_error(Runtime& runtime, Operation called) {

@@ -16,6 +16,10 @@ namespace chime::host {
 // queue pairs that were given up: nothing of theirs arrives after it.
 std::optional<AsyncError> find_async_error(const Runtime& runtime);
 
+// What this PE's kernel or host has recorded and no call has thrown. One that is being recorded is
+// waited for, up to a tenth of a second. Takes nothing away and ends nothing.
+std::optional<AsyncError> find_recorded_error(const Runtime& runtime);
+
 // Throws the recorded failure of a kernel or a host operation, once: a later one can then be
 // recorded. Costs one load when there is none. `called`: the host operation that throws it under
 // its name; a failure of its own does not repeat that.

@@ -80,7 +80,7 @@ void join_job(const Settings& settings, std::unique_ptr<bootstrap::Bootstrap> bo
     keep_failed_join(std::move(leave_pe(slot)->bootstrap));
     throw;
   }
-  watch_ends_once();
+  watch_ends();
 }
 
 Runtime& ready_runtime() {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -39,14 +40,6 @@ void report_unseen_error(Runtime& runtime) {
   }
 }
 
-// What kernels have recorded: before one of them traps, which ends the process.
-void tell_recorded_errors() {
-  for_each_pe([](PeSlot& slot) {
-    const auto error = find_async_error(*slot.runtime);
-    if (error) log(LogLevel::kError, slot.runtime->my_pe(), "{}", error->message);
-  });
-}
-
 // What a process can end with: the low eight bits, as exit() takes them, but a failure stays one.
 int exit_code_of(int status) {
   const int code = status & 0xff;
@@ -72,6 +65,18 @@ void tell_mates_at_exit(int status, void*) {
     tell_mates(*slot.runtime, {CHIMEX_ERR_PEER_DEAD, pe, Path::kP2p,
                                fmt::format("PE {} exited without chime_finalize", pe), code});
   });
+}
+
+// A kernel of PE `pe` traps, which ends the process: nobody else could tell what it has recorded.
+void tell_recorded_error(int pe) noexcept try {
+  if (joined_process.load(std::memory_order_relaxed) != getpid()) return;
+  for_each_pe([pe](PeSlot& slot) {
+    if (slot.pe != pe || !slot.is_ready.load(std::memory_order_acquire)) return;
+    if (const auto error = find_recorded_error(*slot.runtime))
+      log(LogLevel::kError, pe, "{}", error->message);
+  });
+} catch (...) {
+  // The process ends with the trap's own words.
 }
 
 // No destructors: other threads of this process may still be inside kernels or waits.
@@ -151,9 +156,9 @@ void tell_mates(const Runtime& runtime, const AbortCause& cause) {
       raise_abort(reinterpret_cast<ControlBlock*>(control)->abort, cause);
 }
 
-void watch_ends_once() {
+void watch_ends() {
   joined_process.store(getpid(), std::memory_order_relaxed);
-  simt::set_trap_teller(tell_recorded_errors);
+  simt::set_trap_teller(tell_recorded_error);
   static const int registered = on_exit(tell_mates_at_exit, nullptr);  // atexit with the status
   (void)registered;
 }

@@ -15,7 +15,7 @@ void tell_mates(const Runtime& runtime, const AbortCause& cause);
 
 // From now on, if this process ends without chime_finalize, its mates hear of it; if a kernel's
 // trap ends it, the user hears why.
-void watch_ends_once();
+void watch_ends();
 
 // Keeps the connection to the job that the calling thread's PE failed to join, for end_job.
 void keep_failed_join(std::unique_ptr<bootstrap::Bootstrap> bootstrap);

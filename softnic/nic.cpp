@@ -93,8 +93,8 @@ void Nic::after_fork_in_child() {
   if (Nic* nic = the_nic.exchange(nullptr, std::memory_order_acq_rel)) {
     nic->engine_.abandon_link();
     softnic_disown_files();
-    trace::reopen();
   }
+  trace::reopen();
   creation().unlock();
 }
 

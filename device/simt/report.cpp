@@ -8,9 +8,13 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
+#include <system_error>
 #include <thread>
 
+#include "chime/abi/signals_held.h"
 #include "chime/device/simt/block.hpp"
+#include "chime/device/simt/grid.hpp"
 #include "chime/device/simt/worker.hpp"
 
 namespace chime::simt {
@@ -19,7 +23,7 @@ namespace {
 
 constexpr unsigned kMaxLines = 40;
 
-std::atomic<void (*)()> trap_teller{nullptr};
+std::atomic<void (*)(int) noexcept> trap_teller{nullptr};
 
 // Text that is written in one piece: blocks on other OS threads, and other processes, may be
 // talking too. Needs no heap, so that a signal handler can fill it.
@@ -128,6 +132,19 @@ void add_states(Text& text, const Block& block) {
   add_waiters(text, block);
 }
 
+// The teller has a stack of its own: a kernel thread's is too small for words.
+void tell_of_trap(const Thread& thread) {
+  const auto tell = trap_teller.load(std::memory_order_relaxed);
+  if (!tell) return;
+  const int pe = static_cast<const Block*>(thread.block)->launch()->pe;
+  try {
+    const abi::SignalsHeld here;
+    std::thread(tell, pe).join();
+  } catch (const std::system_error&) {
+    // No thread can be had: then the trap's own words must do.
+  }
+}
+
 }  // namespace
 
 int begin_report() {
@@ -167,13 +184,14 @@ void kernel_fault(const Thread& thread, const char* format, ...) {
   say_and_abort(text);
 }
 
-void set_trap_teller(void (*tell)()) { trap_teller.store(tell, std::memory_order_relaxed); }
+void set_trap_teller(void (*tell)(int pe) noexcept) {
+  trap_teller.store(tell, std::memory_order_relaxed);
+}
 
-// The teller has a stack of its own: a kernel thread's is too small for words. Others who come here
-// meanwhile wait in begin_report.
+// Who traps meanwhile waits here, so that the process does not end before the cause is told.
 void report_trap(const Thread& thread, const char* why) {
-  void (*const tell)() = trap_teller.load(std::memory_order_relaxed);
-  if (begin_report() == 1 && tell) std::thread(tell).join();
+  static std::once_flag told;
+  std::call_once(told, tell_of_trap, thread);
   kernel_fault(thread, "trap: %s", why);
 }
 

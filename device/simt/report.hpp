@@ -25,9 +25,9 @@ int begin_report();
 [[noreturn]] void kernel_fault(const Thread& thread, const char* format, ...)
     __attribute__((format(printf, 2, 3)));
 
-// `tell` is called before a kernel's trap ends the process, on an OS thread of its own: it says
-// what it knows of the cause.
-void set_trap_teller(void (*tell)());
+// `tell` is called before the trap of a kernel of `pe` ends the process, on an OS thread of its
+// own: it says what it knows of the cause, and throws nothing.
+void set_trap_teller(void (*tell)(int pe) noexcept);
 
 // The trap of `thread`.
 [[noreturn]] void report_trap(const Thread& thread, const char* why);

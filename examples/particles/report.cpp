@@ -37,15 +37,14 @@ std::int64_t host_syncs(const Options& options, const Costs& costs) {
 }
 
 std::string path_of(const Options& options, const Costs& costs) {
-  const bool all_mapped = costs.mapped_neighbours == kDirections - 1;
   if (options.halo == HaloMode::kHost) return "packed on the device, staged through the host";
   if (options.halo == HaloMode::kStream) return "packed on the device, put_signal on the stream";
-  return all_mapped ? "stored into mapped neighbours by the computing kernel"
-                    : fmt::format(
-                          "by the computing kernel: stored in {} of 26 directions (mapped "
-                          "neighbours and this "
-                          "PE itself), put_signal in the others",
-                          costs.mapped_neighbours);
+  if (costs.stored_directions == kDirections - 1)
+    return "stored into mapped neighbours by the computing kernel";
+  return fmt::format(
+      "by the computing kernel: stored in {} of 26 directions (mapped neighbours and this PE "
+      "itself), put_signal in the others",
+      costs.stored_directions);
 }
 
 nlohmann::json json_of(const Difference& d) { return {{"max", d.max}, {"rms", d.rms}}; }

@@ -271,7 +271,7 @@ Costs PeSimulation<Real>::costs() {
   for (const Ledger& ledger : ledgers) costs.halo_bytes += ledger.halo_bytes;
   for (int d = 0; d < kDirections; ++d) {
     if (d != kHome)
-      costs.mapped_neighbours +=
+      costs.stored_directions +=
           chime_ptr(memory_.view.board, memory_.view.neighbour[d]) != nullptr;
   }
   chime_barrier_all();

@@ -18,7 +18,7 @@ struct Costs {
   std::int64_t halo_bytes = 0;  // all PEs; between different PEs
   double seconds = 0;           // this PE, in steps and rebuilds
   double rebuild_seconds = 0;
-  int mapped_neighbours = 0;  // of this PE's 26 directions, how many are mapped
+  int stored_directions = 0;  // of 26: towards mapped neighbours and the PE itself
 };
 
 class Simulation {

@@ -24,7 +24,8 @@
 // leads to are recorded (the first one is kept) and reported by the PE's next host call and by
 // chime_finalize. CHIME_ON_ERROR says what the calling thread does then: exit (default) ends the
 // thread, so that nothing is computed from data that never came; return goes on, the operation
-// having had no effect and results being zero; trap ends the kernel. After exit the kernel's other
+// having had no effect and results being zero; trap ends the kernel, and on the CPU device the
+// process, which first tells the cause. After exit the kernel's other
 // threads end too: on the CPU where they next pause, poll or meet others; on a GPU only in
 // exec::sync_grid, when a block waits there for one that may never come. Until then they run on,
 // also over data that never came. Either way the kernel completes, and its results mean nothing:

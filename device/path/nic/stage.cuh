@@ -17,6 +17,7 @@
 #include "chime/device/path/nic/queue.cuh"
 #include "chime/device/path/nic/submit.cuh"
 #include "chime/device/path/nic/transfer.cuh"
+#include "chime/device/wait.cuh"
 
 namespace chime::nic {
 namespace detail {
@@ -65,17 +66,18 @@ CHIME_DEVICE std::uint32_t take_slot(Domain domain, const NicQueue& queue) {
   Wait wait = wait_for_word(domain, queue, staging.busy, abi::kNicSlotFree);
   wait.pe = -1;
   std::uint32_t slot = kNoSlot;
-  const auto turns = [&] {
+  const auto taken_so_far = [&] {
     return exec::ld<Order::kRelaxed, Scope::kDevice>(times_taken(staging));
   };
   std::uint64_t before = 0;
   WaitResult result;
   do {
-    before = turns();
+    before = taken_so_far();
     result = spin_until(domain.ctx, wait, [&] {
       return (slot = try_take_slot(domain)) != kNoSlot || is_stopped(queue);
     });
-  } while (result.status == CHIMEX_ERR_TIMEOUT && turns() != before);
+  } while (result.status == CHIMEX_ERR_TIMEOUT && taken_so_far() != before &&
+           !chime::detail::abort_is_raised(domain.ctx));
   if (!result.ok()) record_wait(domain.ctx, wait, result, staging.slots);
   return slot;
 }

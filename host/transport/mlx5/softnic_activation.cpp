@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 
 #include "host/error.hpp"
 #include "softnic/softnic.h"
@@ -22,7 +23,7 @@ namespace fs = std::filesystem;
 
 // The file that this function is in: libchime.so, or a program that holds its objects. The loader
 // knows a program by the name that it was called by, which is no path where PATH led to it.
-fs::path own_file() {
+std::optional<fs::path> own_file() {
   Dl_info here{};
   link_map* loaded = nullptr;
   ::dladdr1(reinterpret_cast<void*>(&activate_softnic), &here, reinterpret_cast<void**>(&loaded),
@@ -30,12 +31,14 @@ fs::path own_file() {
   const bool is_library = loaded && loaded->l_name && *loaded->l_name;
   std::error_code error;
   const fs::path file = fs::canonical(is_library ? loaded->l_name : "/proc/self/exe", error);
-  return error ? fs::path("./unknown") : file;
+  return error ? std::nullopt : std::optional(file);
 }
 
 fs::path find_library(const std::string& wanted) {
   if (!wanted.empty()) return wanted;
-  const fs::path file = own_file(), here = file.parent_path();
+  const std::optional<fs::path> file = own_file();
+  if (!file) refuse("this program's own file cannot be found; set CHIME_SOFTNIC_LIBRARY");
+  const fs::path here = file->parent_path();
   // Seen from libchime.so in an install prefix and in the build tree; from tools, which carry its
   // objects, in both.
   for (const char* place : {"libsoftnic.so", "../softnic/libsoftnic.so", "../lib/libsoftnic.so",
@@ -44,7 +47,7 @@ fs::path find_library(const std::string& wanted) {
   refuse(
       fmt::format("libsoftnic.so is not beside {} ({}); build the target softnic, or set "
                   "CHIME_SOFTNIC_LIBRARY to where it is",
-                  file.filename().string(), here.string()));
+                  file->filename().string(), here.string()));
 }
 
 // The library's functions. It is loaded when it is asked for, and never unloaded.

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include "guardian.hpp"
 #include "processes.hpp"
@@ -75,8 +76,7 @@ int Job::run() {
     while (is_anyone_running()) {
       wait_for_work();
       take_signals();
-      take_aborts();
-      reap_pes();
+      take_ends();
       check_clock();
       check_answers();
       check_output();
@@ -191,36 +191,43 @@ void Job::end_without_guardian() {
   kill_pes();
 }
 
-void Job::take_aborts() {
-  eventfd_t count;
-  eventfd_read(abort_wake_.get(), &count);
-  std::vector<Abort> aborts;
-  {
-    std::lock_guard lock(abort_mutex_);
-    aborts.swap(aborts_);
-  }
+// A PE that was killed makes others end, and end the job, within a millisecond, and the system does
+// not tell in which order: of what is seen together, the killed are named first. Aborts are taken
+// before the look at the processes, so that whoever was killed before one was sent is seen with it.
+void Job::take_ends() {
+  const std::vector<Abort> aborts = take_aborts();
+  std::vector<int> ended = reap_pes();
+  const auto others = std::stable_partition(
+      ended.begin(), ended.end(), [this](int pe) { return WIFSIGNALED(*pes_[pe].status()); });
   if (!aborts.empty())  // what they said before comes first
     for (Source& source : sources_) source.read_some();
-  for (const Abort& abort : aborts) {
-    const bool was_said = repeated_.was_said(abort.why);
-    if (was_said && exit_code_) continue;  // the job ends already, and the user knows why
-    say("PE " + std::to_string(abort.pe) + " ends the job with code " + std::to_string(abort.code) +
-        (was_said ? "" : ": " + abort.why));
-    decide(abort.code & 0xff);
-    end_pes(SIGTERM);
-  }
+  std::for_each(ended.begin(), others, [this](int pe) { note_end(pe); });
+  for (const Abort& abort : aborts) note_abort(abort);
+  std::for_each(others, ended.end(), [this](int pe) { note_end(pe); });
 }
 
-// A PE that was killed makes others end within a millisecond, and the system does not tell in which
-// order children ended: of those seen together, the killed are named first.
-void Job::reap_pes() {
+std::vector<Job::Abort> Job::take_aborts() {
+  eventfd_t count;
+  eventfd_read(abort_wake_.get(), &count);
+  std::lock_guard lock(abort_mutex_);
+  return std::exchange(aborts_, {});
+}
+
+void Job::note_abort(const Abort& abort) {
+  const bool was_said = repeated_.was_said(abort.why);
+  if (was_said && exit_code_) return;  // the job ends already, and the user knows why
+  say("PE " + std::to_string(abort.pe) + " ends the job with code " + std::to_string(abort.code) +
+      (was_said ? "" : ": " + abort.why));
+  decide(abort.code & 0xff);
+  end_pes(SIGTERM);
+}
+
+// Whoever ended before one of a round has ended when the next round looks.
+std::vector<int> Job::reap_pes() {
   std::vector<int> ended;
-  // Whoever ended before one of a round has ended when the next round looks.
   for (auto round = reap_round(); !round.empty(); round = reap_round())
     ended.insert(ended.end(), round.begin(), round.end());
-  std::stable_partition(ended.begin(), ended.end(),
-                        [this](int pe) { return WIFSIGNALED(*pes_[pe].status()); });
-  for (const int pe : ended) note_end(pe);
+  return ended;
 }
 
 std::vector<int> Job::reap_round() {

@@ -46,8 +46,10 @@ class Job {
   void take_signals();
   void take_signal(int signal);
   void end_without_guardian();
-  void take_aborts();
-  void reap_pes();
+  void take_ends();
+  std::vector<Abort> take_aborts();
+  void note_abort(const Abort& abort);
+  std::vector<int> reap_pes();
   std::vector<int> reap_round();
   void note_end(int pe);
   void check_clock();

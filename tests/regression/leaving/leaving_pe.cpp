@@ -1,14 +1,17 @@
 // A PE that leaves its job, or tries to join it, in the way named on its command line.
 // leaving_test.py starts jobs of these and reads what they say.
 #include <chime/chime.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <string>
+#include <thread>
 
 namespace exec = chime::exec;
 
@@ -124,6 +127,23 @@ void exits_with_3_and_stays_a_while() {
   if (chime_my_pe() == 1) exit(3);
   chime_barrier_all();
 }
+// The launcher's thread that looks at processes comes late to a processor, the one that hears of
+// the abort does not.
+void exits_when_its_mate_is_killed() {
+  chime_init();
+  for (int i = 0; i < 4 && chime_my_pe() == 0; ++i)
+    std::thread([] {
+      for (std::atomic<unsigned> turns = 0;; ++turns) {
+      }
+    }).detach();
+  chime_barrier_all();
+  if (chime_my_pe() == 1) {
+    setpriority(PRIO_PROCESS, static_cast<id_t>(getppid()), 19);
+    raise(SIGKILL);
+  }
+  chime_barrier_all();
+  chime_global_exit(1);
+}
 void exits_with_256() { exits_with(256); }
 void exits_with_minus_512() { exits_with(-512); }
 void exits_with_300() { exits_with(300); }
@@ -154,6 +174,7 @@ const std::map<std::string, void (*)()> kActs = {
     {"leaves_while_a_kernel_writes", leaves_while_a_kernel_writes},
     {"leaves_while_a_kernel_ends", leaves_while_a_kernel_ends},
     {"exits_with_3_and_stays_a_while", exits_with_3_and_stays_a_while},
+    {"exits_when_its_mate_is_killed", exits_when_its_mate_is_killed},
     {"exits_with_256", exits_with_256},
     {"exits_with_minus_512", exits_with_minus_512},
     {"exits_with_300", exits_with_300},

@@ -85,6 +85,12 @@ class Leaving(unittest.TestCase):
         self.assertEqual(code, 3, out)
 
 
+    def test_the_exit_code_is_that_of_a_killed_pe(self):
+        # 1, of the PE that gave up without it: its abort was looked at before the processes.
+        code, out = job(2, "exits_when_its_mate_is_killed", CHIME_ON_ERROR="return")
+        self.assertEqual(code, 128 + signal.SIGKILL, out)
+
+
 class Joining(unittest.TestCase):
     def test_a_failed_init_can_be_repeated(self):
         # "PE 0 is in the job already": its first connection was kept until the second one stood.

@@ -4,18 +4,21 @@
 
 #include <atomic>
 #include <chrono>
-#include <thread>
 
 #include "host/abort.hpp"
 #include "host/mapped.hpp"
 #include "host/nic_fault.hpp"
 #include "host/operation_name.hpp"
+#include "host/wait.hpp"
 
 namespace chime::host {
 namespace {
 
 constexpr std::uint32_t kClear = 0;
 constexpr std::uint32_t kPublished = 2;
+
+// For a thread that is writing the record, on a busy machine.
+constexpr std::chrono::milliseconds kRecordTime{100};
 
 std::uint32_t state_of(const abi::ErrorRecord& record) {
   // Pairs with the release in device/fail.cuh: the record's other fields are whole.
@@ -159,8 +162,9 @@ std::optional<AsyncError> find_recorded_error(const Runtime& runtime) {
     const std::uint32_t state = state_of(record);
     return state != kClear && state != kPublished;
   };
-  for (int looks = 0; looks < 100 && is_half_written(); ++looks)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  Backoff backoff;
+  const auto end = std::chrono::steady_clock::now() + kRecordTime;
+  while (is_half_written() && std::chrono::steady_clock::now() < end) backoff.pause();
   if (state_of(record) != kPublished) return std::nullopt;
   return describe(runtime, record);
 }

@@ -84,7 +84,6 @@ class Leaving(unittest.TestCase):
         code, out = job(2, "exits_with_3_and_stays_a_while")
         self.assertEqual(code, 3, out)
 
-
     def test_the_exit_code_is_that_of_a_killed_pe(self):
         # 1, of the PE that gave up without it: its abort was looked at before the processes.
         code, out = job(2, "exits_when_its_mate_is_killed", CHIME_ON_ERROR="return")

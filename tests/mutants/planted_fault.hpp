@@ -1,0 +1,17 @@
+// Which planted fault is in force: variable CHIME_PLANTED_FAULT, its number in the copy; 0 or nothing is none.
+// Included before anything else in what run_mutants.py compiles, and nowhere else.
+#pragma once
+
+#include <cstdlib>
+
+namespace chime_planted {
+
+inline const int kChosen = [] {
+  const char* const number = std::getenv("CHIME_PLANTED_FAULT");
+  return number == nullptr ? 0 : std::atoi(number);
+}();
+
+// What a compiler computes has no fault.
+constexpr bool is(int fault) { return !__builtin_is_constant_evaluated() && kChosen == fault; }
+
+}  // namespace chime_planted

@@ -1,5 +1,6 @@
 #!/bin/bash
-# arrows.sh <source folder> <views> <compiler>: an include along the arrows compiles, one against them does not.
+# arrows.sh <source folder> <views> <compiler>: an include along the arrows is found, with all that it
+# includes, and one against them is not.
 # <views> has a line for each folder: its name and the include directories that the build gives its sources.
 set -u
 cd "$1" || exit 1
@@ -29,10 +30,10 @@ declare -A may=(
 )
 
 # The file lies in the build folder: beside the headers, quotes would find them without any arrow.
-compiles() {  # <include directories> <header>
+finds() {  # <include directories> <header>
   echo "#include \"$2\"" >"$views.cpp"
   # shellcheck disable=SC2086
-  "$compiler" -std=c++20 -fsyntax-only $1 "$views.cpp" 2>"$views.errors"
+  "$compiler" -std=c++20 -E -o /dev/null $1 "$views.cpp" 2>"$views.errors"
 }
 
 while read -r from directories; do
@@ -42,15 +43,15 @@ while read -r from directories; do
     [ -n "$header" ] || { echo "$to has no header to try"; status=1; continue; }
     wanted=no got=no
     [[ " ${may[$from]} " == *" $to "* ]] && wanted=yes
-    compiles "$flags" "$header" && got=yes
+    finds "$flags" "$header" && got=yes
     tried=$((tried + 1))
     [ "$wanted" = "$got" ] && continue
     status=1
     if [ "$wanted" = yes ]; then
-      echo "$from may include $to, but \"$header\" does not compile there:"
+      echo "$from may include $to, but \"$header\" is not found there:"
       head -n 3 "$views.errors"
     else
-      echo "$from may not include $to, but \"$header\" compiles there"
+      echo "$from may not include $to, but \"$header\" is found there"
     fi
   done
 done <"$views"

@@ -19,7 +19,7 @@ std::uint64_t add_by_fields(std::uint64_t a, std::uint64_t b, std::uint64_t boun
     while (last + 1 < bits && !(boundaries >> last & 1)) ++last;
     const unsigned width = last - first + 1;
     const std::uint64_t field = width == 64 ? ~0ull : (1ull << width) - 1;
-    sum |= ((a >> first & field) + (b >> first & field) & field) << first;
+    sum |= (((a >> first & field) + (b >> first & field)) & field) << first;
     first = last + 1;
   }
   return sum;

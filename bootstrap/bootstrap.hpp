@@ -72,7 +72,9 @@ class Bootstrap {
   virtual Bytes lookup(int pe, std::string_view key, Deadline deadline) = 0;
 
   // Returns when all PEs have entered. Throws at `deadline`, and when a PE is known to be gone.
-  // A barrier that threw has broken the job: later ones throw too.
+  // It returns on all PEs or throws on all, also where the last comes when another's time is over.
+  // A barrier that threw has broken the job: later ones throw too, at once on a PE that knows of
+  // it.
   virtual void barrier(Deadline deadline) = 0;
 
   // Ends the job: asks the launcher to end the other PEs with `code`. Returns; the caller exits by

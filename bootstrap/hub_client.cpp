@@ -19,11 +19,17 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kExplainTimeout{1000};
 constexpr std::chrono::seconds kSendTimeout{10};
+constexpr std::chrono::seconds kGiveUpTimeout{10};  // for the hub's word on a barrier given up
 constexpr int kExitWithHub = 1;
 
 int milliseconds_until(Deadline deadline) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
   return static_cast<int>(std::clamp<long long>(left, 0, INT_MAX));
+}
+
+std::string milliseconds_since(Clock::time_point begin) {
+  return std::to_string(
+      std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin).count());
 }
 
 std::string words(const Bytes& bytes) {
@@ -151,13 +157,30 @@ void HubClient::barrier(Deadline deadline) {
       throw BootstrapError("barrier: an earlier barrier of this PE has failed");
   }
   try {
-    request(
-        Message::kBarrier, [](MessageWriter&) {}, deadline, "barrier");
+    enter_barrier(deadline);
   } catch (const BootstrapError&) {
     std::lock_guard lock(mutex_);
     is_barrier_broken_ = true;
     throw;
   }
+}
+
+// At the deadline the hub decides: it may have let all go while this PE's word was on its way.
+void HubClient::enter_barrier(Deadline deadline) const {
+  const auto begin = Clock::now();
+  const auto id = post(
+      Message::kBarrier, [](MessageWriter&) {}, "barrier");
+  auto answer = look_for(id, deadline);
+  if (answer.outcome == Outcome::kNone) {
+    const auto waited = "barrier: waited " + milliseconds_since(begin) + " ms; ";
+    send(MessageWriter(Message::kGiveUp).put(id).take());
+    answer = wait_for(id, Clock::now() + kGiveUpTimeout);
+    if (answer.outcome == Outcome::kNone)
+      throw BootstrapError(waited + options_.hub_name + " does not answer", CHIMEX_ERR_TIMEOUT);
+    if (answer.outcome == Outcome::kFailed)
+      throw BootstrapError(waited + words(answer.content), CHIMEX_ERR_TIMEOUT);
+  }
+  content_of(std::move(answer), "barrier");
 }
 
 void HubClient::abort(int code, std::string_view why) noexcept {
@@ -176,6 +199,17 @@ template <class Write>
 Bytes HubClient::request(Message type, Write write, Deadline deadline,
                          const std::string& what) const {
   const auto begin = Clock::now();
+  const auto id = post(type, write, what);
+  auto answer = wait_for(id, deadline);
+  if (answer.outcome == Outcome::kNone)
+    throw BootstrapError(what + ": waited " + milliseconds_since(begin) + " ms; " + ask_why(id),
+                         CHIMEX_ERR_TIMEOUT);
+  return content_of(std::move(answer), what);
+}
+
+// Sends a request. The id by which its answer is found.
+template <class Write>
+std::uint32_t HubClient::post(Message type, Write write, const std::string& what) const {
   const auto id = open_request();
   MessageWriter message(type);
   message.put(id);
@@ -185,13 +219,10 @@ Bytes HubClient::request(Message type, Write write, Deadline deadline,
   } catch (const BootstrapError& e) {
     throw BootstrapError(what + ": " + e.what());
   }
-  auto answer = wait_for(id, deadline);
-  if (answer.outcome == Outcome::kNone) {
-    const auto waited =
-        std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin).count();
-    throw BootstrapError(what + ": waited " + std::to_string(waited) + " ms; " + ask_why(id),
-                         CHIMEX_ERR_TIMEOUT);
-  }
+  return id;
+}
+
+Bytes HubClient::content_of(Answer answer, const std::string& what) const {
   // The hub tells of a loss before it fails what waited for it.
   if (answer.outcome == Outcome::kFailed)
     throw BootstrapError(what + ": " + words(answer.content),
@@ -208,11 +239,19 @@ std::uint32_t HubClient::open_request() const {
 // kNone at the deadline. The request is forgotten: an answer that comes later has no one to hear
 // it.
 HubClient::Answer HubClient::wait_for(std::uint32_t id, Deadline deadline) const {
+  auto answer = look_for(id, deadline);
+  std::lock_guard lock(mutex_);
+  requests_.erase(id);
+  return answer;
+}
+
+// The same, and the request stays if there is no answer.
+HubClient::Answer HubClient::look_for(std::uint32_t id, Deadline deadline) const {
   std::unique_lock lock(mutex_);
   answered_.wait_until(lock, deadline,
                        [&] { return requests_[id].outcome != Outcome::kNone || is_hub_gone_; });
-  auto answer = std::move(requests_[id]);
-  requests_.erase(id);
+  auto answer = requests_[id];
+  if (answer.outcome != Outcome::kNone) requests_.erase(id);
   if (answer.outcome == Outcome::kNone && is_hub_gone_) {
     const auto why = options_.hub_name + " is gone";
     const auto content = std::as_bytes(std::span(why));

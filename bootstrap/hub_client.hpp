@@ -66,8 +66,13 @@ class HubClient final : public Bootstrap {
   // One request on its way. `write` adds its fields; `what` names it in errors.
   template <class Write>
   Bytes request(Message type, Write write, Deadline deadline, const std::string& what) const;
+  template <class Write>
+  std::uint32_t post(Message type, Write write, const std::string& what) const;
   std::uint32_t open_request() const;
+  Answer look_for(std::uint32_t id, Deadline deadline) const;
   Answer wait_for(std::uint32_t id, Deadline deadline) const;
+  Bytes content_of(Answer answer, const std::string& what) const;
+  void enter_barrier(Deadline deadline) const;
   std::string ask_why(std::uint32_t id) const;
 
   void introduce(Deadline deadline);

@@ -63,6 +63,8 @@ void HubSession::handle(int pe, MessageReader& message) {
       return look_up(pe, id, message);
     case Message::kBarrier:
       return enter_barrier(pe, id);
+    case Message::kGiveUp:
+      return give_up_barrier(pe, id);
     case Message::kNodePeers:
       return find_node_peers(pe, id);
     case Message::kExplain: {
@@ -97,6 +99,18 @@ void HubSession::look_up(int pe, std::uint32_t id, MessageReader& message) {
 
 void HubSession::enter_barrier(int pe, std::uint32_t id) {
   waiting_.push_back({pe, id, Message::kBarrier});
+  release_barrier_if_full();
+}
+
+// If it is answered already, all have entered, and the answer is on its way.
+void HubSession::give_up_barrier(int pe, std::uint32_t id) {
+  const auto is_it = [&](const Request& r) {
+    return r.kind == Message::kBarrier && r.from == pe && r.id == id;
+  };
+  if (std::none_of(waiting_.begin(), waiting_.end(), is_it)) return;
+  const auto who_is_missing = explain(pe, id);
+  broken_barrier_ = "PE " + std::to_string(pe) + " gave up a barrier that " + who_is_missing;
+  settle(is_it, [&](const Request& r) { fail(r, who_is_missing); });
   release_barrier_if_full();
 }
 
@@ -139,8 +153,14 @@ void HubSession::release_barrier_if_full() {
   const auto entered = std::count_if(waiting_.begin(), waiting_.end(), is_barrier);
   if (entered == static_cast<std::ptrdiff_t>(members_.size()))
     settle(is_barrier, [&](const Request& r) { reply(r); });
-  else if (first_gone() >= 0)
-    settle(is_barrier, [&](const Request& r) { fail(r, describe(first_gone())); });
+  else if (const auto why = why_barrier_fails(); !why.empty())
+    settle(is_barrier, [&](const Request& r) { fail(r, why); });
+}
+
+// Empty if it may still become full.
+std::string HubSession::why_barrier_fails() const {
+  if (!broken_barrier_.empty()) return broken_barrier_;
+  return first_gone() >= 0 ? describe(first_gone()) : "";
 }
 
 void HubSession::answer_node_peers_if_known() {

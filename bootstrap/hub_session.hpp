@@ -49,6 +49,7 @@ class HubSession {
   void publish(int pe, std::uint32_t id, MessageReader& message);
   void look_up(int pe, std::uint32_t id, MessageReader& message);
   void enter_barrier(int pe, std::uint32_t id);
+  void give_up_barrier(int pe, std::uint32_t id);
   void find_node_peers(int pe, std::uint32_t id);
 
   void reply(const Request& to, std::span<const std::byte> content = {});
@@ -68,6 +69,7 @@ class HubSession {
   int first_gone() const;
   int first_absent() const;
   std::string describe(int pe) const;
+  std::string why_barrier_fails() const;
   std::string explain(int from, std::uint32_t id) const;
   // "PEs 1, 3 and 4" of those for which `is_meant` holds.
   template <class Question>
@@ -75,6 +77,7 @@ class HubSession {
 
   std::vector<Member> members_;
   int gave_up_ = -1;  // the first PE that left before all had joined: this session will never be
+  std::string broken_barrier_;  // who gave one up, and whom it waited for: none is full again
   Send send_;
   std::vector<Request> waiting_;
 };

@@ -46,6 +46,7 @@ constexpr int kGetSeconds =
     1;  // PMIx counts in seconds; short, so that news of a death is seen in between
 constexpr auto kNewsGrace = 1s;
 constexpr char kSecretKey[] = "chime.secret";
+constexpr char kBrokenKey[] = "chime.barrier_broken";
 
 class PmixBootstrap final : public Bootstrap {
  public:
@@ -91,6 +92,9 @@ class PmixBootstrap final : public Bootstrap {
   }
   Bytes find(int pe, std::string_view key, Deadline deadline) const;
   std::string list_gone(Deadline deadline) const;
+  void enter_barrier(Deadline deadline);
+  void tell_that_it_is_broken() noexcept;
+  void throw_if_another_gave_up() const;
   pmix_status_t ask(int pe, const std::string& key, bool may_wait, PmixValue& value) const;
 
   PmixClient& client_;
@@ -160,15 +164,45 @@ Bytes PmixBootstrap::find(int pe, std::string_view key, Deadline deadline) const
   }
 }
 
+// The server ends a fence for all that are in it, or for none: a PE that comes after its end begins
+// another, which nobody else enters any more.
 void PmixBootstrap::barrier(Deadline deadline) {
   if (is_barrier_broken_) throw BootstrapError("barrier: an earlier barrier of this PE has failed");
+  try {
+    throw_if_another_gave_up();
+    enter_barrier(deadline);
+  } catch (const BootstrapError&) {
+    is_barrier_broken_ = true;
+    tell_that_it_is_broken();
+    throw;
+  }
+}
+
+void PmixBootstrap::tell_that_it_is_broken() noexcept {
+  try {
+    publish(kBrokenKey, {});
+  } catch (const std::exception&) {
+    // Then others hear of it when their own time is over.
+  }
+}
+
+// PE 0 speaks for all that were in the fence, and PE 1 where PE 0 is the one that was late: one
+// question, and where both were late a second wait until the deadline.
+void PmixBootstrap::throw_if_another_gave_up() const {
+  const int speaker = rank() == 0 ? 1 : 0;
+  PmixValue value;
+  if (size() == 1 || ask(speaker, full_key(kBrokenKey), false, value) != PMIX_SUCCESS) return;
+  throw BootstrapError("barrier: PE " + std::to_string(speaker) + " gave up an earlier one",
+                       CHIMEX_ERR_TIMEOUT);
+}
+
+void PmixBootstrap::enter_barrier(Deadline deadline) {
   const auto left = std::chrono::ceil<std::chrono::seconds>(deadline - Clock::now()).count();
   const pmix_info_t how[] = {
       pmix_flag(PMIX_COLLECT_DATA),
       pmix_seconds(PMIX_TIMEOUT, static_cast<int>(std::clamp<long long>(left, 1, INT_MAX)))};
   const auto status = client_.library().fence(nullptr, 0, how, 2);
   if (status == PMIX_SUCCESS) return;
-  is_barrier_broken_ = true;
   if (status == PMIX_ERR_TIMEOUT)
     throw BootstrapError("barrier: not all PEs have entered in time" + list_gone(Clock::now()),
                          CHIMEX_ERR_TIMEOUT);

@@ -24,7 +24,7 @@ namespace chime::bootstrap {
 
 static_assert(std::endian::native == std::endian::little, "the wire format is the memory's");
 
-inline constexpr std::uint32_t kWireVersion = 2;
+inline constexpr std::uint32_t kWireVersion = 3;
 inline constexpr std::size_t kMaxMessageBytes = kMaxValueBytes + 4096;
 inline constexpr std::size_t kMaxHelloBytes =
     512;  // before it has proved the token, a peer may send no more
@@ -41,6 +41,7 @@ enum class Message : std::uint8_t {
   kBarrier = 12,    // -                          -> empty reply, when all PEs have entered
   kNodePeers = 13,  // -                          -> i32 each, when all PEs have joined
   kExplain = 14,    // u32 id of a request        -> why it has no reply yet, in words
+  kGiveUp = 15,     // - ; id: of a kBarrier     -> its answer: failed, unless all have entered
   // answers: u32 id, then
   kReply = 20,   // bytes
   kFailed = 21,  // why

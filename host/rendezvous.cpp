@@ -4,8 +4,10 @@
 
 #include <atomic>
 #include <cstring>
+#include <optional>
 #include <span>
 
+#include "host/abort.hpp"
 #include "host/error.hpp"
 #include "host/wait.hpp"
 
@@ -21,21 +23,38 @@ void check_same(int pe, const CollectiveCall& its, int other_pe, const Collectiv
                   pe, describe(its), other_pe, describe(others)));
 }
 
+// Why calls fail that come after one that has not met.
+std::string why_none_succeeds(const std::string& first_failure) {
+  return "no collective call succeeds any more, because one has failed: " + first_failure;
+}
+
 // All PEs see each other's control page: post mine, read theirs.
+//
+// A call is settled by one compare-and-swap on PE 0's verdict: to "met" by whoever sees that all
+// have posted it, or to "given up" by whoever stops waiting. So all PEs leave a call in the same
+// way, also where the last comes at the moment at which another's time is over.
 class MappedRendezvous final : public Rendezvous {
  public:
   MappedRendezvous(const P2pTransport& p2p, int my_pe, int n_pes, std::uint64_t timeout_ns)
       : p2p_(p2p), my_pe_(my_pe), n_pes_(n_pes), timeout_ns_(timeout_ns) {}
 
   void meet(const CollectiveCall& call) override {
+    throw_if_given_up();
     ++sequence_;
     post(call);
-    for (int pe = 0; pe < n_pes_; ++pe) wait_for(pe, call);
+    try {
+      wait_until_settled(call);
+    } catch (const Error& error) {
+      if (give_up(error)) throw;
+    }
+    throw_if_given_up();
     // Everyone compares with PE 0, so that everyone finds the same difference, or none.
     for (int pe = 1; pe < n_pes_; ++pe) check_same(0, read(0), pe, read(pe));
   }
 
  private:
+  static constexpr int kPeBits = 24;
+
   CollectiveSlot& slot(int pe) const { return control(pe).collective[sequence_ % 2]; }
   ControlBlock& control(int pe) const { return *reinterpret_cast<ControlBlock*>(p2p_.control(pe)); }
 
@@ -44,15 +63,56 @@ class MappedRendezvous final : public Rendezvous {
     mine.kind = static_cast<std::uint64_t>(call.kind);
     mine.first = call.first;
     mine.second = call.second;
-    // Publishes the call, and all that this PE did before: pairs with the acquire in wait_for.
+    // Publishes the call, and all that this PE did before: pairs with the acquire in has_posted.
     std::atomic_ref(mine.sequence).store(sequence_, std::memory_order_release);
   }
 
-  void wait_for(int pe, const CollectiveCall& call) {
-    std::atomic_ref theirs(slot(pe).sequence);
-    wait_until([&] { return theirs.load(std::memory_order_acquire) == sequence_; },
-               control(my_pe_).abort, timeout_ns_,
-               [&] { return fmt::format("PE {} to call {}", pe, describe(call)); });
+  bool has_posted(int pe) const {
+    return std::atomic_ref(slot(pe).sequence).load(std::memory_order_acquire) == sequence_;
+  }
+
+  // By another PE, or by this one once it sees that all have come.
+  void wait_until_settled(const CollectiveCall& call) {
+    int awaited = 0;
+    const auto is_settled = [&] {
+      while (awaited < n_pes_ && has_posted(awaited)) ++awaited;
+      if (awaited == n_pes_) settle(0);
+      return verdict() != met(sequence_ - 1);
+    };
+    wait_until(is_settled, control(my_pe_).abort, timeout_ns_,
+               [&] { return fmt::format("PE {} to call {}", awaited, describe(call)); });
+  }
+
+  // This PE stops waiting. False: somebody has settled the call before.
+  bool give_up(const Error& error) {
+    char(&why)[sizeof(Verdict::why_given_up)] = control(my_pe_).verdict.why_given_up;
+    *fmt::format_to_n(why, sizeof(why) - 1, "{}", error.message()).out = '\0';
+    return settle(static_cast<std::uint64_t>(my_pe_) + 1);
+  }
+
+  // Release: hands on the calls of all PEs, or why this one gave up; pairs with the acquire in
+  // verdict().
+  bool settle(std::uint64_t how) {
+    std::uint64_t open = met(sequence_ - 1);
+    return std::atomic_ref(control(0).verdict.word)
+        .compare_exchange_strong(open, met(sequence_) | how, std::memory_order_acq_rel);
+  }
+
+  static std::uint64_t met(std::uint64_t sequence) { return sequence << kPeBits; }
+  std::uint64_t verdict() const {
+    return std::atomic_ref(control(0).verdict.word).load(std::memory_order_acquire);
+  }
+
+  void throw_if_given_up() const {
+    const auto by = static_cast<int>(verdict() & ((1u << kPeBits) - 1)) - 1;
+    if (by < 0) return;
+    // If it gave up because the job is aborted, then this PE is on its way to hear of it.
+    if (const auto cause = abort_cause(control(by).abort))
+      raise_abort(control(my_pe_).abort, *cause);
+    throw_if_aborted(control(my_pe_).abort);
+    throw Error(
+        "collective call", CHIMEX_ERR_TIMEOUT,
+        why_none_succeeds(fmt::format("PE {} gave up, {}", by, control(by).verdict.why_given_up)));
   }
 
   CollectiveCall read(int pe) const {
@@ -67,26 +127,40 @@ class MappedRendezvous final : public Rendezvous {
   std::uint64_t sequence_ = 0;
 };
 
-// Some PE is not mapped: cards and barriers of the launcher. Slow, and only set-up needs it.
+// Some PE is not mapped: cards and barriers of the launcher. Slow, and only set-up needs it. All
+// PEs leave a barrier in the same way (bootstrap.hpp), and with it the call.
 class BootstrapRendezvous final : public Rendezvous {
  public:
   BootstrapRendezvous(bootstrap::Bootstrap& bootstrap, std::uint64_t timeout_ns)
       : bootstrap_(bootstrap), timeout_ns_(timeout_ns) {}
 
   void meet(const CollectiveCall& call) override {
-    bootstrap::Deadline deadline = next_deadline();
-    std::string key = fmt::format("chime.call.{}", ++sequence_);
-    bootstrap_.publish(key, std::as_bytes(std::span(&call, 1)));
-    bootstrap_.barrier(deadline);
-    CollectiveCall first = read(0, key, deadline);
-    for (int pe = 1; pe < bootstrap_.size(); ++pe)
-      check_same(0, first, pe, read(pe, key, deadline));
+    if (failed_) throw *failed_;
+    const std::string key = fmt::format("chime.call.{}", ++sequence_);
+    try {
+      bootstrap_.publish(key, std::as_bytes(std::span(&call, 1)));
+      bootstrap_.barrier(next_deadline());
+      compare(key);
+    } catch (const bootstrap::BootstrapError& error) {
+      const std::string why =
+          fmt::format("{}: {}{}", describe(call), error.what(), list_missing(key));
+      failed_.emplace("collective call", error.code(), why_none_succeeds(why));
+      throw Error("", error.code(), why);
+    }
   }
 
  private:
   bootstrap::Deadline next_deadline() const {
     auto bound = timeout_ns_ ? std::chrono::nanoseconds(timeout_ns_) : std::chrono::hours(24 * 365);
     return std::chrono::steady_clock::now() + bound;
+  }
+
+  // With time of its own: the call has met, and each of its cards is there.
+  void compare(const std::string& key) {
+    const bootstrap::Deadline deadline = next_deadline();
+    const CollectiveCall first = read(0, key, deadline);
+    for (int pe = 1; pe < bootstrap_.size(); ++pe)
+      check_same(0, first, pe, read(pe, key, deadline));
   }
 
   CollectiveCall read(int pe, const std::string& key, bootstrap::Deadline deadline) {
@@ -99,9 +173,20 @@ class BootstrapRendezvous final : public Rendezvous {
     return call;
   }
 
+  // "; PE 2 has not called it": the first that has left no card.
+  std::string list_missing(const std::string& key) {
+    for (int pe = 0; pe < bootstrap_.size(); ++pe) try {
+        bootstrap_.lookup(pe, key, std::chrono::steady_clock::now());
+      } catch (const bootstrap::BootstrapError&) {
+        return fmt::format("; PE {} has not called it", pe);
+      }
+    return "";
+  }
+
   bootstrap::Bootstrap& bootstrap_;
   std::uint64_t timeout_ns_;
   std::uint64_t sequence_ = 0;
+  std::optional<Error> failed_;  // what every call throws after one that has not met
 };
 
 bool all_mapped(const P2pTransport& p2p, int n_pes) {

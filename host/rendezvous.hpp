@@ -1,5 +1,7 @@
 // Collective host calls meet here: nobody returns before every PE has made the same call, and a
-// difference is an error on all of them that names both PEs and what each asked for.
+// difference is an error on all of them that names both PEs and what each asked for. A call that
+// one PE gives up has met for nobody, so what calls do, allocate above all, is done on all PEs or
+// on none.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +30,8 @@ class Rendezvous {
  public:
   virtual ~Rendezvous() = default;
   // Collective. Throws Error{MISMATCH} on every PE if any two PEs brought different calls; TIMEOUT
-  // and ABORTED like every wait.
+  // and ABORTED like every wait, then too on every PE, those that come later included. After that
+  // every call throws at once, and names the first that failed.
   virtual void meet(const CollectiveCall& call) = 0;
 };
 

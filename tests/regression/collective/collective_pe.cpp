@@ -1,0 +1,69 @@
+// A PE of a job in which one PE is late for a collective call: later than CHIME_TIMEOUT, or by just
+// that time. It prints what came of each call; collective_test.py compares.
+#define CHIME_HOST_ONLY
+#include <chime/abi/state.h>
+#include <chime/chime.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+void say(int pe, const std::string& text) {
+  const std::string line = "PE " + std::to_string(pe) + " says " + text + "\n";
+  [[maybe_unused]] const auto written = write(STDOUT_FILENO, line.data(), line.size());
+}
+
+std::string place(const void* memory) {
+  if (!memory) return "nothing";
+  const auto* at = static_cast<const std::byte*>(memory);
+  return "heap + " + std::to_string(at - chime::context().heap);
+}
+
+// "first: nothing after 0.5 s: chime_malloc: ..."
+void allocate(const std::string& name, std::size_t bytes) {
+  const auto begin = Clock::now();
+  const std::string got = place(chime_malloc(bytes));
+  const std::chrono::duration<double> took = Clock::now() - begin;
+  say(chime_my_pe(), name + ": " + got + " after " + std::to_string(took.count()) +
+                         " s: " + (got == "nothing" ? chimex_last_error() : ""));
+}
+
+// The last PE is late by `seconds`; then all of them ask for more.
+void is_late(double seconds) {
+  chime_init();
+  allocate("before", 64);
+  if (chime_my_pe() == chime_n_pes() - 1)
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  allocate("first", 64);
+  allocate("second", 128);
+  chime_finalize();
+  say(-1, std::string("left: ") + chimex_last_error());
+}
+
+// Again and again: the last PE comes when the time of the others is just over, or just not.
+void comes_at_the_last_moment(int rounds, double timeout) {
+  for (int round = 0; round < rounds; ++round) {
+    chime_init();
+    const int me = chime_my_pe();
+    const double late = timeout + 0.0005 * (round % 9 - 4);
+    if (me == chime_n_pes() - 1) std::this_thread::sleep_for(std::chrono::duration<double>(late));
+    const std::string got = place(chime_malloc(64));
+    say(me, "round " + std::to_string(round) + ": " + got);
+    chime_finalize();
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 3 && argv[1] == std::string("late")) is_late(std::atof(argv[2]));
+  if (argc == 4 && argv[1] == std::string("race"))
+    comes_at_the_last_moment(std::atoi(argv[2]), std::atof(argv[3]));
+}

@@ -38,6 +38,12 @@ bool is_alive(const ProcessCard& card) {
   return stat && stat->start_time == card.start_time;
 }
 
+// Threads share it. A child of fork() has its parent's, and another start time.
+const Token& nonce_of_this_process() {
+  static const Token nonce = random_token();
+  return nonce;
+}
+
 }  // namespace
 
 ProcessCard card_of_this_process() {
@@ -48,7 +54,15 @@ ProcessCard card_of_this_process() {
   utsname names{};
   uname(&names);
   std::string(names.nodename).copy(card.host, sizeof card.host - 1);
+  card.nonce = nonce_of_this_process();
   return card;
+}
+
+bool is_of_this_process(const ProcessCard& card) {
+  if (card.nonce != nonce_of_this_process()) return false;
+  const ProcessCard mine = card_of_this_process();
+  return card.pid == mine.pid && card.start_time == mine.start_time &&
+         std::strcmp(card.node, mine.node) == 0;
 }
 
 class PeerWatch::Watcher {

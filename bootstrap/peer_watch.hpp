@@ -17,18 +17,24 @@
 #include <vector>
 
 #include "bootstrap/bootstrap.hpp"
+#include "bootstrap/secret.hpp"
 
 namespace chime::bootstrap {
 
-// What tells a PE's process from all others of this machine. Plain bytes: it travels.
+// What tells a PE's process from all others of this machine, and of others. Plain bytes: it
+// travels.
 struct ProcessCard {
   std::int64_t pid = 0;
   std::uint64_t start_time = 0;
   char node[128] = "";  // kernel and process-id space
   char host[65] = "";
+  Token nonce = {};  // drawn by the process: where process-id spaces differ, the rest may be equal
 };
 
 ProcessCard card_of_this_process();
+
+// Whether the caller is a thread of the card's process.
+bool is_of_this_process(const ProcessCard& card);
 
 // A node-mate whose card is here already.
 struct KnownMate {

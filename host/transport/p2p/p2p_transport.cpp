@@ -1,7 +1,6 @@
 #include "host/transport/p2p/p2p_transport.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -73,11 +72,9 @@ void check_same_size(const NodeCard& mine, std::span<const NodeMate> mates) {
                       card->heap_bytes - abi::kHeapReserved));
 }
 
-bool is_of_this_process(const NodeCard& card) { return card.process.pid == ::getpid(); }
-
 std::shared_ptr<DeviceMemory> map_heap(Gpu& gpu, const NodeMate& mate) {
   const NodeCard& card = mate.card;
-  if (is_of_this_process(card))
+  if (is_of_this_process(card.process))
     if (auto shared = process_memory().find(card.heap_address)) {
       gpu.share_mapping(*shared);
       return shared;
@@ -88,7 +85,7 @@ std::shared_ptr<DeviceMemory> map_heap(Gpu& gpu, const NodeMate& mate) {
 
 std::shared_ptr<DeviceMemory> map_control(const NodeMate& mate) {
   const NodeCard& card = mate.card;
-  if (is_of_this_process(card))
+  if (is_of_this_process(card.process))
     if (auto shared = process_memory().find(card.control_address)) return shared;
   return map_memfd(mate.control.get(), card.control_bytes);
 }

@@ -1,0 +1,41 @@
+"""Two PEs in process-id spaces of their own (containers) under one launcher: own_heap_for_a_peers_test.py <setup_pe>.
+
+Both had process id 1 and, loaded alike, the same addresses. Each took the other for a thread of its own process, and the
+other's heap for its own: puts came back to their caller. Exit code 77: spaces cannot be made here, or no mpirun."""
+import os
+import shutil
+import subprocess
+import sys
+
+OWN_SPACE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+SAME_ADDRESSES = ["setarch", "-R"]
+
+
+def skip(why):
+    print("skipped:", why)
+    sys.exit(77)
+
+
+def try_to_run(command):
+    try:
+        return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    except OSError as error:
+        return subprocess.CompletedProcess(command, 1, stdout=str(error))
+
+
+if not shutil.which("mpirun"):
+    skip("mpirun is not installed (Debian: openmpi-bin)")
+probe = try_to_run(SAME_ADDRESSES + OWN_SPACE + ["true"])
+if probe.returncode != 0:
+    skip("process-id spaces of their own take root and unshare: " + probe.stdout.strip())
+
+launcher = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--timeout", "60", "-n", "2"]
+# What tells nodes apart is the launcher's, which knows of one: so each is the other's node mate.
+done = subprocess.run(launcher + SAME_ADDRESSES + OWN_SPACE + [sys.argv[1], "exchanges_words"], text=True, timeout=90,
+                      env=dict(os.environ, CHIME_P2P="auto"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                      stderr=subprocess.STDOUT)
+print(done.stdout)
+assert done.returncode == 0, done.returncode
+for pe in (0, 1):
+    # The word of each PE is its number plus 1, and all PEs write theirs into every heap.
+    assert f"PE {pe} says sees 1 2 at" in done.stdout, f"PE {pe} does not have both words"

@@ -1,0 +1,52 @@
+// Which process a card is of: never another one's, however much of the two is equal.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "bootstrap/peer_watch.hpp"
+
+namespace chime::bootstrap {
+namespace {
+
+TEST(ProcessCard, IsOfThisProcessInEachOfItsThreads) {
+  const ProcessCard card = card_of_this_process();
+  EXPECT_TRUE(is_of_this_process(card));
+  bool in_a_thread = false;
+  std::thread([&] {
+    in_a_thread = is_of_this_process(card) && is_of_this_process(card_of_this_process());
+  }).join();
+  EXPECT_TRUE(in_a_thread);
+}
+
+// As in process-id spaces of their own (containers): the same number, and even the same start time.
+TEST(ProcessCard, OfAnEqualNumberElsewhereIsNotOfThisProcess) {
+  ProcessCard other = card_of_this_process();
+  other.nonce = random_token();
+  EXPECT_FALSE(is_of_this_process(other));
+}
+
+TEST(ProcessCard, WithAnythingElseIsNotOfThisProcess) {
+  ProcessCard other = card_of_this_process();
+  ++other.start_time;
+  EXPECT_FALSE(is_of_this_process(other));
+  other = card_of_this_process();
+  ++other.pid;
+  EXPECT_FALSE(is_of_this_process(other));
+  other = card_of_this_process();
+  other.node[0] ^= 1;
+  EXPECT_FALSE(is_of_this_process(other));
+}
+
+TEST(ProcessCard, OfAParentIsNotOfItsForkedChild) {
+  const ProcessCard parents = card_of_this_process();
+  const pid_t child = fork();
+  if (child == 0) _exit(is_of_this_process(parents) ? 1 : 0);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+}  // namespace
+}  // namespace chime::bootstrap

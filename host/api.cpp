@@ -53,26 +53,44 @@ Settings settings_of_new_pe() {
   return settings;
 }
 
-void init_with_launcher(DeviceStageTime when) {
-  if (current_slot()) return;
+// A failure is what later calls are told.
+template <class Join>
+void attempt(Join join) {
+  try {
+    join();
+    forget_failed_init();
+  } catch (const std::exception& error) {
+    keep_failed_init(error.what());
+    throw;
+  }
+}
+
+void join_with_launcher(DeviceStageTime when) {
   Settings settings = settings_of_new_pe();
   join_job(settings, bootstrap::make_bootstrap(bootstrap_settings(settings)), when);
 }
 
+void init_with_launcher(DeviceStageTime when) {
+  if (!current_slot()) attempt([&] { join_with_launcher(when); });
+}
+
 // A thread may become a PE beside others of its process.
-void init_with_unique_id(const chimex_init_attr_t& attr, DeviceStageTime when) {
+void join_with_unique_id(const chimex_init_attr_t& attr, DeviceStageTime when) {
   if (attr.version != kInitAttrVersion)
     throw Error("setup", CHIMEX_ERR_INVALID,
                 fmt::format("attr has version {}, this library knows {}; fill attr with "
                             "chimex_set_attr_uniqueid_args",
                             attr.version, kInitAttrVersion));
-  if (bound_slot_of_thread()) return;
   check_unique_id_arguments(attr.my_pe, attr.n_pes);
   Settings settings = settings_of_new_pe();
   join_job(settings,
            bootstrap::join_unique_id(attr.uniqueid, attr.my_pe, attr.n_pes,
                                      bootstrap_settings(settings)),
            when);
+}
+
+void init_with_unique_id(const chimex_init_attr_t& attr, DeviceStageTime when) {
+  if (!bound_slot_of_thread()) attempt([&] { join_with_unique_id(attr, when); });
 }
 
 void init_as(unsigned flags, const chimex_init_attr_t* attr) {

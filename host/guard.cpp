@@ -19,7 +19,10 @@ OnError behaviour() {
   if (slot) return slot->runtime->settings.on_error;
   // Before chime_init, or when it failed: the variable alone may still say it.
   try {
-    return read_settings().on_error;
+    return read_settings([](std::string_view name) {
+             return name == "CHIME_ON_ERROR" ? process_environment(name) : std::nullopt;
+           })
+        .on_error;
   } catch (...) {
     return OnError::kExit;
   }

@@ -44,11 +44,14 @@ bool is_told_first(const Context& ctx) {
          (ctx.on_error != OnError::kReturn && failure_is_recorded(ctx));
 }
 
+// Which arguments are looked at in a job that is not checked.
+enum class Looks { kAsKernelsDo, kAtTheFarEnd };
+
 // Runs `on_cpu(context)` and throws what it recorded, or `on_gpu(runtime)`.
 template <class OnCpu, class OnGpu>
-auto run(Operation called, OnCpu on_cpu, OnGpu on_gpu) {
+auto run(Operation called, Looks looks, OnCpu on_cpu, OnGpu on_gpu) {
   PeSlot& slot = ready_slot();
-  const Context& ctx = slot.context;
+  const Context& ctx = looks == Looks::kAtTheFarEnd ? slot.checked_context : slot.context;
   using Result = decltype(on_cpu(ctx));
   if (!slot.runtime->device->gpu->is_cpu()) {
     throw_async_error(*slot.runtime);
@@ -68,7 +71,14 @@ auto run(Operation called, OnCpu on_cpu, OnGpu on_gpu) {
 // One exported operation: errors are reported under the name that users call.
 template <class OnCpu, class OnGpu>
 auto operation(Operation called, OnCpu on_cpu, OnGpu on_gpu) noexcept {
-  return guarded(called, [&] { return run(called, on_cpu, on_gpu); });
+  return guarded(called, [&] { return run(called, Looks::kAsKernelsDo, on_cpu, on_gpu); });
+}
+
+// The same for one that moves data. The driver's copy refuses what reaches beyond the heap; the
+// processor's would end in a segmentation fault, or in somebody's memory.
+template <class OnCpu, class OnGpu>
+auto transfer(Operation called, OnCpu on_cpu, OnGpu on_gpu) noexcept {
+  return guarded(called, [&] { return run(called, Looks::kAtTheFarEnd, on_cpu, on_gpu); });
 }
 
 // The status that `wait` returns, or a timeout of it.
@@ -202,33 +212,33 @@ extern "C" {
 // ---- Remote memory access ----------------------------------------------------------------------
 
 void chime_host_put(void* dst, const void* src, size_t bytes, int pe) {
-  operation(
+  transfer(
       Operation::kPut, [=](const Context& ctx) { putmem(ctx, Thread{}, dst, src, bytes, pe); },
       [=](Runtime& runtime) { gpu_ops::put(runtime, dst, src, bytes, pe); });
 }
 
 void chime_host_put_nbi(void* dst, const void* src, size_t bytes, int pe) {
-  operation(
+  transfer(
       Operation::kPutNbi,
       [=](const Context& ctx) { putmem_nbi(ctx, Thread{}, dst, src, bytes, pe); },
       [=](Runtime& runtime) { gpu_ops::put(runtime, dst, src, bytes, pe); });
 }
 
 void chime_host_get(void* dst, const void* src, size_t bytes, int pe) {
-  operation(
+  transfer(
       Operation::kGet, [=](const Context& ctx) { getmem(ctx, Thread{}, dst, src, bytes, pe); },
       [=](Runtime& runtime) { gpu_ops::get(runtime, dst, src, bytes, pe); });
 }
 
 void chime_host_get_nbi(void* dst, const void* src, size_t bytes, int pe) {
-  operation(
+  transfer(
       Operation::kGetNbi,
       [=](const Context& ctx) { getmem_nbi(ctx, Thread{}, dst, src, bytes, pe); },
       [=](Runtime& runtime) { gpu_ops::get(runtime, dst, src, bytes, pe); });
 }
 
 void chime_host_p(void* dst, const void* value, size_t bytes, int pe) {
-  operation(
+  transfer(
       Operation::kP,
       [=](const Context& ctx) {
         with_word(bytes, [&]<class T>(T word) {
@@ -240,7 +250,7 @@ void chime_host_p(void* dst, const void* value, size_t bytes, int pe) {
 }
 
 void chime_host_g(void* value, const void* src, size_t bytes, int pe) {
-  operation(
+  transfer(
       Operation::kG,
       [=](const Context& ctx) {
         with_word(bytes, [&]<class T>(T) {
@@ -253,7 +263,7 @@ void chime_host_g(void* value, const void* src, size_t bytes, int pe) {
 
 void chime_host_iput(void* dst, const void* src, ptrdiff_t dst_stride, ptrdiff_t src_stride,
                      size_t count, size_t element_bytes, int pe) {
-  operation(
+  transfer(
       Operation::kIput,
       [=](const Context& ctx) {
         with_word(element_bytes, [&]<class T>(T) {
@@ -268,7 +278,7 @@ void chime_host_iput(void* dst, const void* src, ptrdiff_t dst_stride, ptrdiff_t
 
 void chime_host_iget(void* dst, const void* src, ptrdiff_t dst_stride, ptrdiff_t src_stride,
                      size_t count, size_t element_bytes, int pe) {
-  operation(
+  transfer(
       Operation::kIget,
       [=](const Context& ctx) {
         with_word(element_bytes, [&]<class T>(T) {
@@ -285,7 +295,7 @@ void chime_host_iget(void* dst, const void* src, ptrdiff_t dst_stride, ptrdiff_t
 
 void chime_host_put_signal(void* dst, const void* src, size_t bytes, uint64_t* sig, uint64_t value,
                            int op, int pe) {
-  operation(
+  transfer(
       Operation::kPutSignal,
       [=](const Context& ctx) {
         putmem_signal(ctx, Thread{}, dst, src, bytes, signal_of(sig, value, op), pe);
@@ -298,7 +308,7 @@ void chime_host_put_signal(void* dst, const void* src, size_t bytes, uint64_t* s
 
 void chime_host_put_signal_nbi(void* dst, const void* src, size_t bytes, uint64_t* sig,
                                uint64_t value, int op, int pe) {
-  operation(
+  transfer(
       Operation::kPutSignalNbi,
       [=](const Context& ctx) {
         putmem_signal_nbi(ctx, Thread{}, dst, src, bytes, signal_of(sig, value, op), pe);
@@ -342,7 +352,7 @@ int chime_host_signal_wait_until_timeout(uint64_t* sig, int cmp, uint64_t value,
     check_wait(kMe, signal_request(sig, cmp, &value));
     if (!seen) throw Error("", CHIMEX_ERR_INVALID, "the argument seen is null");
     status = run(
-        kMe,
+        kMe, Looks::kAsKernelsDo,
         [&](const Context& ctx) {
           return signal_wait_until_timeout(ctx, sig, static_cast<Cmp>(cmp), value, timeout_ns,
                                            seen);
@@ -426,7 +436,7 @@ int chime_host_wait_timeout(const chime_wait_request* request, uint64_t timeout_
   const int failed = status_of(kMe, [&] {
     check_wait(kMe, *request);
     status = run(
-        kMe,
+        kMe, Looks::kAsKernelsDo,
         [&](const Context& ctx) {
           return with_wait_set(kMe, *request, [&](const auto& set) {
             return wait_until_timeout(ctx, set.elements, set.cmp, set.value, timeout_ns);

@@ -26,6 +26,7 @@ struct Process {
   // is left of several is nobody's but its own thread's.
   std::atomic<PeSlot*> only{nullptr};
   bool has_several = false;
+  std::string failed_init;  // of the thread that failed last
 };
 
 Process& process() {
@@ -36,6 +37,19 @@ Process& process() {
 // Read on every host operation: initial-exec makes it one load.
 thread_local PeSlot* bound_slot __attribute__((tls_model("initial-exec"))) = nullptr;
 std::atomic<PeSlot*>& only_slot = process().only;
+
+thread_local std::string failed_init_of_thread;
+
+const std::string& failed_init(const Process& all) {
+  return failed_init_of_thread.empty() ? all.failed_init : failed_init_of_thread;
+}
+
+std::string why_not_initialized(const Process& all) {
+  if (const std::string& why = failed_init(all); !why.empty())
+    return fmt::format("chime_init has failed, and there is no PE: {}", why);
+  return all.slots.empty() ? "Chime is not initialised; call chime_init first"
+                           : "called after chime_finalize; call chime_init again first";
+}
 
 bool is_alive(const PeSlot& slot) { return slot.runtime != nullptr; }
 
@@ -69,7 +83,8 @@ PeSlot& enter_pe(std::unique_ptr<Runtime> runtime) {
 }
 
 void publish_context(PeSlot& slot, const Context& context) {
-  slot.context = context;
+  slot.context = slot.checked_context = context;
+  slot.checked_context.checked = 1;
   slot.is_ready.store(true, std::memory_order_release);
 }
 
@@ -77,7 +92,7 @@ std::unique_ptr<Runtime> leave_pe(PeSlot& slot) {
   Process& all = process();
   std::lock_guard lock(all.mutex);
   slot.is_ready.store(false, std::memory_order_relaxed);
-  slot.context = Context{};
+  slot.context = slot.checked_context = Context{};
   std::unique_ptr<Runtime> runtime = std::move(slot.runtime);
   find_only_slot(all);
   return runtime;
@@ -89,9 +104,10 @@ PeSlot* bound_slot_of_thread() {
 
 bool pe_has_left() {
   if (current_slot()) return false;
-  if (bound_slot) return true;
   Process& all = process();
   std::lock_guard lock(all.mutex);
+  if (!failed_init(all).empty()) return false;
+  if (bound_slot) return true;
   return !all.slots.empty() && std::none_of(all.slots.begin(), all.slots.end(),
                                             [](const auto& slot) { return is_alive(*slot); });
 }
@@ -101,18 +117,31 @@ PeSlot* current_slot() {
   return only_slot.load(std::memory_order_acquire);
 }
 
+void keep_failed_init(const std::string& why) {
+  Process& all = process();
+  std::lock_guard lock(all.mutex);
+  failed_init_of_thread = all.failed_init = why;
+}
+
+void forget_failed_init() {
+  Process& all = process();
+  std::lock_guard lock(all.mutex);
+  failed_init_of_thread.clear();
+  all.failed_init.clear();
+}
+
 Runtime& current_runtime() {
   if (PeSlot* slot = current_slot()) return *slot->runtime;
   Process& all = process();
   std::lock_guard lock(all.mutex);
+  if (!failed_init_of_thread.empty())
+    throw Error("setup", CHIMEX_ERR_NOT_INITIALIZED, why_not_initialized(all));
   for (const auto& slot : all.slots)
     if (is_alive(*slot))
       throw Error(
           "setup", CHIMEX_ERR_NOT_INITIALIZED,
           "this process has several PEs and this thread is bound to none; call chimex_pe_bind");
-  throw Error("setup", CHIMEX_ERR_NOT_INITIALIZED,
-              all.slots.empty() ? "Chime is not initialised; call chime_init first"
-                                : "called after chime_finalize; call chime_init again first");
+  throw Error("setup", CHIMEX_ERR_NOT_INITIALIZED, why_not_initialized(all));
 }
 
 void bind_thread(int pe) {

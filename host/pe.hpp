@@ -15,8 +15,9 @@ namespace chime::host {
 struct PeSlot {
   int pe = -1;
   Context context;
-  // Whether the device stage stands and `context` is whole. Release in publish_context, acquire by
-  // whoever is about to use either.
+  Context checked_context;  // the same, and checked: of host operations that move data (ops.cpp)
+  // Whether the device stage stands and the contexts are whole. Release in publish_context, acquire
+  // by whoever is about to use either.
   std::atomic<bool> is_ready{false};
   std::unique_ptr<Runtime> runtime;
 };
@@ -38,11 +39,16 @@ PeSlot* current_slot();
 // The PE that this very thread initialised or bound; null if it has none of its own.
 PeSlot* bound_slot_of_thread();
 
-// Whether the calling thread had a PE that has left; for a thread that never had its own, whether
-// all PEs of the process have.
+// Whether the calling thread had a PE that has left, and has not failed to join again; for a thread
+// that never had its own, whether all PEs of the process have.
 bool pe_has_left();
 
-// The calling thread's PE; throws Error{NOT_INITIALIZED} that says which call is missing.
+// Why chime_init has failed: what calls after it are told, until one succeeds. Of the calling
+// thread, and of threads that have made no attempt of their own.
+void keep_failed_init(const std::string& why);
+void forget_failed_init();
+
+// The calling thread's PE; throws Error{NOT_INITIALIZED} that says which call is missing or failed.
 Runtime& current_runtime();
 
 // Binds the calling thread to PE `pe` of this process; throws Error{INVALID} if it does not live

@@ -68,6 +68,26 @@ void mallocs_after_finalize() {
   chime_malloc(8);
 }
 
+void calls_on_after_a_failed_init() {
+  chime_init();
+  say("status " + std::to_string(chimex_init_status()));
+  chime_malloc(8);
+  say(std::string("malloc: ") + chimex_last_error());
+  std::thread([] {
+    chime_barrier_all();
+    say(std::string("in a thread: ") + chimex_last_error());
+  }).join();
+  chime_finalize();
+  say(std::string("finalize: ") + chimex_last_error());
+  unsetenv("CHIME_P2P");
+  setenv("CHIME_SYMMETRIC_SIZE", "2M", 1);
+  chime_init();
+  say(chime_malloc(8) ? "then got memory" : chimex_last_error());
+  chime_finalize();
+  chime_malloc(8);
+  say(std::string("at last: ") + chimex_last_error());
+}
+
 void asks_for_different_sizes() {
   chime_init();
   void* memory = chime_malloc(100 * static_cast<std::size_t>(me() + 1));
@@ -262,6 +282,39 @@ void moves_more_than_memory_holds() {
   say(std::string("stream: ") + chimex_last_error());
   chime_int_iput(words, &local, PTRDIFF_MAX, 1, 5, 0);
   say(std::string("iput: ") + chimex_last_error());
+  chime_finalize();
+}
+
+// Each begins in the heap and ends far behind it.
+void reaches_beyond_the_heap() {
+  chime_init();
+  auto words = static_cast<int*>(chime_malloc(4096));
+  std::vector<int> local(16);
+  auto signal = static_cast<std::uint64_t*>(chime_calloc(1, sizeof(std::uint64_t)));
+  const int other = (me() + 1) % n();
+  const std::size_t huge = std::size_t{1} << 40;
+  const auto told = [](const char* call) { say(std::string(call) + ": " + chimex_last_error()); };
+  chime_int_put(words, local.data(), huge, other);
+  told("put");
+  chime_int_put_nbi(words, local.data(), (std::size_t{1} << 62) + 1, other);
+  told("put_nbi");
+  chime_int_get(local.data(), words, huge, other);
+  told("get");
+  chime_getmem_nbi(local.data(), words, SIZE_MAX - 5, other);
+  told("getmem_nbi");
+  chime_int_iput(words, local.data(), std::ptrdiff_t{1} << 38, 1, 3, other);
+  told("iput");
+  chime_int_iget(local.data(), words, 1, PTRDIFF_MAX, 3, other);
+  told("iget");
+  chime_int_put_signal(words, local.data(), huge, signal, 1, CHIME_SIGNAL_SET, other);
+  told("put_signal");
+  chime_int_p(reinterpret_cast<int*>(chime::context().heap + chime::context().heap_bytes - 2), 1,
+              0);
+  told("p");
+  // The last byte of the heap is in it.
+  chime_putmem(chime::context().heap + chime::context().heap_bytes - 8, local.data(), 8, other);
+  chime_barrier_all();
+  say("came back, signal " + std::to_string(*signal));
   chime_finalize();
 }
 
@@ -471,6 +524,8 @@ const std::map<std::string, void (*)()> kActs = {
     {"joins_and_leaves", joins_and_leaves},
     {"waits_for_a_signal", waits_for_a_signal},
     {"moves_more_than_memory_holds", moves_more_than_memory_holds},
+    {"reaches_beyond_the_heap", reaches_beyond_the_heap},
+    {"calls_on_after_a_failed_init", calls_on_after_a_failed_init},
     {"says_nothing_to_nobody", says_nothing_to_nobody},
     {"signals_in_an_unknown_way", signals_in_an_unknown_way},
     {"calls_every_family_wrongly", calls_every_family_wrongly},

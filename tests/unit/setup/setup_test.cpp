@@ -90,6 +90,30 @@ TEST(Setup, CallsOutsideInitAndFinalizeSayWhichCallIsMissing) {
   EXPECT_THAT(after.output, HasSubstr("after chime_finalize"));
 }
 
+// "called after chime_finalize", which nobody had called.
+TEST(Setup, CallsAfterAFailedInitNameWhatFailedThere) {
+  const struct {
+    const char *variable, *why;
+  } rows[] = {
+      {"CHIME_P2P=maybe", "CHIME_P2P: 'maybe' is not one of its values"},  // before there is a PE
+      {"CHIME_SYMMETRIC_SIZE=900000000G", "allocating the symmetric heap: "}};
+  for (const auto& row : rows) {
+    Outcome outcome = alone("calls_on_after_a_failed_init",
+                            std::string("CHIME_ON_ERROR=return CHIME_LOG=off ") + row.variable);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr("says status 0"));
+    for (const char* call :
+         {"malloc: chime_malloc", "in a thread: chime_barrier_all", "finalize: chime_finalize"}) {
+      EXPECT_THAT(outcome.output,
+                  HasSubstr(std::string("says ") + call +
+                            ": setup: chime_init has failed, and there is no PE: " + row.why));
+    }
+    EXPECT_THAT(outcome.output, HasSubstr("then got memory"));
+    EXPECT_THAT(outcome.output,
+                HasSubstr("at last: chime_malloc: setup: called after chime_finalize"));
+  }
+}
+
 TEST(Setup, ABadVariableIsNamedWithItsAllowedValues) {
   Outcome outcome = alone("joins_and_leaves", "CHIME_P2P=maybe");
   EXPECT_EQ(outcome.exit_code, 1);
@@ -348,6 +372,35 @@ TEST(Operations, WrongArgumentsAreNamedInACheckedRun) {
   EXPECT_EQ(count(outcome.output, "a word of 4 bytes at heap + 65537 is not aligned"), 2)
       << outcome.output;
   EXPECT_EQ(count(outcome.output, "then sees 5"), 2) << outcome.output;
+}
+
+// A segmentation fault, without CHIME_CHECK=1.
+TEST(Operations, TheFarEndIsLookedAtInEveryRun) {
+  for (const char* checked : {"0", "1"}) {
+    Outcome outcome =
+        job(2, "reaches_beyond_the_heap",
+            std::string("CHIME_ON_ERROR=return CHIME_LOG=off CHIME_CHECK=") + checked);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+    for (const char* call : {"put", "get", "put_signal"})
+      EXPECT_EQ(count(outcome.output, std::string("says ") + call + ": chime_" + call +
+                                          ": 4398046511104 bytes at heap + 65536 reach beyond the "
+                                          "heap's end at 1073807360"),
+                2)
+          << outcome.output;
+    for (const char* call : {"put_nbi: chime_put_nbi", "iget: chime_iget"})
+      EXPECT_EQ(count(outcome.output, std::string("says ") + call +
+                                          ": more bytes than size_t counts, at heap + 65536"),
+                2)
+          << outcome.output;
+    EXPECT_EQ(
+        count(outcome.output, "says getmem_nbi: chime_get_nbi: 18446744073709551610 bytes at "), 2)
+        << outcome.output;
+    EXPECT_EQ(count(outcome.output, "says iput: chime_iput: "), 2) << outcome.output;
+    EXPECT_EQ(count(outcome.output, "says p: chime_p: 4 bytes at heap + 1073807358 reach beyond"),
+              2)
+        << outcome.output;
+    EXPECT_EQ(count(outcome.output, "came back, signal 0"), 2) << outcome.output;
+  }
 }
 
 // One PE in a checked run; `what`: the act.

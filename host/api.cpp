@@ -44,6 +44,22 @@ void warn_of_unknown_variables() {
   });
 }
 
+// By one PE for all: they mostly have the same environment.
+void hint_at_counterparts(const bootstrap::Bootstrap& job) {
+  static std::once_flag once;
+  if (job.rank() != 0) return;
+  std::call_once(once, [] {
+    for (const std::string& hint : counterpart_hints(process_environment_names()))
+      log(LogLevel::kWarn, 0, "{}", hint);
+  });
+}
+
+void join(const Settings& settings, std::unique_ptr<bootstrap::Bootstrap> job,
+          DeviceStageTime when) {
+  hint_at_counterparts(*job);
+  join_job(settings, std::move(job), when);
+}
+
 // What the environment says, for a PE that is about to join.
 Settings settings_of_new_pe() {
   Settings settings = read_settings();
@@ -67,7 +83,7 @@ void attempt(Join join) {
 
 void join_with_launcher(DeviceStageTime when) {
   Settings settings = settings_of_new_pe();
-  join_job(settings, bootstrap::make_bootstrap(bootstrap_settings(settings)), when);
+  join(settings, bootstrap::make_bootstrap(bootstrap_settings(settings)), when);
 }
 
 void init_with_launcher(DeviceStageTime when) {
@@ -83,10 +99,10 @@ void join_with_unique_id(const chimex_init_attr_t& attr, DeviceStageTime when) {
                             attr.version, kInitAttrVersion));
   check_unique_id_arguments(attr.my_pe, attr.n_pes);
   Settings settings = settings_of_new_pe();
-  join_job(settings,
-           bootstrap::join_unique_id(attr.uniqueid, attr.my_pe, attr.n_pes,
-                                     bootstrap_settings(settings)),
-           when);
+  join(settings,
+       bootstrap::join_unique_id(attr.uniqueid, attr.my_pe, attr.n_pes,
+                                 bootstrap_settings(settings)),
+       when);
 }
 
 void init_with_unique_id(const chimex_init_attr_t& attr, DeviceStageTime when) {

@@ -231,7 +231,7 @@ static_assert(simt::kStackKb.least == 16 && simt::kStackKb.most == 1048576 &&
 constexpr Variable kVariables[] = {
     {"CHIME_SYMMETRIC_SIZE", "bytes, with K M G T", "1G",
      "Size of each PE's symmetric heap. On the CPU device memory is taken only when it is touched.",
-     read_symmetric_size},
+     read_symmetric_size, "NVSHMEM_SYMMETRIC_SIZE SHMEM_SYMMETRIC_SIZE SMA_SYMMETRIC_SIZE"},
     {"CHIME_DEVICE", "auto|cpu|cuda", "auto",
      "Where kernels run: a GPU, or the CPU (SIMT executor). auto: what the program is compiled "
      "for.",
@@ -240,46 +240,52 @@ constexpr Variable kVariables[] = {
      "off maps no peer's memory, so that PEs can be reached through a NIC only. n: the PEs 0 to "
      "n-1 "
      "map each other, so do n to 2n-1, and so on.",
-     read_p2p},
+     read_p2p, "NVSHMEM_DISABLE_P2P"},
     {"CHIME_NIC", "auto|none|soft|<device>[:<port>]", "auto",
      "Which NIC kernels drive. auto: where some PE is not mapped, the active mlx5 port nearest to "
      "the GPU, if there is one. soft: the emulated one.",
-     read_nic},
+     read_nic,
+     "NVSHMEM_HCA_LIST NVSHMEM_HCA_PE_MAPPING NVSHMEM_HCA_PREFIX NVSHMEM_ENABLE_NIC_PE_MAPPING "
+     "NVSHMEM_REMOTE_TRANSPORT NVSHMEM_IB_ENABLE_IBGDA"},
     {"CHIME_NIC_BACKEND", "auto|verbs|devx", "auto",
      "How queue pairs are made: verbs objects, or firmware commands with one completion entry.",
      read_nic_backend},
     {"CHIME_NIC_RELAXED_ORDERING", "auto|on|off", "auto",
      "Whether data may reach this PE's heap out of order: it comes faster, and peers' fences wait "
      "for it. auto: where the NIC says that it can.",
-     read_nic_relaxed_ordering},
+     read_nic_relaxed_ordering, "NVSHMEM_IB_ENABLE_RELAXED_ORDERING"},
     {"CHIME_NIC_DOORBELL", "auto|direct|cpu", "auto",
      "Who rings the NIC: kernels, or a host thread for them, which takes microseconds longer. "
      "auto: "
      "the thread where the driver does not map the NIC's registers for the GPU.",
-     read_nic_doorbell},
+     read_nic_doorbell, "NVSHMEM_IBGDA_NIC_HANDLER"},
     {"CHIME_NIC_SLOTS", "power of two, 1 to 64", "2",
-     "Queue pairs to each peer; blocks of a kernel share them out.", read_nic_slots},
+     "Queue pairs to each peer; blocks of a kernel share them out.", read_nic_slots,
+     "NVSHMEM_IBGDA_NUM_RC_PER_PE NVSHMEM_IB_NUM_RC_PER_DEVICE"},
     {"CHIME_QP_DEPTH", "power of two, 128 to 32768", "1024",
-     "Blocks of 64 bytes in each queue pair's send queue; a put takes one.", read_qp_depth},
+     "Blocks of 64 bytes in each queue pair's send queue; a put takes one.", read_qp_depth,
+     "NVSHMEM_QP_DEPTH"},
     {"CHIME_NIC_GID_INDEX", "auto|0 to 255", "auto",
      "Which address of the port peers are told. auto: on RoCE the RoCE v2 address that reaches "
      "farthest.",
-     read_nic_gid_index},
-    {"CHIME_NIC_SL", "0 to 15", "0", "Service level of InfiniBand, priority of RoCE.", read_nic_sl},
-    {"CHIME_NIC_TCLASS", "0 to 255", "0", "Traffic class of RoCE's packets.", read_nic_tclass},
+     read_nic_gid_index, "NVSHMEM_IB_GID_INDEX"},
+    {"CHIME_NIC_SL", "0 to 15", "0", "Service level of InfiniBand, priority of RoCE.", read_nic_sl,
+     "NVSHMEM_IB_SL"},
+    {"CHIME_NIC_TCLASS", "0 to 255", "0", "Traffic class of RoCE's packets.", read_nic_tclass,
+     "NVSHMEM_IB_TRAFFIC_CLASS"},
     {"CHIME_NIC_PKEY_INDEX", "0 to 65535", "0", "Partition key's index on InfiniBand.",
      read_nic_pkey_index},
     {"CHIME_NIC_TIMEOUT", "1 to 31", "18",
      "How long the NIC waits for an answer before it sends again: 4.096 us * 2^value.",
-     read_nic_timeout},
+     read_nic_timeout, "NVSHMEM_IB_TIMEOUT"},
     {"CHIME_NIC_RETRY", "0 to 7", "7", "How often the NIC sends again before a request fails.",
-     read_nic_retry},
+     read_nic_retry, "NVSHMEM_IB_RETRY_CNT"},
     {"CHIME_SOFTNIC_LIBRARY", "path", "",
      "The emulated NIC's libsoftnic.so; beside libchime.so if unset.", read_softnic_library},
     {"CHIME_AMO", "auto|owner|p2p", "auto",
      "Who updates words of atomics and signal adds: the NIC of the PE that owns them, or everybody "
      "who has mapped them. auto: the NIC, if some PE is reached by it.",
-     read_amo},
+     read_amo, "NVSHMEM_DISABLE_IB_NATIVE_ATOMICS"},
     {"CHIME_TIMEOUT", "seconds, 0 = no bound", "120",
      "How long Chime's own waits (barriers, collective allocation) wait for a PE before they fail.",
      read_timeout},
@@ -291,14 +297,15 @@ constexpr Variable kVariables[] = {
     {"CHIME_CHECK", "0|1", "0",
      "1 checks PEs, addresses, sizes and operations of every call, on the host and in kernels, and "
      "that Chime allocates nothing while a kernel runs.",
-     read_check},
+     read_check, "NVSHMEM_ENABLE_ERROR_CHECKS"},
     {"CHIME_LOG", "off|error|warn|info|debug", "warn", "Which lines Chime prints on stderr.",
-     read_log},
+     read_log, "NVSHMEM_DEBUG SHMEM_DEBUG SMA_DEBUG"},
     {"CHIME_BOOTSTRAP", "auto|pmix|local|none", "auto",
-     "How PEs find each other: a PMIx launcher, chime-run, or a job of one PE.", read_bootstrap},
+     "How PEs find each other: a PMIx launcher, chime-run, or a job of one PE.", read_bootstrap,
+     "NVSHMEM_BOOTSTRAP NVSHMEM_BOOTSTRAP_PMI NVSHMEM_BOOTSTRAP_PLUGIN"},
     {"CHIME_BOOTSTRAP_IF", "interface name", "",
      "Network interface for the rendezvous of a unique id; all of them if unset.",
-     read_bootstrap_interface},
+     read_bootstrap_interface, "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME"},
     {"CHIME_RUN_ADDRESS", "socket name", "", "Set by chime-run for the PEs that it starts."},
     {"CHIME_RUN_TOKEN", "token", "", "Set by chime-run: proves that a process belongs to its job."},
     {"CHIME_RUN_PE", "number", "", "Set by chime-run: which PE a process is."},
@@ -314,6 +321,39 @@ constexpr Variable kVariables[] = {
     {simt::kResident.variable, "blocks, 1 to 4096", kDefaultResident,
      "CPU device: how many blocks run at once.", check_simt_number<simt::kResident>},
 };
+
+// What others print about themselves, a tool says here.
+constexpr std::pair<std::string_view, std::string_view> kToolsInstead[] = {
+    {"NVSHMEM_INFO", "chime-info --variables"},
+    {"SHMEM_INFO", "chime-info --variables"},
+    {"SMA_INFO", "chime-info --variables"},
+    {"NVSHMEM_VERSION", "chime-info"},
+    {"SHMEM_VERSION", "chime-info"},
+    {"SMA_VERSION", "chime-info"},
+};
+
+// Whether `word` is one of those that `list` has, with a space between.
+bool has_word(std::string_view list, std::string_view word) {
+  while (!list.empty()) {
+    const std::string_view first = list.substr(0, list.find(' '));
+    if (first == word) return true;
+    list.remove_prefix(std::min(list.size(), first.size() + 1));
+  }
+  return false;
+}
+
+// What to set or to run instead of the variable `name` of another implementation, in words.
+std::string instead_of(std::string_view name, std::span<const std::string> environment) {
+  for (const auto& [others, tool] : kToolsInstead)
+    if (others == name) return fmt::format("{} says it", tool);
+  for (const Variable& variable : kVariables) {
+    if (!has_word(variable.counterparts, name)) continue;
+    const bool is_set =
+        std::find(environment.begin(), environment.end(), variable.name) != environment.end();
+    return is_set ? "" : fmt::format("Chime's is {} ({})", variable.name, variable.values);
+  }
+  return "";
+}
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -379,6 +419,14 @@ std::vector<std::string> unknown_variable_warnings(std::span<const std::string> 
       warnings.push_back(fmt::format("the variable {} means nothing to Chime; did you mean {}?",
                                      name, nearest_variable(name)));
   return warnings;
+}
+
+std::vector<std::string> counterpart_hints(std::span<const std::string> names) {
+  std::vector<std::string> hints;
+  for (const std::string& name : names)
+    if (const std::string instead = instead_of(name, names); !instead.empty())
+      hints.push_back(fmt::format("{} is set and not read; {}", name, instead));
+  return hints;
 }
 
 }  // namespace chime::host

@@ -1,8 +1,8 @@
 // Every environment variable that Chime understands, in one table: name, type, default, sentence.
 //
-// The library reads its settings through this table, chime-info prints it, and a CHIME_ variable
-// that is not in it is reported with the nearest name that is. Defaults are written as a user would
-// write them and go through the same parsers.
+// The library reads its settings through this table, chime-info --variables prints it, and a CHIME_
+// variable that is not in it is reported with the nearest name that is. Defaults are written as a
+// user would write them and go through the same parsers.
 #pragma once
 
 #include <cstddef>
@@ -49,6 +49,8 @@ struct Variable {
   // Parses `text` into the settings; throws Error naming the variable and the allowed values. Null:
   // the bootstrap reads this variable, and checks it there.
   void (*read)(const Variable& variable, std::string_view text, Settings& settings) = nullptr;
+  // What NVSHMEM, OpenSHMEM and its forerunner have for it, with spaces between.
+  std::string_view counterparts = "";
 };
 
 std::span<const Variable> variables();
@@ -65,5 +67,9 @@ Settings read_settings(const Lookup& lookup = process_environment);
 // For each name that starts with CHIME_ and is not in the table: one sentence with the nearest name
 // that is.
 std::vector<std::string> unknown_variable_warnings(std::span<const std::string> names);
+
+// For each name that means something to NVSHMEM or OpenSHMEM and has a counterpart here: one
+// sentence that names it. None where the counterpart is among the names: that is set, too.
+std::vector<std::string> counterpart_hints(std::span<const std::string> names);
 
 }  // namespace chime::host

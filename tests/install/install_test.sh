@@ -42,5 +42,5 @@ for program in "$scratch/out/consumer_cxx" "$scratch/out/consumer_c"; do
   timeout 60 "$program"
 done
 timeout 60 "$prefix/bin/chime-run" -n 2 "$scratch/out/consumer_cxx"
-timeout 60 "$prefix/bin/chime-info" >"$scratch/info.txt"
+timeout 60 "$prefix/bin/chime-info" --variables >"$scratch/info.txt"
 grep -q CHIME_SYMMETRIC_SIZE "$scratch/info.txt" || { echo "chime-info does not list the variables"; exit 1; }

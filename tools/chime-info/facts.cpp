@@ -119,7 +119,10 @@ Facts gather_facts() {
   facts.job = {{"launcher", launcher_found()}};
   facts.limits = limit_facts();
   facts.variables = variable_facts();
-  facts.warnings = host::unknown_variable_warnings(host::process_environment_names());
+  const std::vector<std::string> names = host::process_environment_names();
+  facts.warnings = host::unknown_variable_warnings(names);
+  for (std::string& hint : host::counterpart_hints(names))
+    facts.warnings.push_back(std::move(hint));
   return facts;
 }
 

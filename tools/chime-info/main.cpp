@@ -1,6 +1,6 @@
-// chime-info: version, build, devices, launcher, limits, and every environment variable with its
-// default, its current value and a sentence. Exit code 1 if a variable has a value that Chime
-// refuses.
+// chime-info: version, build, devices, launcher, limits, and the environment variables that are
+// set; with --variables every one, with its default, its current value and a sentence. Exit code 1
+// if a variable has a value that Chime refuses.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -38,12 +38,30 @@ void print_facts(const char* title, const std::vector<Fact>& facts) {
   fmt::print("\n");
 }
 
+void print_warnings(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) fmt::print("\nWarning: {}\n", warning);
+}
+
 void print_variable(const VariableFact& variable) {
   std::string now = variable.current.empty() ? "" : fmt::format(", now {}", variable.current);
   std::string fallback = variable.fallback.empty() ? "unset" : variable.fallback;
   fmt::print("  {}  ({}; default {}{})\n", variable.name, variable.values, fallback, now);
   print_wrapped(variable.sentence, 6);
   if (!variable.problem.empty()) print_wrapped("REFUSED: " + variable.problem, 6);
+}
+
+void print_variables(const Facts& facts) {
+  fmt::print("Environment variables\n");
+  for (const VariableFact& variable : facts.variables) print_variable(variable);
+  print_warnings(facts.warnings);
+}
+
+void print_set_variables(const std::vector<VariableFact>& variables) {
+  fmt::print("Environment variables that are set (all of them: chime-info --variables)\n");
+  const auto is_unset = [](const VariableFact& variable) { return variable.current.empty(); };
+  if (std::all_of(variables.begin(), variables.end(), is_unset)) fmt::print("  none\n");
+  for (const VariableFact& variable : variables)
+    if (!is_unset(variable)) print_variable(variable);
 }
 
 void print_text(const Facts& facts) {
@@ -53,9 +71,8 @@ void print_text(const Facts& facts) {
   fmt::print("\n");
   print_facts("Job", facts.job);
   print_facts("Limits", facts.limits);
-  fmt::print("Environment variables\n");
-  for (const VariableFact& variable : facts.variables) print_variable(variable);
-  for (const std::string& warning : facts.warnings) fmt::print("\nWarning: {}\n", warning);
+  print_set_variables(facts.variables);
+  print_warnings(facts.warnings);
 }
 
 nlohmann::ordered_json to_json(const std::vector<Fact>& facts) {
@@ -90,12 +107,12 @@ void print_json(const Facts& facts) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app(
-      "Says what this build of Chime is, what it finds on this machine, and every variable it "
-      "reads.",
-      "chime-info");
+  CLI::App app("Says what this build of Chime is and what it finds on this machine.", "chime-info");
   bool as_json = false;
   app.add_flag("--json", as_json, "one JSON object instead of text");
+  bool all_variables = false;
+  app.add_flag("--variables", all_variables,
+               "every environment variable, with what it may be, its default and what it does");
   bool paths = false;
   app.add_flag("--paths", paths,
                "under a launcher: which path puts and atomics of each PE to each PE take, and why");
@@ -107,7 +124,7 @@ int main(int argc, char** argv) {
   if (as_json)
     print_json(facts);
   else
-    print_text(facts);
+    all_variables ? print_variables(facts) : print_text(facts);
   return std::any_of(facts.variables.begin(), facts.variables.end(),
                      [](const VariableFact& variable) { return !variable.problem.empty(); });
 }

@@ -4,7 +4,7 @@ import re
 import subprocess
 import sys
 
-text = subprocess.run([sys.argv[1]], check=True, capture_output=True, text=True).stdout
+text = subprocess.run([sys.argv[1], "--variables"], check=True, capture_output=True, text=True).stdout
 table = json.loads(
     subprocess.run([sys.argv[1], "--json"], check=True, capture_output=True, text=True).stdout)["variables"]
 

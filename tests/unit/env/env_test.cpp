@@ -148,6 +148,52 @@ TEST(Environment, AnUnknownVariableIsAnsweredWithTheNearestName) {
   EXPECT_THAT(unknown_variable_warnings(std::vector<std::string>{"HOME", "XCHIME_LOG"}), IsEmpty());
 }
 
+using Names = std::vector<std::string>;
+
+TEST(Environment, AVariableOfNvshmemOrOpenShmemIsAnsweredWithItsCounterpart) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"NVSHMEM_SYMMETRIC_SIZE", "CHIME_SYMMETRIC_SIZE"},
+      {"SHMEM_SYMMETRIC_SIZE", "CHIME_SYMMETRIC_SIZE"},
+      {"NVSHMEM_DEBUG", "CHIME_LOG"},
+      {"SHMEM_DEBUG", "CHIME_LOG"},
+      {"NVSHMEM_BOOTSTRAP", "CHIME_BOOTSTRAP"},
+      {"NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME", "CHIME_BOOTSTRAP_IF"},
+      {"NVSHMEM_DISABLE_P2P", "CHIME_P2P"},
+      {"NVSHMEM_HCA_LIST", "CHIME_NIC"},
+      {"NVSHMEM_IB_GID_INDEX", "CHIME_NIC_GID_INDEX"},
+      {"NVSHMEM_IB_ENABLE_RELAXED_ORDERING", "CHIME_NIC_RELAXED_ORDERING"},
+      {"NVSHMEM_IBGDA_NUM_RC_PER_PE", "CHIME_NIC_SLOTS"},
+      {"NVSHMEM_QP_DEPTH", "CHIME_QP_DEPTH"}};
+  for (const auto& [others, ours] : rows) {
+    const std::string start =
+        others + std::string(" is set and not read; Chime's is ") + ours + " (";
+    EXPECT_THAT(counterpart_hints(Names{"HOME", others}),
+                ElementsAre(::testing::StartsWith(start)));
+    EXPECT_THAT(counterpart_hints(Names{others, ours}), IsEmpty()) << "both are set";
+  }
+  EXPECT_THAT(counterpart_hints(Names{"NVSHMEM_INFO", "SHMEM_VERSION"}),
+              ElementsAre("NVSHMEM_INFO is set and not read; chime-info --variables says it",
+                          "SHMEM_VERSION is set and not read; chime-info says it"));
+}
+
+TEST(Environment, WhatHasNoCounterpartIsLeftAlone) {
+  EXPECT_THAT(
+      counterpart_hints(Names{"NVSHMEM_MAX_TEAMS", "NVSHMEM_IB", "SHMEM_", "NVSHMEM_DEBUG_FILE"}),
+      IsEmpty());
+}
+
+TEST(Environment, NoCounterpartStandsInTwoRows) {
+  std::set<std::string> seen;
+  for (const Variable& variable : variables()) {
+    std::istringstream words{std::string(variable.counterparts)};
+    for (std::string word; words >> word;) {
+      EXPECT_TRUE(seen.insert(word).second) << word;
+      EXPECT_FALSE(word.starts_with("CHIME_")) << word;
+    }
+  }
+  EXPECT_GT(seen.size(), 20u);
+}
+
 TEST(Environment, EveryRowHasASentence) {
   std::set<std::string_view> names;
   for (const Variable& variable : variables()) {

@@ -127,6 +127,17 @@ TEST(Setup, AMisspeltVariableIsNamedOnce) {
   EXPECT_EQ(count(outcome.output, "did you mean CHIME_TIMEOUT?"), 1) << outcome.output;
 }
 
+TEST(Setup, AVariableOfNvshmemIsAnsweredOnceByPe0) {
+  const std::string hint =
+      "chime: PE 0: NVSHMEM_SYMMETRIC_SIZE is set and not read; Chime's is CHIME_SYMMETRIC_SIZE";
+  Outcome outcome = job(3, "joins_three_times", "NVSHMEM_SYMMETRIC_SIZE=2G", "--no-prefix");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_EQ(count(outcome.output, "NVSHMEM_SYMMETRIC_SIZE"), 1) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr(hint));
+  Outcome both = job(2, "joins_and_leaves", "NVSHMEM_SYMMETRIC_SIZE=2G CHIME_SYMMETRIC_SIZE=2G");
+  EXPECT_THAT(both.output, Not(HasSubstr("NVSHMEM")));
+}
+
 TEST(Setup, HeapsOfDifferentSizesAreNamed) {
   Outcome outcome = job(2, "has_another_heap_size");
   EXPECT_NE(outcome.exit_code, 0);

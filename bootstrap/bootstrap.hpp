@@ -92,9 +92,10 @@ class Bootstrap {
   // do not go through this object: ask from time to time, not in a spin.
   virtual std::string why_lost(int pe) const = 0;
 
-  // `say` is called, from a thread of the bootstrap, when the launcher is about to end the job and
-  // wants to know what this PE is doing: it says so on stderr. Not every launcher asks. As with
-  // on_peer_lost, the callback of an earlier call is replaced, and must not call the bootstrap.
+  // `say` is called, from a thread of the bootstrap, when the launcher is about to end the job or a
+  // user asks it, and wants to know what this PE is doing: it says so on stderr. Not every launcher
+  // asks. As with on_peer_lost, the callback of an earlier call is replaced, and must not call the
+  // bootstrap.
   virtual void on_activity_asked(std::function<void()> say) { static_cast<void>(say); }
 
   // One line for chime-info and error texts: "PMIx 4.2 under prterun, rank 2 of 4".

@@ -110,8 +110,8 @@ std::string kernels_sentence(int pe, const std::vector<simt::RunningKernel>& ker
 
 void say_activity(int pe) {
   const std::vector<simt::RunningKernel> kernels = simt::running_kernels();
-  std::string text = fmt::format("when the job's time was over, {}; {}", host_sentence(),
-                                 kernels_sentence(pe, kernels));
+  std::string text =
+      fmt::format("when it was asked, {}; {}", host_sentence(), kernels_sentence(pe, kernels));
   for (std::size_t i = 0; i < std::min(kernels.size(), kMostKernels); ++i)
     text += paragraph(kernels[i]);
   log_line(LogLevel::kError, pe, text);

@@ -176,12 +176,28 @@ void Job::take_signals() {
 void Job::take_signal(int signal) {
   if (signal == SIGCHLD) return;  // reap_pes looks in every round
   if (signal == guardian_died_signal()) return end_without_guardian();
-  if (signal == SIGUSR1 || signal == SIGUSR2) {
-    for (const PeProcess& pe : pes_) pe.send(signal);
-    return;
-  }
+  if (signal == SIGUSR1) report();
+  if (signal == SIGUSR1 || signal == SIGUSR2) return pass_to_listeners(signal);
+  end_by_signal(signal);
+}
+
+// Whoever asks again does not want to wait, and after a hang-up nobody reads.
+void Job::end_by_signal(int signal) {
   decide(kExitSignalBase + signal);
-  end_pes(signal);
+  if (signal == SIGHUP || answer_by_ || kill_at_) return end_pes(signal);
+  say(name_of_signal(signal) + " came: asking the PEs what they are doing, then ending the job");
+  ask_and_end(signal);
+}
+
+void Job::report() {
+  say("SIGUSR1 came: asking the PEs what they are doing");
+  ask_what_pes_do();
+}
+
+// Others would end by it.
+void Job::pass_to_listeners(int signal) {
+  for (const PeProcess& pe : pes_)
+    if (pe.is_running() && listens_to(pe.pid(), signal)) pe.send(signal);
 }
 
 // Nobody is left to pass this process's exit code on, but somebody may still read its words.
@@ -255,15 +271,24 @@ void Job::check_clock() {
     limit_.reset();
     say("time limit of " + number(options_.time_limit_s) + " s reached; ending the job");
     decide(kExitTimeLimit);
-    ask_what_pes_do();
+    ask_and_end(SIGTERM);
   }
   if (kill_at_ && now >= *kill_at_) kill_pes();
 }
 
 // So that one that hangs says where. A PE may be unable to answer: it is not waited for long.
-void Job::ask_what_pes_do() {
+void Job::ask_and_end(int signal) {
   if (kill_at_) return;
   answer_by_ = Clock::now() + kAnswerTime;
+  ending_signal_ = signal;
+  ask_what_pes_do();
+}
+
+void Job::ask_what_pes_do() {
+  {
+    std::lock_guard lock(abort_mutex_);
+    all_have_said_ = false;
+  }
   hub_.ask_activity([this] {
     std::lock_guard lock(abort_mutex_);
     all_have_said_ = true;
@@ -277,8 +302,7 @@ void Job::check_answers() {
     std::lock_guard lock(abort_mutex_);
     if (!all_have_said_ && Clock::now() < *answer_by_) return;
   }
-  answer_by_.reset();
-  end_pes(SIGTERM);
+  end_pes(ending_signal_);
 }
 
 // Nobody reads what the job writes (chime-run ... | head): what a pipe does to a program, this does
@@ -299,6 +323,7 @@ void Job::decide(int exit_code) {
 }
 
 void Job::end_pes(int signal) {
+  answer_by_.reset();
   for (const PeProcess& pe : pes_)
     pe.send(signal), pe.send(SIGCONT);  // a stopped process must see it, too
   if (!kill_at_) kill_at_ = Clock::now() + seconds(options_.grace_s);

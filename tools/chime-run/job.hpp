@@ -54,6 +54,10 @@ class Job {
   void note_end(int pe);
   void check_clock();
   void ask_what_pes_do();
+  void ask_and_end(int signal);
+  void end_by_signal(int signal);
+  void report();
+  void pass_to_listeners(int signal);
   void check_answers();
   void check_output();
   Source::Filter filter_of(int pe);
@@ -80,9 +84,11 @@ class Job {
   Repeated repeated_;  // what PEs say on stderr
   std::list<Source> sources_;
 
-  std::optional<Clock::time_point> limit_;      // of the whole job
-  std::optional<Clock::time_point> answer_by_;  // while PEs are asked what they are doing
-  std::optional<Clock::time_point> kill_at_;    // end of grace
+  std::optional<Clock::time_point> limit_;  // of the whole job
+  std::optional<Clock::time_point>
+      answer_by_;          // while PEs are asked what they are doing before the end
+  int ending_signal_ = 0;  // what they get then
+  std::optional<Clock::time_point> kill_at_;  // end of grace
   std::optional<int> exit_code_;
 };
 

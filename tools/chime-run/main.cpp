@@ -30,7 +30,7 @@ CLI::Validator seconds(const char* least, bool zero_is_allowed) {
 }
 
 void describe(CLI::App& app, Options& options, bool& has_no_prefix, std::string& binding) {
-  app.add_option("-n,--np", options.n_pes, "number of PEs")->check(CLI::Range(1, 4096));
+  app.add_option("-n,--np", options.n_pes, "number of PEs; also -np")->check(CLI::Range(1, 4096));
   app.add_flag("--keep-going", options.keeps_going, "when a PE fails, let the others go on");
   app.add_option("--timeout", options.time_limit_s,
                  "end the job after so many seconds (exit code 124)")
@@ -51,7 +51,29 @@ void describe(CLI::App& app, Options& options, bool& has_no_prefix, std::string&
       "failed\n"
       "(128 + signal for one that was killed), 124 after the time limit, 127 when the program is "
       "not found.\n"
-      "However it ends, no process of the job is left.");
+      "However it ends, no process of the job is left. Before PEs are ended by the time limit, "
+      "SIGINT "
+      "(Ctrl-C),\n"
+      "SIGTERM or SIGQUIT, each says what it is doing; a second signal does not wait for that. "
+      "SIGUSR1 lets them say\n"
+      "it and go on.");
+}
+
+// The next argument after `word` is its value.
+bool takes_the_next(const CLI::App& app, const std::string& word) {
+  const CLI::Option* const option = app.get_option_no_throw(word);
+  return option != nullptr && option->get_items_expected_min() > 0;
+}
+
+// The arguments, last first as CLI11 wants them. "-np 2", as with mpirun, is "--np 2" here: to
+// CLI11, as to getopt, it is -n with the value "p". The program's own arguments stay what they are.
+std::vector<std::string> arguments_reversed(const CLI::App& app, int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  for (std::size_t i = 0; i < words.size() && words[i].starts_with('-') && words[i] != "--"; ++i) {
+    if (words[i] == "-np" || words[i].starts_with("-np=")) words[i].insert(0, "-");
+    if (takes_the_next(app, words[i])) ++i;
+  }
+  return {words.rbegin(), words.rend()};
 }
 
 // Empty, after a message, if `rest` holds no program.
@@ -97,7 +119,7 @@ int main(int argc, char** argv) {
   std::string binding = "none";
   describe(app, options, has_no_prefix, binding);
   try {
-    app.parse(argc, argv);
+    app.parse(arguments_reversed(app, argc, argv));
   } catch (const CLI::ParseError& e) {
     return app.exit(e) ? chime::run::kExitUsage : 0;
   }

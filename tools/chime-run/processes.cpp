@@ -9,7 +9,10 @@
 #include <charconv>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -66,6 +69,21 @@ void kill_all_descendants() {
     for (pid_t pid : children()) kill(pid, SIGKILL);
     std::this_thread::sleep_for(kKillPause);
   }
+}
+
+// By proc(5): masks of the main thread, in hexadecimal, signal 1 lowest.
+bool listens_to(pid_t pid, int signal) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  std::uint64_t listened = 0;
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("SigCgt:") || line.starts_with("SigBlk:"))
+      listened |= std::strtoull(line.c_str() + 7, nullptr, 16);
+  return (listened >> (signal - 1) & 1) != 0;
+}
+
+std::string name_of_signal(int signal) {
+  const char* name = sigabbrev_np(signal);
+  return name ? std::string("SIG") + name : "signal " + std::to_string(signal);
 }
 
 std::string describe_end(int status) {

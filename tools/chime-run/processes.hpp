@@ -18,6 +18,12 @@ bool die_with_parent(pid_t parent, int signal);
 // seconds: a process in an uninterruptible system call dies later.
 void kill_all_descendants();
 
+// Whether process `pid` has a handler for `signal`, or holds it back to ask for it.
+bool listens_to(pid_t pid, int signal);
+
+// "SIGINT".
+std::string name_of_signal(int signal);
+
 // "was killed by signal 9 (Killed)", "ended with exit code 3".
 std::string describe_end(int wait_status);
 // 0..255 as a shell shows it.

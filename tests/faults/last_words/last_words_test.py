@@ -4,8 +4,11 @@ What each test's users saw before is in its first lines."""
 import os
 import re
 import signal
+import resource
 import subprocess
 import sys
+import tempfile
+import time
 import unittest
 
 CHIME_RUN, PE = sys.argv.pop(1), sys.argv.pop(1)
@@ -35,7 +38,7 @@ class Faults(unittest.TestCase):
 
 class TimeLimit(unittest.TestCase):
     # What each PE of the act says. Kernels are named by their place.
-    PE = r"chime: PE {}: when the job's time was over, {}; {}\n"
+    PE = r"chime: PE {}: when it was asked, {}; {}\n"
     KERNEL = r"\[{}\]   kernel last_words\+0x[0-9a-f]+ \({}\) ran for [0-9.]+ s, {} ended:\n"
     THREAD = r"thread \(\d,0,0\) of block \(\d,0,0\)"
     WORDS = [
@@ -71,6 +74,73 @@ class TimeLimit(unittest.TestCase):
         self.assertEqual(missing, [], out)
         self.assertIn("[5] my own handler", out)
         # PE 6 is stopped, and nobody waits for its words. It may have time for them when it is continued to be ended.
+
+
+class Signals(unittest.TestCase):
+    # Nobody said anything when a job that hung was interrupted, and SIGUSR1 ended it.
+    REPORTS = [r"\[0\] chime: PE 0: when it was asked, a host thread was in chime_barrier_all; no kernel ran",
+               r"\[1\] chime: PE 1: when it was asked, a host thread was in exec::device_synchronize; 1 kernel ran"]
+
+    def start_job(self):
+        self.out = tempfile.TemporaryFile("w+")
+        self.addCleanup(self.out.close)
+        job = subprocess.Popen([CHIME_RUN, "-n", "2", "--timeout", "100", PE, "hangs"], stdin=subprocess.DEVNULL, text=True,
+                               stdout=self.out, stderr=subprocess.STDOUT,
+                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
+        self.addCleanup(lambda: (job.kill(), job.wait()))
+        return job
+
+    def said(self):
+        self.out.seek(0)
+        return self.out.read()
+
+    def times_reported(self):
+        said = self.said()
+        return min(len(re.findall(words, said)) for words in self.REPORTS)
+
+    def ask_until_all_hang(self, job):
+        """Returns how often both PEs have said where they hang. They are asked again until both are there."""
+        end = time.monotonic() + PATIENCE_S / 2
+        time.sleep(0.5)  # until chime-run takes signals
+        while self.times_reported() == 0 and time.monotonic() < end:
+            self.assertIsNone(job.poll(), "the job ended when it was asked\n" + self.said())
+            job.send_signal(signal.SIGUSR1)
+            time.sleep(0.5)
+        return self.times_reported()
+
+    def test_sigusr1_lets_each_pe_say_what_it_is_doing_and_the_job_go_on(self):
+        job = self.start_job()
+        self.assertGreater(self.ask_until_all_hang(job), 0, self.said())
+        self.assertIsNone(job.poll(), self.said())
+        self.assertIn("chime-run: SIGUSR1 came: asking the PEs what they are doing", self.said())
+
+    def test_a_signal_that_ends_the_job_lets_each_pe_say_what_it_is_doing(self):
+        for number in signal.SIGINT, signal.SIGTERM, signal.SIGQUIT:
+            job = self.start_job()
+            self.ask_until_all_hang(job)
+            time.sleep(0.5)  # for the answers to the last question
+            before = self.times_reported()
+            self.assertGreater(before, 0, self.said())
+            job.send_signal(number)
+            self.assertEqual(job.wait(PATIENCE_S), 128 + number, self.said())
+            self.assertEqual(self.times_reported(), before + 1, self.said())
+            self.assertIn(f"chime-run: {number.name} came: asking the PEs what they are doing, then ending the job", self.said())
+
+    def test_a_second_signal_does_not_wait_for_answers(self):
+        # PE 6 is stopped and cannot answer, which one signal waits 2 s for. (A busy machine gets several attempts.)
+        took = []
+        while len(took) < 5 and min(took, default=2) >= 2:
+            job = subprocess.Popen([CHIME_RUN, "-n", "7", "--timeout", "100", PE, "hangs"], stdin=subprocess.DEVNULL,
+                                   text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            time.sleep(2)
+            begin = time.monotonic()
+            job.send_signal(signal.SIGINT)
+            time.sleep(0.2)
+            job.send_signal(signal.SIGTERM)
+            out, _ = job.communicate(timeout=PATIENCE_S)
+            took.append(time.monotonic() - begin)
+            self.assertEqual(job.returncode, 128 + signal.SIGINT, out)
+        self.assertLess(min(took), 2)
 
 
 class FailedLaunches(unittest.TestCase):

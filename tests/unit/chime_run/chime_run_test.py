@@ -218,6 +218,20 @@ class ChimeRun(unittest.TestCase):
             self.assertEqual(code, 2, arguments)
             self.assertIn(word, err, arguments)
 
+    def test_the_number_of_pes_is_written_in_every_usual_way(self):
+        # -np 2 was -n with the value "p".
+        for ways in (("-n", "2"), ("-n2",), ("--np", "2"), ("--np=2",), ("-np", "2"), ("-np=2",), ("--no-prefix", "-np", "2"),
+                     ("--timeout", "50", "-np", "2"), ("--timeout=50", "-np", "2"), ("-np", "2", "--grace", "1")):
+            code, out, err = self.run_job(*ways, "echo", "-np", "x")
+            self.assertEqual((code, out.count("-np x\n")), (0, 2), (ways, err))
+        self.assertEqual(self.run_job("-np", "1", "--", "echo", "-np", "3")[1], "[0] -np 3\n")
+        for arguments, word in [(("-np", "two", "true"), "two"), (("-np", "0", "true"), "--np"), (("-np",), "--np"),
+                                (("echo", "-np", "2"), "how many PEs"), (("-np", "2"), "which program"),
+                                (("-np", "2", "-n", "3", "true"), "--np")]:
+            code, _, err = self.run_job(*arguments)
+            self.assertEqual(code, 2, (arguments, err))
+            self.assertIn(word, err, arguments)
+
     # How a job ends
 
     def test_one_failure_ends_all(self):
@@ -268,6 +282,20 @@ class ChimeRun(unittest.TestCase):
         job = self.start_and_wait_for("[0] ready", "-n", "1", "sh", "-c", script)
         job.send_signal(signal.SIGUSR1)
         self.assertEqual(job.wait(PATIENCE_S), 0)
+
+    def test_user_signals_reach_only_those_who_listen(self):
+        # SIGUSR1 ended a job in which nobody had asked for it; now it is a question to its PEs.
+        script = "[ $CHIME_RUN_PE = 1 ] && trap 'echo heard' USR1; echo ready; while [ ! -e end ]; do sleep 0.02; done; echo done"
+        with tempfile.TemporaryDirectory() as folder:
+            job = self.start("-n", "2", "sh", "-c", script, cwd=folder)
+            ready = {job.stdout.readline() for _ in range(2)}
+            self.assertEqual(ready, {"[0] ready\n", "[1] ready\n"})
+            job.send_signal(signal.SIGUSR1)
+            self.assertEqual(job.stdout.readline(), "[1] heard\n")
+            with open(os.path.join(folder, "end"), "w"):
+                pass
+            out, _ = job.communicate(timeout=PATIENCE_S)
+        self.assertEqual((job.returncode, sorted(out.splitlines())), (0, ["[0] done", "[1] done"]))
 
     # Nothing outlives the job. Each PE has a child, and a grandchild in a session of its own that ignores
     # everything that can be ignored.

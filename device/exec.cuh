@@ -3,6 +3,8 @@
 #ifndef CHIME_DEVICE_EXEC_CUH_
 #define CHIME_DEVICE_EXEC_CUH_
 
+#include "chime/cxx20.h"
+
 #if defined(__CUDACC__)
 #include "chime/device/exec_cuda.cuh"
 #else

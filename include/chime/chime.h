@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "chime/cxx20.h"
 #include "chime/error.h"
 #include "chime/types.h"
 

@@ -37,11 +37,6 @@
 #ifndef CHIME_CHIME_DEVICE_CUH_
 #define CHIME_CHIME_DEVICE_CUH_
 
-#if __cplusplus < 202002L
-#error \
-    "Chime's device side is C++20: compile with -std=c++20, or define CHIME_HOST_ONLY before including chime.h"
-#endif
-
 #include "chime/chime.h"
 
 // ---- Query (9.1, 9.3) ---------------------------------------------------------------------------

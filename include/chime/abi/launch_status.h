@@ -3,6 +3,7 @@
 #ifndef CHIME_ABI_LAUNCH_STATUS_H_
 #define CHIME_ABI_LAUNCH_STATUS_H_
 
+#include "chime/cxx20.h"
 #include "chime/error.h"
 
 namespace chime::exec {

@@ -4,6 +4,7 @@
 #ifndef CHIME_ABI_LAUNCHED_KERNEL_H_
 #define CHIME_ABI_LAUNCHED_KERNEL_H_
 
+#include "chime/cxx20.h"
 #include "chime/error.h"
 
 #ifdef __cplusplus

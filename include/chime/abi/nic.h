@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "chime/abi/wqe.h"
+#include "chime/cxx20.h"
 
 namespace chime::abi {
 

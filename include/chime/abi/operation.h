@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "chime/cxx20.h"
+
 // X(enumerator, the specification's name of the family). Used by: the enumeration below, and the
 // words of the host (host/operation_name.cpp).
 #define CHIME_FOR_OPERATIONS(X)                                  \

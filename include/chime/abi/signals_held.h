@@ -6,6 +6,8 @@
 #include <csignal>
 #include <initializer_list>
 
+#include "chime/cxx20.h"
+
 namespace chime::abi {
 
 class SignalsHeld {

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "chime/abi/operation.h"
+#include "chime/cxx20.h"
 
 namespace chime {
 

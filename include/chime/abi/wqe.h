@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "chime/cxx20.h"
+
 // Builders run in kernels too: the platform layer, included before, says what that takes.
 #ifdef CHIME_HOST_DEVICE
 #define CHIME_ABI_FN CHIME_HOST_DEVICE constexpr

@@ -1,0 +1,58 @@
+#!/bin/bash
+# cxx17.sh <compiler> <source folder> <views>: what needs C++20 says so to a compiler of C++17 in one error, and no other
+# follows: each public header alone, and a program. Headers of C, and chime.h with CHIME_HOST_ONLY, do without C++20.
+set -u
+compiler=$1 status=0 refused=0 accepted=0
+command -v "$compiler" >/dev/null || { echo "skipped: no $compiler on this machine"; exit 77; }
+cd "$2" || exit 1
+case $compiler in
+  *nvcc) language=cu flags=(-std=c++17 -cuda -o /dev/null) ;;
+  *) language=c++ flags=(-std=c++17 -Wall -Wextra -Werror -fsyntax-only) ;;
+esac
+read -r -a directories < <(sed -n 's/^user //p' "$3")
+for directory in "${directories[@]}"; do flags+=("-I$directory"); done
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# errors <source text>: what compiling it says.
+errors() {
+  printf '%s\n' "$1" >"$scratch/one"
+  "$compiler" "${flags[@]}" -x "$language" "$scratch/one" 2>&1
+}
+
+refuse() {  # <what it is> <source text>
+  local said
+  refused=$((refused + 1))
+  said=$(errors "$2")
+  [ "$(grep -c 'error: ' <<<"$said")" = 1 ] && grep -q "error: .*Chime's device side is C++20: compile with -std=c++20" <<<"$said" && return
+  echo "$1: not the one error:"
+  head -n 20 <<<"$said"
+  status=1
+}
+
+accept() {  # <what it is> <source text>
+  local said
+  accepted=$((accepted + 1))
+  said=$(errors "$2") && return
+  echo "$1 needs no C++20, but:"
+  head -n 20 <<<"$said"
+  status=1
+}
+
+c_headers='^chime/(error|host_ops|types|cxx20|abi/tu_state)\.h$'
+headers=$( (cd include && find chime -name '*.h' -o -name '*.cuh'; find ../device -name '*.cuh' | sed 's|^../device|chime/device|') |
+  grep -vE '/([a-z]+_cuda[a-z_]*|ptx)\.cuh$' | sort)
+[ "$language" = c++ ] || headers="chime/chime.h chime/chime_device.cuh chime/device/rma.cuh"  # nvcc takes a second for each
+for header in $headers; do
+  case $(grep -cE "$c_headers" <<<"$header") in
+    0) refuse "$header" "#include \"$header\"" ;;
+    *) [ "$header" = chime/cxx20.h ] || accept "$header" "#include \"$header\"" ;;
+  esac
+done
+refuse "a program" "$(cat examples/01_hello/hello.cpp)"
+accept "chime.h with CHIME_HOST_ONLY" '#define CHIME_HOST_ONLY
+#include <chime/chime.h>
+int main() { chime_init(); chime_finalize(); }'
+echo "$refused refused, $accepted accepted with $compiler"
+[ "$refused" -ge 4 ] || { echo "expected at least 4: is the source folder right?"; status=1; }
+exit $status

@@ -26,7 +26,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kIdVersion = 1;
+constexpr int kIdVersion = chimex_uniqueid_t CHIMEX_UNIQUEID_INITIALIZER.version;
 constexpr std::size_t kMaxAddresses = 8;
 constexpr std::chrono::milliseconds kFirstPause{2};  // between two rounds over the addresses
 constexpr std::chrono::milliseconds kLongestPause{200};

@@ -184,6 +184,8 @@ CHIME_DEVICE T* ptr(const Context& ctx, T* dst, int pe) {
 
 CHIME_DEVICE int my_pe(const Context& ctx) { return ctx.my_pe; }
 CHIME_DEVICE int n_pes(const Context& ctx) { return ctx.n_pes; }
+CHIME_DEVICE int node_my_pe(const Context& ctx) { return ctx.node_my_pe; }
+CHIME_DEVICE int node_n_pes(const Context& ctx) { return ctx.node_n_pes; }
 
 }  // namespace chime
 

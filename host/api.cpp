@@ -11,13 +11,14 @@
 #include "host/init.hpp"
 #include "host/leave.hpp"
 #include "host/memory.hpp"
+#include "host/step.hpp"
 
 namespace bootstrap = chime::bootstrap;
 using namespace chime::host;  // NOLINT: this file only forwards into it
 
 namespace {
 
-constexpr int kInitAttrVersion = 1;
+constexpr int kInitAttrVersion = chimex_init_attr_t CHIMEX_INIT_ATTR_INITIALIZER.version;
 
 bootstrap::Settings bootstrap_settings(const Settings& settings) {
   return {settings.bootstrap_kind, settings.bootstrap_interface,
@@ -27,7 +28,9 @@ bootstrap::Settings bootstrap_settings(const Settings& settings) {
 void check_unique_id_arguments(int my_pe, int n_pes) {
   if (n_pes < 1 || my_pe < 0 || my_pe >= n_pes)
     throw Error("setup", CHIMEX_ERR_INVALID,
-                fmt::format("there is no PE {} among {} PEs", my_pe, n_pes));
+                fmt::format("there is no PE {} among {} PEs; chimex_set_attr_uniqueid_args takes "
+                            "this PE's number, from 0, and how many there are",
+                            my_pe, n_pes));
 }
 
 template <class T>
@@ -124,6 +127,16 @@ void init_as(unsigned flags, const chimex_init_attr_t* attr) {
                           flags));
 }
 
+// -1 where there is no PE, and after an error.
+int node_number(const char* function, int NodePlace::*number) {
+  int found = -1;
+  if (!current_slot()) return found;
+  guarded(function, [&] {
+    found = step("finding the node's PEs", [] { return current_runtime().node_place(); }).*number;
+  });
+  return found;
+}
+
 void finalize_current() {
   current_runtime();
   leave_job(*current_slot());
@@ -182,9 +195,9 @@ void chime_global_exit(int status) {
 
 int chimex_init_status(void) {
   PeSlot* slot = current_slot();
-  if (!slot) return pe_has_left() ? CHIMEX_STATUS_FINALIZED : CHIMEX_STATUS_NOT_INITIALIZED;
-  return slot->is_ready.load(std::memory_order_acquire) ? CHIMEX_STATUS_INITIALIZED
-                                                        : CHIMEX_STATUS_BOOTSTRAPPED;
+  if (!slot) return pe_has_left() ? CHIMEX_STATUS_FINALIZED : CHIME_STATUS_NOT_INITIALIZED;
+  return slot->is_ready.load(std::memory_order_acquire) ? CHIME_STATUS_IS_INITIALIZED
+                                                        : CHIME_STATUS_IS_BOOTSTRAPPED;
 }
 
 int chimex_get_async_error(chimex_async_error_t* error) {
@@ -211,6 +224,10 @@ int chimex_host_n_pes(void) {
   PeSlot* slot = current_slot();
   return slot ? slot->runtime->n_pes() : -1;
 }
+
+int chimex_host_node_my_pe(void) { return node_number("chimex_node_my_pe", &NodePlace::my_pe); }
+
+int chimex_host_node_n_pes(void) { return node_number("chimex_node_n_pes", &NodePlace::n_pes); }
 
 void chime_info_get_version(int* major, int* minor) {
   guarded("chime_info_get_version", [&] {

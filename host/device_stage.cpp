@@ -1,9 +1,7 @@
 #include "host/device_stage.hpp"
 
-#include <algorithm>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "host/error.hpp"
 #include "host/gpu/device_activity.hpp"
@@ -26,12 +24,6 @@ DeviceChoice device_choice(const Settings& settings) {
         "cpu is asked for, but this program's kernels are compiled for a GPU; compile it for "
         "the CPU device, or unset the variable");
   return settings.device;
-}
-
-// This PE's place among those of its node: they spread over the GPUs by it.
-int rank_on_node(const bootstrap::Bootstrap& bootstrap) {
-  const std::vector<int> peers = bootstrap.node_peers();
-  return static_cast<int>(std::find(peers.begin(), peers.end(), bootstrap.rank()) - peers.begin());
 }
 
 std::unique_ptr<DeviceMemory> make_peer_table(Gpu& gpu, const P2pTransport& p2p, int n_pes) {
@@ -88,12 +80,13 @@ Path amo_path(const Runtime& runtime) {
 bool device_is_chosen(const Settings& settings) { return is_chosen(device_choice(settings)); }
 
 std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
-                                                bootstrap::Bootstrap& bootstrap) {
+                                                bootstrap::Bootstrap& bootstrap, Node& node) {
   if (settings.checked) device_activity::check();
   bootstrap::Deadline deadline = init_deadline(settings);
   step("comparing settings", [&] { check_job_settings(bootstrap, settings, deadline); });
-  auto gpu = step("opening the device",
-                  [&] { return open_gpu(device_choice(settings), rank_on_node(bootstrap)); });
+  auto gpu = step("opening the device", [&] {  // the node's PEs spread over its GPUs
+    return open_gpu(device_choice(settings), node.place(bootstrap).my_pe);
+  });
   std::shared_ptr<DeviceMemory> control = step("allocating the control page", [&] {
     return gpu->allocate_host_visible(sizeof(ControlBlock));
   });
@@ -122,13 +115,16 @@ std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
   return stage;
 }
 
-Context make_context(const Runtime& runtime) {
+Context make_context(Runtime& runtime) {
   const DeviceStage& device = *runtime.device;
   Context context;
   context.abi_version = kAbiVersion;
   context.size = sizeof(Context);
   context.my_pe = runtime.my_pe();
   context.n_pes = runtime.n_pes();
+  const NodePlace node = runtime.node_place();
+  context.node_my_pe = node.my_pe;
+  context.node_n_pes = node.n_pes;
   context.heap = device.heap.base();
   context.heap_bytes = device.heap.bytes();
   context.peer_heap = reinterpret_cast<std::byte* const*>(device.peer_table->address());

@@ -16,10 +16,10 @@ bool device_is_chosen(const Settings& settings);
 // Collective over the job's PEs, in the same order of steps on each. Throws Error, which says the
 // step; then the PEs cannot be brought back to the same point.
 std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
-                                                bootstrap::Bootstrap& bootstrap);
+                                                bootstrap::Bootstrap& bootstrap, Node& node);
 
 // What kernels see of a PE whose device stage stands. Throws Error where CHIME_AMO asks for what
 // the job does not have.
-Context make_context(const Runtime& runtime);
+Context make_context(Runtime& runtime);
 
 }  // namespace chime::host

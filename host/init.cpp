@@ -35,7 +35,7 @@ void watch_peers(Runtime& runtime) {
 
 void finish_init(PeSlot& slot) {
   Runtime& runtime = *slot.runtime;
-  runtime.device = build_device_stage(runtime.settings, *runtime.bootstrap);
+  runtime.device = build_device_stage(runtime.settings, *runtime.bootstrap, runtime.node);
   const Context context = make_context(runtime);
   if (!runtime.device->gpu->is_cpu())
     step("telling the kernels", [&] { tu_registry::fill_all(context); });

@@ -26,6 +26,7 @@
 #include "host/gpu/gpu.hpp"
 #include "host/heap.hpp"
 #include "host/nic_table.hpp"
+#include "host/node.hpp"
 #include "host/registered_buffers.hpp"
 #include "host/rendezvous.hpp"
 #include "host/transport/mlx5/mlx5_transport.hpp"
@@ -62,6 +63,7 @@ struct Runtime {
   const pid_t process = getpid();  // a child that it forks is not the PE
   Settings settings;
   std::unique_ptr<bootstrap::Bootstrap> bootstrap;
+  Node node;
   std::mutex one_builder;               // of the device stage: the first thread that needs it
   std::exception_ptr device_failure;    // why it could not be built; there is no second attempt
   std::unique_ptr<DeviceStage> device;  // null until it is built
@@ -71,6 +73,7 @@ struct Runtime {
 
   int my_pe() const { return bootstrap->rank(); }
   int n_pes() const { return bootstrap->size(); }
+  NodePlace node_place() { return node.place(*bootstrap); }
 };
 
 }  // namespace chime::host

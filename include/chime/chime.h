@@ -85,6 +85,13 @@ CHIME_EXPORT void chime_global_exit(int status);
 CHIME_EXPORT int chimex_host_my_pe(void);
 CHIME_EXPORT int chimex_host_n_pes(void);
 
+// chimex_node_my_pe, chimex_node_n_pes: host and device, see chime_device.cuh. On the host they
+// know the answer from the first stage of init on (chimex_init_device), so that a program may
+// choose its GPU by it; the first call may wait until all PEs have joined, at most
+// CHIME_INIT_TIMEOUT. -1 before init, and after an error that the job survives.
+CHIME_EXPORT int chimex_host_node_my_pe(void);
+CHIME_EXPORT int chimex_host_node_n_pes(void);
+
 // 1 or 0: whether puts, gets and atomics reach `pe` from here; whether addr is an address that they
 // reach at `pe`: in the symmetric heap. 0 for a PE that does not exist.
 CHIME_EXPORT int chime_pe_accessible(int pe);
@@ -111,6 +118,16 @@ typedef struct chimex_init_attr {
   chimex_uniqueid_t uniqueid;
 } chimex_init_attr_t;
 
+// What either is before it is filled: `chimex_init_attr_t attr = CHIMEX_INIT_ATTR_INITIALIZER;`, in
+// C and C++. Of this header's version, no id, no PE: chimex_get_uniqueid and
+// chimex_set_attr_uniqueid_args fill all of it, initialised or not.
+#define CHIMEX_UNIQUEID_INITIALIZER \
+  {                                 \
+    1, { 0 }                        \
+  }
+#define CHIMEX_INIT_ATTR_INITIALIZER \
+  { 1, -1, 0, CHIMEX_UNIQUEID_INITIALIZER }
+
 enum {
   CHIMEX_INIT_WITH_LAUNCHER = 0,
   CHIMEX_INIT_WITH_UNIQUEID = 8,
@@ -126,18 +143,22 @@ CHIME_EXPORT int chimex_set_attr_uniqueid_args(int my_pe, int n_pes, const chime
 CHIME_EXPORT int chimex_init_attr(unsigned flags, const chimex_init_attr_t* attr);
 
 // Init has two stages. After the first the PE knows its number and nothing else is there
-// (CHIMEX_STATUS_BOOTSTRAPPED), so a program may choose its GPU by that number (cudaSetDevice).
+// (CHIME_STATUS_IS_BOOTSTRAPPED), so a program may choose its GPU by that number (cudaSetDevice).
 // The second opens the thread's device, or without a choice the GPU whose turn it is among the
 // node's PEs, and makes the heap. It is built by chime_init if nothing is left to choose, else by
 // this call, and by the first that needs it: memory, data movement, barriers, chime::context(),
 // exec::launch. Collective. A kernel that is launched by other means needs it before.
 CHIME_EXPORT int chimex_init_device(void);
 
+// NVSHMEM's states and their order, so that `chimex_init_status() >= CHIME_STATUS_IS_INITIALIZED`
+// asks whether everything is there.
 enum {
-  CHIMEX_STATUS_NOT_INITIALIZED = 0,
-  CHIMEX_STATUS_BOOTSTRAPPED = 1,
-  CHIMEX_STATUS_INITIALIZED = 2,
-  CHIMEX_STATUS_FINALIZED = 3
+  CHIMEX_STATUS_FINALIZED = -1,
+  CHIME_STATUS_NOT_INITIALIZED = 0,
+  CHIME_STATUS_IS_BOOTSTRAPPED = 1,  // the first stage
+  CHIME_STATUS_IS_INITIALIZED = 2,   // both
+  CHIME_STATUS_LIMITED_MPG = 3,      // never returned, nor the next: PEs that share a GPU are
+  CHIME_STATUS_FULL_MPG = 4          // IS_INITIALIZED, too
 };
 // Of the calling thread's PE: FINALIZED once it has left; NOT_INITIALIZED in a thread that has none
 // while others of the process are there (chimex_pe_bind).

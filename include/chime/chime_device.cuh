@@ -43,6 +43,11 @@
 //
 // int   chime_my_pe()      this PE; -1 before init (host only)
 // int   chime_n_pes()
+// int   chimex_node_my_pe()   this PE among those of its node, in the order of their numbers: what
+//                             nvshmem_team_my_pe(NVSHMEMX_TEAM_NODE) gives. From 0; -1 before init
+// int   chimex_node_n_pes()   how many PEs run on this node; nodes may differ in it
+//   A node is a machine: PEs with one kernel and one process-id space, or, under a PMIx launcher,
+//   those that it started under one host name. It says nothing about who is mapped (chime_ptr).
 // void* chime_ptr(const void* dst, int pe)
 //   Where `pe`'s copy of symmetric address dst can be loaded and stored from here; null if it
 //   cannot.

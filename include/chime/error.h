@@ -23,9 +23,19 @@ typedef enum chimex_status {
   CHIMEX_ERR_PEER_DEAD = 7,        // a PE that this call needs is gone
   CHIMEX_ERR_UNREACHABLE = 8,      // no path leads to that PE from here
   CHIMEX_ERR_UNSUPPORTED = 9,      // this build or this machine cannot do it
-  CHIMEX_ERR_SYSTEM = 10,  // the operating system or a driver refused; the message has its words
-  CHIMEX_ERR_LAUNCH = 11,  // a kernel could not be launched
-  CHIMEX_ERR_NETWORK = 12  // a NIC could not carry out an operation on that PE
+  CHIMEX_ERR_SYSTEM = 10,   // the operating system or a driver refused; the message has its words
+  CHIMEX_ERR_LAUNCH = 11,   // a kernel could not be launched
+  CHIMEX_ERR_NETWORK = 12,  // a NIC could not carry out an operation on that PE
+
+  // The same in NVSHMEM's words, where it has one. INTERNAL, NVSHMEM's word for all the rest, is
+  // what the system or a driver refused; the other codes above have no name there.
+  CHIMEX_SUCCESS = CHIMEX_OK,
+  CHIMEX_ERROR_INVALID_VALUE = CHIMEX_ERR_INVALID,
+  CHIMEX_ERROR_OUT_OF_MEMORY = CHIMEX_ERR_OUT_OF_MEMORY,
+  CHIMEX_ERROR_NOT_SUPPORTED = CHIMEX_ERR_UNSUPPORTED,
+  CHIMEX_ERROR_SYMMETRY = CHIMEX_ERR_MISMATCH,
+  CHIMEX_ERROR_COLLECTIVE_LAUNCH_FAILED = CHIMEX_ERR_LAUNCH,
+  CHIMEX_ERROR_INTERNAL = CHIMEX_ERR_SYSTEM
 } chimex_status;
 
 // One English sentence without a full stop for `status`; never null.

@@ -36,6 +36,12 @@ CHIME_FN int chime_my_pe(void) {
 CHIME_FN int chime_n_pes(void) {
   CHIME_BOTH(return chime::n_pes(chime::self()), return chimex_host_n_pes());
 }
+CHIME_FN int chimex_node_my_pe(void) {
+  CHIME_BOTH(return chime::node_my_pe(chime::self()), return chimex_host_node_my_pe());
+}
+CHIME_FN int chimex_node_n_pes(void) {
+  CHIME_BOTH(return chime::node_n_pes(chime::self()), return chimex_host_node_n_pes());
+}
 CHIME_FN void* chime_ptr(const void* dst, int pe) {
   CHIME_BOTH(return (void*)chime::ptr(chime::self(), (const char*)dst, pe),
                     return chime_host_ptr(dst, pe));

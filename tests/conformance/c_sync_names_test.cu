@@ -187,16 +187,18 @@ CHIME_KERNEL inline void ask_names(std::uint64_t* word, std::uint64_t* answers) 
   answers[1] = std::uint64_t(chime_n_pes());
   answers[2] = chime_ptr(word, chime_my_pe()) == word;
   answers[3] = chime_ptr(answers, chime_my_pe()) == nullptr;
+  answers[4] = std::uint64_t(chimex_node_my_pe());
+  answers[5] = std::uint64_t(chimex_node_n_pes());
 }
 
 IN_EVERY_WORLD(CNames, OfQueriesAnswerInKernels) {
   world.spawn(1, [](Pe& pe) {
     Symmetric<std::uint64_t> word(1);
-    Private<std::uint64_t> answers(4);
+    Private<std::uint64_t> answers(6);
     pe.run(1, 1, ask_names, word.data(), answers.data());
-    EXPECT_EQ(
-        (std::vector<std::uint64_t>{std::uint64_t(pe.rank()), std::uint64_t(pe.size()), 1, 1}),
-        answers.read());
+    const auto me = std::uint64_t(pe.rank()), n = std::uint64_t(pe.size());
+    // All PEs of a World run on this machine.
+    EXPECT_EQ((std::vector<std::uint64_t>{me, n, 1, 1, me, n}), answers.read());
   });
 }
 

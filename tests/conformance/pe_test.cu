@@ -1,4 +1,5 @@
-// Who am I, how many are we, and where is a peer's memory: my_pe, n_pes, ptr.
+// Who am I, how many are we, here and on this node, and where is a peer's memory: my_pe, n_pes,
+// node_my_pe, node_n_pes, ptr.
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -12,7 +13,7 @@ namespace chime::tests {
 namespace {
 
 struct Answers {
-  int my_pe, n_pes;
+  int my_pe, n_pes, node_my_pe, node_n_pes;
   bool ptr_to_self_is_same, ptr_outside_is_null, ptr_to_nobody_is_null;
   std::uint64_t read_through_ptr;
 };
@@ -22,6 +23,8 @@ CHIME_KERNEL inline void ask(CHIME_GRID_CONSTANT const Context context, std::uin
   std::uint64_t* const peer = ptr(context, word, next);
   *answers = {my_pe(context),
               n_pes(context),
+              node_my_pe(context),
+              node_n_pes(context),
               ptr(context, word, context.my_pe) == word,
               ptr(context, &answers->read_through_ptr, next) == nullptr,
               ptr(context, word, context.n_pes) == nullptr && ptr(context, word, -1) == nullptr,
@@ -32,6 +35,9 @@ IN_EVERY_WORLD(Query, KernelsKnowWhoTheyAre) {
   world.spawn(1, [](Pe& pe) {
     EXPECT_EQ(pe.rank(), chime_my_pe());
     EXPECT_EQ(pe.size(), chime_n_pes());
+    // All PEs of a World run on this machine, mapped or not.
+    EXPECT_EQ(pe.rank(), chimex_node_my_pe());
+    EXPECT_EQ(pe.size(), chimex_node_n_pes());
     Symmetric<std::uint64_t> word(1);
     Private<Answers> answers(1);
     word.write(std::vector{std::uint64_t(pe.rank()) + 1000});
@@ -40,6 +46,8 @@ IN_EVERY_WORLD(Query, KernelsKnowWhoTheyAre) {
     const Answers seen = answers.read()[0];
     EXPECT_EQ(pe.rank(), seen.my_pe);
     EXPECT_EQ(pe.size(), seen.n_pes);
+    EXPECT_EQ(pe.rank(), seen.node_my_pe);
+    EXPECT_EQ(pe.size(), seen.node_n_pes);
     EXPECT_TRUE(seen.ptr_to_self_is_same);
     EXPECT_TRUE(seen.ptr_outside_is_null);
     EXPECT_TRUE(seen.ptr_to_nobody_is_null);

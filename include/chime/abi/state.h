@@ -15,7 +15,7 @@
 
 namespace chime {
 
-inline constexpr std::uint32_t kAbiVersion = 5;
+inline constexpr std::uint32_t kAbiVersion = 6;
 
 // How a PE's memory is reached. `peer.cuh` alone decides which one is used.
 enum class Path : std::uint32_t { kNone = 0, kP2p = 1, kNic = 2, kProxy = 3 };
@@ -93,6 +93,8 @@ struct Context {
   std::uint32_t size = 0;         // sizeof(Context) of the library that filled it
   std::int32_t my_pe = -1;
   std::int32_t n_pes = 0;
+  std::int32_t node_my_pe = -1;  // among the PEs of its node, in the order of their numbers
+  std::int32_t node_n_pes = 0;
   std::byte* heap = nullptr;  // my symmetric heap, as my device code addresses it
   std::uint64_t heap_bytes = 0;
   std::byte* const* peer_heap =

@@ -2,6 +2,7 @@
 #include <chime/chime.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void check(int condition, const char* what) {
   if (condition) return;
@@ -9,14 +10,37 @@ static void check(int condition, const char* what) {
   exit(1);
 }
 
+/* Words that programs written for NVSHMEM say, under Chime's prefix. */
+static void check_nvshmem_words(void) {
+  chimex_uniqueid_t id = CHIMEX_UNIQUEID_INITIALIZER;
+  chimex_init_attr_t attr = CHIMEX_INIT_ATTR_INITIALIZER;
+  check(attr.my_pe == -1 && attr.n_pes == 0, "attributes name no PE before they are filled");
+  check(chimex_init_attr(CHIMEX_INIT_WITH_UNIQUEID, &attr) == CHIMEX_ERROR_INVALID_VALUE,
+        "init with attributes that nobody filled");
+  check(strstr(chimex_last_error(), "there is no PE -1 among 0 PEs; chimex_set_attr_uniqueid") !=
+            NULL,
+        "its words");
+  check(chimex_set_attr_uniqueid_args(0, 1, &id, &attr) == CHIMEX_SUCCESS, "filling attributes");
+  check(chimex_init_attr(CHIMEX_INIT_WITH_UNIQUEID, &attr) != CHIMEX_SUCCESS,
+        "init with an id that nobody got");
+  check(strstr(chimex_last_error(), "get one from chimex_get_uniqueid") != NULL, "its words");
+  check(CHIME_STATUS_NOT_INITIALIZED < CHIME_STATUS_IS_BOOTSTRAPPED &&
+            CHIME_STATUS_IS_BOOTSTRAPPED < CHIME_STATUS_IS_INITIALIZED &&
+            CHIME_STATUS_IS_INITIALIZED < CHIME_STATUS_LIMITED_MPG &&
+            CHIME_STATUS_LIMITED_MPG < CHIME_STATUS_FULL_MPG,
+        "the order of the states");
+}
+
 int main(void) {
-  check(chimex_init_status() == CHIMEX_STATUS_NOT_INITIALIZED, "status before init");
+  check_nvshmem_words();
+  check(chimex_init_status() == CHIME_STATUS_NOT_INITIALIZED, "status before init");
   check(chimex_buffer_register(&(int){0}, sizeof(int)) == CHIMEX_ERR_NOT_INITIALIZED,
         "register before init");
   chime_init();
-  check(chimex_init_status() == CHIMEX_STATUS_INITIALIZED, "status after init");
+  check(chimex_init_status() == CHIME_STATUS_IS_INITIALIZED, "status after init");
   int me = chimex_host_my_pe(), n = chimex_host_n_pes();
   check(me >= 0 && me < n, "PE numbers");
+  check(chimex_node_my_pe() == me && chimex_node_n_pes() == n, "numbers on this node");
   long* words = chime_calloc(n, sizeof *words);
   check(words != NULL && words[0] == 0, "calloc");
   chime_free(words);
@@ -25,5 +49,7 @@ int main(void) {
   check(chimex_buffer_unregister(local) == CHIMEX_OK, "unregister");
   chime_finalize();
   check(chimex_host_my_pe() == -1, "PE number after finalize");
+  check(chimex_node_my_pe() == -1 && chimex_node_n_pes() == -1, "numbers on no node");
+  check(chimex_init_status() < CHIME_STATUS_IS_INITIALIZED, "status after finalize");
   return 0;
 }

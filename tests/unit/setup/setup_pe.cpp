@@ -504,7 +504,7 @@ void is_killed_between_the_stages() {
 void say_status(int status) { say(std::to_string(status) + " " + chimex_last_error()); }
 
 void gives_bad_attributes() {
-  chimex_init_attr_t attr = {};
+  chimex_init_attr_t attr = CHIMEX_INIT_ATTR_INITIALIZER;
   say_status(chimex_init_attr(77, &attr));
   say_status(chimex_init_attr(CHIMEX_INIT_WITH_UNIQUEID, nullptr));
   say_status(chimex_set_attr_uniqueid_args(3, 3, &attr.uniqueid, &attr));

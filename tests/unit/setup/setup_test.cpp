@@ -289,8 +289,8 @@ TEST(Setup, ThreadsOfOneProcessAreThePesOfAUniqueId) {
   EXPECT_EQ(count(outcome.output, "helper has status 0"), 3) << outcome.output;
   EXPECT_EQ(count(outcome.output, "helper binds: 0"), 3);
   EXPECT_EQ(count(outcome.output, "helper is PE 2"), 1);
-  EXPECT_EQ(count(outcome.output, "has left with status 3"), 3) << outcome.output;
-  EXPECT_THAT(outcome.output, HasSubstr("says status 3"));
+  EXPECT_EQ(count(outcome.output, "has left with status -1"), 3) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("says status -1"));
 }
 
 TEST(Setup, BadAttributesAreNamed) {
@@ -311,7 +311,7 @@ TEST(TwoStages, TheFirstGivesTheNumberAndTheFirstUseBuildsTheSecond) {
     EXPECT_THAT(outcome.output, HasSubstr(says + "then " + number + ", status 2"));
     EXPECT_THAT(outcome.output, HasSubstr(says + "sees " + std::to_string((pe + 2) % 3 + 1)));
   }
-  EXPECT_EQ(count(outcome.output, "says status 3"), 3) << outcome.output;
+  EXPECT_EQ(count(outcome.output, "says status -1"), 3) << outcome.output;
 }
 
 TEST(TwoStages, TheSecondCanBeCalledForAndIsBuiltOnce) {
@@ -332,7 +332,7 @@ TEST(TwoStages, TheContextIsNeverAnEmptyOne) {
 TEST(TwoStages, FinalizeAfterTheFirstMeetsAllPes) {
   Outcome outcome = job(3, "leaves_after_the_first_stage");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
-  EXPECT_EQ(count(outcome.output, "says status 3"), 3) << outcome.output;
+  EXPECT_EQ(count(outcome.output, "says status -1"), 3) << outcome.output;
 }
 
 TEST(TwoStages, ThreadsThatNeedTheSecondAtOnceBuildItOnce) {

@@ -5,8 +5,9 @@
 namespace chime::host {
 
 std::string why_no_cuda() {
-  return "this libchime was built without CUDA; configure it with -DCHIME_CUDA=ON where the CUDA "
-         "toolkit is installed";
+  return "this libchime was built without CUDA: it runs kernels that a host compiler compiled, on "
+         "the CPU, and none that nvcc compiled; install one that is configured with "
+         "-DCHIME_CUDA=ON (preset cuda) where the CUDA toolkit is";
 }
 
 bool thread_has_cuda_device() { return false; }

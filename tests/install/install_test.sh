@@ -1,16 +1,13 @@
 #!/bin/bash
 # install_test.sh find_package|pkg_config <build folder> <scratch folder> <C++ compiler> <C compiler>
 #
-# Installs the build to a prefix, moves the prefix (nothing may remember where it was made), builds the consumer in
-# the way named, runs its C++ program alone and as two PEs, and its C program.
+# Installs the build to a prefix, builds the consumer in the way named, runs its C++ program alone and as two PEs, and its C
+# program.
 set -eu
 way=$1 build=$2 scratch=$3 cxx=$4 cc=$5
 consumer=$(cd "$(dirname "$0")" && pwd)/consumer
-
-rm -rf "$scratch" && mkdir -p "$scratch/out"
-cmake --install "$build" --prefix "$scratch/made" >"$scratch/install.log"
-mv "$scratch/made" "$scratch/prefix"
-prefix=$scratch/prefix
+. "$(dirname "$0")/prefix.sh"
+prefix=$(installed_and_moved "$build" "$scratch")
 
 from_find_package() {
   cmake -S "$consumer" -B "$scratch/out" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
@@ -19,11 +16,8 @@ from_find_package() {
 }
 
 from_pkg_config() {
-  command -v pkg-config >/dev/null || { echo "skipped: no pkg-config on this machine"; exit 77; }
-  local file flags libraries
-  file=$(find "$prefix" -name chime.pc)
-  [ -n "$file" ] || { echo "no chime.pc under $prefix"; exit 1; }
-  PKG_CONFIG_PATH=$(dirname "$file")
+  local flags libraries
+  PKG_CONFIG_PATH=$(folder_of_pc "$prefix")
   export PKG_CONFIG_PATH
   flags=$(pkg-config --cflags chime) libraries=$(pkg-config --libs chime)
   # shellcheck disable=SC2086

@@ -1,0 +1,75 @@
+#!/bin/bash
+# cuda_test.sh find_package|pkg_config|cpu_library <build folder> <scratch folder> [<nvcc>]
+#
+# A CUDA user's program, compiled by nvcc against an install prefix in the way named: in a project of each form that
+# cuda_consumer/CMakeLists.txt knows, or by one command with pkg-config. It runs where there is a GPU. Where there is none it
+# must start, find libchime and say what is missing; kernels of a host compiler in the same project run. cpu_library: the
+# build is one without CUDA, and both the program and find_package(... COMPONENTS CUDA) say so.
+set -eu
+way=$1 build=$2 scratch=$3
+nvcc=${4:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
+[ -x "$nvcc" ] || { echo "skipped: no nvcc in PATH or /usr/local/cuda/bin"; exit 77; }
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/prefix.sh"
+prefix=$(installed_and_moved "$build" "$scratch")
+has_gpu() { nvidia-smi -L 2>/dev/null | grep -q '^GPU 0'; }
+
+fail() {
+  echo "$1"
+  exit 1
+}
+
+# expect_words <words> <command...>: it fails, and says them.
+expect_words() {
+  local words=$1 said
+  shift
+  if said=$("$@" 2>&1); then fail "'$*' succeeded: $said"; fi
+  tr -s ' \n' ' ' <<<"$said" | grep -qF "$words" || fail "'$*' does not say '$words': $said"
+}
+
+configure() {  # <form>
+  cmake -S "$here/cuda_consumer" -B "$scratch/out/$1" -G Ninja -DFORM="$1" -DCMAKE_PREFIX_PATH="$prefix" \
+    -DCMAKE_CUDA_COMPILER="$nvcc"
+}
+
+run_ring() {  # <program>
+  ldd "$1" | grep -F libchime | grep -qF "$prefix" || fail "$1 does not load libchime from $prefix"
+  if has_gpu; then
+    timeout 60 "$1"
+    timeout 60 "$prefix/bin/chime-run" -n 2 "$1"
+  else
+    expect_words "chime: PE 0: chime_init: opening the device: CUDA driver: libcuda.so.1" timeout 60 "$1"
+  fi
+}
+
+find_package() {
+  local form
+  for form in component cuda_later cuda_alone own_standard; do
+    configure "$form"
+    cmake --build "$scratch/out/$form" --target ring
+    run_ring "$scratch/out/$form/ring"
+  done
+  cmake --build "$scratch/out/component"
+  timeout 60 "$prefix/bin/chime-run" -n 2 "$scratch/out/component/consumer_cxx"
+}
+
+# nvcc knows neither -pthread nor -Wl,...; g++ and nvcc both know -Xlinker.
+pkg_config() {
+  PKG_CONFIG_PATH=$(folder_of_pc "$prefix")
+  export PKG_CONFIG_PATH
+  # shellcheck disable=SC2046
+  "$nvcc" -std=c++20 "$here/cuda_consumer/ring.cu" $(pkg-config --cflags --libs chime) \
+    -Xlinker -rpath="$(pkg-config --variable=libdir chime)" -o "$scratch/out/ring"
+  run_ring "$scratch/out/ring"
+}
+
+cpu_library() {
+  configure cuda_later
+  cmake --build "$scratch/out/cuda_later"
+  expect_words "chime_init: opening the device: CUDA: this libchime was built without CUDA" \
+    timeout 60 "$scratch/out/cuda_later/ring"
+  timeout 60 "$prefix/bin/chime-run" -n 2 "$scratch/out/cuda_later/consumer_cxx"
+  expect_words "was built without CUDA: it runs no kernel that nvcc compiled. Build and install" configure component
+}
+
+"$way"

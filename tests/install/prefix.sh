@@ -1,0 +1,17 @@
+# Sourced by the tests here. installed_and_moved <build folder> <scratch folder>: installs the build to a prefix, and moves
+# the prefix, because nothing may remember where it was made. Prints where it is.
+installed_and_moved() {
+  rm -rf "$2" && mkdir -p "$2/out"
+  cmake --install "$1" --prefix "$2/made" >"$2/install.log"
+  mv "$2/made" "$2/prefix"
+  echo "$2/prefix"
+}
+
+# The folder of the prefix's chime.pc, for PKG_CONFIG_PATH; ends the test where there is no pkg-config.
+folder_of_pc() {
+  command -v pkg-config >/dev/null || { echo "skipped: no pkg-config on this machine" >&2; return 77; }
+  local file
+  file=$(find "$1" -name chime.pc)
+  [ -n "$file" ] || { echo "no chime.pc under $1" >&2; return 1; }
+  dirname "$file"
+}

@@ -156,7 +156,7 @@ void make_mkey(Device& device, std::span<const std::byte> whole, CommandResult& 
   const std::byte* in = whole.data();
   const std::byte* context = in + create_mkey::kContext;
   if (mkc::kAccessModeHigh.get(context) != 0 || mkc::kAccessMode.get(context) != kAccessModeKsm)
-    return fail(result, kBadParam, 17);
+    return void(result.not_emulated = true);
   MemoryRegion region;
   region.pd = mkc::kPd.get(context);
   region.iova = load_be64(context + mkc::kStartAddress);

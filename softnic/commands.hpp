@@ -19,6 +19,10 @@ struct CommandResult {
   std::vector<std::byte> out;  // status byte first; 0 = done
   Created created = Created::kNothing;
   std::uint32_t number = 0;  // of the created object
+  // Hardware has it and the softnic has not: the kernel's EOPNOTSUPP, which programs take for an
+  // absence; by the firmware's status, a bad parameter, they could not tell it from their own
+  // error.
+  bool not_emulated = false;
   bool failed() const { return out[0] != std::byte{0}; }
 };
 

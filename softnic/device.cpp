@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <string>
 
+#include "clock_page.hpp"
 #include "mappings.hpp"
 #include "strict.hpp"
 
@@ -70,7 +71,8 @@ Device::~Device() {
 // before it gives it back. Who does not, and rings on after all others were given, reaches the next
 // owner's page; a doorbell names its queue pair, so that it does no more than be looked at.
 Uar* Device::add_uar() {
-  const auto page = pages_.take([this](std::uint32_t p) { return uars_.contains(p); });
+  const auto page =
+      pages_.take([this](std::uint32_t p) { return p == kClockPage || uars_.contains(p); });
   if (!page) return nullptr;
   const long at = ::syscall(SYS_mmap, nullptr, kPage, PROT_READ | PROT_WRITE, MAP_SHARED, bar_fd_,
                             *page * kPage);

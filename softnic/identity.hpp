@@ -7,6 +7,7 @@ namespace softnic::identity {
 
 inline constexpr char kDeviceName[] = "mlx5_0";
 inline constexpr char kUverbsPath[] = "/dev/infiniband/uverbs0";
+inline constexpr char kRdmaCmPath[] = "/dev/infiniband/rdma_cm";  // not there
 inline constexpr unsigned kUverbsMajor = 1,
                           kUverbsMinor = 5;  // as sysfs and fstat say; no real device is opened
 inline constexpr std::uint32_t kVendorId = 0x2c9;

@@ -34,7 +34,7 @@ constexpr unsigned kJumpSlot = R_AARCH64_JUMP_SLOT, kGlobalData = R_AARCH64_GLOB
 #endif
 
 constexpr std::string_view kLibraries[] = {"libibverbs.so", "libmlx5.so", "libmlx5-rdmav",
-                                           "libnl-3.so"};
+                                           "libnl-3.so", "librdmacm.so"};
 
 void* softnic_dlopen(const char* path, int flags);
 

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "clock_page.hpp"
 #include "settings.hpp"
 #include "shim.hpp"
 #include "trace.hpp"
@@ -41,6 +42,7 @@ Nic::Bar::Bar() : fd(::memfd_create("softnic-bar", MFD_CLOEXEC)) {
   if (fd < 0 || ::ftruncate(fd, static_cast<off_t>(kBarBytes)) != 0)
     throw std::runtime_error(std::string("softnic: cannot create the doorbell pages: ") +
                              std::strerror(errno));
+  write_clock_page(fd);
 }
 
 Nic::Bar::~Bar() { ::syscall(SYS_close, fd); }

@@ -69,6 +69,16 @@ bool is_inherited(int fd) {
 bool is_ours(const char* path) {
   return path && std::strcmp(path, softnic::identity::kUverbsPath) == 0;
 }
+bool is_rdma_cm(const char* path) {
+  return path && std::strcmp(path, softnic::identity::kRdmaCmPath) == 0;
+}
+
+// Another number of one of our files, by dup() or from another process. Which of the open ones it
+// was made of cannot be told, so that it can be recognised and no more.
+bool is_duplicate(int fd) {
+  const softnic::Nic* nic = softnic::Nic::existing();
+  return nic && fd >= 0 && fd != nic->bar_fd() && identity_of(fd) == identity_of(nic->bar_fd());
+}
 
 int open_device() try {
   const int bar = softnic::Nic::instance().bar_fd();
@@ -88,6 +98,25 @@ int open_device() try {
 } catch (const std::exception& error) {  // the caller is C
   softnic::print("%s\n", error.what());
   errno = ENODEV;
+  return -1;
+}
+
+// As on a machine without the module rdma_ucm, and also on one with it, whose devices this program
+// does not see. Programs that can do without (UCX looks for it) go on.
+int refuse_rdma_cm() {
+  static std::atomic<bool> told{false};
+  if (!told.exchange(true, std::memory_order_relaxed))
+    softnic::print(
+        "softnic: rdma_cm is not emulated (%s): a program that needs it fails now. Have it connect "
+        "without (perftest: no -R; ibv_rc_pingpong for rping; UCX does by itself)\n",
+        softnic::identity::kRdmaCmPath);
+  errno = ENOENT;
+  return -1;
+}
+
+// What ibv_import_device() brings with it.
+int refuse_import() {
+  errno = EOPNOTSUPP;
   return -1;
 }
 
@@ -111,6 +140,7 @@ int softnic_open(const char* path, int flags, ...) {
     va_end(arguments);
   }
   if (is_ours(path)) return open_device();
+  if (is_rdma_cm(path)) return refuse_rdma_cm();
   return static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags, mode));
 }
 
@@ -120,7 +150,7 @@ int softnic_stat(const char* path, struct stat* status) {
 }
 
 int softnic_fstat(int fd, struct stat* status) {
-  if (is_ours(fd)) return device_status(status);
+  if (is_ours(fd) || is_duplicate(fd)) return device_status(status);
   return static_cast<int>(::syscall(SYS_fstat, fd, status));
 }
 
@@ -134,8 +164,9 @@ int softnic_ioctl(int fd, unsigned long request, ...) {
   va_start(arguments, request);
   void* argument = va_arg(arguments, void*);
   va_end(arguments);
-  if (!is_ours(fd) || request != RDMA_VERBS_IOCTL)
+  if (request != RDMA_VERBS_IOCTL || !(is_ours(fd) || is_duplicate(fd)))
     return static_cast<int>(::syscall(SYS_ioctl, fd, request, argument));
+  if (!is_ours(fd)) return refuse_import();
   softnic::Nic* nic = is_inherited(fd) ? nullptr : softnic::Nic::existing();
   const int error =
       nic ? softnic::serve(*nic, fd, static_cast<ib_uverbs_ioctl_hdr*>(argument)) : EIO;

@@ -1,8 +1,8 @@
 /* The softnic inside a program: the emulated ConnectX without a launcher.
  *
  * LD_PRELOAD and linking put the softnic between a whole program and libc. This way puts it between
- * the RDMA libraries (libibverbs, its mlx5 provider, libnl) and libc only: their import tables are
- * changed in memory. It works from a library that was loaded with dlopen, and beneath sanitizers,
+ * the RDMA libraries (libibverbs, its mlx5 provider, librdmacm, libnl) and libc only: their import
+ * tables are changed in memory. It works from a library that was loaded with dlopen, and beneath sanitizers,
  * whose own interceptors stay in charge of the program's calls.
  *
  *   void* softnic = dlopen("libsoftnic.so", RTLD_NOW);

@@ -123,6 +123,7 @@ int get_context(Call& call) {
   r.cqe_version = 1;
   r.cmds_supp_uhw = MLX5_USER_CMDS_SUPP_UHW_QUERY_DEVICE | MLX5_USER_CMDS_SUPP_UHW_CREATE_AH;
   r.eth_min_inline = MLX5_USER_INLINE_MODE_NONE;
+  r.clock_info_versions = 1 << MLX5_IB_CLOCK_INFO_V1;
   r.log_uar_size = 12;
   r.num_uars_per_page = 1;
   call.message.out(UVERBS_ATTR_UHW_OUT, r);

@@ -43,6 +43,7 @@ bool names_its_object(Call& call, unsigned handle_attribute, unsigned command_at
 int run_command(Call& call, unsigned in, unsigned out, CommandResult& result) {
   if (call.message.out_size(out) < command::kOutBytes) return EINVAL;
   result = execute(call.nic, call.message.bytes(in), call.message.out_size(out));
+  if (result.not_emulated) return EOPNOTSUPP;
   call.message.out(out, result.out.data(), result.out.size());
   return result.failed() ? EREMOTEIO : 0;
 }

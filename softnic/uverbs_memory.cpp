@@ -16,10 +16,9 @@
 namespace softnic {
 namespace {
 constexpr std::uint64_t kPage = 4096;
-// enum ib_uverbs_access_flags but for on-demand paging, which the device says that it has not; the
-// upper ones are hints that a kernel without them heeds not.
+// enum ib_uverbs_access_flags; the upper ones are hints that a kernel without them heeds not.
 constexpr std::uint32_t kAccessFlags =
-    0x3f | IB_UVERBS_ACCESS_HUGETLB | IB_UVERBS_ACCESS_OPTIONAL_RANGE;
+    0x3f | IB_UVERBS_ACCESS_ON_DEMAND | IB_UVERBS_ACCESS_HUGETLB | IB_UVERBS_ACCESS_OPTIONAL_RANGE;
 constexpr std::uint32_t kWritable =
     kLocalWrite | kRemoteWrite | kRemoteAtomic | IB_UVERBS_ACCESS_MW_BIND;
 }  // namespace
@@ -53,6 +52,7 @@ int reg_mr(Call& call) {
   if (region.access & ~kAccessFlags) return EINVAL;
   if (region.access & (kRemoteWrite | kRemoteAtomic) && !(region.access & kLocalWrite))
     return EINVAL;
+  if (region.access & IB_UVERBS_ACCESS_ON_DEMAND) return EOPNOTSUPP;
   if (region.bytes == 0 || region.start + region.bytes < region.start) return EINVAL;
   if (region.start % kPage != region.iova % kPage) return EINVAL;
   const Use use = region.access & kWritable ? Use::kWrite : Use::kRead;

@@ -34,5 +34,22 @@ TEST_P(DeviceFiles, GiveTheirNumberToAnotherFile) {
   EXPECT_EQ(::close(other), 0);
 }
 
+// It says what it is, so that libibverbs asks it for its context; that is what cannot be had.
+TEST(DuplicatesOfDeviceFiles, CannotBeImported) {
+  ibv_context* const context = Hca::instance().context();
+  const int duplicate = ::dup(context->cmd_fd);
+  struct stat original {
+  }, status{};
+  ASSERT_EQ(::fstat(context->cmd_fd, &original), 0);
+  ASSERT_EQ(::fstat(duplicate, &status), 0);
+  EXPECT_TRUE(S_ISCHR(status.st_mode)) << std::oct << status.st_mode;
+  EXPECT_EQ(status.st_rdev, original.st_rdev);
+  EXPECT_EQ(ibv_import_device(duplicate), nullptr);
+  EXPECT_EQ(errno, EOPNOTSUPP);
+  ::close(duplicate);
+  ibv_device_attr device{};
+  EXPECT_EQ(ibv_query_device(context, &device), 0) << "the original does not go with it";
+}
+
 }  // namespace
 }  // namespace direct

@@ -5,9 +5,12 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <vector>
 
 #include "hca.hpp"
+#include "wait.hpp"
 
 namespace direct {
 namespace {
@@ -74,6 +77,70 @@ TEST(Queries, QueuePairTellsItsReceiveQueueAndItsWishes) {
     EXPECT_EQ(ibv_destroy_qp(qp), 0);
   }
   EXPECT_EQ(ibv_destroy_cq(cq), 0);
+}
+
+std::uint64_t time_of_day() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+// A request that completes with an error needs no other side: flushed, as its queue pair is in
+// error.
+std::uint64_t timestamp_of_a_completion() {
+  ibv_cq_init_attr_ex wanted{};
+  wanted.cqe = 16;
+  wanted.wc_flags = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
+  ibv_cq_ex* const cq = check(ibv_create_cq_ex(context(), &wanted), "ibv_create_cq_ex");
+  ibv_qp_init_attr init{};
+  init.send_cq = init.recv_cq = ibv_cq_ex_to_cq(cq);
+  init.qp_type = IBV_QPT_RC;
+  init.cap = {4, 4, 1, 1, 0};
+  ibv_qp* const qp = check(ibv_create_qp(Hca::instance().pd(), &init), "ibv_create_qp");
+  ibv_qp_attr to_init{};
+  to_init.qp_state = IBV_QPS_INIT;
+  to_init.port_num = 1;
+  check_zero(ibv_modify_qp(qp, &to_init,
+                           IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
+             "to init");
+  ibv_qp_attr to_error{};
+  to_error.qp_state = IBV_QPS_ERR;
+  check_zero(ibv_modify_qp(qp, &to_error, IBV_QP_STATE), "to error");
+  ibv_recv_wr request{}, *bad = nullptr;
+  check_zero(ibv_post_recv(qp, &request, &bad), "ibv_post_recv");
+  ibv_poll_cq_attr how{};
+  wait_until("a completion", [&] { return ibv_start_poll(cq, &how) == 0; });
+  const std::uint64_t timestamp = ibv_wc_read_completion_ts(cq);
+  ibv_end_poll(cq);
+  check_zero(ibv_destroy_qp(qp), "ibv_destroy_qp");
+  check_zero(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), "ibv_destroy_cq");
+  return timestamp;
+}
+
+// Within a second: whoever sets the clock meanwhile may change it by less.
+TEST(Queries, TimestampsAreTheTimeOfDayByTheClockInfo) {
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  const std::uint64_t before = time_of_day();
+  const std::uint64_t timestamp = timestamp_of_a_completion();
+  const std::uint64_t after = time_of_day();
+  mlx5dv_clock_info info{};
+  ASSERT_EQ(mlx5dv_get_clock_info(context(), &info), 0);
+  EXPECT_GT(mlx5dv_ts_to_ns(&info, timestamp), before - kSecond);
+  EXPECT_LT(mlx5dv_ts_to_ns(&info, timestamp), after + kSecond);
+}
+
+// It lies where a doorbell page could: enough of them to come past its place, all at once, as
+// libmlx5 gives one that it got back again.
+TEST(Queries, DoorbellPagesLeaveTheClockAlone) {
+  constexpr unsigned kPlace = 7 << 8;  // MLX5_IB_MMAP_CLOCK_INFO
+  mlx5dv_clock_info before{}, after{};
+  ASSERT_EQ(mlx5dv_get_clock_info(context(), &before), 0);
+  std::vector<mlx5dv_devx_uar*> pages;
+  while (pages.empty() || pages.back()->page_id <= kPlace)
+    pages.push_back(check(mlx5dv_devx_alloc_uar(context(), MLX5DV_UAR_ALLOC_TYPE_BF), "alloc_uar"));
+  EXPECT_EQ(mlx5dv_get_clock_info(context(), &after), 0);
+  EXPECT_EQ(std::memcmp(&before, &after, sizeof before), 0);
+  for (auto* page : pages) mlx5dv_devx_free_uar(page);
 }
 
 TEST(Queries, DmaBufIsRefusedAsNotSupported) {

@@ -194,7 +194,7 @@ const std::vector<Row>& rows() {
        [](Objects& o) {
          return register_region(o, [](auto& r) { r.access_flags = IBV_ACCESS_REMOTE_ATOMIC; });
        }},
-      {"RegionPagedOnDemand", EINVAL,
+      {"RegionPagedOnDemand", EOPNOTSUPP,
        [](Objects& o) {
          return register_region(o, [](auto& r) { r.access_flags |= IBV_ACCESS_ON_DEMAND; });
        }},

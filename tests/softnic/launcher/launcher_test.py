@@ -3,6 +3,7 @@
 
 launcher_test.py <folder of softnic-run> <ibverbs utilities that can be preloaded: 1 or 0>
 """
+import errno
 import os
 import shutil
 import subprocess
@@ -51,6 +52,19 @@ class Launcher(unittest.TestCase):
     def test_a_small_limit_of_files_is_named(self):
         limited = ["bash", "-c", "ulimit -f 1000; exec ibv_devinfo"]
         self.assertIn("the limit of files is 1024000 bytes (ulimit -f)", self.run_program(*limited, status=None))
+
+    @needs_programs
+    def test_rdma_cm_is_said_to_be_missing_once(self):
+        for program in (["ib_write_bw", "-R"], ["rping", "-c", "-a", "127.0.0.1"], ["rdma_client"]):
+            with self.subTest(program=program[0]):
+                if not shutil.which(program[0]):
+                    self.skipTest(f"{program[0]} is not installed (perftest, rdmacm-utils)")
+                told = self.run_program(*program, status=None)
+                self.assertEqual(told.count("softnic: rdma_cm is not emulated"), 1, told)
+        missing = "import os\ntry: os.open('/dev/infiniband/rdma_cm', os.O_RDWR)\nexcept OSError as e: print(e.errno, flush=True)"
+        done = subprocess.run([os.path.join(TOOLS, "softnic-run"), sys.executable, "-c", missing], text=True,
+                              capture_output=True, timeout=60)
+        self.assertEqual(done.stdout, f"{errno.ENOENT}\n", done.stderr)
 
     def test_what_the_nic_would_find_late_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:

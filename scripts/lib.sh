@@ -2,6 +2,8 @@
 # Sourced by the others; running it does nothing.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# Where presets are built, a folder <preset> each. BUILD_FOLDER names another place, for where another user's build lies.
+builds=$(realpath -m -- "${BUILD_FOLDER:-$root/build}")
 jobs=${JOBS:-$(nproc)}
 
 # Open MPI refuses to start as root unless both are set; containers and CI run as root.
@@ -30,19 +32,60 @@ find_nvcc() {
   command -v nvcc || { [ -x /usr/local/cuda/bin/nvcc ] && echo /usr/local/cuda/bin/nvcc; }
 }
 
+# progress <text>: how far something is that takes long. On a terminal one line that moves; else a line of its own, none
+# in the first five seconds, so that what is quick is silent, and then at most one in ten. A function that shows progress
+# begins with start_progress and ends with end_progress.
+start_progress() { progress_due=$((SECONDS + 5)); }
+progress() {
+  if [ -t 1 ]; then
+    printf '\r\033[K   %s' "$*"
+  elif ((SECONDS >= progress_due)); then
+    printf '   %s\n' "$*"
+    progress_due=$((SECONDS + 10))
+  fi
+}
+end_progress() { if [ -t 1 ]; then printf '\r\033[K'; fi; }
+
+# build_progress: reads what CMake and Ninja say, of which "[34/128] Building ..." tells how far it is.
+build_progress() {
+  local line
+  start_progress
+  progress "configuring"
+  while IFS= read -r line; do
+    [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]] && progress "compiled ${BASH_REMATCH[1]} of ${BASH_REMATCH[2]}"
+  done
+  end_progress
+}
+
+# can_write <path>...: whether each can be changed or made. If not, says whose the first is that cannot, and what to do.
+can_write() {
+  local path at
+  for path in "$@"; do
+    at=$path
+    while [ ! -e "$at" ]; do at=$(dirname "$at"); done
+    [ -w "$at" ] && continue
+    cat >&2 <<END
+$(basename "$0"): $at cannot be written by $(id -un): it belongs to $(stat -c %U "$at")$([ -O "$at" ] && echo " and is read-only").
+Build in another place:                  BUILD_FOLDER=\$HOME/chime-build scripts/$(basename "$0")
+or, if the build may be yours, as root:  chown -R $(id -un) '$builds'
+END
+    return 1
+  done
+}
+
 # build_preset <preset> [target...]: configures and builds. The compiler's output is shown only when it fails.
 build_preset() {
-  local preset=$1 log=$root/build/$1/build.log
+  local preset=$1 folder=$builds/$1 log=$builds/$1/build.log
   shift
-  mkdir -p "$(dirname "$log")"
-  (
-    cd "$root" || exit 1
-    cmake --preset "$preset" && cmake --build "build/$preset" -j "$jobs" ${1:+--target "$@"}
-  ) >"$log" 2>&1 || {
-    tail -n 60 "$log"
-    echo "build of preset '$preset' failed; the whole log is $log"
-    return 1
-  }
+  can_write "$folder" "$log" "$folder/CMakeCache.txt" "$folder/CMakeFiles" "$folder/.ninja_log" || return 1
+  mkdir -p "$folder"
+  {
+    cd "$root" && cmake --preset "$preset" -B "$folder" && cmake --build "$folder" -j "$jobs" ${1:+--target "$@"}
+  } 2>&1 | tee "$log" | build_progress
+  [ "${PIPESTATUS[0]}" = 0 ] && return
+  tail -n 60 "$log"
+  echo "build of preset '$preset' failed; the whole log is $log"
+  return 1
 }
 
 # test_preset <preset> [ctest arguments]: runs the tests that the preset has built.
@@ -57,7 +100,7 @@ test_preset() {
     cd "$root" || exit 1
     export UBSAN_OPTIONS=${UBSAN_OPTIONS-print_stacktrace=1}
     export LSAN_OPTIONS=${LSAN_OPTIONS-suppressions=$root/tests/leaks_of_others.txt:print_suppressions=0}
-    "${run[@]}" --test-dir "build/$preset" --output-on-failure --no-tests=error --timeout 300 \
+    "${run[@]}" --test-dir "$builds/$preset" --output-on-failure --no-tests=error --timeout 300 \
       -j "$jobs" "$@"
   )
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "progress.hpp"
+
 namespace particles {
 namespace {
 
@@ -113,7 +115,10 @@ Crowd count_crowd(const Sample& sample, const Grid& grid, double width) {
   std::vector<Domain> domains;
   for (int pe = 0; pe < pes; ++pe) domains.push_back(make_domain(sample.box, grid, pe));
   std::vector<Crowd> crowds(pes);
+  Phase phase("counting the atoms that PEs own and see",
+              static_cast<std::int64_t>(sample.atoms.size()), "atoms");
   for (const Atom& atom : sample.atoms) {
+    phase.at(&atom - sample.atoms.data());
     const int owner = domains.front().owner_of(atom.x);
     const Domain& home = domains[owner];
     ++crowds[owner].own;

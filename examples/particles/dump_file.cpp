@@ -8,6 +8,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "progress.hpp"
 #include "text_file.hpp"
 
 namespace particles {
@@ -84,6 +85,7 @@ DumpWriter::DumpWriter(const std::string& path) : path_(path), file_(path) {
 }
 
 void DumpWriter::write(const Frame& frame) {
+  Phase phase("writing " + path_, static_cast<std::int64_t>(frame.sample.atoms.size()), "atoms");
   fmt::memory_buffer text;
   const auto out = std::back_inserter(text);
   fmt::format_to(out, "ITEM: TIMESTEP\n{}\nITEM: NUMBER OF ATOMS\n{}\nITEM: BOX BOUNDS pp pp pp\n",
@@ -93,6 +95,7 @@ void DumpWriter::write(const Frame& frame) {
   }
   fmt::format_to(out, "ITEM: ATOMS {}\n", kColumns);
   for (const Atom& a : frame.sample.atoms) {
+    phase.at(&a - frame.sample.atoms.data());
     fmt::format_to(
         out,
         "{} {:.17g} {:.17g} {:.17g} {:.17g} {:.17g} {:.17g} {:.17g} {:.17g} {:.17g} {} {} {}\n",

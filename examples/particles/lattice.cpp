@@ -5,6 +5,8 @@
 #include <cmath>
 #include <new>
 
+#include "progress.hpp"
+
 namespace particles {
 namespace {
 
@@ -63,7 +65,9 @@ Sample make_lattice(int cells, std::uint64_t seed) {
   Sample sample;
   sample.box.hi = {cells * side, cells * side, cells * side};
   reserve(sample.atoms, 4ull * cells * cells * cells);
+  Phase phase("making the crystal", 4ll * cells * cells * cells, "atoms");
   for (int z = 0; z < cells; ++z) {
+    phase.at(static_cast<std::int64_t>(sample.atoms.size()));
     for (int y = 0; y < cells; ++y) {
       for (int x = 0; x < cells; ++x) {
         for (const auto& basis : kBasis) {

@@ -8,15 +8,19 @@
 #include "chime/chime.h"
 #include "data_file.hpp"
 #include "lattice.hpp"
+#include "overlap.hpp"
 #include "plot.hpp"
+#include "progress.hpp"
 #include "report.hpp"
 
 namespace particles {
 namespace {
 
 Sample load_sample(const Options& options) {
-  return options.data.empty() ? make_lattice(options.lattice, options.seed)
-                              : read_data_file(options.data);
+  if (options.data.empty()) return make_lattice(options.lattice, options.seed);
+  Sample sample = read_data_file(options.data);
+  require_apart(sample, options.data);
+  return sample;
 }
 
 bool is_due(std::int64_t step, std::int64_t every, std::int64_t last) {
@@ -63,7 +67,7 @@ class Run {
     if (!options_.dump.empty()) dump_.emplace(options_.dump);
     if (!options_.json.empty()) require_writable(options_.json);
     if (options_.plot.empty()) return;
-    require_gnuplot();
+    require_gnuplot(options_.plot);
     require_writable(options_.plot);
   }
 
@@ -127,7 +131,7 @@ class Run {
     if (!is_teller_) return;
     tell(closing(options_, results_));
     if (!options_.json.empty()) write_json(options_, results_);
-    if (last) draw(options_.plot, results_.thermo, pair_distribution(*last, 4.0, 0.02));
+    if (last) draw_picture(*last);
     if (!agrees(options_, results_.comparisons)) {
       fmt::print(stderr,
                  "particles: differs from {} by more than {:g} in position or {:g} in force\n",
@@ -135,10 +139,18 @@ class Run {
     }
   }
 
+  void draw_picture(const Sample& last) const {
+    draw(options_.plot, {.title = title(options_, results_),
+                         .lines = results_.thermo,
+                         .dt = options_.dt,
+                         .pairs = pair_distribution(last, 4.0, 0.02)});
+  }
+
   void tell(const std::string& text) const {
     if (!is_teller_) return;
     fmt::print("{}\n", text);
     std::fflush(stdout);
+    note_told();
   }
 
   const Options options_;
@@ -160,6 +172,8 @@ int main(int argc, char** argv) {
     if (parsed.must_exit) {
       if (is_teller) fmt::print(parsed.exit_code == 0 ? stdout : stderr, "{}", parsed.text);
     } else {
+      std::optional<particles::Teller> teller;
+      if (is_teller) teller.emplace();
       exit_code = particles::Run(parsed.options)() ? 0 : 1;
     }
   } catch (const particles::InputError& error) {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "progress.hpp"
+
 namespace particles {
 namespace {
 
@@ -173,7 +175,9 @@ void load_atoms(Memory<Real>& memory, const Sample& sample, const Domain& domain
   std::vector<Real> x[3], v[3];
   std::vector<std::int32_t> image[3];
   std::vector<std::int64_t> id;
+  Phase phase("handing out the atoms", static_cast<std::int64_t>(sample.atoms.size()), "atoms");
   for (const Atom& atom : sample.atoms) {
+    phase.at(&atom - sample.atoms.data());
     if (domain.owner_of(atom.x) != view.pe) continue;
     id.push_back(atom.id);
     for (int d = 0; d < 3; ++d) {

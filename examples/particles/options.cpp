@@ -10,6 +10,8 @@
 #include <map>
 #include <sstream>
 
+#include "plot.hpp"
+
 namespace particles {
 namespace {
 
@@ -82,6 +84,16 @@ CLI::Validator positive_number() {
       "above 0");
 }
 
+// gnuplot draws what the name says.
+CLI::Validator picture() {
+  return CLI::Validator(
+      [](std::string& path) -> std::string {
+        if (picture_format(path)) return "";
+        return fmt::format("'{}' ends in none of {}", path, picture_formats());
+      },
+      "");
+}
+
 constexpr std::int64_t kMostSteps = 1'000'000'000'000;
 constexpr int kMostBlocks = 1'000'000;
 
@@ -89,12 +101,14 @@ void describe_system(CLI::App& app, Options& o, std::string& grid) {
   auto* start = app.add_option_group("start", "exactly one is needed");
   start->add_option("--data", o.data,
                     "LAMMPS data file (atom style atomic, with velocities; may be gzipped)");
-  start
-      ->add_option("--lattice", o.lattice,
-                   "N^3 cells of an fcc crystal, density 0.8442, temperature 1.44")
-      ->check(whole_number(1, 1000));
+  auto* const lattice =
+      start
+          ->add_option("--lattice", o.lattice,
+                       "N^3 cells of an fcc crystal, density 0.8442, temperature 1.44")
+          ->check(whole_number(1, 1000));
   start->require_option(1);
   app.add_option("--seed", o.seed, "seed of the lattice's velocities")
+      ->needs(lattice)
       ->check(whole_number(0, std::numeric_limits<std::int64_t>::max()))
       ->capture_default_str();
   app.add_option("--potential", o.potential, "lj | lj-shift | lj-force-shift")
@@ -135,20 +149,27 @@ void describe_output(CLI::App& app, Options& o) {
   app.add_option("--digits", o.digits, "significant digits of a line")
       ->check(whole_number(1, 17))
       ->capture_default_str();
-  app.add_option("--dump", o.dump, "write a LAMMPS dump (id x y z vx vy vz fx fy fz ix iy iz)");
+  auto* const dump =
+      app.add_option("--dump", o.dump, "write a LAMMPS dump (id x y z vx vy vz fx fy fz ix iy iz)");
   app.add_option("--dump-every", o.dump_every, "steps between dumps (0: first and last)")
+      ->needs(dump)
       ->check(whole_number(0, kMostSteps));
-  app.add_option("--validate", o.validate,
-                 "compare with a LAMMPS dump at each of its steps; fail beyond the tolerances");
+  auto* const validate =
+      app.add_option("--validate", o.validate,
+                     "compare with a LAMMPS dump at each of its steps; fail beyond the tolerances");
   app.add_option("--position-tolerance", o.position_tolerance,
                  "of --validate (default 1e-12 double, 2e-4 single)")
+      ->needs(validate)
       ->check(positive_number());
   app.add_option("--force-tolerance", o.force_tolerance,
                  "of --validate (default 1e-10 double, 0.1 single)")
+      ->needs(validate)
       ->check(positive_number());
   app.add_option("--json", o.json, "write the results as JSON");
   app.add_option("--plot", o.plot,
-                 "draw energies, temperature and g(r) into FILE.png (needs gnuplot)");
+                 "draw energies, temperature and g(r); the name ends in " + picture_formats() +
+                     " (needs gnuplot)")
+      ->check(picture());
 }
 
 // Tolerances that are not given: evidence in README.md, "How well it must agree".
@@ -172,6 +193,10 @@ std::string sentence(const CLI::App& app, const CLI::ParseError& error) {
   switch (static_cast<CLI::ExitCodes>(error.get_exit_code())) {
     case CLI::ExitCodes::RequiredError:
       return "where the atoms come from is said by either --data FILE or --lattice N";
+    case CLI::ExitCodes::RequiresError: {  // "--option requires --other"
+      const std::string other = text.substr(text.rfind(' ') + 1);
+      return fmt::format("{} means nothing without {}", text.substr(0, text.find(' ')), other);
+    }
     case CLI::ExitCodes::ExtrasError:
       return fmt::format("'{}' is no option of this program", first_option(app.remaining()));
     case CLI::ExitCodes::ArgumentMismatch:

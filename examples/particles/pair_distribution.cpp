@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "progress.hpp"
+
 namespace particles {
 namespace {
 
@@ -68,7 +70,9 @@ PairDistribution pair_distribution(const Sample& sample, double range, double wi
   PairDistribution result{.width = width,
                           .g = std::vector<double>(static_cast<std::size_t>(range / width))};
   const CellTable cells(sample, range);
+  Phase phase("computing g(r) for --plot", static_cast<std::int64_t>(sample.atoms.size()), "atoms");
   for (std::size_t i = 0; i < sample.atoms.size(); ++i) {
+    phase.at(static_cast<std::int64_t>(i));
     cells.for_each_near(sample.atoms[i].x, [&](int j) {
       if (static_cast<std::size_t>(j) == i) return;
       const auto bin = static_cast<std::size_t>(

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -41,11 +43,12 @@ class Gnuplot {
   std::FILE* pipe_;
 };
 
-std::string thermo_block(const std::vector<Thermo>& lines) {
+std::string thermo_block(const Picture& picture) {
   fmt::memory_buffer text;
-  for (const Thermo& t : lines) {
-    fmt::format_to(std::back_inserter(text), "{} {:.17g} {:.17g} {:.17g}\n", t.step, t.temperature,
-                   t.pair_energy, t.total_energy);
+  for (const Thermo& t : picture.lines) {
+    fmt::format_to(std::back_inserter(text), "{:.17g} {:.17g} {:.17g} {:.17g}\n",
+                   static_cast<double>(t.step) * picture.dt, t.temperature, t.pair_energy,
+                   t.total_energy);
   }
   return fmt::to_string(text);
 }
@@ -65,35 +68,71 @@ std::string quoted(const std::string& path) {
   return text + "'";
 }
 
-}  // namespace
-
-void require_gnuplot() {
-  if (std::system("gnuplot --version >/dev/null 2>&1") != 0) throw std::runtime_error(kMissing);
+bool succeeds(const std::string& command) {
+  return std::system((command + " >/dev/null 2>&1").c_str()) == 0;
 }
 
-void draw(const std::string& path, const std::vector<Thermo>& lines,
-          const PairDistribution& pairs) {
+constexpr PictureFormat kFormats[] = {
+    {".png", "pngcairo size 1500,480 font ',11'"},
+    {".pdf", "pdfcairo size 15,4.8 font ',11'"},
+    {".svg", "svg size 1500,480 font ',11'"},
+};
+
+}  // namespace
+
+const PictureFormat* picture_format(const std::string& path) {
+  std::string extension = std::filesystem::path(path).extension();
+  for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const auto* const found =
+      std::find_if(std::begin(kFormats), std::end(kFormats),
+                   [&](const PictureFormat& format) { return extension == format.extension; });
+  return found == std::end(kFormats) ? nullptr : found;
+}
+
+std::string picture_formats() {
+  std::string list;
+  for (const PictureFormat& format : kFormats)
+    list += std::string(list.empty() ? "" : ", ") + format.extension;
+  return list;
+}
+
+void require_gnuplot(const std::string& path) {
+  if (!succeeds("gnuplot --version")) throw std::runtime_error(kMissing);
+  const PictureFormat& format = *picture_format(path);
+  if (!succeeds(fmt::format("gnuplot -e \"set terminal {}\"", format.terminal)))
+    throw std::runtime_error(fmt::format(
+        "{}: the gnuplot of this machine cannot draw {}: install the package gnuplot-nox (Debian, "
+        "Ubuntu), or choose another of {}",
+        path, format.extension, picture_formats()));
+}
+
+void draw(const std::string& path, const Picture& picture) {
   Gnuplot().run(fmt::format(R"(
 $thermo << EOD
 {}EOD
 $pairs << EOD
 {}EOD
-set terminal pngcairo size 1200,420
+set encoding utf8
+set terminal {}
 set output {}
-set multiplot layout 1,3
+set multiplot layout 1,3 title {} noenhanced
 set grid
-set xlabel 'step'
-set ylabel 'energy per atom'
-set key center right
-plot $thermo using 1:3 with lines lw 2 title 'pair', $thermo using 1:4 with lines lw 2 title 'total'
-set ylabel 'temperature'
-plot $thermo using 1:2 with lines lw 2 notitle
-set xlabel 'r'
-set ylabel 'g(r)'
-plot $pairs using 1:2 with lines lw 2 notitle
+set key outside below center horizontal
+set xlabel 'time (τ)' offset 0,0.5
+set title 'Energy'
+set ylabel 'energy per atom (ε)'
+plot $thermo using 1:3 with lines lw 2 title 'pair energy', $thermo using 1:4 with lines lw 2 title 'total energy'
+set title 'Temperature'
+set ylabel 'temperature (ε/k_B)'
+plot $thermo using 1:2 with lines lw 2 title 'temperature'
+set title 'Pair distribution at the end'
+set xlabel 'distance r (σ)' offset 0,0.5
+set ylabel 'g(r), relative to an ideal gas'
+plot $pairs using 1:2 with lines lw 2 title 'g(r)'
 unset multiplot
 )",
-                            thermo_block(lines), pair_block(pairs), quoted(path)));
+                            thermo_block(picture), pair_block(picture.pairs),
+                            picture_format(path)->terminal, quoted(path), quoted(picture.title)));
   std::error_code error;
   if (std::filesystem::file_size(path, error) == 0 || error)
     throw std::runtime_error(path + ": gnuplot has not drawn the picture");

@@ -4,6 +4,7 @@
 
 #include "ghost_lists.cuh"
 #include "neighbours.cuh"
+#include "progress.hpp"
 #include "sorting.hpp"
 
 namespace particles {
@@ -27,6 +28,7 @@ template <class Real>
 void Rebuilder<Real>::run(std::int64_t step, std::uint64_t exchange) {
   const int parity = static_cast<int>(step & 1);
   ++rebuild_;
+  Phase phase(fmt::format("rebuilding the neighbour lists at step {}", step));
   migrate(parity);
   list_ghosts(parity);
   launcher_.grid(exchange_ghosts<Real>, memory_.view, parity, exchange);

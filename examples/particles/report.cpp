@@ -73,6 +73,8 @@ nlohmann::json json_of(const Options& options, const Results& r) {
                       {"host_syncs", host_syncs(options, r.costs)},
                       {"largest_momentum", r.largest_momentum},
                       {"path", path_of(options, r.costs)},
+                      {"position_tolerance", options.position_tolerance},
+                      {"force_tolerance", options.force_tolerance},
                       {"thermo", nlohmann::json::array()},
                       {"validate", nlohmann::json::array()}};
   for (const Thermo& t : r.thermo) {
@@ -92,6 +94,12 @@ nlohmann::json json_of(const Options& options, const Results& r) {
 }
 
 }  // namespace
+
+std::string title(const Options& options, const Results& r) {
+  return fmt::format("{} atoms on {} PE{}, potential {}, cutoff {} σ, time step {} τ", r.atoms,
+                     r.pes, r.pes == 1 ? "" : "s", name_of(options.potential), options.cutoff,
+                     options.dt);
+}
 
 std::string opening(const Options& options, const Results& r) {
   return fmt::format(
@@ -120,7 +128,9 @@ std::string closing(const Options& options, const Results& r) {
   text += fmt::format("# halo: {:.4g} kB per step between PEs; {}\n",
                       speed.bytes_per_exchange / 1e3, path_of(options, r.costs));
   text += fmt::format(
-      "# host syncs: {} = {} rebuilds + {} outputs{}", syncs, r.costs.rebuilds, r.costs.outputs,
+      "# host syncs: {} = {} rebuilds + {} outputs{}: so often the host waited for the device, "
+      "which did all else by itself",
+      syncs, r.costs.rebuilds, r.costs.outputs,
       syncs == r.costs.rebuilds + r.costs.outputs ? "" : fmt::format(" + {} steps", options.steps));
   return text;
 }

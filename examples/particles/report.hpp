@@ -22,6 +22,9 @@ struct Results {
   double largest_momentum = 0;  // of the whole system, any component, at any output
 };
 
+// What a picture of the run is of, in a line.
+std::string title(const Options& options, const Results& results);
+
 std::string opening(const Options& options, const Results& results);
 std::string comparison_line(const Comparison& comparison);
 std::string closing(const Options& options, const Results& results);
@@ -29,7 +32,6 @@ std::string closing(const Options& options, const Results& results);
 // True if every comparison is within the tolerances.
 bool agrees(const Options& options, const std::vector<Comparison>& comparisons);
 
-// Throws std::runtime_error if the file cannot be written.
 // Throws if a file of this name cannot be written; makes an empty one if there is none.
 void require_writable(const std::string& path);
 

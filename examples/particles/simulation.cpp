@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "domain.hpp"
+#include "progress.hpp"
 #include "rebuild.hpp"
 #include "shape.hpp"
 #include "staged.cuh"
@@ -133,7 +134,9 @@ Totals PeSimulation<Real>::read_totals(std::int64_t step) const {
 template <class Real>
 Totals PeSimulation<Real>::run_on_device(std::int64_t stop) {
   std::int64_t step = step_;
+  Phase phase("running", options_.steps, "steps");
   for (;;) {
+    phase.at(step);
     const StepsResult result = launch_steps({step, stop, entry_, exchange_, output_});
     count_exchange(result.exchange - exchange_);
     exchange_ = result.exchange;
@@ -164,7 +167,9 @@ template <class Real>
 Totals PeSimulation<Real>::run_staged(std::int64_t stop) {
   std::int64_t step = step_;
   if (entry_ == Entry::kStart) staged_forces(step, false, step == stop);
+  Phase phase("running", options_.steps, "steps");
   while (step < stop) {
+    phase.at(step);
     ++step;
     if (!staged_move_to(step)) rebuild(step);
     staged_forces(step, true, step == stop);
@@ -253,7 +258,9 @@ template <class Real>
 Sample PeSimulation<Real>::collect() {
   const std::vector<Ledger> ledgers = gather_ledgers();
   Sample sample{.box = domain_.box, .atoms = {}};
+  Phase phase("collecting the atoms", static_cast<std::int64_t>(ledgers.size()), "PEs");
   for (std::size_t pe = 0; pe < ledgers.size(); ++pe) {
+    phase.at(static_cast<std::int64_t>(pe));
     append_atoms_of(static_cast<int>(pe), static_cast<std::size_t>(ledgers[pe].own), sample.atoms);
   }
   chime_barrier_all();  // PE 0 has read what the others now go on to change
@@ -284,6 +291,7 @@ std::unique_ptr<Simulation> make_simulation(const Options& options, const Sample
                                             const Grid& grid) {
   const Domain domain = make_domain(sample.box, grid, chime_my_pe());
   const Crowd crowd = count_crowd(sample, grid, options.reach());
+  Phase phase("making room for the atoms");
   if (options.precision == Precision::kDouble) {
     return std::make_unique<PeSimulation<double>>(options, sample, domain, crowd);
   }

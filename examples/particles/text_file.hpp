@@ -8,14 +8,17 @@
 #include <string>
 #include <vector>
 
+#include "progress.hpp"
+
 namespace particles {
 
 class TextFile {
  public:
-  // Throws InputError if the file cannot be opened.
+  // Throws InputError if the file cannot be opened, or is empty.
   explicit TextFile(const std::string& path);
 
-  // Reads the next line, without its end; false at the end of the file.
+  // Reads the next line, without its end; false at the end of the file. Throws InputError if it
+  // holds bytes that no text has.
   bool next(std::string& line);
 
   // Reads the next line that must be there; `expected` says what for.
@@ -30,8 +33,15 @@ class TextFile {
   struct Close {
     void operator()(gzFile file) const { gzclose(file); }
   };
+  bool fill();
+  void require_text() const;
+
   std::string path_;
+  Phase phase_;
   std::unique_ptr<gzFile_s, Close> file_;
+  std::vector<char> buffer_;
+  const char *unread_ = nullptr, *unread_end_ = nullptr;  // in the buffer
+  std::int64_t bytes_before_ = 0;                         // the buffer, unpacked
   int line_number_ = 0;
 };
 

@@ -4,12 +4,15 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <random>
 
 #include "data_file.hpp"
 #include "domain.hpp"
 #include "dump_file.hpp"
 #include "lattice.hpp"
+#include "overlap.hpp"
 #include "pair_distribution.hpp"
+#include "progress.hpp"
 #include "sum.cuh"
 #include "thermo.hpp"
 #include "validate.hpp"
@@ -174,6 +177,91 @@ TEST(Reference, SeesADifferenceAndIgnoresWrapping) {
   EXPECT_NEAR(reference.compare(mine).position.rms, 0.25 / 16, 1e-14);
   mine.sample.atoms[7].f[0] = std::nan("");
   EXPECT_TRUE(std::isnan(reference.compare(mine).force.max));
+}
+
+// The nearest two of all pairs, through the faces of the box, too.
+double least_distance(const Sample& sample) {
+  double least = 1e9;
+  for (std::size_t i = 0; i < sample.atoms.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      double squares = 0;
+      for (int d = 0; d < 3; ++d) {
+        const double x = std::abs(sample.atoms[i].x[d] - sample.atoms[j].x[d]);
+        const double nearest = std::min(x, sample.box.length(d) - x);
+        squares += nearest * nearest;
+      }
+      least = std::min(least, std::sqrt(squares));
+    }
+  }
+  return least;
+}
+
+TEST(Overlap, IsFoundWhereAllPairsSayThatItIs) {
+  const Box boxes[] = {{{0, 0, 0}, {4, 4, 4}},          {{-3, 1, 0}, {0, 1.2, 40}},
+                       {{0, 0, 0}, {0.4, 9, 1.1}},      {{0, 0, 0}, {1.4, 1.4, 1.4}},
+                       {{-1e6, 0, 0}, {1e6, 0.6, 0.6}}, {{5, 5, 5}, {9, 8, 7}}};
+  std::mt19937 random(1);
+  int found = 0, tried = 0;
+  for (const Box& box : boxes) {
+    for (int atoms = 2; atoms <= 12; ++atoms) {
+      for (int round = 0; round < 40; ++round) {
+        Sample sample{.box = box, .atoms = std::vector<Atom>(static_cast<std::size_t>(atoms))};
+        for (int i = 0; i < atoms; ++i) {
+          Atom& atom = sample.atoms[static_cast<std::size_t>(i)];
+          atom.id = i + 1;
+          for (int d = 0; d < 3; ++d)
+            atom.x[d] = std::uniform_real_distribution(box.lo[d], box.hi[d])(random);
+        }
+        const bool is_found = !what_of([&] { require_apart(sample, "a"); }).empty();
+        ASSERT_EQ(is_found, least_distance(sample) < kNearest) << "seed 1, try " << tried;
+        found += is_found;
+        ++tried;
+      }
+    }
+  }
+  EXPECT_GT(found, tried / 10);
+  EXPECT_LT(found, tried * 9 / 10);
+}
+
+TEST(Overlap, NamesTheTwoAtomsAndTheirDistance) {
+  Sample sample = make_lattice(4, 1);
+  EXPECT_EQ(what_of([&] { require_apart(sample, "a"); }), "");
+  sample.atoms[100].x = sample.atoms[7].x;
+  sample.atoms[100].x[2] += 0.25;
+  const std::string words = what_of([&] { require_apart(sample, "data.x"); });
+  EXPECT_NE(words.find("data.x: atoms 8 and 101 are 0.25 sigma apart"), std::string::npos) << words;
+}
+
+TEST(Progress, SaysHowFarItIs) {
+  Phase outer("making the crystal", 400, "atoms");
+  outer.at(100);
+  EXPECT_EQ(outer.words(), "making the crystal: 100 of 400 atoms (25 %)");
+  EXPECT_EQ(Phase("reading x", 0, "lines").words(), "reading x: 0 lines");
+  EXPECT_EQ(Phase("rebuilding").words(), "rebuilding");
+}
+
+TEST(Progress, ShortWorkIsSilentAndLongWorkIsNot) {
+  testing::internal::CaptureStderr();
+  {
+    const Teller teller;
+    Phase outer("the outer", 10, "things");
+    outer.at(3);
+    { Phase inner("the inner", 10, "things"); }
+    std::this_thread::sleep_for(std::chrono::seconds(3));
+    note_told();  // silence begins anew
+    std::this_thread::sleep_for(std::chrono::seconds(3));
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  testing::internal::CaptureStderr();
+  {
+    const Teller teller;
+    Phase outer("the outer", 10, "things");
+    outer.at(3);
+    { Phase inner("the inner", 10, "things"); }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5500));
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "particles: the outer: 3 of 10 things (30 %), 5 s so far\n");
 }
 
 TEST(Sum, KeepsWhatRoundingLoses) {

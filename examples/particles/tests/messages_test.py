@@ -1,5 +1,6 @@
 """Wrong input is named: with file and line, or with the numbers. Each case also ends with a failure status."""
 
+import gzip
 import pathlib
 
 from harness import Checks, Runner, parse_arguments
@@ -26,6 +27,29 @@ def one_atom(lines):
         i for i, line in enumerate(lines) if line.startswith("Atoms")), lines.index("Velocities")
     head = [line if "atoms" not in line else "1 atoms" for line in lines[:atoms]]
     return head + lines[atoms:atoms + 3] + [""] + lines[velocities:velocities + 3]
+
+
+def binary_cases(run, cases, small):
+    """What is no text at all is named as such, whichever file it is given for; so is text that breaks off."""
+    png = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
+    zeros = small.read_bytes()[:70000] + b"\0\0"  # beyond the first piece that is read
+    for name, content, words in [
+        ("empty", b"", ["is empty"]),
+        ("empty.gz", gzip.compress(b""), ["is empty"]),
+        ("picture.png", png, ["is no text: byte 0x1a at offset 6", "image"]),
+        ("picture.gz", gzip.compress(png), ["is no text: byte 0x1a at offset 6"]),
+        ("twice.gz", gzip.compress(gzip.compress(b"text")), ["is no text: byte 0x1f at offset 0", "compressed"]),
+    ]:
+        path = pathlib.Path(run.folder.name) / name
+        path.write_bytes(content)
+        cases.append((f"{name} as data", 2, ["--data", path], [f"{name}: {words[0]}", *words]))
+        cases.append((f"{name} to validate", 1, ["--data", small, "--validate", path], [f"{name}: {words[0]}", *words]))
+    late = pathlib.Path(run.folder.name) / "late"
+    late.write_bytes(zeros * 2)
+    cases.append(("late", 1, ["--data", late], [f"late: is no text: byte 0x00 at offset {len(zeros) - 2}"]))
+    torn = pathlib.Path(run.folder.name) / "torn.gz"
+    torn.write_bytes(gzip.compress(small.read_bytes())[:3000])
+    cases.append(("torn", 1, ["--data", torn], ["torn.gz:", "cannot be read", "unexpected end of file"]))
 
 
 def main():
@@ -60,7 +84,7 @@ def main():
         ("too many steps", 1, ["--lattice", 4, "--steps", "99999999999999999999"], ["--steps", "1000000000000"]),
         ("infinite cutoff", 1, ["--lattice", 4, "--cutoff", "inf"], ["--cutoff", "'inf'", "finite"]),
         ("json nowhere", 2, ["--lattice", 4, "--json", "/nowhere/json"], ["/nowhere/json", "cannot be written"]),
-        ("plot nowhere", 1, ["--lattice", 4, "--plot", "/nowhere/plot"], ["/nowhere/plot", "cannot be written"]),
+        ("plot nowhere", 1, ["--lattice", 4, "--plot", "/nowhere/plot.png"], ["/nowhere/plot.png", "cannot be written"]),
         ("nothing to validate", 2, ["--data", small, "--steps", 50, "--validate", late],
          ["dump.late", "none of its steps (100)", "0..50"]),
         ("validate a negative step", 1, ["--data", small, "--steps", 50, "--validate", early], ["(-5)", "0..50"]),
@@ -90,10 +114,15 @@ def main():
     system_case("huge_box", lambda lines: [line if "hi" not in line else f"0 1e5 {line.split(' ', 2)[2]}" for line in lines],
               "cells")
     system_case("one_atom", one_atom, "1 atom:", "at least 2")
-    system_case("on_each_other", with_line(18, "3 1 0 0 0 0 0 0"), "not a finite number")
+    file_case("on_each_other", with_line(18, "3 1 0 0 0 0 0 0"), "atoms 1 and 3 are 0 sigma apart")
+    file_case("near_each_other", with_line(18, "3 1 0.3 0.399 0 0 0 0"), "atoms 1 and 3 are 0.499 sigma apart")
+    # Atom 1 lies at the box's lower corner, so this one is near it through two of the box's faces.
+    file_case("near_beyond_the_edge", with_line(18, "3 1 6.6183 6.6183 0 0 0 0"), "atoms 1 and 3 are 0.142 sigma apart")
     file_case("pairs", lambda lines: lines[:13] + ["Pair Coeffs # lj/cut", "", "1 1 1.5", ""] + lines[13:],
               "epsilon and sigma 1, the file says 1 and 1.5")
     file_case("section", lambda lines: lines + ["Bonds", "", "1 1 2"], "'Bonds'")
+
+    binary_cases(run, cases, small)
 
     for name, pes, options, words in cases:
         done = run.start(pes, *options, "--steps", 1) if "--steps" not in options else run.start(pes, *options)
@@ -111,6 +140,14 @@ def main():
         ("no value", ["--lattice", 4, "--halo"], "--halo takes one value, once"),
         ("twice", ["--lattice", 4, "--halo", "host", "--halo", "device"], "--halo takes one value, once"),
         ("unknown", ["--lattice", 4, "--hallo", "host"], "'--hallo' is no option of this program"),
+        ("picture", ["--lattice", 4, "--plot", "a.gif"], "--plot: 'a.gif' ends in none of .png, .pdf, .svg"),
+        ("no extension", ["--lattice", 4, "--plot", "png"], "--plot: 'png' ends in none of .png, .pdf, .svg"),
+        ("every without dump", ["--lattice", 4, "--dump-every", 5], "--dump-every means nothing without --dump"),
+        ("seed of a file", ["--data", small, "--seed", 5], "--seed means nothing without --lattice"),
+        ("position tolerance", ["--lattice", 4, "--position-tolerance", 1],
+         "--position-tolerance means nothing without --validate"),
+        ("force tolerance", ["--lattice", 4, "--force-tolerance", 1],
+         "--force-tolerance means nothing without --validate"),
         ("no atoms", [], "where the atoms come from is said by either --data FILE or --lattice N"),
     ]:
         for pes in (1, 2):

@@ -90,7 +90,8 @@ def nic(counters_path, result_path):
     if failed:
         return conclude(False, f"{failed} requests ended with an error")
     written, halo = sum(did(line, WRITES, "bytes") for line in lines), result["halo_bytes"]
-    return conclude(written >= halo, f"the halo of {bytes_in_words(halo)} between PEs is within the "
+    relation = "is within" if written >= halo else "is more than"
+    return conclude(written >= halo, f"the halo of {bytes_in_words(halo)} between PEs {relation} the "
                                      f"{bytes_in_words(written)} that NICs wrote")
 
 

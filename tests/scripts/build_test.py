@@ -1,0 +1,70 @@
+"""How a build is told (lib.sh, for all scripts): how far it is, the compiler's words only on failure, and whose a build
+folder is that cannot be written."""
+
+import os
+import sys
+
+from stage import NOBODY, Stage
+
+# Configures at once; then builds three files, each SLOWNESS seconds.
+CMAKE = """
+[ "$1" = --build ] || { echo "-- Configuring done"; exit; }
+for step in 1 2 3; do echo "[$step/3] Building CXX object $step.o"; sleep "$SLOWNESS"; done
+[ "$STATUS" = 0 ] || echo "x.cpp:1: error: planted"
+exit "$STATUS"
+"""
+BUILD = 'set -u; . scripts/lib.sh; build_preset cpu chime; echo "status $?"'
+
+
+def check_progress(stage):
+    quick = {"STATUS": "0", "SLOWNESS": "0"}
+    done = stage.run("bash", "-c", BUILD, **quick)
+    stage.true(done.stdout == "status 0\n", f"a quick build is not silent:\n{done.stdout}")
+    log = (stage.project / "build/cpu/build.log").read_text()
+    stage.true("Configuring done" in log and "[3/3] Building" in log, f"the log lacks something:\n{log}")
+    slow = stage.run("bash", "-c", BUILD, **{**quick, "SLOWNESS": "3"})
+    stage.true(slow.stdout == "   compiled 3 of 3\nstatus 0\n", f"a slow build:\n{slow.stdout}")
+    terminal = stage.on_terminal("bash", "-c", BUILD, **quick)
+    for text in ("configuring", "compiled 1 of 3", "compiled 3 of 3"):
+        stage.true(f"\r\x1b[K   {text}" in terminal, f"'{text}' is not on the terminal:\n{terminal!r}")
+    stage.true("\r\x1b[Kstatus 0" in terminal, f"the line is not taken away:\n{terminal!r}")
+    failed = stage.run("bash", "-c", BUILD, **{**quick, "STATUS": "2"})
+    stage.says(failed, "x.cpp:1: error: planted", "build of preset 'cpu' failed; the whole log is", "status 1")
+
+
+def check_other_place(stage):
+    other = stage.project / "elsewhere"
+    done = stage.run("bash", "-c", BUILD, BUILD_FOLDER=str(other), STATUS="0", SLOWNESS="0")
+    stage.true(done.returncode == 0 and (other / "cpu/build.log").exists(), f"BUILD_FOLDER is not used:\n{done.stdout}")
+
+
+def check_others_folder(stage):
+    """As another user's: root's, seen by nobody; or, where this test is not root's, read-only."""
+    user = NOBODY if os.getuid() == 0 else None
+    stage.project.chmod(0o755)
+    log = stage.project / "build/cpu/build.log"
+    log.chmod(0o444)
+    (stage.project / "build").chmod(0o777)
+    (stage.project / "build/cpu").chmod(0o777)
+    whose = "root" if user else "read-only"
+    for command in (["bash", "-c", BUILD], ["scripts/test"], ["scripts/demo"]):
+        done = stage.run(*command, user=user, STATUS="0", SLOWNESS="0")
+        stage.true(done.returncode != 0 or "status 1" in done.stdout, f"{command}: it went on:\n{done.stdout}")
+        stage.says(done, f"{log} cannot be written by", whose, "BUILD_FOLDER=$HOME/", f"chown -R")
+        stage.silent_of(done, "Permission denied")
+    done = stage.run("scripts/demo", user=user, STATUS="0", SLOWNESS="0", BUILD_FOLDER="/proc/none")
+    stage.says(done, "/proc cannot be written by", "BUILD_FOLDER=")
+
+
+def main():
+    stage = Stage(sys.argv[1])
+    stage.play("cmake", CMAKE)
+    setup = stage.project / "scripts/setup"
+    setup.write_text("#!/bin/bash\n")
+    check_progress(stage)
+    check_other_place(stage)
+    check_others_folder(stage)
+    stage.finish()
+
+
+main()

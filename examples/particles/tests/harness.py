@@ -35,7 +35,7 @@ class Runner:
         return self.execute(command, environment, limit)
 
     def execute(self, command, environment=None, limit=LIMIT):
-        return subprocess.run(command, capture_output=True, text=True, timeout=limit,
+        return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=limit,
                               env={**os.environ, **(environment or {})}, check=False)
 
     def json(self, pes, *options, environment=None, limit=LIMIT):

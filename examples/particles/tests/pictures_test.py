@@ -29,7 +29,7 @@ def main():
         content = path.read_bytes() if path.exists() else b""
         checks.true(content.startswith(beginning), f"{extension}: it begins with {content[:8]!r}")
         if extension == "svg":
-            words = words_of(content.decode())
+            words = words_of(content.decode(errors="replace"))
     for text in ["500 atoms on 2 PEs, potential lj, cutoff 2.5 σ, time step 0.002 τ", "Energy", "Temperature",
                  "Pair distribution at the end", "time (τ)", "energy per atom (ε)", "temperature (ε/kB)",
                  "distance r (σ)", "pair energy", "total energy"]:

@@ -32,7 +32,6 @@ def one_atom(lines):
 def binary_cases(run, cases, small):
     """What is no text at all is named as such, whichever file it is given for; so is text that breaks off."""
     png = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
-    zeros = small.read_bytes()[:70000] + b"\0\0"  # beyond the first piece that is read
     for name, content, words in [
         ("empty", b"", ["is empty"]),
         ("empty.gz", gzip.compress(b""), ["is empty"]),
@@ -45,8 +44,9 @@ def binary_cases(run, cases, small):
         cases.append((f"{name} as data", 2, ["--data", path], [f"{name}: {words[0]}", *words]))
         cases.append((f"{name} to validate", 1, ["--data", small, "--validate", path], [f"{name}: {words[0]}", *words]))
     late = pathlib.Path(run.folder.name) / "late"
-    late.write_bytes(zeros * 2)
-    cases.append(("late", 1, ["--data", late], [f"late: is no text: byte 0x00 at offset {len(zeros) - 2}"]))
+    text = small.read_bytes() + b"\n" * 200000  # several pieces of what is read at once
+    late.write_bytes(text + b"\0\0" + text)
+    cases.append(("late", 1, ["--data", late], [f"late: is no text: byte 0x00 at offset {len(text)}"]))
     torn = pathlib.Path(run.folder.name) / "torn.gz"
     torn.write_bytes(gzip.compress(small.read_bytes())[:3000])
     cases.append(("torn", 1, ["--data", torn], ["torn.gz:", "cannot be read", "unexpected end of file"]))

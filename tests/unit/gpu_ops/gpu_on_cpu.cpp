@@ -47,7 +47,9 @@ class GpuOnCpu final : public Gpu {
   bool is_cpu() const override { return false; }
   std::string pci_address() const override { return {}; }
   std::unique_ptr<DeviceMemory> allocate_heap(std::size_t bytes) override {
-    return cpu_->allocate_heap(bytes);
+    std::unique_ptr<DeviceMemory> memory = cpu_->allocate_heap(bytes);
+    cpu_->set(memory->address(), kUsedBefore, bytes);
+    return memory;
   }
   std::unique_ptr<DeviceMemory> map_peer_heap(int fd, std::size_t bytes) override {
     return cpu_->map_peer_heap(fd, bytes);
@@ -103,6 +105,8 @@ class GpuOnCpu final : public Gpu {
 };
 
 }  // namespace
+
+std::unique_ptr<Gpu> open_gpu_on_cpu() { return std::make_unique<GpuOnCpu>(open_simt_gpu()); }
 
 void pretend_to_have_a_gpu() {
   std::unique_ptr<Gpu>& gpu = current_runtime().device->gpu;

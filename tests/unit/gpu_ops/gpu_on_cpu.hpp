@@ -9,6 +9,12 @@
 
 namespace chime::host {
 
+// What each byte of a new heap is: a GPU does not clear memory that somebody has used before.
+inline constexpr int kUsedBefore = 0x5a;
+
+// One of a PE that is none yet.
+std::unique_ptr<Gpu> open_gpu_on_cpu();
+
 // Puts it in the place of the calling thread's PE's device. Call after chime_init.
 void pretend_to_have_a_gpu();
 

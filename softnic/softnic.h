@@ -2,8 +2,8 @@
  *
  * LD_PRELOAD and linking put the softnic between a whole program and libc. This way puts it between
  * the RDMA libraries (libibverbs, its mlx5 provider, librdmacm, libnl) and libc only: their import
- * tables are changed in memory. It works from a library that was loaded with dlopen, and beneath sanitizers,
- * whose own interceptors stay in charge of the program's calls.
+ * tables are changed in memory. It works from a library that was loaded with dlopen, and beneath
+ * sanitizers, whose own interceptors stay in charge of the program's calls.
  *
  *   void* softnic = dlopen("libsoftnic.so", RTLD_NOW);
  *   int (*activate)(const struct softnic_options*) = dlsym(softnic, "softnic_activate");

@@ -107,7 +107,8 @@ ib_uverbs_gid_entry gid_entry(std::uint32_t index) {
 int get_context(Call& call) {
   if (const int refusal = check_library(call.message)) return refusal;
   const std::uint32_t completion_vectors = identity::kCompletionVectors;
-  const std::uint64_t core_support = 0;
+  // Without it libibverbs keeps relaxed ordering, among others, to itself.
+  const std::uint64_t core_support = IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS;
   call.message.out(UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, completion_vectors);
   call.message.out(UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, core_support);
   mlx5_ib_alloc_ucontext_resp r{};

@@ -9,6 +9,7 @@
 #include <cstddef>
 
 #include "identity.hpp"
+#include "log.hpp"
 #include "path.hpp"
 #include "settings.hpp"
 #include "uverbs_call.hpp"
@@ -60,6 +61,8 @@ int reg_mr(Call& call) {
   const MemoryRegion* made = call.device.add_region(region);
   if (!made) return ENOMEM;
   const std::uint32_t key = made->key;
+  SOFTNIC_LOG_AT(2, "softnic: region %#x: %llu bytes, access %#x\n", key,
+                 static_cast<unsigned long long>(made->bytes), made->access);
   ib_uverbs_reg_mr_resp o{};
   o.mr_handle = call.handles.add(Kind::kRegion, key, call.file);
   o.lkey = o.rkey = key;

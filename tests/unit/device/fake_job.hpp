@@ -43,8 +43,9 @@ class FakeJob {
     return reinterpret_cast<T*>(context(pe).heap + abi::kHeapReserved + offset);
   }
 
-  // Takes PE `pe`'s heap out of everybody's reach by loads and stores.
+  // Takes PE `pe`'s heap out of everybody's reach by loads and stores, and gives it back.
   void unmap(int pe) { table_[static_cast<std::size_t>(pe)] = nullptr; }
+  void map(int pe) { table_[static_cast<std::size_t>(pe)] = context(pe).heap; }
 
   void raise_abort(int pe, int status, int blame) {
     abi::AbortWord& word = pes_[static_cast<std::size_t>(pe)].abort;

@@ -234,18 +234,20 @@ TEST_P(Operations, PutSignalBringsDataAndSignal) {
 TEST_P(Operations, PutSignalOnUnorderedWritesWaitsForItsData) {
   NicPlan unordered = plan();
   unordered.flags |= abi::kNicUnorderedWrites;
-  NicJob other(2, unordered);
-  std::uint64_t completed = 0;
-  run_threads(1, [&] {
-    nic::put_signal<1>(
-        other.domain(), Thread{}, other.data<std::byte>(0, kThere), other.data<std::byte>(0), 100,
-        nic::signal_update(other.domain(), other.data<std::uint64_t>(0, 8), 1, true, 1), 1,
-        Until::kPosted);
-    completed = other.nic.queue(1).consumer.done;
-    nic::quiet(other.domain());
-  });
-  EXPECT_GE(completed, 1u);
-  EXPECT_EQ(*other.data<std::uint64_t>(1, 8), 1u);
+  for (const std::size_t bytes : {std::size_t{8}, std::size_t{100}}) {  // in the request, and not
+    NicJob other(2, unordered);
+    std::uint64_t completed = 0;
+    run_threads(1, [&] {
+      nic::put_signal<1>(
+          other.domain(), Thread{}, other.data<std::byte>(0, kThere), other.data<std::byte>(0),
+          bytes, nic::signal_update(other.domain(), other.data<std::uint64_t>(0, 8), 1, true, 1), 1,
+          Until::kPosted);
+      completed = other.nic.queue(1).consumer.done;
+      nic::quiet(other.domain());
+    });
+    EXPECT_GE(completed, 1u) << bytes << " bytes";
+    EXPECT_EQ(*other.data<std::uint64_t>(1, 8), 1u);
+  }
 }
 
 // Data under the relaxed key may pass other data, but never a signal.
@@ -263,6 +265,24 @@ TEST_P(Operations, FenceWaitsWhereDataMayArriveOutOfOrder) {
       nic::quiet(other.domain());
     });
     EXPECT_EQ(completed, is_ordered ? 0u : 1u);
+  }
+}
+
+// A PE's atomics may go by the NIC while its memory is mapped: a store behind the fence would
+// overtake them.
+TEST_P(Operations, FenceWaitsForAPeerThatStoresReachToo) {
+  for (const bool is_mapped : {false, true}) {
+    NicJob other(2, plan());
+    if (is_mapped) other.job.map(1);
+    std::uint64_t completed = 0;
+    run_threads(1, [&] {
+      nic::post_amo(other.domain(), other.data<std::uint64_t>(), nic::add_request<std::uint64_t>(1),
+                    1);
+      nic::fence(other.domain());
+      completed = other.nic.queue(1).consumer.done;
+      nic::quiet(other.domain());
+    });
+    EXPECT_EQ(completed, is_mapped ? 1u : 0u);
   }
 }
 

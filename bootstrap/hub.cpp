@@ -17,7 +17,7 @@
 #include "bootstrap/hub_connection.hpp"
 #include "bootstrap/hub_session.hpp"
 #include "bootstrap/wire.hpp"
-#include "chime/abi/signals_held.h"
+#include "chime/abi/start_thread.h"
 
 namespace chime::bootstrap {
 namespace {
@@ -40,8 +40,7 @@ class Hub::Server {
         wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     fcntl(listener_.get(), F_SETFL, fcntl(listener_.get(), F_GETFL) | O_NONBLOCK);
     if (options_.n_pes) joinings_.resize(options_.n_pes), ended_.resize(options_.n_pes);
-    const abi::SignalsHeld held;
-    thread_ = std::thread([this] { serve(); });
+    thread_ = abi::start_thread([this] { serve(); });
   }
 
   ~Server() {

@@ -10,7 +10,7 @@
 #include <fstream>
 
 #include "bootstrap/last_words.hpp"
-#include "chime/abi/signals_held.h"
+#include "chime/abi/start_thread.h"
 
 namespace chime::bootstrap {
 namespace {
@@ -52,8 +52,7 @@ HubClient::HubClient(FileDescriptor fd, Options options, Deadline deadline)
   // A hub that does not read for so long is as good as gone; no send may hang.
   const timeval limit{kSendTimeout.count(), 0};
   setsockopt(fd_.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-  const abi::SignalsHeld held;
-  reader_ = std::thread([this] { read_messages(); });
+  reader_ = abi::start_thread([this] { read_messages(); });
 }
 
 HubClient::~HubClient() {

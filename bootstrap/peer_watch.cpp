@@ -18,7 +18,7 @@
 #include "bootstrap/file_descriptor.hpp"
 #include "bootstrap/hub_client.hpp"
 #include "bootstrap/process_stat.hpp"
-#include "chime/abi/signals_held.h"
+#include "chime/abi/start_thread.h"
 
 namespace chime::bootstrap {
 namespace {
@@ -75,10 +75,7 @@ class PeerWatch::Watcher {
         wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     for (const KnownMate& mate : known) peers_.push_back({.pe = mate.pe, .card = mate.card});
     if (peers_.empty()) bootstrap_.publish(kCardKey, std::as_bytes(std::span(&me_, 1)));
-    {
-      const abi::SignalsHeld held;
-      thread_ = std::thread([this] { watch(); });
-    }
+    thread_ = abi::start_thread([this] { watch(); });
     bootstrap_.on_peer_lost(
         [this](int pe, const std::string& why) { hear_from_launcher(pe, why); });
   }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "chime/abi/resource_limits.h"
 #include "chime/device/simt/options.hpp"
 #include "chime/device/simt/report.hpp"
 
@@ -62,10 +63,10 @@ void StackPool::add_slab() {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) {
+    const std::string why = abi::why_no_memory(bytes, true);
     fatal(
-        "no memory for %zu stacks of %zu KiB: lower CHIME_SIMT_STACK_KB or CHIME_SIMT_RESIDENT, "
-        "or raise the limit on virtual memory (ulimit -v)",
-        kStacksPerSlab, stack / 1024);
+        "no memory for %zu stacks of %zu KiB%s%s: lower CHIME_SIMT_STACK_KB or CHIME_SIMT_RESIDENT",
+        kStacksPerSlab, stack / 1024, why.empty() ? "" : ", because ", why.c_str());
   }
   std::byte* low = static_cast<std::byte*>(memory);
   slabs_.push_back({low, bytes});

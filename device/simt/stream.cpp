@@ -1,11 +1,10 @@
 #include "chime/device/simt/stream.hpp"
 
 #include <algorithm>
-#include <system_error>
 #include <thread>
 #include <vector>
 
-#include "chime/abi/signals_held.h"
+#include "chime/abi/start_thread.h"
 #include "chime/device/simt/exec_threads.hpp"
 #include "chime/device/simt/immortal.hpp"
 #include "chime/device/simt/report.hpp"
@@ -29,10 +28,9 @@ void end_unseen(T* last) {
 std::shared_ptr<Stream> Stream::create() {
   const std::shared_ptr<Stream> stream(new Stream, end_unseen<Stream>);
   try {
-    const abi::SignalsHeld held;
-    std::thread([stream] { stream->serve(); }).detach();
-  } catch (const std::system_error& error) {
-    fatal("no OS thread for a stream (%s): raise the limit on processes (ulimit -u)", error.what());
+    abi::start_thread([stream] { stream->serve(); }).detach();
+  } catch (const std::runtime_error& error) {
+    fatal("no OS thread for a stream: %s", error.what());
   }
   return stream;
 }

@@ -5,11 +5,10 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
-#include "chime/abi/signals_held.h"
+#include "chime/abi/start_thread.h"
 #include "chime/device/simt/block.hpp"
 #include "chime/device/simt/grid.hpp"
 #include "chime/device/simt/immortal.hpp"
@@ -71,13 +70,9 @@ void Pool::lend(const std::shared_ptr<Launch>& launch, unsigned count) {
   for (unsigned i = 0; i < count; ++i) requests_.push_back(launch);
   while (idle_ + starting_ < requests_.size()) {
     try {
-      const abi::SignalsHeld held;
-      std::thread([this] { serve(); }).detach();
-    } catch (const std::system_error& error) {
-      fatal(
-          "no OS thread for a block (%s): lower CHIME_SIMT_RESIDENT or raise the limit on "
-          "processes (ulimit -u)",
-          error.what());
+      abi::start_thread([this] { serve(); }).detach();
+    } catch (const std::runtime_error& error) {
+      fatal("no OS thread for a block: %s; or lower CHIME_SIMT_RESIDENT", error.what());
     }
     ++starting_;
   }

@@ -3,6 +3,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <string>
+
+#include "chime/abi/resource_limits.h"
 #include "host/error.hpp"
 
 namespace chime::host {
@@ -25,6 +29,13 @@ void* reserve(std::size_t bytes, std::size_t alignment) {
   return first;
 }
 
+std::string why_not_mapped(std::size_t bytes) {
+  const int error = errno;
+  const std::string limit = abi::why_no_memory(bytes, false);
+  errno = error;
+  return limit.empty() ? "vm.overcommit_memory bounds it" : limit;
+}
+
 std::byte* map_shared(int fd, std::size_t bytes, std::size_t alignment) {
   void* const place = reserve(bytes, alignment);
   void* address = place;
@@ -33,9 +44,9 @@ std::byte* map_shared(int fd, std::size_t bytes, std::size_t alignment) {
         ::mmap(place, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
   if (place != MAP_FAILED && address == MAP_FAILED) ::munmap(place, bytes);
   if (address == MAP_FAILED)
-    throw system_error("shared memory", "cannot map " + mebibytes(bytes) +
-                                            " (ulimit -v and vm.overcommit_memory bound it; "
-                                            "CHIME_SYMMETRIC_SIZE makes it smaller)");
+    throw system_error("shared memory", "cannot map " + mebibytes(bytes) + ": " +
+                                            why_not_mapped(bytes + alignment) +
+                                            " (CHIME_SYMMETRIC_SIZE makes it smaller)");
   // Fewer page faults and TLB misses where the administrator allows huge pages for shared memory;
   // else no effect.
   ::madvise(address, bytes, MADV_HUGEPAGE);
@@ -69,6 +80,10 @@ class MemfdMemory final : public DeviceMemory {
 
 std::unique_ptr<DeviceMemory> create_memfd(const char* name, std::size_t bytes,
                                            std::size_t alignment) {
+  if (const std::string why = abi::why_no_file(bytes); !why.empty())
+    throw Error("shared memory", CHIMEX_ERR_SYSTEM,
+                "cannot give the heap " + mebibytes(bytes) + ": " + why +
+                    ", or make CHIME_SYMMETRIC_SIZE smaller");
   int fd = ::memfd_create(name, MFD_CLOEXEC);
   if (fd < 0) throw system_error("shared memory", "memfd_create failed (see ulimit -n)");
   try {

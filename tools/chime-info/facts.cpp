@@ -69,6 +69,9 @@ std::vector<Fact> limit_facts() {
   return {
       {"memory", fmt::format("{} MiB", pages * page >> 20)},
       {"address space", limit_text(RLIMIT_AS, 1 << 20, "MiB (ulimit -v)")},
+      {"data", limit_text(RLIMIT_DATA, 1 << 10, "KiB (ulimit -d)")},
+      {"stack of a thread", limit_text(RLIMIT_STACK, 1 << 10, "KiB (ulimit -s)")},
+      {"files, heaps too", limit_text(RLIMIT_FSIZE, 1 << 10, "KiB (ulimit -f)")},
       {"locked memory", limit_text(RLIMIT_MEMLOCK, 1 << 10, "KiB (ulimit -l)")},
       {"open files", limit_text(RLIMIT_NOFILE, 1, "(ulimit -n)")},
       {"processes", limit_text(RLIMIT_NPROC, 1, "(ulimit -u)")},

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <exception>
 
 #include "bootstrap/bootstrap.hpp"
 #include "guardian.hpp"
@@ -107,6 +108,15 @@ bool has_descriptors_for(const Options& options) {
   return false;
 }
 
+int run_job(const Options& options) {
+  try {
+    return chime::run::Job(options).run();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "chime-run: %s\n", error.what());
+    return chime::run::kExitCannotRun;
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -132,5 +142,5 @@ int main(int argc, char** argv) {
   options.has_prefix = !has_no_prefix;
   options.binds_to_cores = binding == "core";
   if (!has_descriptors_for(options)) return chime::run::kExitCannotRun;
-  return chime::run::run_guarded([&] { return chime::run::Job(options).run(); });
+  return chime::run::run_guarded([&] { return run_job(options); });
 }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "chime/abi/signals_held.h"
+#include "chime/abi/start_thread.h"
 
 namespace chime::host::mlx5 {
 namespace {
@@ -44,8 +44,7 @@ DoorbellWriter::~DoorbellWriter() {
 }
 
 void DoorbellWriter::start() {
-  const abi::SignalsHeld held;
-  thread_ = std::thread([this] { run(); });
+  thread_ = abi::start_thread([this] { run(); });
 }
 
 void DoorbellWriter::run() {

@@ -138,6 +138,77 @@ TEST(Setup, AVariableOfNvshmemIsAnsweredOnceByPe0) {
   EXPECT_THAT(both.output, Not(HasSubstr("NVSHMEM")));
 }
 
+// A PE that meets others, under a limit: `ulimit` and what the heap's size is.
+Outcome limited(const std::string& limit, const std::string& environment = "") {
+  return run("bash -c 'ulimit " + limit + "; exec env " + environment + " " + CHIME_RUN +
+             " -n 2 --timeout 30 " + CHIME_SETUP_PE + " joins_and_leaves'");
+}
+
+// A sanitizer's own needs are far beyond these.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kIsSanitized = true;
+#elif defined(__has_feature)
+constexpr bool kIsSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+constexpr bool kIsSanitized = false;
+#endif
+
+// "was killed by signal 25 (File size limit exceeded)".
+TEST(Limits, OfFilesIsNamedWithWhatTheHeapTakes) {
+  Outcome outcome = limited("-f 100000");
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
+  EXPECT_THAT(
+      outcome.output,
+      HasSubstr("the limit on files (ulimit -f), which shared memory counts as, is 100000 KiB, "
+                "and this takes 1048640 KiB; raise it: ulimit -f unlimited, or make "
+                "CHIME_SYMMETRIC_SIZE smaller"));
+  EXPECT_EQ(limited("-f 100000", "CHIME_SYMMETRIC_SIZE=64M").exit_code, 0);
+}
+
+TEST(Limits, OfAddressSpaceIsNamedWithWhatIsInUse) {
+  if (kIsSanitized) GTEST_SKIP() << "a sanitizer reserves terabytes";
+  Outcome outcome = limited("-v 400000");
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
+  EXPECT_THAT(
+      outcome.output,
+      ContainsRegex("cannot map 1024 MiB: the limit on address space .ulimit -v. is 400000 KiB, "
+                    "of which [0-9]+ KiB are in use, and this takes [0-9]+ KiB more"));
+}
+
+// "Resource temporarily unavailable", or chime-run ended by std::terminate.
+TEST(Limits, OfDataIsNamedWhereThreadsHaveNoRoomForTheirStacks) {
+  if (kIsSanitized) GTEST_SKIP() << "a sanitizer takes more itself";
+  for (const char* limit : {"-d 1000", "-d 5000"}) {
+    Outcome outcome = limited(limit);
+    EXPECT_EQ(outcome.exit_code, 126) << outcome.output;
+    EXPECT_THAT(
+        outcome.output,
+        ContainsRegex(
+            "chime-run: no thread can be started .*a thread's stack takes [0-9]+ KiB .ulimit "
+            "-s.: the limit on data .ulimit -d. is [0-9]+ KiB, of which"));
+  }
+  Outcome of_pe = run(std::string("bash -c 'ulimit -s 8192 -d 1000; CHIME_BOOTSTRAP_IF=lo exec ") +
+                      CHIME_SETUP_PE + " is_three_threads'");
+  EXPECT_THAT(
+      of_pe.output,
+      ContainsRegex("chimex_get_uniqueid: no thread can be started .*the limit on data .ulimit "
+                    "-d. is 1000 KiB, of which"));
+}
+
+TEST(Limits, OfStacksIsNamedWhereItIsTooSmallOrTooLarge) {
+  if (kIsSanitized) GTEST_SKIP() << "a sanitizer's frames are larger";
+  Outcome small = limited("-s 100");
+  EXPECT_EQ(small.exit_code, 126) << small.output;
+  EXPECT_THAT(small.output, HasSubstr("the limit on stacks (ulimit -s) gives threads 100 KiB, and "
+                                      "Chime's own need 128 KiB; raise it: ulimit -s 8192"));
+  Outcome large = limited("-s 20000000 -v 19000000");
+  EXPECT_EQ(large.exit_code, 126) << large.output;
+  EXPECT_THAT(large.output,
+              ContainsRegex("a thread's stack takes 20000000 KiB .ulimit -s.: the limit on "
+                            "address space .ulimit -v. is 19000000 KiB"));
+  EXPECT_EQ(limited("-s 160").exit_code, 0);
+}
+
 TEST(Setup, HeapsOfDifferentSizesAreNamed) {
   Outcome outcome = job(2, "has_another_heap_size");
   EXPECT_NE(outcome.exit_code, 0);

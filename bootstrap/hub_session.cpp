@@ -151,7 +151,8 @@ void HubSession::settle_lookups_of(int pe) {
 void HubSession::release_barrier_if_full() {
   auto is_barrier = [](const Request& r) { return r.kind == Message::kBarrier; };
   const auto entered = std::count_if(waiting_.begin(), waiting_.end(), is_barrier);
-  if (entered == static_cast<std::ptrdiff_t>(members_.size()))
+  const bool is_full = entered == static_cast<std::ptrdiff_t>(members_.size());
+  if (is_full && broken_barrier_.empty())
     settle(is_barrier, [&](const Request& r) { reply(r); });
   else if (const auto why = why_barrier_fails(); !why.empty())
     settle(is_barrier, [&](const Request& r) { fail(r, why); });

@@ -229,6 +229,11 @@ void a_barrier_ends_at_its_deadline(const Join& join) {
   job->barrier(soon());
   if (job->rank() == 0) {
     for (int pe = 1; pe < job->size(); pe++) job->lookup(pe, "gave up", soon());
+    // It comes too late, and is told so at once: nobody waits there any more.
+    std::string too_late;
+    const auto waited = time_of([&] { too_late = error_of([&] { job->barrier(soon()); }); });
+    check(waited < 5s, "the late PE waited");
+    check_mentions(too_late, "gave up");
     return;
   }
   std::string error;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <mutex>
 
@@ -10,7 +11,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kSilence{5};
+constexpr std::chrono::seconds kFirstSilence{5}, kMostSilence{40};
 
 // Guards what the thread that tells and the thread that works share.
 std::mutex mutex;
@@ -53,16 +54,18 @@ Teller::~Teller() {
 
 void Teller::run() {
   const Clock::time_point start = Clock::now();
+  std::chrono::seconds silence = kFirstSilence;
   std::unique_lock lock(mutex);
   while (!must_end_) {
-    if (Clock::now() >= told + kSilence) {
+    if (Clock::now() >= told + silence) {
       told = Clock::now();
+      silence = std::min(2 * silence, kMostSilence);
       if (innermost != nullptr) {
         fmt::print(stderr, "particles: {}, {} s so far\n", innermost->words(),
                    std::chrono::duration_cast<std::chrono::seconds>(told - start).count());
       }
     }
-    ended_.wait_until(lock, told + kSilence, [&] { return must_end_; });
+    ended_.wait_until(lock, told + silence, [&] { return must_end_; });
   }
 }
 

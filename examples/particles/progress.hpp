@@ -1,6 +1,5 @@
 // What the program is doing, told where it takes long: a line on standard error after five seconds
-// of silence, and one every five seconds while that lasts. Short runs say nothing, and standard
-// output is left alone.
+// of silence, then after longer ones. Short runs say nothing, and standard output is left alone.
 #pragma once
 
 #include <atomic>

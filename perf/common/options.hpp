@@ -7,6 +7,7 @@
 namespace chime::perf {
 
 struct Options {
+  std::string program;  // its name, for messages
   std::size_t min_bytes = 1;
   std::size_t max_bytes = 4 << 20;
   int repeats = 11;

@@ -22,6 +22,13 @@ bool is_number(const std::string& key) {
 
 }  // namespace
 
+std::string Size::in_words() const {
+  constexpr std::size_t kKibi = 1 << 10, kMebi = 1 << 20;
+  if (bytes >= kMebi && bytes % kMebi == 0) return std::to_string(bytes / kMebi) + " MiB";
+  if (bytes >= kKibi && bytes % kKibi == 0) return std::to_string(bytes / kKibi) + " KiB";
+  return std::to_string(bytes) + " B";
+}
+
 Table::Table(std::string title, std::string key, std::vector<std::string> columns,
              std::vector<std::string> notes)
     : title_(std::move(title)),
@@ -42,8 +49,9 @@ void Table::print_header() const {
   std::fflush(stdout);
 }
 
-void Table::row(const std::string& key, const std::vector<double>& figures) {
-  std::printf("%-*s", key_width() + 2, key.c_str());
+void Table::add(const std::string& shown, const std::string& key,
+                const std::vector<double>& figures) {
+  std::printf("%-*s", key_width() + 2, shown.c_str());
   for (const double figure : figures) {
     std::isnan(figure) ? std::printf("%20s", "-") : std::printf("%20.3f", figure);
   }

@@ -13,6 +13,14 @@ namespace chime::perf {
 // A figure that this machine cannot give: printed as '-', null in JSON.
 inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 
+// Of a message: shown with its unit, a number of bytes in JSON.
+struct Size {
+  std::size_t bytes;
+
+  // "8 B", "64 KiB", "1 MiB": the largest unit in which it is a whole number.
+  std::string in_words() const;
+};
+
 class Table {
  public:
   // `title` and `notes` say what a figure means: one way or a round trip, best or mean.
@@ -20,9 +28,12 @@ class Table {
         std::vector<std::string> notes);
 
   void print_header() const;
-  void row(const std::string& key, const std::vector<double>& figures);
+  void row(const std::string& key, const std::vector<double>& figures) { add(key, key, figures); }
   void row(std::size_t key, const std::vector<double>& figures) {
     row(std::to_string(key), figures);
+  }
+  void row(Size key, const std::vector<double>& figures) {
+    add(key.in_words(), std::to_string(key.bytes), figures);
   }
 
   // Nothing if `path` is empty. False, with a message, if it cannot be written.
@@ -30,6 +41,7 @@ class Table {
 
  private:
   int key_width() const;
+  void add(const std::string& shown, const std::string& key, const std::vector<double>& figures);
 
   std::string title_, key_;
   std::vector<std::string> columns_, notes_;

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 
+LONG_S = 5  # what takes longer is worth a word
 LIMIT_S = 10  # of a job that takes one
 FURTHER_TRIES = 3  # where no run of a job counts
 MPIRUN_TIMED_OUT = 110
@@ -52,6 +53,19 @@ def jobs_of(options, np):
     return jobs
 
 
+def tell_estimate(options):
+    """From one run of each job with the fewest and with the most PEs; between them a job's time is taken to be linear."""
+    if options.quick:
+        return
+    few, many = min(options.np), max(options.np)
+    round_s = {np: sum(wall_ms(command) for command in jobs_of(options, np).values()) / 1e3 for np in {few, many}}
+    slope = (round_s[many] - round_s[few]) / (many - few or 1)
+    seconds = options.repeats * sum(round_s[few] + slope * (np - few) for np in options.np)
+    if LONG_S < seconds < float("inf"):
+        print(f"init_time: this takes about {seconds:.0f} s; with --quick a few seconds, to see that it runs",
+              file=sys.stderr, flush=True)
+
+
 def measure(options, np):
     jobs = jobs_of(options, np)
     best = dict.fromkeys(jobs, float("inf"))
@@ -82,11 +96,15 @@ def main():
     parser = argparse.ArgumentParser(prog="init_time", description=__doc__.splitlines()[0])
     parser.add_argument("--np", type=int, nargs="+", default=[1, 2, 4, 8, 16], help="numbers of PEs")
     parser.add_argument("--repeats", type=int, default=11, help="runs of each job, the best counts (default 11)")
+    parser.add_argument("--quick", action="store_true", help="one run of each job on 1 and 2 PEs: shows that it runs")
     parser.add_argument("--json", metavar="FILE", help="write the table as JSON, too")
     parser.add_argument("--chime-run", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--chime", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--pmix", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.quick:
+        options.repeats, options.np = 1, [1, 2]
+    tell_estimate(options)
 
     notes = [f"wall time of a whole job in ms, best of {options.repeats}; jobs take turns",
              "added: what chime_init and chime_finalize cost, over a job that only starts and ends",

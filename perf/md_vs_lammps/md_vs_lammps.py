@@ -13,9 +13,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 LIMIT_S = 600
+SILENCE_S = 5
 POLICIES = {"lammps": "every 20 check no", "lammps exact": "every 1 check yes"}
 PROGRAMS = [*POLICIES, "particles", "particles single"]
 
@@ -53,7 +55,26 @@ def run_particles(options, pes, precision, folder):
     return json.loads(result.read_text())["seconds"], cpu
 
 
-def measure(options, pes, folder):
+class Pace:
+    """Says on standard error how long it takes, from the first turn of all programs, and how far it is."""
+
+    def __init__(self, options):
+        self.jobs = len(options.np) * options.repeats * len(PROGRAMS)
+        self.done = 0
+        self.start = self.told = time.monotonic()
+
+    def job_ended(self):
+        self.done += 1
+        now = time.monotonic()
+        is_first_turn_over = self.done == len(PROGRAMS)
+        left = (now - self.start) / self.done * (self.jobs - self.done)
+        if left > SILENCE_S and (is_first_turn_over or now - self.told > SILENCE_S):
+            hint = "; with --quick a few seconds, to see that it runs" if is_first_turn_over else ""
+            print(f"md_vs_lammps: run {self.done} of {self.jobs}, about {left:.0f} s left{hint}", file=sys.stderr, flush=True)
+            self.told = now
+
+
+def measure(options, pes, folder, pace):
     """Program -> (best wall seconds, its processor seconds), by turns."""
     best = {}
     for _ in range(options.repeats):
@@ -63,14 +84,16 @@ def measure(options, pes, folder):
             else:
                 seen = run_particles(options, pes, "single" if program.endswith("single") else "double", folder)
             best[program] = min(best.get(program, seen), seen)
+            pace.job_ended()
     return best
 
 
 def rows_of(options):
     rows = []
+    pace = Pace(options)
     with tempfile.TemporaryDirectory(prefix="md_vs_lammps-") as folder:
         for pes in options.np:
-            best = measure(options, pes, folder)
+            best = measure(options, pes, folder, pace)
             first = rows[0]["particles"] * rows[0]["pes"] if rows else best["particles"][0] * pes
             rows.append({"pes": pes, **{program: wall for program, (wall, _) in best.items()},
                          **{f"{program} cpu": cpu for program, (_, cpu) in best.items()},
@@ -102,8 +125,11 @@ def main():
     parser.add_argument("--cells", type=int, default=20, help="N^3 cells of 4 atoms (default 20: 32000 atoms)")
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--quick", action="store_true", help="500 atoms, 10 steps, once: shows that it runs, not how fast")
     parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
+    if options.quick:
+        options.cells, options.steps, options.repeats = 5, 10, 1
     if not shutil.which(options.lammps):
         print(f"md_vs_lammps: skipped: there is no '{options.lammps}' (Debian: apt-get install lammps)")
         sys.exit(77)

@@ -9,6 +9,7 @@
 #include "measure.hpp"
 #include "null_nic.hpp"
 #include "options.hpp"
+#include "pace.hpp"
 #include "table.hpp"
 
 namespace {
@@ -120,10 +121,28 @@ constexpr Sharing kSharings[] = {{NicSharing::kExclusive, "exclusive"},
                                  {NicSharing::kBlock, "block"},
                                  {NicSharing::kGpu, "gpu"}};
 
+// Rows one after the other; they take about as long, so the first says how long all will.
+class Rows {
+ public:
+  Rows(const Options& options, std::size_t count) : pace_(options.program, true), count_(count) {}
+
+  void begin(const std::string& what) {
+    if (begun_ == 1) pace_.expect((now_us() - start_us_) / 1e6 * static_cast<double>(count_ - 1));
+    pace_.begin_row(what, ++begun_, count_);
+  }
+
+ private:
+  Pace pace_;
+  const std::size_t count_;
+  std::size_t begun_ = 0;
+  const double start_us_ = now_us();
+};
+
 // `kHasGroups`: warps and blocks have the call, too.
 template <Call kCall, bool kHasGroups>
-void rows(Table& table, Meter& meter, const char* name) {
+void measure(Table& table, Rows& rows, Meter& meter, const char* name) {
   for (const Sharing& sharing : kSharings) {
+    rows.begin(std::string(name) + ", " + sharing.name);
     const auto by = sharing.value;
     const double thread = meter.of<kCall, chime::Thread>(by, 1);
     double lanes = kNotMeasured, warp = kNotMeasured, block = kNotMeasured;
@@ -156,11 +175,13 @@ int main(int argc, char** argv) {
                "Warp: 32 threads call together. Block: " + std::to_string(kBlockThreads)});
   table.print_header();
   Meter meter;
-  rows<Call::kPut8, true>(table, meter, "put 8 B");
+  constexpr std::size_t kCalls = 5;
+  Rows rows(options, std::size(kSharings) * (options.quick ? 1 : kCalls));
+  measure<Call::kPut8, true>(table, rows, meter, "put 8 B");
   if (options.quick) return table.write_json(options.json) ? 0 : 1;
-  rows<Call::kPut1024, true>(table, meter, "put 1 KiB");
-  rows<Call::kPutSignal, true>(table, meter, "put_signal 1 KiB");
-  rows<Call::kAdd, false>(table, meter, "atomic add");
-  rows<Call::kQuiet, false>(table, meter, "quiet, complete");
+  measure<Call::kPut1024, true>(table, rows, meter, "put 1 KiB");
+  measure<Call::kPutSignal, true>(table, rows, meter, "put_signal 1 KiB");
+  measure<Call::kAdd, false>(table, rows, meter, "atomic add");
+  measure<Call::kQuiet, false>(table, rows, meter, "quiet, complete");
   return table.write_json(options.json) ? 0 : 1;
 }

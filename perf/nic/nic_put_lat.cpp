@@ -4,6 +4,7 @@
 
 #include "measure.hpp"
 #include "options.hpp"
+#include "sweep.hpp"
 #include "table.hpp"
 #include "turns.hpp"
 #include "verbs_rival.hpp"
@@ -71,10 +72,9 @@ int main(int argc, char** argv) {
                      std::to_string(options.repeats) + " turns, and the median of their ratios",
                  "verbs: a write by libmlx5 to the same PE, from its post to its completion",
                  "Host: a host thread. Thread: a kernel of one thread"});
-    table.print_header();
-    for (std::size_t bytes = options.min_bytes; bytes <= options.max_bytes; bytes *= kStep) {
-      table.row(bytes, measure(options, *verbs, dst, src, bytes));
-    }
+    sweep(table, options, true, sizes_of(options, kStep), [&](const Options& chosen, Size size) {
+      return measure(chosen, *verbs, dst, src, size.bytes);
+    });
     written = table.write_json(options.json);
   }
   end_together(end);

@@ -4,6 +4,7 @@
 
 #include "measure.hpp"
 #include "options.hpp"
+#include "sweep.hpp"
 #include "table.hpp"
 #include "verbs_rival.hpp"
 
@@ -86,10 +87,10 @@ int main(int argc, char** argv) {
                  "verbs: the NIC's limit, windows of " + std::to_string(kWindow) +
                      " writes by libmlx5, one host thread",
                  "Thread: every thread puts. Warp, Block: every warp, the block does"});
-    table.print_header();
-    for (const unsigned threads : {1u, 2u, 8u, 32u, 64u, kMostThreads}) {
-      table.row(threads, measure(options, *verbs, arrays, threads));
-    }
+    const std::vector<std::size_t> rows = {1, 2, 8, 32, 64, kMostThreads};
+    sweep(table, options, true, rows, [&](const Options& chosen, std::size_t threads) {
+      return measure(chosen, *verbs, arrays, static_cast<unsigned>(threads));
+    });
     written = table.write_json(options.json);
   }
   end_together(end);

@@ -4,6 +4,7 @@
 
 #include "measure.hpp"
 #include "options.hpp"
+#include "sweep.hpp"
 #include "table.hpp"
 #include "turns.hpp"
 #include "verbs_rival.hpp"
@@ -111,18 +112,17 @@ int main(int argc, char** argv) {
                "verbs: libmlx5, a write and a write of 8 bytes that is polled, posted together",
                "Host: two host threads. Thread: kernels of one thread"});
   const bool prints = chime_my_pe() == 0;
-  if (prints) table.print_header();
   std::uint64_t signals = 0, flags = 0;
-  for (std::size_t bytes = options.min_bytes; bytes <= options.max_bytes; bytes *= kStep) {
-    const PingPong run(board, *verbs, bytes, options.iterations(kIterations));
+  sweep(table, options, prints, sizes_of(options, kStep), [&](const Options& chosen, Size size) {
+    const PingPong run(board, *verbs, size.bytes, chosen.iterations(kIterations));
     Turns turns;
-    for (int r = 0; r < options.repeats; ++r) {
+    for (int r = 0; r < chosen.repeats; ++r) {
       const double pair = run.by_verbs(&flags);
       const double host = device_is_cpu() ? run.by_host(&signals) : kNotMeasured;
       turns.take(pair, host, run.by_kernel(&signals));
     }
-    if (prints) table.row(bytes, turns.row());
-  }
+    return turns.row();
+  });
   const bool written = !prints || table.write_json(options.json);
   chime_barrier_all();
   verbs.reset();

@@ -3,6 +3,7 @@
 
 #include "measure.hpp"
 #include "options.hpp"
+#include "sweep.hpp"
 #include "table.hpp"
 
 namespace {
@@ -45,23 +46,23 @@ int main(int argc, char** argv) {
                "Host: one host thread per PE. Thread, Block: kernels of one thread, one block of " +
                    std::to_string(kBlockThreads) + " threads",
                "cache line: the floor of 2 PEs, HALF a round trip of 8 bytes without Chime"});
-  Best host, sync, thread, block, floor;
   std::uint64_t lines = 0;
-  for (int r = 0; r < options.repeats; ++r) {
-    if (device_is_cpu()) {
-      host.take(host_us(iterations, [] { chime_barrier_all(); }));
-      sync.take(host_us(iterations, [] { chime_sync_all(); }));
-      if (n_pes == 2) floor.take(cache_line_us(options, word, &lines));
+  const bool prints = chime_my_pe() == 0;
+  const std::vector<std::size_t> rows = {static_cast<std::size_t>(n_pes)};
+  sweep(table, options, prints, rows, [&](const Options& chosen, std::size_t) {
+    Best host, sync, thread, block, floor;
+    for (int r = 0; r < chosen.repeats; ++r) {
+      if (device_is_cpu()) {
+        host.take(host_us(iterations, [] { chime_barrier_all(); }));
+        sync.take(host_us(iterations, [] { chime_sync_all(); }));
+        if (n_pes == 2) floor.take(cache_line_us(chosen, word, &lines));
+      }
+      thread.take(device_us<chime::Thread>(1, iterations));
+      block.take(device_us<chime::Block>(kBlockThreads, iterations));
     }
-    thread.take(device_us<chime::Thread>(1, iterations));
-    block.take(device_us<chime::Block>(kBlockThreads, iterations));
-  }
-  bool written = true;
-  if (chime_my_pe() == 0) {
-    table.print_header();
-    table.row(n_pes, {host.value(), sync.value(), thread.value(), block.value(), floor.value()});
-    written = table.write_json(options.json);
-  }
+    return std::vector{host.value(), sync.value(), thread.value(), block.value(), floor.value()};
+  });
+  const bool written = !prints || table.write_json(options.json);
   chime_finalize();
   return written ? 0 : 1;
 }

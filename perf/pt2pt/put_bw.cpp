@@ -3,6 +3,7 @@
 
 #include "measure.hpp"
 #include "options.hpp"
+#include "sweep.hpp"
 #include "table.hpp"
 
 namespace {
@@ -89,10 +90,8 @@ int main(int argc, char** argv) {
                  "Host: a host thread. Thread, Block: one thread, one block of " +
                      std::to_string(kBlockThreads) + " threads of a kernel",
                  "memcpy: the floor, to the same memory, in turns with the rest"});
-    table.print_header();
-    for (std::size_t bytes = options.min_bytes; bytes <= options.max_bytes; bytes *= 2) {
-      table.row(bytes, measure(options, dst, src, bytes));
-    }
+    sweep(table, options, true, sizes_of(options),
+          [&](const Options& chosen, Size size) { return measure(chosen, dst, src, size.bytes); });
     written = table.write_json(options.json);
   }
   end_together(end);

@@ -4,6 +4,7 @@
 
 #include "measure.hpp"
 #include "options.hpp"
+#include "sweep.hpp"
 #include "table.hpp"
 
 namespace {
@@ -95,21 +96,20 @@ int main(int argc, char** argv) {
                "cache line: the floor, half a round trip of 8 bytes without Chime, in turns with "
                "the rest"});
   const bool prints = chime_my_pe() == 0;
-  if (prints) table.print_header();
   std::uint64_t signals = 0, lines = 0;
-  for (std::size_t bytes = options.min_bytes; bytes <= options.max_bytes; bytes *= 2) {
-    const PingPong run(board, bytes, options.iterations(iterations_for(bytes)));
+  sweep(table, options, prints, sizes_of(options), [&](const Options& chosen, Size size) {
+    const PingPong run(board, size.bytes, chosen.iterations(iterations_for(size.bytes)));
     Best host, thread, block, floor;
-    for (int r = 0; r < options.repeats; ++r) {
+    for (int r = 0; r < chosen.repeats; ++r) {
       if (device_is_cpu()) {
         host.take(run.by_host(&signals));
-        floor.take(cache_line_us(options, word, &lines));
+        floor.take(cache_line_us(chosen, word, &lines));
       }
       thread.take(run.by_kernel<chime::Thread>(1, &signals));
       block.take(run.by_kernel<chime::Block>(kBlockThreads, &signals));
     }
-    if (prints) table.row(bytes, {host.value(), thread.value(), block.value(), floor.value()});
-  }
+    return std::vector{host.value(), thread.value(), block.value(), floor.value()};
+  });
   const bool written = !prints || table.write_json(options.json);
   chime_finalize();
   return written ? 0 : 1;

@@ -3,6 +3,7 @@
 
 #include "measure.hpp"
 #include "options.hpp"
+#include "sweep.hpp"
 #include "table.hpp"
 
 namespace {
@@ -62,7 +63,7 @@ double grid_us(unsigned threads, int rounds) {
   return kernel_us(config, sync_grids, rounds) / rounds;
 }
 
-void measure(Table& table, unsigned threads, const Options& options) {
+std::vector<double> measure(const Options& options, unsigned threads) {
   const int rounds = options.iterations(kRounds);
   Best empty, barrier, shuffled, grid, launch;
   for (int r = 0; r < options.repeats; ++r) {
@@ -73,8 +74,8 @@ void measure(Table& table, unsigned threads, const Options& options) {
     launch.take(
         host_us(options.iterations(kLaunches), [&] { launch_and_wait(shape(1, threads)); }));
   }
-  table.row(threads, {kEmptyThreads / empty.value(), barrier.value(), shuffled.value(),
-                      grid.value(), launch.value()});
+  return {kEmptyThreads / empty.value(), barrier.value(), shuffled.value(), grid.value(),
+          launch.value()};
 }
 
 }  // namespace
@@ -94,9 +95,9 @@ int main(int argc, char** argv) {
                "sync_block, shfl: one block, per THREAD. sync_grid: " +
                    std::to_string(kGridBlocks) + " blocks, all of it",
                "Launch: one block launched and waited for"});
-  table.print_header();
-  for (const unsigned threads : {1u, 32u, 64u, 128u, 256u, 512u, 1024u}) {
-    measure(table, threads, options);
-  }
+  const std::vector<std::size_t> rows = {1, 32, 64, 128, 256, 512, 1024};
+  sweep(table, options, true, rows, [](const Options& chosen, std::size_t threads) {
+    return measure(chosen, static_cast<unsigned>(threads));
+  });
   return table.write_json(options.json) ? 0 : 1;
 }

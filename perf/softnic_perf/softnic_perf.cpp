@@ -10,6 +10,7 @@
 #include "libfabric.hpp"
 #include "measure.hpp"
 #include "options.hpp"
+#include "sweep.hpp"
 
 namespace {
 
@@ -157,11 +158,10 @@ int parent(int socket, const Options& options) {
                "Pingpong: half a round trip of writes, both processes poll memory",
                "fi: half a round trip of fi_pingpong -e rdm over libfabric's shm and tcp",
                "best of " + std::to_string(options.repeats) + " loops (fi: of 3)", idle});
-  table.print_header();
   Sides sides{remote, local, socket};
-  for (std::size_t bytes = options.min_bytes; bytes <= options.max_bytes; bytes *= 2) {
-    table.row(bytes, measure(sides, static_cast<std::uint32_t>(bytes), options));
-  }
+  sweep(table, options, true, sizes_of(options), [&](const Options& chosen, Size size) {
+    return measure(sides, static_cast<std::uint32_t>(size.bytes), chosen);
+  });
   const Task end{Order::kEnd, 0, 0, 0};
   send_all(socket, &end, sizeof end);
   return table.write_json(options.json) ? 0 : 1;

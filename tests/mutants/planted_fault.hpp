@@ -1,5 +1,5 @@
-// Which planted fault is in force: variable CHIME_PLANTED_FAULT, its number in the copy; 0 or nothing is none.
-// Included before anything else in what run_mutants.py compiles, and nowhere else.
+// Which planted fault is in force: variable CHIME_PLANTED_FAULT, its number in the copy; 0 or
+// nothing is none. Included before anything else in what run_mutants.py compiles, and nowhere else.
 #pragma once
 
 #include <cstdlib>

@@ -44,14 +44,14 @@ bool is_told_first(const Context& ctx) {
          (ctx.on_error != OnError::kReturn && failure_is_recorded(ctx));
 }
 
-// Which arguments are looked at in a job that is not checked.
-enum class Looks { kAsKernelsDo, kAtTheFarEnd };
+// What is looked at before an operation: what CHIME_CHECK says, or everything.
+enum class Checks { kAsTheJobSays, kAll };
 
 // Runs `on_cpu(context)` and throws what it recorded, or `on_gpu(runtime)`.
 template <class OnCpu, class OnGpu>
-auto run(Operation called, Looks looks, OnCpu on_cpu, OnGpu on_gpu) {
+auto run(Operation called, Checks checks, OnCpu on_cpu, OnGpu on_gpu) {
   PeSlot& slot = ready_slot();
-  const Context& ctx = looks == Looks::kAtTheFarEnd ? slot.checked_context : slot.context;
+  const Context& ctx = checks == Checks::kAll ? slot.checked_context : slot.context;
   using Result = decltype(on_cpu(ctx));
   if (!slot.runtime->device->gpu->is_cpu()) {
     throw_async_error(*slot.runtime);
@@ -71,14 +71,14 @@ auto run(Operation called, Looks looks, OnCpu on_cpu, OnGpu on_gpu) {
 // One exported operation: errors are reported under the name that users call.
 template <class OnCpu, class OnGpu>
 auto operation(Operation called, OnCpu on_cpu, OnGpu on_gpu) noexcept {
-  return guarded(called, [&] { return run(called, Looks::kAsKernelsDo, on_cpu, on_gpu); });
+  return guarded(called, [&] { return run(called, Checks::kAsTheJobSays, on_cpu, on_gpu); });
 }
 
-// The same for one that moves data. The driver's copy refuses what reaches beyond the heap; the
-// processor's would end in a segmentation fault, or in somebody's memory.
+// The same for one that moves data, with every check in every job: on the host they cost a few
+// compares, and the processor's copy beyond the heap would be a segmentation fault.
 template <class OnCpu, class OnGpu>
 auto transfer(Operation called, OnCpu on_cpu, OnGpu on_gpu) noexcept {
-  return guarded(called, [&] { return run(called, Looks::kAtTheFarEnd, on_cpu, on_gpu); });
+  return guarded(called, [&] { return run(called, Checks::kAll, on_cpu, on_gpu); });
 }
 
 // The status that `wait` returns, or a timeout of it.
@@ -352,7 +352,7 @@ int chime_host_signal_wait_until_timeout(uint64_t* sig, int cmp, uint64_t value,
     check_wait(kMe, signal_request(sig, cmp, &value));
     if (!seen) throw Error("", CHIMEX_ERR_INVALID, "the argument seen is null");
     status = run(
-        kMe, Looks::kAsKernelsDo,
+        kMe, Checks::kAsTheJobSays,
         [&](const Context& ctx) {
           return signal_wait_until_timeout(ctx, sig, static_cast<Cmp>(cmp), value, timeout_ns,
                                            seen);
@@ -436,7 +436,7 @@ int chime_host_wait_timeout(const chime_wait_request* request, uint64_t timeout_
   const int failed = status_of(kMe, [&] {
     check_wait(kMe, *request);
     status = run(
-        kMe, Looks::kAsKernelsDo,
+        kMe, Checks::kAsTheJobSays,
         [&](const Context& ctx) {
           return with_wait_set(kMe, *request, [&](const auto& set) {
             return wait_until_timeout(ctx, set.elements, set.cmp, set.value, timeout_ns);

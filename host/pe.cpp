@@ -150,7 +150,10 @@ void bind_thread(int pe) {
   std::string here;
   for (const auto& slot : all.slots) {
     if (!is_alive(*slot)) continue;
-    if (slot->runtime->my_pe() == pe) return bind(*slot);
+    if (slot->runtime->my_pe() == pe) {
+      failed_init_of_thread.clear();
+      return bind(*slot);
+    }
     here += fmt::format("{}{}", here.empty() ? "" : ", ", slot->runtime->my_pe());
   }
   throw Error("setup", CHIMEX_ERR_INVALID,

@@ -47,7 +47,7 @@ class MappedRendezvous final : public Rendezvous {
     } catch (const Error& error) {
       if (give_up(error)) throw;
     }
-    throw_if_given_up();
+    if (!has_met()) throw_if_given_up();
     // Everyone compares with PE 0, so that everyone finds the same difference, or none.
     for (int pe = 1; pe < n_pes_; ++pe) check_same(0, read(0), pe, read(pe));
   }
@@ -96,6 +96,13 @@ class MappedRendezvous final : public Rendezvous {
     std::uint64_t open = met(sequence_ - 1);
     return std::atomic_ref(control(0).verdict.word)
         .compare_exchange_strong(open, met(sequence_) | how, std::memory_order_acq_rel);
+  }
+
+  // Whether the call that this PE is in has met. It has, too, where a later one is settled already,
+  // and be it given up: others have gone on while this PE did not look.
+  bool has_met() const {
+    const std::uint64_t word = verdict();
+    return word == met(sequence_) || word >> kPeBits > sequence_;
   }
 
   static std::uint64_t met(std::uint64_t sequence) { return sequence << kPeBits; }

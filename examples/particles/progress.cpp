@@ -62,7 +62,7 @@ void Teller::run() {
       silence = std::min(2 * silence, kMostSilence);
       if (innermost != nullptr) {
         fmt::print(stderr, "particles: {}, {} s so far\n", innermost->words(),
-                   std::chrono::duration_cast<std::chrono::seconds>(told - start).count());
+                   std::chrono::round<std::chrono::seconds>(told - start).count());
       }
     }
     ended_.wait_until(lock, told + silence, [&] { return must_end_; });

@@ -3,6 +3,8 @@
 #ifndef CHIME_ABI_RESOURCE_LIMITS_H_
 #define CHIME_ABI_RESOURCE_LIMITS_H_
 
+#include "chime/cxx20.h"
+
 #include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>

@@ -1,11 +1,13 @@
 // A PE of a job in which one PE is late for a collective call: later than CHIME_TIMEOUT, or by just
-// that time. It prints what came of each call; collective_test.py compares.
+// that time, or it has come and is stopped before it can see that all have. It prints what came of
+// each call; collective_test.py compares.
 #define CHIME_HOST_ONLY
 #include <chime/abi/state.h>
 #include <chime/chime.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -60,10 +62,34 @@ void comes_at_the_last_moment(int rounds, double timeout) {
   }
 }
 
+// Stops this process some time from now, and lets it go on when the others have long given it up.
+void take_a_nap() {
+  if (fork() == 0) {
+    usleep(300'000);
+    kill(getppid(), SIGSTOP);
+    usleep(3'500'000);
+    kill(getppid(), SIGCONT);
+    _exit(0);
+  }
+}
+
+// PE 0 has come to the first call when it is stopped. The last PE comes after that, so that the call
+// meets; the others go on to the second, and give it up without PE 0.
+void is_stopped_after_it_came() {
+  chime_init();
+  allocate("before", 64);
+  if (chime_my_pe() == 0) take_a_nap();
+  if (chime_my_pe() == chime_n_pes() - 1) usleep(700'000);
+  allocate("first", 64);
+  allocate("second", 128);
+  chime_finalize();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc == 3 && argv[1] == std::string("late")) is_late(std::atof(argv[2]));
+  if (argc == 2 && argv[1] == std::string("stopped")) is_stopped_after_it_came();
   if (argc == 4 && argv[1] == std::string("race"))
     comes_at_the_last_moment(std::atoi(argv[2]), std::atof(argv[3]));
 }

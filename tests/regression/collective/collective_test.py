@@ -68,6 +68,13 @@ class Facts(unittest.TestCase):
         for name, place in [("first", "heap + 66048"), ("second", "heap + 66560")]:
             self.assertEqual({got for got, _, _ in self.said(out, name).values()}, {place}, out)
 
+    def test_a_call_that_has_met_has_met_for_a_pe_that_was_stopped_meanwhile(self):
+        # It saw that the next call had been given up, and took that for the end of its own.
+        code, out = job("stopped", timeout=1.5)
+        self.assertEqual(code, 0, out)
+        self.assertEqual({got for got, _, _ in self.said(out, "first").values()}, {"heap + 66048"}, out)
+        self.assertEqual({got for got, _, _ in self.said(out, "second").values()}, {"nothing"}, out)
+
     def test_all_agree_when_the_last_comes_as_the_time_ends(self):
         if KIND == "Pmix":
             self.skipTest("the server counts whole seconds")

@@ -3,8 +3,6 @@
 #ifndef CHIME_ABI_RESOURCE_LIMITS_H_
 #define CHIME_ABI_RESOURCE_LIMITS_H_
 
-#include "chime/cxx20.h"
-
 #include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -13,6 +11,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+
+#include "chime/cxx20.h"
 
 namespace chime::abi {
 

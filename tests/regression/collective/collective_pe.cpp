@@ -73,8 +73,8 @@ void take_a_nap() {
   }
 }
 
-// PE 0 has come to the first call when it is stopped. The last PE comes after that, so that the call
-// meets; the others go on to the second, and give it up without PE 0.
+// PE 0 has come to the first call when it is stopped. The last PE comes after that, so that the
+// call meets; the others go on to the second, and give it up without PE 0.
 void is_stopped_after_it_came() {
   chime_init();
   allocate("before", 64);

@@ -23,5 +23,6 @@ endif()
 # Sources that read a command line or write a report once: CLI11 and nlohmann-json, which take 10 to 50 s a file to
 # optimise and gain nothing.
 function(chime_compile_cold)
-  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -O0)
+  # Precompiled headers are of the target's optimisation.
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -O0 SKIP_PRECOMPILE_HEADERS ON)
 endfunction()

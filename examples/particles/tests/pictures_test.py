@@ -24,8 +24,9 @@ def main():
     run, checks = Runner(args), Checks()
     for extension, beginning in BEGINNINGS.items():
         path = pathlib.Path(run.folder.name) / f"it's a.{extension}"
-        done = run.start(2, "--lattice", 5, "--steps", 20, "--dt", 0.002, "--plot", path)
+        done = run.start(2, "--lattice", 5, "--steps", 20, "--dt", 0.002, "--plot", path, environment={"LC_ALL": "C"})
         checks.true(done.returncode == 0, f"{extension}: it ended with {done.returncode}:\n{done.stderr}")
+        checks.true("warning" not in done.stdout + done.stderr, f"{extension}: gnuplot warns: {done.stdout}{done.stderr}")
         content = path.read_bytes() if path.exists() else b""
         checks.true(content.startswith(beginning), f"{extension}: it begins with {content[:8]!r}")
         if extension == "svg":

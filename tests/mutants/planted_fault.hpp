@@ -1,4 +1,4 @@
-// Which planted fault is in force: variable CHIME_PLANTED_FAULT, its number in the copy; 0 or
+// Which planted fault is in force: variable PLANTED_FAULT, its number in the copy; 0 or
 // nothing is none. Included before anything else in what run_mutants.py compiles, and nowhere else.
 #pragma once
 
@@ -7,7 +7,7 @@
 namespace chime_planted {
 
 inline const int kChosen = [] {
-  const char* const number = std::getenv("CHIME_PLANTED_FAULT");
+  const char* const number = std::getenv("PLANTED_FAULT");
   return number == nullptr ? 0 : std::atoi(number);
 }();
 

@@ -52,7 +52,7 @@ class Switchable(unittest.TestCase):
             source.write_text(planting.switchable(SOURCE, dict(enumerate(faults, 1))))
             subprocess.run([COMPILER, "-std=c++20", "-include", HERE / "planted_fault.hpp", source, "-o", program],
                            check=True)
-            return [subprocess.run([program], env=os.environ | {"CHIME_PLANTED_FAULT": str(number)}, text=True,
+            return [subprocess.run([program], env=os.environ | {"PLANTED_FAULT": str(number)}, text=True,
                                    capture_output=True, check=True).stdout.strip()
                     for number in range(len(faults) + 1)]
 

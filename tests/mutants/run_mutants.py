@@ -50,7 +50,7 @@ class Build:
         for line in self.commands(target):
             words = shlex.split(line)
             if "-c" in words and words[words.index("-c") + 1] == str(source):
-                return words
+                return without_precompiled_headers(words)
         raise Broken(f"{target} does not compile {source}")
 
     def link_command(self, target):
@@ -66,6 +66,22 @@ class Build:
         done = subprocess.run(words, cwd=self.folder, text=True, capture_output=True, timeout=BUILD_SECONDS)
         if done.returncode:
             raise Broken(f"does not {what}: {done.stdout[-1500:]}{done.stderr[-1500:]}")
+
+
+def without_precompiled_headers(words):
+    """They hold the headers as they were before a fault was planted."""
+    left = []
+    words = iter(words)
+    for word in words:
+        if word == "-Xclang" and (option := next(words)) not in ("-include", "-include-pch"):
+            left += [word, option]
+        elif word == "-Xclang":  # and its argument, which comes by -Xclang, too
+            next(words), next(words)
+        elif word == "-include":
+            next(words)
+        elif word != "-Winvalid-pch":
+            left.append(word)
+    return left
 
 
 class Fault:
@@ -97,7 +113,7 @@ class Fault:
 
     def judge(self, words, folder):
         """How the oracle, these words, killed it; raises Broken, or AssertionError if it lives."""
-        environment = os.environ | self.environment | {"CHIME_PLANTED_FAULT": str(self.number)}
+        environment = os.environ | self.environment | {"PLANTED_FAULT": str(self.number)}
         try:
             done = subprocess.run(words, cwd=folder, text=True, env=environment, timeout=RUN_SECONDS,
                                   errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

@@ -29,7 +29,11 @@ struct Warp {
   }
   CHIME_DEVICE static bool is_leader() { return rank() == 0; }
   CHIME_DEVICE static void sync() { exec::sync_warp(mask()); }
-  CHIME_DEVICE static bool any(bool p) { return exec::any(mask(), p); }
+  CHIME_DEVICE static bool any(bool p) {
+    const bool held = exec::any(mask(), p);
+    sync();  // a vote orders no memory: without it only the lane that waited has acquired
+    return held;
+  }
 
  private:
   CHIME_DEVICE static unsigned mask() { return ~0u >> (32 - size()); }

@@ -1,7 +1,7 @@
 # Headers that are compiled once a target instead of once a file: most of what a small file takes to compile.
 #
-# A file that forgets an include compiles all the same with them: a build without them (a user's own, and the preset cuda, which
-# .ci/run builds) finds it.
+# A file that forgets an include compiles all the same with them: a build without them, which is the default outside the presets,
+# finds it (scripts/soak makes one).
 option(CHIME_PRECOMPILED_HEADERS "Compile the standard library's headers once a target" OFF)
 
 # What a compiler cache needs to know such files again (scripts/lib.sh has the other half).

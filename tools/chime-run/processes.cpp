@@ -71,14 +71,17 @@ void kill_all_descendants() {
   }
 }
 
-// By proc(5): masks of the main thread, in hexadecimal, signal 1 lowest.
+// By proc(5): masks of the main thread, in hexadecimal, signal 1 lowest. Whoever forks blocks all
+// signals for a moment, SIGSEGV among them, and is none who waits for one.
 bool listens_to(pid_t pid, int signal) {
   std::ifstream status("/proc/" + std::to_string(pid) + "/status");
-  std::uint64_t listened = 0;
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with("SigCgt:") || line.starts_with("SigBlk:"))
-      listened |= std::strtoull(line.c_str() + 7, nullptr, 16);
-  return (listened >> (signal - 1) & 1) != 0;
+  std::uint64_t caught = 0, blocked = 0;
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("SigCgt:")) caught = std::strtoull(line.c_str() + 7, nullptr, 16);
+    if (line.starts_with("SigBlk:")) blocked = std::strtoull(line.c_str() + 7, nullptr, 16);
+  }
+  const auto has = [](std::uint64_t mask, int number) { return (mask >> (number - 1) & 1) != 0; };
+  return has(caught, signal) || (has(blocked, signal) && !has(blocked, SIGSEGV));
 }
 
 std::string name_of_signal(int signal) {

@@ -297,6 +297,22 @@ class ChimeRun(unittest.TestCase):
             out, _ = job.communicate(timeout=PATIENCE_S)
         self.assertEqual((job.returncode, sorted(out.splitlines())), (0, ["[0] done", "[1] done"]))
 
+    def test_a_pe_that_is_forking_does_not_listen(self):
+        # fork() blocks all signals for a moment; a shell that was asked just then died of the question.
+        script = ("import os, signal, time; signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals());"
+                  "print('ready', flush=True)\n"
+                  "while not os.path.exists('asked'): time.sleep(0.01)\n"
+                  "signal.pthread_sigmask(signal.SIG_UNBLOCK, signal.valid_signals()); print('done')")
+        with tempfile.TemporaryDirectory() as folder:
+            job = self.start("-n", "1", sys.executable, "-c", script, cwd=folder)
+            self.assertEqual(job.stdout.readline(), "[0] ready\n")
+            job.send_signal(signal.SIGUSR1)
+            time.sleep(0.3)
+            with open(os.path.join(folder, "asked"), "w"):
+                pass
+            out, _ = job.communicate(timeout=PATIENCE_S)
+        self.assertEqual((job.returncode, out), (0, "[0] done\n"))
+
     # Nothing outlives the job. Each PE has a child, and a grandchild in a session of its own that ignores
     # everything that can be ignored.
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <string>
@@ -36,13 +37,14 @@ class Phase {
 // thread of its own, because what takes long may be one kernel.
 class Teller {
  public:
-  Teller();
+  explicit Teller(std::chrono::milliseconds first_silence = std::chrono::seconds(5));
   ~Teller();
   Teller(const Teller&) = delete;
 
  private:
   void run();
 
+  std::chrono::milliseconds silence_;  // until the next line: grows
   std::condition_variable ended_;
   bool must_end_ = false;
   std::thread thread_;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <fstream>
 #include <iterator>
+#include <numeric>
 #include <thread>
 
 #include "sweep.hpp"
@@ -56,55 +57,87 @@ TEST(Sizes, GoUpToTheLargest) {
   EXPECT_EQ(bytes, (Keys{8, 64, 512}));
 }
 
-TEST(Estimate, IsOfAllRowsAndRepeatsFromOneOfSome) {
-  Options options;
-  options.repeats = 20;
-  Keys keys;
-  for (std::size_t i = 0; i < 12; ++i) keys.push_back(i);
-  Keys seen;
-  const double seconds = estimate_s(options, keys, [&](const Options& once, std::size_t key) {
-    EXPECT_EQ(once.repeats, 1);
+TEST(Estimate, TakesWhatLiesBetweenToBeLinear) {
+  Keys keys(12), seen;
+  std::iota(keys.begin(), keys.end(), 0);
+  const double seconds = sum_of_seconds(keys, [&](std::size_t key) {
     seen.push_back(key);
-    sleep_ms(5 + 2 * static_cast<double>(key));
+    return 5.0 + 2.0 * static_cast<double>(key);
   });
   EXPECT_EQ(seen, (Keys{0, 4, 8, 11}));
-  const double exact = 20 * (12 * 0.005 + 0.002 * 66);
-  EXPECT_GE(seconds, exact);  // sleeps are never shorter
-  EXPECT_LT(seconds, 3 * exact);
+  EXPECT_DOUBLE_EQ(seconds, 12 * 5.0 + 2.0 * 66);
 }
 
-// What a sweep of two rows writes to standard error; `row_ms`: of a repeat of a row.
-std::string told(bool prints, bool quick, double row_ms, int repeats) {
+TEST(Estimate, IsFromOneRepeatOfEachRow) {
+  Options options;
+  options.repeats = 20;
+  const double seconds = estimate_s(options, Keys{1}, [](const Options& once, std::size_t) {
+    EXPECT_EQ(once.repeats, 1);
+    sleep_ms(5);
+  });
+  EXPECT_GE(seconds, 20 * 0.005);  // sleeps are never shorter
+}
+
+// What a sweep of two rows prints and how often it measures; nothing that is quick is told.
+struct Swept {
+  int measured = 0;
+  std::string out, err;
+};
+Swept swept(bool prints, bool quick) {
   Options options;
   options.program = "bench";
   options.quick = quick;
-  options.repeats = repeats;
   Table table("x", "Size", {"a"}, {});
+  Swept result;
   testing::internal::CaptureStderr();
   testing::internal::CaptureStdout();
-  sweep(table, options, prints, std::vector<Size>{{8}, {1024}}, [&](const Options& chosen, Size) {
-    for (int r = 0; r < chosen.repeats; ++r) sleep_ms(row_ms);
+  sweep(table, options, prints, std::vector<Size>{{8}, {1024}}, [&](const Options&, Size) {
+    ++result.measured;
     return std::vector{1.0};
   });
-  const std::string out = testing::internal::GetCapturedStdout();
-  EXPECT_EQ(out.find("1 KiB") != std::string::npos, prints) << out;
-  EXPECT_EQ(out.find("bench"), std::string::npos) << "the table is not alone: " << out;
+  result.out = testing::internal::GetCapturedStdout();
+  result.err = testing::internal::GetCapturedStderr();
+  return result;
+}
+
+TEST(Sweep, EstimatesItsTimeButForAQuickLook) {
+  EXPECT_EQ(swept(true, false).measured, 2 + 2);
+  EXPECT_EQ(swept(true, true).measured, 2);
+}
+
+TEST(Sweep, LeavesTheTableAlone) {
+  const Swept one = swept(true, false), other = swept(false, false);
+  EXPECT_NE(one.out.find("1 KiB"), std::string::npos) << one.out;
+  EXPECT_EQ(one.out.find("bench"), std::string::npos) << one.out;
+  EXPECT_EQ(other.out, "");
+  EXPECT_EQ(one.err + other.err, "");
+}
+
+// What is said of a row that lasts a second, where silence is broken after 10 ms.
+std::string said(bool tells, double expected_s) {
+  testing::internal::CaptureStderr();
+  {
+    Pace pace("bench", tells, 0.01);
+    if (expected_s > 0) pace.expect(expected_s);
+    pace.begin_row("8 B", 1, 2);
+    sleep_ms(1000);
+  }
   return testing::internal::GetCapturedStderr();
 }
 
-TEST(Sweep, IsSilentWhereItIsShortOrAnotherPeTells) {
-  EXPECT_EQ(told(true, false, 1, 3), "");
-  EXPECT_EQ(told(true, true, 1, 3), "");
-  EXPECT_EQ(told(false, true, 5200, 1), "");
-}
-
-TEST(Sweep, SaysItsTimeBeforeAndHowFarItIs) {
-  const std::string words = told(true, false, 270, 20);
+TEST(Pace, SaysItsTimeBeforeAndHowFarItIs) {
+  const std::string words = said(true, 11);
   EXPECT_EQ(words.rfind("bench: this takes about 11 s; with --quick a few seconds", 0), 0u)
       << words;
-  EXPECT_NE(words.find("bench: 8 B, row 1 of 2, 5 s so far of about 11 s\n"), std::string::npos)
-      << words;
+  EXPECT_NE(words.find("\nbench: 8 B, row 1 of 2, "), std::string::npos) << words;
+  EXPECT_NE(words.find(" s so far of about 11 s\n"), std::string::npos) << words;
 }
+
+TEST(Pace, SaysNothingBeforeWhatIsShort) {
+  EXPECT_EQ(said(true, 4).find("this takes about"), std::string::npos);
+}
+
+TEST(Pace, IsSilentWhereAnotherPeTells) { EXPECT_EQ(said(false, 11), ""); }
 
 }  // namespace
 }  // namespace chime::perf

@@ -8,6 +8,7 @@
 namespace chime::perf {
 namespace {
 
+// As in examples/particles/progress.cpp, which shares no code with benchmarks.
 constexpr double kLong_s = 5;  // what takes longer is worth a word
 constexpr double kMostSilence_s = 40;
 
@@ -23,7 +24,8 @@ std::string duration_in_words(double seconds) {
   return std::to_string(whole / 60) + " min " + std::to_string(whole % 60) + " s";
 }
 
-Pace::Pace(std::string program, bool tells) : program_(std::move(program)) {
+Pace::Pace(std::string program, bool tells, double silence_s)
+    : program_(std::move(program)), silence_s_(silence_s) {
   start_s_ = told_s_ = now_s();
   if (tells) thread_ = std::thread([this] { run(); });
 }

@@ -14,8 +14,8 @@ namespace chime::perf {
 class Pace {
  public:
   // `tells`: false in all PEs but one. A thread tells, which sleeps meanwhile: what takes long may
-  // be one kernel.
-  Pace(std::string program, bool tells);
+  // be one kernel. `silence_s`: until it says something.
+  Pace(std::string program, bool tells, double silence_s = 5);
   ~Pace();
   Pace(const Pace&) = delete;
 
@@ -31,8 +31,8 @@ class Pace {
   const std::string program_;
   std::mutex mutex_;  // guards what is below
   std::string where_ = "estimating the time";
-  double told_s_ = 0;     // when the user last saw something, on the clock of now_s()
-  double silence_s_ = 5;  // until the next line: grows
+  double told_s_ = 0;  // when the user last saw something, on the clock of now_s()
+  double silence_s_;   // until the next line: grows
   double start_s_ = 0;
   double expected_s_ = 0;  // 0: unknown
   bool must_end_ = false;

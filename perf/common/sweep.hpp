@@ -23,19 +23,11 @@ inline std::vector<Size> sizes_of(const Options& options, std::size_t factor = 2
 inline std::string in_words(Size size) { return size.in_words(); }
 inline std::string in_words(std::size_t count) { return std::to_string(count); }
 
-// Seconds that all keys take: one repeat of some of them, and what lies between is taken to be
-// linear. That costs a fortieth of the whole; only a hundredth of the iterations would not do,
-// because loops that are short already do not shrink.
-template <class Key, class Measure>
-double estimate_s(const Options& options, const std::vector<Key>& keys, Measure measure) {
+// Seconds that all keys take, of which `seconds_of(key)` takes some: what lies between is taken to
+// be linear.
+template <class Key, class SecondsOf>
+double sum_of_seconds(const std::vector<Key>& keys, SecondsOf seconds_of) {
   constexpr std::size_t kStep = 4;
-  Options once = options;
-  once.repeats = 1;
-  const auto seconds_of = [&](const Key& key) {
-    const auto start = std::chrono::steady_clock::now();
-    measure(once, key);
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
   double before = seconds_of(keys.front()), sum = before;
   for (std::size_t i = 0; i + 1 < keys.size();) {
     const std::size_t next = std::min(i + kStep, keys.size() - 1);
@@ -45,7 +37,21 @@ double estimate_s(const Options& options, const std::vector<Key>& keys, Measure 
     before = there;
     i = next;
   }
-  return sum * options.repeats;
+  return sum;
+}
+
+// Seconds that all rows take: from one repeat of some of them, which costs a fortieth of the whole.
+// Only a hundredth of the iterations would not do, because loops that are short already do not
+// shrink.
+template <class Key, class Measure>
+double estimate_s(const Options& options, const std::vector<Key>& keys, Measure measure) {
+  Options once = options;
+  once.repeats = 1;
+  return options.repeats * sum_of_seconds(keys, [&](const Key& key) {
+           const auto start = std::chrono::steady_clock::now();
+           measure(once, key);
+           return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+         });
 }
 
 // Prints the table: a row of measure(options, key) for each key, a Size or a number. Called by

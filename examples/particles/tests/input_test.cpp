@@ -1,10 +1,13 @@
 // The host's parts: files, lattice, domains, sums, thermo and g(r).
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <random>
+#include <thread>
 
 #include "data_file.hpp"
 #include "domain.hpp"
@@ -19,6 +22,8 @@
 
 namespace particles {
 namespace {
+
+using namespace std::chrono_literals;
 
 const std::string kData = PARTICLES_DATA;
 
@@ -240,28 +245,44 @@ TEST(Progress, SaysHowFarItIs) {
   EXPECT_EQ(Phase("rebuilding").words(), "rebuilding");
 }
 
-TEST(Progress, ShortWorkIsSilentAndLongWorkIsNot) {
+// What is told within `work` of a thread that says something after `first_silence`.
+template <class Work>
+std::string told(std::chrono::milliseconds first_silence, Work work) {
   testing::internal::CaptureStderr();
   {
-    const Teller teller;
+    const Teller teller(first_silence);
     Phase outer("the outer", 10, "things");
     outer.at(3);
     { Phase inner("the inner", 10, "things"); }
-    std::this_thread::sleep_for(std::chrono::seconds(3));
-    note_told();  // silence begins anew
-    std::this_thread::sleep_for(std::chrono::seconds(3));
+    work();
   }
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
-  testing::internal::CaptureStderr();
-  {
-    const Teller teller;
-    Phase outer("the outer", 10, "things");
-    outer.at(3);
-    { Phase inner("the inner", 10, "things"); }
-    std::this_thread::sleep_for(std::chrono::milliseconds(5500));
-  }
-  EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "particles: the outer: 3 of 10 things (30 %), 5 s so far\n");
+  return testing::internal::GetCapturedStderr();
+}
+
+TEST(Progress, ShortWorkIsSilent) {
+  EXPECT_EQ(told(std::chrono::hours(1), [] { std::this_thread::sleep_for(100ms); }), "");
+}
+
+// However late the thread comes, each silence is twice the one before.
+TEST(Progress, LongWorkIsToldEverMoreRarely) {
+  constexpr auto kFirst = 10ms;
+  const auto start = std::chrono::steady_clock::now();
+  const std::string words = told(kFirst, [] { std::this_thread::sleep_for(1s); });
+  const auto took = std::chrono::steady_clock::now() - start;
+  EXPECT_EQ(words.rfind("particles: the outer: 3 of 10 things (30 %), ", 0), 0u) << words;
+  const auto lines = std::count(words.begin(), words.end(), '\n');
+  EXPECT_LE(kFirst * ((1 << lines) - 1), took) << words;
+}
+
+TEST(Progress, WhatTheUserIsToldOtherwiseBeginsTheSilenceAnew) {
+  EXPECT_EQ(told(2s,
+                 [] {
+                   for (int i = 0; i < 300; ++i) {
+                     std::this_thread::sleep_for(10ms);
+                     note_told();
+                   }
+                 }),
+            "");
 }
 
 TEST(Sum, KeepsWhatRoundingLoses) {

@@ -27,8 +27,8 @@ extern "C" CHIME_KERNEL void barrier_block(const CHIME_GRID_CONSTANT Context ctx
 }
 // PTX barrier_block: 1+ st.release.sys.u64, 1+ ld.acquire.sys.u64, 0 membar
 
-// A vote orders no memory: a barrier of the warp stands before all, and one behind the vote, so that
-// lanes that did not wait have what the one that waited has acquired.
+// A vote orders no memory: a barrier of the warp stands before all, and one behind the vote, so
+// that lanes that did not wait have what the one that waited has acquired.
 extern "C" CHIME_KERNEL void barrier_warp(const CHIME_GRID_CONSTANT Context ctx) {
   barrier_all(ctx, Warp{});
 }

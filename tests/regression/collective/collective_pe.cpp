@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 #include <thread>
 
@@ -62,15 +63,22 @@ void comes_at_the_last_moment(int rounds, double timeout) {
   }
 }
 
-// Stops this process some time from now, and lets it go on when the others have long given it up.
-void take_a_nap() {
-  if (fork() == 0) {
-    usleep(300'000);
-    kill(getppid(), SIGSTOP);
-    usleep(3'500'000);
-    kill(getppid(), SIGCONT);
-    _exit(0);
-  }
+// What PEs tell each other beside the job, by files of these names.
+void tell(const std::string& news) { std::ofstream("./" + news); }
+void await(const std::string& news) {
+  for (int ms = 0; ms < 60'000 && access(news.c_str(), F_OK) != 0; ++ms) usleep(1000);
+}
+
+// A child stops this process a second from now, in which it comes to its next call, and lets it go
+// on when all others have given up the call behind that.
+void be_stopped_meanwhile() {
+  if (fork() != 0) return;
+  sleep(1);
+  kill(getppid(), SIGSTOP);
+  tell("stopped");
+  for (int pe = 1; pe < chime_n_pes(); ++pe) await("given_up." + std::to_string(pe));
+  kill(getppid(), SIGCONT);
+  _exit(0);
 }
 
 // PE 0 has come to the first call when it is stopped. The last PE comes after that, so that the
@@ -78,10 +86,12 @@ void take_a_nap() {
 void is_stopped_after_it_came() {
   chime_init();
   allocate("before", 64);
-  if (chime_my_pe() == 0) take_a_nap();
-  if (chime_my_pe() == chime_n_pes() - 1) usleep(700'000);
+  const int me = chime_my_pe();
+  if (me == 0) be_stopped_meanwhile();
+  if (me == chime_n_pes() - 1) await("stopped");
   allocate("first", 64);
   allocate("second", 128);
+  if (me != 0) tell("given_up." + std::to_string(me));
   chime_finalize();
 }
 

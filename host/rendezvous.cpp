@@ -74,12 +74,12 @@ class MappedRendezvous final : public Rendezvous {
   // By another PE, or by this one once it sees that all have come.
   void wait_until_settled(const CollectiveCall& call) {
     int awaited = 0;
-    const auto is_settled = [&] {
+    const auto settle_if_all_have_come = [&] {
       while (awaited < n_pes_ && has_posted(awaited)) ++awaited;
       if (awaited == n_pes_) settle(0);
       return verdict() != met(sequence_ - 1);
     };
-    wait_until(is_settled, control(my_pe_).abort, timeout_ns_,
+    wait_until(settle_if_all_have_come, control(my_pe_).abort, timeout_ns_,
                [&] { return fmt::format("PE {} to call {}", awaited, describe(call)); });
   }
 
@@ -182,12 +182,14 @@ class BootstrapRendezvous final : public Rendezvous {
 
   // "; PE 2 has not called it": the first that has left no card.
   std::string list_missing(const std::string& key) {
-    for (int pe = 0; pe < bootstrap_.size(); ++pe) try {
+    int pe = 0;
+    try {
+      for (; pe < bootstrap_.size(); ++pe)
         bootstrap_.lookup(pe, key, std::chrono::steady_clock::now());
-      } catch (const bootstrap::BootstrapError&) {
-        return fmt::format("; PE {} has not called it", pe);
-      }
-    return "";
+      return "";
+    } catch (const bootstrap::BootstrapError&) {
+      return fmt::format("; PE {} has not called it", pe);
+    }
   }
 
   bootstrap::Bootstrap& bootstrap_;

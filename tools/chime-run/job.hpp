@@ -85,9 +85,9 @@ class Job {
   std::list<Source> sources_;
 
   std::optional<Clock::time_point> limit_;  // of the whole job
-  std::optional<Clock::time_point>
-      answer_by_;          // while PEs are asked what they are doing before the end
-  int ending_signal_ = 0;  // what they get then
+  // While PEs are asked what they are doing before the end; and the signal that they get then.
+  std::optional<Clock::time_point> answer_by_;
+  int ending_signal_ = 0;
   std::optional<Clock::time_point> kill_at_;  // end of grace
   std::optional<int> exit_code_;
 };

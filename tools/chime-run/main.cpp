@@ -48,16 +48,12 @@ void describe(CLI::App& app, Options& options, bool& has_no_prefix, std::string&
   app.prefix_command();  // the first word that is no option of ours begins the program and its
                          // arguments
   app.footer(
-      "PE 0 reads standard input, the others /dev/null. The exit code is that of the first PE that "
-      "failed\n"
-      "(128 + signal for one that was killed), 124 after the time limit, 127 when the program is "
-      "not found.\n"
-      "However it ends, no process of the job is left. Before PEs are ended by the time limit, "
-      "SIGINT "
-      "(Ctrl-C),\n"
-      "SIGTERM or SIGQUIT, each says what it is doing; a second signal does not wait for that. "
-      "SIGUSR1 lets them say\n"
-      "it and go on.");
+      "PE 0 reads standard input, the others /dev/null. The exit code is that of the first PE\n"
+      "that failed (128 + signal for one that was killed), 124 after the time limit, 127 when\n"
+      "the program is not found. However it ends, no process of the job is left.\n"
+      "Before PEs are ended by the time limit, SIGINT (Ctrl-C), SIGTERM or SIGQUIT, each says\n"
+      "what it is doing; a second signal does not wait for that. SIGUSR1 lets them say it and\n"
+      "go on.");
 }
 
 // The next argument after `word` is its value.

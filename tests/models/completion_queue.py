@@ -40,12 +40,15 @@ class Cqe(NamedTuple):
     lap: int
 
 
+NO_CQE = Cqe(-1, False, -1)
+
+
 class Poller(NamedTuple):
     step: str = "idle"
     acquired: int = 0       # what it found with the first load and acquired, this poll or before
     seen: int = 0           # `done` as loaded
     index: int = 0          # CQEs taken as loaded (ring)
-    cqe: Cqe | None = None
+    cqe: Cqe = NO_CQE
 
 
 class State(NamedTuple):
@@ -143,7 +146,7 @@ def load_cqe(queue, memory, which, poller):
 
 
 def says_something(queue, poller, cqe):
-    if cqe is None:
+    if cqe == NO_CQE:
         return False
     if queue.ring:
         is_of_this_lap = (cqe.lap - poller.index // queue.cqes) % 2 == 0
@@ -191,7 +194,10 @@ STEPS = {"done": load_done, "taken": load_taken, "cqe": load_cqe, "take": take, 
 def moves(queue, state):
     yield from nic_moves(queue, state)
     for which in range(queue.pollers):
-        yield from poll(queue, state, which)
+        for after in poll(queue, state, which):
+            if not queue.is_weak:   # they are alike: which is which makes no state of its own
+                after = after._replace(pollers=tuple(sorted(after.pollers)))
+            yield after
 
 
 def through(state):
@@ -234,7 +240,7 @@ def verdict(queue, state):
 
 
 def check(queue):
-    words = (0, 0, 0, 0) + (None,) * queue.cqes
+    words = (0, 0, 0, 0) + (NO_CQE,) * queue.cqes
     memory = Weak.of(words, queue.pollers + 1, by_the_letter=True) if queue.is_weak else Strong(words)
     return explore(State((Poller(),) * queue.pollers, memory),
                    lambda state: moves(queue, state), lambda state, _: verdict(queue, state))

@@ -118,6 +118,10 @@ class Soak(unittest.TestCase):
             small = queue._replace(pollers=3, wrap=8, depth=3, cqes=4 if queue.ring else 1, total=11)
             self.assertEqual(check(small)[0], "")
 
+    def test_three_pollers_in_weak_memory(self):
+        for queue in (WEAK_COLLAPSED, WEAK_RING):
+            self.assertEqual(check(queue._replace(pollers=3, total=3))[0], "")
+
 
 if __name__ == "__main__":
     soak = "--soak" in sys.argv

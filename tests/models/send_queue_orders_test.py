@@ -61,7 +61,9 @@ class Orders(unittest.TestCase):
 
 class PlantedFaults(unittest.TestCase):
     def expect_found(self, what, *faults, queue=WIDE, programs=THREE):
-        self.assertEqual(check(queue._replace(faults=frozenset(faults)), programs)[0], what)
+        queue = queue._replace(faults=frozenset(faults))
+        for kind in (queue, queue._replace(by_the_letter=True)):
+            self.assertEqual(check(kind, programs)[0], what)
 
     # Step 4, the turn has come at once.
 
@@ -128,7 +130,7 @@ class PlantedFaults(unittest.TestCase):
 
 class Soak(unittest.TestCase):
     def test_three_threads_of_two_submissions(self):
-        self.assertEqual(check(SMALL, ((PLAIN, PLAIN),) * 3)[0], "")
+        self.assertEqual(check(TIGHT, ((PLAIN, PLAIN),) * 3)[0], "")
 
     def test_all_mixes_of_two_threads(self):
         whole = [p for p in itertools.product((PLAIN, WAITS, MORE, PAIR), repeat=2) if not p[-1].more]

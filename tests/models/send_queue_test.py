@@ -112,17 +112,21 @@ def with_stragglers(mixes):
     return itertools.chain([((WAITS,), (MORE,))], mixes)
 
 
+def some_of(mixes, count):
+    mixes = list(mixes)
+    random.Random(7).shuffle(mixes)
+    return mixes[:count]
+
+
 class Soak(unittest.TestCase):
     def expect_right(self, queue, mixes):
         self.assertEqual(sweep(queue, mixes)[0], "")
 
     def test_three_threads_of_two_submissions(self):
-        mixes = list(programs(3, 2))
-        random.Random(7).shuffle(mixes)
-        self.expect_right(Queue(depth=5, batch=4), mixes[:60])
+        self.expect_right(Queue(depth=5, batch=4), some_of(programs(3, 2), 60))
 
     def test_two_threads_of_three_submissions(self):
-        self.expect_right(SMALL, programs(2, 3))
+        self.expect_right(SMALL, some_of(programs(2, 3), 1000))
 
     def test_giving_up_in_longer_programs(self):
         self.expect_right(SMALL._replace(give_up=True), programs(2, 2))

@@ -1,20 +1,24 @@
 """Reading completions, as device/path/nic/complete.cuh does: several pollers, one NIC, a short index.
 
-The NIC writes a CQE per request, in order; posters keep at most `depth` requests between `done` and the
-last posted. A poller takes one access to shared memory per step. From request `fails` on they fail or are
-flushed: their CQEs move `failed`, and `done` stands still. `through`, the larger of the two, is how far the
-NIC touches no memory of requests any more: by it a staging slot that was left to the NIC is taken again.
+The NIC writes data, then a CQE, per request, in order; posters keep at most `depth` requests between `done`
+and the last posted. A poller takes one access to shared memory per step, over one of the memories of
+memory.py. From request `fails` on they fail or are flushed: their CQEs move `failed`, and `done` stands still.
+`through`, the larger of the two, is how far the NIC touches no memory of requests any more: by it a staging
+slot that was left to the NIC is taken again.
 
 `check` returns the first thing that must not happen: "too far" (`through` passes what has ended), "no data"
-(done passes what has failed) or "stuck" (all has ended and is written, and polling on does not bring
-`through` there).
+(done passes what has failed), "data late" (who finds in `done` what it waits for, and acquires, does not
+find the data) or "stuck" (all has ended and is written, and polling on does not bring `through` there).
 
 Where `done` is loaded matters, and differs: before a CQE that others overwrite, because it must not be
-ahead of it; after a CQE that only one poller takes, because it must not be far behind it.
+ahead of it; after a CQE that only one poller takes, because it must not be far behind it. A round that finds
+nothing new has no fence: the first of the two loads is acquired only if it finds what the poller has not
+acquired before.
 """
 
 from typing import NamedTuple
 
+from memory import Strong, Weak
 from search import explore
 
 
@@ -26,122 +30,186 @@ class Queue(NamedTuple):
     wrap: int = 16          # indices that a CQE can tell: 4 bits
     pollers: int = 2
     fails: int | None = None  # the first request that does
+    is_weak: bool = False
     faults: frozenset = frozenset()
+
+
+class Cqe(NamedTuple):
+    counter: int
+    is_error: bool
+    lap: int
+
+
+NO_CQE = Cqe(-1, False, -1)
 
 
 class Poller(NamedTuple):
     step: str = "idle"
+    acquired: int = 0       # what it found with the first load and acquired, this poll or before
     seen: int = 0           # `done` as loaded
     index: int = 0          # CQEs taken as loaded (ring)
-    counter: int = 0        # of the CQE
-    is_error: bool = False
+    cqe: Cqe = NO_CQE
 
 
 class State(NamedTuple):
     pollers: tuple
+    memory: Strong | Weak
     complete: int = 0       # requests that have ended, well or not
-    done: int = 0
-    failed: int = 0
-    taken: int = 0          # CQEs (ring)
-    wrong: str = ""
 
 
-def nic_cqe(queue, complete, entry):
-    """(counter, is an error, lap) of the newest CQE in `entry`, None if there was none. Request i has
-    counter i."""
-    newest = complete - 1 - (complete - 1 - entry) % queue.cqes
-    if not 0 <= newest < complete:
-        return None
-    return newest % queue.wrap, queue.fails is not None and newest >= queue.fails, newest // queue.cqes
+DONE, FAILED, TAKEN, DATA, CQES = range(5)
 
 
-def first_step(queue):
-    early = "cqe before done" if not queue.ring else "done before cqe"
-    steps = ("taken", "done") if queue.ring else ("done", "cqe")
-    return steps[early in queue.faults]
+# ---- The NIC, and posters as far as they give it work ---------------------------------------------
 
 
-def advanced(queue, seen, counter):
-    """What a CQE with `counter` says of `done`, of which `seen` is known; `seen` if it says nothing."""
-    ahead = (counter + 1 - seen) % queue.wrap
+def nic_moves(queue, state):
+    if state.complete == queue.total:
+        return
+    nic, request = queue.pollers, state.complete
+    is_error = queue.fails is not None and request >= queue.fails
+    cqe = Cqe(request % queue.wrap, is_error, request // queue.cqes)
+    posted = next((memory for done, memory in state.memory.load(nic, DONE)
+                   if request < done + queue.depth), None)
+    if posted is None:
+        return
+    for filled in posted.store(nic, DATA, request + 1):
+        in_order = "cqe overtakes data" not in queue.faults
+        for memory in filled.store(nic, CQES + request % queue.cqes, cqe, release=in_order):
+            yield state._replace(memory=memory.trimmed(), complete=request + 1)
+
+
+# ---- A poll ---------------------------------------------------------------------------------------
+
+
+def steps_of(queue):
+    if not queue.ring:
+        early = "cqe before done" in queue.faults
+        return ("cqe", "done", "tell") if early else ("done", "cqe", "tell")
+    if "done before cqe" in queue.faults:
+        return "done", "taken", "cqe", "take", "tell"
+    return "taken", "cqe", "done", "take", "tell"
+
+
+def poll(queue, state, which):
+    """The states after the next step of one poller; the last of them found the newest values."""
+    steps = steps_of(queue)
+    poller = state.pollers[which]
+    step = steps[0] if poller.step == "idle" else poller.step
+    following = (*steps, "idle")[steps.index(step) + 1]
+    for after, memory in STEPS[step](queue, state.memory, which, poller):
+        if after is None or following == "idle":
+            after = Poller(acquired=first_load(queue, after or poller))
+        else:
+            after = after._replace(step=following)
+        pollers = state.pollers[:which] + (after,) + state.pollers[which + 1:]
+        yield state._replace(pollers=pollers, memory=memory.trimmed())
+
+
+def first_load(queue, poller):
+    """What it has found and acquired; of no use to those who see the newest values at once."""
+    if not queue.is_weak:
+        return 0
+    return poller.index if queue.ring else poller.seen
+
+
+# Each yields (poller after, memory after): no poller if the poll ends here.
+
+
+def load_done(queue, memory, which, poller):
+    for seen, after in memory.load(which, DONE):
+        if not queue.ring:
+            after = acquire_if_new(queue, after, which, poller, seen)
+        yield poller._replace(seen=seen), after
+
+
+def load_taken(queue, memory, which, poller):
+    for index, after in memory.load(which, TAKEN):
+        after = acquire_if_new(queue, after, which, poller, index)
+        yield poller._replace(index=index), after
+
+
+def acquire_if_new(queue, memory, which, poller, value):
+    """Of the first load: so the CQE that is loaded next is not older than what it found."""
+    acquire = value != poller.acquired and "first load not acquired" not in queue.faults
+    return memory.fence(which, acquire=acquire)
+
+
+def load_cqe(queue, memory, which, poller):
+    for cqe, after in memory.load(which, CQES + poller.index % queue.cqes):
+        if says_something(queue, poller, cqe):
+            after = after.fence(which, acquire="cqe not acquired" not in queue.faults,
+                                release="told without a release" not in queue.faults)
+            yield poller._replace(cqe=cqe), after
+        else:
+            yield None, after
+
+
+def says_something(queue, poller, cqe):
+    if cqe == NO_CQE:
+        return False
+    if queue.ring:
+        is_of_this_lap = (cqe.lap - poller.index // queue.cqes) % 2 == 0
+        return is_of_this_lap or "owner ignored" in queue.faults
+    return "cqe before done" in queue.faults or advanced(queue, poller.seen, cqe) != poller.seen
+
+
+def advanced(queue, seen, cqe):
+    """What a CQE says of `done`, of which `seen` is known; `seen` if it says nothing."""
+    ahead = (cqe.counter + 1 - seen) % queue.wrap
     if ahead > queue.depth and "no stale check" not in queue.faults:
         return seen
     return seen + ahead
 
 
-def news(queue, state, poller):
-    """What a poller changes who has read a CQE."""
-    to = advanced(queue, poller.seen, poller.counter)
-    if not poller.is_error or "failure counted as done" in queue.faults:
-        return {"done": max(state.done, to)}
-    if "failure not counted" in queue.faults:
-        return {}
-    if "failure ends those behind" in queue.faults:
-        to = state.done + queue.depth
-    return {"failed": max(state.failed, to)}
+def take(queue, memory, which, poller):
+    def next_one(taken):
+        is_mine = taken == poller.index or "no compare" in queue.faults
+        return poller.index + 1 if is_mine else None
+
+    for taken, after in memory.update(which, TAKEN, next_one):
+        yield poller if next_one(taken) is not None else None, after
 
 
-def collapsed_step(queue, state, poller):
-    """(poller after, changes of shared state)"""
-    if poller.step == "done":
-        after = "max" if "cqe before done" in queue.faults else "cqe"
-        return poller._replace(step=after, seen=state.done), {}
-    if poller.step == "cqe":
-        if state.complete == 0:
-            return Poller(), {}
-        after = "done" if "cqe before done" in queue.faults else "max"
-        counter, is_error, _ = nic_cqe(queue, state.complete, 0)
-        return poller._replace(step=after, counter=counter, is_error=is_error), {}
-    return Poller(), news(queue, state, poller)
+def tell(queue, memory, which, poller):
+    to = advanced(queue, poller.seen, poller.cqe)
+    word = DONE
+    if poller.cqe.is_error and "failure counted as done" not in queue.faults:
+        if "failure not counted" in queue.faults:
+            yield None, memory
+            return
+        if "failure ends those behind" in queue.faults:
+            to = memory.newest(DONE) + queue.depth
+        word = FAILED
+    for _, after in memory.update(which, word, lambda told: to if to > told else None):
+        yield poller, after
 
 
-def ring_step(queue, state, poller):
-    early = "done before cqe" in queue.faults
-    if poller.step == "done":
-        return poller._replace(step="taken" if early else "take", seen=state.done), {}
-    if poller.step == "taken":
-        return poller._replace(step="cqe", index=state.taken), {}
-    if poller.step == "cqe":
-        cqe = nic_cqe(queue, state.complete, poller.index % queue.cqes)
-        lap = poller.index // queue.cqes
-        if cqe is None or (cqe[2] - lap) % 2 != 0 and "owner ignored" not in queue.faults:
-            return Poller(), {}
-        return poller._replace(step="take" if early else "done", counter=cqe[0],
-                               is_error=cqe[1]), {}
-    if poller.step == "take":
-        if state.taken != poller.index and "no compare" not in queue.faults:
-            return Poller(), {}
-        return poller._replace(step="max"), {"taken": poller.index + 1}
-    return Poller(), news(queue, state, poller)
+STEPS = {"done": load_done, "taken": load_taken, "cqe": load_cqe, "take": take, "tell": tell}
 
 
-def poll(queue, state, which):
-    """The state after the next step of one poller."""
-    poller = state.pollers[which]
-    if poller.step == "idle":
-        poller = poller._replace(step=first_step(queue))
-    after, shared = (ring_step if queue.ring else collapsed_step)(queue, state, poller)
-    pollers = state.pollers[:which] + (after,) + state.pollers[which + 1:]
-    return state._replace(pollers=pollers, **shared)
+# ---- The search -----------------------------------------------------------------------------------
 
 
 def moves(queue, state):
-    if state.complete < min(queue.total, state.done + queue.depth):
-        yield state._replace(complete=state.complete + 1)
+    yield from nic_moves(queue, state)
     for which in range(queue.pollers):
-        yield poll(queue, state, which)
+        for after in poll(queue, state, which):
+            if not queue.is_weak:   # they are alike: which is which makes no state of its own
+                after = after._replace(pollers=tuple(sorted(after.pollers)))
+            yield after
 
 
 def through(state):
-    return max(state.done, state.failed)
+    return max(state.memory.newest(DONE), state.memory.newest(FAILED))
 
 
 def gets_there(queue, state):
     """Whether one poller, left alone, brings `through` to what has ended."""
     while True:
         before = state
-        for _ in range(5):      # a whole poll, at most
-            state = poll(queue, state, 0)
+        for _ in steps_of(queue):
+            *_, state = poll(queue, state, 0)
             if state.pollers[0].step == "idle":
                 break
         if through(state) >= state.complete:
@@ -150,15 +218,29 @@ def gets_there(queue, state):
             return False
 
 
+def data_is_there(queue, state):
+    """Whether who loads `done` and then acquires finds the data of what is complete."""
+    for which in range(queue.pollers):
+        for done, memory in state.memory.load(which, DONE):
+            memory = memory.fence(which, acquire="wait not acquired" not in queue.faults)
+            if min(memory.readable(which, DATA)) < done:
+                return False
+    return True
+
+
 def verdict(queue, state):
     if through(state) > state.complete:
         return "too far"
-    if queue.fails is not None and state.done > queue.fails:
+    if queue.fails is not None and state.memory.newest(DONE) > queue.fails:
         return "no data"
-    idle = all(poller.step == "idle" for poller in state.pollers)
-    return "stuck" if idle and not gets_there(queue, state) else ""
+    if queue.is_weak and not data_is_there(queue, state):
+        return "data late"
+    is_idle = all(poller.step == "idle" for poller in state.pollers)
+    return "stuck" if is_idle and not gets_there(queue, state) else ""
 
 
 def check(queue):
-    start = State(pollers=(Poller(),) * queue.pollers)
-    return explore(start, lambda state: moves(queue, state), lambda state, _: verdict(queue, state))
+    words = (0, 0, 0, 0) + (NO_CQE,) * queue.cqes
+    memory = Weak.of(words, queue.pollers + 1, by_the_letter=True) if queue.is_weak else Strong(words)
+    return explore(State((Poller(),) * queue.pollers, memory),
+                   lambda state: moves(queue, state), lambda state, _: verdict(queue, state))

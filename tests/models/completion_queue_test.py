@@ -11,6 +11,9 @@ RING = Queue(ring=True, depth=4, cqes=4, total=20)
 # A 3-bit index, which wraps among the failed ones.
 FAILING = [queue._replace(wrap=8, depth=3, total=11, fails=at) for queue in (COLLAPSED, RING)
            for at in (0, 7)]
+# Weak memory has many more states: a 2-bit index.
+WEAK_COLLAPSED = Queue(ring=False, depth=2, cqes=1, total=5, wrap=4, is_weak=True)
+WEAK_RING = Queue(ring=True, depth=1, cqes=2, total=5, wrap=4, is_weak=True)
 
 
 def with_faults(queue, *faults):
@@ -35,6 +38,15 @@ class Protocol(unittest.TestCase):
     def test_slots_are_free_when_the_nic_is_through_with_failed_requests(self):
         for queue in FAILING:
             self.expect_right(queue)
+
+    def test_weak_memory(self):
+        for queue in (WEAK_COLLAPSED, WEAK_RING):
+            self.expect_right(queue)
+
+    def test_who_polls_alone_acquires_the_cqe_and_no_more(self):
+        for queue in (WEAK_COLLAPSED, WEAK_RING):
+            self.expect_right(with_faults(queue._replace(pollers=1), "first load not acquired",
+                                          "told without a release"))
 
 
 class PlantedFaults(unittest.TestCase):
@@ -74,6 +86,30 @@ class PlantedFaults(unittest.TestCase):
         for queue in FAILING:
             self.expect_found("no data", with_faults(queue, "failure counted as done"))
 
+    # Orders, in weak memory.
+
+    def test_cqe_not_acquired(self):
+        for queue in (WEAK_COLLAPSED, WEAK_RING):
+            self.expect_found("data late", with_faults(queue, "cqe not acquired"))
+
+    def test_done_told_without_a_release(self):
+        for queue in (WEAK_COLLAPSED, WEAK_RING):
+            self.expect_found("data late", with_faults(queue, "told without a release"))
+
+    def test_wait_that_ends_without_an_acquire(self):
+        for queue in (WEAK_COLLAPSED, WEAK_RING):
+            self.expect_found("data late", with_faults(queue, "wait not acquired"))
+
+    def test_cqe_older_than_done(self):
+        self.expect_found("too far", with_faults(WEAK_COLLAPSED, "first load not acquired"))
+
+    def test_cqe_of_the_lap_before_the_last(self):
+        self.expect_found("too far", with_faults(WEAK_RING, "first load not acquired"))
+
+    def test_cqe_that_overtakes_data(self):  # a NIC that needs kNicFlushReads
+        for queue in (WEAK_COLLAPSED, WEAK_RING):
+            self.expect_found("data late", with_faults(queue, "cqe overtakes data"))
+
 
 class Soak(unittest.TestCase):
     def test_three_pollers(self):
@@ -81,6 +117,10 @@ class Soak(unittest.TestCase):
         for queue in (COLLAPSED, RING):
             small = queue._replace(pollers=3, wrap=8, depth=3, cqes=4 if queue.ring else 1, total=11)
             self.assertEqual(check(small)[0], "")
+
+    def test_three_pollers_in_weak_memory(self):
+        for queue in (WEAK_COLLAPSED, WEAK_RING):
+            self.assertEqual(check(queue._replace(pollers=3, total=3))[0], "")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,206 @@
+"""Two memories for the models: `Strong`, one access after the other, and `Weak`, what PTX allows.
+
+A weak memory keeps, of each location, the messages (values stored) in coherence order. A *time* is a
+place in this order, a *view* a time for each location: who has it reads no older message there.
+A thread has three: what it `knows`; what an acquire fence would add (`heard`: it came with messages
+that were read relaxed); what a relaxed store carries (`tells`: what was known at the last release fence).
+
+    load      any message not older than the thread knows: a late load, a stale cache line
+    store     anywhere behind what the thread knows: stores of two threads pass each other
+    update    reads a message and stands directly behind it, where nothing comes between. It hands
+              on what that message carried, whatever its own order: PTX's observation order
+    fence     acquire: knows all it has heard of. Release: tells from now on all it knows
+
+These are PTX's rules for orders, fences and causality, without scopes, fence.sc and mixed sizes. One
+thing is stronger, that a load never takes a value stored after a later store of its thread: where no
+dependency forbids that, the model must take the two steps in either order.
+
+One more rule is of the machine and not of PTX, and `by_the_letter` switches it off: a store that
+another thread has read lies in the memory that all share, so a later store cannot go before it.
+"""
+
+from typing import NamedTuple
+
+
+class Message(NamedTuple):
+    value: object
+    carries: tuple              # a view, in which it is itself
+    is_update: bool = False     # nothing comes between it and the message before
+
+
+class Thread(NamedTuple):
+    knows: tuple
+    heard: tuple                # never less than `knows`
+    tells: tuple                # never more than `knows`
+
+
+def join(one, other):
+    return tuple(map(max, one, other))
+
+
+def with_time(view, location, time):
+    return view[:location] + (max(view[location], time),) + view[location + 1:]
+
+
+class Weak(NamedTuple):
+    messages: tuple             # of each location, in coherence order
+    threads: tuple              # None: it has left
+    shared: tuple | None        # the times that others have read; None by the letter of PTX
+
+    is_weak = True
+
+    @classmethod
+    def of(cls, values, threads, by_the_letter=False):
+        nothing = (0,) * len(values)
+        return cls(tuple((Message(value, nothing),) for value in values),
+                   (Thread(nothing, nothing, nothing),) * threads,
+                   None if by_the_letter else nothing)
+
+    def readable(self, thread, location):
+        """What a load may find, oldest first."""
+        since = self.threads[thread].knows[location]
+        return [message.value for message in self.messages[location][since:]]
+
+    def newest(self, location):
+        return self.messages[location][-1].value
+
+    def load(self, thread, location, acquire=False):
+        """Yields (value, memory after it)."""
+        for time in range(self.threads[thread].knows[location], len(self.messages[location])):
+            memory = self._reads(thread, location, time)
+            if acquire:
+                memory = memory.fence(thread, acquire=True)
+            yield self.messages[location][time].value, memory
+
+    def store(self, thread, location, value, release=False):
+        """Yields the memory after it."""
+        since = self.threads[thread].knows[location] + 1
+        for time in range(since, len(self.messages[location]) + 1):
+            if self._may_stand(location, time):
+                yield self._stores(thread, location, time, value, release)
+
+    def update(self, thread, location, change, release=False):
+        """Yields (value before, memory after it). `change(value)` is the new value, None leaves it."""
+        history = self.messages[location]
+        for time in range(self.threads[thread].knows[location], len(history)):
+            before = history[time]
+            after = change(before.value)
+            memory = self._reads(thread, location, time)
+            if after is None:
+                yield before.value, memory
+            elif memory._may_stand(location, time + 1):
+                yield before.value, memory._stores(thread, location, time + 1, after, release,
+                                                   before.carries)
+
+    def fence(self, thread, acquire=False, release=False):
+        knows, heard, tells = self.threads[thread]
+        shared = self.shared
+        if acquire:
+            knows = heard
+            shared = shared and join(shared, heard)
+        return self._with_thread(thread, Thread(knows, heard, knows if release else tells), shared)
+
+    def leave(self, thread):
+        """The thread makes no further access."""
+        return self._replace(threads=self.threads[:thread] + (None,) + self.threads[thread + 1:])
+
+    def trimmed(self):
+        """The same memory without the messages that nobody can read any more."""
+        known = [thread.knows for thread in self.threads if thread is not None]
+        floor = tuple(map(min, *known)) if len(known) > 1 else known[0]
+        if not any(floor):
+            return self
+        memory = self._replace(messages=tuple(
+            (history[since]._replace(is_update=False),) + history[since + 1:]
+            for history, since in zip(self.messages, floor)))
+        return memory._with_views(
+            lambda view: tuple(max(0, time - since) for time, since in zip(view, floor)))
+
+    def _may_stand(self, location, time):
+        """Whether a new message may come to stand at `time`, before what is there."""
+        history = self.messages[location]
+        if time == len(history):
+            return True
+        return not history[time].is_update and (
+            self.shared is None or time > self.shared[location])
+
+    def _reads(self, thread, location, time):
+        knows, heard, tells = self.threads[thread]
+        shared = self.shared
+        if shared is not None and time > knows[location]:  # not its own
+            shared = with_time(shared, location, time)
+        heard = join(heard, self.messages[location][time].carries)
+        return self._with_thread(
+            thread, Thread(with_time(knows, location, time), heard, tells), shared)
+
+    def _stores(self, thread, location, time, value, release, handed_on=None):
+        memory = self if time == len(self.messages[location]) else self._moved_up(location, time)
+        knows, heard, tells = memory.threads[thread]
+        carries = with_time(knows if release else tells, location, time)
+        if handed_on is not None:   # of a message before `time`: it was not moved up
+            carries = join(carries, self._moved_view(handed_on, location, time))
+        history = memory.messages[location]
+        message = Message(value, carries, handed_on is not None)
+        history = history[:time] + (message,) + history[time:]
+        return memory._replace(
+            messages=memory.messages[:location] + (history,) + memory.messages[location + 1:]
+        )._with_thread(thread, Thread(with_time(knows, location, time),
+                                      with_time(heard, location, time), tells), memory.shared)
+
+    @staticmethod
+    def _moved_view(view, location, time):
+        if view[location] < time:
+            return view
+        return view[:location] + (view[location] + 1,) + view[location + 1:]
+
+    def _moved_up(self, location, time):
+        """Makes room: the messages of `location` from `time` on come one later."""
+        return self._with_views(lambda view: self._moved_view(view, location, time))
+
+    def _with_thread(self, thread, views, shared):
+        threads = self.threads[:thread] + (views,) + self.threads[thread + 1:]
+        return Weak(self.messages, threads, shared)
+
+    def _with_views(self, change):
+        return Weak(
+            tuple(tuple(message._replace(carries=change(message.carries)) for message in history)
+                  for history in self.messages),
+            tuple(thread and Thread(*map(change, thread)) for thread in self.threads),
+            self.shared and change(self.shared))
+
+
+class Strong(NamedTuple):
+    """The same functions where every load finds the last value stored."""
+    values: tuple
+
+    is_weak = False
+
+    def readable(self, thread, location):
+        return [self.values[location]]
+
+    def newest(self, location):
+        return self.values[location]
+
+    def load(self, thread, location, acquire=False):
+        yield self.values[location], self
+
+    def store(self, thread, location, value, release=False):
+        yield Strong(self.values[:location] + (value,) + self.values[location + 1:])
+
+    def update(self, thread, location, change, release=False):
+        before = self.values[location]
+        after = change(before)
+        if after is None:
+            yield before, self
+        else:
+            for memory in self.store(thread, location, after):
+                yield before, memory
+
+    def fence(self, thread, acquire=False, release=False):
+        return self
+
+    def leave(self, thread):
+        return self
+
+    def trimmed(self):
+        return self

@@ -1,0 +1,191 @@
+"""A poster's steps: "Submit" of device/path/README.md. What nobody can come between is one step.
+
+Each step is given (queue, state, me) and yields (poster after, memory after, what else changes), once for each
+way it may go; nothing while its event is not there.
+"""
+
+from typing import NamedTuple
+
+from send_queue_state import (COMPLETION, DONE_WORD, DOORBELL, DOORBELL_WORD, LEFT, PASS_ON, PUBLISH, QUIET,
+                              READY_WORD, RECORD, RECORD_WORD, RESERVE, ROOM, SLOTS, TURN, WAITS, Op,
+                              Poster, Ready, Request)
+
+
+class Me(NamedTuple):
+    thread: int
+    poster: Poster
+    op: Op
+
+    @property
+    def base(self):
+        return self.poster.base
+
+    @property
+    def end(self):
+        return self.poster.base + self.op.wqebbs
+
+    def at(self, step, **changes):
+        return self.poster._replace(step=step, **changes)
+
+
+def poster_moves(queue, programs, state, thread):
+    poster = state.posters[thread]
+    program = programs[thread]
+    me = Me(thread, poster, program[poster.op])
+    goes_on = False
+    for after, memory, shared in STEPS[poster.step](queue, state, me):
+        goes_on = True
+        if after.op == len(program):
+            memory = memory.leave(thread)
+        posters = state.posters[:thread] + (after,) + state.posters[thread + 1:]
+        yield state._replace(posters=posters, memory=memory.trimmed(), **shared)
+    if not goes_on and poster.step in WAITS and (state.status or queue.give_up):
+        posters = state.posters[:thread] + (me.at(LEFT),) + state.posters[thread + 1:]
+        quietly = "leaves quietly" in queue.faults
+        yield state._replace(posters=posters, status=state.status or not quietly)
+
+
+def fence(queue, memory, me, where, acquire=False, release=False):
+    """One of the fences, of which faults drop a half or all."""
+    return memory.fence(me.thread,
+                        acquire=acquire and f"no acquire {where}" not in queue.faults,
+                        release=release and f"no release {where}" not in queue.faults)
+
+
+def await_word(memory, me, word, is_there):
+    """The memory after the oldest load that finds what it waits for; None if none does. A newer one
+    would only know more."""
+    return next((after for value, after in memory.load(me.thread, word) if is_there(value)), None)
+
+
+def reserve(queue, state, me):
+    if me.op == QUIET:
+        for ready, memory in state.memory.load(me.thread, READY_WORD):
+            wide = ready.wide and "wide bit dropped" not in queue.faults
+            yield me.at(COMPLETION, target=ready.end - wide), memory, {}
+    elif state.status:
+        yield me.at(LEFT), state.memory, {}
+    else:
+        yield me.at(ROOM, base=state.resv), state.memory, {"resv": state.resv + me.op.wqebbs}
+
+
+def write(queue, state, me):
+    """Waits for room, writes, and looks whether its turn has come."""
+    memory = await_word(state.memory, me, DONE_WORD, lambda done: me.end - done <= queue.depth
+                        or "no slot wait" in queue.faults)
+    if memory is None:
+        return
+    if queue.by_the_letter:
+        memory = fence(queue, memory, me, "at the room", acquire=True)
+    shared = {"wrong": "overwrite" if me.end - state.complete > queue.depth else ""}
+    for written in stores_of_requests(queue, memory, me):
+        waits = False
+        for ready, memory in written.load(me.thread, READY_WORD):
+            if ready.end == me.base:
+                memory = fence(queue, memory, me, "at the turn", not queue.is_exclusive, True)
+                yield from decide(queue, state, me, memory, me.at(TURN, ready=ready), shared)
+            elif not waits:
+                waits = True
+                memory = fence(queue, written, me, "before the wait", release=True)
+                yield me.at(TURN), memory, shared
+
+
+def stores_of_requests(queue, memory, me):
+    memories = [memory]
+    for wqebb in range(me.base, me.end):
+        slot = SLOTS + wqebb % queue.depth
+        request = Request(me.base, me.end, me.op.wide)
+        memories = [after for before in memories
+                    for after in before.store(me.thread, slot, request)]
+    return memories
+
+
+def take_turn(queue, state, me):
+    for ready, memory in state.memory.load(me.thread, READY_WORD):
+        if ready.end == me.base:
+            poster = me.at(TURN, ready=ready, waited=True)
+            yield from decide(queue, state, me, memory, poster, {})
+
+
+def duty(queue, me, ready):
+    """Whether this submission must see to a doorbell: its own, or one that was passed on to it."""
+    return not me.op.more or (ready.owed and "owed dropped" not in queue.faults)
+
+
+def decide(queue, state, me, memory, poster, shared):
+    edge = me.base // queue.batch != me.end // queue.batch and "no edge" not in queue.faults
+    is_due = duty(queue, me, poster.ready)
+    # A late load of `resv` finds its own addition, and nobody behind.
+    for is_last in {state.resv == me.end, state.resv == me.end or queue.is_weak}:
+        rings = edge or is_due and is_last
+        yield poster._replace(step=ringing(queue)[0] if rings else PASS_ON), memory, shared
+
+
+def ringing(queue):
+    if "record after the doorbell" in queue.faults:
+        return DOORBELL, RECORD, PUBLISH
+    if "published before the doorbell" in queue.faults:
+        return RECORD, PUBLISH, DOORBELL
+    return RECORD, DOORBELL, PUBLISH
+
+
+def rung_on(queue, me):
+    """The poster behind one of the three steps of ringing."""
+    steps = ringing(queue)
+    following = steps.index(me.poster.step) + 1
+    return me.at(steps[following]) if following < len(steps) else handed_in(queue, me)
+
+
+def write_record(queue, state, me):
+    memory = state.memory
+    if me.poster.waited:
+        memory = fence(queue, memory, me, "before the record", acquire=True, release=True)
+    if "no record" in queue.faults:
+        yield rung_on(queue, me), memory, {}
+    else:
+        for memory in memory.store(me.thread, RECORD_WORD, me.end):
+            yield rung_on(queue, me), memory, {}
+
+
+def write_doorbell(queue, state, me):
+    before = fence(queue, state.memory, me, "before the doorbell", release=True)
+    for memory in before.store(me.thread, DOORBELL_WORD, me.end):
+        passed = before.newest(DOORBELL_WORD) > me.end or memory.newest(DOORBELL_WORD) != me.end
+        yield rung_on(queue, me), memory, {"wrong": "doorbell goes back" if passed else ""}
+
+
+def publish(queue, state, me):
+    release = not queue.is_exclusive and "published relaxed" not in queue.faults
+    for memory in state.memory.store(me.thread, READY_WORD, Ready(me.end, False, me.op.wide),
+                                     release=release):
+        yield rung_on(queue, me), memory, {}
+
+
+def pass_on(queue, state, me):
+    ready = Ready(me.end, duty(queue, me, me.poster.ready), me.op.wide)
+    if queue.is_exclusive or "passed on by a store" in queue.faults:
+        for memory in state.memory.store(me.thread, READY_WORD, ready):
+            yield handed_in(queue, me), memory, {}
+        return
+    for before, memory in state.memory.update(me.thread, READY_WORD, lambda _: ready):
+        # The difference is added to what the holder has read, which nobody else moves.
+        moved = "" if before == me.poster.ready else "ready moved under its holder"
+        yield handed_in(queue, me), memory, {"wrong": moved}
+
+
+def handed_in(queue, me):
+    if not me.op.wait:
+        return Poster(me.poster.op + 1)
+    lag = me.op.wide and "waits for the end" not in queue.faults
+    return Poster(me.poster.op, COMPLETION, target=me.end - lag)
+
+
+def complete(queue, state, me):
+    memory = await_word(state.memory, me, DONE_WORD, lambda done: done >= me.poster.target)
+    if memory is not None:
+        early = state.complete < me.poster.target
+        yield Poster(me.poster.op + 1), memory, {"wrong": "early" if early else ""}
+
+
+STEPS = {RESERVE: reserve, ROOM: write, TURN: take_turn, RECORD: write_record,
+         DOORBELL: write_doorbell, PUBLISH: publish, PASS_ON: pass_on, COMPLETION: complete}

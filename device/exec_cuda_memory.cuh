@@ -1,5 +1,5 @@
-// exec under nvcc: loads, stores, atomics and fences by order and scope. Included by exec_cuda.cuh
-// alone.
+// exec under nvcc: loads, stores, atomics and fences by order and scope, on words of global memory.
+// Included by exec_cuda.cuh alone.
 #ifndef CHIME_DEVICE_EXEC_CUDA_MEMORY_CUH_
 #define CHIME_DEVICE_EXEC_CUDA_MEMORY_CUH_
 

@@ -1,6 +1,9 @@
 // Every PTX instruction that reads, writes or orders memory by order and scope, one function each.
 // Only exec includes this.
 //
+// Addresses are global: heaps, mapped peers, queues and mapped host memory all are. A generic one
+// would make ptxas ask at run time for the address space of each atomic, and write its code twice.
+//
 // Order and scope are words of the instruction, and inline assembly is a literal: `if constexpr`
 // chooses among literals, which macros write down. Every access that other threads can see is
 // volatile and clobbers memory, so that the compiler keeps it where the source has it.
@@ -63,17 +66,19 @@ __device__ __forceinline__ std::size_t global_address(const void* p) {
 
 // ---- Loads and stores of 1, 2, 4 and 8 bytes ---------------------------------------------------
 
-#define CHIME_PTX_ACCESS(T, REGISTER, CONSTRAINT, TYPE)                   \
-  template <Order kOrder, Scope kScope>                                   \
-  __device__ __forceinline__ T ld(const T* p) {                           \
-    REGISTER v;                                                           \
-    CHIME_PTX_LOAD("ld", TYPE " %0, [%1];", : "=" CONSTRAINT(v) : "l"(p)) \
-    return static_cast<T>(v);                                             \
-  }                                                                       \
-  template <Order kOrder, Scope kScope>                                   \
-  __device__ __forceinline__ void st(T* p, T value) {                     \
-    const REGISTER v = value;                                             \
-    CHIME_PTX_STORE("st", TYPE " [%0], %1;", : : "l"(p), CONSTRAINT(v))   \
+#define CHIME_PTX_ACCESS(T, REGISTER, CONSTRAINT, TYPE)                                           \
+  template <Order kOrder, Scope kScope>                                                           \
+  __device__ __forceinline__ T ld(const T* p) {                                                   \
+    REGISTER v;                                                                                   \
+    CHIME_PTX_LOAD("ld", ".global" TYPE " %0, [%1];",                                             \
+                   : "=" CONSTRAINT(v)                                                            \
+                   : "l"(global_address(p)))                                                      \
+    return static_cast<T>(v);                                                                     \
+  }                                                                                               \
+  template <Order kOrder, Scope kScope>                                                           \
+  __device__ __forceinline__ void st(T* p, T value) {                                             \
+    const REGISTER v = value;                                                                     \
+    CHIME_PTX_STORE("st", ".global" TYPE " [%0], %1;", : : "l"(global_address(p)), CONSTRAINT(v)) \
   }
 CHIME_PTX_ACCESS(std::uint8_t, std::uint16_t, "h", ".u8")  // PTX has no 8-bit registers
 CHIME_PTX_ACCESS(std::uint16_t, std::uint16_t, "h", ".u16")
@@ -85,20 +90,22 @@ CHIME_PTX_ACCESS(std::uint64_t, std::uint64_t, "l", ".u64")
 // A type for each operation on each type of word. atom gives the old value; red does not, so the
 // memory system need not answer.
 
-#define CHIME_PTX_ATOM(T, CONSTRAINT, OPERATION)         \
-  using Word = T;                                        \
-  template <Order kOrder, Scope kScope>                  \
-  __device__ static __forceinline__ T atom(T* p, T v) {  \
-    T old;                                               \
-    CHIME_PTX_UPDATE("atom", OPERATION " %0, [%1], %2;", \
-                     : "=" CONSTRAINT(old)               \
-                     : "l"(p), CONSTRAINT(v))            \
-    return old;                                          \
+#define CHIME_PTX_ATOM(T, CONSTRAINT, OPERATION)                   \
+  using Word = T;                                                  \
+  template <Order kOrder, Scope kScope>                            \
+  __device__ static __forceinline__ T atom(T* p, T v) {            \
+    T old;                                                         \
+    CHIME_PTX_UPDATE("atom", ".global" OPERATION " %0, [%1], %2;", \
+                     : "=" CONSTRAINT(old)                         \
+                     : "l"(global_address(p)), CONSTRAINT(v))      \
+    return old;                                                    \
   }
-#define CHIME_PTX_RED(T, CONSTRAINT, OPERATION)                               \
-  template <Order kOrder, Scope kScope>                                       \
-  __device__ static __forceinline__ void red(T* p, T v) {                     \
-    CHIME_PTX_STORE("red", OPERATION " [%0], %1;", : : "l"(p), CONSTRAINT(v)) \
+#define CHIME_PTX_RED(T, CONSTRAINT, OPERATION)              \
+  template <Order kOrder, Scope kScope>                      \
+  __device__ static __forceinline__ void red(T* p, T v) {    \
+    CHIME_PTX_STORE("red", ".global" OPERATION " [%0], %1;", \
+                    :                                        \
+                    : "l"(global_address(p)), CONSTRAINT(v)) \
   }
 #define CHIME_PTX_SWAP(NAME, ...) \
   struct NAME {                   \
@@ -134,14 +141,14 @@ CHIME_PTX_SWAP(Exchange64, std::uint64_t, "l", ".exch.b64")
 #undef CHIME_PTX_RED
 #undef CHIME_PTX_ATOM
 
-#define CHIME_PTX_CAS(T, CONSTRAINT, TYPE)                                \
-  template <Order kOrder, Scope kScope>                                   \
-  __device__ __forceinline__ T cas(T* p, T expected, T desired) {         \
-    T old;                                                                \
-    CHIME_PTX_UPDATE("atom", ".cas" TYPE " %0, [%1], %2, %3;",            \
-                     : "=" CONSTRAINT(old)                                \
-                     : "l"(p), CONSTRAINT(expected), CONSTRAINT(desired)) \
-    return old;                                                           \
+#define CHIME_PTX_CAS(T, CONSTRAINT, TYPE)                                                \
+  template <Order kOrder, Scope kScope>                                                   \
+  __device__ __forceinline__ T cas(T* p, T expected, T desired) {                         \
+    T old;                                                                                \
+    CHIME_PTX_UPDATE("atom", ".global.cas" TYPE " %0, [%1], %2, %3;",                     \
+                     : "=" CONSTRAINT(old)                                                \
+                     : "l"(global_address(p)), CONSTRAINT(expected), CONSTRAINT(desired)) \
+    return old;                                                                           \
   }
 CHIME_PTX_CAS(std::uint32_t, "r", ".b32")
 CHIME_PTX_CAS(std::uint64_t, "l", ".b64")
@@ -170,21 +177,22 @@ __device__ __forceinline__ void fence() {
 // Halves of 8 bytes: PTX models a vector access as one access per component, in any order.
 __device__ __forceinline__ Vec16 ld_16(const void* p) {
   Vec16Halves half;
-  asm volatile("ld.relaxed.sys.v2.u64 {%0, %1}, [%2];"
+  asm volatile("ld.relaxed.sys.global.v2.u64 {%0, %1}, [%2];"
                : "=l"(half.word[0]), "=l"(half.word[1])
-               : "l"(p)
+               : "l"(global_address(p))
                : "memory");
   return __builtin_bit_cast(Vec16, half);
 }
 __device__ __forceinline__ void st_16(void* p, Vec16 v) {
   const auto half = __builtin_bit_cast(Vec16Halves, v);
-  asm volatile("st.relaxed.sys.v2.u64 [%0], {%1, %2};" ::"l"(p), "l"(half.word[0]),
-               "l"(half.word[1])
+  asm volatile("st.relaxed.sys.global.v2.u64 [%0], {%1, %2};" ::"l"(global_address(p)),
+               "l"(half.word[0]), "l"(half.word[1])
                : "memory");
 }
 
 __device__ __forceinline__ void st_mmio(std::uint64_t* p, std::uint64_t v) {
-  asm volatile("st.mmio.relaxed.sys.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+  asm volatile("st.mmio.relaxed.sys.global.u64 [%0], %1;" ::"l"(global_address(p)), "l"(v)
+               : "memory");
 }
 
 }  // namespace ptx

@@ -9,9 +9,11 @@ extern "C" CHIME_KERNEL void p_double(const CHIME_GRID_CONSTANT Context ctx, dou
   nic::p(nic::Domain{ctx, *ctx.nic}, dst, value, pe);
 }
 // Once with and once without a GPU-wide fence: kNicAllOnGpu is asked at run time. Three segments.
-// PTX p_double: 3 st.relaxed.sys.v2.u64, 1 st.mmio.relaxed.sys.u64, 1 st.relaxed.sys.u32
+// PTX p_double: 3 st.relaxed.sys.global.v2.u64, 1 st.mmio.relaxed.sys.global.u64
+// PTX p_double: 1 st.relaxed.sys.global.u32
 // PTX p_double: 2 fence.acq_rel.sys, 2 fence.acq_rel.gpu, 0 fence.sc, 0 membar
-// PTX p_double: 1 atom.relaxed.gpu.add.u64, 1 atom.relaxed.cta.add.u64, 0 st.local, 0 bar.sync
+// PTX p_double: 1 atom.relaxed.gpu.global.add.u64, 1 atom.relaxed.cta.global.add.u64, 0 st.local
+// PTX p_double: 0 bar.sync
 
 extern "C" CHIME_KERNEL void put_block(const CHIME_GRID_CONSTANT Context ctx, double* dst,
                                        const double* src, size_t bytes, int pe) {

@@ -160,6 +160,7 @@ CHIME_DEVICE void red_xor(T* p, std::type_identity_t<T> value) {
   detail::reduce<detail::BySize<T, ptx::Xor32, ptx::Xor64>, kOrder, kScope>(p, value);
 }
 
+// Exactly as strong as asked for where the GPU has such a fence (sm_90), else acq_rel.
 template <Order kOrder = Order::kSeqCst, Scope kScope = Scope::kSystem>
 CHIME_DEVICE void fence() {
   ptx::fence<kOrder, kScope>();

@@ -156,16 +156,29 @@ CHIME_PTX_CAS(std::uint64_t, "l", ".b64")
 
 // ---- Fences ------------------------------------------------------------------------------------
 
+// Release and acquire alone are of sm_90 and PTX 8.6 (CUDA 12.8 has it, and clang does not say what
+// it has). ptxas of CUDA 13.0 takes them for sm_80 too, and makes an illegal instruction of them.
+#if __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1208 && __CUDA_ARCH__ >= 900
+#define CHIME_PTX_ONE_WAY_FENCE(WORD) "fence." WORD
+#else
+#define CHIME_PTX_ONE_WAY_FENCE(WORD) "fence.acq_rel"
+#endif
+
 template <Order kOrder, Scope kScope>
 __device__ __forceinline__ void fence() {
   static_assert(kOrder != Order::kRelaxed, "a relaxed fence orders nothing");
-  if constexpr (kOrder == Order::kSeqCst) {
-    CHIME_PTX_SCOPED("fence.sc", ";", : :)
+  if constexpr (kOrder == Order::kAcquire) {
+    CHIME_PTX_SCOPED(CHIME_PTX_ONE_WAY_FENCE("acquire"), ";", : :)
+  } else if constexpr (kOrder == Order::kRelease) {
+    CHIME_PTX_SCOPED(CHIME_PTX_ONE_WAY_FENCE("release"), ";", : :)
+  } else if constexpr (kOrder == Order::kAcqRel) {
+    CHIME_PTX_SCOPED("fence.acq_rel", ";", : :)
   } else {
-    CHIME_PTX_SCOPED("fence.acq_rel", ";", : :)  // PTX has no weaker fence before sm_90
+    CHIME_PTX_SCOPED("fence.sc", ";", : :)
   }
 }
 
+#undef CHIME_PTX_ONE_WAY_FENCE
 #undef CHIME_PTX_UPDATE
 #undef CHIME_PTX_STORE
 #undef CHIME_PTX_LOAD

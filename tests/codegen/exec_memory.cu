@@ -42,7 +42,9 @@ extern "C" CHIME_KERNEL void fences() {
   fence<Order::kAcqRel, Scope::kSystem>();
   fence<Order::kSeqCst, Scope::kBlock>();
 }
-// PTX fences: 1 fence.acq_rel.gpu, 2 fence.acq_rel.sys, 1 fence.sc.cta, 0 membar
+// PTX fences: 1 fence.sc.cta, 0 membar
+// PTX[80] fences: 1 fence.acq_rel.gpu, 2 fence.acq_rel.sys, 0 fence.release, 0 fence.acquire
+// PTX[90] fences: 1 fence.acquire.gpu, 1 fence.release.sys, 1 fence.acq_rel.sys
 
 extern "C" CHIME_KERNEL void updates(std::int32_t* a, std::uint64_t* b, std::int64_t* c, float* d,
                                      double* e) {

@@ -11,7 +11,7 @@ function trim(text) {
   return text
 }
 
-reading == "source" && /^\/\/ (PTX|PTXAS)(\[[0-9]+\])? / {
+reading == "source" && /^\/\/ (PTX|ORDER|NEVER|PTXAS)(\[[0-9]+\])? / {
   line = $0
   sub(/^\/\/ /, "", line)
   word = substr(line, 1, match(line, /[^A-Z]/) - 1)

@@ -1,6 +1,6 @@
 // The platform layer under nvcc: CUDA's words behind the names of README.md, "exec". Here the
 // qualifiers and types; threads, memory and asynchronous copies have files of their own, as has the
-// host side. The instructions are in ptx.cuh. Included by exec.cuh alone.
+// host side. The instructions are in ptx.cuh and ptx_memory.cuh. Included by exec.cuh alone.
 #ifndef CHIME_DEVICE_EXEC_CUDA_CUH_
 #define CHIME_DEVICE_EXEC_CUDA_CUH_
 
@@ -8,7 +8,7 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
-#if __CUDACC_VER_MAJOR__ < 12 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ < 4)
+#if defined(__CUDACC_VER_MAJOR__) && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ < 1204
 #error "Chime needs CUDA 12.4 or newer"
 #endif
 

@@ -1,5 +1,5 @@
-// exec under nvcc: loads, stores, atomics and fences by order and scope. Included by exec_cuda.cuh
-// alone.
+// exec under nvcc: loads, stores, atomics and fences by order and scope, on words of global memory.
+// Included by exec_cuda.cuh alone.
 #ifndef CHIME_DEVICE_EXEC_CUDA_MEMORY_CUH_
 #define CHIME_DEVICE_EXEC_CUDA_MEMORY_CUH_
 
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "chime/device/ptx.cuh"
+#include "chime/device/ptx_memory.cuh"
 
 namespace chime::exec {
 
@@ -44,7 +44,7 @@ CHIME_DEVICE const Word<T>* word_pointer(const T* p) {
 // A sequentially consistent access is a fence.sc followed by the strongest order PTX has for it.
 template <Order kOrder, Scope kScope>
 CHIME_DEVICE void fence_before() {
-  if constexpr (kOrder == Order::kSeqCst) ptx::fence_sc<kScope>();
+  if constexpr (kOrder == Order::kSeqCst) ptx::fence<Order::kSeqCst, kScope>();
 }
 template <Order kOrder>
 inline constexpr Order kLoadOrder = kOrder == Order::kSeqCst ? Order::kAcquire : kOrder;
@@ -53,24 +53,35 @@ inline constexpr Order kStoreOrder = kOrder == Order::kSeqCst ? Order::kRelease 
 template <Order kOrder>
 inline constexpr Order kUpdateOrder = kOrder == Order::kSeqCst ? Order::kAcqRel : kOrder;
 
-template <class T>
-inline constexpr bool is_signed_integer = std::is_signed_v<T>&& std::is_integral_v<T>;
+// The operation on words of T's size and, where that makes a difference, of T's kind.
 template <class T, class Op32, class Op64>
 using BySize = std::conditional_t<sizeof(T) == 4, Op32, Op64>;
+template <class T>
+using Add = std::conditional_t<std::is_floating_point_v<T>, BySize<T, ptx::AddF32, ptx::AddF64>,
+                               BySize<T, ptx::AddU32, ptx::AddU64>>;
+template <class T>
+using Min = std::conditional_t<std::is_signed_v<T>, BySize<T, ptx::MinS32, ptx::MinS64>,
+                               BySize<T, ptx::MinU32, ptx::MinU64>>;
+template <class T>
+using Max = std::conditional_t<std::is_signed_v<T>, BySize<T, ptx::MaxS32, ptx::MaxS64>,
+                               BySize<T, ptx::MaxU32, ptx::MaxU64>>;
 
 template <class Op, Order kOrder, Scope kScope, class T>
 CHIME_DEVICE T update(T* p, T value) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8, "atomics work on 4 and 8 bytes");
+  using OpWord = typename Op::Word;
   fence_before<kOrder, kScope>();
   return __builtin_bit_cast(
-      T, ptx::atom<Op, kUpdateOrder<kOrder>, kScope>(word_pointer(p), to_word(value)));
+      T, Op::template atom<kUpdateOrder<kOrder>, kScope>(reinterpret_cast<OpWord*>(p),
+                                                         __builtin_bit_cast(OpWord, value)));
 }
 template <class Op, Order kOrder, Scope kScope, class T>
 CHIME_DEVICE void reduce(T* p, T value) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8, "atomics work on 4 and 8 bytes");
   static_assert(kOrder == Order::kRelaxed || kOrder == Order::kRelease,
                 "a reduction reads nothing that could be acquired");
-  ptx::red<Op, kOrder, kScope>(word_pointer(p), to_word(value));
+  using OpWord = typename Op::Word;
+  Op::template red<kOrder, kScope>(reinterpret_cast<OpWord*>(p), __builtin_bit_cast(OpWord, value));
 }
 
 }  // namespace detail
@@ -92,12 +103,7 @@ CHIME_DEVICE void st(T* p, std::type_identity_t<T> value) {
 
 template <Order kOrder = Order::kRelaxed, Scope kScope = Scope::kSystem, class T>
 CHIME_DEVICE T atomic_add(T* p, std::type_identity_t<T> value) {
-  if constexpr (std::is_floating_point_v<T>) {
-    detail::fence_before<kOrder, kScope>();
-    return ptx::atom_add<detail::kUpdateOrder<kOrder>, kScope>(p, value);
-  } else {
-    return detail::update<detail::BySize<T, ptx::AddU32, ptx::AddU64>, kOrder, kScope>(p, value);
-  }
+  return detail::update<detail::Add<T>, kOrder, kScope>(p, value);
 }
 template <Order kOrder = Order::kRelaxed, Scope kScope = Scope::kSystem, class T>
 CHIME_DEVICE T atomic_exchange(T* p, std::type_identity_t<T> value) {
@@ -119,18 +125,12 @@ CHIME_DEVICE T atomic_xor(T* p, std::type_identity_t<T> value) {
 template <Order kOrder = Order::kRelaxed, Scope kScope = Scope::kSystem, class T>
 CHIME_DEVICE T atomic_min(T* p, std::type_identity_t<T> value) {
   static_assert(std::is_integral_v<T>, "the hardware compares integers");
-  using Op =
-      std::conditional_t<detail::is_signed_integer<T>, detail::BySize<T, ptx::MinS32, ptx::MinS64>,
-                         detail::BySize<T, ptx::MinU32, ptx::MinU64>>;
-  return detail::update<Op, kOrder, kScope>(p, value);
+  return detail::update<detail::Min<T>, kOrder, kScope>(p, value);
 }
 template <Order kOrder = Order::kRelaxed, Scope kScope = Scope::kSystem, class T>
 CHIME_DEVICE T atomic_max(T* p, std::type_identity_t<T> value) {
   static_assert(std::is_integral_v<T>, "the hardware compares integers");
-  using Op =
-      std::conditional_t<detail::is_signed_integer<T>, detail::BySize<T, ptx::MaxS32, ptx::MaxS64>,
-                         detail::BySize<T, ptx::MaxU32, ptx::MaxU64>>;
-  return detail::update<Op, kOrder, kScope>(p, value);
+  return detail::update<detail::Max<T>, kOrder, kScope>(p, value);
 }
 
 // Compares bits: a float that differs only in the sign of zero is another value.
@@ -145,13 +145,7 @@ CHIME_DEVICE T atomic_cas(T* p, std::type_identity_t<T> expected, std::type_iden
 
 template <Order kOrder = Order::kRelaxed, Scope kScope = Scope::kSystem, class T>
 CHIME_DEVICE void red_add(T* p, std::type_identity_t<T> value) {
-  if constexpr (std::is_floating_point_v<T>) {
-    static_assert(kOrder == Order::kRelaxed || kOrder == Order::kRelease,
-                  "a reduction reads nothing that could be acquired");
-    ptx::red_add<kOrder, kScope>(p, value);
-  } else {
-    detail::reduce<detail::BySize<T, ptx::AddU32, ptx::AddU64>, kOrder, kScope>(p, value);
-  }
+  detail::reduce<detail::Add<T>, kOrder, kScope>(p, value);
 }
 template <Order kOrder = Order::kRelaxed, Scope kScope = Scope::kSystem, class T>
 CHIME_DEVICE void red_and(T* p, std::type_identity_t<T> value) {
@@ -166,14 +160,10 @@ CHIME_DEVICE void red_xor(T* p, std::type_identity_t<T> value) {
   detail::reduce<detail::BySize<T, ptx::Xor32, ptx::Xor64>, kOrder, kScope>(p, value);
 }
 
+// Exactly as strong as asked for where the GPU has such a fence (sm_90), else acq_rel.
 template <Order kOrder = Order::kSeqCst, Scope kScope = Scope::kSystem>
 CHIME_DEVICE void fence() {
-  static_assert(kOrder != Order::kRelaxed, "a relaxed fence orders nothing");
-  if constexpr (kOrder == Order::kSeqCst) {
-    ptx::fence_sc<kScope>();
-  } else {
-    ptx::fence_acq_rel<kScope>();  // PTX has no weaker fence before sm_90
-  }
+  ptx::fence<kOrder, kScope>();
 }
 
 // A relaxed store of 8 bytes to a device's register, as one access.

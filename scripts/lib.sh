@@ -32,6 +32,22 @@ find_nvcc() {
   command -v nvcc || { [ -x /usr/local/cuda/bin/nvcc ] && echo /usr/local/cuda/bin/nvcc; }
 }
 
+# Where scripts/setup ci puts CUDA's disassembler, for toolkits that come without it.
+fetched_disassembler=$builds/disassembler
+
+# find_disassembler <nvcc>: prints the folder of cuobjdump and nvdisasm, which it calls; fails when this machine has none.
+find_disassembler() {
+  local cuobjdump
+  for cuobjdump in "$(dirname "$1")/cuobjdump" "$(command -v cuobjdump)" "$fetched_disassembler"/nvidia/*/bin/cuobjdump; do
+    [ -x "$cuobjdump" ] && dirname "$cuobjdump" && return
+  done
+  return 1
+}
+
+# disassemble <folder of cuobjdump> <cubin>: prints its machine code, with the errors. cuobjdump, because nvdisasm alone
+# stumbles over the symbol sizes that ptxas 13.0 writes.
+disassemble() { PATH=$1:$PATH cuobjdump -sass "$2" 2>&1; }
+
 # progress <text>: how far something is that takes long. On a terminal one line that moves; else a line of its own, none
 # in the first five seconds, so that what is quick is silent, and then at most one in ten. A function that shows progress
 # begins with start_progress and ends with end_progress.

@@ -10,7 +10,8 @@ extern "C" CHIME_KERNEL void loads(const std::uint8_t* a, const std::uint16_t* b
   out[2] = ld<Order::kAcquire, Scope::kSystem>(c);
   out[3] = static_cast<double>(ld<Order::kAcquire, Scope::kDevice>(d));
 }
-// PTX loads: 1 ld.relaxed.sys.u8, 1 ld.relaxed.cta.u16, 1 ld.acquire.sys.u32, 1 ld.acquire.gpu.u64
+// PTX loads: 1 ld.relaxed.sys.global.u8, 1 ld.relaxed.cta.global.u16, 1 ld.acquire.sys.global.u32
+// PTX loads: 1 ld.acquire.gpu.global.u64
 // PTX loads: 0 fence, 0 membar, 0 ld.volatile
 
 extern "C" CHIME_KERNEL void stores(std::uint8_t* a, half* b, float* c, double** d) {
@@ -19,16 +20,18 @@ extern "C" CHIME_KERNEL void stores(std::uint8_t* a, half* b, float* c, double**
   st<Order::kRelease, Scope::kBlock>(c, 1.5f);
   st<Order::kRelease, Scope::kSystem>(d, nullptr);
 }
-// PTX stores: 1 st.relaxed.sys.u8, 1 st.relaxed.gpu.u16, 1 st.release.cta.u32, 1 st.release.sys.u64
+// PTX stores: 1 st.relaxed.sys.global.u8, 1 st.relaxed.gpu.global.u16, 1 st.release.cta.global.u32
+// PTX stores: 1 st.release.sys.global.u64
 // PTX stores: 0 fence, 0 membar
 
 extern "C" CHIME_KERNEL void sequentially_consistent(std::uint64_t* p) {
   st<Order::kSeqCst, Scope::kSystem>(p, ld<Order::kSeqCst, Scope::kSystem>(p + 1));
 }
-// PTX sequentially_consistent: 2 fence.sc.sys, 1 ld.acquire.sys.u64, 1 st.release.sys.u64
+// PTX sequentially_consistent: 2 fence.sc.sys, 1 ld.acquire.sys.global.u64
+// PTX sequentially_consistent: 1 st.release.sys.global.u64
 
 extern "C" CHIME_KERNEL void wide(Vec16* dst, const Vec16* src) { st16(dst, ld16(src)); }
-// PTX wide: 1 ld.relaxed.sys.v2.u64, 1 st.relaxed.sys.v2.u64
+// PTX wide: 1 ld.relaxed.sys.global.v2.u64, 1 st.relaxed.sys.global.v2.u64
 
 extern "C" CHIME_KERNEL void volatile_access(double* p) { st_volatile(p, ld_volatile(p + 1)); }
 // PTX volatile_access: 1 ld.volatile, 1 st.volatile
@@ -39,7 +42,9 @@ extern "C" CHIME_KERNEL void fences() {
   fence<Order::kAcqRel, Scope::kSystem>();
   fence<Order::kSeqCst, Scope::kBlock>();
 }
-// PTX fences: 1 fence.acq_rel.gpu, 2 fence.acq_rel.sys, 1 fence.sc.cta, 0 membar
+// PTX fences: 1 fence.sc.cta, 0 membar
+// PTX[80] fences: 1 fence.acq_rel.gpu, 2 fence.acq_rel.sys, 0 fence.release, 0 fence.acquire
+// PTX[90] fences: 1 fence.acquire.gpu, 1 fence.release.sys, 1 fence.acq_rel.sys
 
 extern "C" CHIME_KERNEL void updates(std::int32_t* a, std::uint64_t* b, std::int64_t* c, float* d,
                                      double* e) {
@@ -53,9 +58,12 @@ extern "C" CHIME_KERNEL void updates(std::int32_t* a, std::uint64_t* b, std::int
   b[2] = atomic_or<Order::kRelaxed, Scope::kSystem>(b, 4);
   a[2] = atomic_xor<Order::kRelaxed, Scope::kSystem>(a, 4);
 }
-// PTX updates: 1 atom.relaxed.sys.add.u32, 1 atom.release.gpu.max.u64, 1 atom.acquire.cta.min.s64
-// PTX updates: 1 atom.acq_rel.sys.add.f32, 1 atom.relaxed.sys.add.f64, 1 atom.relaxed.sys.exch.b32
-// PTX updates: 1 atom.acq_rel.sys.cas.b64, 1 atom.relaxed.sys.or.b64, 1 atom.relaxed.sys.xor.b32
+// PTX updates: 1 atom.relaxed.sys.global.add.u32, 1 atom.release.gpu.global.max.u64
+// PTX updates: 1 atom.acquire.cta.global.min.s64
+// PTX updates: 1 atom.acq_rel.sys.global.add.f32, 1 atom.relaxed.sys.global.add.f64
+// PTX updates: 1 atom.relaxed.sys.global.exch.b32
+// PTX updates: 1 atom.acq_rel.sys.global.cas.b64, 1 atom.relaxed.sys.global.or.b64
+// PTX updates: 1 atom.relaxed.sys.global.xor.b32
 // PTX updates: 0 fence, 0 red
 
 extern "C" CHIME_KERNEL void reductions(std::uint32_t* a, std::int64_t* b, double* c) {
@@ -64,8 +72,9 @@ extern "C" CHIME_KERNEL void reductions(std::uint32_t* a, std::int64_t* b, doubl
   red_add<Order::kRelaxed, Scope::kDevice>(c, 1.0);
   red_and<Order::kRelaxed, Scope::kSystem>(a, 1);
 }
-// PTX reductions: 1 red.relaxed.sys.add.u32, 1 red.release.sys.add.u64, 1 red.relaxed.gpu.add.f64
-// PTX reductions: 1 red.relaxed.sys.and.b32, 0 atom
+// PTX reductions: 1 red.relaxed.sys.global.add.u32, 1 red.release.sys.global.add.u64
+// PTX reductions: 1 red.relaxed.gpu.global.add.f64
+// PTX reductions: 1 red.relaxed.sys.global.and.b32, 0 atom
 
 extern "C" CHIME_KERNEL void ended_early(int* p) {
   if (*p == 0) end_thread();

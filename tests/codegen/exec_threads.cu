@@ -15,7 +15,8 @@ extern "C" CHIME_KERNEL void block_barriers(int* p) {
 // The driver's own word, released and acquired by one thread of each block; rarely a look at the
 // error record.
 extern "C" CHIME_KERNEL void grid_barrier() { sync_grid(); }
-// PTX grid_barrier: 1 atom.release.gpu.add.u32, 1+ ld.acquire.gpu.u32, 1 ld.relaxed.sys.u32
+// PTX grid_barrier: 1 atom.release.gpu.global.add.u32, 1+ ld.acquire.gpu.global.u32
+// PTX grid_barrier: 1 ld.relaxed.sys.global.u32
 // PTX grid_barrier: 1 bar.sync, 1 bar.red.or, 0 membar, 0 fence
 
 struct Three {

@@ -2,8 +2,11 @@
 // system scope, and waits look at the abort word (the 32-bit acquire).
 #include "host/library_kernels.cu"
 
-// PTX chime_library_signal: 1 fence.acq_rel.sys, 1 st.release.sys.u64, 1 red.release.sys.add.u64
-// PTX chime_library_signal_wait: 1+ ld.acquire.sys.u64, 1 ld.acquire.sys.u32, 0 fence, 0 membar
-// PTX chime_library_sync: 1+ fence.acq_rel.sys, 1+ st.release.sys.u64, 1+ ld.acquire.sys.u64
-// PTX chime_library_amo: 1+ atom.relaxed.sys.cas.b32, 1+ atom.relaxed.sys.cas.b64
+// PTX chime_library_signal: 1 fence.acq_rel.sys, 1 st.release.sys.global.u64
+// PTX chime_library_signal: 1 red.release.sys.global.add.u64
+// PTX chime_library_signal_wait: 1+ ld.acquire.sys.global.u64, 1 ld.acquire.sys.global.u32, 0 fence
+// PTX chime_library_signal_wait: 0 membar
+// PTX chime_library_sync: 1+ fence.acq_rel.sys, 1+ st.release.sys.global.u64
+// PTX chime_library_sync: 1+ ld.acquire.sys.global.u64
+// PTX chime_library_amo: 1+ atom.relaxed.sys.global.cas.b32, 1+ atom.relaxed.sys.global.cas.b64
 // PTX chime_library_amo: 1 fence.acq_rel.sys

@@ -8,14 +8,17 @@ extern "C" CHIME_KERNEL void put_thread(const CHIME_GRID_CONSTANT Context ctx, i
                                         const int* src, size_t n, int pe) {
   put(ctx, Thread{}, dst, src, n, pe);
 }
-// PTX put_thread: 1+ st.relaxed.sys.u32, 1+ st.relaxed.sys.v2.u64, 0 st.relaxed.sys.u16
-// PTX put_thread: 0 st.relaxed.sys.u8, 0 fence, 0 membar, 0 red, 0 st.release.sys.u64, 0 bar
+// PTX put_thread: 1+ st.relaxed.sys.global.u32, 1+ st.relaxed.sys.global.v2.u64
+// PTX put_thread: 0 st.relaxed.sys.global.u16
+// PTX put_thread: 0 st.relaxed.sys.global.u8, 0 fence, 0 membar, 0 red, 0 st.release.sys.global.u64
+// PTX put_thread: 0 bar
 
 extern "C" CHIME_KERNEL void put_block_nbi(const CHIME_GRID_CONSTANT Context ctx, double* dst,
                                            const double* src, size_t n, int pe) {
   put_nbi(ctx, Block{}, dst, src, n, pe);
 }
-// PTX put_block_nbi: 1+ st.relaxed.sys.u64, 1+ st.relaxed.sys.v2.u64, 0 st.relaxed.sys.u32
+// PTX put_block_nbi: 1+ st.relaxed.sys.global.u64, 1+ st.relaxed.sys.global.v2.u64
+// PTX put_block_nbi: 0 st.relaxed.sys.global.u32
 // PTX put_block_nbi: 0 fence, 0 membar, 0 bar
 
 // Blocking for a group: its members may reuse the source, so they meet once.
@@ -35,16 +38,17 @@ extern "C" CHIME_KERNEL void p_float(const CHIME_GRID_CONSTANT Context ctx, floa
                                      int pe) {
   p(ctx, dst, value, pe);
 }
-// PTX p_float: 1 st.relaxed.sys.u32, 0 fence, 0 membar, 0 bar
+// PTX p_float: 1 st.relaxed.sys.global.u32, 0 fence, 0 membar, 0 bar
 
 extern "C" CHIME_KERNEL void g_double(const CHIME_GRID_CONSTANT Context ctx, const double* src,
                                       double* out, int pe) {
   *out = g(ctx, src, pe);
 }
-// PTX g_double: 1 ld.relaxed.sys.u64, 0 fence, 0 membar
+// PTX g_double: 1 ld.relaxed.sys.global.u64, 0 fence, 0 membar
 
 extern "C" CHIME_KERNEL void get_block(const CHIME_GRID_CONSTANT Context ctx, double* dst,
                                        const double* src, size_t n, int pe) {
   get(ctx, Block{}, dst, src, n, pe);
 }
-// PTX get_block: 1+ ld.relaxed.sys.v2.u64, 1+ ld.relaxed.sys.u64, 1 bar.sync, 0 fence, 0 membar
+// PTX get_block: 1+ ld.relaxed.sys.global.v2.u64, 1+ ld.relaxed.sys.global.u64, 1 bar.sync, 0 fence
+// PTX get_block: 0 membar

@@ -15,21 +15,21 @@ extern "C" CHIME_KERNEL void put_fence_put(const CHIME_GRID_CONSTANT Context ctx
   fence(ctx);
   p(ctx, dst + 1, 2, pe);
 }
-// PTX put_fence_put: 2 st.relaxed.sys.u32, 1 fence.acq_rel.sys, 0 membar
+// PTX put_fence_put: 2 st.relaxed.sys.global.u32, 1 fence.acq_rel.sys, 0 membar
 
 extern "C" CHIME_KERNEL void wait_int(const CHIME_GRID_CONSTANT Context ctx, int* flag) {
   wait_until(ctx, flag, Cmp::kGe, 3);
 }
-// PTX wait_int: 1+ ld.acquire.sys.u32, 0 ld.volatile, 0 fence, 0 membar
+// PTX wait_int: 1+ ld.acquire.sys.global.u32, 0 ld.volatile, 0 fence, 0 membar
 
 extern "C" CHIME_KERNEL void barrier_block(const CHIME_GRID_CONSTANT Context ctx) {
   barrier_all(ctx, Block{});
 }
-// PTX barrier_block: 1+ st.release.sys.u64, 1+ ld.acquire.sys.u64, 0 membar
+// PTX barrier_block: 1+ st.release.sys.global.u64, 1+ ld.acquire.sys.global.u64, 0 membar
 
 // A vote orders no memory: a barrier of the warp stands before all, and one behind the vote, so
 // that lanes that did not wait have what the one that waited has acquired.
 extern "C" CHIME_KERNEL void barrier_warp(const CHIME_GRID_CONSTANT Context ctx) {
   barrier_all(ctx, Warp{});
 }
-// PTX barrier_warp: 1 vote.sync.any.pred, 2 bar.warp.sync, 1+ ld.acquire.sys.u64, 0 membar
+// PTX barrier_warp: 1 vote.sync.any.pred, 2 bar.warp.sync, 1+ ld.acquire.sys.global.u64, 0 membar

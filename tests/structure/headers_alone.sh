@@ -16,9 +16,9 @@ check() {  # <language> <standard> <header>
   status=1
 }
 
-# *_cuda*.cuh and ptx.cuh are for nvcc; the preset cuda compiles them.
+# *_cuda*.cuh and ptx*.cuh are for nvcc; the preset cuda compiles them.
 for header in $(cd include && find chime -name '*.h' -o -name '*.cuh' | sort) \
-              $(find device -name '*.cuh' -o -name '*.hpp' | grep -vE '/([a-z]+_cuda[a-z_]*|ptx)\.cuh$' | sed 's|^|chime/|' | sort); do
+              $(find device -name '*.cuh' -o -name '*.hpp' | grep -vE '/([a-z]+_cuda[a-z_]*|ptx(_memory)?)\.cuh$' | sed 's|^|chime/|' | sort); do
   check c++ c++20 "$header"
 done
 for header in $(cd include && find chime -maxdepth 1 -name '*.h' | sort); do

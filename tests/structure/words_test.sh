@@ -35,6 +35,7 @@ expect clean device/rma.cuh '// no __syncthreads here: threadIdx'
 expect clean device/exec_cuda.cuh '__syncthreads(); threadIdx.x;'
 expect clean device/exec.cuh '#ifdef __CUDACC__'
 expect clean device/ptx.cuh 'asm volatile("");'
+expect clean device/ptx_memory.cuh 'asm volatile("");'
 expect clean device/simt/names.hpp 'struct threadIdx;'
 expect clean tests/a.cpp 'std::vector<std::vector<std::vector<int>>> v;'
 exit $failed

@@ -1,0 +1,33 @@
+"""The table as text, a line a row, and as JSON."""
+import json
+
+COLUMNS = ["operation", "mode", "library", "regs", "stack", "instr", "atomics", "fences", "stores", "MMIO", "loads", "const",
+           "chain", "trips", "loads by memory kind"]
+NONE = "-"  # counted, and there are none
+
+
+def kinds(counter):
+    return ", ".join(f"{number} {kind}" for kind, number in sorted(counter.items())) or NONE
+
+
+def cells(row):
+    """A row's words, in the order of COLUMNS."""
+    counts = row["counts"]
+    return [row["operation"], row["mode"], row["library"], str(row["registers"]), str(row["stack_bytes"]),
+            str(counts["instructions"]), kinds(counts["atomics"]), kinds(counts["fences"]), kinds(counts["stores"]),
+            str(counts["mmio"]), kinds(counts["loads"]), str(counts["constants"]), str(counts["chain"]),
+            str(counts["round_trips"]), row["loads_by_memory"]]
+
+
+def text(title, notes, rows):
+    lines = [COLUMNS] + [cells(row) for row in rows]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(COLUMNS))]
+    body = ["  ".join(word.ljust(width) for word, width in zip(line, widths)).rstrip() for line in lines]
+    return "\n".join([f"# {title}"] + [f"# {note}" for note in notes] + ["# " + body[0]] +
+                     ["  " + line for line in body[1:]]) + "\n"
+
+
+def write_json(path, title, notes, versions, rows):
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"title": title, "notes": notes, "versions": versions, "rows": rows}, file, indent=1)
+        file.write("\n")

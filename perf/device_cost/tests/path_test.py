@@ -1,0 +1,219 @@
+"""The straight path and its counts, on listings written by hand: every rule of README.md has a case, and its opposite."""
+import pathlib
+import re
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import counts  # noqa: E402
+import sass  # noqa: E402
+import straight_path  # noqa: E402
+
+
+def program(listing):
+    """A line an instruction, `name:` a label; addresses are put in front."""
+    lines = []
+    for line in filter(str.strip, listing.splitlines()):
+        lines.append(line.strip() if line.strip().endswith(":") else f"        /*{16 * len(lines):04x}*/  {line.strip()} ;")
+    return sass.parse("\n".join(lines))
+
+
+def path(listing, *landmarks, never=()):
+    named = [(name, re.compile(name)) for name in landmarks]
+    return straight_path.Search(program(listing), named, [re.compile(n) for n in never]).straight_path("kernel")
+
+
+def opcodes(steps):
+    return [step.instruction.opcode for step in steps if step.is_on]
+
+
+BRANCH = """
+kernel:
+  ISETP.NE.AND P0, PT, R2, RZ, PT
+  @P0 BRA `(.L_long)
+  EXIT
+.L_long:
+  STG.E [R4.64], R2
+  MEMBAR.SC.GPU
+  EXIT
+"""
+FULL_QUEUE = """
+kernel:
+  ATOMG.E.ADD.64.STRONG.GPU PT, R4, [R2.64], R6
+  ISETP.GT.AND P0, PT, R4, R8, PT
+  @!P0 BRA `(.L_room)
+.L_wait:
+  LDG.E.STRONG.GPU R9, [R2.64]
+  ISETP.GT.AND P1, PT, R4, R9, PT
+  @P1 BRA `(.L_wait)
+.L_room:
+  STG.E.128 [R2.64+0x40], R8
+  EXIT
+"""
+EITHER = """
+kernel:
+  ISETP.NE.AND P0, PT, R2, RZ, PT
+  @P0 LDG.E.STRONG.GPU R4, [R6.64]
+  @!P0 LDG.E.STRONG.SM R4, [R6.64]
+  @P0 ATOMG.E.ADD.STRONG.GPU PT, R5, [R6.64], R4
+  EXIT
+"""
+CALLED = """
+kernel:
+  CALL.REL.NOINC `(send)
+  ISETP.NE.AND P0, PT, R4, RZ, PT
+  @!P0 BRA `(.L_failed)
+  EXIT
+.L_failed:
+  EXIT
+send:
+  LDG.E R5, [R2.64]
+  ISETP.NE.AND P1, PT, R5, RZ, PT
+  @P1 BRA `(.L_stopped)
+  STG.E.64 [R2.64], R6
+  MOV R4, 0x1
+  RET.REL.NODEC R20 `(kernel)
+.L_stopped:
+  MOV R4, RZ
+  RET.REL.NODEC R20 `(kernel)
+"""
+MEET = """
+kernel:
+  BSSY B0, `(.L_met)
+  @P0 BRA `(.L_other)
+  STG.E [R2.64], R4
+  BSYNC B0
+.L_other:
+  STG.E.64 [R2.64], R4
+  STG.E.64 [R2.64], R4
+  BSYNC B0
+.L_met:
+  EXIT
+"""
+
+
+class StraightPath(unittest.TestCase):
+    def test_is_the_shortest(self):
+        self.assertEqual(opcodes(path(BRANCH)), ["ISETP.NE.AND", "EXIT"])
+
+    def test_passes_its_landmarks(self):
+        self.assertEqual(opcodes(path(BRANCH, "^ST"))[-3:], ["STG.E", "MEMBAR.SC.GPU", "EXIT"])
+
+    def test_passes_them_in_their_order(self):
+        path(BRANCH, "^ST", "^MEMBAR")
+        with self.assertRaisesRegex(straight_path.NoPath, "no way to '\\^ST' behind '\\^MEMBAR'"):
+            path(BRANCH, "^MEMBAR", "^ST")
+
+    def test_says_what_it_did_not_find(self):
+        with self.assertRaisesRegex(straight_path.NoPath, "no way to '\\^RED'"):
+            path(BRANCH, "^RED")
+
+    def test_keeps_off_what_it_must_never_do(self):
+        with self.assertRaises(straight_path.NoPath):
+            path(BRANCH, "^ST", never=["MEMBAR"])
+
+    def test_leaves_out_the_wait(self):
+        steps = path(FULL_QUEUE, "^ATOM", r"^STG.*128")
+        self.assertEqual(opcodes(steps), ["ATOMG.E.ADD.64.STRONG.GPU", "ISETP.GT.AND", "BRA", "STG.E.128", "EXIT"])
+
+    def test_takes_a_loop_once_where_a_landmark_is_in_it(self):
+        steps = path(FULL_QUEUE, "^ATOM", "^LDG", r"^STG.*128")
+        self.assertEqual(sum(step.instruction.name == "LDG" for step in steps), 1)
+        self.assertEqual(counts.repeated(steps), 0)
+
+    def test_knows_a_predicate_until_it_is_written(self):
+        on = path(EITHER, "^ATOM")
+        self.assertEqual(opcodes(on)[1:3], ["LDG.E.STRONG.GPU", "ATOMG.E.ADD.STRONG.GPU"])
+        self.assertEqual(len(on), 5)  # what is off takes its turn
+        with self.assertRaises(straight_path.NoPath):
+            path(EITHER, "^ATOM", never=[r"STRONG\.GPU R4"])
+        other = EITHER.replace("  @P0 ATOMG", "  ISETP.EQ.AND P0, PT, R4, R9, PT\n  @P0 ATOMG")
+        path(other, "^ATOM", never=[r"STRONG\.GPU R4"])
+
+    def test_follows_calls_and_what_they_return(self):
+        steps = path(CALLED, r"^STG\.E\.64")
+        self.assertEqual(opcodes(steps)[0], "CALL.REL.NOINC")
+        self.assertEqual(opcodes(steps)[-2:], ["ISETP.NE.AND", "EXIT"])  # and not the BRA: R4 is 1
+        self.assertFalse(steps[-2].is_on)
+
+    def test_a_failed_call_is_told_by_its_result(self):
+        failed = path(CALLED, "^MOV R4, RZ")
+        self.assertEqual(opcodes(failed)[-3:], ["ISETP.NE.AND", "BRA", "EXIT"])
+
+    def test_goes_to_where_threads_meet(self):
+        self.assertEqual(opcodes(path(MEET, r"^STG\.E \["))[-2:], ["BSYNC", "EXIT"])
+        self.assertEqual(len(path(MEET, r"^STG\.E \[")), 5)
+
+    def test_an_isolated_call_has_a_whole_warp(self):
+        listing = "kernel:\n BRA.DIV UR4, `(.L_parted)\n STG.E [R2.64], R4\n EXIT\n.L_parted:\n EXIT"
+        self.assertEqual(opcodes(path(listing)), ["BRA.DIV", "STG.E", "EXIT"])
+
+    def test_does_not_go_on_behind_a_trap(self):
+        with self.assertRaises(straight_path.NoPath):
+            path("kernel:\n BPT.TRAP 0x1\n EXIT")
+
+    def test_takes_every_way_of_a_jump_table(self):
+        listing = """
+kernel:
+  BRX R4 -0x10 (*"BRANCH_TARGETS .L_one,.L_two"*)
+.L_one:
+  EXIT
+.L_two:
+  STG.E [R2.64], R4
+  EXIT
+"""
+        self.assertEqual(opcodes(path(listing, "^ST")), ["BRX", "STG.E", "EXIT"])
+
+
+COUNTED = """
+kernel:
+  LDC.64 R2, c[0x0][0x210]
+  LDG.E.64 R4, desc[UR4][R2.64]
+  LDG.E.64.CONSTANT R6, desc[UR4][R4.64+0x10]
+  LD.E.64.STRONG.SYS R8, desc[UR4][R6.64]
+  LDL R30, [R1]
+  ATOMG.E.ADD.64.STRONG.GPU PT, R10, desc[UR4][R4.64], R12
+  RED.E.MAX.64.STRONG.SM desc[UR4][R4.64], R12
+  IADD3 R14, P0, R10, c[0x0][0x218], RZ
+  STG.E.128 desc[UR4][R6.64], R16
+  STG.E.128 desc[UR4][R6.64+0x10], R16
+  STG.E.U8 desc[UR4][R6.64], R16
+  STL [R1], R14
+  MEMBAR.SC.SYS
+  ERRBAR
+  MEMBAR.ALL.GPU
+  CCTL.IVALL
+  ISETP.NE.AND P0, PT, R14, RZ, PT
+  @P0 ST.E.64.STRONG.SYS desc[UR4][R20.64], R16
+  @!P0 ST.E.32.STRONG.SYS desc[UR4][R20.64], R16
+  LDG.E.STRONG.GPU R22, desc[UR4][R24.64]
+  EXIT
+"""
+
+
+class Counts(unittest.TestCase):
+    def setUp(self):
+        self.counts = counts.count(path(COUNTED, r"^ST\.E\.64"), doorbell=r"^ST\.E\.64")
+
+    def test_tells_kinds_apart(self):
+        self.assertEqual(self.counts["atomics"], {"gpu": 1, "cta": 1})
+        self.assertEqual(self.counts["fences"], {"sc sys": 1, "gpu": 1, "errbar": 1, "L1 flush": 1})
+        self.assertEqual(self.counts["stores"], {"16 B": 2, "1 B": 1, "stack 4 B": 1})
+        self.assertEqual(self.counts["mmio"], 1)
+        self.assertEqual(self.counts["loads"], {"weak": 1, "nc": 1, "generic sys": 1, "stack weak": 1, "gpu": 1})
+        self.assertEqual(self.counts["constants"], 2)
+        self.assertEqual(self.counts["instructions"], 21)
+
+    def test_a_chain_goes_through_addresses(self):
+        self.assertEqual(self.counts["chain"], 3)  # R4, R6, R8
+
+    def test_a_round_trip_also_waits_at_a_fence_or_branch(self):
+        self.assertEqual(self.counts["round_trips"], 4)  # those three, and behind the fence R22
+        waits = "kernel:\n LDG.E R4, [R2.64]\n ISETP.NE.AND P0, PT, R4, RZ, PT\n @P0 BRA `(.L)\n.L:\n LDG.E R6, [R8.64]\n EXIT"
+        self.assertEqual(counts.waits(path(waits)), (1, 2))
+        together = "kernel:\n LDG.E R4, [R2.64]\n LDG.E R6, [R8.64]\n EXIT"
+        self.assertEqual(counts.waits(path(together)), (1, 1))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -18,6 +18,7 @@ class Row:
     kernel: str
     landmarks: tuple  # (name, compiled pattern), in their order
     never: tuple
+    parameters: dict  # byte offset among the kernel's parameters -> value
 
 
 def load(path):
@@ -33,11 +34,13 @@ def row_of(library, rules, name, operation, mode):
     mode_rules = rules["mode"][mode]
     patterns = {**rules["landmark"], **mode_rules.get("landmark", {}), **operation.get("landmark", {})}
     passes = operation.get("pass_" + mode, operation["pass"])
-    never = rules.get("never", []) + mode_rules.get("never", []) + operation.get("never", [])
+    of_mode = operation.get("never_" + mode, mode_rules.get("never", []))
+    never = rules.get("never", []) + of_mode + operation.get("never", [])
     kernel = mode_rules.get("kernel", "{operation}").format(operation=operation.get("kernel", name))
     return Row(library, operation.get("title", name), mode, kernel,
                tuple(landmark for word in passes for landmark in landmarks_of(word, patterns)),
-               tuple(re.compile(pattern) for pattern in never))
+               tuple(re.compile(pattern) for pattern in never),
+               {int(offset): value for offset, value in operation.get("parameters", {}).items()})
 
 
 def landmarks_of(word, patterns):

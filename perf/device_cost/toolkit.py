@@ -4,6 +4,8 @@ import re
 import shutil
 import subprocess
 
+from cubin import repair_symbol_sizes
+
 NVDISASM_HINT = ("no nvdisasm beside nvcc or in PATH: `pip install nvidia-cuda-nvdisasm` has it (--nvdisasm names one that "
                  "lies elsewhere)")
 USED = re.compile(r"Used (\d+) registers(?:.*?(\d+) bytes cumulative stack size)?")
@@ -71,4 +73,5 @@ def usage_in(log):
 
 
 def disassemble(nvdisasm, cubin):
+    repair_symbol_sizes(cubin)
     return run([nvdisasm, "-c", cubin])

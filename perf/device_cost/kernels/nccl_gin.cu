@@ -8,7 +8,7 @@
 
 namespace {
 
-using Gin = ncclGin_BackendOne<NCCL_NET_DEVICE_GIN_GDAKI>;
+using Gin = ncclGin;
 
 // A place in a window; the peer's rank is the world's.
 struct At {

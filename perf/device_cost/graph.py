@@ -1,0 +1,75 @@
+"""All ways through a kernel and what it calls, whatever is known: place -> places that may come next. A way too many costs the
+search time, a way too few would hide a path."""
+import bisect
+
+from sass import PREDICATE
+
+ENDS = ("EXIT", "RET", "BPT", "KILL")
+JUMPS = ("BRA", "BRX", "JMP")
+
+
+class Graph:
+    def __init__(self, program, kernel):
+        self.program = program
+        self.start = program.place(kernel)
+        self.behind = {}
+        self.calls = {}  # a function's first place -> places behind its calls
+        self.meetings = {}  # convergence register -> places where BSSY lets threads meet
+        self.reach()
+        self.join_returns()
+
+    def targets(self, instruction):
+        return [place for place in map(self.program.place, instruction.targets) if place is not None]
+
+    def reach(self):
+        open_places = [self.start]
+        while open_places:
+            place = open_places.pop()
+            if place in self.behind or place >= len(self.program.instructions):
+                continue
+            self.behind[place] = self.places_behind(place)
+            open_places += self.behind[place]
+            instruction = self.program.instructions[place]
+            if instruction.name == "CALL":  # it returns behind its call, or never
+                open_places.append(place + 1)
+                for target in self.targets(instruction):
+                    self.calls.setdefault(target, []).append(place + 1)
+            if instruction.name == "BSSY":
+                self.meetings.setdefault(instruction.operands[0], []).extend(self.targets(instruction))
+                open_places += self.targets(instruction)
+
+    def places_behind(self, place):
+        instruction = self.program.instructions[place]
+        if instruction.name == "CALL":
+            return self.targets(instruction) + ([place + 1] if is_conditional(instruction) else [])
+        if instruction.name in ENDS:
+            return [place + 1] if is_conditional(instruction) else []
+        if instruction.name in JUMPS:
+            return self.targets(instruction) + ([place + 1] if is_conditional(instruction) else [])
+        return [place + 1]
+
+    def join_returns(self):
+        """A return leads behind the calls of its function: the last one that begins before it."""
+        functions = sorted(self.calls)
+        for place in self.behind:
+            instruction = self.program.instructions[place]
+            if instruction.name == "RET":
+                function = bisect.bisect_right(functions, place) - 1
+                self.behind[place] = self.behind[place] + (self.calls[functions[function]] if function >= 0 else [])
+            elif instruction.name == "BSYNC":
+                meetings = self.meetings.get(instruction.operands[0], [])
+                if place + 1 not in meetings:
+                    self.behind[place] = self.behind[place] + meetings
+
+    def before(self):
+        """The other way round: place -> places that it may come from."""
+        found = {}
+        for place, nexts in self.behind.items():
+            for following in nexts:
+                found.setdefault(following, []).append(place)
+        return found
+
+
+def is_conditional(instruction):
+    condition = any(PREDICATE.match(operand) for operand in instruction.operands)
+    return instruction.guard != "PT" or condition or bool(instruction.qualifiers & {"DIV", "CONV", "ANY"})

@@ -37,7 +37,9 @@ def chosen(here, rivals, folder):
     found = [chime(here, folder)]
     if rivals:
         include = rivals / "nvidia"
-        found.append(Library("nccl_gin", here, (f"-I{include / 'nccl' / 'include'}",)))
+        # Only the GPU-direct backend for mlx5, as a program may ask for; else each call would choose among four.
+        others_off = tuple(f"-DNCCL_GIN_{backend}_ENABLE=0" for backend in ("PROXY", "GPI", "EFA_GDA"))
+        found.append(Library("nccl_gin", here, (f"-I{include / 'nccl' / 'include'}", *others_off)))
         # All of the device library is in its headers, too; so the same compiler makes it, as that of the others.
         found.append(Library("nvshmem", here, (f"-I{include / 'nvshmem' / 'include'}", "-rdc=true",
                                                "-DNVSHMEM_ENABLE_ALL_DEVICE_INLINING")))

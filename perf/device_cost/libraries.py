@@ -9,19 +9,30 @@ ORDER = ["p 8 B", "put 64 B", "put 64 B block", "put n", "put n block", "put_sig
          "put_signal ADD", "put_signal ADD block", "fetch_add 8 B", "quiet"]
 
 
-def order_of(operation):
-    return ORDER.index(operation) if operation in ORDER else len(ORDER)
+MODES = ["exclusive", "block", "gpu"]
+
+
+def order_of(row):
+    """Where a row stands in the table: what is to be compared lies together."""
+    return ORDER.index(row["operation"]), MODES.index(row["mode"])  # and the libraries as they were compiled
 
 
 @dataclass(frozen=True)
 class Library:
     stem: str  # kernels/<stem>.cu, rules/<stem>.toml
+    name: str
     here: pathlib.Path
     options: tuple
+    device_library: str = ""  # linked with the kernels, if there is one
 
     def compile(self, nvcc, arch, cubin):
         """{kernel: (registers, stack bytes)}. No launch bounds, no limit of registers: as a user's first kernel."""
-        return toolkit.compile_cubin(nvcc, self.here / "kernels" / f"{self.stem}.cu", arch, self.options, cubin)
+        source = self.here / "kernels" / f"{self.stem}.cu"
+        if not self.device_library:
+            return toolkit.compile_cubin(nvcc, source, arch, self.options, cubin)
+        part = cubin.with_suffix(".part.cubin")
+        toolkit.compile_cubin(nvcc, source, arch, ("-rdc=true", *self.options), part)
+        return toolkit.link_cubin(nvcc, part, self.device_library, arch, cubin)
 
 
 def chime(here, folder):
@@ -30,19 +41,27 @@ def chime(here, folder):
     (folder / "chime").mkdir(exist_ok=True)
     if not (folder / "chime" / "device").exists():
         (folder / "chime" / "device").symlink_to(root / "device")
-    return Library("chime", here, (f"-I{root / 'include'}", f"-I{folder}"))
+    return Library("chime", "Chime", here, (f"-I{root / 'include'}", f"-I{folder}"))
+
+
+def gin(here, wheels):
+    # Only the GPU-direct backend for mlx5, as a program may ask for; else each call would choose among four.
+    others_off = tuple(f"-DNCCL_GIN_{backend}_ENABLE=0" for backend in ("PROXY", "GPI", "EFA_GDA"))
+    return Library("nccl_gin", "NCCL GIN", here, (f"-I{wheels / 'nccl' / 'include'}", *others_off))
+
+
+def nvshmem(here, wheels):
+    """Twice: with the wheel's device library, as its users link it, and from the headers alone by our compiler. The latter takes
+    the state of the library from it, and nothing else."""
+    include, library = f"-I{wheels / 'nvshmem' / 'include'}", str(wheels / "nvshmem" / "lib" / "libnvshmem_device.a")
+    return [Library("nvshmem", "NVSHMEM", here, (include,), library),
+            Library("nvshmem", "NVSHMEM, inlined", here, (include, "-DNVSHMEM_ENABLE_ALL_DEVICE_INLINING"), library)]
 
 
 def chosen(here, rivals, folder):
     found = [chime(here, folder)]
     if rivals:
-        include = rivals / "nvidia"
-        # Only the GPU-direct backend for mlx5, as a program may ask for; else each call would choose among four.
-        others_off = tuple(f"-DNCCL_GIN_{backend}_ENABLE=0" for backend in ("PROXY", "GPI", "EFA_GDA"))
-        found.append(Library("nccl_gin", here, (f"-I{include / 'nccl' / 'include'}", *others_off)))
-        # All of the device library is in its headers, too; so the same compiler makes it, as that of the others.
-        found.append(Library("nvshmem", here, (f"-I{include / 'nvshmem' / 'include'}", "-rdc=true",
-                                               "-DNVSHMEM_ENABLE_ALL_DEVICE_INLINING")))
+        found += [gin(here, rivals / "nvidia"), *nvshmem(here, rivals / "nvidia")]
     return found
 
 

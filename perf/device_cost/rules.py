@@ -12,7 +12,6 @@ class BadRules(Exception):
 @dataclass(frozen=True)
 class Row:
     """One operation in one mode: a row of the table."""
-    library: str
     operation: str
     mode: str
     kernel: str
@@ -24,20 +23,18 @@ class Row:
 def load(path):
     with open(path, "rb") as file:
         rules = tomllib.load(file)
-    library = rules["library"]
-    rows = [row_of(library, rules, name, operation, mode) for name, operation in rules["operation"].items()
+    return [row_of(rules, name, operation, mode) for name, operation in rules["operation"].items()
             for mode in operation.get("modes", rules["modes"])]
-    return library, rows
 
 
-def row_of(library, rules, name, operation, mode):
+def row_of(rules, name, operation, mode):
     mode_rules = rules["mode"][mode]
     patterns = {**rules["landmark"], **mode_rules.get("landmark", {}), **operation.get("landmark", {})}
     passes = operation.get("pass_" + mode, operation["pass"])
     of_mode = operation.get("never_" + mode, mode_rules.get("never", []))
     never = rules.get("never", []) + of_mode + operation.get("never", [])
     kernel = mode_rules.get("kernel", "{operation}").format(operation=operation.get("kernel", name))
-    return Row(library, operation.get("title", name), mode, kernel,
+    return Row(operation.get("title", name), mode, kernel,
                tuple(landmark for word in passes for landmark in landmarks_of(word, patterns)),
                tuple(re.compile(pattern) for pattern in never),
                {int(offset): value for offset, value in operation.get("parameters", {}).items()})

@@ -9,6 +9,7 @@ from cubin import repair_symbol_sizes
 NVDISASM_HINT = ("no nvdisasm beside nvcc or in PATH: `pip install nvidia-cuda-nvdisasm` has it (--nvdisasm names one that "
                  "lies elsewhere)")
 USED = re.compile(r"Used (\d+) registers(?:.*?(\d+) bytes cumulative stack size)?")
+LINKED = re.compile(r"used (\d+) registers.*?(\d+) stack")
 
 
 class Missing(Exception):
@@ -58,6 +59,26 @@ def compile_cubin(nvcc, source, arch, options, output):
     """Compiles for one architecture; {kernel: (registers, stack bytes)}."""
     log = run([nvcc, "-std=c++20", f"-arch=sm_{arch}", "-cubin", "-Xptxas", "-v", *options, source, "-o", output])
     return usage_in(log)
+
+
+def link_cubin(nvcc, part, library, arch, output):
+    """With all that it calls, so that the usage is that of the whole call tree."""
+    nvlink = os.path.join(os.path.dirname(os.path.realpath(nvcc)), "nvlink")
+    folder, name = os.path.split(library)
+    name = name.removeprefix("lib").removesuffix(".a")
+    return linked_usage_in(run([nvlink, "-v", f"-arch=sm_{arch}", part, f"-L{folder}", f"-l{name}", "-o", output]))
+
+
+def linked_usage_in(log):
+    """nvlink -v: "Function properties for '<name>':", and in the next line what it uses."""
+    usage, kernel = {}, None
+    for line in log.splitlines():
+        if entry := re.search(r"Function properties for '([^']+)'", line):
+            kernel = entry[1]
+        elif kernel and (used := LINKED.search(line)):
+            usage[kernel] = (int(used[1]), int(used[2]))
+            kernel = None
+    return usage
 
 
 def usage_in(log):

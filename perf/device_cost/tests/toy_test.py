@@ -17,10 +17,10 @@ import toolkit  # noqa: E402
 
 
 def path_of(arch, folder):
-    library = libraries.Library("toy", HERE, libraries.chime(HERE, folder).options)
+    library = libraries.Library("toy", "toy", HERE, libraries.chime(HERE, folder).options)
     cubin = folder / f"toy.sm_{arch}.cubin"
     usage = library.compile(NVCC, arch, cubin)
-    _, (row,) = rules.load(HERE / "rules" / "toy.toml")
+    (row,) = rules.load(HERE / "rules" / "toy.toml")
     program = sass.parse(toolkit.disassemble(NVDISASM, cubin))
     return usage, program, straight_path.Search(program, row.landmarks, row.never).straight_path(row.kernel)
 

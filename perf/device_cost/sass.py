@@ -92,15 +92,15 @@ def results(instruction):
         operands = operands[:2]
     if instruction.name.startswith("VOTE"):
         operands = operands[:-1]  # the last is what is voted on
-    predicates, registers = [], []
+    predicates, registers = [], None
     for operand in operands:
         if found := PREDICATE.match(operand):
             predicates.append(found[2])
-        elif not registers and re.match(r"^U?R(\d+|Z)(\.64)?$", operand):
+        elif registers is None and re.match(r"^U?R(\d+|Z)(\.64)?$", operand):
             registers = words_of(operand.removesuffix(".64"), result_words(instruction))
         else:
             break
-    return predicates, registers
+    return predicates, registers or []
 
 
 def result_words(instruction):

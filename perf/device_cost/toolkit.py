@@ -3,11 +3,12 @@ import os
 import re
 import shutil
 import subprocess
+import sysconfig
 
 from cubin import repair_symbol_sizes
 
-NVDISASM_HINT = ("no nvdisasm beside nvcc or in PATH: `pip install nvidia-cuda-nvdisasm` has it (--nvdisasm names one that "
-                 "lies elsewhere)")
+NVDISASM_HINT = ("no nvdisasm beside nvcc, in PATH or among Python's packages: `pip install nvidia-cuda-nvdisasm` gives one "
+                 "(--nvdisasm names one that lies elsewhere)")
 USED = re.compile(r"Used (\d+) registers(?:.*?(\d+) bytes cumulative stack size)?")
 LINKED = re.compile(r"used (\d+) registers.*?(\d+) stack")
 
@@ -40,7 +41,8 @@ def find_nvdisasm(named, nvcc):
     if named and os.path.isdir(named):
         places = [os.path.join(folder, "nvdisasm") for folder, _, files in os.walk(named) if "nvdisasm" in files]
     else:
-        places = [named] if named else [os.path.join(os.path.dirname(os.path.realpath(nvcc)), "nvdisasm"), "nvdisasm"]
+        places = [named] if named else [os.path.join(os.path.dirname(os.path.realpath(nvcc)), "nvdisasm"), "nvdisasm",
+                                        os.path.join(sysconfig.get_path("purelib"), "nvidia", "cu13", "bin", "nvdisasm")]
     for place in places:
         if os.path.isfile(place) and not os.access(place, os.X_OK):
             continue

@@ -1,6 +1,6 @@
 // A kernel of which everybody can say what its straight path does: a put as small as one can be.
 // Its counts are in tests/toy_test.py, its rules in rules/toy.toml.
-#include "chime/device/exec.cuh"
+#include "chime/chime.h"
 
 using namespace chime;
 using exec::Order;

@@ -1,5 +1,6 @@
 """The straight path, on listings written by hand: every rule of README.md has a case, and its opposite."""
 import unittest
+from unittest import mock
 
 from listings import opcodes, path  # it comes first: the modules below are a folder up
 import counts
@@ -71,6 +72,23 @@ kernel:
 """
 
 
+# The way on the left promises to be short, and what is known makes it long.
+PROMISING = """
+kernel:
+  MOV R4, 0x1
+  @P0 BRA `(.L_honest)
+  ISETP.NE.AND P1, PT, R4, RZ, PT
+  @!P1 EXIT
+""" + 12 * "  NOP\n" + """
+  EXIT
+.L_honest:
+""" + 6 * "  NOP\n" + """
+  EXIT
+"""
+PATHS = [(BRANCH, "^ST"), (FULL_QUEUE, "^ATOM", "^LDG", r"^STG.*128"), (EITHER, "^ATOM"), (CALLED, "^MOV R4, RZ"),
+         (MEET, r"^STG\.E \["), (PROMISING,)]
+
+
 class StraightPath(unittest.TestCase):
     def test_is_the_shortest(self):
         self.assertEqual(opcodes(path(BRANCH)), ["ISETP.NE.AND", "EXIT"])
@@ -108,6 +126,19 @@ class StraightPath(unittest.TestCase):
             path(EITHER, "^ATOM", never=[r"STRONG\.GPU R4"])
         other = EITHER.replace("  @P0 ATOMG", "  ISETP.EQ.AND P0, PT, R4, R9, PT\n  @P0 ATOMG")
         path(other, "^ATOM", never=[r"STRONG\.GPU R4"])
+
+    def test_of_equally_long_ways_takes_the_one_with_fewer_accesses(self):
+        listing = "kernel:\n @P0 BRA `(.L_idle)\n LDG.E R4, [R2.64]\n EXIT\n.L_idle:\n NOP\n EXIT"
+        self.assertEqual(opcodes(path(listing)), ["BRA", "NOP", "EXIT"])
+        self.assertEqual(opcodes(path("kernel:\n @P0 LDG.E R4, [R2.64]\n EXIT")), ["EXIT"])
+
+    def test_passes_by_what_is_off(self):
+        self.assertEqual(opcodes(path("kernel:\n @P0 EXIT\n STG.E [R2.64], R4\n EXIT", "^ST")), ["STG.E", "EXIT"])
+
+    def test_is_as_short_without_an_estimate(self):
+        with mock.patch.object(straight_path.Estimate, "at", lambda *_: 0):
+            lengths = [len(path(listing, *marks)) for listing, *marks in PATHS]
+        self.assertEqual([len(path(listing, *marks)) for listing, *marks in PATHS], lengths)
 
     def test_follows_calls_and_what_they_return(self):
         steps = path(CALLED, r"^STG\.E\.64")

@@ -70,7 +70,14 @@ kernel:
 .L_met:
   EXIT
 """
-
+OFF = """
+kernel:
+  @P2 NOP
+  @P1 BRA `(.L)
+.L:
+  @P0 MEMBAR.SC.GPU
+  EXIT
+"""
 
 # The way on the left promises to be short, and what is known makes it long.
 PROMISING = """
@@ -78,11 +85,15 @@ kernel:
   MOV R4, 0x1
   @P0 BRA `(.L_honest)
   ISETP.NE.AND P1, PT, R4, RZ, PT
-  @!P1 EXIT
-""" + 12 * "  NOP\n" + """
+""" + 6 * "  @!P1 EXIT\n  NOP\n" + """
   EXIT
 .L_honest:
+  @P2 BRA `(.L_end)
 """ + 6 * "  NOP\n" + """
+.L_end:
+  NOP
+  NOP
+  NOP
   EXIT
 """
 PATHS = [(BRANCH, "^ST"), (FULL_QUEUE, "^ATOM", "^LDG", r"^STG.*128"), (EITHER, "^ATOM"), (CALLED, "^MOV R4, RZ"),
@@ -134,6 +145,7 @@ class StraightPath(unittest.TestCase):
 
     def test_passes_by_what_is_off(self):
         self.assertEqual(opcodes(path("kernel:\n @P0 EXIT\n STG.E [R2.64], R4\n EXIT", "^ST")), ["STG.E", "EXIT"])
+        self.assertNotIn("MEMBAR.SC.GPU", opcodes(path(OFF, never=["MEMBAR"])))
 
     def test_is_as_short_without_an_estimate(self):
         with mock.patch.object(straight_path.Estimate, "at", lambda *_: 0):

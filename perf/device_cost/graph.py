@@ -1,7 +1,5 @@
 """All ways through a kernel and what it calls, whatever is known: place -> places that may come next. A way too many costs the
 search time, a way too few would hide a path."""
-import bisect
-
 from sass import PREDICATE
 
 ENDS = ("EXIT", "RET", "BPT", "KILL")
@@ -49,17 +47,29 @@ class Graph:
         return [place + 1]
 
     def join_returns(self):
-        """A return leads behind the calls of its function: the last one that begins before it."""
-        functions = sorted(self.calls)
+        """A return leads behind the calls of every function that comes to it; a function may have others inside of it."""
         for place in self.behind:
             instruction = self.program.instructions[place]
+            meetings = self.meetings.get(instruction.operands[0], []) if instruction.name == "BSYNC" else []
+            if place + 1 not in meetings:
+                self.behind[place] = self.behind[place] + meetings
+        for function, places in self.calls.items():
+            for place in self.returns_of(function):
+                self.behind[place] = self.behind[place] + places
+
+    def returns_of(self, function):
+        seen, open_places = set(), [function]
+        while open_places:
+            place = open_places.pop()
+            if place in seen or place not in self.behind:
+                continue
+            seen.add(place)
+            instruction = self.program.instructions[place]
             if instruction.name == "RET":
-                function = bisect.bisect_right(functions, place) - 1
-                self.behind[place] = self.behind[place] + (self.calls[functions[function]] if function >= 0 else [])
-            elif instruction.name == "BSYNC":
-                meetings = self.meetings.get(instruction.operands[0], [])
-                if place + 1 not in meetings:
-                    self.behind[place] = self.behind[place] + meetings
+                yield place
+                open_places += [place + 1] if is_conditional(instruction) else []
+            else:
+                open_places += [place + 1] if instruction.name == "CALL" else self.behind[place]
 
     def before(self):
         """The other way round: place -> places that it may come from."""

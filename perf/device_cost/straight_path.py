@@ -88,6 +88,9 @@ class Search:
             if Estimate(graph, self.asks_of, number + 1, is_end=lambda instruction: True).at(graph.start, 0) == UNREACHABLE:
                 furthest = number
                 break
+        else:
+            if Estimate(graph, self.asks_of, len(names)).at(graph.start, 0) == UNREACHABLE:
+                furthest = len(names)
         where = f"behind {names[furthest - 1]!r}" if furthest else "from the start"
         return f"no way to {names[furthest]!r} {where}" if furthest < len(names) else f"no way to EXIT {where}"
 

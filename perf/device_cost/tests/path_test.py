@@ -57,6 +57,20 @@ send:
   MOV R4, RZ
   RET.REL.NODEC R20 `(kernel)
 """
+INNER = """
+kernel:
+  CALL.ABS.NOINC `(outer)
+  EXIT
+outer:
+  @!P0 CALL.REL.NOINC `(.L_inner)
+  NOP
+  BRA `(.L_end)
+.L_inner:
+  STG.E [R2.64], R4
+  RET.REL.NODEC R20 `(outer)
+.L_end:
+  RET.ABS.NODEC R22 0x0
+"""
 MEET = """
 kernel:
   BSSY B0, `(.L_met)
@@ -157,6 +171,9 @@ class StraightPath(unittest.TestCase):
         self.assertEqual(opcodes(steps)[0], "CALL.REL.NOINC")
         self.assertEqual(opcodes(steps)[-2:], ["ISETP.NE.AND", "EXIT"])  # and not the BRA: R4 is 1
         self.assertFalse(steps[-2].is_on)
+
+    def test_a_function_may_have_others_inside_of_it(self):
+        self.assertEqual(opcodes(path(INNER, "^STG", "^NOP"))[-3:], ["BRA", "RET.ABS.NODEC", "EXIT"])
 
     def test_a_failed_call_is_told_by_its_result(self):
         failed = path(CALLED, "^MOV R4, RZ")

@@ -3,7 +3,7 @@ search time, a way too few would hide a path."""
 from sass import PREDICATE
 
 ENDS = ("EXIT", "RET", "BPT", "KILL")
-JUMPS = ("BRA", "BRX", "JMP")
+JUMPS = ("BRA", "BRX", "JMP", "CALL")
 
 
 class Graph:
@@ -16,9 +16,6 @@ class Graph:
         self.reach()
         self.join_returns()
 
-    def targets(self, instruction):
-        return [place for place in map(self.program.place, instruction.targets) if place is not None]
-
     def reach(self):
         open_places = [self.start]
         while open_places:
@@ -28,22 +25,20 @@ class Graph:
             self.behind[place] = self.places_behind(place)
             open_places += self.behind[place]
             instruction = self.program.instructions[place]
-            if instruction.name == "CALL":  # it returns behind its call, or never
+            if self.program.is_call(instruction):  # it returns behind its call, or never
                 open_places.append(place + 1)
-                for target in self.targets(instruction):
+                for target in self.program.targets(instruction):
                     self.calls.setdefault(target, []).append(place + 1)
             if instruction.name == "BSSY":
-                self.meetings.setdefault(instruction.operands[0], []).extend(self.targets(instruction))
-                open_places += self.targets(instruction)
+                self.meetings.setdefault(instruction.operands[0], []).extend(self.program.targets(instruction))
+                open_places += self.program.targets(instruction)
 
     def places_behind(self, place):
         instruction = self.program.instructions[place]
-        if instruction.name == "CALL":
-            return self.targets(instruction) + ([place + 1] if is_conditional(instruction) else [])
         if instruction.name in ENDS:
             return [place + 1] if is_conditional(instruction) else []
         if instruction.name in JUMPS:
-            return self.targets(instruction) + ([place + 1] if is_conditional(instruction) else [])
+            return self.program.targets(instruction) + ([place + 1] if is_conditional(instruction) else [])
         return [place + 1]
 
     def join_returns(self):
@@ -69,7 +64,7 @@ class Graph:
                 yield place
                 open_places += [place + 1] if is_conditional(instruction) else []
             else:
-                open_places += [place + 1] if instruction.name == "CALL" else self.behind[place]
+                open_places += [place + 1] if self.program.is_call(instruction) else self.behind[place]
 
     def before(self):
         """The other way round: place -> places that it may come from."""

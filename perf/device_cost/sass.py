@@ -49,8 +49,17 @@ class Program:
     instructions: list = field(default_factory=list)
     places: dict = field(default_factory=dict)  # label or function -> index of the instruction behind it
 
+    functions: set = field(default_factory=set)  # their places
+
     def place(self, label):
         return self.places.get(label)
+
+    def targets(self, instruction):
+        return [place for place in map(self.place, instruction.targets) if place is not None]
+
+    def is_call(self, instruction):
+        """Not so where a CALL leads to a mere label: ptxas jumps by it out of far loops, and nothing returns from there."""
+        return instruction.name == "CALL" and all(place in self.functions for place in self.targets(instruction))
 
 
 def split_operands(text):
@@ -71,6 +80,8 @@ def parse(text):
     for line in text.splitlines():
         if label := LABEL.match(line):
             program.places[label[1]] = len(program.instructions)
+            if not label[1].startswith("."):
+                program.functions.add(len(program.instructions))
         elif found := INSTRUCTION.match(line):
             negated, guard, opcode, rest = found.groups()
             table = TABLE.search(line)

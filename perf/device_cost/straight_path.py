@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import facts
 from estimate import UNREACHABLE, Estimate
-from graph import Graph
+from graph import JUMPS, Graph
 from liveness import Liveness
 from sass import PREDICATE
 
 MEMORY = ("LD", "ST", "ATOM", "RED", "MEMBAR", "CCTL")
 DEAD_ENDS = ("BPT", "KILL")
-MOST_STATES = 1_000_000
+MOST_STATES = 200_000
 
 
 class NoPath(Exception):
@@ -155,21 +155,21 @@ class Search:
     def places_behind(self, instruction, frames, known):
         """(place, frames, facts) behind an instruction that is carried out."""
         following, name = instruction.index + 1, instruction.name
-        targets = [place for place in map(self.program.place, instruction.targets) if place is not None]
+        targets = self.program.targets(instruction)
         if name in DEAD_ENDS:
             return
-        if name in ("BRA", "JMP", "BRX"):
-            yield from self.branches(instruction, targets, frames, known)
-        elif name == "CALL":
+        if self.program.is_call(instruction):
             for place in targets:
                 yield place, frames + (Frame(following),), known
+        elif name in JUMPS:
+            yield from self.branches(instruction, targets, frames, known)
         elif name == "RET":
             if len(frames) > 1:
                 yield frames[-1].returns_to, frames[:-1], known
         elif name == "BSSY":
             yield following, meeting_at(frames, instruction.operands[0], targets[0]), known
         elif name == "BSYNC":
-            yield dict(frames[-1].meetings).get(instruction.operands[0], following), frames, known
+            yield (*met(frames, instruction.operands[0], following), known)
         else:
             yield following, frames, facts.after(known, instruction)
 
@@ -199,6 +199,13 @@ def meeting_at(frames, register, place):
     frame = frames[-1]
     others = {pair for pair in frame.meetings if pair[0] != register}
     return frames[:-1] + (Frame(frame.returns_to, frozenset(others | {(register, place)})),)
+
+
+def met(frames, register, otherwise):
+    """(place, frames) where threads meet; the register is free again."""
+    frame = frames[-1]
+    others = frozenset(pair for pair in frame.meetings if pair[0] != register)
+    return dict(frame.meetings).get(register, otherwise), frames[:-1] + (Frame(frame.returns_to, others),)
 
 
 def touches_memory(instruction):

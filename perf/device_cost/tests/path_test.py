@@ -62,10 +62,10 @@ kernel:
   CALL.ABS.NOINC `(outer)
   EXIT
 outer:
-  @!P0 CALL.REL.NOINC `(.L_inner)
+  @!P0 CALL.REL.NOINC `(inner)
   NOP
   BRA `(.L_end)
-.L_inner:
+inner:
   STG.E [R2.64], R4
   RET.REL.NODEC R20 `(outer)
 .L_end:
@@ -174,6 +174,10 @@ class StraightPath(unittest.TestCase):
 
     def test_a_function_may_have_others_inside_of_it(self):
         self.assertEqual(opcodes(path(INNER, "^STG", "^NOP"))[-3:], ["BRA", "RET.ABS.NODEC", "EXIT"])
+
+    def test_a_call_of_a_mere_label_is_a_jump(self):
+        listing = "kernel:\n CALL.ABS.NOINC `(send)\n EXIT\nsend:\n CALL.REL.NOINC `(.L_far)\n.L_far:\n RET.ABS.NODEC R20 0x0"
+        self.assertEqual(opcodes(path(listing)), ["CALL.ABS.NOINC", "CALL.REL.NOINC", "RET.ABS.NODEC", "EXIT"])
 
     def test_a_failed_call_is_told_by_its_result(self):
         failed = path(CALLED, "^MOV R4, RZ")

@@ -2,7 +2,7 @@
 // the heap or one that is not aligned, in a checked job (CHIME_CHECK=1), and a comparison that does
 // not exist.
 //
-// What puts, gets and atomics refuse is part of finding their target: peer.cuh.
+// What puts, gets and atomics refuse is part of finding their route: route.cuh.
 #ifndef CHIME_DEVICE_CHECK_CUH_
 #define CHIME_DEVICE_CHECK_CUH_
 
@@ -13,7 +13,7 @@
 #include "chime/device/compare.cuh"
 #include "chime/device/exec.cuh"
 #include "chime/device/fail.cuh"
-#include "chime/device/peer.cuh"
+#include "chime/device/symmetric.cuh"
 
 namespace chime::detail {
 

@@ -14,9 +14,9 @@
 #include "chime/device/copy.cuh"
 #include "chime/device/exec.cuh"
 #include "chime/device/group.cuh"
-#include "chime/device/path/p2p.cuh"
-#include "chime/device/peer.cuh"
-#include "chime/device/unmapped.cuh"
+#include "chime/device/op.cuh"
+#include "chime/device/path/ops.cuh"
+#include "chime/device/route.cuh"
 #include "chime/types.h"
 
 namespace chime {
@@ -33,26 +33,26 @@ CHIME_DEVICE std::size_t bytes_of(std::size_t n) {
   return CHIME_BYTES(n, sizeof(T));
 }
 
-// False if it failed and CHIME_ON_ERROR=return: nothing was put.
 template <std::size_t kLeast, class Group>
-CHIME_DEVICE bool put_bytes(const Context& ctx, Group g, void* dst, const void* src,
-                            std::size_t bytes, int pe, Operation operation) {
-  if (bytes == 0) return check_pe(ctx, pe, operation);
-  if (void* mapped = peer_ptr(ctx, static_cast<std::byte*>(dst), pe, bytes, kLeast)) {
-    copy_to_peer<kLeast>(g, mapped, src, bytes);
-    return true;
+CHIME_DEVICE void put_bytes(const Context& ctx, Group g, const Put& put, int pe,
+                            Operation operation) {
+  if (put.bytes == 0) return static_cast<void>(check_pe(ctx, pe, operation));
+  const Target target = {put.dst, put.bytes, kLeast};
+  const Route route = route_to(ctx, Traffic::kData, target, pe);
+  if (!dispatch(ctx, route, [&](const auto& path) { path.template put<kLeast>(g, put); })) {
+    fail_route(ctx, target, pe, operation);
   }
-  return unmapped::put<kLeast>(ctx, g, dst, src, bytes, pe, operation);
 }
 
 template <std::size_t kLeast, class Group>
-CHIME_DEVICE void get_bytes(const Context& ctx, Group g, void* dst, const void* src,
-                            std::size_t bytes, int pe, Operation operation) {
-  if (bytes == 0) return static_cast<void>(check_pe(ctx, pe, operation));
-  if (const void* mapped = peer_ptr(ctx, static_cast<const std::byte*>(src), pe, bytes, kLeast)) {
-    return copy_from_peer<kLeast>(g, dst, mapped, bytes);
+CHIME_DEVICE void get_bytes(const Context& ctx, Group g, const Get& get, int pe,
+                            Operation operation) {
+  if (get.bytes == 0) return static_cast<void>(check_pe(ctx, pe, operation));
+  const Target target = {get.src, get.bytes, kLeast};
+  const Route route = route_to(ctx, Traffic::kData, target, pe);
+  if (!dispatch(ctx, route, [&](const auto& path) { path.template get<kLeast>(g, get); })) {
+    fail_route(ctx, target, pe, operation);
   }
-  unmapped::get(ctx, g, dst, src, bytes, pe, {operation, kLeast});
 }
 
 // Bytes from the first to the end of the last of `count` elements that lie `stride` apart; the
@@ -77,15 +77,15 @@ CHIME_DEVICE std::size_t strided_bytes(const Context& ctx, std::ptrdiff_t stride
 template <class Group, class T>
 CHIME_DEVICE void put_nbi(const Context& ctx, Group g, T* dst, const T* src, std::size_t n,
                           int pe) {
-  detail::put_bytes<detail::kLeastWord<T>>(ctx, g, dst, src, detail::bytes_of<T>(n), pe,
-                                           Operation::kPutNbi);
+  detail::put_bytes<detail::kLeastWord<T>>(
+      ctx, g, {dst, src, detail::bytes_of<T>(n), Until::kPosted}, pe, Operation::kPutNbi);
 }
 
 // put: the source may be reused when the call returns. Complete at `pe` after quiet.
 template <class Group, class T>
 CHIME_DEVICE void put(const Context& ctx, Group g, T* dst, const T* src, std::size_t n, int pe) {
-  detail::put_bytes<detail::kLeastWord<T>>(ctx, g, dst, src, detail::bytes_of<T>(n), pe,
-                                           Operation::kPut);
+  detail::put_bytes<detail::kLeastWord<T>>(
+      ctx, g, {dst, src, detail::bytes_of<T>(n), Until::kLocal}, pe, Operation::kPut);
   g.sync();
 }
 
@@ -93,15 +93,15 @@ CHIME_DEVICE void put(const Context& ctx, Group g, T* dst, const T* src, std::si
 template <class Group, class T>
 CHIME_DEVICE void get_nbi(const Context& ctx, Group g, T* dst, const T* src, std::size_t n,
                           int pe) {
-  detail::get_bytes<detail::kLeastWord<T>>(ctx, g, dst, src, detail::bytes_of<T>(n), pe,
-                                           Operation::kGetNbi);
+  detail::get_bytes<detail::kLeastWord<T>>(
+      ctx, g, {dst, src, detail::bytes_of<T>(n), Until::kPosted}, pe, Operation::kGetNbi);
 }
 
 // get: the destination holds the data, for every member, when the call returns.
 template <class Group, class T>
 CHIME_DEVICE void get(const Context& ctx, Group g, T* dst, const T* src, std::size_t n, int pe) {
-  detail::get_bytes<detail::kLeastWord<T>>(ctx, g, dst, src, detail::bytes_of<T>(n), pe,
-                                           Operation::kGet);
+  detail::get_bytes<detail::kLeastWord<T>>(
+      ctx, g, {dst, src, detail::bytes_of<T>(n), Until::kLocal}, pe, Operation::kGet);
   g.sync();
 }
 
@@ -109,38 +109,46 @@ CHIME_DEVICE void get(const Context& ctx, Group g, T* dst, const T* src, std::si
 template <class Group>
 CHIME_DEVICE void putmem(const Context& ctx, Group g, void* dst, const void* src, std::size_t bytes,
                          int pe) {
-  detail::put_bytes<1>(ctx, g, dst, src, bytes, pe, Operation::kPut);
+  detail::put_bytes<1>(ctx, g, {dst, src, bytes, Until::kLocal}, pe, Operation::kPut);
   g.sync();
 }
 template <class Group>
 CHIME_DEVICE void putmem_nbi(const Context& ctx, Group g, void* dst, const void* src,
                              std::size_t bytes, int pe) {
-  detail::put_bytes<1>(ctx, g, dst, src, bytes, pe, Operation::kPutNbi);
+  detail::put_bytes<1>(ctx, g, {dst, src, bytes, Until::kPosted}, pe, Operation::kPutNbi);
 }
 template <class Group>
 CHIME_DEVICE void getmem(const Context& ctx, Group g, void* dst, const void* src, std::size_t bytes,
                          int pe) {
-  detail::get_bytes<1>(ctx, g, dst, src, bytes, pe, Operation::kGet);
+  detail::get_bytes<1>(ctx, g, {dst, src, bytes, Until::kLocal}, pe, Operation::kGet);
   g.sync();
 }
 template <class Group>
 CHIME_DEVICE void getmem_nbi(const Context& ctx, Group g, void* dst, const void* src,
                              std::size_t bytes, int pe) {
-  detail::get_bytes<1>(ctx, g, dst, src, bytes, pe, Operation::kGetNbi);
+  detail::get_bytes<1>(ctx, g, {dst, src, bytes, Until::kPosted}, pe, Operation::kGetNbi);
 }
 
 // One element of 1, 2, 4, 8 or 16 bytes by value: one store, one load. Aligned to its size.
 template <class T>
 CHIME_DEVICE void p(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
-  if (T* mapped = peer_word_ptr(ctx, dst, pe)) return p2p::store(mapped, value);
-  unmapped::p(ctx, p2p::word_ptr(dst), p2p::to_word(value), pe);
+  const Target target = target_word(dst);
+  const Route route = route_to(ctx, Traffic::kData, target, pe);
+  if (!dispatch(ctx, route, [&](const auto& path) { path.p(word_ptr(dst), to_word(value)); })) {
+    fail_route(ctx, target, pe, Operation::kP);
+  }
 }
 
 // Zero bytes if `pe` cannot be reached and CHIME_ON_ERROR=return.
 template <class T>
 CHIME_DEVICE T g(const Context& ctx, const T* src, int pe) {
-  if (const T* mapped = peer_word_ptr(ctx, src, pe)) return p2p::load(mapped);
-  return p2p::from_word<T>(unmapped::g(ctx, p2p::word_ptr(src), pe));
+  const Target target = target_word(src);
+  const Route route = route_to(ctx, Traffic::kData, target, pe);
+  detail::Word<sizeof(T)> word = {};
+  if (!dispatch(ctx, route, [&](const auto& path) { word = path.g(word_ptr(src)); })) {
+    fail_route(ctx, target, pe, Operation::kG);
+  }
+  return from_word<T>(word);
 }
 
 // `n` elements like those of p and g; consecutive ones lie `dst_stride` apart in dst and
@@ -149,37 +157,37 @@ template <class Group, class T>
 CHIME_DEVICE void iput(const Context& ctx, Group g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                        std::ptrdiff_t src_stride, std::size_t n, int pe) {
   if (n == 0) return static_cast<void>(check_pe(ctx, pe, Operation::kIput));
-  const std::size_t extent = detail::strided_bytes<T>(ctx, dst_stride, n);
-  if (T* mapped = peer_ptr(ctx, dst, pe, extent, sizeof(T))) {
-    for (std::size_t i = g.rank(); i < n; i += g.size()) {
-      p2p::store(mapped + i * dst_stride, src[i * src_stride]);
-    }
-    return g.sync();
+  using W = detail::Word<sizeof(T)>;
+  const Target target = {dst, detail::strided_bytes<T>(ctx, dst_stride, n), sizeof(T)};
+  const Route route = route_to(ctx, Traffic::kData, target, pe);
+  const Strided put = {dst, src, dst_stride, src_stride, n};
+  if (!dispatch(ctx, route, [&](const auto& path) { path.template iput<W>(g, put); })) {
+    return fail_route(ctx, target, pe, Operation::kIput);
   }
-  unmapped::iput<detail::Word<sizeof(T)>>(ctx, g, dst, src, {dst_stride, src_stride}, n, extent,
-                                          pe);
+  g.sync();
 }
 
 template <class Group, class T>
 CHIME_DEVICE void iget(const Context& ctx, Group g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                        std::ptrdiff_t src_stride, std::size_t n, int pe) {
   if (n == 0) return static_cast<void>(check_pe(ctx, pe, Operation::kIget));
-  const std::size_t extent = detail::strided_bytes<T>(ctx, src_stride, n);
-  if (const T* mapped = peer_ptr(ctx, src, pe, extent, sizeof(T))) {
-    for (std::size_t i = g.rank(); i < n; i += g.size()) {
-      dst[i * dst_stride] = p2p::load(mapped + i * src_stride);
-    }
-    return g.sync();
+  using W = detail::Word<sizeof(T)>;
+  const Target target = {src, detail::strided_bytes<T>(ctx, src_stride, n), sizeof(T)};
+  const Route route = route_to(ctx, Traffic::kData, target, pe);
+  const Strided get = {dst, src, dst_stride, src_stride, n};
+  if (!dispatch(ctx, route, [&](const auto& path) { path.template iget<W>(g, get); })) {
+    return fail_route(ctx, target, pe, Operation::kIget);
   }
-  unmapped::iget<detail::Word<sizeof(T)>>(ctx, g, dst, src, {dst_stride, src_stride}, n, extent,
-                                          pe);
+  g.sync();
 }
 
 // The address of `pe`'s copy of `dst` in this PE's address space, for plain loads and stores. Null
 // if it is not mapped here or `dst` is not a symmetric address.
 template <class T>
 CHIME_DEVICE T* ptr(const Context& ctx, T* dst, int pe) {
-  return peer_ptr(ctx, dst, pe);
+  const std::uint64_t offset = heap_offset(ctx, dst);
+  const Route route = route_to(ctx, Traffic::kData, {dst, 1, 1}, pe);
+  return route.path == Path::kP2p ? reinterpret_cast<T*>(route.mapped + offset) : nullptr;
 }
 
 CHIME_DEVICE int my_pe(const Context& ctx) { return ctx.my_pe; }

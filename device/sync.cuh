@@ -15,10 +15,8 @@
 #include "chime/device/exec.cuh"
 #include "chime/device/group.cuh"
 #include "chime/device/order.cuh"
-#include "chime/device/path/nic/sync.cuh"
 #include "chime/device/path/nic/watch.cuh"
-#include "chime/device/path/p2p.cuh"
-#include "chime/device/peer.cuh"
+#include "chime/device/path/ops.cuh"
 #include "chime/device/wait.cuh"
 #include "chime/types.h"
 
@@ -28,16 +26,13 @@ namespace chime {
 // at each peer. Puts of other threads happen before it if a barrier of the block or grid lies
 // between.
 CHIME_DEVICE void fence(const Context& ctx) {
-  if (const abi::NicContext* const nic = nic_of(ctx)) nic::fence({ctx, *nic});
-  p2p::fence();
+  for_each_path([&]<Path kPath>() { Ops<kPath>::fence(ctx); });
 }
 
 // Completes them: the data of puts is at the peers, that of nbi gets is here. On the host also what
 // kernels have posted.
 CHIME_DEVICE void quiet(const Context& ctx) {
-  if (const abi::NicContext* const nic = nic_of(ctx)) nic::quiet({ctx, *nic});
-  if (!exec::in_kernel() && ctx.nic != nullptr) nic::quiet({ctx, *ctx.nic});
-  p2p::quiet();
+  for_each_path([&]<Path kPath>() { Ops<kPath>::quiet(ctx); });
 }
 
 namespace detail {

@@ -53,7 +53,7 @@ std::string cause_words(const Runtime& runtime, const abi::ErrorRecord& record) 
 const abi::NicStaging* staging_at(const Runtime& runtime, std::uint64_t address) {
   if (!runtime.device->nic_table) return nullptr;
   const NicTable& table = *runtime.device->nic_table;
-  for (const abi::NicContext* nic : {table.kernels(), table.host()})
+  for (const abi::NicContext* nic : {&table.kernels(), &table.host()})
     if (reinterpret_cast<std::uint64_t>(nic->staging.busy) == address) return &nic->staging;
   return nullptr;
 }

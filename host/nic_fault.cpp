@@ -13,7 +13,7 @@ namespace {
 // Pairs with the release of whoever published it: its other fields are whole.
 bool is_published(const abi::NicFault& fault) {
   return std::atomic_ref(const_cast<std::uint32_t&>(fault.published))
-             .load(std::memory_order_acquire) != 0;
+             .load(std::memory_order_acquire) >= abi::kNicFaultWhole;
 }
 
 const char* context_words(std::uint32_t context) {
@@ -90,8 +90,8 @@ void end_given_up(const abi::NicContext& context, unsigned first_slot, Mlx5Trans
 }  // namespace
 
 std::optional<abi::NicFault> find_nic_fault(const NicTable& table, int pe) {
-  if (auto fault = find_in(*table.kernels(), pe)) return fault;
-  return find_in(*table.host(), pe);
+  if (auto fault = find_in(table.kernels(), pe)) return fault;
+  return find_in(table.host(), pe);
 }
 
 std::string describe(const abi::NicFault& fault) {
@@ -110,8 +110,8 @@ std::string describe(const abi::NicFault& fault) {
 
 std::string end_given_up_queues(const NicTable& table, Mlx5Transport& nic) {
   try {
-    end_given_up(*table.kernels(), 0, nic);
-    end_given_up(*table.host(), table.kernels()->slots, nic);
+    end_given_up(table.kernels(), 0, nic);
+    end_given_up(table.host(), table.kernels().slots, nic);
   } catch (const Error& error) {
     return error.what();
   }

@@ -45,8 +45,8 @@ Share host_share(const NicOptions& options) {
 }
 
 struct ContextPieces {
-  abi::NicContext* context;
   abi::NicQueue* queues;
+  std::uint32_t* route;
   abi::NicFault* faults;
   std::uint64_t* touched;
   abi::NicWatch* watch;
@@ -57,8 +57,8 @@ struct ContextPieces {
 
 ContextPieces take_context(Pieces& pieces, std::size_t n_pes, const Share& share, unsigned depth) {
   const std::size_t queues = n_pes * share.slots;
-  return {pieces.take<abi::NicContext>(1),
-          pieces.take<abi::NicQueue>(queues),
+  return {pieces.take<abi::NicQueue>(queues),
+          pieces.take<std::uint32_t>(n_pes),
           pieces.take<abi::NicFault>(queues),
           pieces.take<std::uint64_t>((queues + 63) / 64),
           pieces.take<abi::NicWatch>(1),
@@ -88,12 +88,11 @@ abi::NicPeer describe_peer(const Mlx5Transport& nic, int pe) {
   peer.heap = heap.start;
   peer.rkey_be = abi::be32(heap.key);
   peer.strict_rkey_be = abi::be32(heap.strict_key);
-  peer.state = abi::NicPeerState::kUsable;
   return peer;
 }
 
-std::uint32_t queue_flags(const Mlx5Transport& nic, const Gpu& gpu) {
-  std::uint32_t flags = abi::kNicResult4Big;
+std::uint8_t queue_flags(const Mlx5Transport& nic, const Gpu& gpu) {
+  std::uint8_t flags = abi::kNicResult4Big;
   if (nic.results_8_big_endian()) flags |= abi::kNicResult8Big;
   // What a NIC reads into a GPU's memory may still be on its way when the completion is seen.
   if (!gpu.is_cpu()) flags |= abi::kNicFlushReads;
@@ -107,11 +106,12 @@ abi::NicQueue describe_queue(const mlx5::QueuePairView& view) {
   queue.doorbell = view.doorbell;
   queue.cq = view.completions;
   queue.qpn_be = abi::be32(view.qpn << 8);
-  queue.depth = 1u << view.log2_blocks;
+  queue.depth = static_cast<std::uint16_t>(1u << view.log2_blocks);
   queue.cqe_count = 1u << view.log2_completions;
   queue.cq_mode = view.mode == mlx5::CompletionMode::kCollapsed ? abi::NicCqMode::kCollapsed
                                                                 : abi::NicCqMode::kRing;
   queue.sharing = abi::NicSharing::kGpu;
+  queue.consumer.done = abi::kNicFresh;
   return queue;
 }
 
@@ -134,10 +134,11 @@ class Filler {
     for (int i : {0, 1}) common.buffers->tables[i].buffers = common.tables[i];
   }
 
-  void fill(const ContextPieces& mine, const CommonPieces& common, const Share& share,
-            const NicHeap& own) const {
-    abi::NicContext& context = *mine.context;
+  abi::NicContext fill(const ContextPieces& mine, const CommonPieces& common, const Share& share,
+                       const NicHeap& own) const {
+    abi::NicContext context;
     context.queues = mine.queues;
+    context.route = mine.route;
     context.faults = mine.faults;
     context.peers = common.peers;
     context.touched = mine.touched;
@@ -157,11 +158,15 @@ class Filler {
     context.n_pes = static_cast<std::uint32_t>(n_pes_);
     context.id = share.id;
     fill_queues(mine, share);
+    return context;
   }
 
  private:
   void fill_queues(const ContextPieces& mine, const Share& share) const {
-    for (int pe = 0; pe < n_pes_; ++pe)
+    for (int pe = 0; pe < n_pes_; ++pe) {
+      if (nic_.reaches(pe))
+        mine.route[pe] = 1 + static_cast<std::uint32_t>(abi::nic_queue_index(
+                                 share.slots, 0, static_cast<std::uint32_t>(pe)));
       for (unsigned slot = 0; slot < share.slots; ++slot) {
         const auto index = static_cast<std::size_t>(
             abi::nic_queue_index(share.slots, slot, static_cast<std::uint32_t>(pe)));
@@ -173,14 +178,18 @@ class Filler {
         queue.fetch = mine.fetch + index * (depth_ + 1);
         queue.fetch_nic = in_requests(queue.fetch);
         queue.fetch_lkey_be = scratch_key_be_;
+        queue.fault = mine.faults + index;
+        queue.index = static_cast<std::uint32_t>(index);
+        queue.context = share.id;
       }
+    }
   }
 
   const Mlx5Transport& nic_;
   const DeviceMemory& heap_;
   const int n_pes_;
   const unsigned depth_;
-  const std::uint32_t flags_;
+  const std::uint8_t flags_;
   const std::uint32_t scratch_key_be_;
 };
 
@@ -211,10 +220,8 @@ NicTable::NicTable(const Mlx5Transport& nic, const Gpu& gpu, const DeviceMemory&
   const AllPieces all = take_all(pieces, n_pes, options);
   const Filler filler(nic, gpu, heap, n_pes, options.queue_depth);
   filler.fill(all.common);
-  filler.fill(all.kernels, all.common, kernel_share(options), nic.own_heap());
-  filler.fill(all.host, all.common, host_share(options), nic.own_heap());
-  kernels_ = all.kernels.context;
-  host_ = all.host.context;
+  kernels_ = filler.fill(all.kernels, all.common, kernel_share(options), nic.own_heap());
+  host_ = filler.fill(all.host, all.common, host_share(options), nic.own_heap());
   buffers_ = all.common.buffers;
 }
 

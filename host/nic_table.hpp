@@ -27,14 +27,13 @@ class NicTable {
            const NicOptions& options);
 
   // The default context of kernels; and that of host operations, whose queue pairs no kernel uses.
-  abi::NicContext* kernels() const { return kernels_; }
-  abi::NicContext* host() const { return host_; }
+  const abi::NicContext& kernels() const { return kernels_; }
+  const abi::NicContext& host() const { return host_; }
   // What both know of registered buffers, with room for abi::kNicMostBuffers in each of its tables.
   abi::NicBuffers& buffers() const { return *buffers_; }
 
  private:
-  abi::NicContext* kernels_;
-  abi::NicContext* host_;
+  abi::NicContext kernels_, host_;
   abi::NicBuffers* buffers_;
 };
 

@@ -477,14 +477,14 @@ void chime_host_sync_all(void) {
 // Addresses and paths alone: the same on both.
 int chime_pe_accessible(int pe) {
   return guarded("chime_pe_accessible", [=] {
-    return static_cast<int>(rma_path(ready_slot().context, pe) != Path::kNone);
+    return static_cast<int>(route_to(ready_slot().context, Traffic::kData, pe).path != Path::kNone);
   });
 }
 
 int chime_addr_accessible(const void* addr, int pe) {
   return guarded("chime_addr_accessible", [=] {
-    const Context& ctx = ready_slot().context;
-    return static_cast<int>(rma_path(ctx, pe) != Path::kNone && is_in_heap(ctx, addr, 1));
+    const Route route = route_to(ready_slot().context, Traffic::kData, {addr, 1, 1}, pe);
+    return static_cast<int>(route.path != Path::kNone);
   });
 }
 

@@ -16,10 +16,9 @@
 #include "chime/device/group.cuh"
 #include "chime/device/order.cuh"
 #include "chime/device/path/nic/watch.cuh"
-#include "chime/device/path/p2p.cuh"
-#include "chime/device/peer.cuh"
+#include "chime/device/path/ops.cuh"
+#include "chime/device/route.cuh"
 #include "chime/device/sync.cuh"
-#include "chime/device/unmapped.cuh"
 #include "chime/device/wait.cuh"
 
 namespace chime {
@@ -30,15 +29,11 @@ namespace detail {
 CHIME_DEVICE bool announce_round(const Context& ctx, Operation operation, int round,
                                  std::uint64_t epoch, int pe) {
   std::uint64_t* const flag = &ctx.sync->flags[round].arrived;
-  if (std::uint64_t* mapped = peer_ptr(ctx, flag, pe)) {
-    p2p::signal(mapped, epoch, SignalOp::kSet);
-    return true;
-  }
-  if (unmapped::nic_signals(ctx, flag, false, pe)) {
-    unmapped::signal(ctx, flag, epoch, false, pe);
-    return true;  // if it failed, so does the wait for what comes of it
-  }
-  fail_unreachable(ctx, flag, sizeof(*flag), pe, {operation, sizeof(*flag)});
+  const Route route = route_to(ctx, Traffic::kData, target_word(flag), pe);
+  const SignalUpdate arrival = {flag, epoch};
+  // If sending it fails, so does the wait for what comes of it.
+  if (dispatch(ctx, route, [&](const auto& path) { path.announce(arrival); })) return true;
+  fail_route(ctx, target_word(flag), pe, operation);
   return false;
 }
 
@@ -61,10 +56,11 @@ CHIME_DEVICE bool await_round(const Context& ctx, Operation operation, int round
 // By one thread of the PE. False if it failed; the failure is recorded.
 CHIME_DEVICE bool disseminate(const Context& ctx, Operation operation) {
   const std::uint64_t epoch = ++ctx.sync->epoch;
-  int round = 0;
-  for (std::int64_t distance = 1; distance < ctx.n_pes; distance *= 2, ++round) {
-    const int after = static_cast<int>((ctx.my_pe + distance) % ctx.n_pes);
-    const int before = static_cast<int>((ctx.my_pe + ctx.n_pes - distance) % ctx.n_pes);
+  const auto n_pes = static_cast<unsigned>(ctx.n_pes), me = static_cast<unsigned>(ctx.my_pe);
+  for (int round = 0; 1u << round < n_pes; ++round) {
+    const unsigned distance = 1u << round;
+    const int after = static_cast<int>((me + distance) % n_pes);
+    const int before = static_cast<int>((me + n_pes - distance) % n_pes);
     if (!announce_round(ctx, operation, round, epoch, after)) return false;
     if (!await_round(ctx, operation, round, epoch, before)) return false;
   }

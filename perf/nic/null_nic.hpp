@@ -16,9 +16,9 @@ struct NullNic {
   static constexpr std::uint32_t kDepth = 128;
   static constexpr std::size_t kDataBytes = 4096;
 
-  abi::NicContext context;
   abi::NicQueue queues[2];
   abi::NicPeer peers[2];
+  std::uint32_t route[2];
   abi::NicFault faults[2];
   abi::NicWatch watch;
   abi::AbortWord abort;
@@ -61,19 +61,27 @@ inline void make_null_nic(NullNic* place, abi::NicSharing sharing) {
   queue.cq_mode = abi::NicCqMode::kCollapsed;
   queue.sharing = sharing;
   queue.pe = 1;
-  nic->peers[1].state = abi::NicPeerState::kUsable;
-  abi::NicContext& context = nic->context;
+  queue.fault = &place->faults[1];
+  queue.index = 1;
+  queue.consumer.done = abi::kNicFresh;
+  nic->route[1] = 2;
+  exec::copy(place, nic.get(), sizeof(NullNic));
+}
+
+inline abi::NicContext nic_context_of(NullNic* place) {
+  abi::NicContext context;
   context.queues = place->queues;
+  context.route = place->route;
   context.faults = place->faults;
   context.peers = place->peers;
   context.touched = &place->touched;
   context.watch = &place->watch;
   context.buffers = &place->buffers;
   context.heap = {reinterpret_cast<std::uint64_t>(place->heap),
-                  reinterpret_cast<std::uint64_t>(place->heap) + sizeof nic->heap, 0, 0, 0};
+                  reinterpret_cast<std::uint64_t>(place->heap) + sizeof place->heap, 0, 0, 0};
   context.slots = 1;
   context.n_pes = 2;
-  exec::copy(place, nic.get(), sizeof(NullNic));
+  return context;
 }
 
 // What kernels of its PE are given.
@@ -90,7 +98,7 @@ inline Context context_of(NullNic* place) {
   ctx.abort = &place->abort;
   ctx.error = &place->error;
   ctx.amo_path = Path::kNic;
-  ctx.nic = &place->context;
+  ctx.nic = nic_context_of(place);
   return ctx;
 }
 

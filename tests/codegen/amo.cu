@@ -1,4 +1,5 @@
 // Atomics on mapped peers: relaxed, system scope, a reduction where nobody reads the old value.
+#define CHIME_PATHS (1 << 1)  // mapped peers; the NIC is in nic.cu
 #include "chime/chime_device.cuh"
 
 using namespace chime;

@@ -9,4 +9,4 @@
 // PTX chime_library_sync: 1+ fence.acq_rel.sys, 1+ st.release.sys.global.u64
 // PTX chime_library_sync: 1+ ld.acquire.sys.global.u64
 // PTX chime_library_amo: 1+ atom.relaxed.sys.global.cas.b32, 1+ atom.relaxed.sys.global.cas.b64
-// PTX chime_library_amo: 1 fence.acq_rel.sys
+// PTX chime_library_amo: 1+ fence.acq_rel.sys

@@ -9,7 +9,7 @@ namespace {
 struct PutSignal {
   template <class Group, class T>
   CHIME_DEVICE static void send(const Context& context, Group group, T* target, const T* source,
-                                std::size_t n, Signal signal, int pe) {
+                                std::size_t n, SignalUpdate signal, int pe) {
     put_signal(context, group, target, source, n, signal, pe);
   }
 };
@@ -17,7 +17,7 @@ struct PutSignal {
 struct PutSignalNbi {
   template <class Group, class T>
   CHIME_DEVICE static void send(const Context& context, Group group, T* target, const T* source,
-                                std::size_t n, Signal signal, int pe) {
+                                std::size_t n, SignalUpdate signal, int pe) {
     put_signal_nbi(context, group, target, source, n, signal, pe);
   }
 };
@@ -34,7 +34,7 @@ CHIME_KERNEL void send_and_receive(CHIME_GRID_CONSTANT const Context context, st
     const Piece piece = pieces[i];
     Op::send(context, group, reinterpret_cast<T*>(target + piece.target),
              reinterpret_cast<const T*>(source + piece.source), piece.count,
-             Signal{signals + i, i + 1, op}, next);
+             SignalUpdate{signals + i, i + 1, op}, next);
   }
   for (unsigned i = Crowd<Group>::index(); i < count; i += Crowd<Group>::kGroups) {
     signal_wait_until(context, group, signals + i, Cmp::kEq,
@@ -111,12 +111,13 @@ CHIME_KERNEL inline void signal_each_comparison(CHIME_GRID_CONSTANT const Contex
   const std::uint64_t top = std::uint64_t(1) << 63;
   if (exec::block_rank() == 1) {
     exec::nanosleep(20000);
-    signal_op(context, Signal{words + CHIME_CMP_EQ, top, SignalOp::kSet}, next);
-    signal_op(context, Signal{words + CHIME_CMP_NE, 5, SignalOp::kAdd}, next);
-    signal_op(context, Signal{words + CHIME_CMP_GT, top, SignalOp::kAdd}, next);
-    signal_op(context, Signal{words + CHIME_CMP_LE, ~std::uint64_t(0) - 8, SignalOp::kAdd}, next);
-    signal_op(context, Signal{words + CHIME_CMP_LT, 1, SignalOp::kSet}, next);
-    signal_op(context, Signal{words + CHIME_CMP_GE, top + 1, SignalOp::kSet}, next);
+    signal_op(context, SignalUpdate{words + CHIME_CMP_EQ, top, SignalOp::kSet}, next);
+    signal_op(context, SignalUpdate{words + CHIME_CMP_NE, 5, SignalOp::kAdd}, next);
+    signal_op(context, SignalUpdate{words + CHIME_CMP_GT, top, SignalOp::kAdd}, next);
+    signal_op(context, SignalUpdate{words + CHIME_CMP_LE, ~std::uint64_t(0) - 8, SignalOp::kAdd},
+              next);
+    signal_op(context, SignalUpdate{words + CHIME_CMP_LT, 1, SignalOp::kSet}, next);
+    signal_op(context, SignalUpdate{words + CHIME_CMP_GE, top + 1, SignalOp::kSet}, next);
     return;
   }
   const std::uint64_t compared[6] = {top, 10, 10, 3, 10, top};
@@ -145,7 +146,7 @@ constexpr unsigned kAddsPerThread = 200;  // so that PEs and blocks meet on the 
 CHIME_KERNEL inline void add_signals(CHIME_GRID_CONSTANT const Context context, std::uint64_t* word,
                                      std::uint64_t* fetched) {
   for (unsigned i = 0; i < kAddsPerThread; ++i)
-    signal_op(context, Signal{word, 1, SignalOp::kAdd}, 0);
+    signal_op(context, SignalUpdate{word, 1, SignalOp::kAdd}, 0);
   if (context.my_pe != 0 || exec::grid_rank() != 0) return;
   const std::uint64_t all = exec::grid_threads() * std::uint64_t(context.n_pes) * kAddsPerThread;
   signal_wait_until(context, word, Cmp::kEq, all);

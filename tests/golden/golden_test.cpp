@@ -6,9 +6,6 @@
 #include <cstdio>
 #include <memory>
 
-#include "chime/device/path/nic/amo.cuh"
-#include "chime/device/path/nic/rma.cuh"
-#include "chime/device/path/nic/signal.cuh"
 #include "chime/device/path/nic/transfer.cuh"
 #include "recording.hpp"
 
@@ -31,8 +28,8 @@ std::uint64_t address_of(const std::uint64_t& value) {
 void record_writes(Recording& recording) {
   TwoQueues& q = recording.queues();
   const auto put = [&](std::uint32_t bytes) {
-    return [&q, bytes](nic::Domain d) {
-      nic::put<1>(d, Thread{}, q.at(kThere), q.at(kHere), bytes, 0, nic::Until::kLocal);
+    return [&q, bytes](const Context& d) {
+      q.ops().put<1>(Thread{}, {q.at(kThere), q.at(kHere), bytes, Until::kLocal});
     };
   };
   const auto write = [&](std::uint32_t bytes, unsigned flags) {
@@ -52,12 +49,12 @@ void record_writes(Recording& recording) {
       "element of 8 B",
       {{IBV_WR_RDMA_WRITE, q.address(kWord), q.strict_rkey(), address_of(kValue), 0, 8,
         IBV_SEND_INLINE}},
-      [&](nic::Domain d) { nic::p(d, reinterpret_cast<std::uint64_t*>(q.at(kWord)), kValue, 0); });
+      [&](const Context&) { q.ops().p(reinterpret_cast<std::uint64_t*>(q.at(kWord)), kValue); });
   recording.like_libmlx5(
       "read 4096 B",
       {{IBV_WR_RDMA_READ, q.address(kThere), q.data_rkey(), q.address(kHere), q.lkey(), kBytes}},
-      [&](nic::Domain d) {
-        nic::get(d, Thread{}, q.at(kHere), q.at(kThere), kBytes, 0, nic::Until::kLocal);
+      [&](const Context&) {
+        q.ops().get<1>(Thread{}, {q.at(kHere), q.at(kThere), kBytes, Until::kLocal});
       });
 }
 
@@ -69,18 +66,14 @@ void record_immediate(Recording& recording) {
       "write with immediate (builders only)",
       {{IBV_WR_RDMA_WRITE_WITH_IMM, q.address(kThere), q.data_rkey(), q.address(kHere), q.lkey(),
         kBytes, 0, htobe32(kImmediate)}},
-      [&](nic::Domain d) {
-        nic::submit(d, Thread{}, q.queue(), {.wqebbs = 1},
-                    [&](std::uint64_t index, std::uint8_t ce) {
-                      const nic::Place place{q.queue(), index, ce};
-                      const nic::Remote remote = nic::remote_data(d, q.at(kThere), 0);
-                      place.put(1, abi::remote_segment(remote.address, remote.rkey_be));
-                      place.put(2, abi::data_segment(kBytes, htobe32(q.lkey()), q.address(kHere)));
-                      place.put(0, abi::control_segment({.opcode = abi::WqeOpcode::kWriteImm,
-                                                         .segments = 3,
-                                                         .flags = ce,
-                                                         .immediate_be = abi::be32(kImmediate)},
-                                                        index, q.queue().qpn_be));
+      [&](const Context& ctx) {
+        nic::submit(ctx, Thread{}, q.queue(), {.wqebbs = 1},
+                    [&](const nic::QueueView& view, std::uint64_t index, std::uint8_t ce) {
+                      nic::Request request(view, index, ce);
+                      request.remote(nic::remote_data(ctx, q.at(kThere), 0));
+                      request.data({q.address(kHere), htobe32(q.lkey()), true}, kBytes);
+                      request.end(abi::WqeOpcode::kWriteImm, abi::AtomicSize::kPlain,
+                                  abi::be32(kImmediate));
                     });
       });
 }
@@ -93,40 +86,41 @@ void record_atomics(Recording& recording) {
         opcode, q.address(kWord), q.strict_rkey(), result, q.result_lkey(), 8, 0, 0, compare_add,
         swap};
   };
-  recording.like_libmlx5(
-      "fetch-add", {atomic(IBV_WR_ATOMIC_FETCH_AND_ADD, q.next_result(), kValue, 0)},
-      [&](nic::Domain d) { nic::fetch_amo(d, q.at(kWord), nic::add_request(kValue), 0); });
-  recording.like_libmlx5(
-      "add without a result", {atomic(IBV_WR_ATOMIC_FETCH_AND_ADD, q.sink(), kValue, 0)},
-      [&](nic::Domain d) { nic::post_amo(d, q.at(kWord), nic::add_request(kValue), 0); });
+  recording.like_libmlx5("fetch-add",
+                         {atomic(IBV_WR_ATOMIC_FETCH_AND_ADD, q.next_result(), kValue, 0)},
+                         [&](const Context&) { q.fetch(q.at(kWord), nic::add_request(kValue)); });
+  recording.like_libmlx5("add without a result",
+                         {atomic(IBV_WR_ATOMIC_FETCH_AND_ADD, q.sink(), kValue, 0)},
+                         [&](const Context&) {
+                           q.ops().amo(Amo<AmoOp::kAdd, std::uint64_t>{
+                               reinterpret_cast<std::uint64_t*>(q.at(kWord)), kValue});
+                         });
   recording.like_libmlx5(
       "compare-swap", {atomic(IBV_WR_ATOMIC_CMP_AND_SWP, q.next_result(), kOther, kValue)},
-      [&](nic::Domain d) {
-        nic::fetch_amo(d, q.at(kWord), nic::compare_swap_request(kOther, kValue), 0);
-      });
+      [&](const Context&) { q.fetch(q.at(kWord), nic::compare_swap_request(kOther, kValue)); });
 }
 
 void record_signals(Recording& recording) {
   TwoQueues& q = recording.queues();
   const TwoQueues::Request data{IBV_WR_RDMA_WRITE, q.address(kThere), q.data_rkey(),
                                 q.address(kHere),  q.lkey(),          kBytes};
-  const auto put_signal = [&](bool adds) {
-    return [&q, adds](nic::Domain d) {
-      const auto* const word = reinterpret_cast<const std::uint64_t*>(q.at(kWord));
-      nic::put_signal<1>(d, Thread{}, q.at(kThere), q.at(kHere), kBytes,
-                         nic::signal_update(d, word, kValue, adds, 0), 0, nic::Until::kLocal);
+  const auto put_signal = [&](SignalOp op) {
+    return [&q, op](const Context&) {
+      auto* const word = reinterpret_cast<std::uint64_t*>(q.at(kWord));
+      q.ops().put_signal<1>(Thread{}, {q.at(kThere), q.at(kHere), kBytes, Until::kLocal},
+                            {word, kValue, op});
     };
   };
   recording.like_libmlx5("put_signal, set",
                          {data,
                           {IBV_WR_RDMA_WRITE, q.address(kWord), q.strict_rkey(), address_of(kValue),
                            0, 8, IBV_SEND_INLINE}},
-                         put_signal(false));
+                         put_signal(SignalOp::kSet));
   recording.like_libmlx5("put_signal, add",
                          {data,
                           {IBV_WR_ATOMIC_FETCH_AND_ADD, q.address(kWord), q.strict_rkey(), q.sink(),
                            q.result_lkey(), 8, 0, 0, kValue, 0}},
-                         put_signal(true));
+                         put_signal(SignalOp::kAdd));
 }
 
 // verbs have no masked atomics.
@@ -145,7 +139,7 @@ void record_masked(Recording& recording) {
   const auto record = [&](const char* name, Wqe wqe, std::uint32_t bytes, const auto& atomic) {
     const auto* const result = reinterpret_cast<const void*>(q.next_result());
     recording.like_prm(name, {wqe.data(result, bytes, q.result_lkey())},
-                       [&](nic::Domain d) { nic::fetch_amo(d, q.at(kWord), atomic, 0); });
+                       [&](const Context&) { q.fetch(q.at(kWord), atomic); });
   };
   record("masked fetch-add 4 B", Wqe(add4).u32(kValue4).u32(0).u64(0), 4,
          nic::add_request(kValue4));
@@ -167,8 +161,7 @@ void record_masked(Recording& recording) {
 void record_like_ucx(Recording& recording) {
   TwoQueues& q = recording.queues();
   const auto record = [&](const char* name, const char* bytes, const auto& atomic) {
-    recording.like_ucx(name, bytes,
-                       [&](nic::Domain d) { nic::fetch_amo(d, q.at(kWord), atomic, 0); });
+    recording.like_ucx(name, bytes, [&](const Context&) { q.fetch(q.at(kWord), atomic); });
   };
   record("UCX's fadd of 4 B",
          "08000515001041040000000800000000"
@@ -200,10 +193,11 @@ void record_like_ucx(Recording& recording) {
 void record_the_rest(Recording& recording) {
   TwoQueues& q = recording.queues();
   using direct::Wqe;
-  recording.like_prm("nop (builders only)", {Wqe(direct::kNop)}, [&](nic::Domain d) {
-    nic::submit(d, Thread{}, q.queue(), {.wqebbs = 1}, [&](std::uint64_t index, std::uint8_t ce) {
-      nic::Place{q.queue(), index, ce}.put_control(abi::WqeOpcode::kNop, 1);
-    });
+  recording.like_prm("nop (builders only)", {Wqe(direct::kNop)}, [&](const Context& ctx) {
+    nic::submit(ctx, Thread{}, q.queue(), {.wqebbs = 1},
+                [&](const nic::QueueView& view, std::uint64_t index, std::uint8_t ce) {
+                  nic::Request(view, index, ce).end(abi::WqeOpcode::kNop);
+                });
   });
   q.set_flags(abi::kNicFlushReads);
   recording.like_prm(
@@ -213,8 +207,8 @@ void record_the_rest(Recording& recording) {
            .remote(q.at(kThere), q.data_rkey())
            .data(q.at(kHere), kBytes, q.lkey()),
        Wqe(direct::kDump).fenced(direct::Fence::kFenceAndSmall).data(q.at(kHere), 1, q.lkey())},
-      [&](nic::Domain d) {
-        nic::get(d, Thread{}, q.at(kHere), q.at(kThere), kBytes, 0, nic::Until::kLocal);
+      [&](const Context&) {
+        q.ops().get<1>(Thread{}, {q.at(kHere), q.at(kThere), kBytes, Until::kLocal});
       });
   q.set_flags(0);
 }

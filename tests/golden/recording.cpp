@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "chime/device/path/nic/sync.cuh"
 
 namespace chime::tests {
 namespace {
@@ -26,8 +25,8 @@ void call(const std::function<void()>* body) { (*body)(); }
 
 void Recording::post(Case a_case, const Body& ours) {
   const std::function<void()> body = [&] {
-    ours(queues_.domain());
-    nic::quiet(queues_.domain());
+    ours(queues_.context());
+    nic::quiet(queues_.context(), queues_.context().nic);
   };
   run_block(1, call, &body);
   cases_.push_back(std::move(a_case));

@@ -32,7 +32,7 @@ class Recording {
   TwoQueues& queues() { return queues_; }
 
   // `ours` runs in a kernel of one thread and posts as many requests as there are references.
-  using Body = std::function<void(nic::Domain)>;
+  using Body = std::function<void(const Context&)>;
   void like_libmlx5(const std::string& name, std::vector<TwoQueues::Request> theirs,
                     const Body& ours);
   // As the PRM describes them; but for qpn and index every byte is given.

@@ -50,25 +50,29 @@ void TwoQueues::show_queue() {
   queue_.fetch_nic = result(0);
   queue_.fetch_lkey_be = htobe32(results_.lkey());
   queue_.qpn_be = htobe32(ours_->qpn() << 8);
-  queue_.depth = ours_->sends.blocks;
+  queue_.depth = static_cast<std::uint16_t>(ours_->sends.blocks);
   queue_.cqe_count = ours_->sent.entries;
   queue_.cq_mode = abi::NicCqMode::kRing;
   queue_.sharing = abi::NicSharing::kGpu;
+  queue_.fault = &fault_;
+  queue_.consumer.done = abi::kNicFresh;
 }
 
 void TwoQueues::show_memory() {
   peer_.heap = address(0);
   peer_.rkey_be = htobe32(data_rkey());
   peer_.strict_rkey_be = htobe32(strict_rkey());
-  peer_.state = abi::NicPeerState::kUsable;
-  nic_.queues = &queue_;
-  nic_.faults = &fault_;
-  nic_.peers = &peer_;
-  nic_.touched = &touched_;
-  nic_.watch = &watch_;
-  nic_.buffers = &no_buffers_;
-  nic_.heap = {address(0), address(kHeapBytes), address(0), htobe32(lkey()), 0};
-  nic_.slots = nic_.n_pes = 1;
+  abi::NicContext nic;
+  nic.queues = &queue_;
+  nic.route = &route_;
+  nic.faults = &fault_;
+  nic.peers = &peer_;
+  nic.touched = &touched_;
+  nic.watch = &watch_;
+  nic.buffers = &no_buffers_;
+  nic.heap = {address(0), address(kHeapBytes), address(0), htobe32(lkey()), 0};
+  nic.slots = nic.n_pes = 1;
+  job_.context().nic = job_.context().host_nic = nic;
 }
 
 void TwoQueues::post_receives() {

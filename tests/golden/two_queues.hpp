@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "chime/abi/nic.h"
-#include "chime/device/path/nic/queue.cuh"
+#include "chime/device/path/ops.cuh"
 #include "endpoint.hpp"
 #include "fake_job.hpp"
 
@@ -35,10 +35,17 @@ class TwoQueues {
   void post_by_libmlx5(std::vector<Request> requests);
 
   // ---- by Chime ----
-  nic::Domain domain() { return {job_.context(), nic_}; }
+  const Context& context() { return job_.context(); }
+  Ops<Path::kNic> ops() { return {job_.context(), route_by_channel(job_.context(), 0)}; }
+  // Posts an atomic on the 8 bytes at `word`, as kernels do whose operation needs it.
+  template <class Atomic>
+  void fetch(std::byte* word, const Atomic& atomic) {
+    typename Atomic::Word before;
+    nic::fetch_atomic(context(), queue_, nic::remote_word(context(), word, 0), atomic, &before);
+  }
   abi::NicQueue& queue() { return queue_; }
   // Flags of the queue, as the NIC would make them.
-  void set_flags(std::uint32_t flags) { queue_.flags = flags; }
+  void set_flags(std::uint32_t flags) { queue_.flags = static_cast<std::uint8_t>(flags); }
 
   std::uint32_t qpn_of_libmlx5() const { return theirs_->qpn(); }
   std::uint32_t qpn_of_chime() const { return ours_->qpn(); }
@@ -79,10 +86,10 @@ class TwoQueues {
   abi::NicQueue queue_{};
   abi::NicFault fault_{};
   abi::NicPeer peer_{};
+  std::uint32_t route_ = 1;
   std::uint64_t touched_ = 0;
   abi::NicWatch watch_{};
   abi::NicBuffers no_buffers_{};
-  abi::NicContext nic_{};
 };
 
 }  // namespace chime::tests

@@ -45,6 +45,7 @@ class Orders(unittest.TestCase):
         self.expect_right(alone, ((PLAIN,) * 4,), ((MORE, PLAIN, WAITS, PLAIN),))
 
     def test_a_nic_that_stops_at_the_doorbell_needs_no_release_before_the_record(self):
+        # The fence behind the record releases the requests, too.
         for queue in (WIDE, SMALL, TIGHT):
             kind = queue._replace(looks_ahead=False, faults=frozenset({"no release before the record"}))
             self.expect_right(kind, THREE, TWO_OF_TWO)
@@ -65,21 +66,21 @@ class PlantedFaults(unittest.TestCase):
         for kind in (queue, queue._replace(by_the_letter=True)):
             self.assertEqual(check(kind, programs)[0], what)
 
-    # Step 4, the turn has come at once.
+    # The turn has come at once, and somebody is behind.
 
-    def test_turn_does_not_release(self):
-        self.expect_found("request not whole", "no release at the turn", programs=TWO_OF_TWO)
+    def test_passed_on_without_a_release(self):
+        self.expect_found("request not whole", "no release before passing on")
 
-    def test_turn_does_not_acquire(self):
-        self.expect_found("request not whole", "no acquire at the turn")
-
-    def test_no_fence_at_the_turn(self):
-        self.expect_found("request not whole", "no acquire at the turn", "no release at the turn")
-
-    # Step 4, the turn is waited for.
+    # The turn is waited for.
 
     def test_requests_not_released_before_the_wait(self):
         self.expect_found("request not whole", "no release before the wait")
+
+    # Who rings.
+
+    def test_no_fence_before_the_record(self):
+        self.expect_found("request not whole", "no acquire before the record",
+                          "no release before the record", programs=TWO_OF_TWO)
 
     def test_record_without_an_acquire(self):
         self.expect_found("request not whole", "no acquire before the record")
@@ -122,7 +123,7 @@ class PlantedFaults(unittest.TestCase):
         self.expect_found("request not whole", "nic reads early")
 
     def test_an_exclusive_queue(self):
-        for what, fault in (("request not whole", "no release at the turn"),
+        for what, fault in (("request not whole", "no release before the record"),
                             ("record behind its doorbell", "no release before the doorbell")):
             self.expect_found(what, fault, programs=((PLAIN,) * 3,),
                               queue=TIGHT._replace(is_exclusive=True))

@@ -82,7 +82,6 @@ def write(queue, state, me):
         waits = False
         for ready, memory in written.load(me.thread, READY_WORD):
             if ready.end == me.base:
-                memory = fence(queue, memory, me, "at the turn", not queue.is_exclusive, True)
                 yield from decide(queue, state, me, memory, me.at(TURN, ready=ready), shared)
             elif not waits:
                 waits = True
@@ -137,9 +136,7 @@ def rung_on(queue, me):
 
 
 def write_record(queue, state, me):
-    memory = state.memory
-    if me.poster.waited:
-        memory = fence(queue, memory, me, "before the record", acquire=True, release=True)
+    memory = fence(queue, state.memory, me, "before the record", not queue.is_exclusive, True)
     if "no record" in queue.faults:
         yield rung_on(queue, me), memory, {}
     else:
@@ -162,12 +159,15 @@ def publish(queue, state, me):
 
 
 def pass_on(queue, state, me):
+    memory = state.memory
+    if not me.poster.waited:
+        memory = fence(queue, memory, me, "before passing on", release=True)
     ready = Ready(me.end, duty(queue, me, me.poster.ready), me.op.wide)
     if queue.is_exclusive or "passed on by a store" in queue.faults:
-        for memory in state.memory.store(me.thread, READY_WORD, ready):
+        for memory in memory.store(me.thread, READY_WORD, ready):
             yield handed_in(queue, me), memory, {}
         return
-    for before, memory in state.memory.update(me.thread, READY_WORD, lambda _: ready):
+    for before, memory in memory.update(me.thread, READY_WORD, lambda _: ready):
         # The difference is added to what the holder has read, which nobody else moves.
         moved = "" if before == me.poster.ready else "ready moved under its holder"
         yield handed_in(queue, me), memory, {"wrong": moved}

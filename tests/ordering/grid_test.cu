@@ -23,7 +23,7 @@ template <Publish kHow>
 CHIME_DEVICE void publish(const Context& context, Box* box, int round, int next) {
   if constexpr (kHow == Publish::kFenceSignal) {
     fence(context);
-    signal_op(context, Signal{&box->flag, Word(round), SignalOp::kSet}, next);
+    signal_op(context, SignalUpdate{&box->flag, Word(round), SignalOp::kSet}, next);
   } else if constexpr (kHow == Publish::kFencePut) {
     fence(context);
     p(context, &box->flag, Word(round), next);

@@ -16,7 +16,7 @@ struct ByPutSignal : AwaitSignal {
   CHIME_DEVICE static void send(const Context& context, Group group, Box* box, const Word* source,
                                 int round, int next) {
     put_signal(context, group, box->messages[round - 1], source, kMessageWords,
-               Signal{&box->signal, Word(round), SignalOp::kSet}, next);
+               SignalUpdate{&box->signal, Word(round), SignalOp::kSet}, next);
   }
 };
 
@@ -25,7 +25,7 @@ struct ByPutSignalAdd : AwaitSignal {
   CHIME_DEVICE static void send(const Context& context, Group group, Box* box, const Word* source,
                                 int round, int next) {
     put_signal_nbi(context, group, box->messages[round - 1], source, kMessageWords,
-                   Signal{&box->signal, 1, SignalOp::kAdd}, next);
+                   SignalUpdate{&box->signal, 1, SignalOp::kAdd}, next);
   }
 };
 
@@ -39,7 +39,7 @@ struct ByPutmemSignal : AwaitSignal {
     putmem_nbi(context, group, target, from, 3, next);
     fence(context);  // by every member, for its own bytes
     putmem_signal(context, group, target + 3, from + 3, kMessageWords * sizeof(Word) - 3,
-                  Signal{&box->signal, Word(round), SignalOp::kSet}, next);
+                  SignalUpdate{&box->signal, Word(round), SignalOp::kSet}, next);
   }
 };
 
@@ -53,7 +53,7 @@ struct ByPutsThenFenceAndSignal : AwaitSignal {
     group.sync();
     if (!group.is_leader()) return;
     fence(context);
-    signal_op(context, Signal{&box->signal, Word(round), SignalOp::kSet}, next);
+    signal_op(context, SignalUpdate{&box->signal, Word(round), SignalOp::kSet}, next);
   }
 };
 
@@ -68,7 +68,7 @@ struct GetAfterSignal {
     group.sync();
     if (!group.is_leader()) return;
     fence(context);
-    signal_op(context, Signal{&box->signal, Word(round), SignalOp::kSet}, next);
+    signal_op(context, SignalUpdate{&box->signal, Word(round), SignalOp::kSet}, next);
   }
 };
 

@@ -7,7 +7,7 @@
 
 #define CHIME_HOST_ONLY
 #include "chime/chime.h"
-#include "chime/device/peer.cuh"
+#include "chime/device/route.cuh"
 #include "host/init.hpp"
 #include "host/mapped.hpp"
 
@@ -59,9 +59,10 @@ std::string report(const host::Runtime& runtime, const Context& context) {
                   nic ? nic->describe() : "not looked for: every PE is mapped, or CHIME_NIC=none",
                   why_amo(runtime, context));
   for (int pe = 0; pe < runtime.n_pes(); ++pe) {
-    const Path rma = rma_path(context, pe);
-    text += fmt::format("  to PE {}  puts and gets {}, atomics {}  ({})\n", pe, words(rma),
-                        words(amo_path(context, pe)), why_rma(runtime, rma, pe));
+    const Path rma = route_to(context, Traffic::kData, pe).path;
+    text +=
+        fmt::format("  to PE {}  puts and gets {}, atomics {}  ({})\n", pe, words(rma),
+                    words(route_to(context, Traffic::kAtomic, pe).path), why_rma(runtime, rma, pe));
   }
   return text;
 }

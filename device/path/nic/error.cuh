@@ -1,6 +1,8 @@
-// The end of a queue: who finds its failure says so once, everybody else leaves.
+// The end of a queue. Who finds its failure takes it out of use and writes down why; whoever then
+// leaves the queue first tells it, everybody else leaves after.
 //
-// Nothing here is in the way of an operation that succeeds; all of it is out of line.
+// Polls only stop: what tells is called by the outermost frame of an operation or wait, where
+// nothing of it is needed any more. So it takes no registers from what succeeds.
 #ifndef CHIME_DEVICE_PATH_NIC_ERROR_CUH_
 #define CHIME_DEVICE_PATH_NIC_ERROR_CUH_
 
@@ -17,10 +19,19 @@
 
 namespace chime::nic {
 
-// Takes the queue out of use. True for the one who did; only he writes the queue's NicFault.
-// Pairs with the loads of `status` in every wait, which need no more than the word.
-CHIME_DEVICE bool stop(NicQueue& queue, std::uint32_t status) {
-  return exec::atomic_cas<Order::kAcqRel, Scope::kSystem>(&queue.consumer.status, 0u, status) == 0;
+// ---- Stopping -----------------------------------------------------------------------------------
+
+// True for the one who takes the queue out of use: it then writes why, and publishes it.
+CHIME_DEVICE bool claim_stop(NicQueue& queue, std::uint32_t status) {
+  return exec::atomic_cas<Order::kRelaxed, Scope::kSystem>(&queue.consumer.status, 0u, status) == 0;
+}
+// Release: what stands behind `status` is whole. Pairs with the acquire in tell().
+CHIME_DEVICE void publish_stop(NicQueue& queue) {
+  exec::red_or<Order::kRelease, Scope::kSystem>(&queue.consumer.done, abi::kNicStopped);
+}
+
+CHIME_DEVICE void stop(NicQueue& queue, std::uint32_t status) {
+  if (claim_stop(queue, status)) publish_stop(queue);
 }
 
 namespace detail {
@@ -33,21 +44,43 @@ CHIME_DEVICE std::uint64_t big_word_at(const std::byte* at) {
       exec::ld<Order::kRelaxed, Scope::kSystem>(reinterpret_cast<const std::uint64_t*>(at)));
 }
 
-// What a CQE says of a failure. A collapsed one may change while it is read.
-struct FailedRequest {
-  std::uint32_t tail, syndrome, opcode;
-};
-CHIME_DEVICE FailedRequest read_failure(const std::byte* cqe) {
-  FailedRequest failed = {word_at(cqe + abi::kCqeTailWord), 0, 0};
+}  // namespace detail
+
+// A poller found an error CQE with this tail. A collapsed one may change while it is read.
+CHIME_DEVICE void stop_by_cqe(NicQueue& queue, const std::byte* cqe, std::uint32_t tail) {
+  std::uint32_t syndrome, opcode;
   for (;;) {
-    failed.syndrome = word_at(cqe + abi::kCqeSyndromeWord);
-    failed.opcode = word_at(cqe + abi::kCqeOpcodeWord);
-    exec::fence<Order::kAcqRel, Scope::kSystem>();
-    const std::uint32_t tail = word_at(cqe + abi::kCqeTailWord);
-    if (tail == failed.tail) return failed;
-    failed.tail = tail;
+    syndrome = detail::word_at(cqe + abi::kCqeSyndromeWord);
+    opcode = detail::word_at(cqe + abi::kCqeOpcodeWord);
+    exec::fence<Order::kAcquire, Scope::kSystem>();
+    const std::uint32_t now = detail::word_at(cqe + abi::kCqeTailWord);
+    if (now == tail) break;
+    tail = now;
   }
+  const auto why = static_cast<std::uint32_t>(abi::cqe_syndrome(syndrome));
+  if (!claim_stop(queue, abi::nic_status(abi::NicStop::kError, why))) return;
+  queue.consumer.cqe_tail = tail;
+  queue.consumer.cqe_syndrome = syndrome;
+  queue.consumer.cqe_opcode = opcode;
+  publish_stop(queue);
 }
+
+// The calling thread ends a wait without its event, while others may wait for what it was to do.
+CHIME_DEVICE void stop_by_wait(NicQueue& queue, const Wait& wait, const WaitResult& result,
+                               std::uint64_t seen) {
+  if (!claim_stop(queue, abi::nic_status(abi::NicStop::kGaveUp))) return;
+  queue.consumer.wait = {reinterpret_cast<std::uint64_t>(wait.address),
+                         wait.expected,
+                         seen,
+                         result.waited_ns,
+                         result.status,
+                         result.pe};
+  publish_stop(queue);
+}
+
+// ---- Telling ------------------------------------------------------------------------------------
+
+namespace detail {
 
 // Length of a request that is still in the ring; of a DUMP's read, for kDump.
 CHIME_DEVICE std::uint64_t bytes_of(const std::byte* wqe, abi::WqeOpcode opcode) {
@@ -66,133 +99,145 @@ CHIME_DEVICE std::uint64_t bytes_of(const std::byte* wqe, abi::WqeOpcode opcode)
   }
 }
 
-CHIME_DEVICE void publish_fault(Domain domain, const NicQueue& queue, abi::NicFault& fault) {
-  abi::NicFault& place = domain.nic.faults[index_of(domain, queue)];
-  fault.pe = queue.pe;
-  fault.context = domain.nic.id;
-  fault.slot = static_cast<std::uint32_t>(index_of(domain, queue) % domain.nic.slots);
-  fault.qpn = abi::be32(queue.qpn_be) >> 8;
-  fault.time_ns = exec::clock_ns();
-  // All but `published`, at which others may look now.
-  memcpy(&place.status, &fault.status, sizeof(fault) - offsetof(abi::NicFault, status));
-  // Publishes the fields: pairs with the acquire of the host's reader.
-  exec::st<Order::kRelease, Scope::kSystem>(&place.published, abi::kNicFaultWhole);
-  // Release: for waits, which read `place` (watch.cuh).
-  exec::atomic_cas<Order::kAcqRel, Scope::kSystem>(&domain.nic.watch->lost, std::uint64_t{0},
-                                                   index_of(domain, queue) + 1);
-}
-
-// By the one who has published it, when it is recorded. Pairs with await_told.
-CHIME_DEVICE void say_told(Domain domain, const NicQueue& queue) {
-  exec::st<Order::kRelease, Scope::kSystem>(&domain.nic.faults[index_of(domain, queue)].published,
-                                            abi::kNicFaultTold);
-}
-
-// The request with a 16-bit index that the ring still holds.
-CHIME_DEVICE const std::byte* request_at(const NicQueue& queue, std::uint16_t index) {
-  return queue.sq + (index & (queue.depth - 1)) * abi::kWqebbBytes;
-}
-
 // Whom a failed request concerns at the peer: itself, or the read before it that it is to flush. A
-// DUMP names nothing there.
+// DUMP names nothing there. The ring still holds it.
 CHIME_DEVICE const std::byte* request_with_remote(const NicQueue& queue, std::uint16_t index,
                                                   abi::WqeOpcode opcode) {
   const bool flushes = opcode == abi::WqeOpcode::kDump;
-  return request_at(queue, static_cast<std::uint16_t>(flushes ? index - 1 : index));
+  return queue.sq + ((index - (flushes ? 1u : 0u)) & (queue.depth - 1u)) * abi::kWqebbBytes;
 }
 
-// The heap's address here of what a request names at a peer.
-CHIME_DEVICE const void* symmetric_address(Domain domain, int pe, std::uint64_t remote) {
-  return domain.ctx.heap + (remote - domain.nic.peers[pe].heap);
+CHIME_DEVICE const abi::NicContext& context_of(const Context& ctx, const NicQueue& queue) {
+  return queue.context == ctx.nic.id ? ctx.nic : ctx.host_nic;
+}
+
+// Fills in what the failed CQE and the request that it is about say.
+CHIME_DEVICE void describe_cqe(const NicQueue& queue, abi::NicFault& fault) {
+  const abi::NicConsumer& found = queue.consumer;
+  const auto syndrome = abi::cqe_syndrome(found.cqe_syndrome);
+  const auto opcode = abi::cqe_wqe_opcode(found.cqe_opcode);
+  fault.opcode = static_cast<std::uint8_t>(opcode);
+  fault.syndrome = static_cast<std::uint8_t>(syndrome);
+  fault.vendor_error = abi::cqe_vendor_error(found.cqe_syndrome);
+  fault.first_lost =
+      syndrome == abi::CqeSyndrome::kFlushed && queue.cq_mode == abi::NicCqMode::kCollapsed;
+  fault.wqe_index = abi::cqe_tail(found.cqe_tail).counter;
+  const std::byte* const wqe = request_with_remote(queue, fault.wqe_index, opcode);
+  fault.bytes = bytes_of(wqe, opcode);
+  fault.remote_address = big_word_at(wqe + abi::kSegmentBytes);
+}
+
+CHIME_DEVICE void write_fault(const Context& ctx, const NicQueue& queue, std::uint32_t status) {
+  abi::NicFault& fault = *queue.fault;
+  const abi::NicContext& context = context_of(ctx, queue);
+  fault.status = status;
+  fault.pe = queue.pe;
+  fault.context = queue.context;
+  fault.slot = queue.index % context.slots;
+  fault.qpn = abi::be32(queue.qpn_be) >> 8;
+  fault.time_ns = exec::clock_ns();
+  if (abi::nic_stop(status) == abi::NicStop::kError) describe_cqe(queue, fault);
+  // Publishes the fields: pairs with the acquire of the host's reader.
+  exec::st<Order::kRelease, Scope::kSystem>(&fault.published, abi::kNicFaultWhole);
+  // Release: for waits, which read the fault (watch.cuh).
+  exec::atomic_cas<Order::kRelease, Scope::kSystem>(&context.watch->lost, std::uint64_t{0},
+                                                    std::uint64_t{queue.index} + 1);
+}
+
+CHIME_DEVICE void record_cqe(const Context& ctx, const NicQueue& queue) {
+  const abi::NicFault& fault = *queue.fault;
+  const std::uint64_t offset = fault.remote_address - context_of(ctx, queue).peers[queue.pe].heap;
+  record(ctx, {.status = CHIMEX_ERR_NETWORK,
+               .operation = Operation::kNone,
+               .pe = queue.pe,
+               .address = ctx.heap + offset,  // the heap's address here of what it names there
+               .expected = fault.bytes});
+}
+
+CHIME_DEVICE void record_given_up(const Context& ctx, const NicQueue& queue) {
+  const abi::NicGivenUp& wait = queue.consumer.wait;
+  record(ctx, {.status = wait.status,
+               .operation = Operation::kNone,
+               .pe = wait.pe,
+               .fault = Fault::kWait,
+               .address = reinterpret_cast<const void*>(wait.address),
+               .expected = wait.expected,
+               .seen = wait.seen,
+               .waited_ns = wait.waited_ns});
+}
+
+// Waits for the one who tells why the queue was stopped. What is recorded after has that before it,
+// and the host that reads it finds the queue among those that failed (host/nic_fault.cpp).
+CHIME_DEVICE void await_told(const Context& ctx, const NicQueue& queue) {
+  const std::uint32_t* const published = &queue.fault->published;
+  const Wait wait = {.operation = Operation::kNone,
+                     .address = published,
+                     .expected = abi::kNicFaultTold,
+                     .pe = queue.pe,
+                     .timeout_ns = ctx.wait_timeout_ns};
+  // Acquire: pairs with the last store of tell().
+  spin_until(ctx, wait, [&] {
+    return exec::ld<Order::kAcquire, Scope::kSystem>(published) == abi::kNicFaultTold;
+  });
 }
 
 }  // namespace detail
 
-// A poller found an error CQE.
-CHIME_DEVICE_OUT_OF_LINE void stop_by_cqe(Domain domain, NicQueue& queue, const std::byte* cqe) {
-  const detail::FailedRequest failed = detail::read_failure(cqe);
-  const auto syndrome = abi::cqe_syndrome(failed.syndrome);
-  const std::uint32_t status =
-      abi::nic_status(abi::NicStop::kError, static_cast<std::uint32_t>(syndrome));
-  if (!stop(queue, status)) return;
-  const std::uint16_t index = abi::cqe_tail(failed.tail).counter;
-  const abi::WqeOpcode opcode = abi::cqe_wqe_opcode(failed.opcode);
-  const std::byte* const wqe = detail::request_with_remote(queue, index, opcode);
-  abi::NicFault fault = {};
-  fault.status = status;
-  fault.opcode = static_cast<std::uint8_t>(opcode);
-  fault.syndrome = static_cast<std::uint8_t>(syndrome);
-  fault.vendor_error = abi::cqe_vendor_error(failed.syndrome);
-  fault.first_lost =
-      syndrome == abi::CqeSyndrome::kFlushed && queue.cq_mode == abi::NicCqMode::kCollapsed;
-  fault.wqe_index = index;
-  fault.bytes = detail::bytes_of(wqe, opcode);
-  fault.remote_address = detail::big_word_at(wqe + abi::kSegmentBytes);
-  detail::publish_fault(domain, queue, fault);
-  record(domain.ctx, {.status = CHIMEX_ERR_NETWORK,
-                      .operation = Operation::kNone,
-                      .pe = queue.pe,
-                      .address = detail::symmetric_address(domain, queue.pe, fault.remote_address),
-                      .expected = fault.bytes});
-  detail::say_told(domain, queue);
+// REQUIRES: is_stopped(queue). Tells why, if nobody has: the fault is there, then recorded, then
+// marked as told. By then it is told, whoever did it. A queue that the host closed has no fault.
+CHIME_DEVICE_OUT_OF_LINE void tell(const Context& ctx, NicQueue& queue) {
+  // Acquire: pairs with publish_stop.
+  load<Order::kAcquire>(queue.consumer.done);
+  const std::uint32_t status = exec::ld<Order::kRelaxed, Scope::kSystem>(&queue.consumer.status);
+  const abi::NicStop why = abi::nic_stop(status);
+  if (why != abi::NicStop::kError && why != abi::NicStop::kGaveUp) return;
+  std::uint32_t* const published = &queue.fault->published;
+  if (exec::atomic_cas<Order::kRelaxed, Scope::kSystem>(published, 0u, abi::kNicFaultClaimed) !=
+      0) {
+    return detail::await_told(ctx, queue);
+  }
+  detail::write_fault(ctx, queue, status);
+  if (why == abi::NicStop::kError) {
+    detail::record_cqe(ctx, queue);
+  } else {
+    detail::record_given_up(ctx, queue);
+  }
+  exec::st<Order::kRelease, Scope::kSystem>(published, abi::kNicFaultTold);
 }
 
-// The calling thread ends a wait without its event, while others may wait for what it was to do.
-CHIME_DEVICE_OUT_OF_LINE void give_up(Domain domain, NicQueue& queue, const Wait& wait,
-                                      const WaitResult& result, std::uint64_t seen) {
-  const std::uint32_t status = abi::nic_status(abi::NicStop::kGaveUp);
-  if (!stop(queue, status)) return;  // who did has a reason of his own
-  abi::NicFault fault = {};
-  fault.status = status;
-  detail::publish_fault(domain, queue, fault);
-  record_wait(domain.ctx, wait, result, seen);
-  detail::say_told(domain, queue);
+// Leaves an operation that failed: its queue is out of use, or it got no staging slot, which is
+// recorded. If why was told and reported, and the record is free again, this operation is the next
+// to fail.
+CHIME_DEVICE_OUT_OF_LINE void leave_queue(const Context& ctx, NicQueue& queue) {
+  if (is_stopped(queue)) tell(ctx, queue);
+  record(ctx, {.status = CHIMEX_ERR_NETWORK,
+               .operation = Operation::kNone,
+               .pe = queue.pe,
+               .address = nullptr});
+  leave(ctx);
 }
 
-// Spins until `event()` or the queue is stopped. False if it is left: it was stopped, or it is now.
-template <class Event>
-CHIME_DEVICE bool wait_on_queue(Domain domain, NicQueue& queue, const Wait& wait,
-                                const std::uint64_t& seen, Event event) {
-  bool happened = false;
-  const WaitResult result =
-      spin_until(domain.ctx, wait, [&] { return (happened = event()) || is_stopped(queue); });
-  if (result.ok()) return happened;
-  give_up(domain, queue, wait, result, seen);
-  return false;
-}
+// ---- Waits on a queue ---------------------------------------------------------------------------
 
 // What is waited for: that a word of the queue reaches `expected`.
-CHIME_DEVICE Wait wait_for_word(Domain domain, const NicQueue& queue, const void* word,
+CHIME_DEVICE Wait wait_for_word(const Context& ctx, const NicQueue& queue, const void* word,
                                 std::uint64_t expected) {
   return {.operation = Operation::kNone,
           .address = word,
           .expected = expected,
           .pe = queue.pe,
-          .timeout_ns = domain.ctx.wait_timeout_ns};
+          .timeout_ns = ctx.wait_timeout_ns};
 }
 
-// Waits for the one who has stopped the queue. What is recorded after has his reason before it, and
-// the host that reads it finds the queue among those that failed (host/nic_fault.cpp).
-CHIME_DEVICE void await_told(Domain domain, const NicQueue& queue) {
-  // Else the operation failed for want of a staging slot, or the host closed the queue: no fault.
-  const abi::NicStop why = abi::nic_stop(status_of(queue));
-  if (why != abi::NicStop::kError && why != abi::NicStop::kGaveUp) return;
-  const std::uint32_t* const published = &domain.nic.faults[index_of(domain, queue)].published;
-  spin_until(domain.ctx, wait_for_word(domain, queue, published, abi::kNicFaultTold), [&] {
-    // Acquire: pairs with say_told.
-    return exec::ld<Order::kAcquire, Scope::kSystem>(published) == abi::kNicFaultTold;
-  });
-}
-
-// Leaves an operation on a queue that is out of use. Who stopped it has recorded why; if that was
-// reported and the record is free again, this operation is the next to fail.
-CHIME_DEVICE_OUT_OF_LINE void leave_queue(Domain domain, const NicQueue& queue) {
-  await_told(domain, queue);
-  record(domain.ctx, {.status = CHIMEX_ERR_NETWORK,
-                      .operation = Operation::kNone,
-                      .pe = queue.pe,
-                      .address = nullptr});
-  leave(domain.ctx);
+// Spins until `event()` or the queue is stopped. False if it is left: it was stopped, or it is now.
+template <class Event>
+CHIME_DEVICE bool wait_on_queue(const Context& ctx, NicQueue& queue, const Wait& wait,
+                                const std::uint64_t& seen, Event event) {
+  bool happened = false;
+  const WaitResult result =
+      spin_until(ctx, wait, [&] { return (happened = event()) || is_stopped(queue); });
+  if (!result.ok()) stop_by_wait(queue, wait, result, seen);
+  return happened;
 }
 
 }  // namespace chime::nic

@@ -35,51 +35,51 @@ CHIME_DEVICE Local local_of_slot(const NicQueue& queue, std::uint32_t slot) {
 CHIME_DEVICE Local sink_of(const NicQueue& queue) { return local_of_slot(queue, queue.depth); }
 
 // A reader of the lap before still has the value to take. It holds no reservation.
-CHIME_DEVICE_OUT_OF_LINE void await_reader(Domain domain, NicQueue& queue,
+CHIME_DEVICE_OUT_OF_LINE void await_reader(const Context& ctx, NicQueue& queue,
                                            abi::NicFetchSlot* slot) {
   std::uint64_t busy = 1;
-  const Wait wait = wait_for_word(domain, queue, &slot->busy, 0);
-  wait_on_queue(domain, queue, wait, busy, [&] {
-    busy = load<Order::kAcquire>(queue, slot->busy);  // (g)
+  const Wait wait = wait_for_word(ctx, queue, &slot->busy, 0);
+  wait_on_queue(ctx, queue, wait, busy, [&] {
+    busy = load<Order::kAcquire>(slot->busy);  // (g)
     return busy == 0;
   });
 }
 
 // Makes the slot the request's own. If that fails the queue is out of use, which the submission
 // finds.
-CHIME_DEVICE void take_fetch_slot(Domain domain, NicQueue& queue, std::uint32_t index) {
+CHIME_DEVICE void take_fetch_slot(const Context& ctx, NicQueue& queue, std::uint32_t index) {
   abi::NicFetchSlot* const slot = queue.fetch + index;
   // (f): the busy word that the poster of the lap before has set is seen.
-  load<Order::kAcquire>(queue, queue.consumer.done);
-  if (load<Order::kAcquire>(queue, slot->busy) != 0) await_reader(domain, queue, slot);
-  store<Order::kRelaxed>(queue, slot->busy, std::uint64_t{1});
+  load<Order::kAcquire>(queue.consumer.done);
+  if (load<Order::kAcquire>(slot->busy) != 0) await_reader(ctx, queue, slot);
+  exec::st<Order::kRelaxed, Scope::kDevice>(&slot->busy, 1);
 }
 
 // Waits for the result and frees the slot.
-CHIME_DEVICE bool take_result(Domain domain, Ticket ticket, std::uint32_t slot,
+CHIME_DEVICE bool take_result(const Context& ctx, Ticket ticket, std::uint32_t slot,
                               std::uint64_t* value) {
-  if (!wait_for(domain, ticket)) return false;
+  if (!wait_for(ctx, ticket)) return false;
   abi::NicFetchSlot& place = ticket.queue->fetch[slot];
   *value = exec::ld<Order::kRelaxed, Scope::kSystem>(&place.value);
-  store<Order::kRelease>(*ticket.queue, place.busy, std::uint64_t{0});  // (g)
+  exec::st<Order::kRelease, Scope::kDevice>(&place.busy, 0);  // (g)
   return true;
 }
 
 }  // namespace detail
 
 // Reads up to 8 bytes of a peer into `*value`, low bytes first; the others are undefined.
-CHIME_DEVICE bool fetch_bytes(Domain domain, NicQueue& queue, const Remote& remote,
+CHIME_DEVICE bool fetch_bytes(const Context& ctx, NicQueue& queue, const Remote& remote,
                               std::uint32_t bytes, std::uint64_t* value) {
   const exec::Committed to_free_the_slot;
   std::uint32_t slot = 0;
-  const Ticket ticket =
-      submit(domain, Thread{}, queue, {.wqebbs = 1}, [&](std::uint64_t index, std::uint8_t ce) {
-        slot = detail::fetch_slot_of(queue, index);
-        detail::take_fetch_slot(domain, queue, slot);
-        put_transfer({queue, index, ce}, abi::WqeOpcode::kRead, remote,
-                     detail::local_of_slot(queue, slot), bytes);
-      });
-  return detail::take_result(domain, ticket, slot, value);
+  const Ticket ticket = submit(ctx, Thread{}, queue, {.wqebbs = 1},
+                               [&](const QueueView& view, std::uint64_t index, std::uint8_t ce) {
+                                 slot = detail::fetch_slot_of(queue, index);
+                                 detail::take_fetch_slot(ctx, queue, slot);
+                                 put_transfer({view, index, ce}, abi::WqeOpcode::kRead, remote,
+                                              detail::local_of_slot(queue, slot), bytes);
+                               });
+  return detail::take_result(ctx, ticket, slot, value);
 }
 
 }  // namespace chime::nic

@@ -14,31 +14,38 @@
 
 namespace chime::nic {
 
+// A thread that posts by itself, whatever its warp does. For what is rare: one copy of the code for
+// all groups.
+struct Alone {};
+
 struct Posters {
   unsigned mask = 0;  // their lanes; 0: one thread alone
-  unsigned rank = 0, count = 1;
 
-  CHIME_DEVICE bool is_leader() const { return rank == 0; }
-  CHIME_DEVICE bool is_last() const { return rank == count - 1; }
+  CHIME_DEVICE bool are_many() const { return (mask & (mask - 1)) != 0; }
+  CHIME_DEVICE unsigned count() const { return mask == 0 ? 1 : exec::count_bits(mask); }
+  CHIME_DEVICE unsigned rank() const {
+    return mask == 0 ? 0 : exec::count_bits(mask & ((1u << exec::lane_id()) - 1));
+  }
+  CHIME_DEVICE bool is_leader() const { return rank() == 0; }
+  CHIME_DEVICE bool is_last() const { return rank() == count() - 1; }
   CHIME_DEVICE void sync() const {
-    if (count > 1) exec::sync_warp(mask);
+    if (are_many()) exec::sync_warp(mask);
   }
   template <class T>
   CHIME_DEVICE T from_leader(T value) const {
-    return count > 1 ? exec::shfl(mask, value, static_cast<int>(exec::lowest_bit(mask))) : value;
+    return are_many() ? exec::shfl(mask, value, static_cast<int>(exec::lowest_bit(mask))) : value;
   }
 };
 
 // Submissions of one group take equally many WQEBBs, so that a lane finds its own by its rank.
-// Queues lie at multiples of 128, which leaves the low bits to tell the number.
+// Queues lie at multiples of 128, which leaves the low bits to tell the number. The low half of the
+// address is enough: those of one context lie within 4 GiB.
 template <class Group>
 CHIME_DEVICE Posters posters_to(Group, const NicQueue& queue, unsigned wqebbs) {
   if constexpr (std::is_same_v<Group, Thread>) {
     if (!exec::in_kernel()) return {};
-    const std::uint64_t key = reinterpret_cast<std::uint64_t>(&queue) | wqebbs;
-    const unsigned mask = exec::match_any(exec::active_mask(), key);
-    const unsigned before = mask & ((1u << exec::lane_id()) - 1);
-    return {mask, exec::count_bits(before), exec::count_bits(mask)};
+    const auto key = static_cast<std::uint32_t>(reinterpret_cast<std::uint64_t>(&queue)) | wqebbs;
+    return {exec::match_any(exec::active_mask(), key)};
   } else {
     return {};
   }

@@ -8,6 +8,7 @@
 #include "chime/abi/nic.h"
 #include "chime/device/exec.cuh"
 #include "chime/device/path/nic/queue.cuh"
+#include "chime/device/route.cuh"
 
 namespace chime::nic {
 
@@ -29,19 +30,19 @@ CHIME_DEVICE Local advanced(const Local& local, std::uint64_t bytes) {
   return {local.address + bytes, local.lkey_be, local.is_known};
 }
 
-CHIME_DEVICE std::uint64_t remote_address(Domain domain, const void* symmetric, int pe) {
-  return domain.nic.peers[pe].heap +
-         static_cast<std::uint64_t>(static_cast<const std::byte*>(symmetric) - domain.ctx.heap);
+CHIME_DEVICE std::uint64_t remote_address(const Context& ctx, const void* symmetric, int pe) {
+  return nic_of(ctx).peers[pe].heap +
+         static_cast<std::uint64_t>(static_cast<const std::byte*>(symmetric) - ctx.heap);
 }
 
 // Data at `pe`.
-CHIME_DEVICE Remote remote_data(Domain domain, const void* symmetric, int pe) {
-  return {remote_address(domain, symmetric, pe), domain.nic.peers[pe].rkey_be};
+CHIME_DEVICE Remote remote_data(const Context& ctx, const void* symmetric, int pe) {
+  return {remote_address(ctx, symmetric, pe), nic_of(ctx).peers[pe].rkey_be};
 }
 // A word of signals and atomics, or a small put, which may be a flag: what is sent to it never
 // overtakes data.
-CHIME_DEVICE Remote remote_word(Domain domain, const void* symmetric, int pe) {
-  return {remote_address(domain, symmetric, pe), domain.nic.peers[pe].strict_rkey_be};
+CHIME_DEVICE Remote remote_word(const Context& ctx, const void* symmetric, int pe) {
+  return {remote_address(ctx, symmetric, pe), nic_of(ctx).peers[pe].strict_rkey_be};
 }
 
 namespace detail {
@@ -81,10 +82,10 @@ CHIME_DEVICE abi::NicBuffer load_buffer(const abi::NicBuffer& buffer) {
 
 // Among registered buffers. What is not found can always be staged, so only a place that was found
 // must be true: that the table was not refilled meanwhile.
-CHIME_DEVICE_OUT_OF_LINE Local find_registered(Domain domain, std::uint64_t begin,
+CHIME_DEVICE_OUT_OF_LINE Local find_registered(const Context& ctx, std::uint64_t begin,
                                                std::size_t bytes) {
   constexpr int kLooks = 4;  // the host registers buffers while this one is looked for
-  const abi::NicBuffers& all = *domain.nic.buffers;
+  const abi::NicBuffers& all = *nic_of(ctx).buffers;
   for (int look = 0; look < kLooks; ++look) {
     // Pairs with the release of the host's step to a new table.
     const auto generation = exec::ld<Order::kAcquire, Scope::kSystem>(&all.generation);
@@ -102,10 +103,11 @@ CHIME_DEVICE_OUT_OF_LINE Local find_registered(Domain domain, std::uint64_t begi
 
 }  // namespace detail
 
-CHIME_DEVICE Local find_local(Domain domain, const void* p, std::size_t bytes) {
+CHIME_DEVICE Local find_local(const Context& ctx, const void* p, std::size_t bytes) {
   const std::uint64_t begin = reinterpret_cast<std::uint64_t>(p);
-  if (detail::holds(domain.nic.heap, begin, bytes)) return detail::place_in(domain.nic.heap, begin);
-  return detail::find_registered(domain, begin, bytes);
+  if (detail::holds(nic_of(ctx).heap, begin, bytes))
+    return detail::place_in(nic_of(ctx).heap, begin);
+  return detail::find_registered(ctx, begin, bytes);
 }
 
 }  // namespace chime::nic

@@ -14,53 +14,72 @@
 
 namespace chime::nic {
 
-// Where a request lies and how its completion is told.
-struct Place {
-  const NicQueue& queue;
-  std::uint64_t index;  // of its first WQEBB
-  std::uint8_t flags;   // byte 11 of the control segment
+// One request in the making: segments one after the other, and the control segment at last, which
+// tells their number.
+class Request {
+ public:
+  // `index`: of its first WQEBB. `flags`: how its completion is told, byte 11 of the control
+  // segment.
+  CHIME_DEVICE Request(const QueueView& view, std::uint64_t index, std::uint8_t flags)
+      : view_(view), index_(index), flags_(flags) {}
 
+  CHIME_DEVICE void segment(const abi::WqeSegment& value) { put(segments_++, value); }
+  CHIME_DEVICE void remote(const Remote& remote) {
+    segment(abi::remote_segment(remote.address, remote.rkey_be));
+  }
+  CHIME_DEVICE void data(const Local& local, std::uint32_t bytes) {
+    segment(abi::data_segment(bytes, local.lkey_be, local.address));
+  }
+  // After all reads before.
+  CHIME_DEVICE void after_reads() { flags_ |= abi::kFenceReads; }
+
+  CHIME_DEVICE void end(abi::WqeOpcode opcode, abi::AtomicSize size = abi::AtomicSize::kPlain,
+                        std::uint32_t immediate_be = 0) const {
+    put(0, abi::control_segment({.opcode = opcode,
+                                 .segments = static_cast<std::uint8_t>(segments_),
+                                 .flags = flags_,
+                                 .size = size,
+                                 .immediate_be = immediate_be},
+                                index_, view_.qpn_be));
+  }
+
+ private:
   // One 16-byte store. At the ring's end a request goes on at its start.
-  CHIME_DEVICE void put(unsigned segment, const abi::WqeSegment& value) const {
-    const std::uint64_t ring_bytes = std::uint64_t{queue.depth} * abi::kWqebbBytes;
-    const std::uint64_t at = index * abi::kWqebbBytes + segment * abi::kSegmentBytes;
-    exec::st16(queue.sq + (at & (ring_bytes - 1)),
+  CHIME_DEVICE void put(unsigned at, const abi::WqeSegment& value) const {
+    constexpr unsigned kInOne = abi::kWqebbBytes / abi::kSegmentBytes;
+    const std::uint64_t wqebb = (index_ + at / kInOne) & (view_.depth - 1);
+    exec::st16(view_.sq + wqebb * abi::kWqebbBytes + at % kInOne * abi::kSegmentBytes,
                {{value.word[0], value.word[1], value.word[2], value.word[3]}});
   }
-  CHIME_DEVICE void put_control(abi::WqeOpcode opcode, unsigned segments,
-                                abi::AtomicSize size = abi::AtomicSize::kPlain) const {
-    put(0, abi::control_segment({.opcode = opcode,
-                                 .segments = static_cast<std::uint8_t>(segments),
-                                 .flags = flags,
-                                 .size = size},
-                                index, queue.qpn_be));
-  }
+
+  const QueueView& view_;
+  const std::uint64_t index_;
+  std::uint8_t flags_;
+  unsigned segments_ = 1;  // with the control segment
 };
 
 // A write of, or a read into, memory that the NIC knows.
-CHIME_DEVICE void put_transfer(const Place& place, abi::WqeOpcode opcode, const Remote& remote,
+CHIME_DEVICE void put_transfer(Request request, abi::WqeOpcode opcode, const Remote& remote,
                                const Local& local, std::uint32_t bytes) {
-  place.put(1, abi::remote_segment(remote.address, remote.rkey_be));
-  place.put(2, abi::data_segment(bytes, local.lkey_be, local.address));
-  place.put_control(opcode, 3);
+  request.remote(remote);
+  request.data(local, bytes);
+  request.end(opcode);
 }
 
 // A write whose data is in the request.
-CHIME_DEVICE void put_inline_write(const Place& place, const Remote& remote, std::uint32_t bytes,
+CHIME_DEVICE void put_inline_write(Request request, const Remote& remote, std::uint32_t bytes,
                                    const abi::InlineData& data) {
-  const bool is_long = bytes > abi::kInlineInOneSegment;
-  place.put(1, abi::remote_segment(remote.address, remote.rkey_be));
-  place.put(2, abi::inline_segment(bytes, data));
-  if (is_long) place.put(3, abi::inline_rest_segment(data));
-  place.put_control(abi::WqeOpcode::kWrite, is_long ? 4 : 3);
+  request.remote(remote);
+  request.segment(abi::inline_segment(bytes, data));
+  if (bytes > abi::kInlineInOneSegment) request.segment(abi::inline_rest_segment(data));
+  request.end(abi::WqeOpcode::kWrite);
 }
 
 // Reads what was written here, after all reads before: then these have arrived.
-CHIME_DEVICE void put_dump(const Place& place, const Local& local) {
-  place.put(1, abi::data_segment(1, local.lkey_be, local.address));
-  const Place fenced = {place.queue, place.index,
-                        static_cast<std::uint8_t>(place.flags | abi::kFenceReads)};
-  fenced.put_control(abi::WqeOpcode::kDump, 2);
+CHIME_DEVICE void put_dump(Request request, const Local& local) {
+  request.after_reads();
+  request.data(local, 1);
+  request.end(abi::WqeOpcode::kDump);
 }
 
 // ---- Atomics ------------------------------------------------------------------------------------
@@ -73,7 +92,7 @@ struct FetchAdd8 {
   static constexpr unsigned kSegments = 1;
   std::uint64_t add;
 
-  CHIME_DEVICE void put(const Place& place) const { place.put(2, abi::fetch_add_segment(add)); }
+  CHIME_DEVICE void put(Request& request) const { request.segment(abi::fetch_add_segment(add)); }
 };
 
 struct CompareSwap8 {
@@ -83,8 +102,8 @@ struct CompareSwap8 {
   static constexpr unsigned kSegments = 1;
   std::uint64_t swap, compare;
 
-  CHIME_DEVICE void put(const Place& place) const {
-    place.put(2, abi::compare_swap_segment(swap, compare));
+  CHIME_DEVICE void put(Request& request) const {
+    request.segment(abi::compare_swap_segment(swap, compare));
   }
 };
 
@@ -95,8 +114,8 @@ struct MaskedAdd4 {
   static constexpr unsigned kSegments = 1;
   std::uint32_t add, boundary;
 
-  CHIME_DEVICE void put(const Place& place) const {
-    place.put(2, abi::masked_add4_segment(add, boundary));
+  CHIME_DEVICE void put(Request& request) const {
+    request.segment(abi::masked_add4_segment(add, boundary));
   }
 };
 
@@ -107,8 +126,8 @@ struct MaskedAdd8 {
   static constexpr unsigned kSegments = 1;
   std::uint64_t add, boundary;
 
-  CHIME_DEVICE void put(const Place& place) const {
-    place.put(2, abi::masked_add8_segment(add, boundary));
+  CHIME_DEVICE void put(Request& request) const {
+    request.segment(abi::masked_add8_segment(add, boundary));
   }
 };
 
@@ -119,8 +138,8 @@ struct MaskedSwap4 {
   static constexpr unsigned kSegments = 1;
   abi::MaskedSwap<std::uint32_t> masked;
 
-  CHIME_DEVICE void put(const Place& place) const {
-    place.put(2, abi::masked_swap4_segment(masked));
+  CHIME_DEVICE void put(Request& request) const {
+    request.segment(abi::masked_swap4_segment(masked));
   }
 };
 
@@ -131,25 +150,23 @@ struct MaskedSwap8 {
   static constexpr unsigned kSegments = 2;
   abi::MaskedSwap<std::uint64_t> masked;
 
-  CHIME_DEVICE void put(const Place& place) const {
-    place.put(2, abi::masked_swap8_segment(masked));
-    place.put(3, abi::masked_swap8_masks_segment(masked));
+  CHIME_DEVICE void put(Request& request) const {
+    request.segment(abi::masked_swap8_segment(masked));
+    request.segment(abi::masked_swap8_masks_segment(masked));
   }
 };
 
 template <class Atomic>
-inline constexpr unsigned kSegmentsOf = 3 + Atomic::kSegments;  // and control, remote, result
-template <class Atomic>
-inline constexpr unsigned kWqebbsOf = abi::wqebbs_of(kSegmentsOf<Atomic>);
+inline constexpr unsigned kWqebbsOf =
+    abi::wqebbs_of(3 + Atomic::kSegments);  // and control, remote, result
 
 template <class Atomic>
-CHIME_DEVICE void put_atomic(const Place& place, const Remote& remote, const Atomic& atomic,
+CHIME_DEVICE void put_atomic(Request request, const Remote& remote, const Atomic& atomic,
                              const Local& result) {
-  place.put(1, abi::remote_segment(remote.address, remote.rkey_be));
-  atomic.put(place);
-  place.put(2 + Atomic::kSegments,
-            abi::data_segment(sizeof(typename Atomic::Word), result.lkey_be, result.address));
-  place.put_control(Atomic::kOpcode, kSegmentsOf<Atomic>, Atomic::kSize);
+  request.remote(remote);
+  atomic.put(request);
+  request.data(result, sizeof(typename Atomic::Word));
+  request.end(Atomic::kOpcode, Atomic::kSize);
 }
 
 }  // namespace chime::nic

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "chime/abi/nic.h"
 #include "chime/device/copy.cuh"
@@ -17,6 +18,7 @@
 #include "chime/device/path/nic/queue.cuh"
 #include "chime/device/path/nic/submit.cuh"
 #include "chime/device/path/nic/transfer.cuh"
+#include "chime/device/route.cuh"
 #include "chime/device/wait.cuh"
 
 namespace chime::nic {
@@ -24,17 +26,17 @@ namespace detail {
 
 inline constexpr std::uint32_t kNoSlot = ~0u;
 
-CHIME_DEVICE bool is_through(Domain domain, std::uint64_t word) {
-  NicQueue& queue = domain.nic.queues[abi::nic_queue_of_left_slot(word)];
+CHIME_DEVICE bool is_through(const Context& ctx, std::uint64_t word) {
+  NicQueue& queue = nic_of(ctx).queues[abi::nic_queue_of_left_slot(word)];
   if (abi::nic_left_slot_is_free(word, through(queue))) return true;
-  poll(domain, queue);  // nobody else polls a queue that is out of use
+  poll(queue);  // nobody else polls a queue that is out of use
   return abi::nic_left_slot_is_free(word, through(queue));
 }
 
-CHIME_DEVICE bool try_take(Domain domain, std::uint64_t* busy) {
+CHIME_DEVICE bool try_take(const Context& ctx, std::uint64_t* busy) {
   const std::uint64_t word = exec::ld<Order::kRelaxed, Scope::kDevice>(busy);
   if (word == abi::kNicSlotTaken) return false;
-  if (word != abi::kNicSlotFree && !is_through(domain, word)) return false;
+  if (word != abi::kNicSlotFree && !is_through(ctx, word)) return false;
   // Acquire: pairs with the release of give_back.
   return exec::atomic_cas<Order::kAcquire, Scope::kDevice>(busy, word, abi::kNicSlotTaken) == word;
 }
@@ -44,13 +46,13 @@ CHIME_DEVICE std::uint64_t* times_taken(const abi::NicStaging& staging) {
 }
 
 // One look at all slots, from a place that differs between threads.
-CHIME_DEVICE std::uint32_t try_take_slot(Domain domain) {
-  const abi::NicStaging& staging = domain.nic.staging;
+CHIME_DEVICE std::uint32_t try_take_slot(const Context& ctx) {
+  const abi::NicStaging& staging = nic_of(ctx).staging;
   const auto start =
       exec::in_kernel() ? static_cast<std::uint32_t>(exec::grid_rank() % staging.slots) : 0;
   for (std::uint32_t i = 0; i < staging.slots; ++i) {
     const std::uint32_t slot = (start + i) % staging.slots;
-    if (!try_take(domain, &staging.busy[slot])) continue;
+    if (!try_take(ctx, &staging.busy[slot])) continue;
     exec::atomic_add<Order::kRelaxed, Scope::kDevice>(times_taken(staging), std::uint64_t{1});
     return slot;
   }
@@ -61,9 +63,9 @@ CHIME_DEVICE std::uint32_t try_take_slot(Domain domain) {
 // Slots go to whoever comes first, so that one of many threads may wait for long: the bound starts
 // anew while slots change hands. kNoSlot: the queue is out of use, the job is aborted, or no slot
 // came free in time.
-CHIME_DEVICE std::uint32_t take_slot(Domain domain, const NicQueue& queue) {
-  const abi::NicStaging& staging = domain.nic.staging;
-  Wait wait = wait_for_word(domain, queue, staging.busy, abi::kNicSlotFree);
+CHIME_DEVICE_OUT_OF_LINE std::uint32_t take_slot(const Context& ctx, const NicQueue& queue) {
+  const abi::NicStaging& staging = nic_of(ctx).staging;
+  Wait wait = wait_for_word(ctx, queue, staging.busy, abi::kNicSlotFree);
   wait.pe = -1;
   std::uint32_t slot = kNoSlot;
   const auto taken_so_far = [&] {
@@ -73,22 +75,21 @@ CHIME_DEVICE std::uint32_t take_slot(Domain domain, const NicQueue& queue) {
   WaitResult result;
   do {
     before = taken_so_far();
-    result = spin_until(domain.ctx, wait, [&] {
-      return (slot = try_take_slot(domain)) != kNoSlot || is_stopped(queue);
-    });
+    result = spin_until(
+        ctx, wait, [&] { return (slot = try_take_slot(ctx)) != kNoSlot || is_stopped(queue); });
   } while (result.status == CHIMEX_ERR_TIMEOUT && taken_so_far() != before &&
-           !chime::detail::abort_is_raised(domain.ctx));
-  if (!result.ok()) record_wait(domain.ctx, wait, result, staging.slots);
+           !chime::detail::abort_is_raised(ctx));
+  if (!result.ok()) record_wait(ctx, wait, result, staging.slots);
   return slot;
 }
 
 // `pending`: the target of the last request on the slot that may not have ended; 0 if there is
 // none. Then the slot is free.
-CHIME_DEVICE void give_back(Domain domain, std::uint32_t slot, const NicQueue& queue,
+CHIME_DEVICE void give_back(const Context& ctx, std::uint32_t slot, const NicQueue& queue,
                             std::uint64_t pending) {
   const std::uint64_t word =
-      pending == 0 ? abi::kNicSlotFree : abi::nic_left_slot(index_of(domain, queue), pending);
-  exec::st<Order::kRelease, Scope::kDevice>(&domain.nic.staging.busy[slot], word);
+      pending == 0 ? abi::kNicSlotFree : abi::nic_left_slot(queue.index, pending);
+  exec::st<Order::kRelease, Scope::kDevice>(&nic_of(ctx).staging.busy[slot], word);
 }
 
 // A slot in two halves.
@@ -108,85 +109,113 @@ CHIME_DEVICE Halves halves_of(const abi::NicStaging& staging, std::uint32_t slot
   return {staging.memory + at, staging.nic + at, staging.slot_bytes / 2, staging.lkey_be};
 }
 
-CHIME_DEVICE std::size_t chunk_bytes(std::size_t total, std::uint64_t chunk, std::size_t each) {
-  const std::size_t rest = total - chunk * each;
-  return rest < each ? rest : each;
+// A transfer through a slot, in chunks of half of it. It lies in memory, not in registers.
+struct Staged {
+  Remote remote;
+  std::byte* memory;  // source or destination
+  std::size_t bytes;
+  std::uint32_t slot = 0;
+  Halves halves = {};
+  std::uint64_t chunk = 0;             // the next one
+  std::uint64_t before = 0, last = 0;  // targets of the last two requests
+
+  CHIME_DEVICE bool is_over() const { return chunk * halves.bytes >= bytes; }
+  CHIME_DEVICE std::byte* begin(std::uint64_t chunk) const { return memory + chunk * halves.bytes; }
+  CHIME_DEVICE std::size_t bytes_of(std::uint64_t chunk) const {
+    const std::size_t rest = bytes - chunk * halves.bytes;
+    return rest < halves.bytes ? rest : halves.bytes;
+  }
+  CHIME_DEVICE Piece piece(std::uint64_t chunk) const {
+    return {advanced(remote, chunk * halves.bytes), halves.local(chunk),
+            static_cast<std::uint32_t>(bytes_of(chunk))};
+  }
+};
+
+// Memory that the NIC reads and writes is like a peer's.
+using chime::detail::Peer;
+using chime::detail::Private;
+
+template <class W, class From, class To>
+CHIME_DEVICE_OUT_OF_LINE void copy_words(std::byte* dst, const std::byte* src, std::size_t bytes) {
+  for (std::size_t at = 0; at < bytes; at += sizeof(W)) {
+    To::store(dst + at, From::template load<W>(src + at));
+  }
 }
 
-// Chunk c is filled when chunk c - 2, which had its half, has left. `last` is the target of the
-// last request.
-template <class Group>
-CHIME_DEVICE bool write_chunks(Domain domain, Group group, NicQueue& queue, const Halves& halves,
-                               const Remote& remote, const std::byte* src, std::size_t bytes,
-                               std::uint64_t& last) {
-  std::uint64_t before = 0;
-  for (std::uint64_t chunk = 0; chunk * halves.bytes < bytes; ++chunk) {
-    if (chunk >= 2 && !await_done(domain, queue, before)) return false;
-    const std::size_t at = chunk * halves.bytes, part = chunk_bytes(bytes, chunk, halves.bytes);
-    copy_to_peer(Thread{}, halves.at(chunk), src + at, part);
-    const Ticket next = transfer(domain, group, queue, abi::WqeOpcode::kWrite, advanced(remote, at),
-                                 halves.local(chunk), part);
-    if (!next.ok()) return false;
-    before = last;
-    last = next.target;
+// Plainer than copy.cuh, which moves more words at once: here registers are dearer than time.
+template <class From, class To>
+CHIME_DEVICE void copy_chunk(std::byte* dst, const std::byte* src, std::size_t bytes) {
+  if (exec::memcpy_is_relaxed()) return static_cast<void>(memcpy(dst, src, bytes));
+  const std::uint64_t both =
+      reinterpret_cast<std::uint64_t>(dst) | reinterpret_cast<std::uint64_t>(src);
+  const std::size_t rest = both % 16 == 0 ? bytes % 16 : both % 4 == 0 ? bytes % 4 : bytes;
+  const std::size_t whole = bytes - rest;
+  if (both % 16 == 0) {
+    copy_words<exec::Vec16, From, To>(dst, src, whole);
+  } else {
+    copy_words<std::uint32_t, From, To>(dst, src, whole);
   }
-  return await_done(domain, queue, last);
+  copy_words<std::uint8_t, From, To>(dst + whole, src + whole, rest);
 }
 
-// Chunk c + 1 is on its way while chunk c is emptied. `last` is as above.
-template <class Group>
-CHIME_DEVICE bool read_chunks(Domain domain, Group group, NicQueue& queue, const Halves& halves,
-                              const Remote& remote, std::byte* dst, std::size_t bytes,
-                              std::uint64_t& last) {
-  const auto begin = [&](std::uint64_t chunk) {
-    const Ticket read = transfer(domain, group, queue, abi::WqeOpcode::kRead,
-                                 advanced(remote, chunk * halves.bytes), halves.local(chunk),
-                                 chunk_bytes(bytes, chunk, halves.bytes));
-    if (read.ok()) last = read.target;
-    return read.ok();
-  };
-  bool is_on_its_way = begin(0);
-  for (std::uint64_t chunk = 0; chunk * halves.bytes < bytes; ++chunk) {
-    if (!is_on_its_way) return false;
-    const std::uint64_t now = last;
-    const bool is_last = (chunk + 1) * halves.bytes >= bytes;
-    if (!is_last) is_on_its_way = begin(chunk + 1);
-    if (!await_done(domain, queue, now)) return false;
-    copy_from_peer(Thread{}, dst + chunk * halves.bytes, halves.at(chunk),
-                   chunk_bytes(bytes, chunk, halves.bytes));
-  }
+CHIME_DEVICE_OUT_OF_LINE bool post_chunk(const Context& ctx, NicQueue& queue, Staged& all,
+                                         abi::WqeOpcode opcode, std::uint64_t chunk) {
+  const Ticket ticket =
+      transfer_once(ctx, Alone{}, queue, opcode, false, [&] { return all.piece(chunk); });
+  if (!ticket.ok()) return false;
+  all.before = all.last;
+  all.last = ticket.target;
   return true;
 }
 
+// Chunk c is filled when chunk c - 2, which had its half, has left.
+CHIME_DEVICE_OUT_OF_LINE bool write_chunk(const Context& ctx, NicQueue& queue, Staged& all) {
+  const std::uint64_t chunk = all.chunk++;
+  if (chunk >= 2 && !await_done(ctx, queue, all.before)) return false;
+  copy_chunk<Private, Peer>(all.halves.at(chunk), all.begin(chunk), all.bytes_of(chunk));
+  return post_chunk(ctx, queue, all, abi::WqeOpcode::kWrite, chunk);
+}
+
+// Chunk c + 1 is on its way while chunk c is emptied.
+CHIME_DEVICE_OUT_OF_LINE bool read_chunk(const Context& ctx, NicQueue& queue, Staged& all) {
+  const std::uint64_t chunk = all.chunk++;
+  constexpr auto kRead = abi::WqeOpcode::kRead;
+  if (chunk == 0 && !post_chunk(ctx, queue, all, kRead, 0)) return false;
+  if (!all.is_over() && !post_chunk(ctx, queue, all, kRead, chunk + 1)) return false;
+  const bool is_last = all.is_over();
+  if (!await_done(ctx, queue, is_last ? all.last : all.before)) return false;
+  copy_chunk<Peer, Private>(all.begin(chunk), all.halves.at(chunk), all.bytes_of(chunk));
+  return true;
+}
+
+// `move()` moves the next chunk.
 template <class Move>
-CHIME_DEVICE bool with_slot(Domain domain, const NicQueue& queue, Move move) {
-  if (is_stopped(queue)) return false;
-  const std::uint32_t slot = take_slot(domain, queue);
-  if (slot == kNoSlot) return false;
+CHIME_DEVICE bool move_staged(const Context& ctx, NicQueue& queue, Staged& all, Move move) {
+  if (!may_post(ctx, queue)) return false;
+  all.slot = take_slot(ctx, queue);
+  if (all.slot == kNoSlot) return false;
   const exec::Committed to_free_the_slot;
-  std::uint64_t last = 0;
-  const bool is_done = move(halves_of(domain.nic.staging, slot), last);
-  give_back(domain, slot, queue, is_done ? 0 : last);
+  all.halves = halves_of(nic_of(ctx).staging, all.slot);
+  bool is_done = true;
+  while (is_done && !all.is_over()) is_done = move();
+  is_done = is_done && await_done(ctx, queue, all.last);
+  give_back(ctx, all.slot, queue, is_done ? 0 : all.last);
   return is_done;
 }
 
 }  // namespace detail
 
 // Complete when they return; false if they failed.
-template <class Group>
-CHIME_DEVICE_OUT_OF_LINE bool staged_write(Domain domain, Group group, NicQueue& queue,
-                                           Remote remote, const std::byte* src, std::size_t bytes) {
-  return detail::with_slot(domain, queue, [&](const detail::Halves& halves, std::uint64_t& last) {
-    return detail::write_chunks(domain, group, queue, halves, remote, src, bytes, last);
-  });
+CHIME_DEVICE_OUT_OF_LINE bool staged_write(const Context& ctx, NicQueue& queue, Remote remote,
+                                           const void* src, std::size_t bytes) {
+  detail::Staged all = {remote, static_cast<std::byte*>(const_cast<void*>(src)), bytes};
+  return detail::move_staged(ctx, queue, all, [&] { return detail::write_chunk(ctx, queue, all); });
 }
 
-template <class Group>
-CHIME_DEVICE_OUT_OF_LINE bool staged_read(Domain domain, Group group, NicQueue& queue,
-                                          Remote remote, std::byte* dst, std::size_t bytes) {
-  return detail::with_slot(domain, queue, [&](const detail::Halves& halves, std::uint64_t& last) {
-    return detail::read_chunks(domain, group, queue, halves, remote, dst, bytes, last);
-  });
+CHIME_DEVICE_OUT_OF_LINE bool staged_read(const Context& ctx, NicQueue& queue, Remote remote,
+                                          void* dst, std::size_t bytes) {
+  detail::Staged all = {remote, static_cast<std::byte*>(dst), bytes};
+  return detail::move_staged(ctx, queue, all, [&] { return detail::read_chunk(ctx, queue, all); });
 }
 
 }  // namespace chime::nic

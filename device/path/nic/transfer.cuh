@@ -20,51 +20,89 @@ CHIME_DEVICE bool is_flushed(const NicQueue& queue, abi::WqeOpcode opcode) {
   return opcode == abi::WqeOpcode::kRead && (queue.flags & abi::kNicFlushReads) != 0;
 }
 
-template <class Group>
-CHIME_DEVICE Ticket transfer_once(Domain domain, Group group, NicQueue& queue,
-                                  abi::WqeOpcode opcode, const Remote& remote, const Local& local,
-                                  std::uint32_t bytes, bool more) {
+// What one request moves.
+struct Piece {
+  Remote remote;
+  Local local;
+  std::uint32_t bytes;
+};
+
+// `piece()` is asked for when there is room: it is in no register before.
+template <class Group, class FindPiece>
+CHIME_DEVICE Ticket transfer_once(const Context& ctx, Group group, NicQueue& queue,
+                                  abi::WqeOpcode opcode, bool more, FindPiece find_piece) {
   const bool flush = is_flushed(queue, opcode);
   const Shape shape = {.wqebbs = flush ? 2u : 1u, .more = more};
-  return submit(domain, group, queue, shape, [&](std::uint64_t index, std::uint8_t ce) {
-    put_transfer({queue, index, flush ? abi::kCqeOnFirstError : ce}, opcode, remote, local, bytes);
-    if (flush) put_dump({queue, index + 1, ce}, local);
-  });
-}
-
-// Bytes of a long transfer that go in full requests before the last one.
-CHIME_DEVICE std::size_t front_bytes(std::size_t bytes) {
-  return bytes <= abi::kNicMostBytes ? 0 : (bytes - 1) / abi::kNicMostBytes * abi::kNicMostBytes;
-}
-
-// Submits these; what follows rings for them. By value: nothing of the caller's moves to memory.
-template <class Group>
-CHIME_DEVICE_OUT_OF_LINE bool transfer_front(Domain domain, Group group, NicQueue& queue,
-                                             abi::WqeOpcode opcode, Remote remote, Local local,
-                                             std::size_t front) {
-  for (std::size_t at = 0; at < front; at += abi::kNicMostBytes) {
-    const Ticket part =
-        transfer_once(domain, group, queue, opcode, advanced(remote, at), advanced(local, at),
-                      static_cast<std::uint32_t>(abi::kNicMostBytes), true);
-    if (!part.ok()) return false;
-  }
-  return true;
+  return submit(ctx, group, queue, shape,
+                [&](const QueueView& view, std::uint64_t index, std::uint8_t ce) {
+                  const Piece piece = find_piece();
+                  put_transfer({view, index, flush ? abi::kCqeOnFirstError : ce}, opcode,
+                               piece.remote, piece.local, piece.bytes);
+                  if (flush) put_dump({view, index + 1, ce}, piece.local);
+                });
 }
 
 }  // namespace detail
 
-// The ticket is of all of it: a queue completes in order.
-template <class Group>
-CHIME_DEVICE Ticket transfer(Domain domain, Group group, NicQueue& queue, abi::WqeOpcode opcode,
-                             const Remote& remote, const Local& local, std::size_t bytes) {
-  const exec::Committed to_ring_for_the_front;
-  const std::size_t front = detail::front_bytes(bytes);
-  if (front != 0 && !detail::transfer_front(domain, group, queue, opcode, remote, local, front)) {
-    return {};
+// ---- More than one request ----------------------------------------------------------------------
+
+namespace detail {
+
+// A write of, or a read into, memory that the NIC knows. What is long is rare: it is handed down by
+// reference, so that it lies in memory and not in registers.
+struct LongTransfer {
+  abi::WqeOpcode opcode;
+  bool more;  // follows
+  Remote remote;
+  Local local;
+  std::size_t bytes;
+  std::size_t at = 0;  // posted so far
+  Ticket last = {};    // of the last request
+
+  CHIME_DEVICE std::size_t next_bytes() const {
+    return bytes - at < abi::kNicMostBytes ? bytes - at : abi::kNicMostBytes;
   }
-  return detail::transfer_once(domain, group, queue, opcode, advanced(remote, front),
-                               advanced(local, front), static_cast<std::uint32_t>(bytes - front),
-                               false);
+  CHIME_DEVICE bool next_is_last() const { return bytes - at <= abi::kNicMostBytes; }
+};
+
+// What follows a request rings for it.
+CHIME_DEVICE_OUT_OF_LINE bool transfer_next(const Context& ctx, NicQueue& queue,
+                                            LongTransfer& all) {
+  const bool more = all.more || !all.next_is_last();
+  all.last = transfer_once(ctx, Alone{}, queue, all.opcode, more, [&]() -> Piece {
+    return {advanced(all.remote, all.at), advanced(all.local, all.at),
+            static_cast<std::uint32_t>(all.next_bytes())};
+  });
+  all.at += all.next_bytes();
+  return all.last.ok();
+}
+
+}  // namespace detail
+
+// `more` follows, which rings for it. The ticket is of the last request: a queue completes in
+// order.
+CHIME_DEVICE_OUT_OF_LINE Ticket transfer_long(const Context& ctx, NicQueue& queue,
+                                              abi::WqeOpcode opcode, Remote remote, Local local,
+                                              std::size_t bytes, bool more) {
+  detail::LongTransfer all = {opcode, more, remote, local, bytes};
+  if (!may_post(ctx, queue)) return {};
+  const exec::Committed to_ring_for_what_was_posted;
+  while (all.at < all.bytes && detail::transfer_next(ctx, queue, all)) {
+  }
+  return all.last;
+}
+
+// Between `symmetric` memory at `pe` and memory here.
+template <class Group>
+CHIME_DEVICE Ticket transfer(const Context& ctx, Group group, NicQueue& queue,
+                             abi::WqeOpcode opcode, const void* symmetric, int pe,
+                             const Local& local, std::size_t bytes) {
+  if (bytes > abi::kNicMostBytes) {
+    return transfer_long(ctx, queue, opcode, remote_data(ctx, symmetric, pe), local, bytes, false);
+  }
+  return detail::transfer_once(ctx, group, queue, opcode, false, [&]() -> detail::Piece {
+    return {remote_data(ctx, symmetric, pe), local, static_cast<std::uint32_t>(bytes)};
+  });
 }
 
 }  // namespace chime::nic

@@ -24,44 +24,46 @@ CHIME_DEVICE std::int64_t ns_between(std::uint64_t before, std::uint64_t now) {
 }
 
 // The peer to whom a queue was lost, if the wait has lasted CHIME_TIMEOUT since; else -1.
-CHIME_DEVICE int lost_peer(Domain domain, std::uint64_t start, std::uint64_t now) {
+CHIME_DEVICE int lost_peer(const Context& ctx, const abi::NicContext& nic, std::uint64_t start,
+                           std::uint64_t now) {
   // Acquire: pairs with the release in publish_fault.
-  const std::uint64_t lost = exec::ld<Order::kAcquire, Scope::kSystem>(&domain.nic.watch->lost);
-  const std::uint64_t patience = domain.ctx.wait_timeout_ns;
+  const std::uint64_t lost = exec::ld<Order::kAcquire, Scope::kSystem>(&nic.watch->lost);
+  const std::uint64_t patience = ctx.wait_timeout_ns;
   if (lost == 0 || patience == 0) return -1;
-  const abi::NicFault& fault = domain.nic.faults[lost - 1];
+  const abi::NicFault& fault = nic.faults[lost - 1];
   const std::int64_t waited = ns_between(start, now), since = ns_between(fault.time_ns, now);
   return (waited < since ? waited : since) >= static_cast<std::int64_t>(patience) ? fault.pe : -1;
 }
 
 // One of all threads that wait looks, once in kLookNs.
-CHIME_DEVICE bool is_turn_to_look(Domain domain, std::uint64_t now) {
-  std::uint64_t* const looked = &domain.nic.watch->looked_ns;
+CHIME_DEVICE bool is_turn_to_look(const abi::NicContext& nic, std::uint64_t now) {
+  std::uint64_t* const looked = &nic.watch->looked_ns;
   const std::uint64_t before = exec::ld<Order::kRelaxed, Scope::kSystem>(looked);
   return ns_between(before, now) >= kLookNs &&
          exec::atomic_cas<Order::kRelaxed, Scope::kSystem>(looked, before, now) == before;
 }
 
 // A queue in use, in turn; null if the next ones are not, as far as a word of touched bits tells.
-CHIME_DEVICE NicQueue* next_touched(Domain domain) {
-  std::uint64_t* const next = &domain.nic.watch->next;
-  const std::uint64_t all = static_cast<std::uint64_t>(domain.nic.n_pes) * domain.nic.slots;
+CHIME_DEVICE NicQueue* next_touched(const abi::NicContext& nic) {
+  std::uint64_t* const next = &nic.watch->next;
+  const std::uint64_t all = static_cast<std::uint64_t>(nic.n_pes) * nic.slots;
   std::uint64_t at = exec::ld<Order::kRelaxed, Scope::kSystem>(next);
   if (at >= all) at = 0;
   const std::uint64_t bits =
-      exec::ld<Order::kRelaxed, Scope::kDevice>(domain.nic.touched + at / 64) >> at % 64;
+      exec::ld<Order::kRelaxed, Scope::kDevice>(nic.touched + at / 64) >> at % 64;
   at += bits != 0 ? exec::lowest_bit(bits) : 64 - at % 64;
   exec::st<Order::kRelaxed, Scope::kSystem>(next, at + (bits != 0 ? 1 : 0));
-  return bits != 0 ? domain.nic.queues + at : nullptr;
+  return bits != 0 ? nic.queues + at : nullptr;
 }
 
-// By this order nothing stays in registers over poll(): waits need few, and their kernels, too.
-CHIME_DEVICE int watch(Domain domain, std::uint64_t start) {
+CHIME_DEVICE int watch(const Context& ctx, const abi::NicContext& nic, std::uint64_t start) {
   const std::uint64_t now = exec::clock_ns();
-  const int pe = lost_peer(domain, start, now);
-  if (pe >= 0 || !is_turn_to_look(domain, now)) return pe;
-  NicQueue* const queue = next_touched(domain);
-  if (queue != nullptr) poll(domain, *queue);
+  const int pe = lost_peer(ctx, nic, start, now);
+  if (pe >= 0 || !is_turn_to_look(nic, now)) return pe;
+  NicQueue* const queue = next_touched(nic);
+  if (queue == nullptr) return -1;
+  poll(*queue);
+  if (is_stopped(*queue)) tell(ctx, *queue);
   return -1;
 }
 
@@ -72,10 +74,10 @@ CHIME_DEVICE int watch(Domain domain, std::uint64_t start) {
 CHIME_DEVICE_OUT_OF_LINE int watch(const Context& ctx, std::uint64_t start) {
   // The host also for what kernels have posted: they may be over.
   if (!exec::in_kernel()) {
-    const int pe = detail::watch({ctx, *ctx.host_nic}, start);
+    const int pe = detail::watch(ctx, ctx.host_nic, start);
     if (pe >= 0) return pe;
   }
-  return detail::watch({ctx, *ctx.nic}, start);
+  return detail::watch(ctx, ctx.nic, start);
 }
 
 }  // namespace nic
@@ -85,7 +87,7 @@ CHIME_DEVICE_OUT_OF_LINE int watch(const Context& ctx, std::uint64_t start) {
 template <class Done>
 CHIME_DEVICE WaitResult wait_for_peers(const Context& ctx, const Wait& wait, Done done) {
   return spin_until(ctx, wait, done, [&](std::uint64_t start) {
-    return ctx.nic == nullptr ? -1 : nic::watch(ctx, start);
+    return ctx.nic.queues == nullptr ? -1 : nic::watch(ctx, start);
   });
 }
 

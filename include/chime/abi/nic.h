@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "chime/abi/nic_context.h"
 #include "chime/abi/wqe.h"
 #include "chime/cxx20.h"
 
@@ -19,7 +20,7 @@ namespace chime::abi {
 // ---- Queue pairs --------------------------------------------------------------------------------
 
 // The widest set of threads that may post to a queue at the same time: the scope of its atomics.
-enum class NicSharing : std::uint32_t {
+enum class NicSharing : std::uint8_t {
   kExclusive = 0,  // one thread: no atomics
   kBlock = 1,      // threads of one block
   kGpu = 2,        // any
@@ -46,22 +47,37 @@ inline constexpr std::uint64_t kNicMostBytes = 1ull << 30;  // of one work reque
 // The upper bits of NicProducer::ready.
 inline constexpr std::uint64_t kNicOwed = 1ull << 63;  // a doorbell is owed for what is before
 inline constexpr std::uint64_t kNicWide = 1ull << 62;  // the last WQE takes two WQEBBs
-inline constexpr std::uint64_t kNicIndexBits = kNicWide - 1;
+
+// The upper bits of NicConsumer::done. A poster looks there for room, and finds them in the same
+// load: with one of them set there is none.
+inline constexpr std::uint64_t kNicStopped = 1ull << 63;  // out of use, and why is written
+inline constexpr std::uint64_t kNicFresh = 1ull << 62;    // nobody has posted yet: set by the host
+
+inline constexpr std::uint64_t kNicIndexBits = kNicFresh - 1;
 
 // Indices count WQEBBs since the queue was made, in 64 bits; the NIC sees the low 16.
 struct alignas(128) NicProducer {
-  std::uint64_t resv;    // reserved by posters; owner: atomic add of the poster
-  std::uint64_t ready;   // written, in order; owner: the poster whose base it equals
-  std::uint64_t posted;  // told to the NIC; owner: the same poster
-  std::uint64_t reserved[13];
+  std::uint64_t resv;   // reserved by posters; owner: atomic add of the poster
+  std::uint64_t ready;  // written, in order; owner: the poster whose base it equals
+  std::uint64_t reserved[14];
 };
+
+// A wait that was given up, in the words of ErrorRecord.
+struct NicGivenUp {
+  std::uint64_t address, expected, seen, waited_ns;
+  std::int32_t status, pe;
+};
+
+// The owner of what is behind `status`: whoever turns it from 0. kNicStopped publishes it.
 struct alignas(128) NicConsumer {
   std::uint64_t done;  // one past the first WQEBB of the last WQE known to be complete; atomic max
-  std::uint64_t cqes;  // ring mode: CQEs taken; atomic compare-and-swap
-  std::uint32_t status;  // 0 in use, else a NicStatus word; owner: whoever turns it from 0
-  std::uint32_t reserved_word;
-  std::uint64_t failed;  // as `done`, of failed and flushed WQEs; 0 before the first; atomic max
-  std::uint32_t reserved[24];
+  std::uint64_t
+      failed;  // as `done`, of what ends, well or not, once the queue is stopped; atomic max
+  std::uint64_t cqes;    // ring mode: CQEs taken; atomic compare-and-swap
+  std::uint32_t status;  // 0 in use, else a NicStatus word
+  std::uint32_t cqe_tail, cqe_syndrome, cqe_opcode;  // kError: words of the first error CQE
+  NicGivenUp wait;                                   // kGaveUp
+  std::uint32_t reserved[12];
 };
 
 // Where results of fetching atomics land: slot i belongs to the WQE whose first WQEBB has index i
@@ -72,32 +88,36 @@ struct alignas(16) NicFetchSlot {
 };
 static_assert(sizeof(NicFetchSlot) == 16);
 
-// One queue pair to one peer. Owner of the first 128 bytes: the host.
+struct NicFault;
+
+// One queue pair to one peer. Owner of the first 128 bytes: the host. What a post reads stands
+// first, in two pieces of 16 bytes.
 struct alignas(128) NicQueue {
   std::byte* sq;            // depth WQEBBs, a power of two, 64-byte aligned
   std::uint32_t* record;    // the send half of the doorbell record
   std::uint64_t* doorbell;  // register; or a mailbox that a host thread empties into it
+  std::uint32_t qpn_be;     // be32(qpn << 8)
+  std::uint16_t depth;      // WQEBBs of the send queue
+  std::uint8_t flags;
+  NicSharing sharing;
   std::byte* cq;            // CQEs, filled with 0xff at the start
+  std::uint32_t cqe_count;  // CQEs, a power of two: 1, or at least 2 * depth
+  NicCqMode cq_mode;
   NicFetchSlot* fetch;      // [depth + 1]; the last one takes results that nobody wants
   std::uint64_t fetch_nic;  // its address in work requests
   std::uint32_t fetch_lkey_be;
-  std::uint32_t qpn_be;     // be32(qpn << 8)
-  std::uint32_t depth;      // WQEBBs of the send queue
-  std::uint32_t cqe_count;  // CQEs, a power of two: 1, or at least 2 * depth
-  NicCqMode cq_mode;
-  NicSharing sharing;
-  std::uint32_t flags;
-  std::int32_t pe;         // the peer
-  std::uint64_t start;     // the counters' first value
-  std::uint64_t cq_start;  // that of `cqes`
-  std::uint32_t reserved[6];
+  std::int32_t pe;        // the peer
+  NicFault* fault;        // host-visible
+  std::uint32_t index;    // among the queues of its context
+  std::uint32_t context;  // id of that
+  std::uint32_t reserved[8];
   NicProducer producer;
   NicConsumer consumer;
 };
 static_assert(sizeof(NicProducer) == 128 && sizeof(NicConsumer) == 128);
 static_assert(sizeof(NicQueue) == 384 && offsetof(NicQueue, producer) == 128 &&
-              offsetof(NicQueue, consumer) == 256 && offsetof(NicQueue, qpn_be) == 52 &&
-              offsetof(NicQueue, start) == 80);
+              offsetof(NicQueue, consumer) == 256 && offsetof(NicQueue, doorbell) == 16 &&
+              offsetof(NicQueue, cq) == 32);
 
 // Why a queue is no longer used.
 enum class NicStop : std::uint32_t {
@@ -113,29 +133,13 @@ CHIME_ABI_FN NicStop nic_stop(std::uint32_t status) { return static_cast<NicStop
 
 // ---- Peers and memory ---------------------------------------------------------------------------
 
-enum class NicPeerState : std::uint32_t {
-  kNone = 0,    // no queue pair
-  kUsable = 1,  // published with release by the host; pairs with the load in device/peer.cuh
-};
-
 // One PE as this one reaches it. Owner: the host.
-struct alignas(32) NicPeer {
+struct alignas(16) NicPeer {
   std::uint64_t heap;            // address of its heap's start in work requests
   std::uint32_t rkey_be;         // for data
   std::uint32_t strict_rkey_be;  // for signals, atomics and small puts: never overtakes
-  NicPeerState state;
-  std::uint32_t reserved[3];
 };
-static_assert(sizeof(NicPeer) == 32);
-
-// A range of this PE's memory that the NIC may read and write. Owner: the host.
-struct NicBuffer {
-  std::uint64_t begin, end;  // [begin, end) as device code addresses it
-  std::uint64_t nic;         // address of `begin` in work requests
-  std::uint32_t lkey_be;
-  std::uint32_t reserved;
-};
-static_assert(sizeof(NicBuffer) == 32);
+static_assert(sizeof(NicPeer) == 16);
 
 // Registered buffers beside the heap, sorted by `begin`, apart from each other. Owner: the host.
 struct NicBufferTable {
@@ -171,29 +175,16 @@ CHIME_ABI_FN bool nic_left_slot_is_free(std::uint64_t word, std::uint64_t throug
                                    static_cast<std::uint32_t>(word)) >= 0;
 }
 
-// Memory that stands in for what is not registered: `slots` pieces of `slot_bytes`, each with a
-// word (taken by compare-and-swap, freed and left by a release). Behind these words stands how
-// often a slot was taken.
-struct NicStaging {
-  std::byte* memory;
-  std::uint64_t nic;
-  std::uint64_t* busy;  // [slots + 1]
-  std::uint32_t lkey_be;
-  std::uint32_t slots;
-  std::uint32_t slot_bytes;  // a multiple of 128
-  std::uint32_t reserved;
-};
-static_assert(sizeof(NicStaging) == 40);
-
 // ---- Failures -----------------------------------------------------------------------------------
 
 // NicFault::published, once it is not 0.
-inline constexpr std::uint32_t kNicFaultWhole = 1;  // the other fields are there
-inline constexpr std::uint32_t kNicFaultTold = 2;   // and in the ErrorRecord, if that was free
+inline constexpr std::uint32_t kNicFaultClaimed = 1;  // somebody writes it
+inline constexpr std::uint32_t kNicFaultWhole = 2;    // the other fields are there
+inline constexpr std::uint32_t kNicFaultTold = 3;     // and in the ErrorRecord, if that was free
 
-// The first failure of a queue, in host-visible memory. Owner: the thread that turned the queue's
-// status from 0 (kernel or host); `published` goes up with release, for the host's reader, and for
-// others who leave the queue: they record nothing before it is told.
+// The first failure of a queue, in host-visible memory. Owner: the thread that turned `published`
+// from 0, which is the first to leave the queue (kernel or host). `published` goes up with release,
+// for the host's reader, and for others who leave the queue: they record nothing before it is told.
 struct alignas(64) NicFault {
   std::uint32_t published;
   std::uint32_t status;  // NicQueue's, as it was set
@@ -221,26 +212,6 @@ struct alignas(128) NicWatch {
 };
 
 // ---- Contexts -----------------------------------------------------------------------------------
-
-// One ordering domain: K queue pairs to each peer, which blocks share by rank. An explicit context
-// has one. Owner: the host.
-struct alignas(128) NicContext {
-  NicQueue* queues;        // [n_pes * slots], by nic_queue_index
-  NicFault* faults;        // one per queue
-  const NicPeer* peers;    // [n_pes]
-  std::uint64_t* touched;  // a bit per queue: set by its first poster, never cleared
-  const NicBuffers* buffers;
-  NicBuffer heap;  // this PE's own
-  NicStaging staging;
-  std::uint32_t slots;  // K: a power of two, at most 64
-  std::uint32_t n_pes;
-  std::uint32_t id;  // 0: the default context
-  std::uint32_t reserved;
-  NicWatch* watch;
-};
-static_assert(sizeof(NicContext) == 256 && offsetof(NicContext, heap) == 40 &&
-              offsetof(NicContext, staging) == 72 && offsetof(NicContext, slots) == 112 &&
-              offsetof(NicContext, watch) == 128);
 
 // The queue of a slot to a peer. Queues of one peer are neighbours, so that a word of `touched`
 // holds all of a peer's.

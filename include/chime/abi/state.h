@@ -10,14 +10,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "chime/abi/nic_context.h"
 #include "chime/abi/operation.h"
 #include "chime/cxx20.h"
 
 namespace chime {
 
-inline constexpr std::uint32_t kAbiVersion = 6;
+inline constexpr std::uint32_t kAbiVersion = 7;
 
-// How a PE's memory is reached. `peer.cuh` alone decides which one is used.
+// How a PE's memory is reached. device/route.cuh alone decides which one is used.
 enum class Path : std::uint32_t { kNone = 0, kP2p = 1, kNic = 2, kProxy = 3 };
 
 // What the calling thread does after a wait failed. CHIME_ON_ERROR.
@@ -33,8 +34,6 @@ enum class Fault : std::uint16_t {
 };
 
 namespace abi {
-
-struct NicContext;  // nic.h
 
 // Raised once per PE, in host-visible memory. Every device wait polls `raised`.
 // Owner of all fields: the first writer that turns `raised` from 0 to 1 by compare-and-swap; it
@@ -105,11 +104,11 @@ struct Context {
   std::uint64_t wait_timeout_ns =
       0;  // bound of Chime's own waits (barrier, sync); 0 = none. CHIME_TIMEOUT
   OnError on_error = OnError::kExit;
-  Path amo_path = Path::kP2p;  // one per job: see peer.cuh
+  Path amo_path = Path::kP2p;  // one per job: see device/route.cuh
   std::uint32_t checked = 0;   // 1: device code checks its arguments. CHIME_CHECK
   std::uint32_t reserved = 0;
-  const abi::NicContext* nic = nullptr;       // what kernels use of the NIC; null: there is none
-  const abi::NicContext* host_nic = nullptr;  // what host operations use
+  abi::NicContext nic;       // what kernels use of the NIC
+  abi::NicContext host_nic;  // what host operations use
 };
 static_assert(sizeof(Context) <= 512, "must fit in constant memory and in kernel arguments");
 

@@ -65,7 +65,7 @@ TEST_F(Checked, SizesThatOverflow) {
   refused([](const Context& ctx, int* data) { get(ctx, Thread{}, local, data, kTooMany, 1); });
   refused([](const Context& ctx, int* data) {
     auto* const signal = reinterpret_cast<std::uint64_t*>(data + 2);
-    put_signal(ctx, Thread{}, data, local, kTooMany, Signal{signal, 1}, 1);
+    put_signal(ctx, Thread{}, data, local, kTooMany, SignalUpdate{signal, 1}, 1);
   });
   refused([](const Context& ctx, int* data) {
     iput(ctx, Thread{}, data, local, std::ptrdiff_t{1} << 61, 1, 9, 1);
@@ -133,16 +133,17 @@ TEST_F(Checked, MisalignedWordsOfSignals) {
   };
   using Word = std::uint64_t;
   refused([](const Context& ctx, int* data) {
-    signal_op(ctx, Signal{misaligned<Word>(data), 7, SignalOp::kSet}, 1);
+    signal_op(ctx, SignalUpdate{misaligned<Word>(data), 7, SignalOp::kSet}, 1);
   });
   refused([](const Context& ctx, int* data) {
-    signal_op(ctx, Signal{misaligned<Word>(data), 7, SignalOp::kAdd}, 1);
+    signal_op(ctx, SignalUpdate{misaligned<Word>(data), 7, SignalOp::kAdd}, 1);
   });
   refused([](const Context& ctx, int* data) {
-    put_signal(ctx, Thread{}, data + 8, local, 4, Signal{misaligned<Word>(data), 7}, 1);
+    put_signal(ctx, Thread{}, data + 8, local, 4, SignalUpdate{misaligned<Word>(data), 7}, 1);
   });
   refused([](const Context& ctx, int* data) {
-    putmem_signal_nbi(ctx, Thread{}, data + 8, local, 0, Signal{misaligned<Word>(data), 7}, 1);
+    putmem_signal_nbi(ctx, Thread{}, data + 8, local, 0, SignalUpdate{misaligned<Word>(data), 7},
+                      1);
   });
   refused([](const Context& ctx, int* data) { signal_fetch(ctx, misaligned<Word>(data)); });
   refused([](const Context& ctx, int* data) {
@@ -282,15 +283,17 @@ const Row kToNobody[] = {
      [](const Context& c, int* d) { atomic_compare_swap(c, d, 1, 2, 9); }},
     {Operation::kPutSignal,
      [](const Context& c, int* d) {
-       put_signal(c, Thread{}, d, local, 2, Signal{reinterpret_cast<std::uint64_t*>(d), 1}, 9);
+       put_signal(c, Thread{}, d, local, 2, SignalUpdate{reinterpret_cast<std::uint64_t*>(d), 1},
+                  9);
      }},
     {Operation::kPutSignalNbi,
      [](const Context& c, int* d) {
-       put_signal_nbi(c, Thread{}, d, local, 2, Signal{reinterpret_cast<std::uint64_t*>(d), 1}, 9);
+       put_signal_nbi(c, Thread{}, d, local, 2,
+                      SignalUpdate{reinterpret_cast<std::uint64_t*>(d), 1}, 9);
      }},
     {Operation::kSignalOp,
      [](const Context& c, int* d) {
-       signal_op(c, Signal{reinterpret_cast<std::uint64_t*>(d), 1, SignalOp::kAdd}, 9);
+       signal_op(c, SignalUpdate{reinterpret_cast<std::uint64_t*>(d), 1, SignalOp::kAdd}, 9);
      }},
 };
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "chime/device/peer.cuh"
 #include "chime/device/rma.cuh"
+#include "chime/device/route.cuh"
 #include "chime/device/signal.cuh"
 #include "chime/device/sync.cuh"
 #include "support/world.hpp"
@@ -21,10 +21,10 @@ constexpr std::size_t kBytes = 256 * 1024 + 5;  // several slots of staging, and
 // WQEBBs that kernels and the host have posted to `pe`: a request of a put or get takes one.
 std::uint64_t posted_to(const Context& context, int pe) {
   std::uint64_t sum = 0;
-  for (const abi::NicContext* nic : {context.nic, context.host_nic})
-    for (std::uint32_t slot = 0; nic && slot < nic->slots; ++slot) {
+  for (const abi::NicContext* nic : {&context.nic, &context.host_nic})
+    for (std::uint32_t slot = 0; slot < nic->slots; ++slot) {
       auto& queue = nic->queues[abi::nic_queue_index(nic->slots, slot, unsigned(pe))];
-      sum += std::atomic_ref(queue.producer.posted).load();
+      sum += std::atomic_ref(queue.producer.resv).load();
     }
   return sum;
 }
@@ -34,7 +34,7 @@ template <class Move>
 std::uint64_t requests(Pe& pe, std::uint64_t otherwise, Move move) {
   const std::uint64_t before = posted_to(pe.context(), pe.next());
   move();
-  if (rma_path(pe.context(), pe.next()) != Path::kNic) return otherwise;
+  if (route_to(pe.context(), Traffic::kData, pe.next()).path != Path::kNic) return otherwise;
   return posted_to(pe.context(), pe.next()) - before;
 }
 

@@ -193,7 +193,7 @@ void gives_up(const NicOptions& options) {
 
 // A request made of the format's own segments and posted through the table, as kernels do it.
 struct TablePoster {
-  abi::NicContext& nic;
+  const abi::NicContext& nic;
   abi::NicQueue& queue;
 
   void write(const abi::NicPeer& peer, std::uint64_t to, std::uint64_t from, std::uint32_t bytes) {
@@ -224,19 +224,19 @@ void has_a_table(const NicOptions& options) {
   Pe pe(options);
   fill(pe);
   const NicTable table(pe.nic, *pe.gpu, *pe.memory, pe.n(), options);
-  EXPECT(table.kernels()->slots == options.slots && table.kernels()->id == 0);
-  EXPECT(table.host()->slots == 1 && table.host()->id != 0);
+  EXPECT(table.kernels().slots == options.slots && table.kernels().id == 0);
+  EXPECT(table.host().slots == 1 && table.host().id != 0);
   HeapLayout& heap = pe.heap();
   const int peer = (pe.me() + 1) % pe.n();
-  for (abi::NicContext* nic : {table.kernels(), table.host()}) {
-    const bool is_host = nic == table.host();
+  for (const abi::NicContext* nic : {&table.kernels(), &table.host()}) {
+    const bool is_host = nic == &table.host();
     abi::NicQueue& queue = nic->queues[abi::nic_queue_index(nic->slots, 0, std::uint32_t(peer))];
     EXPECT(queue.pe == peer && queue.depth == options.queue_depth);
     // The softnic does not say that it reorders.
     const bool is_relaxed = options.ordering == NicOrdering::kRelaxed;
     EXPECT(((queue.flags & abi::kNicUnorderedData) != 0) == is_relaxed);
     EXPECT((nic->peers[peer].rkey_be != nic->peers[peer].strict_rkey_be) == is_relaxed);
-    EXPECT(nic->peers[peer].state == abi::NicPeerState::kUsable);
+    EXPECT(&nic->queues[nic->route[peer] - 1] == &queue);
     EXPECT(nic->heap.end - nic->heap.begin == kHeapBytes && nic->buffers->tables[0].count == 0);
     TablePoster poster{*nic, queue};
     poster.write(nic->peers[peer], pe.offset(&heap.target[is_host]), pe.offset(&heap.source[7]), 8);
@@ -332,7 +332,7 @@ void is_told_in_time() {
   auto* const heap = static_cast<std::byte*>(chime_malloc(4096));
   const Runtime& runtime = current_runtime();
   if (runtime.my_pe() == 0) {
-    const abi::NicContext& nic = *runtime.device->nic_table->kernels();
+    const abi::NicContext& nic = runtime.device->nic_table->kernels();
     EXPECT(exec::launch({}, fail_otherwise) == CHIMEX_OK);
     run_kernel(1, put_by_block, heap, 0);
     chimex_async_error_t error{};

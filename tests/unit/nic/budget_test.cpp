@@ -4,10 +4,6 @@
 
 #include <cstdio>
 
-#include "chime/device/path/nic/amo.cuh"
-#include "chime/device/path/nic/rma.cuh"
-#include "chime/device/path/nic/signal.cuh"
-#include "chime/device/path/nic/sync.cuh"
 #include "nic_job.hpp"
 #include "operations_counter.hpp"
 
@@ -42,22 +38,21 @@ struct Row {
 };
 
 void put_8(NicJob& job, int pe) {
-  nic::p(job.domain(), job.data<std::uint64_t>(0) + exec::lane_id(), std::uint64_t{2}, pe);
+  job.to(pe).p(job.data<std::uint64_t>(0) + exec::lane_id(), std::uint64_t{2});
 }
 void put_8_to_1(NicJob& job) { put_8(job, 1); }
 void put_8_to_two_peers(NicJob& job) { put_8(job, exec::lane_id() % 3 == 0 ? 1 : 2); }
 void put_1024(NicJob& job) {
-  nic::put<8>(job.domain(), Thread{}, job.data<std::byte>(0, 4096), job.data<std::byte>(0), 1024, 1,
-              nic::Until::kPosted);
+  job.to(1).put<8>(Thread{},
+                   {job.data<std::byte>(0, 4096), job.data<std::byte>(0), 1024, Until::kPosted});
 }
 void put_signal_1024(NicJob& job) {
-  nic::put_signal<8>(job.domain(), Thread{}, job.data<std::byte>(0, 4096), job.data<std::byte>(0),
-                     1024,
-                     nic::signal_update(job.domain(), job.data<std::uint64_t>(0, 8), 1, false, 1),
-                     1, nic::Until::kPosted);
+  job.to(1).put_signal<8>(
+      Thread{}, {job.data<std::byte>(0, 4096), job.data<std::byte>(0), 1024, Until::kPosted},
+      SignalUpdate{job.data<std::uint64_t>(0, 8), 1, SignalOp::kSet});
 }
 void add(NicJob& job) {
-  nic::post_amo(job.domain(), job.data<std::uint64_t>(0), nic::add_request<std::uint64_t>(1), 1);
+  job.to(1).amo(Amo<AmoOp::kAdd, std::uint64_t>{job.data<std::uint64_t>(0), 1});
 }
 
 constexpr auto kExclusive = abi::NicSharing::kExclusive;
@@ -65,16 +60,16 @@ constexpr auto kBlock = abi::NicSharing::kBlock;
 constexpr auto kGpu = abi::NicSharing::kGpu;
 
 const Row kRows[] = {
-    {"put of 8 bytes", "exclusive", kExclusive, 1, put_8_to_1, {0, 2, 3, 1, 1, 3, 1}},
-    {"put of 8 bytes", "block", kBlock, 1, put_8_to_1, {1, 2, 3, 1, 1, 2, 1}},
-    {"put of 8 bytes", "gpu", kGpu, 1, put_8_to_1, {1, 2, 3, 1, 1, 2, 1}},
-    {"put of 1024 registered bytes", "block", kBlock, 1, put_1024, {1, 2, 3, 1, 1, 2, 1}},
-    {"put_signal of 1024 bytes", "block", kBlock, 1, put_signal_1024, {1, 2, 6, 1, 1, 2, 1}},
-    {"atomic add", "block", kBlock, 1, add, {1, 2, 4, 1, 1, 2, 1}},
-    {"put of 8 bytes by each lane", "gpu", kGpu, 5, put_8_to_1, {1, 2, 3 * 5, 1, 1, 2, 1}},
-    {"put of 8 bytes by each lane", "gpu", kGpu, 31, put_8_to_1, {1, 2, 3 * 31, 1, 1, 2, 1}},
-    {"put of 8 bytes by each lane", "gpu", kGpu, 32, put_8_to_1, {1, 2, 3 * 32, 1, 1, 2, 1}},
-    {"the same to two peers", "gpu", kGpu, 32, put_8_to_two_peers, {2, 4, 3 * 32, 2, 2, 4, 2}},
+    {"put of 8 bytes", "exclusive", kExclusive, 1, put_8_to_1, {0, 2, 3, 1, 1, 2, 1}},
+    {"put of 8 bytes", "block", kBlock, 1, put_8_to_1, {1, 2, 3, 1, 1, 1, 1}},
+    {"put of 8 bytes", "gpu", kGpu, 1, put_8_to_1, {1, 2, 3, 1, 1, 1, 1}},
+    {"put of 1024 registered bytes", "block", kBlock, 1, put_1024, {1, 2, 3, 1, 1, 1, 1}},
+    {"put_signal of 1024 bytes", "block", kBlock, 1, put_signal_1024, {1, 2, 6, 1, 1, 1, 1}},
+    {"atomic add", "block", kBlock, 1, add, {1, 2, 4, 1, 1, 1, 1}},
+    {"put of 8 bytes by each lane", "gpu", kGpu, 5, put_8_to_1, {1, 2, 3 * 5, 1, 1, 1, 1}},
+    {"put of 8 bytes by each lane", "gpu", kGpu, 31, put_8_to_1, {1, 2, 3 * 31, 1, 1, 1, 1}},
+    {"put of 8 bytes by each lane", "gpu", kGpu, 32, put_8_to_1, {1, 2, 3 * 32, 1, 1, 1, 1}},
+    {"the same to two peers", "gpu", kGpu, 32, put_8_to_two_peers, {2, 4, 3 * 32, 2, 2, 2, 2}},
 };
 
 NicPlan shared_by(abi::NicSharing sharing) {
@@ -99,7 +94,7 @@ bool is_record(NicJob& job, const void* address) {
 Cost cost_of(const Row& row) {
   NicJob job(kPes, shared_by(row.sharing));
   for (int pe = 1; pe < kPes; ++pe) run_threads(1, [&] { put_8(job, pe); });
-  nic::quiet(job.domain());
+  job.quiet();
   Cost cost;
   const unsigned completions_before = completions(job);
   {
@@ -113,7 +108,7 @@ Cost cost_of(const Row& row) {
     });
     run_threads(row.threads, [&] { row.body(job); });
   }
-  nic::quiet(job.domain());
+  job.quiet();
   cost.completions = completions(job) - completions_before;
   return cost;
 }
@@ -136,7 +131,7 @@ TEST(Budget, CallsCostWhatTheTableSays) {
 TEST(Budget, RequestFenceRecordFenceDoorbellInThisOrder) {
   NicJob job(2, shared_by(abi::NicSharing::kBlock));
   const abi::NicQueue& queue = job.nic.queue(1);
-  const auto put = [&] { nic::p(job.domain(), job.data<std::uint64_t>(0), std::uint64_t{2}, 1); };
+  const auto put = [&] { job.to(1).p(job.data<std::uint64_t>(0), std::uint64_t{2}); };
   run_threads(1, put);  // the first post of a queue fences once more
   std::string order;
   {

@@ -6,9 +6,6 @@
 #include <chrono>
 #include <thread>
 
-#include "chime/device/path/nic/amo.cuh"
-#include "chime/device/path/nic/rma.cuh"
-#include "chime/device/path/nic/sync.cuh"
 #include "chime/device/simt/sanitizers.hpp"
 #include "chime/device/sync.cuh"
 #include "nic_job.hpp"
@@ -25,9 +22,9 @@ TEST_P(Errors, AFailedRequestIsToldInFull) {
   NicJob job(3, plan());
   job.nic.fail_at(1, 2, kRemoteAccess);
   run_threads(1, [&] {
-    for (int i = 0; i < 2; ++i) nic::p(job.domain(), job.data<int>(0) + i, 1, 1);
-    nic::put<8>(job.domain(), Thread{}, job.data<std::byte>(0, 4096), job.data<std::byte>(0), 640,
-                1, nic::Until::kLocal);
+    for (int i = 0; i < 2; ++i) job.to(1).p(job.data<int>(0) + i, 1);
+    job.to(1).put<8>(Thread{},
+                     {job.data<std::byte>(0, 4096), job.data<std::byte>(0), 640, Until::kLocal});
   });
   const abi::NicFault& fault = job.nic.fault(1);
   EXPECT_EQ(fault.published, abi::kNicFaultTold);
@@ -39,7 +36,7 @@ TEST_P(Errors, AFailedRequestIsToldInFull) {
   EXPECT_EQ(fault.first_lost, 0);
   EXPECT_EQ(fault.wqe_index, 2);
   EXPECT_EQ(fault.bytes, 640u);
-  const std::uint64_t offset = fault.remote_address - job.nic.context()->peers[1].heap;
+  const std::uint64_t offset = fault.remote_address - job.nic.context().peers[1].heap;
   EXPECT_EQ(offset, abi::kHeapReserved + 4096);
   EXPECT_EQ(fault.qpn, abi::be32(job.nic.queue(1).qpn_be) >> 8);
   EXPECT_EQ(job.job.error().claimed, 2u);
@@ -57,8 +54,8 @@ TEST_P(Errors, AFailedFlushIsToldWithItsRead) {
   constexpr unsigned kLocalProtection = 0x04;
   job.nic.fail_at(1, 1, kLocalProtection);
   run_threads(1, [&] {
-    nic::get(job.domain(), Thread{}, job.data<std::byte>(0), job.data<std::byte>(0, 4096), 640, 1,
-             nic::Until::kLocal);
+    job.to(1).get<1>(Thread{},
+                     {job.data<std::byte>(0), job.data<std::byte>(0, 4096), 640, Until::kLocal});
   });
   const abi::NicFault& fault = job.nic.fault(1);
   EXPECT_EQ(fault.opcode, static_cast<std::uint8_t>(abi::WqeOpcode::kDump));
@@ -73,29 +70,27 @@ TEST_P(Errors, EverybodyLeavesAndOtherPeersGoOn) {
   job.nic.fail_at(1, 40, kRemoteAccess);
   run_threads(256, [&] {
     for (int i = 0; i < 4; ++i) {
-      nic::fetch_amo(job.domain(), job.data<std::uint64_t>(0), nic::add_request<std::uint64_t>(1),
-                     1);
-      nic::post_amo(job.domain(), job.data<std::uint64_t>(0), nic::add_request<std::uint64_t>(1),
-                    2);
+      job.to(1).fetch_amo(Amo<AmoOp::kAdd, std::uint64_t>{job.data<std::uint64_t>(0), 1});
+      job.to(2).amo(Amo<AmoOp::kAdd, std::uint64_t>{job.data<std::uint64_t>(0), 1});
     }
-    nic::quiet(job.domain());
+    job.quiet();
   });
   EXPECT_EQ(abi::nic_stop(job.nic.queue(1).consumer.status), abi::NicStop::kError);
   EXPECT_EQ(job.nic.queue(2).consumer.status, 0u);
-  run_threads(1, [&] { nic::drain(job.domain(), job.nic.queue(2)); });
+  run_threads(1, [&] { nic::drain(job.context(), job.nic.queue(2)); });
   EXPECT_EQ(*job.data<std::uint64_t>(2), 4 * 256u);
 }
 
 // PE 1 is lost, and what went to PE 2 completes all the same: with 32 queues to a peer its bit is
 // in another word.
-void expect_other_peers_complete(NicPlan plan, void (*complete)(nic::Domain)) {
+void expect_other_peers_complete(NicPlan plan, void (NicJob::*complete)()) {
   for (const unsigned slots : {1u, 32u}) {
     plan.slots = slots;
     NicJob job(3, plan);
     job.nic.fail_at(1, 0, kRemoteAccess);
     run_threads(1, [&] {
-      for (int pe : {1, 2}) nic::p(job.domain(), job.data<int>(0), 7, pe);
-      complete(job.domain());
+      for (int pe : {1, 2}) job.to(pe).p(job.data<int>(0), 7);
+      (job.*complete)();
     });
     EXPECT_EQ(job.nic.queue(2).consumer.done, 1u) << slots << " queues to each peer";
     EXPECT_EQ(abi::nic_stop(job.nic.queue(1).consumer.status), abi::NicStop::kError);
@@ -105,26 +100,27 @@ void expect_other_peers_complete(NicPlan plan, void (*complete)(nic::Domain)) {
 }
 
 TEST_P(Errors, QuietCompletesWhatWentToOtherPeers) {
-  expect_other_peers_complete(plan(), nic::quiet);
+  expect_other_peers_complete(plan(), &NicJob::quiet);
 }
 
 TEST_P(Errors, FenceOrdersWhatWentToOtherPeers) {
   NicPlan unordered = plan();
   unordered.flags |= abi::kNicUnorderedData;
-  expect_other_peers_complete(unordered, nic::fence);
+  expect_other_peers_complete(unordered, &NicJob::fence);
 }
 
 TEST_P(Errors, LaterCallsReturnAtOnceAndSaySo) {
   NicJob job(2, plan());
   job.nic.fail_at(1, 0, kRemoteAccess);
-  run_threads(1, [&] { nic::g(job.domain(), job.data<int>(0), 1); });
+  run_threads(1, [&] { job.to(1).g(job.data<int>(0)); });
   job.job.error().claimed = 0;  // the host has reported it
-  const std::uint64_t resv = job.nic.queue(1).producer.resv;
+  const std::uint64_t ready = job.nic.queue(1).producer.ready;
   run_threads(1, [&] {
-    nic::p(job.domain(), job.data<int>(0), 1, 1);
-    EXPECT_EQ(nic::g(job.domain(), job.data<int>(0), 1), 0);
+    job.to(1).p(job.data<int>(0), 1);
+    EXPECT_EQ(job.to(1).g(job.data<int>(0)), 0);
   });
-  EXPECT_EQ(job.nic.queue(1).producer.resv, resv);
+  EXPECT_EQ(job.nic.queue(1).producer.ready, ready);
+  EXPECT_EQ(job.nic.counts(1).requests, 1u);
   EXPECT_EQ(job.job.error().status, CHIMEX_ERR_NETWORK);
   EXPECT_EQ(job.job.error().pe, 1);
 }
@@ -133,7 +129,7 @@ TEST_P(Errors, AWaitHasAnEnd) {
   NicJob job(2, plan());
   job.context().wait_timeout_ns = 50'000'000;
   job.nic.hold();
-  run_threads(64, [&] { nic::g(job.domain(), job.data<int>(0), 1); });
+  run_threads(64, [&] { job.to(1).g(job.data<int>(0)); });
   EXPECT_EQ(abi::nic_stop(job.nic.queue(1).consumer.status), abi::NicStop::kGaveUp);
   EXPECT_EQ(job.nic.fault(1).published, abi::kNicFaultTold);
   EXPECT_EQ(job.job.error().status, CHIMEX_ERR_TIMEOUT);
@@ -153,14 +149,18 @@ TEST_P(Errors, AFaultIsThereThenRecordedThenTold) {
     const abi::ErrorRecord& record = job.job.error();
     const abi::NicFault& fault = job.nic.fault(1);
     std::uint32_t fault_before_record = 0, record_before_told = 0;
+    std::uint64_t bytes_when_published = 0;
     {
       const WatchOperations watch([&](simt::Operation operation, const void* at, std::size_t) {
         if (operation != simt::Operation::kStore) return;
+        if (at == &fault.published && fault.published == abi::kNicFaultClaimed)
+          bytes_when_published = fault.bytes;
         if (at == &record.claimed) fault_before_record = fault.published;
         if (at == &fault.published && fault.published != 0) record_before_told = record.claimed;
       });
-      run_threads(1, [&] { nic::g(job.domain(), job.data<int>(0), 1); });
+      run_threads(1, [&] { job.to(1).g(job.data<int>(0)); });
     }
+    EXPECT_EQ(bytes_when_published, is_given_up ? 0 : sizeof(int));  // of the request that failed
     EXPECT_EQ(fault_before_record, abi::kNicFaultWhole);
     EXPECT_EQ(record_before_told, 2u);
     EXPECT_EQ(fault.published, abi::kNicFaultTold);
@@ -168,18 +168,19 @@ TEST_P(Errors, AFaultIsThereThenRecordedThenTold) {
 }
 
 // The host ends the queue when it is told, and must find out why it was given up.
-TEST_P(Errors, NobodySpeaksBeforeTheOneWhoStoppedTheQueue) {
+TEST_P(Errors, NobodySpeaksBeforeTheOneWhoTellsWhyTheQueueStopped) {
   NicJob job(2, plan());
   std::atomic_ref claimed(job.job.error().claimed);
-  job.nic.queue(1).consumer.status = abi::nic_status(abi::NicStop::kGaveUp);
-  std::thread kernel(
-      [&] { run_threads(1, [&] { nic::p(job.domain(), job.data<int>(0), 1, 1); }); });
-  for (const std::uint32_t published : {0u, abi::kNicFaultWhole}) {
-    std::atomic_ref(job.nic.context()->faults[1].published).store(published);
+  std::atomic_ref published(job.nic.context().faults[1].published);
+  published.store(abi::kNicFaultClaimed);
+  nic::stop(job.nic.queue(1), abi::nic_status(abi::NicStop::kGaveUp));
+  std::thread kernel([&] { run_threads(1, [&] { job.to(1).p(job.data<int>(0), 1); }); });
+  for (const std::uint32_t state : {abi::kNicFaultClaimed, abi::kNicFaultWhole}) {
+    published.store(state);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     EXPECT_EQ(claimed.load(), 0u);
   }
-  std::atomic_ref(job.nic.context()->faults[1].published).store(abi::kNicFaultTold);
+  published.store(abi::kNicFaultTold);
   kernel.join();
   EXPECT_EQ(claimed.load(), 2u);
 }
@@ -189,7 +190,7 @@ TEST_P(Errors, GivingUpAFullQueueFreesThoseBehind) {
   NicJob job(2, plan());
   job.context().wait_timeout_ns = 50'000'000;
   job.nic.hold();
-  run_threads(512, [&] { nic::p(job.domain(), job.data<int>(0), 1, 1); });
+  run_threads(512, [&] { job.to(1).p(job.data<int>(0), 1); });
   EXPECT_EQ(abi::nic_stop(job.nic.queue(1).consumer.status), abi::NicStop::kGaveUp);
 }
 
@@ -197,22 +198,16 @@ TEST_P(Errors, AnAbortEndsEveryWait) {
   NicJob job(2, plan());
   job.nic.hold();
   job.job.raise_abort(0, CHIMEX_ERR_PEER_DEAD, 1);
-  run_threads(64, [&] { nic::g(job.domain(), job.data<int>(0), 1); });
+  run_threads(64, [&] { job.to(1).g(job.data<int>(0)); });
   EXPECT_EQ(job.job.error().status, CHIMEX_ERR_PEER_DEAD);
 }
 
 // ---- Waits for other PEs
 // --------------------------------------------------------------------------
 
-// As the library fills it in: kernels and host have a NIC.
-NicJob& with_nic(NicJob& job) {
-  job.context().nic = job.context().host_nic = job.nic.context();
-  return job;
-}
-
 // Sends four times to PE 1, of which the last fails, then waits for the answer. Nobody else looks.
 void send_and_wait(NicJob& job) {
-  for (int i = 0; i < 4; ++i) nic::p(job.domain(), job.data<int>(0), i, 1);
+  for (int i = 0; i < 4; ++i) job.to(1).p(job.data<int>(0), i);
   signal_wait_until(job.context(), job.data<std::uint64_t>(0, 8), Cmp::kEq, 2);
 }
 
@@ -222,7 +217,6 @@ TEST_P(Errors, AWaitForTheAnswerFindsWhatFailed) {
     NicJob job(2, plan());
     job.context().wait_timeout_ns = 100'000'000;
     job.nic.fail_at(1, 3, kRemoteAccess);
-    with_nic(job);
     by_host ? send_and_wait(job) : run_threads(1, [&] { send_and_wait(job); });
     EXPECT_EQ(abi::nic_stop(job.nic.queue(1).consumer.status), abi::NicStop::kError);
     EXPECT_EQ(job.nic.fault(1).wqe_index, 3);
@@ -236,17 +230,16 @@ TEST_P(Errors, AWaitForTheAnswerFindsWhatFailed) {
 // It is told at once, and ends no wait for whom it does not concern: PE 2 answers after it.
 TEST_P(Errors, AWaitForOthersTellsItAndGoesOn) {
   NicJob job(3, plan());
-  with_nic(job);
   job.nic.fail_at(1, 0, kRemoteAccess);
   std::uint64_t* const signal = job.data<std::uint64_t>(0, 8);
   std::thread pe_2([&] {
     const std::uint64_t end = exec::clock_ns() + wait_limit_ns();
-    while (nic::status_of(job.nic.queue(1)) == 0 && exec::clock_ns() < end) exec::pause();
+    while (!nic::is_stopped(job.nic.queue(1)) && exec::clock_ns() < end) exec::pause();
     exec::st<nic::Order::kRelease, nic::Scope::kSystem>(signal, std::uint64_t{2});
   });
   std::uint64_t seen = 0;
   run_threads(1, [&] {
-    nic::p(job.domain(), job.data<int>(0), 1, 1);
+    job.to(1).p(job.data<int>(0), 1);
     seen = signal_wait_until(job.context(), signal, Cmp::kEq, 2);
   });
   pe_2.join();
@@ -257,12 +250,11 @@ TEST_P(Errors, AWaitForOthersTellsItAndGoesOn) {
 // A wait with a bound says whether its event came; what it finds is told all the same.
 TEST_P(Errors, AWaitWithABoundKeepsIt) {
   NicJob job(2, plan());
-  with_nic(job);
   job.context().wait_timeout_ns = 1;
   job.nic.fail_at(1, 0, kRemoteAccess);
   int status = CHIMEX_OK;
   run_threads(1, [&] {
-    nic::p(job.domain(), job.data<int>(0), 1, 1);
+    job.to(1).p(job.data<int>(0), 1);
     std::uint64_t seen = 0;
     status = signal_wait_until_timeout(job.context(), job.data<std::uint64_t>(0, 8), Cmp::kEq, 2,
                                        500'000'000, &seen);
@@ -281,7 +273,7 @@ TEST_P(Errors, ThreadsLeaveTheirKernel) {
   job.nic.fail_at(1, 0, kRemoteAccess);
   std::atomic<int> came_back = 0;
   run_threads(8, [&] {
-    nic::g(job.domain(), job.data<int>(0), 1);
+    job.to(1).g(job.data<int>(0));
     ++came_back;
   });
   EXPECT_EQ(came_back, 0);
@@ -294,7 +286,7 @@ void expect_usable(NicJob& job, int pe) {
   EXPECT_EQ(nic::end_of(queue.producer.ready), queue.producer.resv);
   std::uint64_t unread = 0, staged = 0;
   for (std::uint32_t i = 0; i < queue.depth; ++i) unread += queue.fetch[i].busy;
-  const abi::NicStaging& staging = job.nic.context()->staging;
+  const abi::NicStaging& staging = job.nic.context().staging;
   for (std::uint32_t i = 0; i < staging.slots; ++i) staged += staging.busy[i];
   EXPECT_EQ(unread, 0u);
   EXPECT_EQ(staged, 0u);
@@ -303,30 +295,29 @@ void expect_usable(NicJob& job, int pe) {
 // One warp fails at PE 1, the others put, fetch, get and stage at PE 2.
 void use_a_lost_and_a_good_queue(NicJob& job) {
   run_threads(256, [&] {
-    const nic::Domain domain = job.domain();
     auto* const word = job.data<std::uint64_t>(0);
-    const auto add = nic::add_request<std::uint64_t>(1);
+    const Amo<AmoOp::kAdd, std::uint64_t> add{word, 1};
     const std::byte on_stack[64] = {};
     for (int i = 0; i < 12; ++i) {
       switch (exec::warp_id()) {
         case 0:
         case 4:
-          nic::p(domain, word + 8, std::uint64_t{1}, 2);
+          job.to(2).p(word + 8, std::uint64_t{1});
           break;
         case 1:
         case 5:
-          nic::fetch_amo(domain, word, add, 2);
+          job.to(2).fetch_amo(add);
           break;
         case 2:
         case 6:
-          nic::g(domain, word, 2);
+          job.to(2).g(word);
           break;
         case 3:
-          nic::fetch_amo(domain, word, add, 1);
+          job.to(1).fetch_amo(add);
           break;
         default:
-          nic::put<8>(domain, Thread{}, job.data<std::byte>(0, 128), on_stack, sizeof(on_stack), 2,
-                      nic::Until::kLocal);
+          job.to(2).put<8>(
+              Thread{}, {job.data<std::byte>(0, 128), on_stack, sizeof(on_stack), Until::kLocal});
       }
     }
   });
@@ -347,7 +338,7 @@ TEST_P(Errors, AKernelThatIsEndedFinishesWhatItBegan) {
     EXPECT_EQ(abi::nic_stop(job.nic.queue(1).consumer.status), abi::NicStop::kError);
     expect_usable(job, 2);
     if (HasFailure()) break;  // the next thread would wait for ever
-    run_threads(1, [&] { nic::g(job.domain(), job.data<std::uint64_t>(0), 2); });
+    run_threads(1, [&] { job.to(2).g(job.data<std::uint64_t>(0)); });
     expect_usable(job, 2);
   }
   simt::set_options(before);
@@ -359,10 +350,10 @@ TEST(LostCause, IsNotMadeUp) {
   job.nic.fail_at(1, 0, kRemoteAccess);
   std::thread kernel([&] {
     run_threads(1, [&] {
-      for (int i = 0; i < 20; ++i) nic::p(job.domain(), job.data<int>(0), 1, 1);
+      for (int i = 0; i < 20; ++i) job.to(1).p(job.data<int>(0), 1);
       job.nic.go_on();
       while (job.nic.counts(1).requests < 20) exec::pause();
-      nic::quiet(job.domain());
+      job.quiet();
     });
   });
   kernel.join();

@@ -3,9 +3,6 @@
 
 #include <mutex>
 
-#include "chime/device/path/nic/amo.cuh"
-#include "chime/device/path/nic/rma.cuh"
-#include "chime/device/path/nic/sync.cuh"
 #include "nic_job.hpp"
 #include "operations_counter.hpp"
 
@@ -29,8 +26,8 @@ TEST_P(Groups, LanesThatMeetReserveOnce) {
     const unsigned reservations = atomics_on(&job.nic.queue(1).producer.resv, [&] {
       run_threads(lanes, [&] {
         const unsigned i = exec::lane_id();
-        nic::p(job.domain(), job.data<unsigned>(0) + i, i + 7, 1);
-        nic::quiet(job.domain());
+        job.to(1).p(job.data<unsigned>(0) + i, i + 7);
+        job.quiet();
       });
     });
     EXPECT_EQ(reservations, 1u) << lanes << " lanes";
@@ -45,8 +42,8 @@ TEST_P(Groups, EachPeersLanesAreAGroup) {
   run_threads(32, [&] {
     const unsigned i = exec::lane_id();
     const int pe = 1 + static_cast<int>(i * i % 3);  // 0 and 1 modulo 3: two of the three peers
-    nic::p(job.domain(), job.data<unsigned>(0) + i, i + 7, pe);
-    nic::quiet(job.domain());
+    job.to(pe).p(job.data<unsigned>(0) + i, i + 7);
+    job.quiet();
     EXPECT_EQ(job.data<unsigned>(pe)[i], i + 7);
   });
   EXPECT_EQ(job.nic.counts(1).requests, 11u);
@@ -61,8 +58,8 @@ TEST_P(Groups, EveryLaneGetsItsOwnResult) {
   std::uint64_t sum = 0;
   std::mutex mutex;
   run_threads(32, [&] {
-    const std::uint64_t old = nic::fetch_amo(job.domain(), job.data<std::uint64_t>(0),
-                                             nic::add_request<std::uint64_t>(1), 1);
+    const std::uint64_t old =
+        job.to(1).fetch_amo(Amo<AmoOp::kAdd, std::uint64_t>{job.data<std::uint64_t>(0), 1});
     const std::lock_guard lock(mutex);
     sum += old;
   });
@@ -77,7 +74,7 @@ TEST_P(Groups, WideRequestsOfAWarp) {
     for (int round = 0; round < 6; ++round) {
       std::uint64_t* const word = job.data<std::uint64_t>(0) + exec::lane_id();
       const std::uint64_t value = 100u * static_cast<unsigned>(round) + exec::lane_id();
-      const std::uint64_t old = nic::fetch_amo(job.domain(), word, nic::swap_request(value), 1);
+      const std::uint64_t old = job.to(1).fetch_amo(Amo<AmoOp::kSet, std::uint64_t>{word, value});
       EXPECT_EQ(old, round == 0 ? 0 : value - 100);
     }
   });
@@ -91,8 +88,8 @@ TEST_P(Groups, AnySplitOfAWarpDelivers) {
     run_threads(32, [&] {
       const unsigned i = exec::lane_id();
       const int pe = 1 + static_cast<int>(i % 2);
-      nic::p(job.domain(), job.data<unsigned>(0) + i, i + 7, pe);
-      nic::quiet(job.domain());
+      job.to(pe).p(job.data<unsigned>(0) + i, i + 7);
+      job.quiet();
       EXPECT_EQ(__atomic_load_n(job.data<unsigned>(pe) + i, __ATOMIC_ACQUIRE), i + 7);
     });
     if (HasFailure()) FAIL() << "seed " << seed;

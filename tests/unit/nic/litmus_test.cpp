@@ -7,16 +7,11 @@
 
 #include <cstdlib>
 
-#include "chime/device/path/nic/amo.cuh"
-#include "chime/device/path/nic/rma.cuh"
-#include "chime/device/path/nic/signal.cuh"
-#include "chime/device/path/nic/sync.cuh"
 #include "nic_job.hpp"
 
 namespace chime::tests {
 namespace {
 
-using nic::Until;
 using Word = std::uint64_t;
 
 Word seeds() {
@@ -41,7 +36,6 @@ class Litmus : public EachMode {
     return two;
   }
 
-  nic::Domain domain() { return job_.domain(); }
   Word* data(int pe = 0) { return job_.data<Word>(pe); }
   Word* flag(int pe = 0) { return job_.data<Word>(pe, 64); }
   Word* sum(int pe = 0) { return job_.data<Word>(pe, 128); }
@@ -62,7 +56,7 @@ class Litmus : public EachMode {
     for (std::size_t i = 0; i < kWords; ++i) exec::st(source() + i, value);
   }
   void put_data(Until until = Until::kPosted) {
-    nic::put<sizeof(Word)>(domain(), Thread{}, data(), source(), kWords * sizeof(Word), 1, until);
+    job_.to(1).put<sizeof(Word)>(Thread{}, {data(), source(), kWords * sizeof(Word), until});
   }
 
   // Two blocks of two threads run `body(seed, rank in the grid)`, then quiet.
@@ -72,7 +66,7 @@ class Litmus : public EachMode {
       const WeakMemory weak(seed);
       run_grid(2, 2, [&] {
         body(seed, exec::grid_rank());
-        nic::quiet(domain());
+        job_.quiet();
       });
       for (std::size_t i = 0; i < kWords; ++i) EXPECT_EQ(data(1)[i], seed);
       EXPECT_FALSE(has_overtaken_) << "a flag was there before its data";
@@ -88,12 +82,11 @@ class Litmus : public EachMode {
 TEST_P(Litmus, WhoSeesTheSignalSeesTheData) {
   explore([&](Word seed, Word rank) {
     if (rank != 0) {
-      return nic::post_amo(domain(), sum(), nic::add_request<Word>(1), 1);
+      return job_.to(1).amo(Amo<AmoOp::kAdd, Word>{sum(), 1});
     }
     fill_source(seed);
-    nic::put_signal<sizeof(Word)>(domain(), Thread{}, data(), source(), kWords * sizeof(Word),
-                                  nic::signal_update(domain(), flag(), seed, false, 1), 1,
-                                  Until::kPosted);
+    job_.to(1).put_signal<sizeof(Word)>(
+        Thread{}, {data(), source(), kWords * sizeof(Word), Until::kPosted}, {flag(), seed});
   });
   EXPECT_EQ(*sum(1), 3 * seeds());
 }
@@ -103,8 +96,8 @@ TEST_P(Litmus, AFenceKeepsPutsBeforeIt) {
     if (rank != 0) return;
     fill_source(seed);
     put_data();
-    nic::fence(domain());
-    nic::p(domain(), flag(), seed, 1);
+    job_.fence();
+    job_.to(1).p(flag(), seed);
   });
 }
 
@@ -117,8 +110,8 @@ TEST_P(Litmus, AFenceKeepsPutsOfAnotherBlockBeforeIt) {
       exec::st<exec::Order::kRelease, exec::Scope::kDevice>(baton(), seed);
     } else if (rank == 2) {
       while (exec::ld<exec::Order::kAcquire, exec::Scope::kDevice>(baton()) != seed) exec::pause();
-      nic::fence(domain());
-      nic::p(domain(), flag(), seed, 1);
+      job_.fence();
+      job_.to(1).p(flag(), seed);
     }
   });
 }
@@ -128,8 +121,8 @@ TEST_P(Litmus, AQuietKeepsPutsBeforeWhatAnotherPeerSees) {
     if (rank != 0) return;
     fill_source(seed);
     put_data();
-    nic::quiet(domain());
-    nic::p(domain(), flag(), seed, 2);
+    job_.quiet();
+    job_.to(2).p(flag(), seed);
   });
 }
 
@@ -148,9 +141,9 @@ TEST_P(Litmus, AFetchFollowsThePutsOfItsQueue) {
     if (rank == 0) {
       fill_source(seed);
       put_data();
-      EXPECT_EQ(nic::g(domain(), data() + kWords - 1, 1), seed);
+      EXPECT_EQ(job_.to(1).g(data() + kWords - 1), seed);
     } else {
-      nic::post_amo(domain(), sum(), nic::add_request<Word>(1), 1);
+      job_.to(1).amo(Amo<AmoOp::kAdd, Word>{sum(), 1});
     }
   });
   EXPECT_EQ(*sum(1), 3 * seeds());

@@ -11,16 +11,11 @@
 #include <thread>
 #include <vector>
 
-#include "chime/device/path/nic/rma.cuh"
-#include "chime/device/path/nic/signal.cuh"
-#include "chime/device/path/nic/sync.cuh"
 #include "nic_job.hpp"
 #include "operations_counter.hpp"
 
 namespace chime::tests {
 namespace {
-
-using nic::Until;
 
 constexpr std::uint64_t kGiB = 1ull << 30;
 constexpr std::size_t kThere = 64 * 1024;  // offset at the peer
@@ -51,17 +46,17 @@ TEST_P(Memory, ABufferIsFoundAmongMany) {
   std::vector<abi::NicBuffer> memory(rows.size());
   publish(job.nic.buffers(), rows, memory.data());
   const auto is_known = [&](std::size_t first, std::size_t bytes) {
-    return nic::find_local(job.domain(), job.nic.buffer() + first, bytes).is_known;
+    return nic::find_local(job.context(), job.nic.buffer() + first, bytes).is_known;
   };
   for (std::size_t i = 0; i < kPieces; ++i) {
     const std::size_t first = 2 * i * kPiece;
-    EXPECT_EQ(nic::find_local(job.domain(), job.nic.buffer() + first + 3, 40).address,
+    EXPECT_EQ(nic::find_local(job.context(), job.nic.buffer() + first + 3, 40).address,
               whole.nic + first + 3);
     EXPECT_TRUE(is_known(first, kPiece) && is_known(first + kPiece - 1, 1));
     EXPECT_FALSE(is_known(first, kPiece + 1)) << "more than is registered";
     EXPECT_FALSE(is_known(first + kPiece, 1)) << "between two";
   }
-  EXPECT_FALSE(nic::find_local(job.domain(), job.nic.buffer() - 1, 1).is_known);
+  EXPECT_FALSE(nic::find_local(job.context(), job.nic.buffer() - 1, 1).is_known);
 }
 
 // Two registrations come while the buffer's row is read: its begin and end are the old ones, its
@@ -88,8 +83,8 @@ TEST_P(Memory, AHalfChangedRowIsNotBelieved) {
       publish(buffers, {other, mine}, even.data());
     });
     run_threads(1, [&] {
-      nic::put<1>(job.domain(), Thread{}, job.data<std::byte>(0, kThere), job.nic.buffer(), 1000, 1,
-                  Until::kLocal);
+      job.to(1).put<1>(Thread{},
+                       {job.data<std::byte>(0, kThere), job.nic.buffer(), 1000, Until::kLocal});
     });
   }
   EXPECT_TRUE(has_changed);
@@ -100,7 +95,7 @@ TEST_P(Memory, AHalfChangedRowIsNotBelieved) {
 // ---- Staging ------------------------------------------------------------------------------------
 
 std::size_t slots_in_use(NicJob& job) {
-  const abi::NicStaging& staging = job.nic.context()->staging;
+  const abi::NicStaging& staging = job.nic.context().staging;
   return staging.slots - std::size_t(std::count(staging.busy, staging.busy + staging.slots, 0u));
 }
 
@@ -121,10 +116,10 @@ TEST_P(Memory, SlotsThatAreAllInUseAreWaitedFor) {
     std::byte source[kEach];
     std::fill_n(source, kEach, std::byte(me + 1));
     std::byte* const target = job.data<std::byte>(0, kThere + me * kEach);
-    nic::put<1>(job.domain(), Thread{}, target, source, kEach, 1, Until::kPosted);
+    job.to(1).put<1>(Thread{}, {target, source, kEach, Until::kPosted});
     std::fill_n(source, kEach, std::byte{0});
-    nic::quiet(job.domain());
-    nic::get(job.domain(), Thread{}, source, target, kEach, 1, Until::kPosted);
+    job.quiet();
+    job.to(1).get<1>(Thread{}, {source, target, kEach, Until::kPosted});
     wrong[me] = std::byte(std::count(source, source + kEach, std::byte(me + 1)) != kEach);
   });
   EXPECT_EQ(wrong, std::vector<std::byte>(kThreads));
@@ -135,8 +130,7 @@ TEST_P(Memory, SlotsThatAreAllInUseAreWaitedFor) {
 
 void put_staged(NicJob& job, int pe) {
   std::byte source[100] = {};
-  nic::put<1>(job.domain(), Thread{}, job.data<std::byte>(0, kThere), source, 100, pe,
-              Until::kLocal);
+  job.to(pe).put<1>(Thread{}, {job.data<std::byte>(0, kThere), source, 100, Until::kLocal});
 }
 
 // The NIC may still read it, until it says that it has.
@@ -147,7 +141,7 @@ TEST_P(Memory, AGivenUpSlotStaysTaken) {
   run_threads(1, [&] { put_staged(job, 1); });
   EXPECT_EQ(abi::nic_stop(job.nic.queue(1).consumer.status), abi::NicStop::kGaveUp);
   EXPECT_EQ(slots_in_use(job), 1u);
-  const auto take = [&] { return nic::detail::try_take_slot(job.domain()); };
+  const auto take = [&] { return nic::detail::try_take_slot(job.context()); };
   EXPECT_EQ(take(), 1u) << "the other slot serves other peers";
   EXPECT_EQ(take(), nic::detail::kNoSlot);
   job.nic.go_on();
@@ -166,11 +160,11 @@ TEST_P(Memory, AnEarlierFailureFreesNoSlot) {
       while (!may_end) std::this_thread::yield();
   });
   run_threads(1, [&] {
-    nic::p(job.domain(), job.data<int>(0), 1, 1);
+    job.to(1).p(job.data<int>(0), 1);
     put_staged(job, 1);
   });
   EXPECT_EQ(abi::nic_stop(job.nic.queue(1).consumer.status), abi::NicStop::kError);
-  const auto take = [&] { return nic::detail::try_take_slot(job.domain()); };
+  const auto take = [&] { return nic::detail::try_take_slot(job.context()); };
   EXPECT_EQ(take(), nic::detail::kNoSlot) << "of two requests, only the first has ended";
   may_end = true;
   while (job.nic.counts(1).completions < 2) std::this_thread::yield();
@@ -194,7 +188,7 @@ TEST_P(Memory, ASlotThatNothingWasPostedFromIsFree) {
   NicJob job(2, few_slots(plan(), 1));
   job.context().wait_timeout_ns = 200'000'000;
   job.nic.hold();
-  run_threads(128, [&] { nic::p(job.domain(), job.data<int>(0), 1, 1); });
+  run_threads(128, [&] { job.to(1).p(job.data<int>(0), 1); });
   run_threads(1, [&] { put_staged(job, 1); });
   EXPECT_EQ(abi::nic_stop(job.nic.queue(1).consumer.status), abi::NicStop::kGaveUp);
   EXPECT_EQ(slots_in_use(job), 0u);
@@ -202,7 +196,7 @@ TEST_P(Memory, ASlotThatNothingWasPostedFromIsFree) {
 
 TEST_P(Memory, WhoWaitsForASlotSeesItsQueueStop) {
   NicJob job(2, few_slots(plan(), 1));
-  abi::NicStaging const& staging = job.nic.context()->staging;
+  abi::NicStaging const& staging = job.nic.context().staging;
   staging.busy[0] = 1;
   std::atomic<bool> looks = false;
   const WatchOperations watch(
@@ -230,7 +224,7 @@ TEST_P(Memory, ManyWhoShareASlotAllGetIt) {
 TEST_P(Memory, WithoutAFreeSlotAPutFailsInTime) {
   NicJob job(3, few_slots(plan(), 1));
   job.context().wait_timeout_ns = 200'000'000;
-  job.nic.context()->staging.busy[0] = 1;
+  job.nic.context().staging.busy[0] = 1;
   run_threads(1, [&] { put_staged(job, 1); });
   EXPECT_EQ(job.job.error().claimed, 2u);
   EXPECT_EQ(job.job.error().status, CHIMEX_ERR_TIMEOUT);
@@ -257,7 +251,7 @@ struct Long {
     job.nic.note_only();
   }
   std::uint64_t there() {
-    return nic::remote_address(job.domain(), job.data<std::byte>(0, kThere), 1);
+    return nic::remote_address(job.context(), job.data<std::byte>(0, kThere), 1);
   }
   void expect_covered(unsigned opcode, std::uint64_t bytes, const char* what) {
     std::uint64_t at = 0;
@@ -287,9 +281,9 @@ TEST_P(Memory, LongTransfersAreSplitWithoutGapOrOverlap) {
         run_threads(1, [&] {
           std::byte* const there = far.job.data<std::byte>(0, kThere);
           if (is_put)
-            nic::put<1>(far.job.domain(), Thread{}, there, far.here, bytes, 1, Until::kLocal);
+            far.job.to(1).put<1>(Thread{}, {there, far.here, bytes, Until::kLocal});
           else
-            nic::get(far.job.domain(), Thread{}, far.here, there, bytes, 1, Until::kLocal);
+            far.job.to(1).get<1>(Thread{}, {far.here, there, bytes, Until::kLocal});
         });
       }
       far.expect_covered(is_put ? 0x08 : 0x10, bytes, is_put ? "put" : "get");
@@ -302,12 +296,12 @@ TEST_P(Memory, TheSignalOfALongPutComesLast) {
   for (const std::uint64_t bytes : kLengths) {
     Long far(plan());
     run_threads(1, [&] {
-      const auto signal =
-          nic::signal_update(far.job.domain(), far.job.data<std::uint64_t>(0), 9, false, 1);
-      nic::put_signal<1>(far.job.domain(), Thread{}, far.job.data<std::byte>(0, kThere), far.here,
-                         bytes, signal, 1, Until::kLocal);
-      nic::quiet(far.job.domain());
+      const SignalUpdate signal{far.job.data<std::uint64_t>(0), 9};
+      far.job.to(1).put_signal<1>(
+          Thread{}, {far.job.data<std::byte>(0, kThere), far.here, bytes, Until::kLocal}, signal);
+      far.job.quiet();
     });
+    ASSERT_EQ(far.job.nic.queue(1).consumer.done & abi::kNicFresh, 0u) << "quiet looks elsewhere";
     far.expect_covered(0x08, bytes, "put_signal");
     EXPECT_EQ(far.job.nic.noted().back().bytes, 8u);
     EXPECT_EQ(far.job.nic.noted().back().local, 0u) << "the signal";
@@ -321,21 +315,20 @@ TEST_P(Memory, ALongPutIsRungAlsoWhereItsKernelIsEnded) {
     Long far(plan());
     std::byte* const there = far.job.data<std::byte>(0, kThere);
     run_threads(64, [&] {
-      const nic::Domain domain = far.job.domain();
       if (exec::warp_id() == 0) {
         for (int i = 0; i < turns; ++i) exec::pause();
         exec::end_kernel();
       }
-      const auto signal = nic::signal_update(domain, far.job.data<std::uint64_t>(0), 9, false, 1);
-      const std::uint64_t bytes = kLengths[4];
+      const SignalUpdate signal{far.job.data<std::uint64_t>(0), 9};
+      const Put put{there, far.here, kLengths[4], Until::kPosted};
       if (run % 2 == 0)
-        nic::put<1>(domain, Thread{}, there, far.here, bytes, 1, Until::kPosted);
+        far.job.to(1).put<1>(Thread{}, put);
       else
-        nic::put_signal<1>(domain, Thread{}, there, far.here, bytes, signal, 1, Until::kPosted);
+        far.job.to(1).put_signal<1>(Thread{}, put, signal);
     });
     const abi::NicProducer& producer = far.job.nic.queue(1).producer;
     EXPECT_EQ(nic::end_of(producer.ready), producer.resv);
-    EXPECT_EQ(producer.posted, producer.resv);
+    EXPECT_EQ(far.job.nic.rung(1), static_cast<std::uint16_t>(producer.resv));
   }
 }
 

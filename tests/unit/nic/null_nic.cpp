@@ -62,6 +62,7 @@ struct NullNic::Queue {
   std::vector<abi::NicFetchSlot> fetch;
 
   std::uint64_t next, end;  // of what is to be carried out
+  std::uint64_t rung;       // by the last doorbell
   std::uint64_t cqes;
   std::uint64_t seen_doorbell = 0;
   bool broken = false, fails = false;
@@ -101,6 +102,7 @@ NullNic::NullNic(FakeJob& job, int n_pes, const NicPlan& plan)
   faults_.resize(queues);
   touched_.resize((queues + 63) / 64);
   context_.queues = queues_.get();
+  context_.route = route_.data();
   context_.faults = faults_.data();
   context_.peers = peers_.data();
   context_.touched = touched_.data();
@@ -124,7 +126,7 @@ void NullNic::set_up_peers(FakeJob& job) {
     peer.heap = kHeapNic;
     peer.rkey_be = htobe32(kDataKey + static_cast<std::uint32_t>(pe));
     peer.strict_rkey_be = htobe32(kStrictKey + static_cast<std::uint32_t>(pe));
-    peer.state = abi::NicPeerState::kUsable;
+    route_.push_back(1 + static_cast<std::uint32_t>(pe) * plan_.slots);
     peers_.push_back(peer);
     heaps_.push_back({kHeapNic, job.context(pe).heap, kFakeHeapBytes, 0});
   }
@@ -159,7 +161,7 @@ void NullNic::set_up_queue(int pe, unsigned slot) {
   state.memory.resize(std::size_t{64} * plan_.depth);
   state.cq.assign(64 * cqes, std::byte{0xff});
   state.fetch.resize(plan_.depth + 1);
-  state.next = state.end = plan_.start;
+  state.next = state.end = state.rung = plan_.start;
   state.cqes = plan_.cq_start;
   abi::NicQueue& queue = queues_[i];
   state.abi = &queue;
@@ -171,21 +173,27 @@ void NullNic::set_up_queue(int pe, unsigned slot) {
   queue.fetch_nic = kFetchNic + i * 0x1000'0000;
   queue.fetch_lkey_be = htobe32(kFetchKey);
   queue.qpn_be = htobe32(state.qpn << 8);
-  queue.depth = plan_.depth;
+  queue.depth = static_cast<std::uint16_t>(plan_.depth);
   queue.cqe_count = static_cast<std::uint32_t>(cqes);
   queue.cq_mode = plan_.mode;
   queue.sharing = plan_.sharing;
-  queue.flags = plan_.flags;
+  queue.flags = static_cast<std::uint8_t>(plan_.flags);
   queue.pe = pe;
-  queue.start = queue.producer.resv = queue.producer.ready = queue.producer.posted = plan_.start;
-  queue.consumer.done = plan_.start;
-  queue.cq_start = queue.consumer.cqes = plan_.cq_start;
+  queue.fault = &faults_[i];
+  queue.index = static_cast<std::uint32_t>(i);
+  queue.producer.resv = queue.producer.ready = plan_.start;
+  queue.consumer.done = plan_.start | abi::kNicFresh;
+  queue.consumer.cqes = plan_.cq_start;
   locals_.push_back({queue.fetch_nic, reinterpret_cast<std::byte*>(state.fetch.data()),
                      state.fetch.size() * sizeof(abi::NicFetchSlot), kFetchKey});
 }
 
 abi::NicQueue& NullNic::queue(int pe, unsigned slot) {
   return queues_[static_cast<std::size_t>(pe) * plan_.slots + slot];
+}
+std::uint16_t NullNic::rung(int pe, unsigned slot) {
+  const std::uint64_t doorbell = __atomic_load_n(queue(pe, slot).doorbell, __ATOMIC_ACQUIRE);
+  return static_cast<std::uint16_t>(be32toh(static_cast<std::uint32_t>(doorbell)) >> 8);
 }
 const abi::NicFault& NullNic::fault(int pe, unsigned slot) {
   return faults_[static_cast<std::size_t>(pe) * plan_.slots + slot];
@@ -259,27 +267,32 @@ bool NullNic::rests() { return plan_.is_lazy && random_() % 4 != 0; }
 
 bool NullNic::step(Queue& queue) {
   const std::uint64_t doorbell = __atomic_load_n(&queue.doorbell, __ATOMIC_ACQUIRE);
-  if (doorbell != queue.seen_doorbell) {
-    queue.seen_doorbell = doorbell;
-    const std::uint32_t record = be32toh(__atomic_load_n(&queue.record, __ATOMIC_ACQUIRE));
-    const auto index =
-        static_cast<std::uint16_t>(be32toh(static_cast<std::uint32_t>(doorbell)) >> 8 & 0xffff);
-    const auto more = static_cast<std::uint16_t>(index - static_cast<std::uint16_t>(queue.end));
-    const auto recorded =
-        static_cast<std::uint16_t>(record - static_cast<std::uint16_t>(queue.end));
-    if (be32toh(static_cast<std::uint32_t>(doorbell >> 32)) >> 8 != queue.qpn)
-      complain(queue, "doorbell of another queue pair");
-    if (more > plan_.depth)
-      complain(queue, "the doorbell went back");
-    else if (recorded < more || recorded > plan_.depth)
-      complain(queue, "the record is behind the doorbell");
-    else
-      queue.end += more;
-    if (queue.end - queue.next > plan_.depth) complain(queue, "more requests than room");
-  }
+  const bool is_rung = doorbell != queue.seen_doorbell;
+  if (is_rung || queue.next != queue.end) look_ahead(queue, doorbell);
+  if (queue.end - queue.next > plan_.depth) complain(queue, "more requests than room");
   if (queue.next == queue.end) return false;
   execute(queue);
   return true;
+}
+
+// Up to the record, also while it works: that may be of a doorbell that is yet to come.
+void NullNic::look_ahead(Queue& queue, std::uint64_t doorbell) {
+  const std::uint32_t record = be32toh(__atomic_load_n(&queue.record, __ATOMIC_ACQUIRE));
+  const std::uint32_t index = be32toh(static_cast<std::uint32_t>(doorbell)) >> 8;
+  const auto ahead_of = [](std::uint64_t before, std::uint32_t after) {
+    return static_cast<std::int16_t>(after - static_cast<std::uint32_t>(before));
+  };
+  if (doorbell != queue.seen_doorbell) {
+    const auto more = ahead_of(queue.rung, index);
+    if (be32toh(static_cast<std::uint32_t>(doorbell >> 32)) >> 8 != queue.qpn)
+      complain(queue, "doorbell of another queue pair");
+    if (more < 0) complain(queue, "the doorbell went back");
+    if (ahead_of(index, record) < 0) complain(queue, "the record is behind the doorbell");
+    queue.seen_doorbell = doorbell;
+    queue.rung += static_cast<std::uint64_t>(more);
+  }
+  const auto recorded = ahead_of(queue.end, record);
+  if (recorded > 0) queue.end += static_cast<std::uint64_t>(recorded);
 }
 
 void NullNic::execute(Queue& queue) {

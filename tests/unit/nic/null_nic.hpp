@@ -38,9 +38,12 @@ class NullNic {
   NullNic(FakeJob& job, int n_pes, const NicPlan& plan);
   ~NullNic();
 
-  const abi::NicContext* context() const { return &context_; }
+  const abi::NicContext& context() const { return context_; }
   abi::NicQueue& queue(int pe, unsigned slot = 0);
   const abi::NicFault& fault(int pe, unsigned slot = 0);
+
+  // The index that the doorbell was rung with last.
+  std::uint16_t rung(int pe, unsigned slot = 0);
 
   // Memory that is registered beside the heap.
   std::byte* buffer() { return buffer_.data(); }
@@ -90,6 +93,7 @@ class NullNic {
   void run();
   bool rests();
   bool step(Queue& queue);
+  void look_ahead(Queue& queue, std::uint64_t doorbell);
   void execute(Queue& queue);
   unsigned carry_out(Queue& queue, const Wqe& wqe);  // a syndrome, 0: done
   void note(const Wqe& wqe);
@@ -102,8 +106,9 @@ class NullNic {
   const int n_pes_;
   abi::NicContext context_{};
   std::vector<abi::NicPeer> peers_;
-  std::vector<Range> heaps_;   // [pe]
-  std::vector<Range> locals_;  // what this PE's requests may name
+  std::vector<std::uint32_t> route_;  // [pe]
+  std::vector<Range> heaps_;          // [pe]
+  std::vector<Range> locals_;         // what this PE's requests may name
   abi::NicBuffer registered_{};
   abi::NicBuffers buffers_{};
   std::vector<std::byte> buffer_;

@@ -6,16 +6,10 @@
 #include <numeric>
 #include <vector>
 
-#include "chime/device/path/nic/amo.cuh"
-#include "chime/device/path/nic/rma.cuh"
-#include "chime/device/path/nic/signal.cuh"
-#include "chime/device/path/nic/sync.cuh"
 #include "nic_job.hpp"
 
 namespace chime::tests {
 namespace {
-
-using nic::Until;
 
 class Operations : public EachMode {
  protected:
@@ -55,9 +49,8 @@ TEST_P(Operations, PutBringsEveryByteFromEverywhere) {
       std::memcpy(source, data.data(), bytes);
       std::memset(job.data<std::byte>(1, kThere), 0, bytes + 1);
       run_threads(1, [&] {
-        nic::put<1>(job.domain(), Thread{}, job.data<std::byte>(0, kThere), source, bytes, 1,
-                    Until::kLocal);
-        nic::quiet(job.domain());
+        job.to(1).put<1>(Thread{}, {job.data<std::byte>(0, kThere), source, bytes, Until::kLocal});
+        job.quiet();
       });
       EXPECT_EQ(std::memcmp(job.data<std::byte>(1, kThere), data.data(), bytes), 0)
           << bytes << " bytes";
@@ -74,8 +67,7 @@ TEST_P(Operations, GetBringsEveryByteToEverywhere) {
       std::byte* const target = memory(job, where, elsewhere);
       std::memset(target, 0, bytes + 1);
       run_threads(1, [&] {
-        nic::get(job.domain(), Thread{}, target, job.data<std::byte>(0, kThere), bytes, 2,
-                 Until::kLocal);
+        job.to(2).get<1>(Thread{}, {target, job.data<std::byte>(0, kThere), bytes, Until::kLocal});
       });
       EXPECT_EQ(std::memcmp(target, data.data(), bytes), 0) << bytes << " bytes";
       EXPECT_EQ(target[bytes], std::byte{0});
@@ -87,11 +79,11 @@ TEST_P(Operations, NbiIsCompleteAfterQuiet) {
   std::memcpy(job.data<std::byte>(0), data.data(), 4096);
   std::memcpy(job.data<std::byte>(2, kThere), data.data(), 4096);
   run_threads(1, [&] {
-    nic::put<1>(job.domain(), Thread{}, job.data<std::byte>(0, kThere), job.data<std::byte>(0),
-                4096, 1, Until::kPosted);
-    nic::get(job.domain(), Thread{}, job.data<std::byte>(0, 8192), job.data<std::byte>(0, kThere),
-             4096, 2, Until::kPosted);
-    nic::quiet(job.domain());
+    job.to(1).put<1>(
+        Thread{}, {job.data<std::byte>(0, kThere), job.data<std::byte>(0), 4096, Until::kPosted});
+    job.to(2).get<1>(Thread{}, {job.data<std::byte>(0, 8192), job.data<std::byte>(0, kThere), 4096,
+                                Until::kPosted});
+    job.quiet();
   });
   EXPECT_EQ(std::memcmp(job.data<std::byte>(1, kThere), data.data(), 4096), 0);
   EXPECT_EQ(std::memcmp(job.data<std::byte>(0, 8192), data.data(), 4096), 0);
@@ -101,11 +93,11 @@ TEST_P(Operations, GroupsPostOnce) {
   const std::vector<std::byte> data = pattern(2000);
   std::memcpy(job.data<std::byte>(0), data.data(), 2000);
   run_threads(96, [&] {
-    nic::put<1>(job.domain(), Block{}, job.data<std::byte>(0, kThere), job.data<std::byte>(0), 2000,
-                1, Until::kLocal);
+    job.to(1).put<1>(Block{},
+                     {job.data<std::byte>(0, kThere), job.data<std::byte>(0), 2000, Until::kLocal});
     if (exec::warp_id() == 1) {
-      nic::put<1>(job.domain(), Warp{}, job.data<std::byte>(0, kThere), job.data<std::byte>(0),
-                  2000, 2, Until::kLocal);
+      job.to(2).put<1>(
+          Warp{}, {job.data<std::byte>(0, kThere), job.data<std::byte>(0), 2000, Until::kLocal});
     }
   });
   EXPECT_EQ(std::memcmp(job.data<std::byte>(1, kThere), data.data(), 2000), 0);
@@ -120,17 +112,17 @@ struct Sixteen {
 
 TEST_P(Operations, ElementsOfEverySize) {
   run_threads(1, [&] {
-    nic::p(job.domain(), job.data<std::uint8_t>(0, 0), std::uint8_t{0x12}, 1);
-    nic::p(job.domain(), job.data<std::uint16_t>(0, 2), std::uint16_t{0x3456}, 1);
-    nic::p(job.domain(), job.data<float>(0, 4), 1.5f, 1);
-    nic::p(job.domain(), job.data<double>(0, 8), 2.5, 1);
-    nic::p(job.domain(), job.data<Sixteen>(0, 16), Sixteen{3, 4}, 1);
-    nic::quiet(job.domain());
-    EXPECT_EQ(nic::g(job.domain(), job.data<std::uint8_t>(0, 0), 1), 0x12);
-    EXPECT_EQ(nic::g(job.domain(), job.data<std::uint16_t>(0, 2), 1), 0x3456);
-    EXPECT_EQ(nic::g(job.domain(), job.data<float>(0, 4), 1), 1.5f);
-    EXPECT_EQ(nic::g(job.domain(), job.data<double>(0, 8), 1), 2.5);
-    const Sixteen both = nic::g(job.domain(), job.data<Sixteen>(0, 16), 1);
+    job.to(1).p(job.data<std::uint8_t>(0, 0), std::uint8_t{0x12});
+    job.to(1).p(job.data<std::uint16_t>(0, 2), std::uint16_t{0x3456});
+    job.to(1).p(job.data<float>(0, 4), 1.5f);
+    job.to(1).p(job.data<double>(0, 8), 2.5);
+    job.to(1).p(job.data<Sixteen>(0, 16), Sixteen{3, 4});
+    job.quiet();
+    EXPECT_EQ(job.to(1).g(job.data<std::uint8_t>(0, 0)), 0x12);
+    EXPECT_EQ(job.to(1).g(job.data<std::uint16_t>(0, 2)), 0x3456);
+    EXPECT_EQ(job.to(1).g(job.data<float>(0, 4)), 1.5f);
+    EXPECT_EQ(job.to(1).g(job.data<double>(0, 8)), 2.5);
+    const Sixteen both = job.to(1).g(job.data<Sixteen>(0, 16));
     EXPECT_TRUE(both.a == 3 && both.b == 4);
   });
   EXPECT_EQ(*job.data<double>(1, 8), 2.5);
@@ -141,11 +133,11 @@ TEST_P(Operations, StridedElements) {
   std::iota(source, source + 20, 100);
   int back[20] = {};
   run_threads(32, [&] {
-    nic::iput<unsigned>(job.domain(), Warp{}, job.data<int>(0), source, {3, 2}, 10, 1);
+    job.to(1).iput<unsigned>(Warp{}, {job.data<int>(0), source, 3, 2, 10});
     exec::sync_warp();
-    if (exec::lane_id() == 0) nic::quiet(job.domain());
+    if (exec::lane_id() == 0) job.quiet();
     exec::sync_warp();
-    nic::iget<unsigned>(job.domain(), Warp{}, back, job.data<int>(0), {2, 3}, 10, 1);
+    job.to(1).iget<unsigned>(Warp{}, {back, job.data<int>(0), 2, 3, 10});
   });
   for (int i = 0; i < 10; ++i) {
     EXPECT_EQ(job.data<int>(1)[3 * i], 100 + 2 * i);
@@ -155,37 +147,40 @@ TEST_P(Operations, StridedElements) {
   EXPECT_EQ(back[1], 0);
 }
 
-// The word at PE 1 after `atomic` on `before`; the result is compared with it.
-template <class W, class Atomic>
-W word_after(NicJob& job, W before, Atomic atomic) {
+// The word at PE 1 after the atomic on `before`; the result is compared with it.
+template <AmoOp kOp, class W>
+W word_after(NicJob& job, W before, W operand, W compare = 0) {
+  const Amo<kOp, W> atomic{job.data<W>(0), operand, compare};
   W* const word = job.data<W>(1);
   *word = before;
   run_threads(1, [&] {
-    const W old = nic::fetch_amo(job.domain(), job.data<W>(0), atomic, 1);
+    const W old = job.to(1).fetch_amo(atomic);
     EXPECT_EQ(old, before);
   });
   const W fetched = *word;
-  *word = before;
-  run_threads(1, [&] {
-    nic::post_amo(job.domain(), job.data<W>(0), atomic, 1);
-    nic::quiet(job.domain());
-  });
-  EXPECT_EQ(*word, fetched);
+  if constexpr (kOp != AmoOp::kFetch && kOp != AmoOp::kCompareSwap) {
+    *word = before;
+    run_threads(1, [&] {
+      job.to(1).amo(atomic);
+      job.quiet();
+    });
+    EXPECT_EQ(*word, fetched);
+  }
   return fetched;
 }
 
 template <class W>
 void atomics(NicJob& job) {
   const W big = static_cast<W>(0x8123456789abcdefull), mask = static_cast<W>(0x0ff0f00f0ff0f00full);
-  EXPECT_EQ(word_after<W>(job, big, nic::add_request<W>(mask)), static_cast<W>(big + mask));
-  EXPECT_EQ(word_after<W>(job, ~W{0}, nic::add_request<W>(1)), W{0});
-  EXPECT_EQ(word_after<W>(job, big, nic::add_request<W>(0)), big);
-  EXPECT_EQ(word_after<W>(job, big, nic::xor_request<W>(mask)), static_cast<W>(big ^ mask));
-  EXPECT_EQ(word_after<W>(job, big, nic::and_request<W>(mask)), static_cast<W>(big & mask));
-  EXPECT_EQ(word_after<W>(job, big, nic::or_request<W>(mask)), static_cast<W>(big | mask));
-  EXPECT_EQ(word_after<W>(job, big, nic::swap_request<W>(mask)), mask);
-  EXPECT_EQ(word_after<W>(job, big, nic::compare_swap_request<W>(big, mask)), mask);
-  EXPECT_EQ(word_after<W>(job, big, nic::compare_swap_request<W>(mask, mask)), big);
+  EXPECT_EQ(word_after<AmoOp::kAdd>(job, big, mask), static_cast<W>(big + mask));
+  EXPECT_EQ(word_after<AmoOp::kAdd>(job, static_cast<W>(~W{0}), W{1}), W{0});
+  EXPECT_EQ(word_after<AmoOp::kFetch>(job, big, mask), big);
+  EXPECT_EQ(word_after<AmoOp::kXor>(job, big, mask), static_cast<W>(big ^ mask));
+  EXPECT_EQ(word_after<AmoOp::kAnd>(job, big, mask), static_cast<W>(big & mask));
+  EXPECT_EQ(word_after<AmoOp::kOr>(job, big, mask), static_cast<W>(big | mask));
+  EXPECT_EQ(word_after<AmoOp::kSet>(job, big, mask), mask);
+  EXPECT_EQ(word_after<AmoOp::kCompareSwap>(job, big, mask, big), mask);
+  EXPECT_EQ(word_after<AmoOp::kCompareSwap>(job, big, mask, mask), big);
 }
 
 TEST_P(Operations, AtomicsOnFourBytes) { atomics<std::uint32_t>(job); }
@@ -219,10 +214,10 @@ TEST_P(Operations, PutSignalBringsDataAndSignal) {
         bool early = false;
         job.nic.watch([&] { early |= *signal == sum && !data_is_there(); });
         run_threads(1, [&] {
-          nic::put_signal<1>(
-              job.domain(), Thread{}, job.data<std::byte>(0, kThere), source, bytes,
-              nic::signal_update(job.domain(), job.data<std::uint64_t>(0, 128 * 1024), 37, adds, 1),
-              1, Until::kLocal);
+          job.to(1).put_signal<1>(Thread{},
+                                  {job.data<std::byte>(0, kThere), source, bytes, Until::kLocal},
+                                  SignalUpdate{job.data<std::uint64_t>(0, 128 * 1024), 37,
+                                               adds ? SignalOp::kAdd : SignalOp::kSet});
           while (exec::ld<exec::Order::kAcquire>(signal) != sum) exec::pause();
           EXPECT_TRUE(data_is_there());
         });
@@ -238,12 +233,12 @@ TEST_P(Operations, PutSignalOnUnorderedWritesWaitsForItsData) {
     NicJob other(2, unordered);
     std::uint64_t completed = 0;
     run_threads(1, [&] {
-      nic::put_signal<1>(
-          other.domain(), Thread{}, other.data<std::byte>(0, kThere), other.data<std::byte>(0),
-          bytes, nic::signal_update(other.domain(), other.data<std::uint64_t>(0, 8), 1, true, 1), 1,
-          Until::kPosted);
+      other.to(1).put_signal<1>(
+          Thread{},
+          {other.data<std::byte>(0, kThere), other.data<std::byte>(0), bytes, Until::kPosted},
+          SignalUpdate{other.data<std::uint64_t>(0, 8), 1, SignalOp::kAdd});
       completed = other.nic.queue(1).consumer.done;
-      nic::quiet(other.domain());
+      other.quiet();
     });
     EXPECT_GE(completed, 1u) << bytes << " bytes";
     EXPECT_EQ(*other.data<std::uint64_t>(1, 8), 1u);
@@ -258,11 +253,11 @@ TEST_P(Operations, FenceWaitsWhereDataMayArriveOutOfOrder) {
     NicJob other(2, changed);
     std::uint64_t completed = 0;
     run_threads(1, [&] {
-      nic::put<1>(other.domain(), Thread{}, other.data<std::byte>(0, kThere),
-                  other.data<std::byte>(0), 100, 1, Until::kPosted);
-      nic::fence(other.domain());
+      other.to(1).put<1>(Thread{}, {other.data<std::byte>(0, kThere), other.data<std::byte>(0), 100,
+                                    Until::kPosted});
+      other.fence();
       completed = other.nic.queue(1).consumer.done;
-      nic::quiet(other.domain());
+      other.quiet();
     });
     EXPECT_EQ(completed, is_ordered ? 0u : 1u);
   }
@@ -276,11 +271,10 @@ TEST_P(Operations, FenceWaitsForAPeerThatStoresReachToo) {
     if (is_mapped) other.job.map(1);
     std::uint64_t completed = 0;
     run_threads(1, [&] {
-      nic::post_amo(other.domain(), other.data<std::uint64_t>(), nic::add_request<std::uint64_t>(1),
-                    1);
-      nic::fence(other.domain());
+      other.to(1).amo(Amo<AmoOp::kAdd, std::uint64_t>{other.data<std::uint64_t>(), 1});
+      other.fence();
       completed = other.nic.queue(1).consumer.done;
-      nic::quiet(other.domain());
+      other.quiet();
     });
     EXPECT_EQ(completed, is_mapped ? 1u : 0u);
   }
@@ -293,13 +287,12 @@ TEST_P(Operations, ASignalIsPostedWithUnorderedData) {
   other.nic.hold();
   std::uint64_t posted = 0;
   run_threads(1, [&] {
-    nic::put_signal<1>(
-        other.domain(), Thread{}, other.data<std::byte>(0, kThere), other.data<std::byte>(0), 100,
-        nic::signal_update(other.domain(), other.data<std::uint64_t>(0, 8), 1, false, 1), 1,
-        Until::kPosted);
-    posted = other.nic.queue(1).producer.posted;
+    other.to(1).put_signal<1>(
+        Thread{}, {other.data<std::byte>(0, kThere), other.data<std::byte>(0), 100, Until::kPosted},
+        SignalUpdate{other.data<std::uint64_t>(0, 8), 1, SignalOp::kSet});
+    posted = other.nic.rung(1);
     other.nic.go_on();
-    nic::quiet(other.domain());
+    other.quiet();
   });
   EXPECT_EQ(posted, 2u);
   EXPECT_EQ(*other.data<std::uint64_t>(1, 8), 1u);
@@ -310,8 +303,8 @@ TEST_P(Operations, ReadsAreFlushedWhereCompletionsMayOvertakeThem) {
   flushing.flags |= abi::kNicFlushReads;
   NicJob other(2, flushing);
   run_threads(1, [&] {
-    nic::get(other.domain(), Thread{}, other.data<std::byte>(0), other.data<std::byte>(0, kThere),
-             64, 1, Until::kLocal);
+    other.to(1).get<1>(
+        Thread{}, {other.data<std::byte>(0), other.data<std::byte>(0, kThere), 64, Until::kLocal});
   });
   EXPECT_EQ(other.nic.counts(1).dumps, 1u);
   EXPECT_EQ(other.nic.counts(1).requests, 2u);
@@ -321,13 +314,13 @@ TEST_P(Operations, TheHostOperatesToo) {
 #ifdef CHIME_TSAN
   GTEST_SKIP() << "TSan does not see what fences of a host thread order";
 #endif
-  const nic::Domain domain = job.domain();
-  nic::p(domain, job.data<int>(0), 17, 1);
-  nic::quiet(domain);
+  job.to(1).p(job.data<int>(0), 17);
+  job.quiet();
   EXPECT_EQ(*job.data<int>(1), 17);
-  EXPECT_EQ(nic::g(domain, job.data<int>(0), 1), 17);
-  EXPECT_EQ(nic::fetch_amo(domain, job.data<std::uint32_t>(0), nic::add_request(5u), 1), 17u);
-  EXPECT_EQ(nic::g(domain, job.data<int>(0), 1), 22);
+  EXPECT_EQ(job.to(1).g(job.data<int>(0)), 17);
+  EXPECT_EQ(job.to(1).fetch_amo(Amo<AmoOp::kAdd, std::uint32_t>{job.data<std::uint32_t>(0), 5}),
+            17u);
+  EXPECT_EQ(job.to(1).g(job.data<int>(0)), 22);
 }
 
 IN_EACH_MODE(Operations);

@@ -1,18 +1,15 @@
 // The send queue's ring: around its end, past 16 and 32 bits, full, and shared.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <set>
+#include <thread>
 #include <vector>
 
-#include "chime/device/path/nic/amo.cuh"
-#include "chime/device/path/nic/rma.cuh"
-#include "chime/device/path/nic/sync.cuh"
 #include "nic_job.hpp"
 
 namespace chime::tests {
 namespace {
-
-using nic::Until;
 
 class Ring : public EachMode {};
 
@@ -24,8 +21,8 @@ NicPlan starting_at(NicPlan plan, std::uint64_t start) {
 TEST_P(Ring, GoesOnWhereSixteenBitsEnd) {
   NicJob job(2, starting_at(plan(), 0xfff0));
   run_threads(1, [&] {
-    for (int i = 0; i < 600; ++i) nic::p(job.domain(), job.data<int>(0) + i, i + 1, 1);
-    nic::quiet(job.domain());
+    for (int i = 0; i < 600; ++i) job.to(1).p(job.data<int>(0) + i, i + 1);
+    job.quiet();
   });
   for (int i = 0; i < 600; ++i) EXPECT_EQ(job.data<int>(1)[i], i + 1);
   EXPECT_EQ(job.nic.queue(1).consumer.done, 0xfff0 + 600u);
@@ -35,8 +32,8 @@ TEST_P(Ring, GoesOnWhereThirtyTwoBitsEnd) {
   NicJob job(2, starting_at(plan(), (std::uint64_t{1} << 32) - 8));
   run_threads(64, [&] {
     for (int i = 0; i < 5; ++i)
-      nic::p(job.domain(), job.data<unsigned>(0) + exec::thread_rank(), exec::thread_rank() + i, 1);
-    nic::quiet(job.domain());
+      job.to(1).p(job.data<unsigned>(0) + exec::thread_rank(), exec::thread_rank() + i);
+    job.quiet();
   });
   for (unsigned i = 0; i < 64; ++i) EXPECT_EQ(job.data<unsigned>(1)[i], i + 4);
 }
@@ -47,7 +44,7 @@ TEST_P(Ring, WideRequestsGoAroundTheEnd) {
   run_threads(1, [&] {
     for (std::uint64_t i = 0; i < 200; ++i) {
       const std::uint64_t old =
-          nic::fetch_amo(job.domain(), job.data<std::uint64_t>(0), nic::swap_request(i + 1), 1);
+          job.to(1).fetch_amo(Amo<AmoOp::kSet, std::uint64_t>{job.data<std::uint64_t>(0), i + 1});
       EXPECT_EQ(old, i);
     }
   });
@@ -59,9 +56,9 @@ TEST_P(Ring, AFullQueueMakesPostersWait) {
   bool came_back = false;
   std::thread posters([&] {
     run_threads(1, [&] {
-      for (int i = 0; i < 500; ++i) nic::p(job.domain(), job.data<int>(0) + i, i + 1, 1);
+      for (int i = 0; i < 500; ++i) job.to(1).p(job.data<int>(0) + i, i + 1);
       came_back = true;
-      nic::quiet(job.domain());
+      job.quiet();
     });
   });
   auto& resv = job.nic.queue(1).producer.resv;
@@ -94,25 +91,25 @@ TEST_P(Ring, ADoorbellThatIsOwedIsRungByAPosterThatHasMoreToCome) {
   const auto await_reservations = [&](std::uint64_t n) {
     while (__atomic_load_n(&producer.resv, __ATOMIC_ACQUIRE) < n) exec::pause();
   };
-  const auto write = [&](std::uint64_t index, std::uint8_t ce) {
-    nic::put_inline_write({job.nic.queue(1), index, ce},
-                          nic::remote_word(job.domain(), job.data<int>(0) + index, 1), sizeof(int),
+  const auto write = [&](const nic::QueueView& view, std::uint64_t index, std::uint8_t ce) {
+    nic::put_inline_write({view, index, ce},
+                          nic::remote_word(job.context(), job.data<int>(0) + index, 1), sizeof(int),
                           nic::inline_data_of(17));
   };
   run_threads(64, [&] {
     if (exec::thread_rank() == 0) {
-      nic::submit(job.domain(), Thread{}, job.nic.queue(1), {.wqebbs = 1},
-                  [&](std::uint64_t index, std::uint8_t ce) {
-                    write(index, ce);
+      nic::submit(job.context(), Thread{}, job.nic.queue(1), {.wqebbs = 1},
+                  [&](const nic::QueueView& view, std::uint64_t index, std::uint8_t ce) {
+                    write(view, index, ce);
                     await_reservations(2);
                   });
     } else if (exec::thread_rank() == 32) {
       await_reservations(1);
-      nic::submit(job.domain(), Thread{}, job.nic.queue(1), {.wqebbs = 1, .more = true}, write);
+      nic::submit(job.context(), Thread{}, job.nic.queue(1), {.wqebbs = 1, .more = true}, write);
     }
   });
-  ASSERT_EQ(producer.posted, 2u);
-  run_threads(1, [&] { nic::quiet(job.domain()); });
+  ASSERT_EQ(job.nic.rung(1), 2u);
+  run_threads(1, [&] { job.quiet(); });
   EXPECT_EQ(job.data<int>(1)[0], 17);
 }
 
@@ -122,12 +119,11 @@ TEST_P(Ring, ADeepCrowdOnAShallowQueue) {
   std::vector<std::uint64_t> old(3 * 1024);
   run_threads(1024, [&] {
     for (unsigned i = 0; i < 3; ++i) {
-      nic::post_amo(job.domain(), job.data<std::uint64_t>(0), nic::add_request<std::uint64_t>(1),
-                    1);
-      old[i * 1024 + exec::thread_rank()] = nic::fetch_amo(job.domain(), job.data<std::uint64_t>(0),
-                                                           nic::add_request<std::uint64_t>(1), 1);
+      job.to(1).amo(Amo<AmoOp::kAdd, std::uint64_t>{job.data<std::uint64_t>(0), 1});
+      old[i * 1024 + exec::thread_rank()] =
+          job.to(1).fetch_amo(Amo<AmoOp::kAdd, std::uint64_t>{job.data<std::uint64_t>(0), 1});
     }
-    nic::quiet(job.domain());
+    job.quiet();
   });
   EXPECT_EQ(*job.data<std::uint64_t>(1), 6 * 1024u);
   EXPECT_EQ(std::set(old.begin(), old.end()).size(), old.size()) << "two threads had one result";
@@ -139,8 +135,8 @@ TEST_P(Ring, BlocksShareQueuesAndQuietSeesAllOfThem) {
   NicJob job(3, two);
   run_grid(4, 32, [&] {
     const unsigned i = static_cast<unsigned>(exec::grid_rank());
-    for (int pe = 1; pe < 3; ++pe) nic::p(job.domain(), job.data<unsigned>(0) + i, i + 1, pe);
-    nic::quiet(job.domain());
+    for (int pe = 1; pe < 3; ++pe) job.to(pe).p(job.data<unsigned>(0) + i, i + 1);
+    job.quiet();
     for (int pe = 1; pe < 3; ++pe) EXPECT_EQ(job.data<unsigned>(pe)[i], i + 1);
   });
   EXPECT_EQ(job.nic.counts(1, 0).requests, 64u);
@@ -154,14 +150,14 @@ TEST_P(Ring, FenceIsFreeForOneQueueAndDrainsTwo) {
   NicJob job(2, two);
   job.nic.hold();
   run_grid(1, 1, [&] {
-    nic::p(job.domain(), job.data<int>(0), 1, 1);
-    nic::fence(job.domain());
+    job.to(1).p(job.data<int>(0), 1);
+    job.fence();
   });
   EXPECT_EQ(job.nic.queue(1, 0).consumer.done, 0u);
   job.nic.go_on();
   run_grid(2, 1, [&] {
-    nic::p(job.domain(), job.data<int>(0) + exec::block_rank(), 1, 1);
-    nic::fence(job.domain());
+    job.to(1).p(job.data<int>(0) + exec::block_rank(), 1);
+    job.fence();
     const auto& mine = job.nic.queue(1, exec::block_rank());
     if (exec::block_rank() == 1) {
       EXPECT_EQ(__atomic_load_n(&mine.consumer.done, __ATOMIC_ACQUIRE), 1u);
@@ -176,17 +172,42 @@ TEST_P(Ring, TheFirstPostOfAQueueDrainsThePeersOthers) {
   NicJob job(2, two);
   std::uint64_t done = 0;
   run_grid(1, 1, [&] {
-    nic::p(job.domain(), job.data<int>(0), 1, 1);
-    nic::fence(job.domain());
+    job.to(1).p(job.data<int>(0), 1);
+    job.fence();
   });
   run_grid(2, 1, [&] {
     if (exec::block_rank() == 0) return;
-    nic::p(job.domain(), job.data<int>(0), 2, 1);
+    job.to(1).p(job.data<int>(0), 2);
     done = __atomic_load_n(&job.nic.queue(1, 0).consumer.done, __ATOMIC_ACQUIRE);
-    nic::quiet(job.domain());
+    job.quiet();
   });
   EXPECT_EQ(done, 1u);
   EXPECT_EQ(*job.data<int>(1), 2);
+}
+
+// Nor does anybody else there overtake what it drains.
+TEST_P(Ring, NobodyPostsWhileTheFirstPosterDrains) {
+  NicPlan two = plan();
+  two.slots = 2;
+  NicJob job(2, two);
+  job.nic.hold();
+  run_grid(1, 1, [&] { job.to(1).p(job.data<int>(0), 1); });
+  std::thread posters([&] {
+    run_grid(2, 64, [&] {
+      if (exec::block_rank() == 0) return;
+      job.to(1).p(job.data<int>(0) + exec::thread_rank(), 2);
+      job.quiet();
+    });
+  });
+  const std::uint64_t both_slots = 3u << 2;  // of PE 1
+  while ((__atomic_load_n(job.nic.context().touched, __ATOMIC_ACQUIRE) & both_slots) != both_slots)
+    std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(__atomic_load_n(&job.nic.queue(1, 1).producer.resv, __ATOMIC_ACQUIRE), 0u)
+      << "somebody did not wait";
+  job.nic.go_on();
+  posters.join();
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(job.data<int>(1)[i], 2);
 }
 
 TEST_P(Ring, StagingSlotsAreSharedByMany) {
@@ -197,8 +218,8 @@ TEST_P(Ring, StagingSlotsAreSharedByMany) {
     std::byte source[300], target[300] = {};
     for (std::size_t i = 0; i < 300; ++i) source[i] = std::byte(i + exec::thread_rank());
     std::byte* const there = job.data<std::byte>(0, exec::thread_rank() * 512);
-    nic::put<1>(job.domain(), Thread{}, there, source, 300, 1, Until::kPosted);
-    nic::get(job.domain(), Thread{}, target, there, 300, 1, Until::kLocal);
+    job.to(1).put<1>(Thread{}, {there, source, 300, Until::kPosted});
+    job.to(1).get<1>(Thread{}, {target, there, 300, Until::kLocal});
     EXPECT_EQ(std::memcmp(source, target, 300), 0);
   });
 }
@@ -212,12 +233,11 @@ TEST_P(Ring, HoldsUnderWeakMemoryAndAnySchedule) {
     NicJob job(2, two);
     run_grid(2, 40, [&] {
       const auto i = exec::grid_rank();
-      nic::p(job.domain(), job.data<std::uint64_t>(0, 64) + i, i + 1, 1);
-      nic::post_amo(job.domain(), job.data<std::uint64_t>(0), nic::add_request<std::uint64_t>(1),
-                    1);
-      const std::uint64_t mine = nic::g(job.domain(), job.data<std::uint64_t>(0, 64) + i, 1);
+      job.to(1).p(job.data<std::uint64_t>(0, 64) + i, i + 1);
+      job.to(1).amo(Amo<AmoOp::kAdd, std::uint64_t>{job.data<std::uint64_t>(0), 1});
+      const std::uint64_t mine = job.to(1).g(job.data<std::uint64_t>(0, 64) + i);
       EXPECT_EQ(mine, i + 1);
-      nic::quiet(job.domain());
+      job.quiet();
     });
     EXPECT_EQ(*job.data<std::uint64_t>(1), 80u);
     if (HasFailure() || !job.nic.complaints().empty()) FAIL() << "seed " << seed;

@@ -1,5 +1,5 @@
 // What happens to an operation that cannot reach its target.
-#include "chime/device/peer.cuh"
+#include "chime/device/route.cuh"
 
 #include <gtest/gtest.h>
 
@@ -113,7 +113,7 @@ TEST(Failure, OnAHostThreadComesBack) {
 }
 
 CHIME_KERNEL void signal_block(Context ctx, int* dst, const int* src, std::uint64_t* sig, int pe) {
-  put_signal(ctx, Block{}, dst, src, 4, Signal{sig, 1}, pe);
+  put_signal(ctx, Block{}, dst, src, 4, SignalUpdate{sig, 1}, pe);
 }
 
 // Else the receiver would take what lies there for the data.
@@ -125,7 +125,7 @@ TEST(PutSignal, OfDataThatCannotBePutSendsNoSignal) {
             job.data<std::uint64_t>(0, 128), 1);
   EXPECT_EQ(job.error().address, reinterpret_cast<std::uint64_t>(outside));
   put_signal(job.context(), Thread{}, outside, job.data<int>(), 4,
-             Signal{job.data<std::uint64_t>(0, 128), 1, SignalOp::kAdd}, 1);
+             SignalUpdate{job.data<std::uint64_t>(0, 128), 1, SignalOp::kAdd}, 1);
   EXPECT_EQ(*job.data<std::uint64_t>(1, 128), 0u);
 }
 

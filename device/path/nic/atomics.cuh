@@ -1,20 +1,19 @@
 // Atomic operations by the NIC of the PE that owns the word: 4 or 8 bytes, atomic with each other.
-#ifndef CHIME_DEVICE_PATH_NIC_AMO_CUH_
-#define CHIME_DEVICE_PATH_NIC_AMO_CUH_
+// Each of Chime's operations is one of the few that the NIC has.
+#ifndef CHIME_DEVICE_PATH_NIC_ATOMICS_CUH_
+#define CHIME_DEVICE_PATH_NIC_ATOMICS_CUH_
 
 #include <cstdint>
-#include <type_traits>
 
 #include "chime/abi/wqe.h"
 #include "chime/device/exec.cuh"
+#include "chime/device/op.cuh"
 #include "chime/device/path/nic/fetch.cuh"
 #include "chime/device/path/nic/memory.cuh"
 #include "chime/device/path/nic/request.cuh"
 #include "chime/device/path/nic/submit.cuh"
 
 namespace chime::nic {
-
-// ---- What the NIC can do, as Chime's operations on unsigned words of 4 or 8 bytes ---------------
 
 template <class W>
 inline constexpr W kAllBits = static_cast<W>(~W{0});
@@ -78,7 +77,25 @@ CHIME_DEVICE auto compare_swap_request(W expected, W value) {
   }
 }
 
-// ---- Operations ---------------------------------------------------------------------------------
+template <class A>
+CHIME_DEVICE auto request_of(const A& amo) {
+  using W = typename A::Word;
+  if constexpr (A::kOp == AmoOp::kFetch) {
+    return add_request<W>(0);
+  } else if constexpr (A::kOp == AmoOp::kSet) {
+    return swap_request<W>(amo.operand);
+  } else if constexpr (A::kOp == AmoOp::kAdd) {
+    return add_request<W>(amo.operand);
+  } else if constexpr (A::kOp == AmoOp::kAnd) {
+    return and_request<W>(amo.operand);
+  } else if constexpr (A::kOp == AmoOp::kOr) {
+    return or_request<W>(amo.operand);
+  } else if constexpr (A::kOp == AmoOp::kXor) {
+    return xor_request<W>(amo.operand);
+  } else {
+    return compare_swap_request<W>(amo.compare, amo.operand);
+  }
+}
 
 namespace detail {
 
@@ -99,47 +116,43 @@ CHIME_DEVICE Word from_result(const NicQueue& queue, std::uint64_t value) {
 
 // The word before, as the NIC leaves it.
 template <class Atomic>
-CHIME_DEVICE bool fetch_result(Domain domain, NicQueue& queue, const Remote& remote,
+CHIME_DEVICE bool fetch_result(const Context& ctx, NicQueue& queue, const Remote& remote,
                                const Atomic& atomic, std::uint64_t* value) {
   const exec::Committed to_free_the_slot;
   std::uint32_t slot = 0;
-  const Ticket ticket = submit(
-      domain, Thread{}, queue, shape_of<Atomic>(), [&](std::uint64_t index, std::uint8_t ce) {
-        slot = fetch_slot_of(queue, index);
-        take_fetch_slot(domain, queue, slot);
-        put_atomic({queue, index, ce}, remote, atomic, local_of_slot(queue, slot));
-      });
-  return take_result(domain, ticket, slot, value);
+  const Ticket ticket =
+      submit(ctx, Thread{}, queue, shape_of<Atomic>(),
+             [&](const QueueView& view, std::uint64_t index, std::uint8_t ce) {
+               slot = fetch_slot_of(queue, index);
+               take_fetch_slot(ctx, queue, slot);
+               put_atomic({view, index, ce}, remote, atomic, local_of_slot(queue, slot));
+             });
+  return take_result(ctx, ticket, slot, value);
 }
 
 }  // namespace detail
 
-// Without a result. Complete after quiet.
+// Without a result. False: the queue is out of use.
 template <class Atomic>
-CHIME_DEVICE void post_amo(Domain domain, const void* dst, const Atomic& atomic, int pe) {
-  NicQueue& queue = queue_to(domain, pe);
-  const Remote remote = remote_word(domain, dst, pe);
-  const Ticket ticket =
-      submit(domain, Thread{}, queue, detail::shape_of<Atomic>(),
-             [&](std::uint64_t index, std::uint8_t ce) {
-               put_atomic({queue, index, ce}, remote, atomic, detail::sink_of(queue));
-             });
-  if (!ticket.ok()) leave_queue(domain, queue);
+CHIME_DEVICE bool post_atomic(const Context& ctx, NicQueue& queue, const Remote& remote,
+                              const Atomic& atomic) {
+  return submit(ctx, Thread{}, queue, detail::shape_of<Atomic>(),
+                [&](const QueueView& view, std::uint64_t index, std::uint8_t ce) {
+                  put_atomic({view, index, ce}, remote, atomic, detail::sink_of(queue));
+                })
+      .ok();
 }
 
-// Returns the word before. Zero if it failed and CHIME_ON_ERROR=return.
+// `*before` becomes the word before.
 template <class Atomic>
-CHIME_DEVICE typename Atomic::Word fetch_amo(Domain domain, const void* dst, const Atomic& atomic,
-                                             int pe) {
-  NicQueue& queue = queue_to(domain, pe);
+CHIME_DEVICE bool fetch_atomic(const Context& ctx, NicQueue& queue, const Remote& remote,
+                               const Atomic& atomic, typename Atomic::Word* before) {
   std::uint64_t value = 0;
-  if (detail::fetch_result(domain, queue, remote_word(domain, dst, pe), atomic, &value)) {
-    return detail::from_result<typename Atomic::Word>(queue, value);
-  }
-  leave_queue(domain, queue);
-  return 0;
+  if (!detail::fetch_result(ctx, queue, remote, atomic, &value)) return false;
+  *before = detail::from_result<typename Atomic::Word>(queue, value);
+  return true;
 }
 
 }  // namespace chime::nic
 
-#endif  // CHIME_DEVICE_PATH_NIC_AMO_CUH_
+#endif  // CHIME_DEVICE_PATH_NIC_ATOMICS_CUH_

@@ -1,0 +1,127 @@
+// Operations as values: what is to be done at a PE. They know no path; each path does them
+// (path/README.md).
+//
+// Addresses at the PE are symmetric ones. Elements come in the unsigned word of their size.
+#ifndef CHIME_DEVICE_OP_CUH_
+#define CHIME_DEVICE_OP_CUH_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "chime/device/copy.cuh"
+#include "chime/device/exec.cuh"
+
+namespace chime {
+
+// When an operation returns.
+enum class Until {
+  kPosted,  // nbi: memory here belongs to the operation until quiet
+  kLocal    // memory here may be used again
+};
+
+struct Put {
+  void* dst;  // at the PE
+  const void* src;
+  std::size_t bytes;
+  Until until;
+};
+
+struct Get {
+  void* dst;
+  const void* src;  // at the PE
+  std::size_t bytes;
+  Until until;
+};
+
+// `count` elements; consecutive ones lie so many elements apart.
+struct Strided {
+  void* dst;
+  const void* src;
+  std::ptrdiff_t dst_stride, src_stride;
+  std::size_t count;
+};
+
+// How a signal word is updated: the values of CHIME_SIGNAL_*.
+enum class SignalOp : int { kSet = 0, kAdd = 1 };
+
+// A signal word at the PE and how it is updated.
+struct SignalUpdate {
+  std::uint64_t* word;
+  std::uint64_t value;
+  SignalOp op = SignalOp::kSet;
+};
+
+CHIME_DEVICE constexpr bool signal_op_exists(SignalOp op) {
+  return op == SignalOp::kSet || op == SignalOp::kAdd;
+}
+
+// kSet and kAdd to kXor have no result when they are posted; every one has when it fetches.
+enum class AmoOp { kFetch, kSet, kAdd, kAnd, kOr, kXor, kCompareSwap };
+
+// An atomic update of a word of 4 or 8 bytes at the PE.
+template <AmoOp kWhich, class W>
+struct Amo {
+  using Word = W;
+  static constexpr AmoOp kOp = kWhich;
+
+  W* word;
+  W operand = 0;
+  W compare = 0;  // of kCompareSwap
+};
+
+// ---- Elements as words --------------------------------------------------------------------------
+
+// An element in the unsigned type of its size: what stores and atomics work on.
+template <class T>
+CHIME_DEVICE detail::Word<sizeof(T)> to_word(T value) {
+  detail::Word<sizeof(T)> word;
+  memcpy(&word, &value, sizeof(T));
+  return word;
+}
+template <class T>
+CHIME_DEVICE T from_word(detail::Word<sizeof(T)> word) {
+  T value;
+  memcpy(&value, &word, sizeof(T));
+  return value;
+}
+template <class T>
+CHIME_DEVICE detail::Word<sizeof(T)>* word_ptr(T* p) {
+  return reinterpret_cast<detail::Word<sizeof(T)>*>(p);
+}
+template <class T>
+CHIME_DEVICE const detail::Word<sizeof(T)>* word_ptr(const T* p) {
+  return reinterpret_cast<const detail::Word<sizeof(T)>*>(p);
+}
+
+// ---- Elements of strided operations -------------------------------------------------------------
+
+namespace detail {
+
+// The i-th of elements that have the size of a W and its alignment, if that is at most 8.
+template <class W>
+CHIME_DEVICE W load_element(const void* elements, std::ptrdiff_t i) {
+  W value;
+  const void* const from = static_cast<const W*>(elements) + i;
+  memcpy(&value, __builtin_assume_aligned(from, sizeof(W) < 8 ? sizeof(W) : 8), sizeof(W));
+  return value;
+}
+template <class W>
+CHIME_DEVICE void store_element(void* elements, std::ptrdiff_t i, const W& value) {
+  void* const to = static_cast<W*>(elements) + i;
+  memcpy(__builtin_assume_aligned(to, sizeof(W) < 8 ? sizeof(W) : 8), &value, sizeof(W));
+}
+
+}  // namespace detail
+
+// Calls `move(i)` for each element of the calling member's share.
+template <class Group, class Move>
+CHIME_DEVICE void for_each_element(Group g, const Strided& elements, Move move) {
+  for (std::size_t i = g.rank(); i < elements.count; i += g.size()) {
+    move(static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+}  // namespace chime
+
+#endif  // CHIME_DEVICE_OP_CUH_

@@ -1,0 +1,126 @@
+// The path through a NIC: the kernel writes work requests and rings the doorbell itself.
+//
+// Of a warp or block the leader posts. An operation whose queue is out of use leaves as
+// CHIME_ON_ERROR says; with `return` it gives back zero.
+#ifndef CHIME_DEVICE_PATH_NIC_OPS_CUH_
+#define CHIME_DEVICE_PATH_NIC_OPS_CUH_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "chime/abi/nic.h"
+#include "chime/abi/state.h"
+#include "chime/device/exec.cuh"
+#include "chime/device/group.cuh"
+#include "chime/device/op.cuh"
+#include "chime/device/path/nic/atomics.cuh"
+#include "chime/device/path/nic/inline_data.cuh"
+#include "chime/device/path/nic/memory.cuh"
+#include "chime/device/path/nic/queue.cuh"
+#include "chime/device/path/nic/rma.cuh"
+#include "chime/device/path/nic/signal.cuh"
+#include "chime/device/path/nic/sync.cuh"
+#include "chime/device/path/ops.cuh"
+
+namespace chime {
+
+template <>
+class Ops<Path::kNic> {
+ public:
+  CHIME_DEVICE Ops(const Context& ctx, const Route& route)
+      : ctx_(ctx), queue_(*route.channel), pe_(route.pe) {}
+
+  // ---- Remote memory access ----
+
+  template <std::size_t kLeast, class Group>
+  CHIME_DEVICE void put(Group g, const Put& put) const {
+    if (g.is_leader()) leave_unless(nic::write<kLeast>(ctx_, g, queue_, put, pe_));
+  }
+  template <std::size_t kLeast, class Group>
+  CHIME_DEVICE void get(Group g, const Get& get) const {
+    if (g.is_leader()) leave_unless(nic::read(ctx_, g, queue_, get, pe_));
+  }
+
+  template <class W>
+  CHIME_DEVICE void p(W* dst, W value) const {
+    leave_unless(nic::write_inline(ctx_, Thread{}, queue_, dst, sizeof(W), pe_,
+                                   [&] { return nic::inline_data_of(value); }));
+  }
+  template <class W>
+  CHIME_DEVICE W g(const W* src) const {
+    W value = {};
+    leave_unless(nic::read_element(ctx_, queue_, nic::remote_data(ctx_, src, pe_), &value));
+    return value;
+  }
+
+  // Each member its own elements, as requests of their own.
+  template <class W, class Group>
+  CHIME_DEVICE void iput(Group g, const Strided& put) const {
+    W* const dst = static_cast<W*>(put.dst);
+    for_each_element(g, put, [&](std::ptrdiff_t i) {
+      p(dst + i * put.dst_stride, detail::load_element<W>(put.src, i * put.src_stride));
+    });
+  }
+  template <class W, class Group>
+  CHIME_DEVICE void iget(Group g, const Strided& get) const {
+    const W* const src = static_cast<const W*>(get.src);
+    for_each_element(g, get, [&](std::ptrdiff_t i) {
+      detail::store_element<W>(get.dst, i * get.dst_stride, this->g(src + i * get.src_stride));
+    });
+  }
+
+  // ---- Signals and atomics ----
+
+  template <std::size_t kLeast, class Group>
+  CHIME_DEVICE void put_signal(Group g, const Put& put, const SignalUpdate& signal) const {
+    if (g.is_leader()) {
+      leave_unless(nic::write_with_signal<kLeast>(ctx_, g, queue_, put, signal, pe_));
+    }
+    if (put.until == Until::kLocal) g.sync();  // any member may reuse the source
+  }
+
+  // Behind what is in the queue.
+  CHIME_DEVICE void signal(const SignalUpdate& signal) const {
+    leave_unless(nic::write_signal(ctx_, Thread{}, queue_, signal, pe_).ok());
+  }
+  CHIME_DEVICE void announce(const SignalUpdate& signal) const { this->signal(signal); }
+
+  template <class A>
+  CHIME_DEVICE void amo(const A& amo) const {
+    leave_unless(nic::post_atomic(ctx_, queue_, nic::remote_word(ctx_, amo.word, pe_),
+                                  nic::request_of(amo)));
+  }
+  // The word before.
+  template <class A>
+  CHIME_DEVICE typename A::Word fetch_amo(const A& amo) const {
+    typename A::Word before = 0;
+    leave_unless(nic::fetch_atomic(ctx_, queue_, nic::remote_word(ctx_, amo.word, pe_),
+                                   nic::request_of(amo), &before));
+    return before;
+  }
+
+  // ---- Order and completion, of all that the context has sent by this path ----
+
+  // Nothing in a job without a NIC: its fence would cost more than that of the stores.
+  CHIME_DEVICE static void fence(const Context& ctx) {
+    if (nic_of(ctx).queues != nullptr) nic::fence(ctx, nic_of(ctx));
+  }
+  // On the host also what kernels have posted.
+  CHIME_DEVICE static void quiet(const Context& ctx) {
+    if (nic_of(ctx).queues != nullptr) nic::quiet(ctx, nic_of(ctx));
+    if (!exec::in_kernel() && ctx.nic.queues != nullptr) nic::quiet(ctx, ctx.nic);
+  }
+
+ private:
+  CHIME_DEVICE void leave_unless(bool is_posted) const {
+    if (!is_posted) nic::leave_queue(ctx_, queue_);
+  }
+
+  const Context& ctx_;
+  abi::NicQueue& queue_;
+  const int pe_;
+};
+
+}  // namespace chime
+
+#endif  // CHIME_DEVICE_PATH_NIC_OPS_CUH_

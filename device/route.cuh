@@ -1,0 +1,125 @@
+// By which path a PE is reached: decided here, once per call, and nowhere else.
+//
+// Memory that is mapped here is reached by loads and stores (path/p2p), other memory by a channel,
+// whose path is written in it, and what none leads to, not at all.
+#ifndef CHIME_DEVICE_ROUTE_CUH_
+#define CHIME_DEVICE_ROUTE_CUH_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "chime/abi/nic.h"
+#include "chime/abi/state.h"
+#include "chime/device/exec.cuh"
+#include "chime/device/fail.cuh"
+#include "chime/device/op.cuh"
+#include "chime/device/symmetric.cuh"
+
+namespace chime {
+
+struct Route {
+  Path path = Path::kNone;
+  int pe = -1;
+  std::byte* mapped = nullptr;       // kP2p: the PE's heap, as it is mapped here
+  abi::NicQueue* channel = nullptr;  // else: the one that the calling thread uses
+};
+
+// One word's updates are atomic with each other only if one agent makes them all. So if any PE of
+// the job is out of reach of loads and stores, the owner's NIC or proxy makes them for everybody,
+// mapped or not: Context::amo_path, one answer for the whole job.
+enum class Traffic { kData, kAtomic };
+
+CHIME_DEVICE constexpr Traffic traffic_of(SignalOp op) {
+  return op == SignalOp::kAdd ? Traffic::kAtomic : Traffic::kData;
+}
+
+// ---- Channels -----------------------------------------------------------------------------------
+
+// The channels of the caller, kernels and host apart.
+CHIME_DEVICE const abi::NicContext& nic_of(const Context& ctx) {
+  return exec::in_kernel() ? ctx.nic : ctx.host_nic;
+}
+
+// Which of the channels to a peer the calling thread uses: always the same one, so that its
+// operations stay in order. Blocks share the channels out.
+CHIME_DEVICE unsigned slot_of_caller(const abi::NicContext& nic) {
+  return exec::in_kernel() ? exec::block_rank() & (nic.slots - 1) : 0;
+}
+
+CHIME_DEVICE Route route_by_channel(const Context& ctx, int pe) {
+  const abi::NicContext& nic = nic_of(ctx);
+  if (nic.queues == nullptr) return {};
+  const std::uint32_t first = nic.route[pe];  // 1 + its index
+  if (first == 0) return {};
+  return {.path = Path::kNic, .pe = pe, .channel = nic.queues + (first - 1 + slot_of_caller(nic))};
+}
+
+// ---- Routes -------------------------------------------------------------------------------------
+
+// A latch per peer: set before the peer is used.
+CHIME_DEVICE Route route_to(const Context& ctx, Traffic traffic, int pe) {
+  if (!pe_exists(ctx, pe)) return {};
+  const bool by_its_owner = traffic == Traffic::kAtomic && ctx.amo_path != Path::kP2p;
+  if (std::byte* const mapped = by_its_owner ? nullptr : ctx.peer_heap[pe]) {
+    return {.path = Path::kP2p, .pe = pe, .mapped = mapped};
+  }
+  return route_by_channel(ctx, pe);
+}
+
+// The symmetric memory that an operation touches at a PE.
+struct Target {
+  const void* address;
+  std::size_t bytes;
+  std::size_t alignment;  // what the address must be a multiple of
+};
+
+template <class T>
+CHIME_DEVICE Target target_word(const T* word) {
+  return {word, sizeof(T), sizeof(T)};
+}
+
+// Whether it is in the heap; CHIME_CHECK=1 also looks at its end and its alignment.
+CHIME_DEVICE bool may_touch(const Context& ctx, const Target& target) {
+  const std::uint64_t offset = heap_offset(ctx, target.address);
+  if (offset >= ctx.heap_bytes) return false;
+  return ctx.checked == 0 ||
+         (target.bytes <= ctx.heap_bytes - offset && is_aligned(target.address, target.alignment));
+}
+
+// None if the operation may not touch the target. A channel carries no misaligned words.
+CHIME_DEVICE Route route_to(const Context& ctx, Traffic traffic, const Target& target, int pe) {
+  if (!may_touch(ctx, target)) return {};
+  const Route route = route_to(ctx, traffic, pe);
+  const bool is_refused = route.path != Path::kP2p && !is_aligned(target.address, target.alignment);
+  return is_refused ? Route{} : route;
+}
+
+// ---- Where none leads ---------------------------------------------------------------------------
+
+// Says which of the reasons it is, and leaves.
+CHIME_DEVICE_OUT_OF_LINE void fail_route(const Context& ctx, Target target, int pe,
+                                         Operation operation) {
+  if (ctx.abi_version == 0) {
+    exec::trap("chime: no PE is bound to this kernel's state: call chime_init before the launch");
+  }
+  const bool exists = pe_exists(ctx, pe) && is_in_heap(ctx, target.address, target.bytes);
+  const bool is_misaligned = exists && !is_aligned(target.address, target.alignment);
+  fail(ctx, {.status = exists && !is_misaligned ? CHIMEX_ERR_UNREACHABLE : CHIMEX_ERR_INVALID,
+             .operation = operation,
+             .pe = pe,
+             .fault = is_misaligned ? Fault::kAlignment : Fault::kPlace,
+             .address = target.address,
+             .expected = is_misaligned ? target.alignment : target.bytes});
+}
+
+// An operation on no bytes touches nothing, but in a checked job its PE must exist. False after an
+// error with CHIME_ON_ERROR=return.
+CHIME_DEVICE bool check_pe(const Context& ctx, int pe, Operation operation) {
+  if (ctx.checked == 0 || pe_exists(ctx, pe)) return true;
+  fail_route(ctx, {nullptr, 0, 1}, pe, operation);
+  return false;
+}
+
+}  // namespace chime
+
+#endif  // CHIME_DEVICE_ROUTE_CUH_

@@ -34,14 +34,6 @@ struct Get {
   Until until;
 };
 
-// `count` elements; consecutive ones lie so many elements apart.
-struct Strided {
-  void* dst;
-  const void* src;
-  std::ptrdiff_t dst_stride, src_stride;
-  std::size_t count;
-};
-
 // How a signal word is updated: the values of CHIME_SIGNAL_*.
 enum class SignalOp : int { kSet = 0, kAdd = 1 };
 
@@ -92,34 +84,6 @@ CHIME_DEVICE detail::Word<sizeof(T)>* word_ptr(T* p) {
 template <class T>
 CHIME_DEVICE const detail::Word<sizeof(T)>* word_ptr(const T* p) {
   return reinterpret_cast<const detail::Word<sizeof(T)>*>(p);
-}
-
-// ---- Elements of strided operations -------------------------------------------------------------
-
-namespace detail {
-
-// The i-th of elements that have the size of a W and its alignment, if that is at most 8.
-template <class W>
-CHIME_DEVICE W load_element(const void* elements, std::ptrdiff_t i) {
-  W value;
-  const void* const from = static_cast<const W*>(elements) + i;
-  memcpy(&value, __builtin_assume_aligned(from, sizeof(W) < 8 ? sizeof(W) : 8), sizeof(W));
-  return value;
-}
-template <class W>
-CHIME_DEVICE void store_element(void* elements, std::ptrdiff_t i, const W& value) {
-  void* const to = static_cast<W*>(elements) + i;
-  memcpy(__builtin_assume_aligned(to, sizeof(W) < 8 ? sizeof(W) : 8), &value, sizeof(W));
-}
-
-}  // namespace detail
-
-// Calls `move(i)` for each element of the calling member's share.
-template <class Group, class Move>
-CHIME_DEVICE void for_each_element(Group g, const Strided& elements, Move move) {
-  for (std::size_t i = g.rank(); i < elements.count; i += g.size()) {
-    move(static_cast<std::ptrdiff_t>(i));
-  }
 }
 
 }  // namespace chime

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "chime/abi/state.h"
@@ -66,6 +67,19 @@ CHIME_DEVICE std::size_t strided_bytes(const Context& ctx, std::ptrdiff_t stride
     return ~std::size_t{0};
   }
   return steps * static_cast<std::size_t>(stride) * sizeof(T) + sizeof(T);
+}
+
+// A private element as its word; aligned to its size, if that is at most 8. The addresses are
+// void: nvcc's assume_aligned loses the type of others.
+template <class W>
+CHIME_DEVICE W load_element(const void* from) {
+  W word;
+  memcpy(&word, __builtin_assume_aligned(from, sizeof(W) < 8 ? sizeof(W) : 8), sizeof(W));
+  return word;
+}
+template <class W>
+CHIME_DEVICE void store_element(void* to, const W& word) {
+  memcpy(__builtin_assume_aligned(to, sizeof(W) < 8 ? sizeof(W) : 8), &word, sizeof(W));
 }
 
 }  // namespace detail
@@ -152,7 +166,7 @@ CHIME_DEVICE T g(const Context& ctx, const T* src, int pe) {
 }
 
 // `n` elements like those of p and g; consecutive ones lie `dst_stride` apart in dst and
-// `src_stride` in src, both at least 1. Blocking, like put and get.
+// `src_stride` in src, both at least 1. Blocking, like put and get. Each member moves its own.
 template <class Group, class T>
 CHIME_DEVICE void iput(const Context& ctx, Group g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                        std::ptrdiff_t src_stride, std::size_t n, int pe) {
@@ -160,10 +174,13 @@ CHIME_DEVICE void iput(const Context& ctx, Group g, T* dst, const T* src, std::p
   using W = detail::Word<sizeof(T)>;
   const Target target = {dst, detail::strided_bytes<T>(ctx, dst_stride, n), sizeof(T)};
   const Route route = route_to(ctx, Traffic::kData, target, pe);
-  const Strided put = {dst, src, dst_stride, src_stride, n};
-  if (!dispatch(ctx, route, [&](const auto& path) { path.template iput<W>(g, put); })) {
-    return fail_route(ctx, target, pe, Operation::kIput);
-  }
+  const bool is_sent = dispatch(ctx, route, [&](const auto& path) {
+    for (std::size_t i = g.rank(); i < n; i += g.size()) {
+      const auto k = static_cast<std::ptrdiff_t>(i);
+      path.p(word_ptr(dst + k * dst_stride), detail::load_element<W>(src + k * src_stride));
+    }
+  });
+  if (!is_sent) return fail_route(ctx, target, pe, Operation::kIput);
   g.sync();
 }
 
@@ -171,13 +188,15 @@ template <class Group, class T>
 CHIME_DEVICE void iget(const Context& ctx, Group g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                        std::ptrdiff_t src_stride, std::size_t n, int pe) {
   if (n == 0) return static_cast<void>(check_pe(ctx, pe, Operation::kIget));
-  using W = detail::Word<sizeof(T)>;
   const Target target = {src, detail::strided_bytes<T>(ctx, src_stride, n), sizeof(T)};
   const Route route = route_to(ctx, Traffic::kData, target, pe);
-  const Strided get = {dst, src, dst_stride, src_stride, n};
-  if (!dispatch(ctx, route, [&](const auto& path) { path.template iget<W>(g, get); })) {
-    return fail_route(ctx, target, pe, Operation::kIget);
-  }
+  const bool is_fetched = dispatch(ctx, route, [&](const auto& path) {
+    for (std::size_t i = g.rank(); i < n; i += g.size()) {
+      const auto k = static_cast<std::ptrdiff_t>(i);
+      detail::store_element(dst + k * dst_stride, path.g(word_ptr(src + k * src_stride)));
+    }
+  });
+  if (!is_fetched) return fail_route(ctx, target, pe, Operation::kIget);
   g.sync();
 }
 

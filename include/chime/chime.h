@@ -21,6 +21,7 @@
 
 #include "chime/cxx20.h"
 #include "chime/error.h"
+#include "chime/families.h"
 #include "chime/types.h"
 
 #define CHIME_VERSION_MAJOR 0
@@ -251,6 +252,18 @@ CHIME_EXPORT void chimex_sync_all_on_stream(chimex_stream_t stream);
 // once. Collective. Returns a chimex_status. `kernel` is a kernel's address (CPU: registered with
 // CHIME_REGISTER_KERNEL). Declared for C++ in chime_device.cuh (it takes dim3).
 
+// ---- The families ------------------------------------------------------------------------------
+// See chime_device.cuh. Here as symbols of libchime.so; C++ with the device side has them inline.
+
+#if !defined(__cplusplus) || defined(CHIME_HOST_ONLY)
+#define CHIME_DECLARATION(RESULT, PREFIX, STEM, PARAMETERS, TEMPLATE, ARGUMENTS, CALL) \
+  CHIME_EXPORT RESULT PREFIX##STEM PARAMETERS;
+CHIME_FOR_THREAD_OPERATIONS(CHIME_DECLARATION)
+CHIME_FOR_GROUP_OPERATIONS(CHIME_DECLARATION)
+CHIME_FOR_STREAM_OPERATIONS(CHIME_DECLARATION)
+#undef CHIME_DECLARATION
+#endif
+
 #ifdef __cplusplus
 }  // extern "C"
 
@@ -265,14 +278,6 @@ CHIME_EXPORT const Context& context();
 
 #if defined(__cplusplus) && !defined(CHIME_HOST_ONLY)
 #include "chime/chime_device.cuh"
-#else
-#ifndef CHIME_FN  // host/c_api.cpp makes them symbols of libchime.so
-#define CHIME_FN static inline
-#endif
-#define CHIME_BOTH(device, host) host
-#include "chime/families.h"
-#undef CHIME_BOTH
-#undef CHIME_FN
 #endif
 
 #endif  // CHIME_CHIME_H_

@@ -1,6 +1,6 @@
-// What the host half of the API's inline functions calls: data movement, atomics, ordering and
-// waits with the types erased. Users call the typed names (families.h); these have no contract of
-// their own beyond the names that forward to them.
+// What the host half of the families calls: data movement, atomics, ordering and waits with the
+// types erased. Users call the typed names (families.h); these have no contract of their own beyond
+// the names that forward to them.
 //
 // Each acts on the calling thread's PE. On the CPU device the library runs the same templates as
 // kernels do (device/rma.cuh and its neighbours, as the group `Thread`); on a GPU it copies through

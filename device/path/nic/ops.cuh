@@ -53,22 +53,6 @@ class Ops<Path::kNic> {
     return value;
   }
 
-  // Each member its own elements, as requests of their own.
-  template <class W, class Group>
-  CHIME_DEVICE void iput(Group g, const Strided& put) const {
-    W* const dst = static_cast<W*>(put.dst);
-    for_each_element(g, put, [&](std::ptrdiff_t i) {
-      p(dst + i * put.dst_stride, detail::load_element<W>(put.src, i * put.src_stride));
-    });
-  }
-  template <class W, class Group>
-  CHIME_DEVICE void iget(Group g, const Strided& get) const {
-    const W* const src = static_cast<const W*>(get.src);
-    for_each_element(g, get, [&](std::ptrdiff_t i) {
-      detail::store_element<W>(get.dst, i * get.dst_stride, this->g(src + i * get.src_stride));
-    });
-  }
-
   // ---- Signals and atomics ----
 
   template <std::size_t kLeast, class Group>

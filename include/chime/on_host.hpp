@@ -1,0 +1,95 @@
+// What rows of families.h call on the host where a function of host_ops.h, which knows no types,
+// does not take their arguments as they are: values go as bits, and come as such.
+#ifndef CHIME_ON_HOST_HPP_
+#define CHIME_ON_HOST_HPP_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "chime/cxx20.h"
+#include "chime/host_ops.h"
+#include "chime/types.h"
+
+namespace chime::on_host {
+
+inline std::size_t bytes(std::size_t n, std::size_t size) { return CHIME_BYTES(n, size); }
+
+template <class T>
+T g(const T* src, int pe) {
+  T value = {};
+  chime_host_g(&value, src, sizeof(T), pe);
+  return value;
+}
+
+// ---- Atomics ------------------------------------------------------------------------------------
+
+template <class T>
+std::uint64_t bits_of(T value) {
+  std::uint64_t bits = 0;
+  memcpy(&bits, &value, sizeof(T));
+  return bits;
+}
+template <class T>
+T value_of(std::uint64_t bits) {
+  T value;
+  memcpy(&value, &bits, sizeof(T));
+  return value;
+}
+
+template <class T>
+void amo(chime_amo_op op, T* word, T operand, int pe) {
+  chime_host_amo(op, 0, word, sizeof(T), bits_of(operand), 0, pe);
+}
+// The value before.
+template <class T>
+T fetch_amo(chime_amo_op op, T* word, T operand, int pe) {
+  return value_of<T>(chime_host_amo(op, 1, word, sizeof(T), bits_of(operand), 0, pe));
+}
+template <class T>
+T compare_swap(T* word, T expected, T value, int pe) {
+  return value_of<T>(chime_host_amo(CHIME_AMO_COMPARE_SWAP, 1, word, sizeof(T), bits_of(value),
+                                    bits_of(expected), pe));
+}
+
+// ---- Waits and tests ----------------------------------------------------------------------------
+
+// `mode`: CHIME_WAIT_*; `indices` of SOME alone; `vector`: whether there is a value for each
+// element.
+template <class T>
+chime_wait_request request_of(int mode, const T* elements, std::size_t count, std::size_t* indices,
+                              const int* skip, int cmp, const T* values, int vector) {
+  return {.elements = elements,
+          .count = count,
+          .skip = skip,
+          .cmp = cmp,
+          .values = values,
+          .vector = vector,
+          .width = sizeof(T),
+          .is_signed = std::is_signed_v<T>,
+          .mode = mode,
+          .indices = indices};
+}
+
+template <class T>
+std::size_t wait(int mode, const T* elements, std::size_t count, std::size_t* indices,
+                 const int* skip, int cmp, const T* values, int vector) {
+  const auto request = request_of(mode, elements, count, indices, skip, cmp, values, vector);
+  return chime_host_wait(&request);
+}
+template <class T>
+std::size_t test(int mode, const T* elements, std::size_t count, std::size_t* indices,
+                 const int* skip, int cmp, const T* values, int vector) {
+  const auto request = request_of(mode, elements, count, indices, skip, cmp, values, vector);
+  return chime_host_test(&request);
+}
+template <class T>
+int wait_timeout(const T* element, int cmp, const T* value, std::uint64_t timeout_ns) {
+  const auto request = request_of(CHIME_WAIT_ONE, element, 1, nullptr, nullptr, cmp, value, 0);
+  return chime_host_wait_timeout(&request, timeout_ns);
+}
+
+}  // namespace chime::on_host
+
+#endif  // CHIME_ON_HOST_HPP_

@@ -75,7 +75,8 @@ class Nic final : public Connectable {
             take_mailboxes()),
         backend_(make_backend()),
         psn_(random_psn()),
-        cards_(static_cast<std::size_t>(place.n_pes)) {
+        cards_(static_cast<std::size_t>(place.n_pes)),
+        orders_(static_cast<std::size_t>(place.n_pes)) {
     for (unsigned i = 0; i < n_queue_pairs(); ++i)
       queue_pairs_.push_back(backend_->make_queue_pair());
     doorbell_writer_ = doorbells_.start();
@@ -104,6 +105,23 @@ class Nic final : public Connectable {
       at(pe, slot).connect(route_to(theirs, slot));
   }
 
+  // One word for all queue pairs: the first that does not say that it keeps order.
+  DataOrder data_order() const override {
+    for (int pe = 0; pe < place_.n_pes; ++pe)
+      for (unsigned slot = 0; slot < slots() && is_connected(pe); ++slot)
+        if (const DataOrder order = at(pe, slot).data_order(); order != DataOrder::kInOrder)
+          return order;
+    return DataOrder::kInOrder;
+  }
+  void learn_order(int pe, DataOrder order) override {
+    orders_[static_cast<std::size_t>(pe)] = order;
+  }
+  bool counts_on_order(int pe) const {
+    return mlx5::counts_on_order(device_.options().write_order,
+                                 orders_[static_cast<std::size_t>(pe)]);
+  }
+  bool is_connected(int pe) const { return card_of(pe).why_none.empty(); }
+
   QueuePair& at(int pe, unsigned slot) const {
     return *queue_pairs_[static_cast<std::size_t>(pe) * slots() + slot];
   }
@@ -125,9 +143,11 @@ class Nic final : public Connectable {
   std::string describe() const {
     return fmt::format(
         "{}; {}, {} queue pairs of {} blocks in host memory; heap registered as {}; "
-        "doorbells {}",
+        "doorbells {}; {}",
         device_.description(), backend_->name(), queue_pairs_.size(), device_.options().queue_depth,
-        heap_.how(), doorbells_.describe());
+        heap_.how(), doorbells_.describe(),
+        describe_order(device_.options().write_order, orders_,
+                       device_.capabilities().extended_atomics));
   }
 
  private:
@@ -206,6 +226,7 @@ class Nic final : public Connectable {
   std::mutex one_ends_;
   std::set<std::pair<int, unsigned>> ended_;         // {pe, slot} of those moved to error
   std::vector<Card> cards_;                          // [pe], when connected
+  std::vector<DataOrder> orders_;                    // [pe], of what is written there
   std::unique_ptr<DoorbellWriter> doorbell_writer_;  // last: it rings their registers
 };
 
@@ -228,6 +249,8 @@ class NoNic final : public Connectable {
     return card;
   }
   void connect(int, const Card&) override {}
+  DataOrder data_order() const override { return DataOrder::kNoNic; }
+  void learn_order(int, DataOrder) override {}
 
  private:
   std::string why_;
@@ -270,7 +293,7 @@ void Mlx5Transport::connect(bootstrap::Bootstrap& bootstrap, bootstrap::Deadline
 }
 
 bool Mlx5Transport::reaches(int pe) const {
-  return parts_->nic && parts_->connected && parts_->nic->card_of(pe).why_none.empty();
+  return parts_->nic && parts_->connected && parts_->nic->is_connected(pe);
 }
 
 std::string Mlx5Transport::why_not(int pe) const {
@@ -306,6 +329,14 @@ NicScratch Mlx5Transport::scratch() const {
 std::unique_ptr<NicRegistration> Mlx5Transport::register_buffer(std::byte* memory,
                                                                 std::size_t bytes) {
   return std::make_unique<Registration>(parts_->nic->register_buffer(memory, bytes));
+}
+
+bool Mlx5Transport::counts_on_order(int pe) const {
+  return parts_->nic && parts_->nic->counts_on_order(pe);
+}
+
+bool Mlx5Transport::has_masked_atomics() const {
+  return parts_->nic && parts_->nic->device().capabilities().extended_atomics;
 }
 
 bool Mlx5Transport::results_8_big_endian() const {

@@ -95,7 +95,7 @@ std::uint8_t queue_flags(const Mlx5Transport& nic, const Gpu& gpu) {
   std::uint8_t flags = abi::kNicResult4Big;
   if (nic.results_8_big_endian()) flags |= abi::kNicResult8Big;
   // What a NIC reads into a GPU's memory may still be on its way when the completion is seen.
-  if (!gpu.is_cpu()) flags |= abi::kNicFlushReads;
+  if (!gpu.orders_device_writes()) flags |= abi::kNicFlushReads;
   return flags;
 }
 

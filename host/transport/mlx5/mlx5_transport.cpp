@@ -77,8 +77,10 @@ class Nic final : public Connectable {
         psn_(random_psn()),
         cards_(static_cast<std::size_t>(place.n_pes)),
         orders_(static_cast<std::size_t>(place.n_pes)) {
-    for (unsigned i = 0; i < n_queue_pairs(); ++i)
+    for (unsigned i = 0; i < n_queue_pairs(); ++i) {
       queue_pairs_.push_back(backend_->make_queue_pair());
+      check_memory(queue_pairs_.back()->view());
+    }
     doorbell_writer_ = doorbells_.start();
   }
 
@@ -154,6 +156,18 @@ class Nic final : public Connectable {
   static constexpr std::size_t kPage = 4096;
 
   unsigned n_queue_pairs() const { return static_cast<unsigned>(place_.n_pes) * slots(); }
+
+  // Results of atomics lie in the scratch memory, so in the slab, and PCIe keeps a NIC's writes to
+  // one memory in order. Completions elsewhere might come before the results that they tell of:
+  // device/path/nic/fetch.cuh asks for no flush.
+  void check_memory(const QueuePairView& view) const {
+    if (slab_.holds(view.completions)) return;
+    throw Error("NIC", CHIMEX_ERR_UNSUPPORTED,
+                fmt::format("completions of the {} backend lie at {}, outside of the queue memory, "
+                            "and may come before what they tell of; choose another one with "
+                            "CHIME_NIC_BACKEND",
+                            backend_->name(), static_cast<const void*>(view.completions)));
+  }
 
   // All of the device's queues, whichever backend makes them.
   std::size_t slab_bytes(std::size_t scratch_bytes) const {

@@ -157,9 +157,9 @@ class Nic final : public Connectable {
 
   unsigned n_queue_pairs() const { return static_cast<unsigned>(place_.n_pes) * slots(); }
 
-  // Results of atomics lie in the scratch memory, so in the slab, and PCIe keeps a NIC's writes to
-  // one memory in order. Completions elsewhere might come before the results that they tell of:
-  // device/path/nic/fetch.cuh asks for no flush.
+  // Results of atomics and staged reads lie in the scratch memory, so in the slab, and PCIe keeps a
+  // NIC's writes to one memory in order. Completions elsewhere might come before what they tell of:
+  // device/path/nic/fetch.cuh and stage.cuh ask for no flush.
   void check_memory(const QueuePairView& view) const {
     if (slab_.holds(view.completions)) return;
     throw Error("NIC", CHIMEX_ERR_UNSUPPORTED,

@@ -380,6 +380,22 @@ TEST_P(Operations, ReadsAreFlushedWhereCompletionsMayOvertakeThem) {
   EXPECT_EQ(other.nic.counts(1).requests, 2u);
 }
 
+// A staging slot lies where the CQEs do.
+TEST_P(Operations, StagedReadsNeedNoFlush) {
+  NicPlan flushing = plan();
+  flushing.flags |= abi::kNicFlushReads;
+  NicJob other(2, flushing);
+  const std::vector<std::byte> data = pattern(3000);
+  std::memcpy(other.data<std::byte>(1, kThere), data.data(), data.size());
+  std::vector<std::byte> elsewhere(data.size());
+  run_threads(1, [&] {
+    other.to(1).get<1>(
+        Thread{}, {elsewhere.data(), other.data<std::byte>(0, kThere), data.size(), Until::kLocal});
+  });
+  EXPECT_EQ(elsewhere, data);
+  EXPECT_EQ(other.nic.counts(1).dumps, 0u);
+}
+
 TEST_P(Operations, TheHostOperatesToo) {
 #ifdef CHIME_TSAN
   GTEST_SKIP() << "TSan does not see what fences of a host thread order";

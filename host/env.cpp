@@ -132,6 +132,13 @@ void read_nic_relaxed_ordering(const Variable& v, std::string_view text, Setting
       {{"auto", NicOrdering::kAuto}, {"on", NicOrdering::kRelaxed}, {"off", NicOrdering::kStrict}});
 }
 
+void read_nic_order(const Variable& v, std::string_view text, Settings& s) {
+  s.nic.write_order = parse_word<NicWriteOrder>(v, text,
+                                                {{"auto", NicWriteOrder::kAuto},
+                                                 {"strict", NicWriteOrder::kStrict},
+                                                 {"relaxed", NicWriteOrder::kRelaxed}});
+}
+
 void read_nic_doorbell(const Variable& v, std::string_view text, Settings& s) {
   s.nic.doorbell = parse_word<NicDoorbell>(
       v, text,
@@ -254,6 +261,11 @@ constexpr Variable kVariables[] = {
      "Whether data may reach this PE's heap out of order: it comes faster, and peers' fences wait "
      "for it. auto: where the NIC says that it can.",
      read_nic_relaxed_ordering, "NVSHMEM_IB_ENABLE_RELAXED_ORDERING"},
+    {"CHIME_NIC_ORDER", "auto|strict|relaxed", "auto",
+     "Whether writes reach a peer's NIC in the order in which they were posted; adaptive routing "
+     "lets them overtake each other. relaxed: fences wait, and a signal behind data is an atomic. "
+     "auto: relaxed unless the peer's NIC says that data comes in order.",
+     read_nic_order},
     {"CHIME_NIC_DOORBELL", "auto|direct|cpu", "auto",
      "Who rings the NIC: kernels, or a host thread for them, which takes microseconds longer. "
      "auto: "

@@ -40,6 +40,8 @@ std::string amo_text(const Settings& settings) {
   return "auto";
 }
 
+// How a PE orders its own writes (CHIME_NIC_ORDER, CHIME_NIC_RELAXED_ORDERING) it decides alone:
+// what others must know of it stands on its card.
 constexpr Row kRows[] = {{"CHIME_NIC", nic_text}, {"CHIME_P2P", p2p_text}, {"CHIME_AMO", amo_text}};
 
 std::string card_of(const Settings& settings) {

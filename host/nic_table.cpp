@@ -95,7 +95,7 @@ std::uint8_t queue_flags(const Mlx5Transport& nic, const Gpu& gpu) {
   std::uint8_t flags = abi::kNicResult4Big;
   if (nic.results_8_big_endian()) flags |= abi::kNicResult8Big;
   // What a NIC reads into a GPU's memory may still be on its way when the completion is seen.
-  if (!gpu.is_cpu()) flags |= abi::kNicFlushReads;
+  if (!gpu.orders_device_writes()) flags |= abi::kNicFlushReads;
   return flags;
 }
 
@@ -174,7 +174,7 @@ class Filler {
         if (nic_.reaches(pe)) queue = describe_queue(nic_.queue_pair(pe, share.first_slot + slot));
         queue.pe = pe;
         queue.flags = flags_;
-        if (nic_.reaches(pe) && nic_.heap(pe).is_relaxed) queue.flags |= abi::kNicUnorderedData;
+        if (nic_.reaches(pe)) queue.flags |= order_flags(pe);
         queue.fetch = mine.fetch + index * (depth_ + 1);
         queue.fetch_nic = in_requests(queue.fetch);
         queue.fetch_lkey_be = scratch_key_be_;
@@ -183,6 +183,15 @@ class Filler {
         queue.context = share.id;
       }
     }
+  }
+
+  std::uint8_t order_flags(int pe) const {
+    std::uint8_t flags = 0;
+    if (nic_.heap(pe).is_relaxed) flags |= abi::kNicUnorderedData;
+    if (nic_.counts_on_order(pe)) return flags;
+    flags |= abi::kNicUnorderedWrites;
+    if (nic_.has_masked_atomics()) flags |= abi::kNicSwapsSignals;
+    return flags;
   }
 
   const Mlx5Transport& nic_;

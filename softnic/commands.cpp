@@ -39,6 +39,7 @@ void answer_hca_cap(std::span<const std::byte> in, CommandResult& result) {
   std::byte* capability = result.out.data() + query_hca_cap::kCapability;
   const std::uint32_t type = command::kOpMod.get(in.data()) >> 1;
   if (type == query_hca_cap::kGeneral) {
+    cap::kQpDataInOrder.set(capability, 1);
     cap::kLogMaxQpSz.set(capability, 15);
     cap::kLogMaxQp.set(capability, kQpIndexBits);
     cap::kLogMaxCqSz.set(capability, kMaxLogCqSize);
@@ -301,8 +302,8 @@ void modify(Nic& nic, std::uint32_t opcode, const std::byte* in, CommandResult& 
   }
 }
 
-void query_qp(Device& device, const std::byte* in, CommandResult& result) {
-  const QueuePair* qp = device.qp(command::kObjectNumber.get(in));
+void query_qp(Nic& nic, const std::byte* in, CommandResult& result) {
+  const QueuePair* qp = nic.device().qp(command::kObjectNumber.get(in));
   if (!qp) return fail(result, kBadResource, 16);
   if (result.out.size() < create_qp::kContext + qpc::kBytes)
     return fail(result, kBadOutputLength, 17);
@@ -313,6 +314,7 @@ void query_qp(Device& device, const std::byte* in, CommandResult& result) {
                                                                    : kUd);
   qpc::kPd.set(context, qp->pd);
   qpc::kMtu.set(context, qp->path_mtu);
+  qpc::kDataInOrder.set(context, nic.engine().places_in_order(*qp));
   qpc::kUarPage.set(context, qp->uar_page);
   qpc::kUserIndex.set(context, qp->user_index);
   qpc::kRemoteQpn.set(context, qp->remote_qpn);
@@ -360,7 +362,7 @@ void run(Nic& nic, std::uint32_t opcode, std::span<const std::byte> in, CommandR
     case kCreateQp:
       return make_qp(device, in.data(), result);
     case kQueryQp:
-      return query_qp(device, in.data(), result);
+      return query_qp(nic, in.data(), result);
     default:
       return modify(nic, opcode, in.data(), result);
   }

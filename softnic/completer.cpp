@@ -173,6 +173,7 @@ void Completer::enter_error(QueuePair& qp) {
   qp.rung = true;  // what is posted and not fetched is flushed by the requester
   qp.answers.clear();
   qp.stash.clear();
+  qp.overtaken.reset();
   retire(qp);
   flush_receive_queue(qp);
   if (is_new && qp.srqn != 0) device_.raise(AsyncEvent::kQpLastWqeReached, qp.owner);

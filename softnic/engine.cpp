@@ -143,7 +143,8 @@ bool Engine::run_queue_pairs() {
   for (auto& [qpn, qp] : device_.qps()) {
     const bool sending = qp.rung || (!qp.outstanding.empty() && !qp.outstanding.back().all_sent);
     if (sending) progress |= requester_.run(qp);
-    if (!qp.stash.empty() || !qp.answers.empty()) progress |= responder_.run(qp);
+    const bool receiving = !qp.stash.empty() || !qp.answers.empty() || qp.overtaken;
+    if (receiving) progress |= responder_.run(qp);
   }
   return progress;
 }
@@ -186,7 +187,8 @@ void Engine::check_clocks(Clock::time_point now) {
 bool Engine::has_work_in_flight() {
   if (completer_.has_late()) return true;
   for (auto& [qpn, qp] : device_.qps())
-    if (!qp.outstanding.empty() || !qp.stash.empty() || !qp.answers.empty()) return true;
+    if (!qp.outstanding.empty() || !qp.stash.empty() || !qp.answers.empty() || qp.overtaken)
+      return true;
   return false;
 }
 
@@ -206,6 +208,7 @@ void Engine::reset(QueuePair& qp) {
   qp.outstanding.clear();
   qp.receiving = {};
   qp.stash.clear();
+  qp.overtaken.reset();
   qp.answers.clear();
 }
 

@@ -37,6 +37,9 @@ class Engine {
   // Before it is removed.
   void settle(const QueuePair& qp);
 
+  // Whether the data of writes to `qp` is placed in the order in which it comes.
+  bool places_in_order(const QueuePair& qp) const { return !faults_.reorders(qp.qpn); }
+
   // What this NIC did, as a line in the file of counters.
   void tell_counters() const { counters_.tell(faults_.strikes()); }
 

@@ -13,8 +13,8 @@
 namespace softnic {
 namespace {
 
-constexpr std::array kRuleNames{"error", "lost_doorbell", "delay",        "stall",   "vanish",
-                                "rnr",   "torn",          "slow_atomics", "late_cqe"};
+constexpr std::array kRuleNames{"error", "lost_doorbell", "delay",        "stall",    "vanish",
+                                "rnr",   "torn",          "slow_atomics", "late_cqe", "reorder"};
 
 constexpr Syndrome kSyndromes[] = {
     Syndrome::kLocalLength,      Syndrome::kLocalQpOperation, Syndrome::kLocalProtection,
@@ -185,6 +185,18 @@ void Faults::place(const QueuePair& qp, std::byte* to, const std::byte* payload,
   dma_write(to, payload, first);
   busy_wait(std::chrono::microseconds(rule->microseconds));
   dma_write(to + first, payload + first, bytes - first);
+}
+
+std::optional<std::chrono::microseconds> Faults::lets_overtake(const QueuePair& qp) {
+  const Rule* rule = rules_.empty() ? nullptr : pick("reorder", qp.qpn);
+  if (!rule) return std::nullopt;
+  return std::chrono::microseconds(rule->microseconds);
+}
+
+bool Faults::reorders(std::uint32_t qpn) const {
+  return std::ranges::any_of(rules_, [&](const Rule& rule) {
+    return rule.name == "reorder" && (!rule.qp || qpn % kQpsPerNic == *rule.qp);
+  });
 }
 
 bool Faults::vanishes() {

@@ -41,6 +41,11 @@ class Faults {
   // Places payload that came for `qp` in the program's memory: all at once, or torn.
   void place(const QueuePair& qp, std::byte* to, const std::byte* payload, std::uint32_t bytes);
 
+  // How long a packet of a write to `qp` waits while what follows it is placed.
+  std::optional<std::chrono::microseconds> lets_overtake(const QueuePair& qp);
+  // Whether that may ever happen to queue pair `qpn`.
+  bool reorders(std::uint32_t qpn) const;
+
   // This NIC ends now, without a word to its neighbours.
   bool vanishes();
 

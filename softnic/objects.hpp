@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "event_queue.hpp"
@@ -167,6 +168,14 @@ struct Stashed {
   std::vector<std::byte> payload;
 };
 
+// A packet of a write that those behind it overtake on their way to memory, by a fault.
+struct Overtaken {
+  Stashed packet;
+  Clock::time_point until{};
+  // The newest message that is to be acknowledged when it is placed: all before it are there then.
+  std::optional<std::uint32_t> whole_until{};
+};
+
 // A receive WQE that a message is being placed into.
 struct Receiving {
   bool active = false;
@@ -226,6 +235,7 @@ struct QueuePair {
   Receiving receiving;
   std::deque<Stashed> stash;
   Clock::time_point not_ready_since{};  // first packet that found no receive WQE
+  std::optional<Overtaken> overtaken;
   std::deque<Answer> answers;
   bool deaf = false;  // a message was given up: nothing behind it is executed, until the reset
   std::uint64_t rx_wqes = 0;

@@ -134,7 +134,8 @@ inline constexpr Field kMtu{0x08, 29, 3};
 inline constexpr Field kLogRqSize{0x08, 19, 4};
 inline constexpr Field kLogRqStride{0x08, 16, 3};  // log2(bytes) - 4
 inline constexpr Field kNoSq{0x08, 15, 1};
-inline constexpr Field kLogSqSize{0x08, 11, 4};  // log2 of 64-byte blocks
+inline constexpr Field kLogSqSize{0x08, 11, 4};   // log2 of 64-byte blocks
+inline constexpr Field kDataInOrder{0x08, 5, 1};  // QUERY_QP: data is placed as it was sent
 inline constexpr Field kUarPage{0x0c, 0, 24};
 inline constexpr Field kUserIndex{0x10, 0, 24};
 inline constexpr Field kRemoteQpn{0x14, 0, 24};
@@ -179,6 +180,7 @@ enum Type : std::uint32_t { kGeneral = 0, kAtomic = 3 };  // op_mod >> 1
 }  // namespace query_hca_cap
 
 namespace cap {
+inline constexpr Field kQpDataInOrder{0x0c, 29, 1};  // queue pairs tell qpc::kDataInOrder
 inline constexpr Field kLogMaxQpSz{0x10, 16, 8};
 inline constexpr Field kLogMaxQp{0x10, 0, 5};
 inline constexpr Field kLogMaxCqSz{0x18, 16, 8};

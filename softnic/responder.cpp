@@ -42,6 +42,12 @@ constexpr unsigned bytes_of_mtu(unsigned mtu) { return 128u << mtu; }  // of enu
 
 bool is_reliable(const PacketHeader& header) { return !(header.flags & kUnreliable); }
 
+// What may be placed before or after others of its kind: every other request is executed when all
+// before it has been placed (README.md, "Faults").
+bool is_plain_write(const PacketHeader& header) {
+  return header.kind == PacketKind::kWrite && is_reliable(header) && !(header.flags & kImmediate);
+}
+
 // A number that was meant for another fabric is that of a queue pair here, too: every fabric counts
 // from the same one.
 void report_psn(const QueuePair& qp, const PacketHeader& header) {
@@ -75,6 +81,10 @@ void Responder::receive(const PacketHeader& header, const std::byte* payload) {
 
 bool Responder::run(QueuePair& qp) {
   bool progress = false;
+  if (qp.overtaken && Clock::now() >= qp.overtaken->until) {
+    place_overtaken(qp);
+    progress = true;
+  }
   while (!qp.stash.empty() && qp.can_receive() && !faults_.stalls(qp)) {
     const Stashed& oldest = qp.stash.front();
     if (!process(qp, oldest.header, oldest.payload.data())) break;
@@ -87,6 +97,8 @@ bool Responder::run(QueuePair& qp) {
 
 bool Responder::process(QueuePair& qp, const PacketHeader& header, const std::byte* payload) {
   if (is_reliable(header) && !is_connection_of(qp, header)) return true;
+  if (!is_plain_write(header)) place_overtaken(qp);
+  if (qp.state == QpState::kError) return true;  // what was overtaken is refused
   switch (header.kind) {
     case PacketKind::kWrite:
       return on_write(qp, header, payload);
@@ -147,12 +159,38 @@ bool Responder::on_write(QueuePair& qp, const PacketHeader& header, const std::b
       refuse(qp, header, Syndrome::kRemoteAccess, AsyncEvent::kQpAccessError);
       return true;
     }
-    faults_.place(qp, whole + header.offset, payload, header.payload);
+    place(qp, header, payload, whole + header.offset);
   }
   if (!header.is_last()) return true;
   if (consumes) finish_receive(qp, header, CqeOpcode::kResponderWriteImm);
   acknowledge(qp, header);
   return true;
+}
+
+// Payload of a write, now or by a fault behind what comes after it. One packet of a queue pair
+// waits at a time: all others pass it.
+void Responder::place(QueuePair& qp, const PacketHeader& header, const std::byte* payload,
+                      std::byte* to) {
+  if (is_plain_write(header) && !qp.overtaken) {
+    if (const auto wait = faults_.lets_overtake(qp)) {
+      qp.overtaken = {{header, std::vector<std::byte>(payload, payload + header.payload)},
+                      Clock::now() + *wait};
+      return;
+    }
+  }
+  faults_.place(qp, to, payload, header.payload);
+}
+
+// Its region may have gone meanwhile.
+void Responder::place_overtaken(QueuePair& qp) {
+  if (!qp.overtaken) return;
+  const Overtaken late = std::move(*qp.overtaken);
+  qp.overtaken.reset();
+  const PacketHeader& header = late.packet.header;
+  std::byte* whole = reach(qp, {"rkey", header.rkey, header.address, header.total}, kRemoteWrite);
+  if (!whole) return refuse(qp, header, Syndrome::kRemoteAccess, AsyncEvent::kQpAccessError);
+  faults_.place(qp, whole + header.offset, late.packet.payload.data(), header.payload);
+  if (late.whole_until) acknowledge(qp, *late.whole_until);
 }
 
 bool Responder::on_send(QueuePair& qp, const PacketHeader& header, const std::byte* payload) {
@@ -310,15 +348,24 @@ void Responder::finish_receive(QueuePair& qp, const PacketHeader& header, CqeOpc
   completer_.complete(qp.receive_cqn, c);
 }
 
+// An acknowledgement covers all before it: what was overtaken must be there, too.
 void Responder::acknowledge(QueuePair& qp, const PacketHeader& header) {
   if (!is_reliable(header)) return;
+  if (qp.overtaken) {
+    qp.overtaken->whole_until = header.sequence;
+  } else {
+    acknowledge(qp, header.sequence);
+  }
+}
+
+void Responder::acknowledge(QueuePair& qp, std::uint32_t sequence) {
   if (!qp.answers.empty() && qp.answers.back().kind == PacketKind::kAck) {
-    qp.answers.back().sequence = header.sequence;  // an acknowledgement covers all before it
+    qp.answers.back().sequence = sequence;
     return;
   }
   Answer answer;
   answer.kind = PacketKind::kAck;
-  answer.sequence = header.sequence;
+  answer.sequence = sequence;
   qp.answers.push_back(answer);
 }
 
@@ -339,6 +386,7 @@ void Responder::refuse(QueuePair& qp, const PacketHeader& header, Syndrome syndr
 // pair goes to error (IBA 9.9.3, class C) with an asynchronous event.
 void Responder::fail(QueuePair& qp, std::uint32_t sequence, Syndrome syndrome,
                      std::optional<AsyncEvent> event) {
+  place_overtaken(qp);
   Answer answer;
   answer.kind = PacketKind::kNak;
   answer.sequence = sequence;

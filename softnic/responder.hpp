@@ -32,6 +32,8 @@ class Responder {
   std::byte* reach(const QueuePair& qp, const strict::Attempt& attempt, std::uint32_t access);
   void report_refused(const QueuePair& qp, const strict::Attempt& attempt);
   bool on_write(QueuePair& qp, const PacketHeader& header, const std::byte* payload);
+  void place(QueuePair& qp, const PacketHeader& header, const std::byte* payload, std::byte* to);
+  void place_overtaken(QueuePair& qp);
   bool on_send(QueuePair& qp, const PacketHeader& header, const std::byte* payload);
   void on_read(QueuePair& qp, const PacketHeader& header);
   void on_atomic(QueuePair& qp, const PacketHeader& header);
@@ -42,6 +44,7 @@ class Responder {
                    std::uint32_t bytes);
   void finish_receive(QueuePair& qp, const PacketHeader& header, CqeOpcode opcode);
   void acknowledge(QueuePair& qp, const PacketHeader& header);
+  void acknowledge(QueuePair& qp, std::uint32_t sequence);
   void refuse(QueuePair& qp, const PacketHeader& header, Syndrome syndrome,
               std::optional<AsyncEvent> event);
   void fail(QueuePair& qp, std::uint32_t sequence, Syndrome syndrome,

@@ -54,6 +54,10 @@ class Gpu {
       const = 0;  // "CPU device (SIMT executor, 2 cores)" | "NVIDIA H200, driver ..."
   virtual bool is_cpu() const = 0;
 
+  // Whether kernels find what another device has written into this one's memory, once they know by
+  // other memory that it was: else it may still be on its way.
+  virtual bool orders_device_writes() const = 0;
+
   // "0000:81:00.0"; empty for the CPU.
   virtual std::string pci_address() const = 0;
 

@@ -31,6 +31,7 @@ class SimtGpu final : public Gpu {
            " cores)";
   }
   bool is_cpu() const override { return true; }
+  bool orders_device_writes() const override { return true; }
   std::string pci_address() const override { return {}; }
 
   std::unique_ptr<DeviceMemory> allocate_heap(std::size_t bytes) override {

@@ -18,7 +18,7 @@ extern "C" CHIME_KERNEL void put_signal(float* dst, const float* src, size_t n, 
   chime_float_put_signal(dst, src, n, sig, value, op, pe);
 }
 // PTXAS[80] put_signal: registers <= 62, stack <= 96
-// PTXAS[90] put_signal: registers <= 66, stack <= 96
+// PTXAS[90] put_signal: registers <= 62, stack <= 96
 
 extern "C" CHIME_KERNEL void quiet() { chime_quiet(); }
 // PTXAS[80] quiet: registers <= 38, stack <= 0
@@ -26,7 +26,7 @@ extern "C" CHIME_KERNEL void quiet() { chime_quiet(); }
 
 extern "C" CHIME_KERNEL void barrier_all() { chime_barrier_all(); }
 // PTXAS[80] barrier_all: registers <= 58, stack <= 0
-// PTXAS[90] barrier_all: registers <= 62, stack <= 0
+// PTXAS[90] barrier_all: registers <= 58, stack <= 0
 
 extern "C" CHIME_KERNEL void atomic_add(uint64_t* word, uint64_t value, int pe) {
   chime_uint64_atomic_add(word, value, pe);

@@ -100,27 +100,28 @@ void record_atomics(Recording& recording) {
       [&](const Context&) { q.fetch(q.at(kWord), nic::compare_swap_request(kOther, kValue)); });
 }
 
+auto put_signal(TwoQueues& q, SignalOp op) {
+  return [&q, op](const Context&) {
+    auto* const word = reinterpret_cast<std::uint64_t*>(q.at(kWord));
+    q.ops().put_signal<1>(Thread{}, {q.at(kThere), q.at(kHere), kBytes, Until::kLocal},
+                          {word, kValue, op});
+  };
+}
+
 void record_signals(Recording& recording) {
   TwoQueues& q = recording.queues();
   const TwoQueues::Request data{IBV_WR_RDMA_WRITE, q.address(kThere), q.data_rkey(),
                                 q.address(kHere),  q.lkey(),          kBytes};
-  const auto put_signal = [&](SignalOp op) {
-    return [&q, op](const Context&) {
-      auto* const word = reinterpret_cast<std::uint64_t*>(q.at(kWord));
-      q.ops().put_signal<1>(Thread{}, {q.at(kThere), q.at(kHere), kBytes, Until::kLocal},
-                            {word, kValue, op});
-    };
-  };
   recording.like_libmlx5("put_signal, set",
                          {data,
                           {IBV_WR_RDMA_WRITE, q.address(kWord), q.strict_rkey(), address_of(kValue),
                            0, 8, IBV_SEND_INLINE}},
-                         put_signal(SignalOp::kSet));
+                         put_signal(q, SignalOp::kSet));
   recording.like_libmlx5("put_signal, add",
                          {data,
                           {IBV_WR_ATOMIC_FETCH_AND_ADD, q.address(kWord), q.strict_rkey(), q.sink(),
                            q.result_lkey(), 8, 0, 0, kValue, 0}},
-                         put_signal(SignalOp::kAdd));
+                         put_signal(q, SignalOp::kAdd));
 }
 
 // verbs have no masked atomics.
@@ -199,6 +200,20 @@ void record_the_rest(Recording& recording) {
                   nic::Request(view, index, ce).end(abi::WqeOpcode::kNop);
                 });
   });
+  q.set_flags(abi::kNicUnorderedWrites | abi::kNicSwapsSignals);
+  recording.like_prm("put_signal, set, where writes arrive in any order",
+                     {Wqe(direct::kWrite)
+                          .signalled(direct::Ce::kOnFirstError)
+                          .remote(q.at(kThere), q.data_rkey())
+                          .data(q.at(kHere), kBytes, q.lkey()),
+                      Wqe(direct::kMaskedCompareSwap, direct::kExtended8)
+                          .remote(q.at(kWord), q.strict_rkey())
+                          .u64(kValue)
+                          .u64(0)
+                          .u64(~std::uint64_t{0})
+                          .u64(0)
+                          .data(reinterpret_cast<const void*>(q.sink()), 8, q.result_lkey())},
+                     put_signal(q, SignalOp::kSet));
   q.set_flags(abi::kNicFlushReads);
   recording.like_prm(
       "read and dump",

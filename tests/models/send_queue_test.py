@@ -12,6 +12,7 @@ from send_queue_state import QUIET, Op, Queue
 PLAIN, WAITS = Op(1), Op(1, wait=True)
 MORE, PAIR, MORE_PAIR = Op(1, more=True), Op(2, wait=True), Op(2, more=True)
 WIDE = Op(2, wide=True, wait=True)
+SWAPPED = Op(3, wide=True, wait=True)   # data, and a signal that is a swap
 KINDS = (PLAIN, WAITS, MORE, PAIR, MORE_PAIR)
 
 # depth >= batch - 1 + the largest submission
@@ -58,6 +59,10 @@ class Protocol(unittest.TestCase):
         # One WQEBB more: `done` lags by one behind a wide request.
         self.expect_right(Queue(depth=5, batch=3), programs(2, 2, (PLAIN, WAITS, WIDE, MORE)))
 
+    def test_data_with_a_wide_signal(self):
+        # The least depth: batch - 1 + its WQEBBs + 1.
+        self.expect_right(Queue(depth=6, batch=3), programs(2, 2, (PLAIN, WAITS, SWAPPED, MORE)))
+
     def test_quiet(self):
         self.expect_right(Queue(depth=5, batch=3), programs(2, 2, (PLAIN, WAITS, WIDE, QUIET)))
 
@@ -89,6 +94,10 @@ class PlantedFaults(unittest.TestCase):
 
     def test_too_shallow_for_the_batch(self):
         self.expect_found("deadlock", Queue(depth=2, batch=4), programs(3, 1))
+
+    def test_too_shallow_for_a_wide_signal(self):  # by the one that `done` lags behind
+        self.expect_found("deadlock", Queue(depth=5, batch=3),
+                          programs(2, 2, (PLAIN, SWAPPED, MORE, MORE_PAIR)))
 
     def test_leaving_without_a_word(self):  # the doorbell was left to the one who left
         self.expect_found("lost doorbell",

@@ -27,9 +27,10 @@ inline constexpr unsigned kMessageWords = 21;
 // A symmetric mail box. Every round has its own message, so that a sender may be ahead.
 struct Box {
   Word messages[kLitmusRounds][kMessageWords];
-  Word flag;     // round number, by put or atomic
-  Word signal;   // round number, by signal
-  Word relayed;  // round number, by a third PE
+  Word flag;                    // round number, by put or atomic
+  Word signal;                  // round number, by signal
+  Word relayed;                 // round number, by a third PE
+  Word signals[kLitmusRounds];  // 1, one for each round
 };
 
 inline Word message_word(int sender, int round, unsigned i) {
@@ -74,20 +75,35 @@ inline constexpr unsigned kGroupThreads<Warp> = 32;
 template <>
 inline constexpr unsigned kGroupThreads<Block> = 40;
 
+// Where messages lie before they are sent. A NIC does not know private memory: it is staged, and a
+// put_signal of it waits for its data.
+struct PrivateSource {
+  explicit PrivateSource(const std::vector<Word>& messages) : words(messages) {}
+  Private<Word> words;
+};
+struct SymmetricSource {
+  explicit SymmetricSource(const std::vector<Word>& messages) : words(messages.size()) {
+    words.write(messages);
+  }
+  Symmetric<Word> words;
+};
+
 // Runs `kernel` under every seed; returns how many message words were missing in all of them.
-template <class Kernel>
+template <class Source = PrivateSource, class Kernel>
 unsigned count_missing(Pe& pe, Kernel kernel, unsigned blocks, unsigned threads, bool may_miss) {
   Symmetric<Box> box(1);
-  const Private<Word> source(messages_of(pe.rank())), expected(messages_of(pe.previous()));
+  const Source source(messages_of(pe.rank()));
+  const Private<Word> expected(messages_of(pe.previous()));
   Private<unsigned> wrong(1);
   unsigned missing = 0;
   for_each_seed(pe, [&](int) {
     box.fill(0);
     wrong.write(std::vector<unsigned>{0});
     pe.barrier();
-    pe.run_together(
-        blocks, threads, kernel, pe.context(), box.data(), static_cast<const Word*>(source.data()),
-        static_cast<const Word*>(expected.data()), wrong.data(), pe.next(), pe.previous());
+    pe.run_together(blocks, threads, kernel, pe.context(), box.data(),
+                    static_cast<const Word*>(source.words.data()),
+                    static_cast<const Word*>(expected.data()), wrong.data(), pe.next(),
+                    pe.previous());
     missing += wrong.read()[0];
     if (!may_miss) {
       EXPECT_EQ(0u, missing) << "words of the message were not there";
@@ -96,17 +112,17 @@ unsigned count_missing(Pe& pe, Kernel kernel, unsigned blocks, unsigned threads,
   return missing;
 }
 
-template <class Case, class Group>
+template <class Case, class Group, class Source = PrivateSource>
 void expect_ordered(Pe& pe) {
   SCOPED_TRACE(std::string("group ") + Crowd<Group>::kName);
-  count_missing(pe, litmus<Case, Group>, 2, kGroupThreads<Group>, false);
+  count_missing<Source>(pe, litmus<Case, Group>, 2, kGroupThreads<Group>, false);
 }
 
-template <class Case>
+template <class Case, class Source = PrivateSource>
 void expect_ordered_in_every_group(Pe& pe) {
-  expect_ordered<Case, Thread>(pe);
-  expect_ordered<Case, Warp>(pe);
-  expect_ordered<Case, Block>(pe);
+  expect_ordered<Case, Thread, Source>(pe);
+  expect_ordered<Case, Warp, Source>(pe);
+  expect_ordered<Case, Block, Source>(pe);
 }
 
 }  // namespace chime::tests

@@ -63,11 +63,13 @@ class Ops<Path::kNic> {
     if (put.until == Until::kLocal) g.sync();  // any member may reuse the source
   }
 
-  // Behind what is in the queue.
+  // No order: on a queue whose writes have none, who wants it has drained by a fence.
   CHIME_DEVICE void signal(const SignalUpdate& signal) const {
     leave_unless(nic::write_signal(ctx_, Thread{}, queue_, signal, pe_).ok());
   }
-  CHIME_DEVICE void announce(const SignalUpdate& signal) const { this->signal(signal); }
+  CHIME_DEVICE void announce(const SignalUpdate& signal) const {
+    leave_unless(nic::announce(ctx_, queue_, signal, pe_));
+  }
 
   template <class A>
   CHIME_DEVICE void amo(const A& amo) const {

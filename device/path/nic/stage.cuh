@@ -158,10 +158,11 @@ CHIME_DEVICE void copy_chunk(std::byte* dst, const std::byte* src, std::size_t b
   copy_words<std::uint8_t, From, To>(dst + whole, src + whole, rest);
 }
 
+// Nothing is flushed: slots lie where the CQEs do, as fetch slots.
 CHIME_DEVICE_OUT_OF_LINE bool post_chunk(const Context& ctx, NicQueue& queue, Staged& all,
                                          abi::WqeOpcode opcode, std::uint64_t chunk) {
   const Ticket ticket =
-      transfer_once(ctx, Alone{}, queue, opcode, false, [&] { return all.piece(chunk); });
+      transfer_once(ctx, Alone{}, queue, opcode, {.wqebbs = 1}, [&] { return all.piece(chunk); });
   if (!ticket.ok()) return false;
   all.before = all.last;
   all.last = ticket.target;

@@ -16,7 +16,7 @@ namespace chime::nic {
 
 // What one thread puts into a queue.
 struct Shape {
-  unsigned wqebbs;    // at most 2 of a thread whose lanes post with it, 64 of one that posts alone
+  unsigned wqebbs;    // at most 3: 32 lanes that post together take kNicMostAtOnce
   bool more = false;  // another submission of the same call follows: it rings for this one too
   bool wide = false;  // the last request takes two WQEBBs
 };

@@ -20,6 +20,11 @@ CHIME_DEVICE bool is_flushed(const NicQueue& queue, abi::WqeOpcode opcode) {
   return opcode == abi::WqeOpcode::kRead && (queue.flags & abi::kNicFlushReads) != 0;
 }
 
+// Of one that moves data between a peer and memory of the program.
+CHIME_DEVICE Shape shape_of_transfer(const NicQueue& queue, abi::WqeOpcode opcode, bool more) {
+  return {.wqebbs = is_flushed(queue, opcode) ? 2u : 1u, .more = more};
+}
+
 // What one request moves.
 struct Piece {
   Remote remote;
@@ -27,12 +32,12 @@ struct Piece {
   std::uint32_t bytes;
 };
 
-// `piece()` is asked for when there is room: it is in no register before.
+// `find_piece()` is asked for when there is room: it is in no register before. A shape of two
+// WQEBBs has a flush.
 template <class Group, class FindPiece>
 CHIME_DEVICE Ticket transfer_once(const Context& ctx, Group group, NicQueue& queue,
-                                  abi::WqeOpcode opcode, bool more, FindPiece find_piece) {
-  const bool flush = is_flushed(queue, opcode);
-  const Shape shape = {.wqebbs = flush ? 2u : 1u, .more = more};
+                                  abi::WqeOpcode opcode, const Shape& shape, FindPiece find_piece) {
+  const bool flush = shape.wqebbs == 2;
   return submit(ctx, group, queue, shape,
                 [&](const QueueView& view, std::uint64_t index, std::uint8_t ce) {
                   const Piece piece = find_piece();
@@ -69,7 +74,8 @@ struct LongTransfer {
 CHIME_DEVICE_OUT_OF_LINE bool transfer_next(const Context& ctx, NicQueue& queue,
                                             LongTransfer& all) {
   const bool more = all.more || !all.next_is_last();
-  all.last = transfer_once(ctx, Alone{}, queue, all.opcode, more, [&]() -> Piece {
+  const Shape shape = shape_of_transfer(queue, all.opcode, more);
+  all.last = transfer_once(ctx, Alone{}, queue, all.opcode, shape, [&]() -> Piece {
     return {advanced(all.remote, all.at), advanced(all.local, all.at),
             static_cast<std::uint32_t>(all.next_bytes())};
   });
@@ -100,7 +106,8 @@ CHIME_DEVICE Ticket transfer(const Context& ctx, Group group, NicQueue& queue,
   if (bytes > abi::kNicMostBytes) {
     return transfer_long(ctx, queue, opcode, remote_data(ctx, symmetric, pe), local, bytes, false);
   }
-  return detail::transfer_once(ctx, group, queue, opcode, false, [&]() -> detail::Piece {
+  const Shape shape = detail::shape_of_transfer(queue, opcode, false);
+  return detail::transfer_once(ctx, group, queue, opcode, shape, [&]() -> detail::Piece {
     return {remote_data(ctx, symmetric, pe), local, static_cast<std::uint32_t>(bytes)};
   });
 }

@@ -98,6 +98,11 @@ class CudaGpu final : public Gpu {
            std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10) + ")";
   }
   bool is_cpu() const override { return false; }
+  // Whether other GPUs find it, too, does not matter: kernels of this one read it.
+  bool orders_device_writes() const override {
+    return driver().attribute(device_, CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WRITES_ORDERING) >=
+           CU_GPU_DIRECT_RDMA_WRITES_ORDERING_OWNER;
+  }
   std::string pci_address() const override {
     char address[32] = "";
     driver().check(driver().cuDeviceGetPCIBusId(address, sizeof address, device_),

@@ -4,6 +4,9 @@
 
 #include <map>
 #include <mutex>
+#include <span>
+
+#include "host/error.hpp"
 
 namespace chime::host::mlx5 {
 namespace {
@@ -28,11 +31,29 @@ class InitConnector final : public Connector {
     for (int pe = 0; pe < bootstrap_.size(); ++pe)
       mine.connect(
           pe, pe == bootstrap_.rank() ? card : read_card(pe, bootstrap_.lookup(pe, key, deadline)));
+    exchange_orders(mine, key + ".order", deadline);
     // Nobody sends before everybody can receive.
     bootstrap_.barrier(deadline);
   }
 
  private:
+  // A queue pair knows only when it is connected.
+  void exchange_orders(Connectable& mine, const std::string& key, bootstrap::Deadline deadline) {
+    const DataOrder order = mine.data_order();
+    bootstrap_.publish(key, std::as_bytes(std::span(&order, 1)));
+    for (int pe = 0; pe < bootstrap_.size(); ++pe)
+      mine.learn_order(pe, pe == bootstrap_.rank()
+                               ? order
+                               : read_order(pe, bootstrap_.lookup(pe, key, deadline)));
+  }
+
+  static DataOrder read_order(int pe, std::span<const std::byte> bytes) {
+    if (bytes.size() != 1 || bytes[0] > std::byte{static_cast<std::uint8_t>(DataOrder::kUnknown)})
+      throw Error("NIC", CHIMEX_ERR_MISMATCH,
+                  fmt::format("PE {} runs another version of Chime", pe));
+    return static_cast<DataOrder>(bytes[0]);
+  }
+
   bootstrap::Bootstrap& bootstrap_;
 };
 

@@ -37,6 +37,10 @@ class Connectable {
   virtual Card card() const = 0;
   // `pe` may be this PE itself.
   virtual void connect(int pe, const Card& theirs) = 0;
+  // Of what is written to this PE by any peer; once all are connected.
+  virtual DataOrder data_order() const = 0;
+  // What `pe` says of what is written to it.
+  virtual void learn_order(int pe, DataOrder order) = 0;
 };
 
 class Connector {

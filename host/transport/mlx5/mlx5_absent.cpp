@@ -16,6 +16,8 @@ struct Nothing final : mlx5::Connectable {
     return card;
   }
   void connect(int, const mlx5::Card&) override {}
+  mlx5::DataOrder data_order() const override { return mlx5::DataOrder::kNoNic; }
+  void learn_order(int, mlx5::DataOrder) override {}
 };
 
 }  // namespace
@@ -50,6 +52,8 @@ NicScratch Mlx5Transport::scratch() const { return {}; }
 std::unique_ptr<NicRegistration> Mlx5Transport::register_buffer(std::byte*, std::size_t) {
   return nullptr;
 }
+bool Mlx5Transport::counts_on_order(int) const { return false; }
+bool Mlx5Transport::has_masked_atomics() const { return false; }
 bool Mlx5Transport::results_8_big_endian() const { return false; }
 std::string Mlx5Transport::describe() const { return std::string("no NIC: ") + kWhy; }
 

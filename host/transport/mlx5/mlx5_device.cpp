@@ -63,6 +63,14 @@ std::vector<GidEntry> read_gids(ibv_context* context, std::uint8_t port, int len
   return table;
 }
 
+// Other processors' memory is not known to keep the order of a NIC's writes: libmlx5 has it so,
+// too.
+#ifdef __x86_64__
+constexpr bool kHostKeepsOrder = true;
+#else
+constexpr bool kHostKeepsOrder = false;
+#endif
+
 using CapabilityPage = std::array<std::byte, prm::query_hca_cap::kOutBytes>;
 
 // The current capabilities of one type; empty if the firmware does not tell.
@@ -150,6 +158,8 @@ void Device::read_capabilities() {
   if (!prm::cap::kCqOi.get(general_cap))
     why_no_devx_ = "the firmware cannot ignore completion queue overruns";
   capabilities_.most_blocks = 1u << std::min(prm::cap::kLogMaxQpSz.get(general_cap), 15u);
+  capabilities_.tells_data_order =
+      kHostKeepsOrder && prm::cap::kQpDataInOrder.get(general_cap) != 0;
   capabilities_.relaxed_ordering = prm::cap::kRelaxedOrderingWrite.get(general_cap);
   capabilities_.atomics = prm::cap::kAtomic.get(general_cap);
   constexpr std::uint32_t kAllForms = 0xf, kFourAndEightBytes = 0xc;

@@ -15,6 +15,7 @@ struct Capabilities {
   bool atomics = false;               // 8 bytes: fetch-add, compare-and-swap
   bool extended_atomics = false;      // masked forms, 4 and 8 bytes
   bool results_8_big_endian = false;  // what 8-byte atomics fetch; 4-byte results always are
+  bool tells_data_order = false;      // of each queue pair, to who asks the firmware
   bool relaxed_ordering = false;      // of writes to memory whose key allows it
   unsigned most_blocks = 32768;       // of a send queue
 };

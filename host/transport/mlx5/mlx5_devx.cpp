@@ -199,6 +199,19 @@ class DevxQueuePair final : public QueuePair {
     to_ready_to_send(route);
   }
 
+  DataOrder data_order() override {
+    if (!device_.capabilities().tells_data_order) return DataOrder::kUnknown;
+    std::array<std::byte, prm::command::kBytes> in{};
+    std::array<std::byte, prm::query_qp::kOutBytes> out{};
+    prm::command::kOpcode.set(in.data(), prm::kQueryQp);
+    prm::command::kObject.set(in.data(), view_.qpn);
+    if (rdma_core().mlx5dv_devx_obj_query(qp_.get(), in.data(), in.size(), out.data(),
+                                          out.size()) != 0)
+      return DataOrder::kUnknown;
+    const bool is_in_order = prm::qpc::kDataInOrder.get(out.data() + prm::query_qp::kContext) != 0;
+    return is_in_order ? DataOrder::kInOrder : DataOrder::kAnyOrder;
+  }
+
   void to_error() override {
     modify(prm::kQp2Err, "error", [](std::byte*) {});
   }

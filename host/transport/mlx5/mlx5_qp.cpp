@@ -145,6 +145,13 @@ class VerbsQueuePair final : public QueuePair {
     to_ready_to_send(route);
   }
 
+  DataOrder data_order() override {
+    const auto query = rdma_core().ibv_query_qp_data_in_order;
+    if (query == nullptr || !device_.capabilities().tells_data_order) return DataOrder::kUnknown;
+    const bool is_in_order = query(qp_.get(), IBV_WR_RDMA_WRITE, 0) == 1;
+    return is_in_order ? DataOrder::kInOrder : DataOrder::kAnyOrder;
+  }
+
   void to_error() override {
     ibv_qp_attr attributes{};
     attributes.qp_state = IBV_QPS_ERR;

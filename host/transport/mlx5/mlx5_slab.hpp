@@ -28,6 +28,8 @@ class Slab {
     return memory_->address() + at;
   }
 
+  bool holds(const std::byte* at) const { return at >= address() && at < address() + bytes(); }
+
   std::byte* address() const { return memory_->address(); }
   std::size_t bytes() const { return memory_->bytes(); }
 

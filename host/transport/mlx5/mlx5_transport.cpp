@@ -75,9 +75,12 @@ class Nic final : public Connectable {
             take_mailboxes()),
         backend_(make_backend()),
         psn_(random_psn()),
-        cards_(static_cast<std::size_t>(place.n_pes)) {
-    for (unsigned i = 0; i < n_queue_pairs(); ++i)
+        cards_(static_cast<std::size_t>(place.n_pes)),
+        orders_(static_cast<std::size_t>(place.n_pes)) {
+    for (unsigned i = 0; i < n_queue_pairs(); ++i) {
       queue_pairs_.push_back(backend_->make_queue_pair());
+      check_memory(queue_pairs_.back()->view());
+    }
     doorbell_writer_ = doorbells_.start();
   }
 
@@ -104,6 +107,23 @@ class Nic final : public Connectable {
       at(pe, slot).connect(route_to(theirs, slot));
   }
 
+  // One word for all queue pairs: the first that does not say that it keeps order.
+  DataOrder data_order() const override {
+    for (int pe = 0; pe < place_.n_pes; ++pe)
+      for (unsigned slot = 0; slot < slots() && is_connected(pe); ++slot)
+        if (const DataOrder order = at(pe, slot).data_order(); order != DataOrder::kInOrder)
+          return order;
+    return DataOrder::kInOrder;
+  }
+  void learn_order(int pe, DataOrder order) override {
+    orders_[static_cast<std::size_t>(pe)] = order;
+  }
+  bool counts_on_order(int pe) const {
+    return mlx5::counts_on_order(device_.options().write_order,
+                                 orders_[static_cast<std::size_t>(pe)]);
+  }
+  bool is_connected(int pe) const { return card_of(pe).why_none.empty(); }
+
   QueuePair& at(int pe, unsigned slot) const {
     return *queue_pairs_[static_cast<std::size_t>(pe) * slots() + slot];
   }
@@ -125,15 +145,29 @@ class Nic final : public Connectable {
   std::string describe() const {
     return fmt::format(
         "{}; {}, {} queue pairs of {} blocks in host memory; heap registered as {}; "
-        "doorbells {}",
+        "doorbells {}; {}",
         device_.description(), backend_->name(), queue_pairs_.size(), device_.options().queue_depth,
-        heap_.how(), doorbells_.describe());
+        heap_.how(), doorbells_.describe(),
+        describe_order(device_.options().write_order, orders_,
+                       device_.capabilities().extended_atomics));
   }
 
  private:
   static constexpr std::size_t kPage = 4096;
 
   unsigned n_queue_pairs() const { return static_cast<unsigned>(place_.n_pes) * slots(); }
+
+  // Results of atomics and staged reads lie in the scratch memory, so in the slab, and PCIe keeps a
+  // NIC's writes to one memory in order. Completions elsewhere might come before what they tell of:
+  // device/path/nic/fetch.cuh and stage.cuh ask for no flush.
+  void check_memory(const QueuePairView& view) const {
+    if (slab_.holds(view.completions)) return;
+    throw Error("NIC", CHIMEX_ERR_UNSUPPORTED,
+                fmt::format("completions of the {} backend lie at {}, outside of the queue memory, "
+                            "and may come before what they tell of; choose another one with "
+                            "CHIME_NIC_BACKEND",
+                            backend_->name(), static_cast<const void*>(view.completions)));
+  }
 
   // All of the device's queues, whichever backend makes them.
   std::size_t slab_bytes(std::size_t scratch_bytes) const {
@@ -206,6 +240,7 @@ class Nic final : public Connectable {
   std::mutex one_ends_;
   std::set<std::pair<int, unsigned>> ended_;         // {pe, slot} of those moved to error
   std::vector<Card> cards_;                          // [pe], when connected
+  std::vector<DataOrder> orders_;                    // [pe], of what is written there
   std::unique_ptr<DoorbellWriter> doorbell_writer_;  // last: it rings their registers
 };
 
@@ -228,6 +263,8 @@ class NoNic final : public Connectable {
     return card;
   }
   void connect(int, const Card&) override {}
+  DataOrder data_order() const override { return DataOrder::kNoNic; }
+  void learn_order(int, DataOrder) override {}
 
  private:
   std::string why_;
@@ -270,7 +307,7 @@ void Mlx5Transport::connect(bootstrap::Bootstrap& bootstrap, bootstrap::Deadline
 }
 
 bool Mlx5Transport::reaches(int pe) const {
-  return parts_->nic && parts_->connected && parts_->nic->card_of(pe).why_none.empty();
+  return parts_->nic && parts_->connected && parts_->nic->is_connected(pe);
 }
 
 std::string Mlx5Transport::why_not(int pe) const {
@@ -306,6 +343,14 @@ NicScratch Mlx5Transport::scratch() const {
 std::unique_ptr<NicRegistration> Mlx5Transport::register_buffer(std::byte* memory,
                                                                 std::size_t bytes) {
   return std::make_unique<Registration>(parts_->nic->register_buffer(memory, bytes));
+}
+
+bool Mlx5Transport::counts_on_order(int pe) const {
+  return parts_->nic && parts_->nic->counts_on_order(pe);
+}
+
+bool Mlx5Transport::has_masked_atomics() const {
+  return parts_->nic && parts_->nic->device().capabilities().extended_atomics;
 }
 
 bool Mlx5Transport::results_8_big_endian() const {

@@ -82,10 +82,14 @@ class Mlx5Transport final : public Transport {
   NicScratch scratch() const;
   // Throws Error with what the system says and the limit to raise.
   std::unique_ptr<NicRegistration> register_buffer(std::byte* memory, std::size_t bytes);
+  // Whether this PE takes it that its writes to `pe` arrive in the order in which they were posted.
+  bool counts_on_order(int pe) const;
+  bool has_masked_atomics() const;
   bool results_8_big_endian() const;  // of 8-byte atomics; 4-byte ones always are
 
   // "mlx5_0 port 1, InfiniBand, LID 7; verbs, 4 queue pairs of 1024 blocks in host memory; heap
-  // registered as host memory; doorbells rung by kernels"; or why there is none.
+  // registered as host memory; doorbells rung by kernels; writes in order, as all NICs say"; or why
+  // there is none.
   std::string describe() const;
 
  private:

@@ -8,11 +8,13 @@ namespace chime::host {
 enum class NicBackend { kAuto, kVerbs, kDevx };
 enum class NicDoorbell { kAuto, kDirect, kCpu };
 enum class NicOrdering { kAuto, kRelaxed, kStrict };
+enum class NicWriteOrder { kAuto, kStrict, kRelaxed };
 
 struct NicOptions {
   std::string device = "auto";  // auto, none, soft, or a device's name with or without ":port"
   NicBackend backend = NicBackend::kAuto;
   NicOrdering ordering = NicOrdering::kAuto;
+  NicWriteOrder write_order = NicWriteOrder::kAuto;
   NicDoorbell doorbell = NicDoorbell::kAuto;
   unsigned slots = 2;           // queue pairs to each peer: a power of two, at most 64
   unsigned queue_depth = 1024;  // 64-byte blocks of a send queue: a power of two

@@ -51,6 +51,7 @@ enum Command : std::uint32_t {
   kInit2Rtr = 0x503,
   kRtr2Rts = 0x504,
   kQp2Err = 0x507,
+  kQueryQp = 0x50b,
 };
 
 namespace command {
@@ -90,12 +91,18 @@ inline constexpr Field kUmemId{0x108, 0, 32};
 inline constexpr Field kUmemValid{0x10c, 31, 1};
 }  // namespace qp_in
 
+namespace query_qp {
+inline constexpr std::size_t kOutBytes = 272;
+inline constexpr std::size_t kContext = 0x18;
+}  // namespace query_qp
+
 namespace qpc {
 inline constexpr Field kPathMigration{0x00, 11, 2};
 inline constexpr Field kPd{0x04, 0, 24};
 inline constexpr Field kMtu{0x08, 29, 3};
 inline constexpr Field kLogMessageMax{0x08, 24, 5};
 inline constexpr Field kLogSqSize{0x08, 11, 4};  // log2 of 64-byte blocks
+inline constexpr Field kDataInOrder{0x08, 5, 1};
 inline constexpr Field kUarPage{0x0c, 0, 24};
 inline constexpr Field kUserIndex{0x10, 0, 24};
 inline constexpr Field kRemoteQpn{0x14, 0, 24};
@@ -148,6 +155,7 @@ inline constexpr std::uint32_t kCurrent = 1;
 }  // namespace query_hca_cap
 
 namespace cap {
+inline constexpr Field kQpDataInOrder{0x0c, 29, 1};
 inline constexpr Field kLogMaxQpSz{0x10, 16, 8};
 inline constexpr Field kRelaxedOrderingWrite{0x1c, 23, 1};
 inline constexpr Field kCqeVersion{0x3c, 0, 4};

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "host/transport/mlx5/write_order.hpp"
+
 namespace chime::host::mlx5 {
 
 enum class CompletionMode {
@@ -51,6 +53,9 @@ class QueuePair {
 
   // From the state that it was made in to ready to send. Throws Error.
   virtual void connect(const Route& route) = 0;
+
+  // Of what its peer writes to it, as the device says. Once it is connected.
+  virtual DataOrder data_order() = 0;
 
   // Its requests that are not done are flushed with error completions; later ones too.
   virtual void to_error() = 0;

@@ -40,6 +40,8 @@ RdmaCore load() {
 #define CHIME_RDMA_CORE_FIND(name, does) find(verbs, "libibverbs.so.1", #name, core.name);
   CHIME_VERBS_FUNCTIONS(CHIME_RDMA_CORE_FIND)
 #undef CHIME_RDMA_CORE_FIND
+  core.ibv_query_qp_data_in_order = reinterpret_cast<decltype(core.ibv_query_qp_data_in_order)>(
+      ::dlsym(verbs, "ibv_query_qp_data_in_order"));
   void* mlx5 = open_library("libmlx5.so.1");
 #define CHIME_RDMA_CORE_FIND(name, does) find(mlx5, "libmlx5.so.1", #name, core.name);
   CHIME_MLX5DV_FUNCTIONS(CHIME_RDMA_CORE_FIND)

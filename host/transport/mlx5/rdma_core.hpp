@@ -51,6 +51,7 @@ namespace chime::host::mlx5 {
   X(mlx5dv_devx_general_cmd, Uses)     \
   X(mlx5dv_devx_obj_create, Allocates) \
   X(mlx5dv_devx_obj_modify, Uses)      \
+  X(mlx5dv_devx_obj_query, Uses)       \
   X(mlx5dv_devx_obj_destroy, Uses)     \
   X(mlx5dv_devx_query_eqn, Uses)       \
   X(mlx5dv_devx_alloc_uar, Allocates)  \
@@ -68,6 +69,9 @@ struct RdmaCore {
   CHIME_VERBS_FUNCTIONS(CHIME_RDMA_CORE_MEMBER)
   CHIME_MLX5DV_FUNCTIONS(CHIME_RDMA_CORE_MEMBER)
 #undef CHIME_RDMA_CORE_MEMBER
+
+  // Null where rdma-core is older than version 36.
+  int (*ibv_query_qp_data_in_order)(ibv_qp*, ibv_wr_opcode, std::uint32_t) = nullptr;
 
   // 0 or an errno.
   int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr& attributes) const;

@@ -38,8 +38,10 @@ inline constexpr std::uint32_t kNicResult8Big = 1 << 2;  // 8-byte results land 
 inline constexpr std::uint32_t kNicFlushReads = 1 << 3;  // a CQE may overtake a read's data: DUMP
 inline constexpr std::uint32_t kNicUnorderedWrites = 1 << 4;  // a peer may see writes out of order
 inline constexpr std::uint32_t kNicUnorderedData = 1 << 5;    // only those under NicPeer::rkey_be
+inline constexpr std::uint32_t kNicSwapsSignals = 1 << 6;  // unordered: put_signal sets by a swap
 
-inline constexpr unsigned kNicBatch = 32;  // WQEBBs after which a doorbell is rung in any case
+inline constexpr unsigned kNicBatch = 32;       // WQEBBs after which a doorbell is rung in any case
+inline constexpr unsigned kNicMostAtOnce = 96;  // WQEBBs of a submission: 3 of each lane of a warp
 inline constexpr std::uint32_t kNicLeastDepth = 128;        // WQEBBs: see device/path/README.md
 inline constexpr std::uint32_t kNicMostDepth = 32768;       // half of what a 16-bit index can tell
 inline constexpr std::uint64_t kNicMostBytes = 1ull << 30;  // of one work request

@@ -9,7 +9,9 @@
 #include <cstring>
 #include <vector>
 
+#include "devx_endpoint.hpp"
 #include "hca.hpp"
+#include "routes.hpp"
 #include "wait.hpp"
 
 namespace direct {
@@ -77,6 +79,26 @@ TEST(Queries, QueuePairTellsItsReceiveQueueAndItsWishes) {
     EXPECT_EQ(ibv_destroy_qp(qp), 0);
   }
   EXPECT_EQ(ibv_destroy_cq(cq), 0);
+}
+
+// In a process whose NIC reorders nothing (softnic.faults.reorder.is_told has the other).
+TEST(Queries, ConnectedQueuePairTellsThatDataComesInOrder) {
+  const auto endpoint = make_verbs_endpoint(kVerbs, {});
+  EXPECT_EQ(ibv_query_qp_data_in_order(endpoint->verbs_qp(), IBV_WR_RDMA_WRITE, 0), 0)
+      << "nobody knows yet";
+  endpoint->connect(endpoint->qpn());
+  EXPECT_EQ(ibv_query_qp_data_in_order(endpoint->verbs_qp(), IBV_WR_RDMA_WRITE, 0), 1);
+}
+
+TEST(Queries, FirmwareTellsThatDataComesInOrder) {
+  DevxEndpoint endpoint(kDevx, {});
+  endpoint.connect(endpoint.qpn());
+  const Command in = endpoint.command(cmd::kQueryQp);
+  Mailbox<512> out;
+  check_zero(mlx5dv_devx_obj_query(endpoint.object(), in.bytes.data(), 16, out.bytes.data(),
+                                   out.bytes.size()),
+             "QUERY_QP");
+  EXPECT_EQ(out.get(qpf::kDataInOrder, qpf::kContext), 1u);
 }
 
 std::uint64_t time_of_day() {

@@ -190,6 +190,111 @@ TEST_F(Faults, DelayedQueuePairIsOvertaken) {
   EXPECT_GE(Clock::now() - start, kDelay);
 }
 
+// Posts writes of `value` to words 0 and 8 of `remote`: the second one is there, the first is not.
+void expect_overtaken(Faults& f, std::uint64_t value) {
+  const std::uint64_t before = f.remote.word(0);
+  f.local.set_word(0, value);
+  f.local.set_word(8, value);
+  f.left().sends.post(f.write(0));
+  f.left().sends.post_and_ring(f.write(8));
+  wait_until("the second write", [&] { return f.remote.word(8) == value; });
+  EXPECT_EQ(f.remote.word(0), before);
+  EXPECT_TRUE(Faults::is_empty(f.left().verbs_send_cq())) << "an acknowledgement covers all before";
+}
+
+TEST_F(Faults, WritesPassEachOtherAndNothingElsePasses) {
+  connect();
+  right().receives.post({{remote.at(256), 64, remote.lkey()}});
+  right().receives.post({{remote.at(256), 64, remote.lkey()}});
+  const Wqe behind[] = {
+      Wqe(kFetchAdd)
+          .remote(remote.at(0), remote.rkey())
+          .u64(0)
+          .u64(0)
+          .data(local.at(64), 8, local.lkey()),
+      Wqe(kRead).remote(remote.at(0), remote.rkey()).data(local.at(64), 8, local.lkey()),
+      Wqe(kSend).data(local.at(128), 8, local.lkey()),
+      Wqe(kWriteImm).remote(remote.at(16), remote.rkey()).data(local.at(0), 8, local.lkey()),
+  };
+  std::uint64_t value = 0;
+  for (const Wqe& wqe : behind) {
+    expect_overtaken(*this, ++value);
+    left().sends.post_and_ring(wqe);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(next_of_left(), IBV_WC_SUCCESS);
+    EXPECT_EQ(remote.word(0), value);
+    if (value <= 2) EXPECT_EQ(local.word(64), value) << "what it fetched";
+  }
+}
+
+TEST_F(Faults, PacketsOfAWritePassEachOther) {
+  connect();
+  constexpr std::uint32_t kBytes = 3 * 16 * 1024;
+  local.fill(0, kBytes, 5);
+  left().sends.post_and_ring(write(0, kBytes));
+  wait_until("the last packet", [&] { return remote.word(kBytes - 8) != 0; });
+  EXPECT_EQ(remote.word(0), 0u);
+  left().sends.post_and_ring(
+      Wqe(kRead).remote(remote.at(0), remote.rkey()).data(local.at(kBytes), 8, local.lkey()));
+  EXPECT_EQ(next_of_left(), IBV_WC_SUCCESS);
+  EXPECT_EQ(next_of_left(), IBV_WC_SUCCESS);
+  EXPECT_EQ(0, std::memcmp(local.at(0), remote.at(0), kBytes));
+}
+
+TEST_F(Faults, RefusalComesBehindTheDataBeforeIt) {
+  connect();
+  expect_overtaken(*this, 7);
+  left().sends.post_and_ring(
+      Wqe(kWrite).remote(remote.at(0), remote.rkey() ^ 1).data(local.at(0), 8, local.lkey()));
+  EXPECT_EQ(next_of_left(), IBV_WC_SUCCESS);
+  EXPECT_EQ(next_of_left(), IBV_WC_SUCCESS);
+  EXPECT_EQ(next_of_left(), IBV_WC_REM_ACCESS_ERR);
+  EXPECT_EQ(remote.word(0), 7u);
+}
+
+TEST_F(Faults, ResetForgetsWhatIsNotPlaced) {
+  connect();
+  expect_overtaken(*this, 7);
+  for (Endpoint* endpoint : {&left(), &right()}) check_zero(endpoint->to_reset(), "to RESET");
+  right().connect(left().qpn());
+  left().connect(right().qpn());
+  left().sends.post_and_ring(
+      Wqe(kRead).remote(remote.at(0), remote.rkey()).data(local.at(64), 8, local.lkey()));
+  EXPECT_EQ(next_of_left(), IBV_WC_SUCCESS);
+  EXPECT_EQ(remote.word(0), 0u) << "it was never acknowledged";
+}
+
+TEST_F(Faults, DataOfARegionThatIsGoneIsRefused) {
+  connect();
+  auto other = std::make_unique<Memory>(4096);
+  left().sends.post_and_ring(
+      Wqe(kWrite).remote(other->at(0), other->rkey()).data(local.at(0), 8, local.lkey()));
+  local.set_word(8, 1);
+  left().sends.post_and_ring(write(8));
+  wait_until("the second write", [&] { return remote.word(8) == 1; });
+  other.reset();
+  left().sends.post_and_ring(
+      Wqe(kRead).remote(remote.at(0), remote.rkey()).data(local.at(64), 8, local.lkey()));
+  EXPECT_EQ(next_of_left(), IBV_WC_REM_ACCESS_ERR);
+  EXPECT_EQ(next_of_left(), IBV_WC_WR_FLUSH_ERR);
+  EXPECT_EQ(next_of_left(), IBV_WC_WR_FLUSH_ERR);
+}
+
+TEST_F(Faults, QueuePairTellsThatItReorders) {
+  connect();
+  EXPECT_EQ(ibv_query_qp_data_in_order(left().verbs_qp(), IBV_WR_RDMA_WRITE, 0), 1);
+  EXPECT_EQ(ibv_query_qp_data_in_order(right().verbs_qp(), IBV_WR_RDMA_WRITE, 0), 0);
+}
+
+TEST_F(Faults, WritesThatNothingFollowsArrive) {
+  connect();
+  for (std::uint64_t value = 1; value <= 100; ++value) {
+    local.set_word(0, value);
+    left().sends.post_and_ring(write(0));
+    EXPECT_EQ(next_of_left(), IBV_WC_SUCCESS);
+    EXPECT_EQ(remote.word(0), value);
+  }
+}
+
 // `wqe` moves kTorn bytes from the start of `from` to the start of `to`: one half, then the other.
 constexpr std::uint32_t kTorn = 4096;
 void expect_torn(Faults& f, const Wqe& wqe, const Memory& from, const Memory& to) {

@@ -38,7 +38,7 @@ TEST(NicStatus, KeepsReasonAndSyndrome) {
   EXPECT_NE(nic_status(NicStop::kGaveUp), 0u);
 }
 
-static_assert(kNicLeastDepth > kNicBatch - 1 + kNicLeastDepth / 2,
+static_assert(kNicLeastDepth >= kNicBatch - 1 + kNicMostAtOnce + 1,
               "the deadlock rule of device/path/README.md");
 
 }  // namespace

@@ -276,6 +276,15 @@ TEST_F(CudaGpu, WithoutDmaBufItSaysWhy) {
   EXPECT_NE(exported.why_not.find("open kernel modules"), std::string::npos);
 }
 
+// Its own kernels are what counts, not those of other GPUs.
+TEST_F(CudaGpu, SaysWhetherItFindsWhatOthersHaveWritten) {
+  const auto gpu = make_cuda_gpu(0);
+  for (const auto& [ordering, is_found] : {std::pair{0, false}, {100, true}, {200, true}}) {
+    fake().writes_ordering = ordering;
+    EXPECT_EQ(gpu->orders_device_writes(), is_found) << ordering;
+  }
+}
+
 TEST_F(CudaGpu, NoRoomNamesTheVariable) {
   const auto gpu = make_cuda_gpu(0);
   const std::string words =

@@ -58,6 +58,7 @@ CUresult device_attribute(int* value, CUdevice_attribute which, CUdevice) {
   *value = 1;
   if (which == CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED)
     *value = !state.fabric_only;
+  if (which == CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WRITES_ORDERING) *value = state.writes_ordering;
   if (which == CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED) *value = state.has_dma_buf;
   if (which == CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS) *value = state.streams_write_64;
   return CUDA_SUCCESS;

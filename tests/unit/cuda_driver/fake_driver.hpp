@@ -7,6 +7,7 @@ struct FakeDriver {
   bool peers_reachable = true;   // cuMemSetAccess of imported memory works
   bool streams_write_64 = true;  // CAN_USE_64_BIT_STREAM_MEM_OPS
   bool has_dma_buf = true;       // DMA_BUF_SUPPORTED
+  int writes_ordering = 100;     // GPU_DIRECT_RDMA_WRITES_ORDERING: none, 100 owner, 200 all
   bool maps_io_memory = true;    // cuMemHostRegister takes I/O memory
   bool pins_memory = true;       // cuMemHostRegister takes ordinary memory
   unsigned long long free_bytes = 1ull << 30;

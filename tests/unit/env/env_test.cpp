@@ -88,6 +88,7 @@ TEST(Environment, TheNicsVariablesAreRead) {
   const NicOptions nic = settings_with({{"CHIME_NIC", "mlx5_3:2"},
                                         {"CHIME_NIC_BACKEND", "devx"},
                                         {"CHIME_NIC_RELAXED_ORDERING", "off"},
+                                        {"CHIME_NIC_ORDER", "relaxed"},
                                         {"CHIME_NIC_DOORBELL", "cpu"},
                                         {"CHIME_NIC_SLOTS", "8"},
                                         {"CHIME_QP_DEPTH", "32768"},
@@ -96,6 +97,7 @@ TEST(Environment, TheNicsVariablesAreRead) {
   EXPECT_EQ(nic.device, "mlx5_3:2");
   EXPECT_EQ(nic.backend, NicBackend::kDevx);
   EXPECT_EQ(nic.ordering, NicOrdering::kStrict);
+  EXPECT_EQ(nic.write_order, NicWriteOrder::kRelaxed);
   EXPECT_EQ(nic.doorbell, NicDoorbell::kCpu);
   EXPECT_EQ(nic.slots, 8u);
   EXPECT_EQ(nic.queue_depth, 32768u);
@@ -108,6 +110,7 @@ TEST(Environment, TheNicsVariablesAreRead) {
 TEST(Environment, TheNicsNumbersHaveBounds) {
   EXPECT_THAT(refusal_of("CHIME_NIC", ""), HasSubstr("no device name"));
   EXPECT_THAT(refusal_of("CHIME_NIC_BACKEND", "ibv"), HasSubstr("auto|verbs|devx"));
+  EXPECT_THAT(refusal_of("CHIME_NIC_ORDER", "on"), HasSubstr("auto|strict|relaxed"));
   EXPECT_THAT(refusal_of("CHIME_QP_DEPTH", "1000"), HasSubstr("not a power of two"));
   EXPECT_THAT(refusal_of("CHIME_QP_DEPTH", "64"), HasSubstr("out of range"));
   EXPECT_THAT(refusal_of("CHIME_QP_DEPTH", "65536"), HasSubstr("128 to 32768"));

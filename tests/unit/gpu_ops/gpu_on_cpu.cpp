@@ -45,6 +45,7 @@ class GpuOnCpu final : public Gpu {
 
   std::string describe() const override { return "a GPU that is the " + cpu_->describe(); }
   bool is_cpu() const override { return false; }
+  bool orders_device_writes() const override { return false; }
   std::string pci_address() const override { return {}; }
   std::unique_ptr<DeviceMemory> allocate_heap(std::size_t bytes) override {
     std::unique_ptr<DeviceMemory> memory = cpu_->allocate_heap(bytes);

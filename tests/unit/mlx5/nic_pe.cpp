@@ -235,6 +235,9 @@ void has_a_table(const NicOptions& options) {
     // The softnic does not say that it reorders.
     const bool is_relaxed = options.ordering == NicOrdering::kRelaxed;
     EXPECT(((queue.flags & abi::kNicUnorderedData) != 0) == is_relaxed);
+    const bool is_unordered = options.write_order == NicWriteOrder::kRelaxed;
+    EXPECT(((queue.flags & abi::kNicUnorderedWrites) != 0) == is_unordered);
+    EXPECT(((queue.flags & abi::kNicSwapsSignals) != 0) == is_unordered);
     EXPECT((nic->peers[peer].rkey_be != nic->peers[peer].strict_rkey_be) == is_relaxed);
     EXPECT(&nic->queues[nic->route[peer] - 1] == &queue);
     EXPECT(nic->heap.end - nic->heap.begin == kHeapBytes && nic->buffers->tables[0].count == 0);
@@ -246,6 +249,21 @@ void has_a_table(const NicOptions& options) {
   pe.job->barrier(deadline());
   const int from = (pe.me() + pe.n() - 1) % pe.n();
   EXPECT(heap.target[0] == value_of(from, 7) && heap.target[1] == value_of(from, 7));
+  pe.job->barrier(deadline());
+}
+
+// It is the receiver that reorders: PE 1, whoever writes to it.
+void learns_the_order_of_its_peers(const NicOptions& options) {
+  if (std::string_view(std::getenv("CHIME_RUN_PE")) == "1") setenv("SOFTNIC_FAULTS", "reorder", 1);
+  Pe pe(options);
+  const NicTable table(pe.nic, *pe.gpu, *pe.memory, pe.n(), options);
+  for (const abi::NicContext* nic : {&table.kernels(), &table.host()})
+    for (int peer = 0; peer < pe.n(); ++peer) {
+      const abi::NicQueue& queue = nic->queues[nic->route[peer] - 1];
+      EXPECT(((queue.flags & abi::kNicUnorderedWrites) != 0) == (peer == 1));
+      EXPECT(((queue.flags & abi::kNicSwapsSignals) != 0) == (peer == 1));
+    }
+  std::printf("PE %d: %s\n", pe.me(), pe.nic.describe().c_str());
   pe.job->barrier(deadline());
 }
 
@@ -374,6 +392,7 @@ int run(const std::string& act) {
   if (act == "transfers") return transfers(options), 0;
   if (act == "leaves_nothing") return leaves_nothing(options), 0;
   if (act == "has_a_table") return has_a_table(options), 0;
+  if (act == "learns_the_order_of_its_peers") return learns_the_order_of_its_peers(options), 0;
   if (act == "allocates_beside_a_kernel") return allocates_beside_a_kernel(options), 0;
   if (act == "wraps") return wraps(options), 0;
   if (act == "is_refused") return is_refused(options), 0;

@@ -35,6 +35,7 @@ struct Row {
   unsigned threads;
   void (*body)(NicJob&);
   Cost cost;
+  std::uint32_t flags = 0;  // of the queue
 };
 
 void put_8(NicJob& job, int pe) {
@@ -65,6 +66,13 @@ const Row kRows[] = {
     {"put of 8 bytes", "gpu", kGpu, 1, put_8_to_1, {1, 2, 3, 1, 1, 1, 1}},
     {"put of 1024 registered bytes", "block", kBlock, 1, put_1024, {1, 2, 3, 1, 1, 1, 1}},
     {"put_signal of 1024 bytes", "block", kBlock, 1, put_signal_1024, {1, 2, 6, 1, 1, 1, 1}},
+    {"the same, writes in any order",
+     "block",
+     kBlock,
+     1,
+     put_signal_1024,
+     {1, 2, 8, 1, 1, 1, 1},
+     abi::kNicUnorderedWrites | abi::kNicSwapsSignals},
     {"atomic add", "block", kBlock, 1, add, {1, 2, 4, 1, 1, 1, 1}},
     {"put of 8 bytes by each lane", "gpu", kGpu, 5, put_8_to_1, {1, 2, 3 * 5, 1, 1, 1, 1}},
     {"put of 8 bytes by each lane", "gpu", kGpu, 31, put_8_to_1, {1, 2, 3 * 31, 1, 1, 1, 1}},
@@ -72,9 +80,10 @@ const Row kRows[] = {
     {"the same to two peers", "gpu", kGpu, 32, put_8_to_two_peers, {2, 4, 3 * 32, 2, 2, 2, 2}},
 };
 
-NicPlan shared_by(abi::NicSharing sharing) {
+NicPlan shared_by(abi::NicSharing sharing, std::uint32_t flags = 0) {
   NicPlan plan;
   plan.sharing = sharing;
+  plan.flags |= flags;
   return plan;
 }
 
@@ -92,7 +101,7 @@ bool is_record(NicJob& job, const void* address) {
 
 // On queues that have been used before: the first post of each costs more.
 Cost cost_of(const Row& row) {
-  NicJob job(kPes, shared_by(row.sharing));
+  NicJob job(kPes, shared_by(row.sharing, row.flags));
   for (int pe = 1; pe < kPes; ++pe) run_threads(1, [&] { put_8(job, pe); });
   job.quiet();
   Cost cost;

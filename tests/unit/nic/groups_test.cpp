@@ -80,6 +80,32 @@ TEST_P(Groups, WideRequestsOfAWarp) {
   });
 }
 
+// Data and a swap of two WQEBBs from each lane: 96 in one reservation, once around a queue of 128.
+TEST_P(Groups, SwappedSignalsOfAWarpTakeOneReservation) {
+  NicPlan swapping = plan();
+  swapping.flags |= abi::kNicUnorderedWrites | abi::kNicSwapsSignals;
+  swapping.reorders = true;
+  NicJob job(2, swapping);
+  for (unsigned round = 1; round <= 5; ++round) {
+    const unsigned reservations = atomics_on(&job.nic.queue(1).producer.resv, [&] {
+      run_threads(32, [&] {
+        const unsigned i = exec::lane_id();
+        const std::uint64_t value = 100 * round + i;
+        job.to(1).put_signal<8>(
+            Thread{}, {job.data<std::uint64_t>(0) + i, &value, 8, Until::kPosted},
+            SignalUpdate{job.data<std::uint64_t>(0, 4096) + i, value, SignalOp::kSet});
+        job.quiet();
+        EXPECT_EQ(__atomic_load_n(job.data<std::uint64_t>(1) + i, __ATOMIC_ACQUIRE), value);
+        EXPECT_EQ(__atomic_load_n(job.data<std::uint64_t>(1, 4096) + i, __ATOMIC_ACQUIRE), value);
+      });
+    });
+    EXPECT_EQ(reservations, 1u);
+    EXPECT_EQ(job.nic.counts(1).requests, 64 * round);
+    EXPECT_EQ(job.nic.counts(1).completions, round);
+    EXPECT_EQ(job.nic.queue(1).consumer.done, 96 * round - 1);
+  }
+}
+
 // Seeds split the lanes into groups of every size.
 TEST_P(Groups, AnySplitOfAWarpDelivers) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {

@@ -25,7 +25,7 @@ class Litmus : public EachMode {
  protected:
   static constexpr std::size_t kWords = 5;  // too many for inline data
 
-  Litmus() : job_(3, with_lazy_slots()) {
+  explicit Litmus(NicPlan plan = with_lazy_slots()) : job_(3, plan) {
     job_.nic.watch([this] { has_overtaken_ |= flag_is_early(); });
   }
 
@@ -150,6 +150,70 @@ TEST_P(Litmus, AFetchFollowsThePutsOfItsQueue) {
 }
 
 IN_EACH_MODE(Litmus);
+
+// The same where a write may be overtaken by the next ones of its queue.
+NicPlan with_unordered_writes(NicPlan plan, std::uint32_t flags) {
+  plan.reorders = true;
+  plan.flags |= flags;
+  return plan;
+}
+
+class UnorderedLitmus : public Litmus {
+ protected:
+  explicit UnorderedLitmus(std::uint32_t flags = abi::kNicUnorderedWrites | abi::kNicSwapsSignals)
+      : Litmus(with_unordered_writes(with_lazy_slots(), flags)) {}
+
+  void put_data_and_signal(Word seed, SignalOp op) {
+    job_.to(1).put_signal<sizeof(Word)>(
+        Thread{}, {data(), source(), kWords * sizeof(Word), Until::kPosted}, {flag(), seed, op});
+  }
+};
+
+TEST_P(UnorderedLitmus, WhoSeesTheSignalSeesTheData) {
+  explore([&](Word seed, Word rank) {
+    if (rank != 0) return job_.to(1).amo(Amo<AmoOp::kAdd, Word>{sum(), 1});
+    fill_source(seed);
+    put_data_and_signal(seed, SignalOp::kSet);
+  });
+  EXPECT_EQ(*sum(1), 3 * seeds());
+}
+
+TEST_P(UnorderedLitmus, WhoSeesTheAddedSignalSeesTheData) {
+  explore([&](Word seed, Word rank) {
+    if (rank != 0) return;
+    fill_source(seed);
+    put_data_and_signal(1, SignalOp::kAdd);  // seeds count from 1
+  });
+}
+
+TEST_P(UnorderedLitmus, AFenceKeepsPutsBeforeIt) {
+  explore([&](Word seed, Word rank) {
+    if (rank != 0) return;
+    fill_source(seed);
+    put_data();
+    job_.fence();
+    job_.to(1).p(flag(), seed);
+  });
+}
+
+// The witness is awake: who takes such a queue for an ordered one is overtaken.
+class TakenForOrdered : public UnorderedLitmus {
+ protected:
+  TakenForOrdered() : UnorderedLitmus(0) {}
+};
+
+TEST_P(TakenForOrdered, ASignalIsThereBeforeItsData) {
+  for (Word seed = 1; seed <= 100 && !has_overtaken_; ++seed)
+    run_threads(1, [&] {
+      fill_source(seed);
+      put_data_and_signal(seed, SignalOp::kSet);
+      job_.quiet();
+    });
+  EXPECT_TRUE(has_overtaken_);
+}
+
+IN_EACH_MODE(UnorderedLitmus);
+IN_EACH_MODE(TakenForOrdered);
 
 }  // namespace
 }  // namespace chime::tests

@@ -65,6 +65,8 @@ struct NullNic::Queue {
   std::uint64_t rung;       // by the last doorbell
   std::uint64_t cqes;
   std::uint64_t seen_doorbell = 0;
+  std::byte* late_to = nullptr;  // of a write that others overtake, and its data
+  std::vector<std::byte> late;
   bool broken = false, fails = false;
   std::uint64_t fail_index = 0;
   unsigned fail_syndrome = 0;
@@ -313,6 +315,7 @@ void NullNic::execute(Queue& queue) {
   if (!syndrome && queue.fails && queue.fail_index == queue.next) syndrome = queue.fail_syndrome;
   if (!syndrome) syndrome = carry_out(queue, wqe);
   if (look_) look_();
+  if (wqe.ce() == 8) place_late(queue);
   queue.broken |= syndrome != 0;
   if (syndrome || wqe.ce() == 8) complete(queue, wqe, syndrome);
   queue.next += wqe.wqebbs();
@@ -334,6 +337,20 @@ std::byte* NullNic::remote(std::uint64_t address, std::uint32_t key, std::size_t
   return heap.memory + (address - heap.nic);
 }
 
+// One at a time waits: what comes behind it passes.
+void NullNic::write(Queue& queue, std::byte* to, const std::byte* from, std::size_t bytes) {
+  if (!plan_.reorders || queue.late_to || random_() % 2 != 0) return copy_whole(to, from, bytes);
+  queue.late_to = to;
+  queue.late.assign(from, from + bytes);
+}
+
+// What is no write, and a completion, comes behind all writes before.
+void NullNic::place_late(Queue& queue) {
+  if (!queue.late_to) return;
+  copy_whole(queue.late_to, queue.late.data(), queue.late.size());
+  queue.late_to = nullptr;
+}
+
 unsigned NullNic::carry_out(Queue& queue, const Wqe& wqe) {
   if (notes_only_) return note(wqe), 0;
   const unsigned opcode = wqe.opcode();
@@ -347,12 +364,15 @@ unsigned NullNic::carry_out(Queue& queue, const Wqe& wqe) {
     if (!far) return kRemoteAccess;
     if (is_inline && rkey != kStrictKey + static_cast<std::uint32_t>(pe))
       complain(queue, "a small put, which may be a flag, with a key that lets it overtake");
-    if (is_inline) return copy_whole(far, wqe.bytes.data() + 36, bytes), 0;
+    if (is_inline) return write(queue, far, wqe.bytes.data() + 36, bytes), 0;
     std::byte* const near = local(wqe.long_word(40), wqe.word(36), bytes);
     if (!near) return kLocalProtection;
-    opcode == 0x08 ? copy_whole(far, near, bytes) : copy_whole(near, far, bytes);
+    if (opcode == 0x08) return write(queue, far, near, bytes), 0;
+    place_late(queue);
+    copy_whole(near, far, bytes);
     return 0;
   }
+  place_late(queue);
   if (opcode == 0x23) {
     ++queue.counts.dumps;
     if ((std::to_integer<unsigned>(wqe.bytes[11]) & 0xe0) != 0x80)

@@ -30,7 +30,8 @@ struct NicPlan {
   std::uint32_t flags = abi::kNicResult4Big | abi::kNicResult8Big;
   std::uint64_t start = 0, cq_start = 0;
   std::uint32_t staging_slots = 4, staging_slot_bytes = 1024;
-  bool is_lazy = false;  // queues rest as they like, so that others overtake them
+  bool is_lazy = false;   // queues rest as they like, so that others overtake them
+  bool reorders = false;  // a write may be overtaken by others, until it or one behind is complete
 };
 
 class NullNic {
@@ -97,6 +98,8 @@ class NullNic {
   void execute(Queue& queue);
   unsigned carry_out(Queue& queue, const Wqe& wqe);  // a syndrome, 0: done
   void note(const Wqe& wqe);
+  void write(Queue& queue, std::byte* to, const std::byte* from, std::size_t bytes);
+  void place_late(Queue& queue);
   void complete(Queue& queue, const Wqe& wqe, unsigned syndrome);
   std::byte* local(std::uint64_t address, std::uint32_t key, std::size_t bytes) const;
   std::byte* remote(std::uint64_t address, std::uint32_t key, std::size_t bytes, int pe) const;

@@ -226,23 +226,93 @@ TEST_P(Operations, PutSignalBringsDataAndSignal) {
       }
 }
 
+// A plan whose writes have no order, where a signal can follow them, or not.
+NicPlan unordered(NicPlan plan, bool swaps) {
+  plan.flags |= abi::kNicUnorderedWrites | (swaps ? abi::kNicSwapsSignals : 0);
+  plan.reorders = true;
+  return plan;
+}
+
 TEST_P(Operations, PutSignalOnUnorderedWritesWaitsForItsData) {
-  NicPlan unordered = plan();
-  unordered.flags |= abi::kNicUnorderedWrites;
   for (const std::size_t bytes : {std::size_t{8}, std::size_t{100}}) {  // in the request, and not
-    NicJob other(2, unordered);
+    NicJob other(2, unordered(plan(), false));
     std::uint64_t completed = 0;
     run_threads(1, [&] {
       other.to(1).put_signal<1>(
           Thread{},
           {other.data<std::byte>(0, kThere), other.data<std::byte>(0), bytes, Until::kPosted},
-          SignalUpdate{other.data<std::uint64_t>(0, 8), 1, SignalOp::kAdd});
+          SignalUpdate{other.data<std::uint64_t>(0, 8), 1, SignalOp::kSet});
       completed = other.nic.queue(1).consumer.done;
       other.quiet();
     });
     EXPECT_GE(completed, 1u) << bytes << " bytes";
     EXPECT_EQ(*other.data<std::uint64_t>(1, 8), 1u);
   }
+}
+
+// What a put_signal takes of the queue, all of it with one doorbell and nothing waited for.
+std::uint64_t posted_by_put_signal(const NicPlan& plan, std::size_t bytes, SignalOp op) {
+  NicJob job(2, plan);
+  *job.data<std::uint64_t>(1, 8) = 5;
+  const std::vector<std::byte> data = pattern(bytes);
+  std::copy(data.begin(), data.end(), job.data<std::byte>(0, 4096));
+  job.nic.hold();
+  std::uint64_t posted = 0;
+  run_threads(1, [&] {
+    job.to(1).put_signal<1>(
+        Thread{},
+        {job.data<std::byte>(0, kThere), job.data<std::byte>(0, 4096), bytes, Until::kPosted},
+        SignalUpdate{job.data<std::uint64_t>(0, 8), 37, op});
+    posted = job.nic.rung(1);
+    job.nic.go_on();
+    job.quiet();
+  });
+  EXPECT_EQ(*job.data<std::uint64_t>(1, 8), op == SignalOp::kAdd ? 42u : 37u);
+  EXPECT_TRUE(std::equal(data.begin(), data.end(), job.data<std::byte>(1, kThere)));
+  EXPECT_EQ(job.nic.counts(1).requests, bytes == 0 ? 1u : 2u);
+  return posted;
+}
+
+TEST_P(Operations, AnAtomicSignalIsPostedWithItsUnorderedData) {
+  for (const std::size_t bytes : {std::size_t{8}, std::size_t{28}, std::size_t{100}}) {
+    EXPECT_EQ(posted_by_put_signal(unordered(plan(), true), bytes, SignalOp::kSet), 3u);
+    EXPECT_EQ(posted_by_put_signal(unordered(plan(), true), bytes, SignalOp::kAdd), 2u);
+    EXPECT_EQ(posted_by_put_signal(unordered(plan(), false), bytes, SignalOp::kAdd), 2u);
+    EXPECT_EQ(posted_by_put_signal(plan(), bytes, SignalOp::kSet), 2u);
+  }
+}
+
+TEST_P(Operations, ASignalWithoutDataIsOneRequestOfOneBlock) {
+  for (const SignalOp op : {SignalOp::kSet, SignalOp::kAdd})
+    EXPECT_EQ(posted_by_put_signal(unordered(plan(), true), 0, op), 1u);
+}
+
+// Of two barriers: the first one's must be there before the second one's.
+TEST_P(Operations, AnAnnouncementWaitsForTheOneBeforeWhereWritesHaveNoOrder) {
+  for (const bool swaps : {false, true}) {
+    NicJob other(2, unordered(plan(), swaps));
+    std::uint64_t completed = 0;
+    run_threads(1, [&] {
+      for (std::uint64_t epoch = 1; epoch <= 2; ++epoch)
+        other.to(1).announce({other.data<std::uint64_t>(0, 8), epoch});
+      completed = other.nic.queue(1).consumer.done;
+      other.quiet();
+    });
+    EXPECT_GE(completed, 1u);
+    EXPECT_EQ(*other.data<std::uint64_t>(1, 8), 2u);
+  }
+}
+
+TEST_P(Operations, FenceWaitsWhereWritesArriveInAnyOrder) {
+  NicJob other(2, unordered(plan(), true));
+  std::uint64_t completed = 0;
+  run_threads(1, [&] {
+    other.to(1).p(other.data<int>(0), 1);
+    other.fence();
+    completed = other.nic.queue(1).consumer.done;
+    other.quiet();
+  });
+  EXPECT_EQ(completed, 1u);
 }
 
 // Data under the relaxed key may pass other data, but never a signal.
@@ -308,6 +378,22 @@ TEST_P(Operations, ReadsAreFlushedWhereCompletionsMayOvertakeThem) {
   });
   EXPECT_EQ(other.nic.counts(1).dumps, 1u);
   EXPECT_EQ(other.nic.counts(1).requests, 2u);
+}
+
+// A staging slot lies where the CQEs do.
+TEST_P(Operations, StagedReadsNeedNoFlush) {
+  NicPlan flushing = plan();
+  flushing.flags |= abi::kNicFlushReads;
+  NicJob other(2, flushing);
+  const std::vector<std::byte> data = pattern(3000);
+  std::memcpy(other.data<std::byte>(1, kThere), data.data(), data.size());
+  std::vector<std::byte> elsewhere(data.size());
+  run_threads(1, [&] {
+    other.to(1).get<1>(
+        Thread{}, {elsewhere.data(), other.data<std::byte>(0, kThere), data.size(), Until::kLocal});
+  });
+  EXPECT_EQ(elsewhere, data);
+  EXPECT_EQ(other.nic.counts(1).dumps, 0u);
 }
 
 TEST_P(Operations, TheHostOperatesToo) {

@@ -129,6 +129,47 @@ TEST_P(Ring, ADeepCrowdOnAShallowQueue) {
   EXPECT_EQ(std::set(old.begin(), old.end()).size(), old.size()) << "two threads had one result";
 }
 
+NicPlan swapping_signals(NicPlan plan) {
+  plan.flags |= abi::kNicUnorderedWrites | abi::kNicSwapsSignals;
+  plan.reorders = true;
+  return plan;
+}
+
+// 32 warps that reserve 96 WQEBBs each, of 128: the rule of the least depth, with nothing to spare.
+TEST_P(Ring, ACrowdOfSwappedSignalsOnAShallowQueue) {
+  NicJob job(2, swapping_signals(plan()));
+  run_threads(1024, [&] {
+    const unsigned i = exec::thread_rank();
+    for (std::uint64_t round = 1; round <= 3; ++round)
+      job.to(1).put_signal<8>(
+          Thread{}, {job.data<std::uint64_t>(0) + i, &round, 8, Until::kPosted},
+          SignalUpdate{job.data<std::uint64_t>(0, 64 * 1024) + i, round, SignalOp::kSet});
+    job.quiet();
+  });
+  for (unsigned i = 0; i < 1024; ++i) {
+    EXPECT_EQ(job.data<std::uint64_t>(1)[i], 3u);
+    EXPECT_EQ(job.data<std::uint64_t>(1, 64 * 1024)[i], 3u);
+  }
+}
+
+// Each WQEBB of data and signal comes to lie at the end of the ring.
+TEST_P(Ring, SwappedSignalsGoAroundTheEnd) {
+  for (const std::uint64_t start : {124, 125, 126, 127}) {
+    NicJob job(2, starting_at(swapping_signals(plan()), start));
+    run_threads(1, [&] {
+      for (std::uint64_t value = 1; value <= 100; ++value) {
+        job.to(1).put_signal<8>(
+            Thread{}, {job.data<std::uint64_t>(0), &value, 8, Until::kPosted},
+            SignalUpdate{job.data<std::uint64_t>(0, 64), value, SignalOp::kSet});
+        job.quiet();
+        EXPECT_EQ(*job.data<std::uint64_t>(1), value);
+        EXPECT_EQ(*job.data<std::uint64_t>(1, 64), value);
+      }
+    });
+    EXPECT_EQ(job.nic.queue(1).consumer.done, start + 300 - 1);
+  }
+}
+
 TEST_P(Ring, BlocksShareQueuesAndQuietSeesAllOfThem) {
   NicPlan two = plan();
   two.slots = 2;

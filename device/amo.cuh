@@ -8,7 +8,7 @@
 
 #include <type_traits>
 
-#include "chime/abi/state.h"
+#include "chime/abi/context.h"
 #include "chime/device/exec.cuh"
 #include "chime/device/op.cuh"
 #include "chime/device/path/ops.cuh"

@@ -3,7 +3,7 @@
 #ifndef CHIME_DEVICE_API_CUH_
 #define CHIME_DEVICE_API_CUH_
 
-#include "chime/abi/state.h"
+#include "chime/abi/context.h"
 #include "chime/chime.h"
 #include "chime/device/amo.cuh"
 #include "chime/device/coll/barrier.cuh"

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "chime/abi/state.h"
+#include "chime/abi/context.h"
 #include "chime/device/compare.cuh"
 #include "chime/device/exec.cuh"
 #include "chime/device/fail.cuh"
@@ -37,14 +37,14 @@ CHIME_DEVICE bool lies_right(const Context& ctx, const Watched& watched) {
 }
 
 CHIME_DEVICE bool is_refused(const Context& ctx, const Watched& watched) {
-  return !compare_exists(watched.cmp) || (ctx.checked != 0 && !lies_right(ctx, watched));
+  return !compare_exists(watched.cmp) || (ctx.pe.checked != 0 && !lies_right(ctx, watched));
 }
 
 // REQUIRES: is_refused(ctx, watched).
 CHIME_DEVICE void record_refusal(const Context& ctx, const Watched& watched) {
   Failure failure = {.status = CHIMEX_ERR_INVALID,
                      .operation = watched.operation,
-                     .pe = ctx.my_pe,
+                     .pe = ctx.pe.my_pe,
                      .address = watched.address,
                      .expected = watched.bytes};
   if (!compare_exists(watched.cmp)) {
@@ -67,7 +67,7 @@ CHIME_DEVICE bool begins(const Context& ctx, const Watched& watched) {
 
 // The same for what looks once, and may do it often: free in a job that is not checked.
 CHIME_DEVICE bool passes(const Context& ctx, const Watched& watched) {
-  return ctx.checked == 0 || begins(ctx, watched);
+  return ctx.pe.checked == 0 || begins(ctx, watched);
 }
 
 }  // namespace chime::detail

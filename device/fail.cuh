@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "chime/abi/state.h"
+#include "chime/abi/context.h"
 #include "chime/device/exec.cuh"
 #include "chime/error.h"
 
@@ -28,7 +28,7 @@ struct Failure {
 CHIME_DEVICE void record(const Context& ctx, const Failure& failure) {
   using exec::Order;
   using exec::Scope;
-  abi::ErrorRecord* const record = ctx.error;
+  abi::ErrorRecord* const record = ctx.pe.error;
   // Acquire: the host has read the record before it freed it (host/async_error.cpp).
   if (exec::atomic_cas<Order::kAcquire, Scope::kSystem>(&record->claimed, 0u, 1u) != 0) return;
   record->status = failure.status;
@@ -53,8 +53,8 @@ CHIME_DEVICE void record(const Context& ctx, const Failure& failure) {
 // caller reads the record and reports to the user.
 CHIME_DEVICE void leave(const Context& ctx) {
   if (!exec::in_kernel()) return;
-  if (ctx.on_error == OnError::kExit) exec::end_kernel();
-  if (ctx.on_error == OnError::kTrap) {
+  if (ctx.pe.on_error == OnError::kExit) exec::end_kernel();
+  if (ctx.pe.on_error == OnError::kTrap) {
     exec::trap("chime: an operation has failed, and CHIME_ON_ERROR=trap");
   }
 }

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "chime/abi/state.h"
+#include "chime/abi/context.h"
 #include "chime/device/ptx.cuh"
 #include "chime/device/state_cuda.cuh"
 
@@ -20,8 +20,8 @@ inline constexpr unsigned kGridPollsPerLook = 1024;
 // Only asks that it is claimed, and reads nothing else of the record: no order is needed.
 CHIME_DEVICE bool pe_has_failed() {
   const Context* const ctx = launch_context();
-  if (ctx->abi_version == 0 || ctx->on_error != OnError::kExit) return false;
-  return ld<Order::kRelaxed, Scope::kSystem>(&ctx->error->claimed) != 0;
+  if (ctx->abi_version == 0 || ctx->pe.on_error != OnError::kExit) return false;
+  return ld<Order::kRelaxed, Scope::kSystem>(&ctx->pe.error->claimed) != 0;
 }
 
 // The top bit of the grid's barrier word turns when all blocks have arrived: every block adds 1,

@@ -196,6 +196,14 @@ __device__ __forceinline__ Vec16 ld_16(const void* p) {
                : "memory");
   return __builtin_bit_cast(Vec16, half);
 }
+// No order, and not volatile: what is loaded may be loaded early, and once for several uses.
+__device__ __forceinline__ Vec16 ld_settled_16(const void* p) {
+  Vec16Halves half;
+  asm("ld.global.v2.u64 {%0, %1}, [%2];"
+      : "=l"(half.word[0]), "=l"(half.word[1])
+      : "l"(global_address(p)));
+  return __builtin_bit_cast(Vec16, half);
+}
 __device__ __forceinline__ void st_16(void* p, Vec16 v) {
   const auto half = __builtin_bit_cast(Vec16Halves, v);
   asm volatile("st.relaxed.sys.global.v2.u64 [%0], {%1, %2};" ::"l"(global_address(p)),

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "chime/abi/state.h"
+#include "chime/abi/context.h"
 #include "chime/device/copy.cuh"
 #include "chime/device/exec.cuh"
 #include "chime/device/group.cuh"
@@ -63,7 +63,8 @@ CHIME_DEVICE std::size_t strided_bytes(const Context& ctx, std::ptrdiff_t stride
                                        std::size_t count) {
   constexpr std::size_t kMost = ~std::size_t{0} / sizeof(T);
   const std::size_t steps = count - 1;
-  if (ctx.checked != 0 && (stride < 1 || steps > (kMost - 1) / static_cast<std::size_t>(stride))) {
+  if (ctx.pe.checked != 0 &&
+      (stride < 1 || steps > (kMost - 1) / static_cast<std::size_t>(stride))) {
     return ~std::size_t{0};
   }
   return steps * static_cast<std::size_t>(stride) * sizeof(T) + sizeof(T);
@@ -209,10 +210,10 @@ CHIME_DEVICE T* ptr(const Context& ctx, T* dst, int pe) {
   return route.path == Path::kP2p ? reinterpret_cast<T*>(route.mapped + offset) : nullptr;
 }
 
-CHIME_DEVICE int my_pe(const Context& ctx) { return ctx.my_pe; }
-CHIME_DEVICE int n_pes(const Context& ctx) { return ctx.n_pes; }
-CHIME_DEVICE int node_my_pe(const Context& ctx) { return ctx.node_my_pe; }
-CHIME_DEVICE int node_n_pes(const Context& ctx) { return ctx.node_n_pes; }
+CHIME_DEVICE int my_pe(const Context& ctx) { return ctx.pe.my_pe; }
+CHIME_DEVICE int n_pes(const Context& ctx) { return ctx.pe.n_pes; }
+CHIME_DEVICE int node_my_pe(const Context& ctx) { return ctx.pe.node_my_pe; }
+CHIME_DEVICE int node_n_pes(const Context& ctx) { return ctx.pe.node_n_pes; }
 
 }  // namespace chime
 

@@ -1,18 +1,20 @@
 // By which path a PE is reached: decided here, once per call, and nowhere else.
 //
 // Memory that is mapped here is reached by loads and stores (path/p2p), other memory by a channel,
-// whose path is written in it, and what none leads to, not at all.
+// and what none leads to, not at all.
 #ifndef CHIME_DEVICE_ROUTE_CUH_
 #define CHIME_DEVICE_ROUTE_CUH_
 
 #include <cstddef>
 #include <cstdint>
 
-#include "chime/abi/nic.h"
-#include "chime/abi/state.h"
+#include "chime/abi/channel.h"
+#include "chime/abi/context.h"
+#include "chime/abi/words.h"
 #include "chime/device/exec.cuh"
 #include "chime/device/fail.cuh"
 #include "chime/device/op.cuh"
+#include "chime/device/path/paths.cuh"
 #include "chime/device/symmetric.cuh"
 
 namespace chime {
@@ -20,14 +22,15 @@ namespace chime {
 struct Route {
   Path path = Path::kNone;
   int pe = -1;
-  std::byte* mapped = nullptr;       // kP2p: the PE's heap, as it is mapped here
-  abi::NicQueue* channel = nullptr;  // else: the one that the calling thread uses
+  std::byte* mapped = nullptr;      // kP2p: the PE's heap, as it is mapped here
+  abi::Channel* channel = nullptr;  // else: the one that the calling thread uses
 };
 
 // One word's updates are atomic with each other only if one agent makes them all. So if any PE of
 // the job is out of reach of loads and stores, the owner's NIC or proxy makes them for everybody,
-// mapped or not: Context::amo_path, one answer for the whole job.
-enum class Traffic { kData, kAtomic };
+// mapped or not: Pe::amo_path, one answer for the whole job. The words by which a team meets are
+// written by one channel, whoever calls: the later arrival would else overtake the earlier.
+enum class Traffic { kData, kAtomic, kMeeting };
 
 CHIME_DEVICE constexpr Traffic traffic_of(SignalOp op) {
   return op == SignalOp::kAdd ? Traffic::kAtomic : Traffic::kData;
@@ -35,23 +38,28 @@ CHIME_DEVICE constexpr Traffic traffic_of(SignalOp op) {
 
 // ---- Channels -----------------------------------------------------------------------------------
 
-// The channels of the caller, kernels and host apart.
-CHIME_DEVICE const abi::NicContext& nic_of(const Context& ctx) {
-  return exec::in_kernel() ? ctx.nic : ctx.host_nic;
+// Which of a context's channels to a peer the calling thread uses: always the same one, so that its
+// operations stay in order. Blocks share them out.
+CHIME_DEVICE unsigned slot_for(const abi::Channels& all, Traffic traffic) {
+  if (!exec::in_kernel() || traffic == Traffic::kMeeting) return 0;
+  return exec::block_rank() & (all.slots - 1);
 }
 
-// Which of the channels to a peer the calling thread uses: always the same one, so that its
-// operations stay in order. Blocks share the channels out.
-CHIME_DEVICE unsigned slot_of_caller(const abi::NicContext& nic) {
-  return exec::in_kernel() ? exec::block_rank() & (nic.slots - 1) : 0;
+namespace detail {
+
+CHIME_DEVICE bool has_channels(const Context& ctx) {
+  return kHasChannels && ctx.channels.pool.channels != nullptr;
 }
 
-CHIME_DEVICE Route route_by_channel(const Context& ctx, int pe) {
-  const abi::NicContext& nic = nic_of(ctx);
-  if (nic.queues == nullptr) return {};
-  const std::uint32_t first = nic.route[pe];  // 1 + its index
-  if (first == 0) return {};
-  return {.path = Path::kNic, .pe = pe, .channel = nic.queues + (first - 1 + slot_of_caller(nic))};
+}  // namespace detail
+
+CHIME_DEVICE Route route_by_channel(const Context& ctx, Traffic traffic, int pe) {
+  const abi::Channels& all = ctx.channels;
+  if (!detail::has_channels(ctx)) return {};
+  const std::uint32_t word = all.route[pe];
+  if (word == 0) return {};
+  abi::Channel* const first = all.pool.channels + abi::first_of_route(word);
+  return {.path = abi::path_of_route(word), .pe = pe, .channel = first + slot_for(all, traffic)};
 }
 
 // ---- Routes -------------------------------------------------------------------------------------
@@ -59,11 +67,11 @@ CHIME_DEVICE Route route_by_channel(const Context& ctx, int pe) {
 // A latch per peer: set before the peer is used.
 CHIME_DEVICE Route route_to(const Context& ctx, Traffic traffic, int pe) {
   if (!pe_exists(ctx, pe)) return {};
-  const bool by_its_owner = traffic == Traffic::kAtomic && ctx.amo_path != Path::kP2p;
-  if (std::byte* const mapped = by_its_owner ? nullptr : ctx.peer_heap[pe]) {
+  const bool by_its_owner = traffic == Traffic::kAtomic && ctx.pe.amo_path != Path::kP2p;
+  if (std::byte* const mapped = by_its_owner ? nullptr : ctx.pe.peer_heap[pe]) {
     return {.path = Path::kP2p, .pe = pe, .mapped = mapped};
   }
-  return route_by_channel(ctx, pe);
+  return route_by_channel(ctx, traffic, pe);
 }
 
 // The symmetric memory that an operation touches at a PE.
@@ -81,9 +89,9 @@ CHIME_DEVICE Target target_word(const T* word) {
 // Whether it is in the heap; CHIME_CHECK=1 also looks at its end and its alignment.
 CHIME_DEVICE bool may_touch(const Context& ctx, const Target& target) {
   const std::uint64_t offset = heap_offset(ctx, target.address);
-  if (offset >= ctx.heap_bytes) return false;
-  return ctx.checked == 0 ||
-         (target.bytes <= ctx.heap_bytes - offset && is_aligned(target.address, target.alignment));
+  if (offset >= ctx.pe.heap_bytes) return false;
+  return ctx.pe.checked == 0 || (target.bytes <= ctx.pe.heap_bytes - offset &&
+                                 is_aligned(target.address, target.alignment));
 }
 
 // None if the operation may not touch the target. A channel carries no misaligned words.
@@ -115,7 +123,7 @@ CHIME_DEVICE_OUT_OF_LINE void fail_route(const Context& ctx, Target target, int 
 // An operation on no bytes touches nothing, but in a checked job its PE must exist. False after an
 // error with CHIME_ON_ERROR=return.
 CHIME_DEVICE bool check_pe(const Context& ctx, int pe, Operation operation) {
-  if (ctx.checked == 0 || pe_exists(ctx, pe)) return true;
+  if (ctx.pe.checked == 0 || pe_exists(ctx, pe)) return true;
   fail_route(ctx, {nullptr, 0, 1}, pe, operation);
   return false;
 }

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "chime/abi/state.h"
+#include "chime/abi/context.h"
 #include "chime/device/check.cuh"
 #include "chime/device/exec.cuh"
 #include "chime/device/group.cuh"

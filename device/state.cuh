@@ -2,13 +2,13 @@
 #ifndef CHIME_DEVICE_STATE_CUH_
 #define CHIME_DEVICE_STATE_CUH_
 
-#include "chime/abi/state.h"
+#include "chime/abi/context.h"
 #include "chime/device/exec.cuh"
 
 namespace chime {
 
 // The calling host thread's PE (chime.h).
-const Context& context();
+const Context& host_context();
 
 namespace detail {
 
@@ -28,7 +28,7 @@ CHIME_DEVICE const Context& kernel_context() {
 // last that was initialised; kernels of others pass their Context explicitly. On the host: the
 // calling thread's PE.
 CHIME_HOST_DEVICE const Context& self() {
-  CHIME_IF_DEVICE(return detail::kernel_context(), return context());
+  CHIME_IF_DEVICE(return detail::kernel_context(), return host_context());
 }
 
 }  // namespace chime

@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-#include "chime/abi/state.h"
+#include "chime/abi/context.h"
 #include "chime/abi/tu_state.h"
 
 namespace chime::exec {

@@ -5,23 +5,23 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "chime/abi/state.h"
+#include "chime/abi/context.h"
 #include "chime/device/exec.cuh"
 
 namespace chime {
 
 CHIME_DEVICE bool pe_exists(const Context& ctx, int pe) {
-  return static_cast<unsigned>(pe) < static_cast<unsigned>(ctx.n_pes);
+  return static_cast<unsigned>(pe) < static_cast<unsigned>(ctx.pe.n_pes);
 }
 
-// Distance of `p` from the start of this PE's heap; at least ctx.heap_bytes if it is not inside.
+// Distance of `p` from the start of this PE's heap; at least ctx.pe.heap_bytes if it is not inside.
 CHIME_DEVICE std::uint64_t heap_offset(const Context& ctx, const void* p) {
-  return reinterpret_cast<std::uint64_t>(p) - reinterpret_cast<std::uint64_t>(ctx.heap);
+  return reinterpret_cast<std::uint64_t>(p) - reinterpret_cast<std::uint64_t>(ctx.pe.heap);
 }
 
 CHIME_DEVICE bool is_in_heap(const Context& ctx, const void* p, std::size_t bytes) {
   const std::uint64_t offset = heap_offset(ctx, p);
-  return offset < ctx.heap_bytes && bytes <= ctx.heap_bytes - offset;
+  return offset < ctx.pe.heap_bytes && bytes <= ctx.pe.heap_bytes - offset;
 }
 
 // `alignment`: a power of two.

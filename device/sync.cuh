@@ -9,13 +9,14 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "chime/abi/state.h"
+#include "chime/abi/context.h"
+#include "chime/device/channel/sync.cuh"
+#include "chime/device/channel/watch.cuh"
 #include "chime/device/check.cuh"
 #include "chime/device/compare.cuh"
 #include "chime/device/exec.cuh"
 #include "chime/device/group.cuh"
 #include "chime/device/order.cuh"
-#include "chime/device/path/nic/watch.cuh"
 #include "chime/device/path/ops.cuh"
 #include "chime/device/wait.cuh"
 #include "chime/types.h"
@@ -24,15 +25,19 @@ namespace chime {
 
 // Orders this PE's puts, signals and atomics that happen before the call ahead of those after it,
 // at each peer. Puts of other threads happen before it if a barrier of the block or grid lies
-// between.
+// between. Stores to mapped peers come last: what a channel has completed before is ordered with
+// them. A job without channels is not asked for their fence, which would cost more than that of the
+// stores.
 CHIME_DEVICE void fence(const Context& ctx) {
-  for_each_path([&]<Path kPath>() { Ops<kPath>::fence(ctx); });
+  if (detail::has_channels(ctx)) channel::fence(ctx);
+  order::puts_visible();
 }
 
 // Completes them: the data of puts is at the peers, that of nbi gets is here. On the host also what
 // kernels have posted.
 CHIME_DEVICE void quiet(const Context& ctx) {
-  for_each_path([&]<Path kPath>() { Ops<kPath>::quiet(ctx); });
+  if (detail::has_channels(ctx)) channel::quiet(ctx);
+  order::puts_visible();
 }
 
 namespace detail {

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "chime/abi/state.h"
+#include "chime/abi/context.h"
 #include "chime/device/exec.cuh"
 #include "chime/device/fail.cuh"
 #include "chime/device/order.cuh"
@@ -36,7 +36,7 @@ inline constexpr unsigned kPollsPerLook = 64;
 
 // Pairs with the release of whoever raised the word: its other fields are whole.
 CHIME_DEVICE bool abort_is_raised(const Context& ctx) {
-  return order::observe(&ctx.abort->raised) == 2;
+  return order::observe(&ctx.pe.abort->raised) == 2;
 }
 
 struct NoLook {
@@ -61,7 +61,7 @@ CHIME_DEVICE WaitResult spin_until(const Context& ctx, const Wait& wait, Done do
                          wait.pe);
       }
       if (detail::abort_is_raised(ctx)) {
-        result = {ctx.abort->status, ctx.abort->pe, now - start};
+        result = {ctx.pe.abort->status, ctx.pe.abort->pe, now - start};
         break;
       }
       if (wait.timeout_ns != 0 && now - start >= wait.timeout_ns) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "chime/abi/state.h"
+#include "chime/abi/context.h"
 #include "chime/error.h"
 
 namespace chime::host {

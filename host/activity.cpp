@@ -41,8 +41,8 @@ std::string place(const void* address) {
   std::string found = fmt::format("{}", address);
   for_each_pe([&](PeSlot& slot) {
     if (!slot.is_ready.load(std::memory_order_acquire)) return;
-    const auto offset = static_cast<const std::byte*>(address) - slot.context.heap;
-    if (offset >= 0 && static_cast<std::uint64_t>(offset) < slot.context.heap_bytes)
+    const auto offset = static_cast<const std::byte*>(address) - slot.context.pe.heap;
+    if (offset >= 0 && static_cast<std::uint64_t>(offset) < slot.context.pe.heap_bytes)
       found = fmt::format("heap + {}", offset);
   });
   return found;

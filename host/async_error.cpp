@@ -53,8 +53,9 @@ std::string cause_words(const Runtime& runtime, const abi::ErrorRecord& record) 
 const abi::NicStaging* staging_at(const Runtime& runtime, std::uint64_t address) {
   if (!runtime.device->nic_table) return nullptr;
   const NicTable& table = *runtime.device->nic_table;
-  for (const abi::NicContext* nic : {&table.kernels(), &table.host()})
-    if (reinterpret_cast<std::uint64_t>(nic->staging.busy) == address) return &nic->staging;
+  for (const NicView* nic : {&table.kernels(), &table.host()})
+    if (reinterpret_cast<std::uint64_t>(nic->memory.staging.busy) == address)
+      return &nic->memory.staging;
   return nullptr;
 }
 
@@ -132,7 +133,7 @@ AsyncError describe(const Runtime& runtime, const abi::ErrorRecord& record) {
 }
 
 // After the look at what is told: whoever recorded it, the queues that it is about have their
-// faults published (device/path/nic/error.cuh).
+// faults published (device/channel/error.cuh).
 void end_what_was_given_up(const Runtime& runtime, AsyncError& told) {
   if (!runtime.device->nic_table) return;
   const std::string why = end_given_up_queues(*runtime.device->nic_table, *runtime.device->nic);

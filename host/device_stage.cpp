@@ -75,6 +75,45 @@ Path amo_path(const Runtime& runtime) {
               "owner takes a NIC on every PE, and there is none; set CHIME_NIC, or CHIME_AMO=auto");
 }
 
+abi::Pe make_pe(Runtime& runtime) {
+  const DeviceStage& device = *runtime.device;
+  const NodePlace node = runtime.node_place();
+  abi::Pe pe;
+  pe.my_pe = runtime.my_pe();
+  pe.n_pes = runtime.n_pes();
+  pe.node_my_pe = node.my_pe;
+  pe.node_n_pes = node.n_pes;
+  pe.heap = device.heap.base();
+  pe.heap_bytes = device.heap.bytes();
+  pe.peer_heap = reinterpret_cast<std::byte* const*>(device.peer_table->address());
+  pe.abort = &device.control().abort;
+  pe.error = &device.control().error;
+  pe.wait_timeout_ns = runtime.settings.wait_timeout_ns;
+  pe.on_error = runtime.settings.on_error;
+  pe.amo_path = amo_path(runtime);
+  pe.checked = runtime.settings.checked;
+  return pe;
+}
+
+abi::Team all_pes(const Runtime& runtime) {
+  abi::Team team;
+  team.my_rank = runtime.my_pe();
+  team.size = runtime.n_pes();
+  team.sync = reinterpret_cast<abi::SyncArea*>(runtime.device->heap.base());
+  return team;
+}
+
+Context make_context(Runtime& runtime, const NicView& nic) {
+  Context context;
+  context.abi_version = kAbiVersion;
+  context.size = sizeof(Context);
+  context.pe = make_pe(runtime);
+  context.channels = nic.channels;
+  context.nic = nic.memory;
+  context.team = all_pes(runtime);
+  return context;
+}
+
 }  // namespace
 
 bool device_is_chosen(const Settings& settings) { return is_chosen(device_choice(settings)); }
@@ -115,31 +154,14 @@ std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
   return stage;
 }
 
-Context make_context(Runtime& runtime) {
-  const DeviceStage& device = *runtime.device;
-  Context context;
-  context.abi_version = kAbiVersion;
-  context.size = sizeof(Context);
-  context.my_pe = runtime.my_pe();
-  context.n_pes = runtime.n_pes();
-  const NodePlace node = runtime.node_place();
-  context.node_my_pe = node.my_pe;
-  context.node_n_pes = node.n_pes;
-  context.heap = device.heap.base();
-  context.heap_bytes = device.heap.bytes();
-  context.peer_heap = reinterpret_cast<std::byte* const*>(device.peer_table->address());
-  context.sync = reinterpret_cast<abi::SyncArea*>(device.heap.base());
-  context.abort = &device.control().abort;
-  context.error = &device.control().error;
-  context.wait_timeout_ns = runtime.settings.wait_timeout_ns;
-  context.on_error = runtime.settings.on_error;
-  context.amo_path = amo_path(runtime);
-  context.checked = runtime.settings.checked;
-  if (device.nic_table) {
-    context.nic = device.nic_table->kernels();
-    context.host_nic = device.nic_table->host();
-  }
-  return context;
+Context kernel_context(Runtime& runtime) {
+  const NicTable* const nic = runtime.device->nic_table.get();
+  return make_context(runtime, nic ? nic->kernels() : NicView{});
+}
+
+Context host_context(Runtime& runtime) {
+  const NicTable* const nic = runtime.device->nic_table.get();
+  return make_context(runtime, nic ? nic->host() : NicView{});
 }
 
 }  // namespace chime::host

@@ -18,8 +18,9 @@ bool device_is_chosen(const Settings& settings);
 std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
                                                 bootstrap::Bootstrap& bootstrap, Node& node);
 
-// What kernels see of a PE whose device stage stands. Throws Error where CHIME_AMO asks for what
-// the job does not have.
-Context make_context(Runtime& runtime);
+// What kernels see of a PE whose device stage stands, and what its host operations do. Throws Error
+// where CHIME_AMO asks for what the job does not have.
+Context kernel_context(Runtime& runtime);
+Context host_context(Runtime& runtime);
 
 }  // namespace chime::host

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "chime/abi/state.h"
+#include "chime/abi/context.h"
 #include "host/gpu/factory.hpp"
 #include "host/log.hpp"
 #include "host/transport/mlx5/options.hpp"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "chime/abi/state.h"
+#include "chime/abi/context.h"
 #include "host/error.hpp"
 
 namespace chime::host {

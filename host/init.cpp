@@ -36,11 +36,11 @@ void watch_peers(Runtime& runtime) {
 void finish_init(PeSlot& slot) {
   Runtime& runtime = *slot.runtime;
   runtime.device = build_device_stage(runtime.settings, *runtime.bootstrap, runtime.node);
-  const Context context = make_context(runtime);
+  const Context kernels = kernel_context(runtime);
   if (!runtime.device->gpu->is_cpu())
-    step("telling the kernels", [&] { tu_registry::fill_all(context); });
+    step("telling the kernels", [&] { tu_registry::fill_all(kernels); });
   step("watching the node's PEs", [&] { watch_peers(runtime); });
-  publish_context(slot, context);
+  publish_context(slot, kernels, host_context(runtime));
   log(LogLevel::kInfo, runtime.my_pe(), "{}; {}", runtime.bootstrap->describe(),
       runtime.device->gpu->describe());
   if (runtime.device->nic)

@@ -123,7 +123,7 @@ void keep_first(Runtime& runtime, std::exception_ptr& first, Step&& run) {
 // here was not waited for, and is not told.
 void complete_posts(PeSlot& slot) {
   if (!slot.runtime->device || !slot.runtime->device->nic_table) return;
-  if (slot.runtime->device->gpu->is_cpu()) quiet(slot.context);
+  if (slot.runtime->device->gpu->is_cpu()) quiet(slot.host_context);
 }
 
 // From here on nobody takes this PE's end for a death, and nobody uses its memory.

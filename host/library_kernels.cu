@@ -16,7 +16,7 @@ using namespace chime::host;  // NOLINT: this file only forwards
 
 // The fence: what the stream did before this kernel is older than the signal.
 extern "C" CHIME_KERNEL void chime_library_signal(const CHIME_GRID_CONSTANT SignalCall call) {
-  chime::p2p::fence();
+  chime::order::puts_visible();
   chime::p2p::signal(call.word, call.value,
                      call.adds != 0 ? chime::SignalOp::kAdd : chime::SignalOp::kSet);
 }

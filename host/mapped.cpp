@@ -86,7 +86,7 @@ void check_signal_op(int op) {
 std::uint64_t* mapped_signal_at(const Runtime& runtime, const std::uint64_t* word, int op, int pe) {
   check_signal_op(op);
   std::byte* const mapped = mapped_word_at(runtime, word, sizeof(*word), pe);
-  if (op == CHIME_SIGNAL_ADD && context().amo_path == Path::kNic)
+  if (op == CHIME_SIGNAL_ADD && context().pe.amo_path == Path::kNic)
     throw Error("", CHIMEX_ERR_UNSUPPORTED,
                 "in this job the NIC of the PE that owns a word makes all additions to it "
                 "(CHIME_AMO), and on a GPU it is the kernels' alone: signal from a kernel, or "

@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "chime/abi/words.h"
 #include "chime/abi/wqe.h"
 #include "host/error.hpp"
 
@@ -11,9 +12,9 @@ namespace chime::host {
 namespace {
 
 // Pairs with the release of whoever published it: its other fields are whole.
-bool is_published(const abi::NicFault& fault) {
+bool is_published(const abi::ChannelFault& fault) {
   return std::atomic_ref(const_cast<std::uint32_t&>(fault.published))
-             .load(std::memory_order_acquire) >= abi::kNicFaultWhole;
+             .load(std::memory_order_acquire) >= abi::kFaultWhole;
 }
 
 const char* context_words(std::uint32_t context) {
@@ -70,36 +71,45 @@ const char* syndrome_words(std::uint8_t syndrome) {
   return "a reason that Chime does not know";
 }
 
-std::optional<abi::NicFault> find_in(const abi::NicContext& context, int pe) {
-  for (std::uint32_t slot = 0; slot < context.slots; ++slot) {
-    const auto index = abi::nic_queue_index(context.slots, slot, static_cast<std::uint32_t>(pe));
-    if (is_published(context.faults[index])) return context.faults[index];
+// Calls `visit` with each channel of a context that leads somewhere.
+template <class Visit>
+void for_each_channel(const abi::Channels& all, Visit visit) {
+  for (std::uint32_t i = all.first; i < all.first + all.count; ++i)
+    if (const abi::Channel& channel = all.pool.channels[i]; channel.path != Path::kNone)
+      visit(channel);
+}
+
+std::optional<abi::ChannelFault> find_in(const abi::Channels& all, int pe) {
+  if (pe < 0) return std::nullopt;
+  const std::uint32_t word = all.route[pe];
+  for (std::uint32_t slot = 0; word != 0 && slot < all.slots; ++slot) {
+    const abi::Channel& channel = all.pool.channels[abi::first_of_route(word) + slot];
+    if (is_published(*channel.fault)) return *channel.fault;
   }
   return std::nullopt;
 }
 
-void end_given_up(const abi::NicContext& context, unsigned first_slot, Mlx5Transport& nic) {
-  for (std::uint32_t pe = 0; pe < context.n_pes; ++pe)
-    for (std::uint32_t slot = 0; slot < context.slots; ++slot) {
-      const abi::NicFault& fault = context.faults[abi::nic_queue_index(context.slots, slot, pe)];
-      if (is_published(fault) && abi::nic_stop(fault.status) == abi::NicStop::kGaveUp)
-        nic.to_error(static_cast<int>(pe), first_slot + slot);
-    }
+void end_given_up(const abi::Channels& all, unsigned first_slot, Mlx5Transport& nic) {
+  for_each_channel(all, [&](const abi::Channel& channel) {
+    const abi::ChannelFault& fault = *channel.fault;
+    if (is_published(fault) && abi::stop_of(fault.status) == abi::Stop::kGaveUp)
+      nic.to_error(channel.pe, first_slot + channel.index % all.slots);
+  });
 }
 
 }  // namespace
 
-std::optional<abi::NicFault> find_nic_fault(const NicTable& table, int pe) {
-  if (auto fault = find_in(table.kernels(), pe)) return fault;
-  return find_in(table.host(), pe);
+std::optional<abi::ChannelFault> find_nic_fault(const NicTable& table, int pe) {
+  if (auto fault = find_in(table.kernels().channels, pe)) return fault;
+  return find_in(table.host().channels, pe);
 }
 
-std::string describe(const abi::NicFault& fault) {
-  if (abi::nic_stop(fault.status) == abi::NicStop::kGaveUp)
+std::string describe(const abi::ChannelFault& fault) {
+  if (abi::stop_of(fault.status) == abi::Stop::kGaveUp)
     return "a wait for the NIC was given up before";
   const std::string what =
       fmt::format("{} of {} bytes by queue pair {:#x} of {}", request_words(fault.opcode),
-                  fault.bytes, fault.qpn, context_words(fault.context));
+                  fault.bytes, fault.number, context_words(fault.context));
   const double seconds = static_cast<double>(fault.time_ns) * 1e-9;
   if (fault.first_lost)
     return fmt::format("{} was flushed at {:.3f} s; which request failed first, and why, is lost",
@@ -110,8 +120,8 @@ std::string describe(const abi::NicFault& fault) {
 
 std::string end_given_up_queues(const NicTable& table, Mlx5Transport& nic) {
   try {
-    end_given_up(table.kernels(), 0, nic);
-    end_given_up(table.host(), table.kernels().slots, nic);
+    end_given_up(table.kernels().channels, 0, nic);
+    end_given_up(table.host().channels, table.kernels().channels.slots, nic);
   } catch (const Error& error) {
     return error.what();
   }

@@ -1,22 +1,22 @@
 // Why a queue pair failed, in words: what kernels and host operations have written into its
-// NicFault.
+// ChannelFault.
 #pragma once
 
 #include <optional>
 #include <string>
 
-#include "chime/abi/nic.h"
+#include "chime/abi/channel.h"
 #include "host/nic_table.hpp"
 #include "host/transport/mlx5/mlx5_transport.hpp"
 
 namespace chime::host {
 
 // The first published failure of a queue to `pe`, of kernels or of the host.
-std::optional<abi::NicFault> find_nic_fault(const NicTable& table, int pe);
+std::optional<abi::ChannelFault> find_nic_fault(const NicTable& table, int pe);
 
 // "a write of 640 bytes by queue pair 0x41 of kernels failed at 12.345 s: ...". The time is that of
 // the device's clock (on the CPU device CLOCK_MONOTONIC).
-std::string describe(const abi::NicFault& fault);
+std::string describe(const abi::ChannelFault& fault);
 
 // Ends the queue pairs that a thread has given up, so that nothing of theirs arrives later. Why
 // that failed for one of them; empty if it did not.

@@ -2,6 +2,9 @@
 
 #include <new>
 
+#include "chime/abi/words.h"
+#include "chime/abi/wqe.h"
+
 namespace chime::host {
 namespace {
 
@@ -45,23 +48,26 @@ Share host_share(const NicOptions& options) {
 }
 
 struct ContextPieces {
-  abi::NicQueue* queues;
+  abi::Channel* channels;
   std::uint32_t* route;
-  abi::NicFault* faults;
+  abi::ChannelFault* faults;  // one of each queue pair
   std::uint64_t* touched;
-  abi::NicWatch* watch;
+  abi::Watch* watch;
   abi::NicFetchSlot* fetch;     // depth + 1 of each queue
   std::uint64_t* staging_busy;  // of each slot, and how often one was taken
   std::byte* staging;
 };
 
+// So many that a word of touched bits tells of one context alone.
+std::size_t channels_of(std::size_t queues) { return (queues + 63) / 64 * 64; }
+
 ContextPieces take_context(Pieces& pieces, std::size_t n_pes, const Share& share, unsigned depth) {
-  const std::size_t queues = n_pes * share.slots;
-  return {pieces.take<abi::NicQueue>(queues),
+  const std::size_t queues = n_pes * share.slots, channels = channels_of(queues);
+  return {pieces.take<abi::Channel>(channels),
           pieces.take<std::uint32_t>(n_pes),
-          pieces.take<abi::NicFault>(queues),
-          pieces.take<std::uint64_t>((queues + 63) / 64),
-          pieces.take<abi::NicWatch>(1),
+          pieces.take<abi::ChannelFault>(queues),
+          pieces.take<std::uint64_t>(channels / 64),
+          pieces.take<abi::Watch>(1),
           pieces.take<abi::NicFetchSlot>(queues * (depth + 1)),
           pieces.take<std::uint64_t>(share.staging_slots + 1),
           pieces.take<std::byte>(std::size_t{share.staging_slots} * kStagingSlotBytes)};
@@ -99,20 +105,22 @@ std::uint8_t queue_flags(const Mlx5Transport& nic, const Gpu& gpu) {
   return flags;
 }
 
-abi::NicQueue describe_queue(const mlx5::QueuePairView& view) {
-  abi::NicQueue queue{};
-  queue.sq = view.send_queue;
-  queue.record = view.send_record;
-  queue.doorbell = view.doorbell;
+abi::Channel describe_queue(const mlx5::QueuePairView& view) {
+  abi::Channel channel{};
+  channel.head.depth = static_cast<std::uint16_t>(1u << view.log2_blocks);
+  channel.head.sharing = abi::Sharing::kGpu;
+  channel.head.number_be = abi::be32(view.qpn << 8);
+  channel.path = Path::kNic;
+  channel.progress.done = abi::kFresh;
+  abi::NicQueue& queue = channel.nic;
+  channel.head.ring = view.send_queue;
+  queue.bell.record = view.send_record;
+  queue.bell.doorbell = view.doorbell;
   queue.cq = view.completions;
-  queue.qpn_be = abi::be32(view.qpn << 8);
-  queue.depth = static_cast<std::uint16_t>(1u << view.log2_blocks);
   queue.cqe_count = 1u << view.log2_completions;
   queue.cq_mode = view.mode == mlx5::CompletionMode::kCollapsed ? abi::NicCqMode::kCollapsed
                                                                 : abi::NicCqMode::kRing;
-  queue.sharing = abi::NicSharing::kGpu;
-  queue.consumer.done = abi::kNicFresh;
-  return queue;
+  return channel;
 }
 
 // Addresses of scratch memory are the same in requests.
@@ -134,55 +142,69 @@ class Filler {
     for (int i : {0, 1}) common.buffers->tables[i].buffers = common.tables[i];
   }
 
-  abi::NicContext fill(const ContextPieces& mine, const CommonPieces& common, const Share& share,
-                       const NicHeap& own) const {
-    abi::NicContext context;
-    context.queues = mine.queues;
-    context.route = mine.route;
-    context.faults = mine.faults;
-    context.peers = common.peers;
-    context.touched = mine.touched;
-    context.watch = mine.watch;
-    context.buffers = common.buffers;
-    context.heap.begin = reinterpret_cast<std::uint64_t>(heap_.address());
-    context.heap.end = context.heap.begin + heap_.bytes();
-    context.heap.nic = own.start;
-    context.heap.lkey_be = abi::be32(own.key);
-    context.staging.memory = mine.staging;
-    context.staging.nic = in_requests(mine.staging);
-    context.staging.busy = mine.staging_busy;
-    context.staging.lkey_be = scratch_key_be_;
-    context.staging.slots = share.staging_slots;
-    context.staging.slot_bytes = kStagingSlotBytes;
-    context.slots = share.slots;
-    context.n_pes = static_cast<std::uint32_t>(n_pes_);
-    context.id = share.id;
-    fill_queues(mine, share);
-    return context;
+  NicView fill(const ContextPieces& mine, const CommonPieces& common, const Share& share,
+               const NicHeap& own) const {
+    fill_channels(mine, share);
+    return {describe_channels(mine, share), describe_memory(mine, common, share, own)};
   }
 
  private:
-  void fill_queues(const ContextPieces& mine, const Share& share) const {
+  abi::Channels describe_channels(const ContextPieces& mine, const Share& share) const {
+    const auto queues = static_cast<std::size_t>(n_pes_) * share.slots;
+    abi::Channels all;
+    all.count = static_cast<std::uint32_t>(channels_of(queues));
+    all.pool.channels = mine.channels;
+    all.pool.touched = mine.touched;
+    all.pool.watch = mine.watch;
+    all.pool.count = all.count;
+    all.route = mine.route;
+    all.slots = share.slots;
+    all.id = share.id;
+    return all;
+  }
+
+  abi::NicMemory describe_memory(const ContextPieces& mine, const CommonPieces& common,
+                                 const Share& share, const NicHeap& own) const {
+    abi::NicMemory memory;
+    memory.peers = common.peers;
+    memory.buffers = common.buffers;
+    memory.heap.begin = reinterpret_cast<std::uint64_t>(heap_.address());
+    memory.heap.end = memory.heap.begin + heap_.bytes();
+    memory.heap.nic = own.start;
+    memory.heap.lkey_be = abi::be32(own.key);
+    memory.staging.memory = mine.staging;
+    memory.staging.nic = in_requests(mine.staging);
+    memory.staging.busy = mine.staging_busy;
+    memory.staging.lkey_be = scratch_key_be_;
+    memory.staging.slots = share.staging_slots;
+    memory.staging.slot_bytes = kStagingSlotBytes;
+    return memory;
+  }
+
+  void fill_channels(const ContextPieces& mine, const Share& share) const {
     for (int pe = 0; pe < n_pes_; ++pe) {
-      if (nic_.reaches(pe))
-        mine.route[pe] = 1 + static_cast<std::uint32_t>(abi::nic_queue_index(
-                                 share.slots, 0, static_cast<std::uint32_t>(pe)));
-      for (unsigned slot = 0; slot < share.slots; ++slot) {
-        const auto index = static_cast<std::size_t>(
-            abi::nic_queue_index(share.slots, slot, static_cast<std::uint32_t>(pe)));
-        abi::NicQueue& queue = mine.queues[index];
-        if (nic_.reaches(pe)) queue = describe_queue(nic_.queue_pair(pe, share.first_slot + slot));
-        queue.pe = pe;
-        queue.flags = flags_;
-        if (nic_.reaches(pe)) queue.flags |= order_flags(pe);
-        queue.fetch = mine.fetch + index * (depth_ + 1);
-        queue.fetch_nic = in_requests(queue.fetch);
-        queue.fetch_lkey_be = scratch_key_be_;
-        queue.fault = mine.faults + index;
-        queue.index = static_cast<std::uint32_t>(index);
-        queue.context = share.id;
-      }
+      if (!nic_.reaches(pe)) continue;
+      const std::size_t first = static_cast<std::size_t>(pe) * share.slots;
+      mine.route[pe] = abi::route_word(Path::kNic, static_cast<std::uint32_t>(first));
+      for (unsigned slot = 0; slot < share.slots; ++slot)
+        mine.channels[first + slot] = make_channel(mine, share, pe, slot);
     }
+  }
+
+  abi::Channel make_channel(const ContextPieces& mine, const Share& share, int pe,
+                            unsigned slot) const {
+    const std::size_t index = static_cast<std::size_t>(pe) * share.slots + slot;
+    abi::Channel channel = describe_queue(nic_.queue_pair(pe, share.first_slot + slot));
+    channel.head.flags = flags_ | order_flags(pe);
+    channel.nic.fetch = mine.fetch + index * (depth_ + 1);
+    channel.nic.fetch_nic = in_requests(channel.nic.fetch);
+    channel.nic.fetch_lkey_be = scratch_key_be_;
+    channel.pe = pe;
+    channel.fault = mine.faults + index;
+    channel.watch = mine.watch;
+    channel.index = static_cast<std::uint32_t>(index);
+    channel.context = share.id;
+    return channel;
   }
 
   std::uint8_t order_flags(int pe) const {
@@ -231,6 +253,7 @@ NicTable::NicTable(const Mlx5Transport& nic, const Gpu& gpu, const DeviceMemory&
   filler.fill(all.common);
   kernels_ = filler.fill(all.kernels, all.common, kernel_share(options), nic.own_heap());
   host_ = filler.fill(all.host, all.common, host_share(options), nic.own_heap());
+  host_.channels.kernels = &kernels_.channels;
   buffers_ = all.common.buffers;
 }
 

@@ -33,7 +33,7 @@ PeSlot& ready_slot() {
 }
 
 bool failure_is_recorded(const Context& ctx) {
-  return std::atomic_ref(ctx.error->claimed).load(std::memory_order_relaxed) != 0;
+  return std::atomic_ref(ctx.pe.error->claimed).load(std::memory_order_relaxed) != 0;
 }
 
 // Whether an operation would only put off what is to be told: the job is aborted, or ends when it
@@ -41,7 +41,7 @@ bool failure_is_recorded(const Context& ctx) {
 // program goes on after failures, so do its operations: other PEs wait for their part in a barrier.
 bool is_told_first(const Context& ctx) {
   return detail::abort_is_raised(ctx) ||
-         (ctx.on_error != OnError::kReturn && failure_is_recorded(ctx));
+         (ctx.pe.on_error != OnError::kReturn && failure_is_recorded(ctx));
 }
 
 // What is looked at before an operation: what CHIME_CHECK says, or everything.
@@ -51,7 +51,7 @@ enum class Checks { kAsTheJobSays, kAll };
 template <class OnCpu, class OnGpu>
 auto run(Operation called, Checks checks, OnCpu on_cpu, OnGpu on_gpu) {
   PeSlot& slot = ready_slot();
-  const Context& ctx = checks == Checks::kAll ? slot.checked_context : slot.context;
+  const Context& ctx = checks == Checks::kAll ? slot.checked_host_context : slot.host_context;
   using Result = decltype(on_cpu(ctx));
   if (!slot.runtime->device->gpu->is_cpu()) {
     throw_async_error(*slot.runtime);
@@ -168,8 +168,8 @@ void check_wait(Operation called, const chime_wait_request& request) {
   const auto width = static_cast<std::size_t>(request.width);
   const detail::Watched watched = {called, request.elements, CHIME_BYTES(request.count, width),
                                    width, static_cast<Cmp>(request.cmp)};
-  if (!detail::is_refused(slot.context, watched)) return;
-  detail::record_refusal(slot.context, watched);
+  if (!detail::is_refused(slot.host_context, watched)) return;
+  detail::record_refusal(slot.host_context, watched);
   throw_recorded_error(*slot.runtime, called);
 }
 

@@ -82,9 +82,10 @@ PeSlot& enter_pe(std::unique_ptr<Runtime> runtime) {
   return slot;
 }
 
-void publish_context(PeSlot& slot, const Context& context) {
-  slot.context = slot.checked_context = context;
-  slot.checked_context.checked = 1;
+void publish_context(PeSlot& slot, const Context& kernels, const Context& host) {
+  slot.context = kernels;
+  slot.host_context = slot.checked_host_context = host;
+  slot.checked_host_context.pe.checked = 1;
   slot.is_ready.store(true, std::memory_order_release);
 }
 
@@ -92,7 +93,7 @@ std::unique_ptr<Runtime> leave_pe(PeSlot& slot) {
   Process& all = process();
   std::lock_guard lock(all.mutex);
   slot.is_ready.store(false, std::memory_order_relaxed);
-  slot.context = slot.checked_context = Context{};
+  slot.context = slot.host_context = slot.checked_host_context = Context{};
   std::unique_ptr<Runtime> runtime = std::move(slot.runtime);
   find_only_slot(all);
   return runtime;
@@ -178,14 +179,21 @@ void for_each_pe(const std::function<void(PeSlot&)>& visit) {
 
 }  // namespace host
 
-const Context& context() {
+namespace {
+
+// One of the calling thread's PE, which is about to use the device; of nobody if it has none.
+const Context& ready(const Context host::PeSlot::*context) {
   static const Context nobody;
   host::PeSlot* slot = host::current_slot();
   if (slot == nullptr) return nobody;
-  // Who asks is about to use the device.
   if (!slot->is_ready.load(std::memory_order_acquire))
     host::guarded("chime::context", [] { host::ready_runtime(); });
-  return slot->context;
+  return slot->*context;
 }
+
+}  // namespace
+
+const Context& context() { return ready(&host::PeSlot::context); }
+const Context& host_context() { return ready(&host::PeSlot::host_context); }
 
 }  // namespace chime

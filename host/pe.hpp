@@ -14,8 +14,9 @@ namespace chime::host {
 // `runtime` is null and `context.abi_version` is 0.
 struct PeSlot {
   int pe = -1;
-  Context context;
-  Context checked_context;  // the same, and checked: of host operations that move data (ops.cpp)
+  Context context;               // of kernels
+  Context host_context;          // of host operations
+  Context checked_host_context;  // the same, and checked: of those that move data (ops.cpp)
   // Whether the device stage stands and the contexts are whole. Release in publish_context, acquire
   // by whoever is about to use either.
   std::atomic<bool> is_ready{false};
@@ -26,8 +27,9 @@ struct PeSlot {
 // publish_context once the device stage stands.
 PeSlot& enter_pe(std::unique_ptr<Runtime> runtime);
 
-// Makes `context` what chime::context() gives threads of that PE.
-void publish_context(PeSlot& slot, const Context& context);
+// Makes `kernels` what chime::context() gives threads of that PE, and `host` what its host
+// operations run with.
+void publish_context(PeSlot& slot, const Context& kernels, const Context& host);
 
 // Takes the PE out of the process: the context is invalid from here on. The caller destroys the
 // runtime.

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <span>
 
-#include "chime/abi/nic.h"
+#include "chime/abi/nic_memory.h"
 #include "host/transport/mlx5/mlx5_transport.hpp"
 
 namespace chime::host {

@@ -19,7 +19,7 @@
 
 #include "bootstrap/bootstrap.hpp"
 #include "bootstrap/peer_watch.hpp"
-#include "chime/abi/state.h"
+#include "chime/abi/context.h"
 #include "host/abort.hpp"
 #include "host/control.hpp"
 #include "host/env.hpp"

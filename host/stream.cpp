@@ -39,7 +39,7 @@ void call_on_stream(Runtime& runtime, NativeStream stream, Operation operation) 
   runtime.device->gpu->host_call_async(
       [](void* argument) {
         std::unique_ptr<Call> owned(static_cast<Call*>(argument));
-        owned->operation(owned->slot->context);
+        owned->operation(owned->slot->host_context);
       },
       call.get(), stream);
   call.release();  // by the stream

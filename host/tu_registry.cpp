@@ -64,7 +64,7 @@ void fill_all(const Context& context) {
 void clear(int pe) {
   Registry& all = registry();
   std::lock_guard lock(all.mutex);
-  if (!all.filled_with || all.filled_with->my_pe != pe) return;
+  if (!all.filled_with || all.filled_with->pe.my_pe != pe) return;
   all.filled_with.reset();
   const Context nobody;
   // A unit that cannot be cleared was never filled, or its GPU is lost: nothing is left to protect.
@@ -86,7 +86,7 @@ extern "C" void chime_register_tu(chime_tu* unit) {
   if (!all.filled_with) return;
   std::string why = chime::host::tu_registry::fill(*unit, *all.filled_with);
   if (!why.empty())
-    chime::host::log_line(chime::host::LogLevel::kError, all.filled_with->my_pe, why);
+    chime::host::log_line(chime::host::LogLevel::kError, all.filled_with->pe.my_pe, why);
 }
 
 extern "C" void chime_unregister_tu(chime_tu* unit) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "chime/abi/state.h"
+#include "chime/abi/context.h"
 
 namespace chime::host::tu_registry {
 

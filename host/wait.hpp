@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "chime/abi/state.h"
+#include "chime/abi/context.h"
 
 namespace chime::host {
 

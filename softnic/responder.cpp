@@ -387,6 +387,7 @@ void Responder::refuse(QueuePair& qp, const PacketHeader& header, Syndrome syndr
 void Responder::fail(QueuePair& qp, std::uint32_t sequence, Syndrome syndrome,
                      std::optional<AsyncEvent> event) {
   place_overtaken(qp);
+  if (qp.state == QpState::kError) return;  // one of those has failed
   Answer answer;
   answer.kind = PacketKind::kNak;
   answer.sequence = sequence;

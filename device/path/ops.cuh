@@ -3,8 +3,9 @@
 #ifndef CHIME_DEVICE_PATH_OPS_CUH_
 #define CHIME_DEVICE_PATH_OPS_CUH_
 
-#include "chime/abi/state.h"
+#include "chime/abi/context.h"
 #include "chime/device/exec.cuh"
+#include "chime/device/path/paths.cuh"
 #include "chime/device/route.cuh"
 
 namespace chime {
@@ -14,12 +15,6 @@ template <Path>
 class Ops;
 
 }  // namespace chime
-
-// The paths that device code is compiled for: a bit for each value of Path. A program that knows
-// that its peers are mapped may leave out what it does not need.
-#ifndef CHIME_PATHS
-#define CHIME_PATHS (1 << 1 | 1 << 2)
-#endif
 
 #if CHIME_PATHS & 1 << 1
 #include "chime/device/path/p2p/ops.cuh"
@@ -34,9 +29,6 @@ class Ops;
 namespace chime {
 namespace detail {
 
-template <Path kPath>
-inline constexpr bool kIsCompiled = (CHIME_PATHS >> static_cast<unsigned>(kPath) & 1) != 0;
-
 template <Path kPath, class F>
 CHIME_DEVICE bool try_path(const Context& ctx, const Route& route, F& f) {
   if constexpr (kIsCompiled<kPath>) {
@@ -48,12 +40,6 @@ CHIME_DEVICE bool try_path(const Context& ctx, const Route& route, F& f) {
   }
 }
 
-// `f` is a template over the path.
-template <Path kPath, class F>
-CHIME_DEVICE void call_with(F& f) {
-  if constexpr (kIsCompiled<kPath>) f.template operator()<kPath>();
-}
-
 }  // namespace detail
 
 // Calls `f` with the operations of the route's path. False if there is none.
@@ -62,15 +48,6 @@ CHIME_DEVICE bool dispatch(const Context& ctx, const Route& route, F f) {
   return detail::try_path<Path::kP2p>(ctx, route, f) ||
          detail::try_path<Path::kNic>(ctx, route, f) ||
          detail::try_path<Path::kProxy>(ctx, route, f);
-}
-
-// Calls `f` with every path, for what concerns a whole context. Stores to mapped peers come last:
-// what a queue has completed before is ordered with them.
-template <class F>
-CHIME_DEVICE void for_each_path(F f) {
-  detail::call_with<Path::kProxy>(f);
-  detail::call_with<Path::kNic>(f);
-  detail::call_with<Path::kP2p>(f);
 }
 
 }  // namespace chime

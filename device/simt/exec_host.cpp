@@ -14,7 +14,7 @@
 #include <unordered_map>
 
 #define CHIME_HOST_ONLY
-#include "chime/abi/state.h"
+#include "chime/abi/context.h"
 #include "chime/chime.h"
 #include "chime/device/simt/grid.hpp"
 #include "chime/device/simt/host_calls.hpp"
@@ -111,7 +111,8 @@ MakeCall find_kernel(const void* kernel) {
 }
 
 bool is_raised(const Context* context) {
-  return context && context->abort && __atomic_load_n(&context->abort->raised, __ATOMIC_RELAXED);
+  return context && context->pe.abort &&
+         __atomic_load_n(&context->pe.abort->raised, __ATOMIC_RELAXED);
 }
 
 // Ends without its event when the PE that queued the wait is aborted.

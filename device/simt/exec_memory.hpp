@@ -159,6 +159,13 @@ struct Vec16Halves {
 // Whether memcpy may stand for a run of relaxed loads or stores: not where somebody watches each.
 inline bool memcpy_is_relaxed() { return detail::watched() == nullptr; }
 
+// Of 16 bytes that nobody writes as long as somebody may read them.
+template <class T>
+T ld16_settled(const T* p) {
+  static_assert(sizeof(T) == 16 && alignof(T) >= 16);
+  return *p;
+}
+
 // Relaxed, 16-byte aligned. Two atomic accesses of 8 bytes: other observers may see them in any
 // order.
 inline Vec16 ld16(const void* p) {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "chime/abi/state.h"
+#include "chime/abi/context.h"
 #include "host/gpu/library_kernel.hpp"
 
 namespace chime::host {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "chime/abi/state.h"
+#include "chime/abi/context.h"
 
 namespace chime::host {
 

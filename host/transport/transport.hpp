@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "chime/abi/state.h"
+#include "chime/abi/context.h"
 
 namespace chime::host {
 

@@ -272,6 +272,10 @@ struct Context;
 // The calling thread's PE as device code sees it: pass it to kernels that use the C++ templates.
 // Valid until finalize. Throws nothing; a Context with abi_version 0 if the PE is not initialised.
 CHIME_EXPORT const Context& context();
+
+// The same of its host operations, which go by channels of their own and complete what kernels have
+// sent, too. Host code that calls the C++ templates, on the CPU device, passes this one.
+CHIME_EXPORT const Context& host_context();
 }  // namespace chime
 
 #endif  // __cplusplus

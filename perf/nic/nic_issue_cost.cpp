@@ -15,8 +15,8 @@
 namespace {
 
 namespace exec = chime::exec;
+namespace abi = chime::abi;
 using namespace chime::perf;
-using chime::abi::NicSharing;
 
 constexpr int kPeer = 1;
 constexpr unsigned kWarpThreads = 32, kBlockThreads = 64;
@@ -86,7 +86,7 @@ class Meter {
 
   // Of one of the `calls` that `threads` threads make together.
   template <Call kCall, class Group>
-  double of(NicSharing sharing, unsigned threads, unsigned calls = 1) {
+  double of(abi::Sharing sharing, unsigned threads, unsigned calls = 1) {
     if (!nothing_.contains(threads))
       nothing_[threads] = run(meter<Call::kNothing, chime::Thread>, sharing, threads);
     return (run(meter<kCall, Group>, sharing, threads) - nothing_[threads]) / calls;
@@ -94,7 +94,7 @@ class Meter {
 
  private:
   using Kernel = void (*)(chime::Context, NullNic*, std::uint64_t*);
-  double run(Kernel kernel, NicSharing sharing, unsigned threads) {
+  double run(Kernel kernel, abi::Sharing sharing, unsigned threads) {
     make_null_nic(nic_, sharing);
     exec::LaunchConfig config;
     config.block = threads;
@@ -113,13 +113,13 @@ class Meter {
   std::uint64_t* taken_ = nullptr;
 };
 
-struct Sharing {
-  NicSharing value;
+struct SharingName {
+  abi::Sharing value;
   const char* name;
 };
-constexpr Sharing kSharings[] = {{NicSharing::kExclusive, "exclusive"},
-                                 {NicSharing::kBlock, "block"},
-                                 {NicSharing::kGpu, "gpu"}};
+constexpr SharingName kSharings[] = {{abi::Sharing::kExclusive, "exclusive"},
+                                     {abi::Sharing::kBlock, "block"},
+                                     {abi::Sharing::kGpu, "gpu"}};
 
 // Rows one after the other; they take about as long, so the first says how long all will.
 class Rows {
@@ -141,12 +141,12 @@ class Rows {
 // `kHasGroups`: warps and blocks have the call, too.
 template <Call kCall, bool kHasGroups>
 void measure(Table& table, Rows& rows, Meter& meter, const char* name) {
-  for (const Sharing& sharing : kSharings) {
+  for (const SharingName& sharing : kSharings) {
     rows.begin(std::string(name) + ", " + sharing.name);
     const auto by = sharing.value;
     const double thread = meter.of<kCall, chime::Thread>(by, 1);
     double lanes = kNotMeasured, warp = kNotMeasured, block = kNotMeasured;
-    if (by != NicSharing::kExclusive && kCall != Call::kQuiet)
+    if (by != abi::Sharing::kExclusive && kCall != Call::kQuiet)
       lanes = meter.of<kCall, chime::Thread>(by, kWarpThreads, kWarpThreads);
     if constexpr (kHasGroups) {
       warp = meter.of<kCall, chime::Warp>(by, kWarpThreads);

@@ -3,6 +3,7 @@
 // makes it cost, and nobody waits.
 #pragma once
 
+#include <chime/abi/words.h>
 #include <chime/chime.h>
 
 #include <cstddef>
@@ -16,11 +17,11 @@ struct NullNic {
   static constexpr std::uint32_t kDepth = 128;
   static constexpr std::size_t kDataBytes = 4096;
 
-  abi::NicQueue queues[2];
+  alignas(128) abi::Channel queues[64];  // that to PE 1 is the second
   abi::NicPeer peers[2];
   std::uint32_t route[2];
-  abi::NicFault faults[2];
-  abi::NicWatch watch;
+  abi::ChannelFault faults[2];
+  abi::Watch watch;
   abi::AbortWord abort;
   abi::ErrorRecord error;
   alignas(64) std::byte sq[kDepth * abi::kWqebbBytes];
@@ -38,7 +39,7 @@ struct NullNic {
 
 // By one thread, when all that was posted has been handed in: all of it is complete.
 CHIME_DEVICE void complete_all(NullNic& nic) {
-  const std::uint64_t last = nic::target_of(nic.queues[1].producer.ready) - 1;
+  const std::uint64_t last = channel::target_of(nic.queues[1].producer.ready) - 1;
   const std::uint32_t tail = abi::be16(static_cast<std::uint16_t>(last));
   static_assert(static_cast<unsigned>(abi::CqeOpcode::kRequest) == 0);
   exec::st<exec::Order::kRelease>(reinterpret_cast<std::uint32_t*>(nic.cqe + abi::kCqeTailWord),
@@ -46,42 +47,46 @@ CHIME_DEVICE void complete_all(NullNic& nic) {
 }
 
 // A new one at `place`, an address of the device.
-inline void make_null_nic(NullNic* place, abi::NicSharing sharing) {
+inline void make_null_nic(NullNic* place, abi::Sharing sharing) {
   auto nic = std::make_unique<NullNic>();
   std::memset(static_cast<void*>(nic.get()), 0, sizeof(NullNic));
   std::memset(nic->cqe, 0xff, sizeof nic->cqe);
-  abi::NicQueue& queue = nic->queues[1];
-  queue.sq = place->sq;
-  queue.record = &place->record;
-  queue.doorbell = &place->doorbell;
-  queue.cq = place->cqe;
-  queue.fetch = place->fetch;
-  queue.depth = NullNic::kDepth;
-  queue.cqe_count = 1;
-  queue.cq_mode = abi::NicCqMode::kCollapsed;
-  queue.sharing = sharing;
+  abi::Channel& queue = nic->queues[1];
+  queue.head.ring = place->sq;
+  queue.nic.bell.record = &place->record;
+  queue.nic.bell.doorbell = &place->doorbell;
+  queue.nic.cq = place->cqe;
+  queue.nic.fetch = place->fetch;
+  queue.head.depth = NullNic::kDepth;
+  queue.nic.cqe_count = 1;
+  queue.nic.cq_mode = abi::NicCqMode::kCollapsed;
+  queue.head.sharing = sharing;
   queue.pe = 1;
   queue.fault = &place->faults[1];
+  queue.watch = &place->watch;
+  queue.path = Path::kNic;
   queue.index = 1;
-  queue.consumer.done = abi::kNicFresh;
-  nic->route[1] = 2;
+  queue.progress.done = abi::kFresh;
+  nic->route[1] = abi::route_word(Path::kNic, 1);
   exec::copy(place, nic.get(), sizeof(NullNic));
 }
 
-inline abi::NicContext nic_context_of(NullNic* place) {
-  abi::NicContext context;
-  context.queues = place->queues;
-  context.route = place->route;
-  context.faults = place->faults;
-  context.peers = place->peers;
-  context.touched = &place->touched;
-  context.watch = &place->watch;
-  context.buffers = &place->buffers;
-  context.heap = {reinterpret_cast<std::uint64_t>(place->heap),
-                  reinterpret_cast<std::uint64_t>(place->heap) + sizeof place->heap, 0, 0, 0};
-  context.slots = 1;
-  context.n_pes = 2;
-  return context;
+inline abi::Channels channels_of(NullNic* place) {
+  abi::Channels all;
+  all.pool = {place->queues, &place->touched, &place->watch, 64};
+  all.route = place->route;
+  all.count = 64;
+  all.slots = 1;
+  return all;
+}
+
+inline abi::NicMemory memory_of(NullNic* place) {
+  abi::NicMemory memory;
+  memory.peers = place->peers;
+  memory.buffers = &place->buffers;
+  memory.heap = {reinterpret_cast<std::uint64_t>(place->heap),
+                 reinterpret_cast<std::uint64_t>(place->heap) + sizeof place->heap, 0, 0, 0};
+  return memory;
 }
 
 // What kernels of its PE are given.
@@ -89,16 +94,17 @@ inline Context context_of(NullNic* place) {
   Context ctx;
   ctx.abi_version = kAbiVersion;
   ctx.size = sizeof ctx;
-  ctx.my_pe = 0;
-  ctx.n_pes = 2;
-  ctx.heap = place->heap;
-  ctx.heap_bytes = sizeof place->heap;
-  ctx.peer_heap = place->peer_heap;
-  ctx.sync = reinterpret_cast<abi::SyncArea*>(place->heap);
-  ctx.abort = &place->abort;
-  ctx.error = &place->error;
-  ctx.amo_path = Path::kNic;
-  ctx.nic = nic_context_of(place);
+  ctx.pe.my_pe = 0;
+  ctx.pe.n_pes = 2;
+  ctx.pe.heap = place->heap;
+  ctx.pe.heap_bytes = sizeof place->heap;
+  ctx.pe.peer_heap = place->peer_heap;
+  ctx.pe.abort = &place->abort;
+  ctx.pe.error = &place->error;
+  ctx.pe.amo_path = Path::kNic;
+  ctx.channels = channels_of(place);
+  ctx.team = {0, 2, nullptr, reinterpret_cast<abi::SyncArea*>(place->heap)};
+  ctx.nic = memory_of(place);
   return ctx;
 }
 

@@ -33,6 +33,17 @@ extern "C" CHIME_KERNEL void sequentially_consistent(std::uint64_t* p) {
 extern "C" CHIME_KERNEL void wide(Vec16* dst, const Vec16* src) { st16(dst, ld16(src)); }
 // PTX wide: 1 ld.relaxed.sys.global.v2.u64, 1 st.relaxed.sys.global.v2.u64
 
+struct alignas(16) Row {
+  std::uint64_t address;
+  std::uint32_t key, strict_key;
+};
+extern "C" CHIME_KERNEL void settled(std::uint64_t* dst, const Row* rows) {
+  const Row row = ld16_settled(rows);
+  dst[0] = row.address;
+  dst[1] = row.key + row.strict_key;
+}
+// PTX settled: 1 ld.global.v2.u64, 0 ld.relaxed
+
 extern "C" CHIME_KERNEL void volatile_access(double* p) { st_volatile(p, ld_volatile(p + 1)); }
 // PTX volatile_access: 1 ld.volatile, 1 st.volatile
 

@@ -10,7 +10,7 @@ extern "C" CHIME_KERNEL void p_double(const CHIME_GRID_CONSTANT Context ctx, dou
                                       double value, int pe) {
   p(ctx, dst, value, pe);
 }
-// Once with and once without a GPU-wide fence: kNicAllOnGpu is asked at run time. Three segments.
+// Once with and once without a GPU-wide fence: kOnGpu is asked at run time. Three segments.
 // PTX p_double: 3 st.relaxed.sys.global.v2.u64, 1 st.mmio.relaxed.sys.global.u64
 // PTX p_double: 1 st.relaxed.sys.global.u32
 // Who rings fences twice, who does not once: the second and third one way, where a GPU can.
@@ -21,8 +21,8 @@ extern "C" CHIME_KERNEL void p_double(const CHIME_GRID_CONSTANT Context ctx, dou
 // PTX p_double: 1 st.release.gpu.global.u64, 1 red.relaxed.gpu.global.add.u64
 // PTX p_double: 1 atom.relaxed.gpu.global.add.u64, 1 atom.relaxed.cta.global.add.u64, 0 st.local
 // PTX p_double: 0 bar.sync
-// device/path/README.md, "Submit": requests; (a); the record; (c); the doorbell. The turn is passed
-// on behind (b), and never before the doorbell (d).
+// device/channel/README.md, "Submit": requests; (a); the record; (c); the doorbell. The turn is
+// passed on behind (b), and never before the doorbell (d).
 // ORDER p_double: st.relaxed.sys.global.v2, fence, st.relaxed.sys.global.u32, fence, st.mmio
 // ORDER p_double: fence, st.release
 // NEVER p_double: st.release, st.mmio

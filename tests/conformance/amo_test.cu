@@ -215,7 +215,7 @@ CHIME_KERNEL void take_tickets(CHIME_GRID_CONSTANT const Context context, T* wor
 // round.
 CHIME_KERNEL inline void flip_bits(CHIME_GRID_CONSTANT const Context context,
                                    std::uint64_t* words) {
-  const unsigned rank = unsigned(context.my_pe) * kThreads + exec::thread_rank();
+  const unsigned rank = unsigned(context.pe.my_pe) * kThreads + exec::thread_rank();
   std::uint64_t* word = words + rank / 64;
   const std::uint64_t bit = std::uint64_t(1) << rank % 64;
   for (unsigned i = 0; i < kRounds; ++i) {
@@ -243,7 +243,8 @@ CHIME_KERNEL inline void count_under_lock(CHIME_GRID_CONSTANT const Context cont
 // Adds by exchange until nothing is lost: the swapped-out values travel on.
 CHIME_KERNEL inline void swap_tokens(CHIME_GRID_CONSTANT const Context context, std::uint64_t* word,
                                      std::uint64_t* kept) {
-  std::uint64_t token = std::uint64_t(context.my_pe) * exec::grid_threads() + exec::grid_rank() + 1;
+  std::uint64_t token =
+      std::uint64_t(context.pe.my_pe) * exec::grid_threads() + exec::grid_rank() + 1;
   for (unsigned i = 0; i < kRounds; ++i) token = atomic_swap(context, word, token, 0);
   kept[exec::grid_rank()] = token;
 }

@@ -33,10 +33,10 @@ template <class Group>
 CHIME_KERNEL void meet_by_barrier(CHIME_GRID_CONSTANT const Context context, std::uint64_t* slots,
                                   std::uint64_t* wrong) {
   Group group{};
-  const std::uint64_t mine = std::uint64_t(context.my_pe) * group.size() + group.rank();
-  const std::uint64_t all = std::uint64_t(context.n_pes) * group.size();
+  const std::uint64_t mine = std::uint64_t(context.pe.my_pe) * group.size() + group.rank();
+  const std::uint64_t all = std::uint64_t(context.pe.n_pes) * group.size();
   for (std::uint64_t round = 1; round <= kRounds; ++round) {
-    for (int pe = 0; pe < context.n_pes; ++pe) p(context, slots + mine, round, pe);
+    for (int pe = 0; pe < context.pe.n_pes; ++pe) p(context, slots + mine, round, pe);
     barrier_all(context, group);
     for (std::uint64_t i = 0; i < all; ++i)
       if (exec::ld(slots + i) != round) exec::atomic_add(wrong, std::uint64_t(1));
@@ -52,7 +52,7 @@ CHIME_KERNEL void meet_by_sync(CHIME_GRID_CONSTANT const Context context, std::u
   for (std::uint64_t round = 1; round <= kRounds; ++round) {
     exec::st(slots + group.rank(), round);
     sync_all(context, group);
-    for (int pe = 0; pe < context.n_pes; ++pe)
+    for (int pe = 0; pe < context.pe.n_pes; ++pe)
       for (unsigned i = 0; i < group.size(); ++i)
         if (g(context, slots + i, pe) != round) exec::atomic_add(wrong, std::uint64_t(1));
     sync_all(context, group);

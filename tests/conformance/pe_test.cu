@@ -25,9 +25,9 @@ CHIME_KERNEL inline void ask(CHIME_GRID_CONSTANT const Context context, std::uin
               n_pes(context),
               node_my_pe(context),
               node_n_pes(context),
-              ptr(context, word, context.my_pe) == word,
+              ptr(context, word, context.pe.my_pe) == word,
               ptr(context, &answers->read_through_ptr, next) == nullptr,
-              ptr(context, word, context.n_pes) == nullptr && ptr(context, word, -1) == nullptr,
+              ptr(context, word, context.pe.n_pes) == nullptr && ptr(context, word, -1) == nullptr,
               peer ? exec::ld(peer) : 0};
 }
 

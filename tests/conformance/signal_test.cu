@@ -147,8 +147,8 @@ CHIME_KERNEL inline void add_signals(CHIME_GRID_CONSTANT const Context context, 
                                      std::uint64_t* fetched) {
   for (unsigned i = 0; i < kAddsPerThread; ++i)
     signal_op(context, SignalUpdate{word, 1, SignalOp::kAdd}, 0);
-  if (context.my_pe != 0 || exec::grid_rank() != 0) return;
-  const std::uint64_t all = exec::grid_threads() * std::uint64_t(context.n_pes) * kAddsPerThread;
+  if (context.pe.my_pe != 0 || exec::grid_rank() != 0) return;
+  const std::uint64_t all = exec::grid_threads() * std::uint64_t(context.pe.n_pes) * kAddsPerThread;
   signal_wait_until(context, word, Cmp::kEq, all);
   *fetched = signal_fetch(context, word);
 }

@@ -62,20 +62,20 @@ void record_writes(Recording& recording) {
 void record_immediate(Recording& recording) {
   TwoQueues& q = recording.queues();
   q.post_receives();
-  recording.like_libmlx5(
-      "write with immediate (builders only)",
-      {{IBV_WR_RDMA_WRITE_WITH_IMM, q.address(kThere), q.data_rkey(), q.address(kHere), q.lkey(),
-        kBytes, 0, htobe32(kImmediate)}},
-      [&](const Context& ctx) {
-        nic::submit(ctx, Thread{}, q.queue(), {.wqebbs = 1},
-                    [&](const nic::QueueView& view, std::uint64_t index, std::uint8_t ce) {
-                      nic::Request request(view, index, ce);
-                      request.remote(nic::remote_data(ctx, q.at(kThere), 0));
-                      request.data({q.address(kHere), htobe32(q.lkey()), true}, kBytes);
-                      request.end(abi::WqeOpcode::kWriteImm, abi::AtomicSize::kPlain,
-                                  abi::be32(kImmediate));
-                    });
-      });
+  recording.like_libmlx5("write with immediate (builders only)",
+                         {{IBV_WR_RDMA_WRITE_WITH_IMM, q.address(kThere), q.data_rkey(),
+                           q.address(kHere), q.lkey(), kBytes, 0, htobe32(kImmediate)}},
+                         [&](const Context& ctx) {
+                           nic::submit(
+                               ctx, Thread{}, q.queue(), {.units = 1},
+                               [&](const nic::QueueView& view, std::uint64_t index, bool is_last) {
+                                 nic::Request request(view, index, is_last);
+                                 request.remote(nic::remote_data(ctx, q.at(kThere), 0));
+                                 request.data({q.address(kHere), htobe32(q.lkey()), true}, kBytes);
+                                 request.end(abi::WqeOpcode::kWriteImm, abi::AtomicSize::kPlain,
+                                             abi::be32(kImmediate));
+                               });
+                         });
 }
 
 void record_atomics(Recording& recording) {
@@ -195,9 +195,9 @@ void record_the_rest(Recording& recording) {
   TwoQueues& q = recording.queues();
   using direct::Wqe;
   recording.like_prm("nop (builders only)", {Wqe(direct::kNop)}, [&](const Context& ctx) {
-    nic::submit(ctx, Thread{}, q.queue(), {.wqebbs = 1},
-                [&](const nic::QueueView& view, std::uint64_t index, std::uint8_t ce) {
-                  nic::Request(view, index, ce).end(abi::WqeOpcode::kNop);
+    nic::submit(ctx, Thread{}, q.queue(), {.units = 1},
+                [&](const nic::QueueView& view, std::uint64_t index, bool is_last) {
+                  nic::Request(view, index, is_last).end(abi::WqeOpcode::kNop);
                 });
   });
   q.set_flags(abi::kNicUnorderedWrites | abi::kNicSwapsSignals);

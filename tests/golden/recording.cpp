@@ -25,7 +25,7 @@ void call(const std::function<void()>* body) { (*body)(); }
 void Recording::post(Case a_case, const Body& ours) {
   const std::function<void()> body = [&] {
     ours(queues_.context());
-    nic::quiet(queues_.context(), queues_.context().nic);
+    channel::quiet(queues_.context());
   };
   run_block(1, call, &body);
   cases_.push_back(std::move(a_case));

@@ -33,46 +33,45 @@ TwoQueues::TwoQueues()
   heap_.fill(0, kHeapBytes, 1);
   job_.unmap(0);
   Context& ctx = job_.context();
-  ctx.heap = at(0);
-  ctx.heap_bytes = kHeapBytes;
-  ctx.on_error = OnError::kReturn;
-  ctx.wait_timeout_ns = 60'000'000'000;
+  ctx.pe.heap = at(0);
+  ctx.pe.heap_bytes = kHeapBytes;
+  ctx.pe.on_error = OnError::kReturn;
+  ctx.pe.wait_timeout_ns = 60'000'000'000;
   show_queue();
   show_memory();
 }
 
 void TwoQueues::show_queue() {
-  queue_.sq = reinterpret_cast<std::byte*>(ours_->sends.ring);
-  queue_.record = ours_->sends.record;
-  queue_.doorbell = ours_->sends.doorbell;
-  queue_.cq = reinterpret_cast<std::byte*>(ours_->sent.ring);
-  queue_.fetch = results_.as<abi::NicFetchSlot>();
-  queue_.fetch_nic = result(0);
-  queue_.fetch_lkey_be = htobe32(results_.lkey());
-  queue_.qpn_be = htobe32(ours_->qpn() << 8);
-  queue_.depth = static_cast<std::uint16_t>(ours_->sends.blocks);
-  queue_.cqe_count = ours_->sent.entries;
-  queue_.cq_mode = abi::NicCqMode::kRing;
-  queue_.sharing = abi::NicSharing::kGpu;
+  queue_.head.ring = reinterpret_cast<std::byte*>(ours_->sends.ring);
+  queue_.nic.bell.record = ours_->sends.record;
+  queue_.nic.bell.doorbell = ours_->sends.doorbell;
+  queue_.nic.cq = reinterpret_cast<std::byte*>(ours_->sent.ring);
+  queue_.nic.fetch = results_.as<abi::NicFetchSlot>();
+  queue_.nic.fetch_nic = result(0);
+  queue_.nic.fetch_lkey_be = htobe32(results_.lkey());
+  queue_.head.number_be = htobe32(ours_->qpn() << 8);
+  queue_.head.depth = static_cast<std::uint16_t>(ours_->sends.blocks);
+  queue_.nic.cqe_count = ours_->sent.entries;
+  queue_.nic.cq_mode = abi::NicCqMode::kRing;
+  queue_.head.sharing = abi::Sharing::kGpu;
+  queue_.path = Path::kNic;
   queue_.fault = &fault_;
-  queue_.consumer.done = abi::kNicFresh;
+  queue_.watch = &watch_;
+  queue_.progress.done = abi::kFresh;
 }
 
 void TwoQueues::show_memory() {
   peer_.heap = address(0);
   peer_.rkey_be = htobe32(data_rkey());
   peer_.strict_rkey_be = htobe32(strict_rkey());
-  abi::NicContext nic;
-  nic.queues = &queue_;
-  nic.route = &route_;
-  nic.faults = &fault_;
-  nic.peers = &peer_;
-  nic.touched = &touched_;
-  nic.watch = &watch_;
-  nic.buffers = &no_buffers_;
-  nic.heap = {address(0), address(kHeapBytes), address(0), htobe32(lkey()), 0};
-  nic.slots = nic.n_pes = 1;
-  job_.context().nic = job_.context().host_nic = nic;
+  Context& ctx = job_.context();
+  ctx.channels.pool = {&queue_, &touched_, &watch_, 64};
+  ctx.channels.route = &route_;
+  ctx.channels.count = 64;  // of which one is there, and is touched
+  ctx.channels.slots = 1;
+  ctx.nic.peers = &peer_;
+  ctx.nic.buffers = &no_buffers_;
+  ctx.nic.heap = {address(0), address(kHeapBytes), address(0), htobe32(lkey()), 0};
 }
 
 void TwoQueues::post_receives() {

@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "chime/abi/nic.h"
+#include "chime/abi/channel.h"
+#include "chime/abi/words.h"
+#include "chime/device/channel/sync.cuh"
 #include "chime/device/path/ops.cuh"
 #include "endpoint.hpp"
 #include "fake_job.hpp"
@@ -36,16 +38,18 @@ class TwoQueues {
 
   // ---- by Chime ----
   const Context& context() { return job_.context(); }
-  Ops<Path::kNic> ops() { return {job_.context(), route_by_channel(job_.context(), 0)}; }
+  Ops<Path::kNic> ops() {
+    return {job_.context(), route_by_channel(job_.context(), Traffic::kData, 0)};
+  }
   // Posts an atomic on the 8 bytes at `word`, as kernels do whose operation needs it.
   template <class Atomic>
   void fetch(std::byte* word, const Atomic& atomic) {
     typename Atomic::Word before;
     nic::fetch_atomic(context(), queue_, nic::remote_word(context(), word, 0), atomic, &before);
   }
-  abi::NicQueue& queue() { return queue_; }
+  abi::Channel& queue() { return queue_; }
   // Flags of the queue, as the NIC would make them.
-  void set_flags(std::uint32_t flags) { queue_.flags = static_cast<std::uint8_t>(flags); }
+  void set_flags(std::uint32_t flags) { queue_.head.flags = static_cast<std::uint8_t>(flags); }
 
   std::uint32_t qpn_of_libmlx5() const { return theirs_->qpn(); }
   std::uint32_t qpn_of_chime() const { return ours_->qpn(); }
@@ -59,8 +63,10 @@ class TwoQueues {
   std::uint32_t data_rkey() const { return heap_.rkey(); }
   std::uint32_t strict_rkey() const { return strict_->rkey; }
   // Where Chime's next request has its result, and where results go that nobody wants.
-  std::uint64_t next_result() const { return result(queue_.producer.resv & (queue_.depth - 1)); }
-  std::uint64_t sink() const { return result(queue_.depth); }
+  std::uint64_t next_result() const {
+    return result(queue_.producer.resv & (queue_.head.depth - 1));
+  }
+  std::uint64_t sink() const { return result(queue_.head.depth); }
   std::uint32_t result_lkey() const { return results_.lkey(); }
 
   // A request with an immediate takes one at the peer.
@@ -83,12 +89,12 @@ class TwoQueues {
   std::unique_ptr<ibv_mr, MrDeleter> strict_;
   direct::Memory results_;
   FakeJob job_{1};
-  abi::NicQueue queue_{};
-  abi::NicFault fault_{};
+  abi::Channel queue_{};
+  abi::ChannelFault fault_{};
   abi::NicPeer peer_{};
-  std::uint32_t route_ = 1;
+  std::uint32_t route_ = abi::route_word(Path::kNic, 0);
   std::uint64_t touched_ = 0;
-  abi::NicWatch watch_{};
+  abi::Watch watch_{};
   abi::NicBuffers no_buffers_{};
 };
 

@@ -12,5 +12,5 @@ struct Seen {
 // By a kernel of this translation unit; without self(), which traps on a state that nobody filled.
 static CHIME_KERNEL void look(Seen* seen) {
   const chime::Context* const state = chime::exec::launch_context();
-  *seen = {state->abi_version, state->my_pe, state->n_pes, state->heap};
+  *seen = {state->abi_version, state->pe.my_pe, state->pe.n_pes, state->pe.heap};
 }

@@ -22,8 +22,8 @@ static Seen seen_by(Look look_from) {
 
 static bool is_this_pe(const Seen& seen) {
   const Context& mine = context();
-  return seen.abi_version == kAbiVersion && seen.my_pe == mine.my_pe && seen.n_pes == mine.n_pes &&
-         seen.heap == mine.heap && mine.heap != nullptr;
+  return seen.abi_version == kAbiVersion && seen.my_pe == mine.pe.my_pe &&
+         seen.n_pes == mine.pe.n_pes && seen.heap == mine.pe.heap && mine.pe.heap != nullptr;
 }
 
 static bool is_nobody(const Seen& seen) { return seen.abi_version == 0 && seen.my_pe == -1; }

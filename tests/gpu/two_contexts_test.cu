@@ -20,11 +20,11 @@ struct Mail {
 // Each round: fill the other's data, signal, wait for mine, compare, and tell that I have read it.
 static CHIME_KERNEL void exchange(const CHIME_GRID_CONSTANT Context ctx, Mail* mail,
                                   std::uint64_t* read, int* source) {
-  const int other = 1 - ctx.my_pe;
+  const int other = 1 - ctx.pe.my_pe;
   const Block block;
   for (std::uint64_t round = 1; round <= kRounds; ++round) {
     for (unsigned i = block.rank(); i < kElements; i += block.size())
-      source[i] = static_cast<int>(round) * kElements + static_cast<int>(i) + ctx.my_pe;
+      source[i] = static_cast<int>(round) * kElements + static_cast<int>(i) + ctx.pe.my_pe;
     block.sync();
     put_signal(ctx, block, mail->data, source, kElements, {&mail->arrived, round, SignalOp::kSet},
                other);

@@ -1,4 +1,4 @@
-"""Reading completions, as device/path/nic/complete.cuh does: several pollers, one NIC, a short index.
+"""Reading completions, as device/path/nic/completion.cuh does: several pollers, one NIC, a short index.
 
 The NIC writes data, then a CQE, per request, in order; posters keep at most `depth` requests between `done`
 and the last posted. A poller takes one access to shared memory per step, over one of the memories of

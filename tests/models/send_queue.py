@@ -1,4 +1,4 @@
-"""The send queue of device/path/README.md as a transition system: posters and a NIC.
+"""The send queue of device/channel/README.md as a transition system: posters and a NIC.
 
 A poster takes the steps of "Submit"; what nobody can come between is one step. The NIC takes a doorbell,
 reads the record, and executes the requests below it, also those above the doorbell. `check` visits every

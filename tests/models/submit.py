@@ -1,4 +1,4 @@
-"""A poster's steps: "Submit" of device/path/README.md. What nobody can come between is one step.
+"""A poster's steps: "Submit" of device/channel/README.md. What nobody can come between is one step.
 
 Each step is given (queue, state, me) and yields (poster after, memory after, what else changes), once for each
 way it may go; nothing while its event is not there.

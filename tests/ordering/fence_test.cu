@@ -111,7 +111,7 @@ CHIME_KERNEL void relay(CHIME_GRID_CONSTANT const Context context, Box* box, con
       AwaitFlag::await(context, group, box, round, previous);
       if (group.is_leader()) {
         fence(context);
-        p(context, &box->relayed, Word(round), (next + 1) % context.n_pes);
+        p(context, &box->relayed, Word(round), (next + 1) % context.pe.n_pes);
       }
       group.sync();
     } else {  // the receiver

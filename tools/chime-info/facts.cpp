@@ -9,7 +9,7 @@
 #include <fstream>
 
 #define CHIME_HOST_ONLY
-#include "chime/abi/state.h"
+#include "chime/abi/context.h"
 #include "chime/chime.h"
 #include "host/env.hpp"
 #include "host/error.hpp"

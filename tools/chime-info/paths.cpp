@@ -47,7 +47,7 @@ std::string why_amo(const host::Runtime& runtime, const Context& context) {
     case host::AmoChoice::kAuto:
       break;
   }
-  return context.amo_path == Path::kP2p
+  return context.pe.amo_path == Path::kP2p
              ? "every PE is mapped, or there is no NIC"
              : "some PE is reached by the NIC: by the NIC of the PE that owns the word";
 }

@@ -6,12 +6,12 @@
 #include <cstdint>
 
 #include "chime/abi/wqe.h"
+#include "chime/device/channel/submit.cuh"
 #include "chime/device/exec.cuh"
 #include "chime/device/op.cuh"
 #include "chime/device/path/nic/fetch.cuh"
 #include "chime/device/path/nic/memory.cuh"
 #include "chime/device/path/nic/request.cuh"
-#include "chime/device/path/nic/submit.cuh"
 
 namespace chime::nic {
 
@@ -101,31 +101,31 @@ namespace detail {
 
 template <class Atomic>
 CHIME_DEVICE constexpr Shape shape_of() {
-  return {.wqebbs = kWqebbsOf<Atomic>, .wide = kWqebbsOf<Atomic> > 1};
+  return {.units = kWqebbsOf<Atomic>, .wide = kWqebbsOf<Atomic> > 1};
 }
 
 template <class Word>
-CHIME_DEVICE Word from_result(const NicQueue& queue, std::uint64_t value) {
+CHIME_DEVICE Word from_result(const Channel& queue, std::uint64_t value) {
   const auto word = static_cast<Word>(value);
   if constexpr (sizeof(Word) == 8) {
-    return (queue.flags & abi::kNicResult8Big) != 0 ? abi::be64(word) : word;
+    return (queue.head.flags & abi::kNicResult8Big) != 0 ? abi::be64(word) : word;
   } else {
-    return (queue.flags & abi::kNicResult4Big) != 0 ? abi::be32(word) : word;
+    return (queue.head.flags & abi::kNicResult4Big) != 0 ? abi::be32(word) : word;
   }
 }
 
 // The word before, as the NIC leaves it.
 template <class Atomic>
-CHIME_DEVICE bool fetch_result(const Context& ctx, NicQueue& queue, const Remote& remote,
+CHIME_DEVICE bool fetch_result(const Context& ctx, Channel& queue, const Remote& remote,
                                const Atomic& atomic, std::uint64_t* value) {
   const exec::Committed to_free_the_slot;
   std::uint32_t slot = 0;
   const Ticket ticket =
       submit(ctx, Thread{}, queue, shape_of<Atomic>(),
-             [&](const QueueView& view, std::uint64_t index, std::uint8_t ce) {
+             [&](const QueueView& view, std::uint64_t index, bool is_last) {
                slot = fetch_slot_of(queue, index);
                take_fetch_slot(ctx, queue, slot);
-               put_atomic({view, index, ce}, remote, atomic, local_of_slot(queue, slot));
+               put_atomic({view, index, is_last}, remote, atomic, local_of_slot(queue, slot));
              });
   return take_result(ctx, ticket, slot, value);
 }
@@ -134,18 +134,18 @@ CHIME_DEVICE bool fetch_result(const Context& ctx, NicQueue& queue, const Remote
 
 // Without a result. False: the queue is out of use.
 template <class Atomic>
-CHIME_DEVICE bool post_atomic(const Context& ctx, NicQueue& queue, const Remote& remote,
+CHIME_DEVICE bool post_atomic(const Context& ctx, Channel& queue, const Remote& remote,
                               const Atomic& atomic) {
   return submit(ctx, Thread{}, queue, detail::shape_of<Atomic>(),
-                [&](const QueueView& view, std::uint64_t index, std::uint8_t ce) {
-                  put_atomic({view, index, ce}, remote, atomic, detail::sink_of(queue));
+                [&](const QueueView& view, std::uint64_t index, bool is_last) {
+                  put_atomic({view, index, is_last}, remote, atomic, detail::sink_of(queue));
                 })
       .ok();
 }
 
 // `*before` becomes the word before.
 template <class Atomic>
-CHIME_DEVICE bool fetch_atomic(const Context& ctx, NicQueue& queue, const Remote& remote,
+CHIME_DEVICE bool fetch_atomic(const Context& ctx, Channel& queue, const Remote& remote,
                                const Atomic& atomic, typename Atomic::Word* before) {
   std::uint64_t value = 0;
   if (!detail::fetch_result(ctx, queue, remote, atomic, &value)) return false;

@@ -12,34 +12,34 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "chime/abi/nic.h"
+#include "chime/abi/channel.h"
 #include "chime/abi/wqe.h"
+#include "chime/device/channel/complete.cuh"
+#include "chime/device/channel/error.cuh"
+#include "chime/device/channel/submit.cuh"
 #include "chime/device/exec.cuh"
-#include "chime/device/path/nic/complete.cuh"
-#include "chime/device/path/nic/error.cuh"
 #include "chime/device/path/nic/memory.cuh"
 #include "chime/device/path/nic/request.cuh"
-#include "chime/device/path/nic/submit.cuh"
 
 namespace chime::nic {
 namespace detail {
 
-CHIME_DEVICE std::uint32_t fetch_slot_of(const NicQueue& queue, std::uint64_t index) {
-  return static_cast<std::uint32_t>(index & (queue.depth - 1));
+CHIME_DEVICE std::uint32_t fetch_slot_of(const Channel& queue, std::uint64_t index) {
+  return static_cast<std::uint32_t>(index & (queue.head.depth - 1));
 }
-CHIME_DEVICE Local local_of_slot(const NicQueue& queue, std::uint32_t slot) {
-  return {queue.fetch_nic + slot * sizeof(abi::NicFetchSlot), queue.fetch_lkey_be, true};
+CHIME_DEVICE Local local_of_slot(const Channel& queue, std::uint32_t slot) {
+  return {queue.nic.fetch_nic + slot * sizeof(abi::NicFetchSlot), queue.nic.fetch_lkey_be, true};
 }
 
 // Takes results that nobody wants.
-CHIME_DEVICE Local sink_of(const NicQueue& queue) { return local_of_slot(queue, queue.depth); }
+CHIME_DEVICE Local sink_of(const Channel& queue) { return local_of_slot(queue, queue.head.depth); }
 
 // A reader of the lap before still has the value to take. It holds no reservation.
-CHIME_DEVICE_OUT_OF_LINE void await_reader(const Context& ctx, NicQueue& queue,
+CHIME_DEVICE_OUT_OF_LINE void await_reader(const Context& ctx, Channel& queue,
                                            abi::NicFetchSlot* slot) {
   std::uint64_t busy = 1;
   const Wait wait = wait_for_word(ctx, queue, &slot->busy, 0);
-  wait_on_queue(ctx, queue, wait, busy, [&] {
+  wait_on(ctx, queue, wait, busy, [&] {
     busy = load<Order::kAcquire>(slot->busy);  // (g)
     return busy == 0;
   });
@@ -47,10 +47,10 @@ CHIME_DEVICE_OUT_OF_LINE void await_reader(const Context& ctx, NicQueue& queue,
 
 // Makes the slot the request's own. If that fails the queue is out of use, which the submission
 // finds.
-CHIME_DEVICE void take_fetch_slot(const Context& ctx, NicQueue& queue, std::uint32_t index) {
-  abi::NicFetchSlot* const slot = queue.fetch + index;
+CHIME_DEVICE void take_fetch_slot(const Context& ctx, Channel& queue, std::uint32_t index) {
+  abi::NicFetchSlot* const slot = queue.nic.fetch + index;
   // (f): the busy word that the poster of the lap before has set is seen.
-  load<Order::kAcquire>(queue.consumer.done);
+  load<Order::kAcquire>(queue.progress.done);
   if (load<Order::kAcquire>(slot->busy) != 0) await_reader(ctx, queue, slot);
   exec::st<Order::kRelaxed, Scope::kDevice>(&slot->busy, 1);
 }
@@ -59,7 +59,7 @@ CHIME_DEVICE void take_fetch_slot(const Context& ctx, NicQueue& queue, std::uint
 CHIME_DEVICE bool take_result(const Context& ctx, Ticket ticket, std::uint32_t slot,
                               std::uint64_t* value) {
   if (!wait_for(ctx, ticket)) return false;
-  abi::NicFetchSlot& place = ticket.queue->fetch[slot];
+  abi::NicFetchSlot& place = ticket.channel->nic.fetch[slot];
   *value = exec::ld<Order::kRelaxed, Scope::kSystem>(&place.value);
   exec::st<Order::kRelease, Scope::kDevice>(&place.busy, 0);  // (g)
   return true;
@@ -68,15 +68,15 @@ CHIME_DEVICE bool take_result(const Context& ctx, Ticket ticket, std::uint32_t s
 }  // namespace detail
 
 // Reads up to 8 bytes of a peer into `*value`, low bytes first; the others are undefined.
-CHIME_DEVICE bool fetch_bytes(const Context& ctx, NicQueue& queue, const Remote& remote,
+CHIME_DEVICE bool fetch_bytes(const Context& ctx, Channel& queue, const Remote& remote,
                               std::uint32_t bytes, std::uint64_t* value) {
   const exec::Committed to_free_the_slot;
   std::uint32_t slot = 0;
-  const Ticket ticket = submit(ctx, Thread{}, queue, {.wqebbs = 1},
-                               [&](const QueueView& view, std::uint64_t index, std::uint8_t ce) {
+  const Ticket ticket = submit(ctx, Thread{}, queue, {.units = 1},
+                               [&](const QueueView& view, std::uint64_t index, bool is_last) {
                                  slot = detail::fetch_slot_of(queue, index);
                                  detail::take_fetch_slot(ctx, queue, slot);
-                                 put_transfer({view, index, ce}, abi::WqeOpcode::kRead, remote,
+                                 put_transfer({view, index, is_last}, abi::WqeOpcode::kRead, remote,
                                               detail::local_of_slot(queue, slot), bytes);
                                });
   return detail::take_result(ctx, ticket, slot, value);

@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "chime/abi/nic.h"
+#include "chime/abi/nic_memory.h"
 #include "chime/device/exec.cuh"
-#include "chime/device/path/nic/queue.cuh"
 #include "chime/device/route.cuh"
 
 namespace chime::nic {
+
+using exec::Order;
+using exec::Scope;
 
 struct Remote {
   std::uint64_t address;
@@ -30,19 +32,26 @@ CHIME_DEVICE Local advanced(const Local& local, std::uint64_t bytes) {
   return {local.address + bytes, local.lkey_be, local.is_known};
 }
 
-CHIME_DEVICE std::uint64_t remote_address(const Context& ctx, const void* symmetric, int pe) {
-  return nic_of(ctx).peers[pe].heap +
-         static_cast<std::uint64_t>(static_cast<const std::byte*>(symmetric) - ctx.heap);
+CHIME_DEVICE abi::NicPeer peer_of(const Context& ctx, int pe) {
+  return exec::ld16_settled(ctx.nic.peers + pe);
+}
+
+CHIME_DEVICE std::uint64_t address_at(const abi::NicPeer& peer, const Context& ctx,
+                                      const void* symmetric) {
+  return peer.heap +
+         static_cast<std::uint64_t>(static_cast<const std::byte*>(symmetric) - ctx.pe.heap);
 }
 
 // Data at `pe`.
 CHIME_DEVICE Remote remote_data(const Context& ctx, const void* symmetric, int pe) {
-  return {remote_address(ctx, symmetric, pe), nic_of(ctx).peers[pe].rkey_be};
+  const abi::NicPeer peer = peer_of(ctx, pe);
+  return {address_at(peer, ctx, symmetric), peer.rkey_be};
 }
 // A word of signals and atomics, or a small put, which may be a flag: what is sent to it never
 // overtakes data.
 CHIME_DEVICE Remote remote_word(const Context& ctx, const void* symmetric, int pe) {
-  return {remote_address(ctx, symmetric, pe), nic_of(ctx).peers[pe].strict_rkey_be};
+  const abi::NicPeer peer = peer_of(ctx, pe);
+  return {address_at(peer, ctx, symmetric), peer.strict_rkey_be};
 }
 
 namespace detail {
@@ -85,7 +94,7 @@ CHIME_DEVICE abi::NicBuffer load_buffer(const abi::NicBuffer& buffer) {
 CHIME_DEVICE_OUT_OF_LINE Local find_registered(const Context& ctx, std::uint64_t begin,
                                                std::size_t bytes) {
   constexpr int kLooks = 4;  // the host registers buffers while this one is looked for
-  const abi::NicBuffers& all = *nic_of(ctx).buffers;
+  const abi::NicBuffers& all = *ctx.nic.buffers;
   for (int look = 0; look < kLooks; ++look) {
     // Pairs with the release of the host's step to a new table.
     const auto generation = exec::ld<Order::kAcquire, Scope::kSystem>(&all.generation);
@@ -105,8 +114,7 @@ CHIME_DEVICE_OUT_OF_LINE Local find_registered(const Context& ctx, std::uint64_t
 
 CHIME_DEVICE Local find_local(const Context& ctx, const void* p, std::size_t bytes) {
   const std::uint64_t begin = reinterpret_cast<std::uint64_t>(p);
-  if (detail::holds(nic_of(ctx).heap, begin, bytes))
-    return detail::place_in(nic_of(ctx).heap, begin);
+  if (detail::holds(ctx.nic.heap, begin, bytes)) return detail::place_in(ctx.nic.heap, begin);
   return detail::find_registered(ctx, begin, bytes);
 }
 

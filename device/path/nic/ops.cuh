@@ -8,18 +8,18 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "chime/abi/nic.h"
-#include "chime/abi/state.h"
+#include "chime/abi/channel.h"
+#include "chime/abi/context.h"
+#include "chime/device/channel/channel.cuh"
+#include "chime/device/channel/error.cuh"
 #include "chime/device/exec.cuh"
 #include "chime/device/group.cuh"
 #include "chime/device/op.cuh"
 #include "chime/device/path/nic/atomics.cuh"
 #include "chime/device/path/nic/inline_data.cuh"
 #include "chime/device/path/nic/memory.cuh"
-#include "chime/device/path/nic/queue.cuh"
 #include "chime/device/path/nic/rma.cuh"
 #include "chime/device/path/nic/signal.cuh"
-#include "chime/device/path/nic/sync.cuh"
 #include "chime/device/path/ops.cuh"
 
 namespace chime {
@@ -63,7 +63,7 @@ class Ops<Path::kNic> {
     if (put.until == Until::kLocal) g.sync();  // any member may reuse the source
   }
 
-  // No order: on a queue whose writes have none, who wants it has drained by a fence.
+  // Behind what is in the queue, where that keeps order.
   CHIME_DEVICE void signal(const SignalUpdate& signal) const {
     leave_unless(nic::write_signal(ctx_, Thread{}, queue_, signal, pe_).ok());
   }
@@ -85,25 +85,13 @@ class Ops<Path::kNic> {
     return before;
   }
 
-  // ---- Order and completion, of all that the context has sent by this path ----
-
-  // Nothing in a job without a NIC: its fence would cost more than that of the stores.
-  CHIME_DEVICE static void fence(const Context& ctx) {
-    if (nic_of(ctx).queues != nullptr) nic::fence(ctx, nic_of(ctx));
-  }
-  // On the host also what kernels have posted.
-  CHIME_DEVICE static void quiet(const Context& ctx) {
-    if (nic_of(ctx).queues != nullptr) nic::quiet(ctx, nic_of(ctx));
-    if (!exec::in_kernel() && ctx.nic.queues != nullptr) nic::quiet(ctx, ctx.nic);
-  }
-
  private:
   CHIME_DEVICE void leave_unless(bool is_posted) const {
-    if (!is_posted) nic::leave_queue(ctx_, queue_);
+    if (!is_posted) channel::leave_channel(ctx_, queue_);
   }
 
   const Context& ctx_;
-  abi::NicQueue& queue_;
+  abi::Channel& queue_;
   const int pe_;
 };
 

@@ -1,4 +1,5 @@
-// Work requests in a send queue: which segments each takes (chime/abi/README.md has the table).
+// Work requests: how they get into a send queue, and which segments each takes (chime/abi/README.md
+// has the table).
 #ifndef CHIME_DEVICE_PATH_NIC_REQUEST_CUH_
 #define CHIME_DEVICE_PATH_NIC_REQUEST_CUH_
 
@@ -6,22 +7,41 @@
 #include <cstdint>
 #include <cstring>
 
-#include "chime/abi/nic.h"
+#include "chime/abi/channel.h"
 #include "chime/abi/wqe.h"
+#include "chime/device/channel/complete.cuh"
+#include "chime/device/channel/submit.cuh"
 #include "chime/device/exec.cuh"
+#include "chime/device/path/nic/channel.cuh"
 #include "chime/device/path/nic/memory.cuh"
-#include "chime/device/path/nic/queue.cuh"
 
 namespace chime::nic {
+
+using channel::Alone;
+using channel::await_done;
+using channel::drain;
+using channel::is_stopped;
+using channel::may_post;
+using channel::Ticket;
+using channel::wait_for;
+using channel::wait_for_word;
+using channel::wait_on;
+
+// `write(view, index, is_last)` writes the requests of one thread: see channel::submit.
+template <class Group, class Write>
+CHIME_DEVICE Ticket submit(const Context& ctx, Group group, Channel& queue, const Shape& shape,
+                           Write write) {
+  return channel::submit<Path::kNic>(ctx, group, queue, shape, write);
+}
 
 // One request in the making: segments one after the other, and the control segment at last, which
 // tells their number.
 class Request {
  public:
-  // `index`: of its first WQEBB. `flags`: how its completion is told, byte 11 of the control
-  // segment.
-  CHIME_DEVICE Request(const QueueView& view, std::uint64_t index, std::uint8_t flags)
-      : view_(view), index_(index), flags_(flags) {}
+  // `index`: of its first WQEBB. `is_told`: its completion is, and with it that of all before; else
+  // only that it is the first to fail.
+  CHIME_DEVICE Request(const QueueView& view, std::uint64_t index, bool is_told)
+      : view_(view), index_(index), flags_(is_told ? abi::kCqeAlways : abi::kCqeOnFirstError) {}
 
   CHIME_DEVICE void segment(const abi::WqeSegment& value) { put(segments_++, value); }
   CHIME_DEVICE void remote(const Remote& remote) {
@@ -40,15 +60,15 @@ class Request {
                                  .flags = flags_,
                                  .size = size,
                                  .immediate_be = immediate_be},
-                                index_, view_.qpn_be));
+                                index_, view_.head.number_be));
   }
 
  private:
   // One 16-byte store. At the ring's end a request goes on at its start.
   CHIME_DEVICE void put(unsigned at, const abi::WqeSegment& value) const {
     constexpr unsigned kInOne = abi::kWqebbBytes / abi::kSegmentBytes;
-    const std::uint64_t wqebb = (index_ + at / kInOne) & (view_.depth - 1);
-    exec::st16(view_.sq + wqebb * abi::kWqebbBytes + at % kInOne * abi::kSegmentBytes,
+    const std::uint64_t wqebb = (index_ + at / kInOne) & (view_.head.depth - 1);
+    exec::st16(view_.head.ring + wqebb * abi::kWqebbBytes + at % kInOne * abi::kSegmentBytes,
                {{value.word[0], value.word[1], value.word[2], value.word[3]}});
   }
 

@@ -10,33 +10,34 @@
 #include <cstring>
 
 #include "chime/abi/wqe.h"
+#include "chime/device/channel/complete.cuh"
+#include "chime/device/channel/submit.cuh"
 #include "chime/device/exec.cuh"
 #include "chime/device/op.cuh"
-#include "chime/device/path/nic/complete.cuh"
 #include "chime/device/path/nic/fetch.cuh"
 #include "chime/device/path/nic/inline_data.cuh"
 #include "chime/device/path/nic/memory.cuh"
 #include "chime/device/path/nic/request.cuh"
 #include "chime/device/path/nic/stage.cuh"
-#include "chime/device/path/nic/submit.cuh"
 #include "chime/device/path/nic/transfer.cuh"
 
 namespace chime::nic {
 
 // `data()`: what is written to `dst`, at `pe`. False: the queue is out of use.
 template <class Group, class Data>
-CHIME_DEVICE bool write_inline(const Context& ctx, Group group, NicQueue& queue, const void* dst,
+CHIME_DEVICE bool write_inline(const Context& ctx, Group group, Channel& queue, const void* dst,
                                std::uint32_t bytes, int pe, Data data) {
-  return submit(ctx, group, queue, {.wqebbs = 1},
-                [&](const QueueView& view, std::uint64_t index, std::uint8_t ce) {
-                  put_inline_write({view, index, ce}, remote_word(ctx, dst, pe), bytes, data());
-                })
+  return submit(
+             ctx, group, queue, {.units = 1},
+             [&](const QueueView& view, std::uint64_t index, bool is_last) {
+               put_inline_write({view, index, is_last}, remote_word(ctx, dst, pe), bytes, data());
+             })
       .ok();
 }
 
 // kLeast: an alignment that source and bytes are known to have.
 template <std::size_t kLeast, class Group>
-CHIME_DEVICE bool write(const Context& ctx, Group group, NicQueue& queue, const Put& put, int pe) {
+CHIME_DEVICE bool write(const Context& ctx, Group group, Channel& queue, const Put& put, int pe) {
   const auto* const src = static_cast<const std::byte*>(put.src);
   if (put.bytes <= abi::kInlineInTwoSegments) {
     const auto bytes = static_cast<std::uint32_t>(put.bytes);
@@ -53,7 +54,7 @@ CHIME_DEVICE bool write(const Context& ctx, Group group, NicQueue& queue, const 
 }
 
 template <class Group>
-CHIME_DEVICE bool read(const Context& ctx, Group group, NicQueue& queue, const Get& get, int pe) {
+CHIME_DEVICE bool read(const Context& ctx, Group group, Channel& queue, const Get& get, int pe) {
   const Local local = find_local(ctx, get.dst, get.bytes);
   if (!local.is_known) {
     return staged_read(ctx, queue, remote_data(ctx, get.src, pe), get.dst, get.bytes);
@@ -65,8 +66,7 @@ CHIME_DEVICE bool read(const Context& ctx, Group group, NicQueue& queue, const G
 
 // Reads an element of up to 16 bytes.
 template <class W>
-CHIME_DEVICE bool read_element(const Context& ctx, NicQueue& queue, const Remote& remote,
-                               W* value) {
+CHIME_DEVICE bool read_element(const Context& ctx, Channel& queue, const Remote& remote, W* value) {
   static_assert(sizeof(W) <= 16);
   constexpr std::uint32_t kFirst = sizeof(W) < 8 ? sizeof(W) : 8;
   std::uint64_t words[2] = {};

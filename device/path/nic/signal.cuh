@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "chime/abi/wqe.h"
+#include "chime/device/channel/submit.cuh"
 #include "chime/device/exec.cuh"
 #include "chime/device/op.cuh"
 #include "chime/device/path/nic/atomics.cuh"
@@ -18,14 +19,13 @@
 #include "chime/device/path/nic/memory.cuh"
 #include "chime/device/path/nic/request.cuh"
 #include "chime/device/path/nic/rma.cuh"
-#include "chime/device/path/nic/submit.cuh"
 
 namespace chime::nic {
 
 namespace detail {
 
 // Added, or set by a write: one WQEBB.
-CHIME_DEVICE void put_signal_request(const Context& ctx, const NicQueue& queue,
+CHIME_DEVICE void put_signal_request(const Context& ctx, const Channel& queue,
                                      const Request& request, const SignalUpdate& signal, int pe) {
   const Remote word = remote_word(ctx, signal.word, pe);
   if (signal.op == SignalOp::kAdd) {
@@ -35,7 +35,7 @@ CHIME_DEVICE void put_signal_request(const Context& ctx, const NicQueue& queue,
   }
 }
 
-CHIME_DEVICE_OUT_OF_LINE bool drain_before_signal(const Context& ctx, NicQueue& queue) {
+CHIME_DEVICE_OUT_OF_LINE bool drain_before_signal(const Context& ctx, Channel& queue) {
   return drain(ctx, queue);
 }
 
@@ -44,19 +44,18 @@ CHIME_DEVICE_OUT_OF_LINE bool drain_before_signal(const Context& ctx, NicQueue& 
 // The signal alone. Where writes arrive in any order it has none: who wants one has drained by a
 // fence.
 template <class Group>
-CHIME_DEVICE Ticket write_signal(const Context& ctx, Group group, NicQueue& queue,
+CHIME_DEVICE Ticket write_signal(const Context& ctx, Group group, Channel& queue,
                                  const SignalUpdate& signal, int pe) {
-  return submit(ctx, group, queue, {.wqebbs = 1},
-                [&](const QueueView& view, std::uint64_t index, std::uint8_t ce) {
-                  detail::put_signal_request(ctx, queue, {view, index, ce}, signal, pe);
+  return submit(ctx, group, queue, {.units = 1},
+                [&](const QueueView& view, std::uint64_t index, bool is_last) {
+                  detail::put_signal_request(ctx, queue, {view, index, is_last}, signal, pe);
                 });
 }
 
 // A signal that overtakes none before it: a barrier's counters must not go back, and nothing else
 // drains between the announcements of two sync_alls.
-CHIME_DEVICE bool announce(const Context& ctx, NicQueue& queue, const SignalUpdate& signal,
-                           int pe) {
-  const bool is_ordered = (queue.flags & abi::kNicUnorderedWrites) == 0;
+CHIME_DEVICE bool announce(const Context& ctx, Channel& queue, const SignalUpdate& signal, int pe) {
+  const bool is_ordered = (queue.head.flags & abi::kNicUnorderedWrites) == 0;
   return (is_ordered || detail::drain_before_signal(ctx, queue)) &&
          write_signal(ctx, Thread{}, queue, signal, pe).ok();
 }
@@ -66,21 +65,21 @@ namespace detail {
 // ---- Behind data --------------------------------------------------------------------------------
 
 // Whether a signal may be posted behind its data and comes behind it.
-CHIME_DEVICE bool follows_data(const NicQueue& queue, SignalOp op) {
+CHIME_DEVICE bool follows_data(const Channel& queue, SignalOp op) {
   constexpr std::uint32_t kBoth = abi::kNicUnorderedWrites | abi::kNicSwapsSignals;
-  return op == SignalOp::kAdd || (queue.flags & kBoth) != abi::kNicUnorderedWrites;
+  return op == SignalOp::kAdd || (queue.head.flags & kBoth) != abi::kNicUnorderedWrites;
 }
 
 // Whether it is set by a swap of the whole word then, which takes two WQEBBs.
-CHIME_DEVICE bool is_swap(const NicQueue& queue, SignalOp op) {
-  return op != SignalOp::kAdd && (queue.flags & abi::kNicSwapsSignals) != 0;
+CHIME_DEVICE bool is_swap(const Channel& queue, SignalOp op) {
+  return op != SignalOp::kAdd && (queue.head.flags & abi::kNicSwapsSignals) != 0;
 }
 
 CHIME_DEVICE Shape shape_behind(unsigned data_wqebbs, bool is_swap) {
-  return {.wqebbs = data_wqebbs + (is_swap ? 2u : 1u), .wide = is_swap};
+  return {.units = data_wqebbs + (is_swap ? 2u : 1u), .wide = is_swap};
 }
 
-CHIME_DEVICE void put_request_behind_data(const Context& ctx, const NicQueue& queue,
+CHIME_DEVICE void put_request_behind_data(const Context& ctx, const Channel& queue,
                                           const Request& request, const SignalUpdate& signal,
                                           int pe) {
   if (!is_swap(queue, signal.op)) return put_signal_request(ctx, queue, request, signal, pe);
@@ -90,27 +89,27 @@ CHIME_DEVICE void put_request_behind_data(const Context& ctx, const NicQueue& qu
 
 // `put_data(request)` writes one request of one WQEBB.
 template <class Group, class PutData>
-CHIME_DEVICE Ticket submit_with_signal(const Context& ctx, Group group, NicQueue& queue,
+CHIME_DEVICE Ticket submit_with_signal(const Context& ctx, Group group, Channel& queue,
                                        const SignalUpdate& signal, int pe, PutData put_data) {
   return submit(ctx, group, queue, shape_behind(1, is_swap(queue, signal.op)),
-                [&](const QueueView& view, std::uint64_t index, std::uint8_t ce) {
-                  put_data(Request{view, index, abi::kCqeOnFirstError});
-                  put_request_behind_data(ctx, queue, {view, index + 1, ce}, signal, pe);
+                [&](const QueueView& view, std::uint64_t index, bool is_last) {
+                  put_data(Request{view, index, false});
+                  put_request_behind_data(ctx, queue, {view, index + 1, is_last}, signal, pe);
                 });
 }
 
-CHIME_DEVICE Ticket submit_behind_data(const Context& ctx, NicQueue& queue,
+CHIME_DEVICE Ticket submit_behind_data(const Context& ctx, Channel& queue,
                                        const SignalUpdate& signal, int pe) {
   return submit(ctx, Alone{}, queue, shape_behind(0, is_swap(queue, signal.op)),
-                [&](const QueueView& view, std::uint64_t index, std::uint8_t ce) {
-                  put_request_behind_data(ctx, queue, {view, index, ce}, signal, pe);
+                [&](const QueueView& view, std::uint64_t index, bool is_last) {
+                  put_request_behind_data(ctx, queue, {view, index, is_last}, signal, pe);
                 });
 }
 
 // Where no signal can follow data, or the data is not known to the NIC, it is complete before the
 // signal is sent.
 template <std::size_t kLeast>
-CHIME_DEVICE_OUT_OF_LINE bool write_then_signal(const Context& ctx, NicQueue& queue, Put put,
+CHIME_DEVICE_OUT_OF_LINE bool write_then_signal(const Context& ctx, Channel& queue, Put put,
                                                 SignalUpdate signal, int pe) {
   put.until = Until::kLocal;
   return may_post(ctx, queue) && write<kLeast>(ctx, Alone{}, queue, put, pe) && drain(ctx, queue) &&
@@ -118,7 +117,7 @@ CHIME_DEVICE_OUT_OF_LINE bool write_then_signal(const Context& ctx, NicQueue& qu
 }
 
 // More than one request: the signal rings for them.
-CHIME_DEVICE_OUT_OF_LINE bool write_long_with_signal(const Context& ctx, NicQueue& queue, Put put,
+CHIME_DEVICE_OUT_OF_LINE bool write_long_with_signal(const Context& ctx, Channel& queue, Put put,
                                                      Local local, SignalUpdate signal, int pe) {
   const exec::Committed to_ring_for_the_data;
   const Remote remote = remote_data(ctx, put.dst, pe);
@@ -132,8 +131,8 @@ CHIME_DEVICE_OUT_OF_LINE bool write_long_with_signal(const Context& ctx, NicQueu
 
 // Who sees the signal sees the data. `put.bytes` may be 0.
 template <std::size_t kLeast, class Group>
-CHIME_DEVICE bool write_with_signal(const Context& ctx, Group group, NicQueue& queue,
-                                    const Put& put, const SignalUpdate& signal, int pe) {
+CHIME_DEVICE bool write_with_signal(const Context& ctx, Group group, Channel& queue, const Put& put,
+                                    const SignalUpdate& signal, int pe) {
   if (put.bytes == 0) return write_signal(ctx, group, queue, signal, pe).ok();
   if (!detail::follows_data(queue, signal.op)) {
     return detail::write_then_signal<kLeast>(ctx, queue, put, signal, pe);

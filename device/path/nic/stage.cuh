@@ -10,13 +10,12 @@
 #include <cstdint>
 #include <cstring>
 
-#include "chime/abi/nic.h"
+#include "chime/abi/channel.h"
+#include "chime/abi/words.h"
+#include "chime/device/channel/progress.cuh"
+#include "chime/device/channel/stop.cuh"
 #include "chime/device/copy.cuh"
 #include "chime/device/exec.cuh"
-#include "chime/device/path/nic/complete.cuh"
-#include "chime/device/path/nic/error.cuh"
-#include "chime/device/path/nic/queue.cuh"
-#include "chime/device/path/nic/submit.cuh"
 #include "chime/device/path/nic/transfer.cuh"
 #include "chime/device/route.cuh"
 #include "chime/device/wait.cuh"
@@ -27,10 +26,10 @@ namespace detail {
 inline constexpr std::uint32_t kNoSlot = ~0u;
 
 CHIME_DEVICE bool is_through(const Context& ctx, std::uint64_t word) {
-  NicQueue& queue = nic_of(ctx).queues[abi::nic_queue_of_left_slot(word)];
-  if (abi::nic_left_slot_is_free(word, through(queue))) return true;
+  Channel& queue = ctx.channels.pool.channels[abi::nic_channel_of_left_slot(word)];
+  if (abi::nic_left_slot_is_free(word, channel::through(queue))) return true;
   poll(queue);  // nobody else polls a queue that is out of use
-  return abi::nic_left_slot_is_free(word, through(queue));
+  return abi::nic_left_slot_is_free(word, channel::through(queue));
 }
 
 CHIME_DEVICE bool try_take(const Context& ctx, std::uint64_t* busy) {
@@ -47,7 +46,7 @@ CHIME_DEVICE std::uint64_t* times_taken(const abi::NicStaging& staging) {
 
 // One look at all slots, from a place that differs between threads.
 CHIME_DEVICE std::uint32_t try_take_slot(const Context& ctx) {
-  const abi::NicStaging& staging = nic_of(ctx).staging;
+  const abi::NicStaging& staging = ctx.nic.staging;
   const auto start =
       exec::in_kernel() ? static_cast<std::uint32_t>(exec::grid_rank() % staging.slots) : 0;
   for (std::uint32_t i = 0; i < staging.slots; ++i) {
@@ -63,8 +62,8 @@ CHIME_DEVICE std::uint32_t try_take_slot(const Context& ctx) {
 // Slots go to whoever comes first, so that one of many threads may wait for long: the bound starts
 // anew while slots change hands. kNoSlot: the queue is out of use, the job is aborted, or no slot
 // came free in time.
-CHIME_DEVICE_OUT_OF_LINE std::uint32_t take_slot(const Context& ctx, const NicQueue& queue) {
-  const abi::NicStaging& staging = nic_of(ctx).staging;
+CHIME_DEVICE_OUT_OF_LINE std::uint32_t take_slot(const Context& ctx, const Channel& queue) {
+  const abi::NicStaging& staging = ctx.nic.staging;
   Wait wait = wait_for_word(ctx, queue, staging.busy, abi::kNicSlotFree);
   wait.pe = -1;
   std::uint32_t slot = kNoSlot;
@@ -85,11 +84,11 @@ CHIME_DEVICE_OUT_OF_LINE std::uint32_t take_slot(const Context& ctx, const NicQu
 
 // `pending`: the target of the last request on the slot that may not have ended; 0 if there is
 // none. Then the slot is free.
-CHIME_DEVICE void give_back(const Context& ctx, std::uint32_t slot, const NicQueue& queue,
+CHIME_DEVICE void give_back(const Context& ctx, std::uint32_t slot, const Channel& queue,
                             std::uint64_t pending) {
   const std::uint64_t word =
       pending == 0 ? abi::kNicSlotFree : abi::nic_left_slot(queue.index, pending);
-  exec::st<Order::kRelease, Scope::kDevice>(&nic_of(ctx).staging.busy[slot], word);
+  exec::st<Order::kRelease, Scope::kDevice>(&ctx.nic.staging.busy[slot], word);
 }
 
 // A slot in two halves.
@@ -159,10 +158,10 @@ CHIME_DEVICE void copy_chunk(std::byte* dst, const std::byte* src, std::size_t b
 }
 
 // Nothing is flushed: slots lie where the CQEs do, as fetch slots.
-CHIME_DEVICE_OUT_OF_LINE bool post_chunk(const Context& ctx, NicQueue& queue, Staged& all,
+CHIME_DEVICE_OUT_OF_LINE bool post_chunk(const Context& ctx, Channel& queue, Staged& all,
                                          abi::WqeOpcode opcode, std::uint64_t chunk) {
   const Ticket ticket =
-      transfer_once(ctx, Alone{}, queue, opcode, {.wqebbs = 1}, [&] { return all.piece(chunk); });
+      transfer_once(ctx, Alone{}, queue, opcode, {.units = 1}, [&] { return all.piece(chunk); });
   if (!ticket.ok()) return false;
   all.before = all.last;
   all.last = ticket.target;
@@ -170,7 +169,7 @@ CHIME_DEVICE_OUT_OF_LINE bool post_chunk(const Context& ctx, NicQueue& queue, St
 }
 
 // Chunk c is filled when chunk c - 2, which had its half, has left.
-CHIME_DEVICE_OUT_OF_LINE bool write_chunk(const Context& ctx, NicQueue& queue, Staged& all) {
+CHIME_DEVICE_OUT_OF_LINE bool write_chunk(const Context& ctx, Channel& queue, Staged& all) {
   const std::uint64_t chunk = all.chunk++;
   if (chunk >= 2 && !await_done(ctx, queue, all.before)) return false;
   copy_chunk<Private, Peer>(all.halves.at(chunk), all.begin(chunk), all.bytes_of(chunk));
@@ -178,7 +177,7 @@ CHIME_DEVICE_OUT_OF_LINE bool write_chunk(const Context& ctx, NicQueue& queue, S
 }
 
 // Chunk c + 1 is on its way while chunk c is emptied.
-CHIME_DEVICE_OUT_OF_LINE bool read_chunk(const Context& ctx, NicQueue& queue, Staged& all) {
+CHIME_DEVICE_OUT_OF_LINE bool read_chunk(const Context& ctx, Channel& queue, Staged& all) {
   const std::uint64_t chunk = all.chunk++;
   constexpr auto kRead = abi::WqeOpcode::kRead;
   if (chunk == 0 && !post_chunk(ctx, queue, all, kRead, 0)) return false;
@@ -191,12 +190,12 @@ CHIME_DEVICE_OUT_OF_LINE bool read_chunk(const Context& ctx, NicQueue& queue, St
 
 // `move()` moves the next chunk.
 template <class Move>
-CHIME_DEVICE bool move_staged(const Context& ctx, NicQueue& queue, Staged& all, Move move) {
+CHIME_DEVICE bool move_staged(const Context& ctx, Channel& queue, Staged& all, Move move) {
   if (!may_post(ctx, queue)) return false;
   all.slot = take_slot(ctx, queue);
   if (all.slot == kNoSlot) return false;
   const exec::Committed to_free_the_slot;
-  all.halves = halves_of(nic_of(ctx).staging, all.slot);
+  all.halves = halves_of(ctx.nic.staging, all.slot);
   bool is_done = true;
   while (is_done && !all.is_over()) is_done = move();
   is_done = is_done && await_done(ctx, queue, all.last);
@@ -207,13 +206,13 @@ CHIME_DEVICE bool move_staged(const Context& ctx, NicQueue& queue, Staged& all, 
 }  // namespace detail
 
 // Complete when they return; false if they failed.
-CHIME_DEVICE_OUT_OF_LINE bool staged_write(const Context& ctx, NicQueue& queue, Remote remote,
+CHIME_DEVICE_OUT_OF_LINE bool staged_write(const Context& ctx, Channel& queue, Remote remote,
                                            const void* src, std::size_t bytes) {
   detail::Staged all = {remote, static_cast<std::byte*>(const_cast<void*>(src)), bytes};
   return detail::move_staged(ctx, queue, all, [&] { return detail::write_chunk(ctx, queue, all); });
 }
 
-CHIME_DEVICE_OUT_OF_LINE bool staged_read(const Context& ctx, NicQueue& queue, Remote remote,
+CHIME_DEVICE_OUT_OF_LINE bool staged_read(const Context& ctx, Channel& queue, Remote remote,
                                           void* dst, std::size_t bytes) {
   detail::Staged all = {remote, static_cast<std::byte*>(dst), bytes};
   return detail::move_staged(ctx, queue, all, [&] { return detail::read_chunk(ctx, queue, all); });

@@ -5,24 +5,24 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "chime/abi/nic.h"
+#include "chime/abi/channel.h"
 #include "chime/abi/wqe.h"
+#include "chime/device/channel/submit.cuh"
 #include "chime/device/exec.cuh"
 #include "chime/device/path/nic/memory.cuh"
 #include "chime/device/path/nic/request.cuh"
-#include "chime/device/path/nic/submit.cuh"
 
 namespace chime::nic {
 namespace detail {
 
 // A read whose data a CQE may overtake is followed by a request that the data cannot.
-CHIME_DEVICE bool is_flushed(const NicQueue& queue, abi::WqeOpcode opcode) {
-  return opcode == abi::WqeOpcode::kRead && (queue.flags & abi::kNicFlushReads) != 0;
+CHIME_DEVICE bool is_flushed(const Channel& queue, abi::WqeOpcode opcode) {
+  return opcode == abi::WqeOpcode::kRead && (queue.head.flags & abi::kNicFlushReads) != 0;
 }
 
 // Of one that moves data between a peer and memory of the program.
-CHIME_DEVICE Shape shape_of_transfer(const NicQueue& queue, abi::WqeOpcode opcode, bool more) {
-  return {.wqebbs = is_flushed(queue, opcode) ? 2u : 1u, .more = more};
+CHIME_DEVICE Shape shape_of_transfer(const Channel& queue, abi::WqeOpcode opcode, bool more) {
+  return {.units = is_flushed(queue, opcode) ? 2u : 1u, .more = more};
 }
 
 // What one request moves.
@@ -35,15 +35,15 @@ struct Piece {
 // `find_piece()` is asked for when there is room: it is in no register before. A shape of two
 // WQEBBs has a flush.
 template <class Group, class FindPiece>
-CHIME_DEVICE Ticket transfer_once(const Context& ctx, Group group, NicQueue& queue,
+CHIME_DEVICE Ticket transfer_once(const Context& ctx, Group group, Channel& queue,
                                   abi::WqeOpcode opcode, const Shape& shape, FindPiece find_piece) {
-  const bool flush = shape.wqebbs == 2;
+  const bool flush = shape.units == 2;
   return submit(ctx, group, queue, shape,
-                [&](const QueueView& view, std::uint64_t index, std::uint8_t ce) {
+                [&](const QueueView& view, std::uint64_t index, bool is_last) {
                   const Piece piece = find_piece();
-                  put_transfer({view, index, flush ? abi::kCqeOnFirstError : ce}, opcode,
-                               piece.remote, piece.local, piece.bytes);
-                  if (flush) put_dump({view, index + 1, ce}, piece.local);
+                  put_transfer({view, index, !flush && is_last}, opcode, piece.remote, piece.local,
+                               piece.bytes);
+                  if (flush) put_dump({view, index + 1, is_last}, piece.local);
                 });
 }
 
@@ -71,8 +71,7 @@ struct LongTransfer {
 };
 
 // What follows a request rings for it.
-CHIME_DEVICE_OUT_OF_LINE bool transfer_next(const Context& ctx, NicQueue& queue,
-                                            LongTransfer& all) {
+CHIME_DEVICE_OUT_OF_LINE bool transfer_next(const Context& ctx, Channel& queue, LongTransfer& all) {
   const bool more = all.more || !all.next_is_last();
   const Shape shape = shape_of_transfer(queue, all.opcode, more);
   all.last = transfer_once(ctx, Alone{}, queue, all.opcode, shape, [&]() -> Piece {
@@ -87,7 +86,7 @@ CHIME_DEVICE_OUT_OF_LINE bool transfer_next(const Context& ctx, NicQueue& queue,
 
 // `more` follows, which rings for it. The ticket is of the last request: a queue completes in
 // order.
-CHIME_DEVICE_OUT_OF_LINE Ticket transfer_long(const Context& ctx, NicQueue& queue,
+CHIME_DEVICE_OUT_OF_LINE Ticket transfer_long(const Context& ctx, Channel& queue,
                                               abi::WqeOpcode opcode, Remote remote, Local local,
                                               std::size_t bytes, bool more) {
   detail::LongTransfer all = {opcode, more, remote, local, bytes};
@@ -100,9 +99,8 @@ CHIME_DEVICE_OUT_OF_LINE Ticket transfer_long(const Context& ctx, NicQueue& queu
 
 // Between `symmetric` memory at `pe` and memory here.
 template <class Group>
-CHIME_DEVICE Ticket transfer(const Context& ctx, Group group, NicQueue& queue,
-                             abi::WqeOpcode opcode, const void* symmetric, int pe,
-                             const Local& local, std::size_t bytes) {
+CHIME_DEVICE Ticket transfer(const Context& ctx, Group group, Channel& queue, abi::WqeOpcode opcode,
+                             const void* symmetric, int pe, const Local& local, std::size_t bytes) {
   if (bytes > abi::kNicMostBytes) {
     return transfer_long(ctx, queue, opcode, remote_data(ctx, symmetric, pe), local, bytes, false);
   }

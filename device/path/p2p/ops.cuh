@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "chime/abi/state.h"
+#include "chime/abi/context.h"
 #include "chime/device/copy.cuh"
 #include "chime/device/exec.cuh"
 #include "chime/device/group.cuh"
@@ -32,9 +32,6 @@ CHIME_DEVICE void signal(std::uint64_t* mapped, std::uint64_t value, SignalOp op
     order::publish(mapped, value);
   }
 }
-
-CHIME_DEVICE void fence() { order::puts_visible(); }
-CHIME_DEVICE void quiet() { order::puts_visible(); }
 
 }  // namespace p2p
 
@@ -125,11 +122,6 @@ class Ops<Path::kP2p> {
       return exec::atomic_cas<kRelaxed, kSystem>(word, amo.compare, amo.operand);
     }
   }
-
-  // ---- Order and completion, of all that the context has sent by this path ----
-
-  CHIME_DEVICE static void fence(const Context&) { p2p::fence(); }
-  CHIME_DEVICE static void quiet(const Context&) { p2p::quiet(); }
 
  private:
   template <class T>

@@ -55,8 +55,8 @@ void DoorbellWriter::run() {
 bool DoorbellWriter::look() {
   bool was_rung = false;
   for (Bell& bell : bells_) {
-    // Pairs with the fence before the doorbell (device/path/nic/submit.cuh, c): requests and record
-    // are whole.
+    // Pairs with the fence before the doorbell (device/path/nic/channel.cuh, c): requests and
+    // record are whole.
     const std::uint64_t value =
         std::atomic_ref(const_cast<std::uint64_t&>(*bell.mailbox)).load(std::memory_order_acquire);
     if (value == bell.rung) continue;

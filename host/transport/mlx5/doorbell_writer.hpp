@@ -2,7 +2,7 @@
 //
 // A kernel stores what it would store to the register into a word of memory, its queue pair's
 // mailbox; a thread of the host carries it on. The latest value rings for all before it: posters
-// store in order (device/path/README.md, d), so a value that was overwritten is not missed.
+// store in order (device/channel/README.md, d), so a value that was overwritten is not missed.
 #pragma once
 
 #include <atomic>

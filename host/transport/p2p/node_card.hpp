@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "bootstrap/peer_watch.hpp"
-#include "chime/abi/state.h"
+#include "chime/abi/context.h"
 #include "host/transport/p2p/unique_fd.hpp"
 
 namespace chime::host {

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "chime/abi/state.h"
+#include "chime/abi/context.h"
 #include "host/error.hpp"
 #include "host/gpu/memfd.hpp"
 #include "host/transport/p2p/node_exchange.hpp"

@@ -9,14 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "chime/abi/function.h"
 #include "chime/cxx20.h"
-
-// Builders run in kernels too: the platform layer, included before, says what that takes.
-#ifdef CHIME_HOST_DEVICE
-#define CHIME_ABI_FN CHIME_HOST_DEVICE constexpr
-#else
-#define CHIME_ABI_FN inline constexpr
-#endif
 
 namespace chime::abi {
 

@@ -2,7 +2,7 @@
 // that time, or it has come and is stopped before it can see that all have. It prints what came of
 // each call; collective_test.py compares.
 #define CHIME_HOST_ONLY
-#include <chime/abi/state.h>
+#include <chime/abi/context.h>
 #include <chime/chime.h>
 #include <unistd.h>
 
@@ -26,7 +26,7 @@ void say(int pe, const std::string& text) {
 std::string place(const void* memory) {
   if (!memory) return "nothing";
   const auto* at = static_cast<const std::byte*>(memory);
-  return "heap + " + std::to_string(at - chime::context().heap);
+  return "heap + " + std::to_string(at - chime::context().pe.heap);
 }
 
 // "first: nothing after 0.5 s: chime_malloc: ..."

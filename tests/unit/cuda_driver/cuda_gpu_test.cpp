@@ -169,14 +169,14 @@ struct OnePe {
     gpu.set(heap->address(), 0, abi::kHeapReserved);
     peer_heap[0] = heap->address();
     context.abi_version = kAbiVersion;
-    context.my_pe = 0;
-    context.n_pes = 1;
-    context.heap = heap->address();
-    context.heap_bytes = kBytes;
-    context.peer_heap = peer_heap;
-    context.sync = reinterpret_cast<abi::SyncArea*>(heap->address());
-    context.abort = reinterpret_cast<abi::AbortWord*>(control->address());
-    context.error = reinterpret_cast<abi::ErrorRecord*>(control->address() + 128);
+    context.pe.my_pe = 0;
+    context.pe.n_pes = 1;
+    context.pe.heap = heap->address();
+    context.pe.heap_bytes = kBytes;
+    context.pe.peer_heap = peer_heap;
+    context.team = {0, 1, nullptr, reinterpret_cast<abi::SyncArea*>(heap->address())};
+    context.pe.abort = reinterpret_cast<abi::AbortWord*>(control->address());
+    context.pe.error = reinterpret_cast<abi::ErrorRecord*>(control->address() + 128);
   }
   std::unique_ptr<DeviceMemory> heap, control;
   std::byte* peer_heap[1];
@@ -203,12 +203,12 @@ TEST_F(CudaGpu, EveryKernelOfTheLibraryIsLaunchedByItsName) {
   SyncCall sync{Operation::kBarrierAll};
   void* sync_arguments[] = {&pe.context, &sync};
   gpu->launch_async(LibraryKernel::kSync, sync_arguments, nullptr);
-  EXPECT_EQ(pe.context.sync->epoch, 1u);
+  EXPECT_EQ(pe.context.team.sync->epoch, 1u);
 
   gpu->signal(word, 1, true);
   EXPECT_EQ(*word, 43u);
   EXPECT_EQ(fake().kernel_launches, 4);
-  EXPECT_EQ(pe.context.error->claimed, 0u);
+  EXPECT_EQ(pe.context.pe.error->claimed, 0u);
 }
 
 TEST_F(CudaGpu, HostVisibleMemoryHasADescriptor) {

@@ -17,10 +17,10 @@ CHIME_KERNEL void meet_often(Context ctx, int* board, int* bad) {
   Group g;
   for (int turn = 1; turn <= kTurns; ++turn) {
     if (g.is_leader()) {
-      for (int pe = 0; pe < ctx.n_pes; ++pe) p(ctx, board + ctx.my_pe, turn, pe);
+      for (int pe = 0; pe < ctx.pe.n_pes; ++pe) p(ctx, board + ctx.pe.my_pe, turn, pe);
     }
     barrier_all(ctx, g);
-    for (int pe = static_cast<int>(g.rank()); pe < ctx.n_pes; pe += static_cast<int>(g.size())) {
+    for (int pe = static_cast<int>(g.rank()); pe < ctx.pe.n_pes; pe += static_cast<int>(g.size())) {
       if (exec::ld(board + pe) < turn) exec::atomic_add(bad, 1);
     }
     sync_all(ctx, g);
@@ -36,7 +36,7 @@ void expect_meeting(int n_pes, unsigned threads) {
   });
   EXPECT_EQ(bad, 0) << n_pes << " PEs";
   for (int pe = 0; pe < n_pes; ++pe) {
-    EXPECT_EQ(job.context(pe).sync->epoch, 2u * kTurns);
+    EXPECT_EQ(job.context(pe).team.sync->epoch, 2u * kTurns);
     EXPECT_EQ(job.error(pe).claimed, 0u);
   }
 }
@@ -62,7 +62,7 @@ TEST(Barrier, OfHostThreads) {
   job.run([&](int pe) {
     for (int turn = 0; turn < 100; ++turn) barrier_all(job.context(pe), Thread{});
   });
-  EXPECT_EQ(job.context(3).sync->epoch, 100u);
+  EXPECT_EQ(job.context(3).team.sync->epoch, 100u);
 }
 
 CHIME_KERNEL void meet_once(Context ctx, int* went_on) {
@@ -75,7 +75,7 @@ TEST(Barrier, WithoutAPeIsAnErrorThatNamesIt) {
   int went_on = 0;
   job.run([&](int pe) {
     if (pe == 1) return;  // never comes
-    job.context(pe).wait_timeout_ns = 50'000'000;
+    job.context(pe).pe.wait_timeout_ns = 50'000'000;
     run_block(32, meet_once, job.context(pe), &went_on);
   });
   EXPECT_EQ(went_on, 0);

@@ -22,7 +22,7 @@ constexpr std::uint64_t kUncountable = ~std::uint64_t{0};
 
 class Checked : public testing::Test {
  protected:
-  Checked() { job.context().checked = 1; }
+  Checked() { job.context().pe.checked = 1; }
 
   // Runs `wrong(context, pe 0's memory)` in a kernel, then on this host thread. Both must record
   // it; the kernel's thread must not come back.
@@ -115,7 +115,7 @@ TEST_F(Checked, LooksOutsideTheHeap) {
   refused([](const Context& ctx, int*) { test_all(ctx, local, 2, nullptr, Cmp::kEq, 0); }, 8);
   refused(
       [](const Context& ctx, int*) {
-        const int* const last = reinterpret_cast<int*>(ctx.heap + kFakeHeapBytes) - 1;
+        const int* const last = reinterpret_cast<int*>(ctx.pe.heap + kFakeHeapBytes) - 1;
         test_any(ctx, last, 2, nullptr, Cmp::kEq, 0);
       },
       8);

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "chime/abi/state.h"
+#include "chime/abi/context.h"
 #include "chime/device/exec.cuh"
 #include "chime/device/group.cuh"
 #include "chime/device/simt/options.hpp"
@@ -40,12 +40,12 @@ class FakeJob {
   // Memory of PE `pe` that the tests may use, as T; the same symmetric offset on every PE.
   template <class T>
   T* data(int pe = 0, std::size_t offset = 0) {
-    return reinterpret_cast<T*>(context(pe).heap + abi::kHeapReserved + offset);
+    return reinterpret_cast<T*>(context(pe).pe.heap + abi::kHeapReserved + offset);
   }
 
   // Takes PE `pe`'s heap out of everybody's reach by loads and stores, and gives it back.
   void unmap(int pe) { table_[static_cast<std::size_t>(pe)] = nullptr; }
-  void map(int pe) { table_[static_cast<std::size_t>(pe)] = context(pe).heap; }
+  void map(int pe) { table_[static_cast<std::size_t>(pe)] = context(pe).pe.heap; }
 
   void raise_abort(int pe, int status, int blame) {
     abi::AbortWord& word = pes_[static_cast<std::size_t>(pe)].abort;
@@ -70,14 +70,16 @@ class FakeJob {
     Context& ctx = self.context;
     ctx.abi_version = kAbiVersion;
     ctx.size = sizeof(Context);
-    ctx.my_pe = pe;
-    ctx.n_pes = static_cast<int>(pes_.size());
-    ctx.heap = self.memory.get();
-    ctx.heap_bytes = kFakeHeapBytes;
-    ctx.peer_heap = table_.data();
-    ctx.sync = reinterpret_cast<abi::SyncArea*>(ctx.heap);
-    ctx.abort = &self.abort;
-    ctx.error = &self.error;
+    ctx.pe.my_pe = pe;
+    ctx.pe.n_pes = static_cast<int>(pes_.size());
+    ctx.pe.heap = self.memory.get();
+    ctx.pe.heap_bytes = kFakeHeapBytes;
+    ctx.pe.peer_heap = table_.data();
+    ctx.team.my_rank = pe;
+    ctx.team.size = ctx.pe.n_pes;
+    ctx.team.sync = reinterpret_cast<abi::SyncArea*>(ctx.pe.heap);
+    ctx.pe.abort = &self.abort;
+    ctx.pe.error = &self.error;
   }
 
   std::vector<FakePe> pes_;

@@ -21,7 +21,7 @@ TEST(PeerPtr, IsNullForWhatIsNotThere) {
   FakeJob job(2);
   int outside = 0;
   EXPECT_EQ(ptr(job.context(), &outside, 1), nullptr);
-  EXPECT_EQ(ptr(job.context(), job.context().heap + kFakeHeapBytes, 1), nullptr);
+  EXPECT_EQ(ptr(job.context(), job.context().pe.heap + kFakeHeapBytes, 1), nullptr);
   EXPECT_EQ(ptr(job.context(), job.data<int>(), 2), nullptr);
   EXPECT_EQ(ptr(job.context(), job.data<int>(), -1), nullptr);
   job.unmap(1);
@@ -77,8 +77,8 @@ TEST(Put, ToAPeerThatIsNotMappedIsUnreachable) {
 
 TEST(Put, BeyondTheEndIsFoundInACheckedJob) {
   FakeJob job(2);
-  job.context().checked = 1;
-  int* const last = reinterpret_cast<int*>(job.context().heap + kFakeHeapBytes) - 2;
+  job.context().pe.checked = 1;
+  int* const last = reinterpret_cast<int*>(job.context().pe.heap + kFakeHeapBytes) - 2;
   EXPECT_EQ(put_to(job, last, 2, 1).record.claimed, 0u);
   const Outcome out = put_to(job, last, 3, 1);
   EXPECT_EQ(out.record.status, CHIMEX_ERR_INVALID);
@@ -94,13 +94,13 @@ TEST(Put, OfNothingTouchesNothing) {
 
 TEST(Failure, WithReturnPolicyGoesOn) {
   FakeJob job(1);
-  job.context().on_error = OnError::kReturn;
+  job.context().pe.on_error = OnError::kReturn;
   EXPECT_TRUE(put_to(job, job.data<int>(), 1, 7).went_on);
 }
 
 TEST(Failure, KeepsTheFirst) {
   FakeJob job(1);
-  job.context().on_error = OnError::kReturn;
+  job.context().pe.on_error = OnError::kReturn;
   put_to(job, job.data<int>(), 1, 7);
   EXPECT_EQ(put_to(job, job.data<int>(), 1, 8).record.pe, 7);
 }
@@ -119,7 +119,7 @@ CHIME_KERNEL void signal_block(Context ctx, int* dst, const int* src, std::uint6
 // Else the receiver would take what lies there for the data.
 TEST(PutSignal, OfDataThatCannotBePutSendsNoSignal) {
   FakeJob job(2);
-  job.context().on_error = OnError::kReturn;
+  job.context().pe.on_error = OnError::kReturn;
   static int outside[4];
   run_block(64, signal_block, job.context(), outside, job.data<int>(0, 64),
             job.data<std::uint64_t>(0, 128), 1);
@@ -139,7 +139,7 @@ TEST(PutSignal, OfAnUnreachablePeEndsEveryMember) {
 
 TEST(Amo, OnAMisalignedWordIsFoundInACheckedJob) {
   FakeJob job(1);
-  job.context().checked = 1;
+  job.context().pe.checked = 1;
   atomic_add(job.context(), reinterpret_cast<int*>(job.data<char>(0, 2)), 1, 0);
   EXPECT_EQ(job.error().status, CHIMEX_ERR_INVALID);
   EXPECT_EQ(job.error().expected, sizeof(int));
@@ -147,7 +147,7 @@ TEST(Amo, OnAMisalignedWordIsFoundInACheckedJob) {
 
 TEST(Amo, OfAJobWhoseOwnersMakeThemIsNotDoneByStores) {
   FakeJob job(2);
-  job.context().amo_path = Path::kProxy;
+  job.context().pe.amo_path = Path::kProxy;
   atomic_add(job.context(), job.data<int>(), 1, 1);
   EXPECT_EQ(job.error().status, CHIMEX_ERR_UNREACHABLE);
   EXPECT_EQ(*job.data<int>(1), 0);

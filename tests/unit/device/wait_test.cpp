@@ -79,7 +79,7 @@ TEST(SignalWait, EndsWithTheJobAndSaysWhatItWaitedFor) {
 
 TEST(SignalWait, ReturnsAfterAnAbortIfThatIsThePolicy) {
   FakeJob job(1);
-  job.context().on_error = OnError::kReturn;
+  job.context().pe.on_error = OnError::kReturn;
   EXPECT_EQ(waiters_that_go_on(job), 32);
 }
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <span>
 
-#include "chime/abi/state.h"
+#include "chime/abi/context.h"
 #include "gpu_on_cpu.hpp"
 
 namespace chime::host {

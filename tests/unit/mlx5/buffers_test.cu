@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "chime/abi/words.h"
 #include "chime/device/rma.cuh"
 #include "chime/device/route.cuh"
 #include "chime/device/signal.cuh"
@@ -21,11 +22,12 @@ constexpr std::size_t kBytes = 256 * 1024 + 5;  // several slots of staging, and
 // WQEBBs that kernels and the host have posted to `pe`: a request of a put or get takes one.
 std::uint64_t posted_to(const Context& context, int pe) {
   std::uint64_t sum = 0;
-  for (const abi::NicContext* nic : {&context.nic, &context.host_nic})
-    for (std::uint32_t slot = 0; slot < nic->slots; ++slot) {
-      auto& queue = nic->queues[abi::nic_queue_index(nic->slots, slot, unsigned(pe))];
-      sum += std::atomic_ref(queue.producer.resv).load();
-    }
+  for (const abi::Channels* all : {&context.channels, &host_context().channels}) {
+    if (all->pool.channels == nullptr) continue;
+    abi::Channel* const first = all->pool.channels + abi::first_of_route(all->route[pe]);
+    for (std::uint32_t slot = 0; slot < all->slots; ++slot)
+      sum += std::atomic_ref(first[slot].producer.resv).load();
+  }
   return sum;
 }
 
@@ -144,7 +146,7 @@ CHIME_DEVICE unsigned word_at(unsigned i, int pe) { return i * 2654435761u + uns
 // Overwritten when put_nbi returns: it has left by then.
 CHIME_DEVICE void put_and_spoil(const Context& context, unsigned* target, unsigned* source,
                                 int pe) {
-  for (unsigned i = 0; i < kWords; ++i) source[i] = word_at(i, context.my_pe);
+  for (unsigned i = 0; i < kWords; ++i) source[i] = word_at(i, context.pe.my_pe);
   put_nbi(context, Thread{}, target, source, kWords, pe);
   for (unsigned i = 0; i < kWords; ++i) source[i] = 0;
 }
@@ -162,7 +164,7 @@ CHIME_KERNEL inline void put_from_everywhere(CHIME_GRID_CONSTANT const Context c
   unsigned stack[kWords];
   put_and_spoil(context, targets->from_stack, stack, pe);
   put_and_spoil(context, targets->from_shared, shared, pe);
-  for (unsigned i = 0; i < kWords; ++i) stack[i] = word_at(i, context.my_pe);
+  for (unsigned i = 0; i < kWords; ++i) stack[i] = word_at(i, context.pe.my_pe);
   iput(context, Thread{}, targets->strided, stack, 2, 1, kWords / 16, pe);
   put_signal(context, Thread{}, targets->from_strided_get, stack, kWords, {&targets->signal, 7},
              pe);
@@ -176,10 +178,10 @@ CHIME_KERNEL inline void get_to_everywhere(CHIME_GRID_CONSTANT const Context con
   get_nbi(context, Thread{}, stack, targets->from_stack, kWords, pe);
   get(context, Thread{}, shared, targets->from_shared, kWords, pe);
   quiet(context);
-  *wrong = count_wrong(stack, context.my_pe) + count_wrong(shared, context.my_pe);
+  *wrong = count_wrong(stack, context.pe.my_pe) + count_wrong(shared, context.pe.my_pe);
   for (unsigned i = 0; i < kWords; ++i) shared[i] = 0;
   iget(context, Thread{}, shared, targets->strided, 1, 2, kWords / 16, pe);
-  for (unsigned i = 0; i < kWords / 16; ++i) *wrong += shared[i] != word_at(i, context.my_pe);
+  for (unsigned i = 0; i < kWords / 16; ++i) *wrong += shared[i] != word_at(i, context.pe.my_pe);
 }
 
 IN_EVERY_WORLD(Buffers, StackAndSharedMemoryServeAllOperations) {

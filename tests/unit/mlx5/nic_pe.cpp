@@ -191,25 +191,31 @@ void gives_up(const NicOptions& options) {
   pe.job->barrier(deadline());
 }
 
+abi::Channel& first_channel(const abi::Channels& all, int pe) {
+  return all.pool.channels[abi::first_of_route(all.route[pe])];
+}
+
 // A request made of the format's own segments and posted through the table, as kernels do it.
 struct TablePoster {
-  const abi::NicContext& nic;
-  abi::NicQueue& queue;
+  const abi::NicMemory& memory;
+  abi::Channel& queue;
 
   void write(const abi::NicPeer& peer, std::uint64_t to, std::uint64_t from, std::uint32_t bytes) {
-    auto* wqe = reinterpret_cast<abi::WqeSegment*>(queue.sq);
+    auto* wqe = reinterpret_cast<abi::WqeSegment*>(queue.head.ring);
     wqe[1] = abi::remote_segment(peer.heap + to, peer.rkey_be);
-    wqe[2] = abi::data_segment(bytes, nic.heap.lkey_be, nic.heap.nic + from);
-    wqe[0] = abi::control_segment({abi::WqeOpcode::kWrite, 3, abi::kCqeAlways}, 0, queue.qpn_be);
+    wqe[2] = abi::data_segment(bytes, memory.heap.lkey_be, memory.heap.nic + from);
+    wqe[0] =
+        abi::control_segment({abi::WqeOpcode::kWrite, 3, abi::kCqeAlways}, 0, queue.head.number_be);
     std::atomic_thread_fence(std::memory_order_release);
-    std::atomic_ref(*queue.record).store(abi::doorbell_record(1), std::memory_order_release);
+    std::atomic_ref(*queue.nic.bell.record)
+        .store(abi::doorbell_record(1), std::memory_order_release);
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    std::atomic_ref(*queue.doorbell)
-        .store(abi::doorbell_value(1, queue.qpn_be), std::memory_order_release);
+    std::atomic_ref(*queue.nic.bell.doorbell)
+        .store(abi::doorbell_value(1, queue.head.number_be), std::memory_order_release);
   }
 
   abi::CqeTail wait() const {
-    auto& word = *reinterpret_cast<std::uint32_t*>(queue.cq + abi::kCqeTailWord);
+    auto& word = *reinterpret_cast<std::uint32_t*>(queue.nic.cq + abi::kCqeTailWord);
     for (const auto end = deadline();;) {
       const auto tail = abi::cqe_tail(std::atomic_ref(word).load(std::memory_order_acquire));
       if (tail.opcode != abi::CqeOpcode::kInvalid) return tail;
@@ -224,25 +230,36 @@ void has_a_table(const NicOptions& options) {
   Pe pe(options);
   fill(pe);
   const NicTable table(pe.nic, *pe.gpu, *pe.memory, pe.n(), options);
-  EXPECT(table.kernels().slots == options.slots && table.kernels().id == 0);
-  EXPECT(table.host().slots == 1 && table.host().id != 0);
+  const abi::Channels &kernels = table.kernels().channels, &host = table.host().channels;
+  EXPECT(kernels.slots == options.slots && kernels.id == 0);
+  EXPECT(host.slots == 1 && host.id != 0 && host.kernels == &kernels);
+  EXPECT(kernels.count >= options.slots * unsigned(pe.n()) && kernels.count % 64 == 0);
   HeapLayout& heap = pe.heap();
   const int peer = (pe.me() + 1) % pe.n();
-  for (const abi::NicContext* nic : {&table.kernels(), &table.host()}) {
-    const bool is_host = nic == &table.host();
-    abi::NicQueue& queue = nic->queues[abi::nic_queue_index(nic->slots, 0, std::uint32_t(peer))];
-    EXPECT(queue.pe == peer && queue.depth == options.queue_depth);
+  for (const NicView* view : {&table.kernels(), &table.host()}) {
+    const bool is_host = view == &table.host();
+    const abi::NicMemory& memory = view->memory;
+    for (int any = 0; any < pe.n(); ++any) {
+      const std::uint32_t word = view->channels.route[any], first = abi::first_of_route(word);
+      const std::uint32_t last = first + view->channels.slots - 1;
+      EXPECT(abi::path_of_route(word) == Path::kNic && first % view->channels.slots == 0);
+      EXPECT(first / 64 == last / 64 && last < view->channels.pool.count);
+    }
+    abi::Channel& queue = first_channel(view->channels, peer);
+    EXPECT(queue.path == Path::kNic && &view->channels.pool.channels[queue.index] == &queue);
+    EXPECT(queue.pe == peer && queue.head.depth == options.queue_depth);
     // The softnic does not say that it reorders.
     const bool is_relaxed = options.ordering == NicOrdering::kRelaxed;
-    EXPECT(((queue.flags & abi::kNicUnorderedData) != 0) == is_relaxed);
+    EXPECT(((queue.head.flags & abi::kNicUnorderedData) != 0) == is_relaxed);
     const bool is_unordered = options.write_order == NicWriteOrder::kRelaxed;
-    EXPECT(((queue.flags & abi::kNicUnorderedWrites) != 0) == is_unordered);
-    EXPECT(((queue.flags & abi::kNicSwapsSignals) != 0) == is_unordered);
-    EXPECT((nic->peers[peer].rkey_be != nic->peers[peer].strict_rkey_be) == is_relaxed);
-    EXPECT(&nic->queues[nic->route[peer] - 1] == &queue);
-    EXPECT(nic->heap.end - nic->heap.begin == kHeapBytes && nic->buffers->tables[0].count == 0);
-    TablePoster poster{*nic, queue};
-    poster.write(nic->peers[peer], pe.offset(&heap.target[is_host]), pe.offset(&heap.source[7]), 8);
+    EXPECT(((queue.head.flags & abi::kNicUnorderedWrites) != 0) == is_unordered);
+    EXPECT(((queue.head.flags & abi::kNicSwapsSignals) != 0) == is_unordered);
+    EXPECT((memory.peers[peer].rkey_be != memory.peers[peer].strict_rkey_be) == is_relaxed);
+    EXPECT(memory.heap.end - memory.heap.begin == kHeapBytes &&
+           memory.buffers->tables[0].count == 0);
+    TablePoster poster{memory, queue};
+    poster.write(memory.peers[peer], pe.offset(&heap.target[is_host]), pe.offset(&heap.source[7]),
+                 8);
     const abi::CqeTail tail = poster.wait();
     EXPECT(tail.opcode == abi::CqeOpcode::kRequest && tail.counter == 0);
   }
@@ -257,11 +274,11 @@ void learns_the_order_of_its_peers(const NicOptions& options) {
   if (std::string_view(std::getenv("CHIME_RUN_PE")) == "1") setenv("SOFTNIC_FAULTS", "reorder", 1);
   Pe pe(options);
   const NicTable table(pe.nic, *pe.gpu, *pe.memory, pe.n(), options);
-  for (const abi::NicContext* nic : {&table.kernels(), &table.host()})
+  for (const NicView* view : {&table.kernels(), &table.host()})
     for (int peer = 0; peer < pe.n(); ++peer) {
-      const abi::NicQueue& queue = nic->queues[nic->route[peer] - 1];
-      EXPECT(((queue.flags & abi::kNicUnorderedWrites) != 0) == (peer == 1));
-      EXPECT(((queue.flags & abi::kNicSwapsSignals) != 0) == (peer == 1));
+      const abi::ChannelHead& head = first_channel(view->channels, peer).head;
+      EXPECT(((head.flags & abi::kNicUnorderedWrites) != 0) == (peer == 1));
+      EXPECT(((head.flags & abi::kNicSwapsSignals) != 0) == (peer == 1));
     }
   std::printf("PE %d: %s\n", pe.me(), pe.nic.describe().c_str());
   pe.job->barrier(deadline());
@@ -329,8 +346,8 @@ void run_kernel(unsigned blocks, void (*kernel)(std::byte*, unsigned), std::byte
   EXPECT(exec::stream_synchronize({}) == CHIMEX_OK);
 }
 
-bool is_flushed(const abi::NicQueue& queue) {
-  auto& word = *reinterpret_cast<std::uint32_t*>(queue.cq + abi::kCqeTailWord);
+bool is_flushed(const abi::Channel& queue) {
+  auto& word = *reinterpret_cast<std::uint32_t*>(queue.nic.cq + abi::kCqeTailWord);
   for (const auto end = deadline(); std::chrono::steady_clock::now() < end;) {
     const auto tail = abi::cqe_tail(std::atomic_ref(word).load(std::memory_order_acquire));
     if (abi::cqe_is_error(tail.opcode)) return true;
@@ -350,15 +367,15 @@ void is_told_in_time() {
   auto* const heap = static_cast<std::byte*>(chime_malloc(4096));
   const Runtime& runtime = current_runtime();
   if (runtime.my_pe() == 0) {
-    const abi::NicContext& nic = runtime.device->nic_table->kernels();
+    abi::Channel* const queues = &first_channel(runtime.device->nic_table->kernels().channels, 1);
     EXPECT(exec::launch({}, fail_otherwise) == CHIMEX_OK);
     run_kernel(1, put_by_block, heap, 0);
     chimex_async_error_t error{};
     EXPECT(chimex_get_async_error(&error) == CHIMEX_OK && error.status == CHIMEX_ERR_INVALID);
-    EXPECT(is_flushed(nic.queues[abi::nic_queue_index(nic.slots, 0, 1)]));
+    EXPECT(is_flushed(queues[0]));
     run_kernel(2, put_by_block, heap, 1);
     chime_fence();  // throws, and says so
-    EXPECT(is_flushed(nic.queues[abi::nic_queue_index(nic.slots, 1, 1)]));
+    EXPECT(is_flushed(queues[1]));
   }
   // Longer than PE 0 looks for what it misses, so that PE 0 says so.
   runtime.bootstrap->barrier(deadline(std::chrono::seconds(200)));

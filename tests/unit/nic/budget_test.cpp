@@ -31,7 +31,7 @@ constexpr int kPes = 4;
 struct Row {
   const char* call;
   const char* queue;
-  abi::NicSharing sharing;
+  abi::Sharing sharing;
   unsigned threads;
   void (*body)(NicJob&);
   Cost cost;
@@ -56,9 +56,9 @@ void add(NicJob& job) {
   job.to(1).amo(Amo<AmoOp::kAdd, std::uint64_t>{job.data<std::uint64_t>(0), 1});
 }
 
-constexpr auto kExclusive = abi::NicSharing::kExclusive;
-constexpr auto kBlock = abi::NicSharing::kBlock;
-constexpr auto kGpu = abi::NicSharing::kGpu;
+constexpr auto kExclusive = abi::Sharing::kExclusive;
+constexpr auto kBlock = abi::Sharing::kBlock;
+constexpr auto kGpu = abi::Sharing::kGpu;
 
 const Row kRows[] = {
     {"put of 8 bytes", "exclusive", kExclusive, 1, put_8_to_1, {0, 2, 3, 1, 1, 2, 1}},
@@ -80,7 +80,7 @@ const Row kRows[] = {
     {"the same to two peers", "gpu", kGpu, 32, put_8_to_two_peers, {2, 4, 3 * 32, 2, 2, 2, 2}},
 };
 
-NicPlan shared_by(abi::NicSharing sharing, std::uint32_t flags = 0) {
+NicPlan shared_by(abi::Sharing sharing, std::uint32_t flags = 0) {
   NicPlan plan;
   plan.sharing = sharing;
   plan.flags |= flags;
@@ -95,7 +95,7 @@ unsigned completions(NicJob& job) {
 
 bool is_record(NicJob& job, const void* address) {
   for (int pe = 1; pe < kPes; ++pe)
-    if (address == job.nic.queue(pe).record) return true;
+    if (address == job.nic.queue(pe).nic.bell.record) return true;
   return false;
 }
 
@@ -122,7 +122,7 @@ Cost cost_of(const Row& row) {
   return cost;
 }
 
-// Prints the table, too: what a reader of device/path/README.md wants to see.
+// Prints the table, too: what a reader of device/channel/README.md wants to see.
 TEST(Budget, CallsCostWhatTheTableSays) {
   std::printf("%-30s%-11s%8s%9s%8s%12s%9s%10s%9s%13s\n", "call", "queue", "threads", "atomics",
               "fences", "16 B stores", "records", "doorbells", "counters", "completions");
@@ -136,10 +136,10 @@ TEST(Budget, CallsCostWhatTheTableSays) {
   }
 }
 
-// Else the NIC would read what is not there: (a) and (c) of device/path/README.md.
+// Else the NIC would read what is not there: (a) and (c) of device/channel/README.md.
 TEST(Budget, RequestFenceRecordFenceDoorbellInThisOrder) {
-  NicJob job(2, shared_by(abi::NicSharing::kBlock));
-  const abi::NicQueue& queue = job.nic.queue(1);
+  NicJob job(2, shared_by(abi::Sharing::kBlock));
+  const abi::Channel& queue = job.nic.queue(1);
   const auto put = [&] { job.to(1).p(job.data<std::uint64_t>(0), std::uint64_t{2}); };
   run_threads(1, put);  // the first post of a queue fences once more
   std::string order;
@@ -147,8 +147,8 @@ TEST(Budget, RequestFenceRecordFenceDoorbellInThisOrder) {
     const WatchOperations watch([&](Operation operation, const void* address, std::size_t) {
       if (operation == Operation::kStore16) order += 'w';
       if (operation == Operation::kFence) order += 'f';
-      if (operation == Operation::kStore && address == queue.record) order += 'r';
-      if (operation == Operation::kMmioStore && address == queue.doorbell) order += 'd';
+      if (operation == Operation::kStore && address == queue.nic.bell.record) order += 'r';
+      if (operation == Operation::kMmioStore && address == queue.nic.bell.doorbell) order += 'd';
     });
     run_threads(1, put);
   }

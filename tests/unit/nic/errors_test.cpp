@@ -26,19 +26,20 @@ TEST_P(Errors, AFailedRequestIsToldInFull) {
     job.to(1).put<8>(Thread{},
                      {job.data<std::byte>(0, 4096), job.data<std::byte>(0), 640, Until::kLocal});
   });
-  const abi::NicFault& fault = job.nic.fault(1);
-  EXPECT_EQ(fault.published, abi::kNicFaultTold);
-  EXPECT_EQ(abi::nic_stop(fault.status), abi::NicStop::kError);
+  const abi::ChannelFault& fault = job.nic.fault(1);
+  EXPECT_EQ(fault.published, abi::kFaultTold);
+  EXPECT_EQ(abi::stop_of(fault.status), abi::Stop::kError);
   EXPECT_EQ(fault.pe, 1);
   EXPECT_EQ(fault.opcode, 0x08);
   EXPECT_EQ(fault.syndrome, kRemoteAccess);
   EXPECT_EQ(fault.vendor_error, 0x77);
   EXPECT_EQ(fault.first_lost, 0);
-  EXPECT_EQ(fault.wqe_index, 2);
+  EXPECT_EQ(fault.request, 2);
   EXPECT_EQ(fault.bytes, 640u);
-  const std::uint64_t offset = fault.remote_address - job.nic.context().peers[1].heap;
+  const std::uint64_t offset =
+      fault.address - reinterpret_cast<std::uint64_t>(job.context().pe.heap);
   EXPECT_EQ(offset, abi::kHeapReserved + 4096);
-  EXPECT_EQ(fault.qpn, abi::be32(job.nic.queue(1).qpn_be) >> 8);
+  EXPECT_EQ(fault.number, abi::be32(job.nic.queue(1).head.number_be) >> 8);
   EXPECT_EQ(job.job.error().claimed, 2u);
   EXPECT_EQ(job.job.error().status, CHIMEX_ERR_NETWORK);
   EXPECT_EQ(job.job.error().pe, 1);
@@ -57,9 +58,9 @@ TEST_P(Errors, AFailedFlushIsToldWithItsRead) {
     job.to(1).get<1>(Thread{},
                      {job.data<std::byte>(0), job.data<std::byte>(0, 4096), 640, Until::kLocal});
   });
-  const abi::NicFault& fault = job.nic.fault(1);
+  const abi::ChannelFault& fault = job.nic.fault(1);
   EXPECT_EQ(fault.opcode, static_cast<std::uint8_t>(abi::WqeOpcode::kDump));
-  EXPECT_EQ(fault.wqe_index, 1);
+  EXPECT_EQ(fault.request, 1);
   EXPECT_EQ(fault.bytes, 640u);
   EXPECT_EQ(job.job.error().address, reinterpret_cast<std::uint64_t>(job.data<std::byte>(0, 4096)));
   EXPECT_EQ(job.job.error().expected, 640u);
@@ -75,9 +76,9 @@ TEST_P(Errors, EverybodyLeavesAndOtherPeersGoOn) {
     }
     job.quiet();
   });
-  EXPECT_EQ(abi::nic_stop(job.nic.queue(1).consumer.status), abi::NicStop::kError);
-  EXPECT_EQ(job.nic.queue(2).consumer.status, 0u);
-  run_threads(1, [&] { nic::drain(job.context(), job.nic.queue(2)); });
+  EXPECT_EQ(abi::stop_of(job.nic.queue(1).progress.status), abi::Stop::kError);
+  EXPECT_EQ(job.nic.queue(2).progress.status, 0u);
+  run_threads(1, [&] { channel::drain(job.context(), job.nic.queue(2)); });
   EXPECT_EQ(*job.data<std::uint64_t>(2), 4 * 256u);
 }
 
@@ -92,8 +93,8 @@ void expect_other_peers_complete(NicPlan plan, void (NicJob::*complete)()) {
       for (int pe : {1, 2}) job.to(pe).p(job.data<int>(0), 7);
       (job.*complete)();
     });
-    EXPECT_EQ(job.nic.queue(2).consumer.done, 1u) << slots << " queues to each peer";
-    EXPECT_EQ(abi::nic_stop(job.nic.queue(1).consumer.status), abi::NicStop::kError);
+    EXPECT_EQ(job.nic.queue(2).progress.done, 1u) << slots << " queues to each peer";
+    EXPECT_EQ(abi::stop_of(job.nic.queue(1).progress.status), abi::Stop::kError);
     EXPECT_EQ(job.job.error().status, CHIMEX_ERR_NETWORK);
     EXPECT_EQ(job.job.error().pe, 1);
   }
@@ -127,11 +128,11 @@ TEST_P(Errors, LaterCallsReturnAtOnceAndSaySo) {
 
 TEST_P(Errors, AWaitHasAnEnd) {
   NicJob job(2, plan());
-  job.context().wait_timeout_ns = 50'000'000;
+  job.context().pe.wait_timeout_ns = 50'000'000;
   job.nic.hold();
   run_threads(64, [&] { job.to(1).g(job.data<int>(0)); });
-  EXPECT_EQ(abi::nic_stop(job.nic.queue(1).consumer.status), abi::NicStop::kGaveUp);
-  EXPECT_EQ(job.nic.fault(1).published, abi::kNicFaultTold);
+  EXPECT_EQ(abi::stop_of(job.nic.queue(1).progress.status), abi::Stop::kGaveUp);
+  EXPECT_EQ(job.nic.fault(1).published, abi::kFaultTold);
   EXPECT_EQ(job.job.error().status, CHIMEX_ERR_TIMEOUT);
   EXPECT_EQ(job.job.error().pe, 1);
 }
@@ -141,19 +142,19 @@ TEST_P(Errors, AFaultIsThereThenRecordedThenTold) {
   for (const bool is_given_up : {false, true}) {
     NicJob job(2, plan());
     if (is_given_up) {
-      job.context().wait_timeout_ns = 50'000'000;
+      job.context().pe.wait_timeout_ns = 50'000'000;
       job.nic.hold();
     } else {
       job.nic.fail_at(1, 0, kRemoteAccess);
     }
     const abi::ErrorRecord& record = job.job.error();
-    const abi::NicFault& fault = job.nic.fault(1);
+    const abi::ChannelFault& fault = job.nic.fault(1);
     std::uint32_t fault_before_record = 0, record_before_told = 0;
     std::uint64_t bytes_when_published = 0;
     {
       const WatchOperations watch([&](simt::Operation operation, const void* at, std::size_t) {
         if (operation != simt::Operation::kStore) return;
-        if (at == &fault.published && fault.published == abi::kNicFaultClaimed)
+        if (at == &fault.published && fault.published == abi::kFaultClaimed)
           bytes_when_published = fault.bytes;
         if (at == &record.claimed) fault_before_record = fault.published;
         if (at == &fault.published && fault.published != 0) record_before_told = record.claimed;
@@ -161,9 +162,9 @@ TEST_P(Errors, AFaultIsThereThenRecordedThenTold) {
       run_threads(1, [&] { job.to(1).g(job.data<int>(0)); });
     }
     EXPECT_EQ(bytes_when_published, is_given_up ? 0 : sizeof(int));  // of the request that failed
-    EXPECT_EQ(fault_before_record, abi::kNicFaultWhole);
+    EXPECT_EQ(fault_before_record, abi::kFaultWhole);
     EXPECT_EQ(record_before_told, 2u);
-    EXPECT_EQ(fault.published, abi::kNicFaultTold);
+    EXPECT_EQ(fault.published, abi::kFaultTold);
   }
 }
 
@@ -171,16 +172,16 @@ TEST_P(Errors, AFaultIsThereThenRecordedThenTold) {
 TEST_P(Errors, NobodySpeaksBeforeTheOneWhoTellsWhyTheQueueStopped) {
   NicJob job(2, plan());
   std::atomic_ref claimed(job.job.error().claimed);
-  std::atomic_ref published(job.nic.context().faults[1].published);
-  published.store(abi::kNicFaultClaimed);
-  nic::stop(job.nic.queue(1), abi::nic_status(abi::NicStop::kGaveUp));
+  std::atomic_ref published(job.nic.queue(1).fault->published);
+  published.store(abi::kFaultClaimed);
+  channel::stop(job.nic.queue(1), abi::status_word(abi::Stop::kGaveUp));
   std::thread kernel([&] { run_threads(1, [&] { job.to(1).p(job.data<int>(0), 1); }); });
-  for (const std::uint32_t state : {abi::kNicFaultClaimed, abi::kNicFaultWhole}) {
+  for (const std::uint32_t state : {abi::kFaultClaimed, abi::kFaultWhole}) {
     published.store(state);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     EXPECT_EQ(claimed.load(), 0u);
   }
-  published.store(abi::kNicFaultTold);
+  published.store(abi::kFaultTold);
   kernel.join();
   EXPECT_EQ(claimed.load(), 2u);
 }
@@ -188,10 +189,10 @@ TEST_P(Errors, NobodySpeaksBeforeTheOneWhoTellsWhyTheQueueStopped) {
 // Posters that wait for room hold reservations: when one gives up, those behind leave, too.
 TEST_P(Errors, GivingUpAFullQueueFreesThoseBehind) {
   NicJob job(2, plan());
-  job.context().wait_timeout_ns = 50'000'000;
+  job.context().pe.wait_timeout_ns = 50'000'000;
   job.nic.hold();
   run_threads(512, [&] { job.to(1).p(job.data<int>(0), 1); });
-  EXPECT_EQ(abi::nic_stop(job.nic.queue(1).consumer.status), abi::NicStop::kGaveUp);
+  EXPECT_EQ(abi::stop_of(job.nic.queue(1).progress.status), abi::Stop::kGaveUp);
 }
 
 TEST_P(Errors, AnAbortEndsEveryWait) {
@@ -215,11 +216,11 @@ TEST_P(Errors, AWaitForTheAnswerFindsWhatFailed) {
   for (const bool by_host : {false, true}) {
     if (by_host && simt::kTsan) continue;  // it does not see what fences of a host thread order
     NicJob job(2, plan());
-    job.context().wait_timeout_ns = 100'000'000;
+    job.context().pe.wait_timeout_ns = 100'000'000;
     job.nic.fail_at(1, 3, kRemoteAccess);
     by_host ? send_and_wait(job) : run_threads(1, [&] { send_and_wait(job); });
-    EXPECT_EQ(abi::nic_stop(job.nic.queue(1).consumer.status), abi::NicStop::kError);
-    EXPECT_EQ(job.nic.fault(1).wqe_index, 3);
+    EXPECT_EQ(abi::stop_of(job.nic.queue(1).progress.status), abi::Stop::kError);
+    EXPECT_EQ(job.nic.fault(1).request, 3);
     EXPECT_EQ(job.job.error().status, CHIMEX_ERR_NETWORK);
     EXPECT_EQ(job.job.error().pe, 1);
     EXPECT_EQ(job.job.error().address, reinterpret_cast<std::uint64_t>(job.data<int>(0)))
@@ -234,7 +235,7 @@ TEST_P(Errors, AWaitForOthersTellsItAndGoesOn) {
   std::uint64_t* const signal = job.data<std::uint64_t>(0, 8);
   std::thread pe_2([&] {
     const std::uint64_t end = exec::clock_ns() + wait_limit_ns();
-    while (!nic::is_stopped(job.nic.queue(1)) && exec::clock_ns() < end) exec::pause();
+    while (!channel::is_stopped(job.nic.queue(1)) && exec::clock_ns() < end) exec::pause();
     exec::st<nic::Order::kRelease, nic::Scope::kSystem>(signal, std::uint64_t{2});
   });
   std::uint64_t seen = 0;
@@ -250,7 +251,7 @@ TEST_P(Errors, AWaitForOthersTellsItAndGoesOn) {
 // A wait with a bound says whether its event came; what it finds is told all the same.
 TEST_P(Errors, AWaitWithABoundKeepsIt) {
   NicJob job(2, plan());
-  job.context().wait_timeout_ns = 1;
+  job.context().pe.wait_timeout_ns = 1;
   job.nic.fail_at(1, 0, kRemoteAccess);
   int status = CHIMEX_OK;
   run_threads(1, [&] {
@@ -269,7 +270,7 @@ TEST_P(Errors, AWaitWithABoundKeepsIt) {
 // With CHIME_ON_ERROR=exit a thread of a kernel does not come back.
 TEST_P(Errors, ThreadsLeaveTheirKernel) {
   NicJob job(2, plan());
-  job.context().on_error = OnError::kExit;
+  job.context().pe.on_error = OnError::kExit;
   job.nic.fail_at(1, 0, kRemoteAccess);
   std::atomic<int> came_back = 0;
   run_threads(8, [&] {
@@ -281,12 +282,12 @@ TEST_P(Errors, ThreadsLeaveTheirKernel) {
 
 // What a kernel that is ended has begun in queues that are well: nothing is left half done.
 void expect_usable(NicJob& job, int pe) {
-  const abi::NicQueue& queue = job.nic.queue(pe);
-  EXPECT_EQ(queue.consumer.status, 0u);
-  EXPECT_EQ(nic::end_of(queue.producer.ready), queue.producer.resv);
+  const abi::Channel& queue = job.nic.queue(pe);
+  EXPECT_EQ(queue.progress.status, 0u);
+  EXPECT_EQ(channel::end_of(queue.producer.ready), queue.producer.resv);
   std::uint64_t unread = 0, staged = 0;
-  for (std::uint32_t i = 0; i < queue.depth; ++i) unread += queue.fetch[i].busy;
-  const abi::NicStaging& staging = job.nic.context().staging;
+  for (std::uint32_t i = 0; i < queue.head.depth; ++i) unread += queue.nic.fetch[i].busy;
+  const abi::NicStaging& staging = job.nic.memory().staging;
   for (std::uint32_t i = 0; i < staging.slots; ++i) staged += staging.busy[i];
   EXPECT_EQ(unread, 0u);
   EXPECT_EQ(staged, 0u);
@@ -332,10 +333,10 @@ TEST_P(Errors, AKernelThatIsEndedFinishesWhatItBegan) {
     options.weak = seed % 2 == 1;
     simt::set_options(options);
     NicJob job(3, plan());
-    job.context().on_error = OnError::kExit;
+    job.context().pe.on_error = OnError::kExit;
     job.nic.fail_at(1, 20 + seed, kRemoteAccess);
     use_a_lost_and_a_good_queue(job);
-    EXPECT_EQ(abi::nic_stop(job.nic.queue(1).consumer.status), abi::NicStop::kError);
+    EXPECT_EQ(abi::stop_of(job.nic.queue(1).progress.status), abi::Stop::kError);
     expect_usable(job, 2);
     if (HasFailure()) break;  // the next thread would wait for ever
     run_threads(1, [&] { job.to(2).g(job.data<std::uint64_t>(0)); });

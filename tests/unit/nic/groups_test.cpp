@@ -102,7 +102,7 @@ TEST_P(Groups, SwappedSignalsOfAWarpTakeOneReservation) {
     EXPECT_EQ(reservations, 1u);
     EXPECT_EQ(job.nic.counts(1).requests, 64 * round);
     EXPECT_EQ(job.nic.counts(1).completions, round);
-    EXPECT_EQ(job.nic.queue(1).consumer.done, 96 * round - 1);
+    EXPECT_EQ(job.nic.queue(1).progress.done, 96 * round - 1);
   }
 }
 

@@ -88,14 +88,14 @@ TEST_P(Memory, AHalfChangedRowIsNotBelieved) {
     });
   }
   EXPECT_TRUE(has_changed);
-  EXPECT_EQ(job.nic.queue(1).consumer.status, 0u) << "the NIC refused the place";
+  EXPECT_EQ(job.nic.queue(1).progress.status, 0u) << "the NIC refused the place";
   EXPECT_EQ(job.nic.counts(1).requests, 1u) << "it was found at the second look";
 }
 
 // ---- Staging ------------------------------------------------------------------------------------
 
 std::size_t slots_in_use(NicJob& job) {
-  const abi::NicStaging& staging = job.nic.context().staging;
+  const abi::NicStaging& staging = job.nic.memory().staging;
   return staging.slots - std::size_t(std::count(staging.busy, staging.busy + staging.slots, 0u));
 }
 
@@ -136,10 +136,10 @@ void put_staged(NicJob& job, int pe) {
 // The NIC may still read it, until it says that it has.
 TEST_P(Memory, AGivenUpSlotStaysTaken) {
   NicJob job(3, few_slots(plan(), 2));
-  job.context().wait_timeout_ns = 200'000'000;
+  job.context().pe.wait_timeout_ns = 200'000'000;
   job.nic.hold();
   run_threads(1, [&] { put_staged(job, 1); });
-  EXPECT_EQ(abi::nic_stop(job.nic.queue(1).consumer.status), abi::NicStop::kGaveUp);
+  EXPECT_EQ(abi::stop_of(job.nic.queue(1).progress.status), abi::Stop::kGaveUp);
   EXPECT_EQ(slots_in_use(job), 1u);
   const auto take = [&] { return nic::detail::try_take_slot(job.context()); };
   EXPECT_EQ(take(), 1u) << "the other slot serves other peers";
@@ -163,7 +163,7 @@ TEST_P(Memory, AnEarlierFailureFreesNoSlot) {
     job.to(1).p(job.data<int>(0), 1);
     put_staged(job, 1);
   });
-  EXPECT_EQ(abi::nic_stop(job.nic.queue(1).consumer.status), abi::NicStop::kError);
+  EXPECT_EQ(abi::stop_of(job.nic.queue(1).progress.status), abi::Stop::kError);
   const auto take = [&] { return nic::detail::try_take_slot(job.context()); };
   EXPECT_EQ(take(), nic::detail::kNoSlot) << "of two requests, only the first has ended";
   may_end = true;
@@ -186,17 +186,17 @@ TEST_P(Memory, SlotsOfALostQueueServeOthers) {
 
 TEST_P(Memory, ASlotThatNothingWasPostedFromIsFree) {
   NicJob job(2, few_slots(plan(), 1));
-  job.context().wait_timeout_ns = 200'000'000;
+  job.context().pe.wait_timeout_ns = 200'000'000;
   job.nic.hold();
   run_threads(128, [&] { job.to(1).p(job.data<int>(0), 1); });
   run_threads(1, [&] { put_staged(job, 1); });
-  EXPECT_EQ(abi::nic_stop(job.nic.queue(1).consumer.status), abi::NicStop::kGaveUp);
+  EXPECT_EQ(abi::stop_of(job.nic.queue(1).progress.status), abi::Stop::kGaveUp);
   EXPECT_EQ(slots_in_use(job), 0u);
 }
 
 TEST_P(Memory, WhoWaitsForASlotSeesItsQueueStop) {
   NicJob job(2, few_slots(plan(), 1));
-  abi::NicStaging const& staging = job.nic.context().staging;
+  abi::NicStaging const& staging = job.nic.memory().staging;
   staging.busy[0] = 1;
   std::atomic<bool> looks = false;
   const WatchOperations watch(
@@ -204,7 +204,7 @@ TEST_P(Memory, WhoWaitsForASlotSeesItsQueueStop) {
   run_threads(2, [&] {
     if (exec::thread_rank() == 0) return put_staged(job, 1);
     while (!looks) exec::pause();
-    nic::stop(job.nic.queue(1), abi::nic_status(abi::NicStop::kClosed));
+    channel::stop(job.nic.queue(1), abi::status_word(abi::Stop::kClosed));
   });
   EXPECT_EQ(job.job.error().status, CHIMEX_ERR_NETWORK);
   EXPECT_EQ(job.job.error().pe, 1);
@@ -214,7 +214,7 @@ TEST_P(Memory, WhoWaitsForASlotSeesItsQueueStop) {
 // round.
 TEST_P(Memory, ManyWhoShareASlotAllGetIt) {
   NicJob job(2, few_slots(plan(), 1));
-  job.context().wait_timeout_ns = 2'000'000'000;
+  job.context().pe.wait_timeout_ns = 2'000'000'000;
   job.nic.watch([] { std::this_thread::sleep_for(std::chrono::milliseconds(250)); });
   run_threads(10, [&] { put_staged(job, 1); });
   EXPECT_EQ(job.job.error().claimed, 0u) << "status " << job.job.error().status;
@@ -223,14 +223,14 @@ TEST_P(Memory, ManyWhoShareASlotAllGetIt) {
 
 TEST_P(Memory, WithoutAFreeSlotAPutFailsInTime) {
   NicJob job(3, few_slots(plan(), 1));
-  job.context().wait_timeout_ns = 200'000'000;
-  job.nic.context().staging.busy[0] = 1;
+  job.context().pe.wait_timeout_ns = 200'000'000;
+  job.nic.memory().staging.busy[0] = 1;
   run_threads(1, [&] { put_staged(job, 1); });
   EXPECT_EQ(job.job.error().claimed, 2u);
   EXPECT_EQ(job.job.error().status, CHIMEX_ERR_TIMEOUT);
   EXPECT_EQ(job.job.error().pe, -1) << "no PE is to blame";
   EXPECT_EQ(job.nic.counts(1).requests, 0u);
-  EXPECT_EQ(job.nic.queue(1).consumer.status, 0u) << "nobody waits for what it did not begin";
+  EXPECT_EQ(job.nic.queue(1).progress.status, 0u) << "nobody waits for what it did not begin";
 }
 
 // ---- Long transfers -----------------------------------------------------------------------------
@@ -251,7 +251,7 @@ struct Long {
     job.nic.note_only();
   }
   std::uint64_t there() {
-    return nic::remote_address(job.context(), job.data<std::byte>(0, kThere), 1);
+    return nic::remote_data(job.context(), job.data<std::byte>(0, kThere), 1).address;
   }
   void expect_covered(unsigned opcode, std::uint64_t bytes, const char* what) {
     std::uint64_t at = 0;
@@ -301,7 +301,7 @@ TEST_P(Memory, TheSignalOfALongPutComesLast) {
           Thread{}, {far.job.data<std::byte>(0, kThere), far.here, bytes, Until::kLocal}, signal);
       far.job.quiet();
     });
-    ASSERT_EQ(far.job.nic.queue(1).consumer.done & abi::kNicFresh, 0u) << "quiet looks elsewhere";
+    ASSERT_EQ(far.job.nic.queue(1).progress.done & abi::kFresh, 0u) << "quiet looks elsewhere";
     far.expect_covered(0x08, bytes, "put_signal");
     EXPECT_EQ(far.job.nic.noted().back().bytes, 8u);
     EXPECT_EQ(far.job.nic.noted().back().local, 0u) << "the signal";
@@ -326,8 +326,8 @@ TEST_P(Memory, ALongPutIsRungAlsoWhereItsKernelIsEnded) {
       else
         far.job.to(1).put_signal<1>(Thread{}, put, signal);
     });
-    const abi::NicProducer& producer = far.job.nic.queue(1).producer;
-    EXPECT_EQ(nic::end_of(producer.ready), producer.resv);
+    const abi::Producer& producer = far.job.nic.queue(1).producer;
+    EXPECT_EQ(channel::end_of(producer.ready), producer.resv);
     EXPECT_EQ(far.job.nic.rung(1), static_cast<std::uint16_t>(producer.resv));
   }
 }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 
+#include "chime/device/channel/sync.cuh"
 #include "chime/device/path/ops.cuh"
 #include "fake_job.hpp"
 #include "null_nic.hpp"
@@ -27,18 +28,21 @@ struct NicJob {
   explicit NicJob(int n_pes, const NicPlan& plan = {}) : job(n_pes), nic(job, n_pes, plan) {
     for (int pe = 0; pe < n_pes; ++pe) job.unmap(pe);
     Context& ctx = job.context();
-    ctx.nic = ctx.host_nic = nic.context();
-    ctx.on_error = OnError::kReturn;
-    ctx.wait_timeout_ns = wait_limit_ns();
+    ctx.channels = nic.channels();
+    ctx.nic = nic.memory();
+    ctx.pe.on_error = OnError::kReturn;
+    ctx.pe.wait_timeout_ns = wait_limit_ns();
   }
   ~NicJob() { EXPECT_EQ(nic.complaints(), ""); }
 
   Context& context() { return job.context(); }
   // Of what kernels have sent, by whoever calls.
-  void quiet() { nic::quiet(context(), context().nic); }
-  void fence() { nic::fence(context(), context().nic); }
+  void quiet() { channel::quiet(context()); }
+  void fence() { channel::fence(context()); }
   // The operations on a PE.
-  Ops<Path::kNic> to(int pe) { return {job.context(), route_by_channel(job.context(), pe)}; }
+  Ops<Path::kNic> to(int pe) {
+    return {job.context(), route_by_channel(job.context(), Traffic::kData, pe)};
+  }
   template <class T>
   T* data(int pe = 0, std::size_t offset = 0) {
     return job.data<T>(pe, offset);

@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "chime/abi/words.h"
+
 namespace chime::tests {
 namespace {
 
@@ -54,7 +56,7 @@ std::uint64_t masked_sum(std::uint64_t a, std::uint64_t b, std::uint64_t boundar
 }  // namespace
 
 struct NullNic::Queue {
-  abi::NicQueue* abi;
+  abi::Channel* abi;
   std::uint32_t qpn;
   std::vector<std::byte> memory, cq;
   std::uint32_t record = 0;
@@ -99,19 +101,18 @@ NullNic::NullNic(FakeJob& job, int n_pes, const NicPlan& plan)
     : plan_(plan), n_pes_(n_pes), buffer_(kBufferBytes) {
   set_up_peers(job);
   const std::size_t queues = static_cast<std::size_t>(n_pes) * plan.slots;
-  queues_ = std::make_unique<abi::NicQueue[]>(queues);
+  const std::size_t channels = plan.first + (queues + 63) / 64 * 64;
+  queues_ = std::make_unique<abi::Channel[]>(channels);
   state_.resize(queues);
   faults_.resize(queues);
-  touched_.resize((queues + 63) / 64);
-  context_.queues = queues_.get();
-  context_.route = route_.data();
-  context_.faults = faults_.data();
-  context_.peers = peers_.data();
-  context_.touched = touched_.data();
-  context_.watch = &watch_;
-  context_.buffers = &buffers_;
-  context_.slots = plan.slots;
-  context_.n_pes = static_cast<std::uint32_t>(n_pes);
+  touched_.resize(channels / 64);
+  channels_.pool = {queues_.get(), touched_.data(), &watch_, static_cast<std::uint32_t>(channels)};
+  channels_.route = route_.data();
+  channels_.first = plan.first;
+  channels_.count = static_cast<std::uint32_t>(channels) - plan.first;
+  channels_.slots = plan.slots;
+  memory_.peers = peers_.data();
+  memory_.buffers = &buffers_;
   for (int pe = 0; pe < n_pes; ++pe)
     for (unsigned slot = 0; slot < plan.slots; ++slot) set_up_queue(pe, slot);
   thread_ = std::thread([this] { run(); });
@@ -128,26 +129,27 @@ void NullNic::set_up_peers(FakeJob& job) {
     peer.heap = kHeapNic;
     peer.rkey_be = htobe32(kDataKey + static_cast<std::uint32_t>(pe));
     peer.strict_rkey_be = htobe32(kStrictKey + static_cast<std::uint32_t>(pe));
-    route_.push_back(1 + static_cast<std::uint32_t>(pe) * plan_.slots);
+    const std::uint32_t first = plan_.first + static_cast<std::uint32_t>(pe) * plan_.slots;
+    route_.push_back(abi::route_word(Path::kNic, first));
     peers_.push_back(peer);
-    heaps_.push_back({kHeapNic, job.context(pe).heap, kFakeHeapBytes, 0});
+    heaps_.push_back({kHeapNic, job.context(pe).pe.heap, kFakeHeapBytes, 0});
   }
   const auto here = [](std::byte* memory, std::size_t bytes, std::uint64_t nic, std::uint32_t key) {
     const auto begin = reinterpret_cast<std::uint64_t>(memory);
     return abi::NicBuffer{begin, begin + bytes, nic, htobe32(key), 0};
   };
-  context_.heap = here(heaps_[0].memory, kFakeHeapBytes, kHeapNic, kHeapKey);
+  memory_.heap = here(heaps_[0].memory, kFakeHeapBytes, kHeapNic, kHeapKey);
   registered_ = here(buffer_.data(), kBufferBytes, kBufferNic, kBufferKey);
   buffers_.tables[0] = {1, &registered_};
   const std::size_t staging_bytes = plan_.staging_slots * plan_.staging_slot_bytes;
   staging_ = std::make_unique<std::byte[]>(staging_bytes);
   staging_busy_.resize(plan_.staging_slots + 1);
-  context_.staging.memory = staging_.get();
-  context_.staging.nic = kStagingNic;
-  context_.staging.busy = staging_busy_.data();
-  context_.staging.lkey_be = htobe32(kStagingKey);
-  context_.staging.slots = plan_.staging_slots;
-  context_.staging.slot_bytes = plan_.staging_slot_bytes;
+  memory_.staging.memory = staging_.get();
+  memory_.staging.nic = kStagingNic;
+  memory_.staging.busy = staging_busy_.data();
+  memory_.staging.lkey_be = htobe32(kStagingKey);
+  memory_.staging.slots = plan_.staging_slots;
+  memory_.staging.slot_bytes = plan_.staging_slot_bytes;
   locals_ = {{kHeapNic, heaps_[0].memory, kFakeHeapBytes, kHeapKey},
              {kBufferNic, buffer_.data(), kBufferBytes, kBufferKey},
              {kStagingNic, staging_.get(), staging_bytes, kStagingKey}};
@@ -165,39 +167,42 @@ void NullNic::set_up_queue(int pe, unsigned slot) {
   state.fetch.resize(plan_.depth + 1);
   state.next = state.end = state.rung = plan_.start;
   state.cqes = plan_.cq_start;
-  abi::NicQueue& queue = queues_[i];
+  abi::Channel& queue = queues_[plan_.first + i];
   state.abi = &queue;
-  queue.sq = state.memory.data();
-  queue.record = &state.record;
-  queue.doorbell = &state.doorbell;
-  queue.cq = state.cq.data();
-  queue.fetch = state.fetch.data();
-  queue.fetch_nic = kFetchNic + i * 0x1000'0000;
-  queue.fetch_lkey_be = htobe32(kFetchKey);
-  queue.qpn_be = htobe32(state.qpn << 8);
-  queue.depth = static_cast<std::uint16_t>(plan_.depth);
-  queue.cqe_count = static_cast<std::uint32_t>(cqes);
-  queue.cq_mode = plan_.mode;
-  queue.sharing = plan_.sharing;
-  queue.flags = static_cast<std::uint8_t>(plan_.flags);
+  queue.head.ring = state.memory.data();
+  queue.nic.bell.record = &state.record;
+  queue.nic.bell.doorbell = &state.doorbell;
+  queue.nic.cq = state.cq.data();
+  queue.nic.fetch = state.fetch.data();
+  queue.nic.fetch_nic = kFetchNic + i * 0x1000'0000;
+  queue.nic.fetch_lkey_be = htobe32(kFetchKey);
+  queue.head.number_be = htobe32(state.qpn << 8);
+  queue.head.depth = static_cast<std::uint16_t>(plan_.depth);
+  queue.nic.cqe_count = static_cast<std::uint32_t>(cqes);
+  queue.nic.cq_mode = plan_.mode;
+  queue.head.sharing = plan_.sharing;
+  queue.head.flags = static_cast<std::uint8_t>(plan_.flags);
   queue.pe = pe;
+  queue.path = Path::kNic;
   queue.fault = &faults_[i];
-  queue.index = static_cast<std::uint32_t>(i);
+  queue.watch = &watch_;
+  queue.index = plan_.first + static_cast<std::uint32_t>(i);
   queue.producer.resv = queue.producer.ready = plan_.start;
-  queue.consumer.done = plan_.start | abi::kNicFresh;
-  queue.consumer.cqes = plan_.cq_start;
-  locals_.push_back({queue.fetch_nic, reinterpret_cast<std::byte*>(state.fetch.data()),
+  queue.progress.done = plan_.start | abi::kFresh;
+  queue.progress.taken = plan_.cq_start;
+  locals_.push_back({queue.nic.fetch_nic, reinterpret_cast<std::byte*>(state.fetch.data()),
                      state.fetch.size() * sizeof(abi::NicFetchSlot), kFetchKey});
 }
 
-abi::NicQueue& NullNic::queue(int pe, unsigned slot) {
-  return queues_[static_cast<std::size_t>(pe) * plan_.slots + slot];
+abi::Channel& NullNic::queue(int pe, unsigned slot) {
+  return queues_[plan_.first + static_cast<std::size_t>(pe) * plan_.slots + slot];
 }
 std::uint16_t NullNic::rung(int pe, unsigned slot) {
-  const std::uint64_t doorbell = __atomic_load_n(queue(pe, slot).doorbell, __ATOMIC_ACQUIRE);
+  const std::uint64_t doorbell =
+      __atomic_load_n(queue(pe, slot).nic.bell.doorbell, __ATOMIC_ACQUIRE);
   return static_cast<std::uint16_t>(be32toh(static_cast<std::uint32_t>(doorbell)) >> 8);
 }
-const abi::NicFault& NullNic::fault(int pe, unsigned slot) {
+const abi::ChannelFault& NullNic::fault(int pe, unsigned slot) {
   return faults_[static_cast<std::size_t>(pe) * plan_.slots + slot];
 }
 

@@ -17,16 +17,18 @@
 #include <thread>
 #include <vector>
 
-#include "chime/abi/nic.h"
+#include "chime/abi/channel.h"
+#include "chime/abi/nic_memory.h"
 #include "fake_job.hpp"
 
 namespace chime::tests {
 
 struct NicPlan {
   unsigned slots = 1;
+  std::uint32_t first = 0;  // channel of the pool; those before it belong to others
   std::uint32_t depth = 128;
   abi::NicCqMode mode = abi::NicCqMode::kCollapsed;
-  abi::NicSharing sharing = abi::NicSharing::kGpu;
+  abi::Sharing sharing = abi::Sharing::kGpu;
   std::uint32_t flags = abi::kNicResult4Big | abi::kNicResult8Big;
   std::uint64_t start = 0, cq_start = 0;
   std::uint32_t staging_slots = 4, staging_slot_bytes = 1024;
@@ -39,9 +41,11 @@ class NullNic {
   NullNic(FakeJob& job, int n_pes, const NicPlan& plan);
   ~NullNic();
 
-  const abi::NicContext& context() const { return context_; }
-  abi::NicQueue& queue(int pe, unsigned slot = 0);
-  const abi::NicFault& fault(int pe, unsigned slot = 0);
+  // For the Context of PE 0.
+  const abi::Channels& channels() const { return channels_; }
+  const abi::NicMemory& memory() const { return memory_; }
+  abi::Channel& queue(int pe, unsigned slot = 0);
+  const abi::ChannelFault& fault(int pe, unsigned slot = 0);
 
   // The index that the doorbell was rung with last.
   std::uint16_t rung(int pe, unsigned slot = 0);
@@ -107,7 +111,8 @@ class NullNic {
 
   const NicPlan plan_;
   const int n_pes_;
-  abi::NicContext context_{};
+  abi::Channels channels_{};
+  abi::NicMemory memory_{};
   std::vector<abi::NicPeer> peers_;
   std::vector<std::uint32_t> route_;  // [pe]
   std::vector<Range> heaps_;          // [pe]
@@ -116,9 +121,9 @@ class NullNic {
   abi::NicBuffers buffers_{};
   std::vector<std::byte> buffer_;
   std::vector<std::uint64_t> touched_, staging_busy_;
-  std::vector<abi::NicFault> faults_;
-  abi::NicWatch watch_{};
-  std::unique_ptr<abi::NicQueue[]> queues_;
+  std::vector<abi::ChannelFault> faults_;
+  abi::Watch watch_{};
+  std::unique_ptr<abi::Channel[]> queues_;  // the whole pool
   std::vector<std::unique_ptr<Queue>> state_;
   std::unique_ptr<std::byte[]> staging_;
 

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "chime/device/rma.cuh"
 #include "nic_job.hpp"
 
 namespace chime::tests {
@@ -133,11 +134,11 @@ TEST_P(Operations, StridedElements) {
   std::iota(source, source + 20, 100);
   int back[20] = {};
   run_threads(32, [&] {
-    job.to(1).iput<unsigned>(Warp{}, {job.data<int>(0), source, 3, 2, 10});
+    iput(job.context(), Warp{}, job.data<int>(0), source, 3, 2, 10, 1);
     exec::sync_warp();
     if (exec::lane_id() == 0) job.quiet();
     exec::sync_warp();
-    job.to(1).iget<unsigned>(Warp{}, {back, job.data<int>(0), 2, 3, 10});
+    iget(job.context(), Warp{}, back, job.data<int>(0), 2, 3, 10, 1);
   });
   for (int i = 0; i < 10; ++i) {
     EXPECT_EQ(job.data<int>(1)[3 * i], 100 + 2 * i);
@@ -242,7 +243,7 @@ TEST_P(Operations, PutSignalOnUnorderedWritesWaitsForItsData) {
           Thread{},
           {other.data<std::byte>(0, kThere), other.data<std::byte>(0), bytes, Until::kPosted},
           SignalUpdate{other.data<std::uint64_t>(0, 8), 1, SignalOp::kSet});
-      completed = other.nic.queue(1).consumer.done;
+      completed = other.nic.queue(1).progress.done;
       other.quiet();
     });
     EXPECT_GE(completed, 1u) << bytes << " bytes";
@@ -295,7 +296,7 @@ TEST_P(Operations, AnAnnouncementWaitsForTheOneBeforeWhereWritesHaveNoOrder) {
     run_threads(1, [&] {
       for (std::uint64_t epoch = 1; epoch <= 2; ++epoch)
         other.to(1).announce({other.data<std::uint64_t>(0, 8), epoch});
-      completed = other.nic.queue(1).consumer.done;
+      completed = other.nic.queue(1).progress.done;
       other.quiet();
     });
     EXPECT_GE(completed, 1u);
@@ -309,7 +310,7 @@ TEST_P(Operations, FenceWaitsWhereWritesArriveInAnyOrder) {
   run_threads(1, [&] {
     other.to(1).p(other.data<int>(0), 1);
     other.fence();
-    completed = other.nic.queue(1).consumer.done;
+    completed = other.nic.queue(1).progress.done;
     other.quiet();
   });
   EXPECT_EQ(completed, 1u);
@@ -326,7 +327,7 @@ TEST_P(Operations, FenceWaitsWhereDataMayArriveOutOfOrder) {
       other.to(1).put<1>(Thread{}, {other.data<std::byte>(0, kThere), other.data<std::byte>(0), 100,
                                     Until::kPosted});
       other.fence();
-      completed = other.nic.queue(1).consumer.done;
+      completed = other.nic.queue(1).progress.done;
       other.quiet();
     });
     EXPECT_EQ(completed, is_ordered ? 0u : 1u);
@@ -343,7 +344,7 @@ TEST_P(Operations, FenceWaitsForAPeerThatStoresReachToo) {
     run_threads(1, [&] {
       other.to(1).amo(Amo<AmoOp::kAdd, std::uint64_t>{other.data<std::uint64_t>(), 1});
       other.fence();
-      completed = other.nic.queue(1).consumer.done;
+      completed = other.nic.queue(1).progress.done;
       other.quiet();
     });
     EXPECT_EQ(completed, is_mapped ? 1u : 0u);

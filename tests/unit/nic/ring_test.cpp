@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "chime/abi/words.h"
 #include "nic_job.hpp"
 
 namespace chime::tests {
@@ -25,7 +26,7 @@ TEST_P(Ring, GoesOnWhereSixteenBitsEnd) {
     job.quiet();
   });
   for (int i = 0; i < 600; ++i) EXPECT_EQ(job.data<int>(1)[i], i + 1);
-  EXPECT_EQ(job.nic.queue(1).consumer.done, 0xfff0 + 600u);
+  EXPECT_EQ(job.nic.queue(1).progress.done, 0xfff0 + 600u);
 }
 
 TEST_P(Ring, GoesOnWhereThirtyTwoBitsEnd) {
@@ -74,13 +75,13 @@ TEST_P(Ring, AFullQueueMakesPostersWait) {
 // What another poller has told already, or this one read long ago, is not the future.
 TEST_P(Ring, AnOldCompletionMovesNothing) {
   NicJob job(2, plan());
-  abi::NicQueue& queue = job.nic.queue(1);
-  queue.consumer.done = 1000;
-  nic::detail::advance(queue, 1000, 999);
-  nic::detail::advance(queue, 1000, 990);
-  EXPECT_EQ(queue.consumer.done, 1000u);
-  nic::detail::advance(queue, 1000, 1000);
-  EXPECT_EQ(queue.consumer.done, 1001u);
+  abi::Channel& queue = job.nic.queue(1);
+  queue.progress.done = 1000;
+  channel::advance(queue, 1000, nic::detail::ahead_of(queue, 1000, 999));
+  channel::advance(queue, 1000, nic::detail::ahead_of(queue, 1000, 990));
+  EXPECT_EQ(queue.progress.done, 1000u);
+  channel::advance(queue, 1000, nic::detail::ahead_of(queue, 1000, 1000));
+  EXPECT_EQ(queue.progress.done, 1001u);
 }
 
 // One poster finds another behind it and leaves the doorbell to it; that one has more to come, but
@@ -91,21 +92,21 @@ TEST_P(Ring, ADoorbellThatIsOwedIsRungByAPosterThatHasMoreToCome) {
   const auto await_reservations = [&](std::uint64_t n) {
     while (__atomic_load_n(&producer.resv, __ATOMIC_ACQUIRE) < n) exec::pause();
   };
-  const auto write = [&](const nic::QueueView& view, std::uint64_t index, std::uint8_t ce) {
-    nic::put_inline_write({view, index, ce},
+  const auto write = [&](const nic::QueueView& view, std::uint64_t index, bool is_last) {
+    nic::put_inline_write({view, index, is_last},
                           nic::remote_word(job.context(), job.data<int>(0) + index, 1), sizeof(int),
                           nic::inline_data_of(17));
   };
   run_threads(64, [&] {
     if (exec::thread_rank() == 0) {
-      nic::submit(job.context(), Thread{}, job.nic.queue(1), {.wqebbs = 1},
-                  [&](const nic::QueueView& view, std::uint64_t index, std::uint8_t ce) {
-                    write(view, index, ce);
+      nic::submit(job.context(), Thread{}, job.nic.queue(1), {.units = 1},
+                  [&](const nic::QueueView& view, std::uint64_t index, bool is_last) {
+                    write(view, index, is_last);
                     await_reservations(2);
                   });
     } else if (exec::thread_rank() == 32) {
       await_reservations(1);
-      nic::submit(job.context(), Thread{}, job.nic.queue(1), {.wqebbs = 1, .more = true}, write);
+      nic::submit(job.context(), Thread{}, job.nic.queue(1), {.units = 1, .more = true}, write);
     }
   });
   ASSERT_EQ(job.nic.rung(1), 2u);
@@ -166,7 +167,7 @@ TEST_P(Ring, SwappedSignalsGoAroundTheEnd) {
         EXPECT_EQ(*job.data<std::uint64_t>(1, 64), value);
       }
     });
-    EXPECT_EQ(job.nic.queue(1).consumer.done, start + 300 - 1);
+    EXPECT_EQ(job.nic.queue(1).progress.done, start + 300 - 1);
   }
 }
 
@@ -194,14 +195,14 @@ TEST_P(Ring, FenceIsFreeForOneQueueAndDrainsTwo) {
     job.to(1).p(job.data<int>(0), 1);
     job.fence();
   });
-  EXPECT_EQ(job.nic.queue(1, 0).consumer.done, 0u);
+  EXPECT_EQ(job.nic.queue(1, 0).progress.done, 0u);
   job.nic.go_on();
   run_grid(2, 1, [&] {
     job.to(1).p(job.data<int>(0) + exec::block_rank(), 1);
     job.fence();
     const auto& mine = job.nic.queue(1, exec::block_rank());
     if (exec::block_rank() == 1) {
-      EXPECT_EQ(__atomic_load_n(&mine.consumer.done, __ATOMIC_ACQUIRE), 1u);
+      EXPECT_EQ(__atomic_load_n(&mine.progress.done, __ATOMIC_ACQUIRE), 1u);
     }
   });
 }
@@ -219,7 +220,7 @@ TEST_P(Ring, TheFirstPostOfAQueueDrainsThePeersOthers) {
   run_grid(2, 1, [&] {
     if (exec::block_rank() == 0) return;
     job.to(1).p(job.data<int>(0), 2);
-    done = __atomic_load_n(&job.nic.queue(1, 0).consumer.done, __ATOMIC_ACQUIRE);
+    done = __atomic_load_n(&job.nic.queue(1, 0).progress.done, __ATOMIC_ACQUIRE);
     job.quiet();
   });
   EXPECT_EQ(done, 1u);
@@ -241,7 +242,8 @@ TEST_P(Ring, NobodyPostsWhileTheFirstPosterDrains) {
     });
   });
   const std::uint64_t both_slots = 3u << 2;  // of PE 1
-  while ((__atomic_load_n(job.nic.context().touched, __ATOMIC_ACQUIRE) & both_slots) != both_slots)
+  while ((__atomic_load_n(job.nic.channels().pool.touched, __ATOMIC_ACQUIRE) & both_slots) !=
+         both_slots)
     std::this_thread::yield();
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_EQ(__atomic_load_n(&job.nic.queue(1, 1).producer.resv, __ATOMIC_ACQUIRE), 0u)
@@ -286,6 +288,32 @@ TEST_P(Ring, HoldsUnderWeakMemoryAndAnySchedule) {
 }
 
 IN_EACH_MODE(Ring);
+
+// Another context's channels lie before: nobody looks at them, and they are not drained.
+TEST(Pool, AContextKeepsToItsStretch) {
+  NicPlan plan;
+  plan.first = 128;
+  plan.slots = 2;
+  NicJob job(3, plan);
+  abi::Channel& foreign = job.nic.channels().pool.channels[1];
+  foreign.path = Path::kNic;
+  foreign.head.depth = 128;
+  foreign.producer.ready = 5;  // which are never complete
+  foreign.progress.status = abi::status_word(abi::Stop::kClosed);
+  foreign.progress.done = abi::kStopped;
+  job.nic.channels().pool.touched[0] = 1 << 1;
+  run_threads(1, [&] {
+    for (int pe = 0; pe < 3; ++pe) job.to(pe).p(job.data<int>(0), 40 + pe);
+    job.fence();
+    job.quiet();
+  });
+  for (int pe = 0; pe < 3; ++pe) {
+    EXPECT_EQ(*job.data<int>(pe), 40 + pe);
+    EXPECT_EQ(job.nic.queue(pe).progress.done, 1u);
+  }
+  EXPECT_EQ(job.nic.channels().pool.touched[2], 0b010101u);
+  EXPECT_EQ(job.job.error().claimed, 0u);
+}
 
 }  // namespace
 }  // namespace chime::tests

@@ -1,7 +1,7 @@
 // A PE that does the one thing named on its command line and prints what came of it. setup_test.cpp
 // starts jobs of these and reads the lines.
 #define CHIME_HOST_ONLY
-#include <chime/abi/state.h>
+#include <chime/abi/context.h>
 #include <chime/chime.h>
 #include <signal.h>
 #include <unistd.h>
@@ -22,7 +22,8 @@ int me() { return chimex_host_my_pe(); }
 int n() { return chimex_host_n_pes(); }
 
 std::size_t offset(const void* address) {
-  return static_cast<std::size_t>(static_cast<const std::byte*>(address) - chime::context().heap);
+  return static_cast<std::size_t>(static_cast<const std::byte*>(address) -
+                                  chime::context().pe.heap);
 }
 
 void say(const std::string& text) {
@@ -127,7 +128,7 @@ void frees_what_it_should_not() {
   say(chimex_last_error());
   chime_free(&local);
   say(chimex_last_error());
-  chime_free(chime::context().peer_heap[(me() + 1) % n()] + offset(memory));
+  chime_free(chime::context().pe.peer_heap[(me() + 1) % n()] + offset(memory));
   say(chimex_last_error());
   chime_free(memory);
   chime_free(memory);
@@ -145,7 +146,7 @@ void exchanges_words() {
     if (reinterpret_cast<std::uintptr_t>(chime_align(alignment, 1)) % alignment != 0)
       say("not aligned to " + std::to_string(alignment));
   for (int pe = 0; pe < n(); ++pe) {
-    std::byte* there = chime::context().peer_heap[pe];
+    std::byte* there = chime::context().pe.peer_heap[pe];
     if (!there) continue;
     reinterpret_cast<int*>(there + offset(words))[me()] = me() + 1;
   }
@@ -308,11 +309,12 @@ void reaches_beyond_the_heap() {
   told("iget");
   chime_int_put_signal(words, local.data(), huge, signal, 1, CHIME_SIGNAL_SET, other);
   told("put_signal");
-  chime_int_p(reinterpret_cast<int*>(chime::context().heap + chime::context().heap_bytes - 2), 1,
-              0);
+  chime_int_p(reinterpret_cast<int*>(chime::context().pe.heap + chime::context().pe.heap_bytes - 2),
+              1, 0);
   told("p");
   // The last byte of the heap is in it.
-  chime_putmem(chime::context().heap + chime::context().heap_bytes - 8, local.data(), 8, other);
+  chime_putmem(chime::context().pe.heap + chime::context().pe.heap_bytes - 8, local.data(), 8,
+               other);
   chime_barrier_all();
   say("came back, signal " + std::to_string(*signal));
   chime_finalize();
@@ -478,7 +480,7 @@ void builds_its_device_from_many_threads() {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([i] {
-      if (i % 2 ? chimex_init_device() != CHIMEX_OK : chime::context().heap == nullptr)
+      if (i % 2 ? chimex_init_device() != CHIMEX_OK : chime::context().pe.heap == nullptr)
         say("a thread found no device");
     });
   for (std::thread& thread : threads) thread.join();

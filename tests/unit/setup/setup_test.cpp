@@ -11,7 +11,7 @@
 #include <sstream>
 #include <string>
 
-#include "chime/abi/state.h"
+#include "chime/abi/context.h"
 
 namespace {
 

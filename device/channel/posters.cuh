@@ -1,18 +1,18 @@
-// Who submits together: lanes of a warp that post to the same queue at the same time.
+// Who submits together: lanes of a warp that post to the same channel at the same time.
 //
 // The thread API brings lanes together by chance: those that are at the call now and post as many
-// WQEBBs to the same queue. Of a warp or block, and on the host, one thread posts alone.
-#ifndef CHIME_DEVICE_PATH_NIC_GROUP_CUH_
-#define CHIME_DEVICE_PATH_NIC_GROUP_CUH_
+// units to the same channel. Of a warp or block, and on the host, one thread posts alone.
+#ifndef CHIME_DEVICE_CHANNEL_POSTERS_CUH_
+#define CHIME_DEVICE_CHANNEL_POSTERS_CUH_
 
 #include <cstdint>
 #include <type_traits>
 
+#include "chime/device/channel/channel.cuh"
 #include "chime/device/exec.cuh"
 #include "chime/device/group.cuh"
-#include "chime/device/path/nic/queue.cuh"
 
-namespace chime::nic {
+namespace chime::channel {
 
 // A thread that posts by itself, whatever its warp does. For what is rare: one copy of the code for
 // all groups.
@@ -37,20 +37,21 @@ struct Posters {
   }
 };
 
-// Submissions of one group take equally many WQEBBs, so that a lane finds its own by its rank.
-// Queues lie at multiples of 128, which leaves the low bits to tell the number. The low half of the
-// address is enough: those of one context lie within 4 GiB.
+// Submissions of one group take equally many units, at most 3, so that a lane finds its own by its
+// rank. Channels lie at multiples of 128: 37 bits of the address tell those of one pool apart, and
+// leave two for the number.
 template <class Group>
-CHIME_DEVICE Posters posters_to(Group, const NicQueue& queue, unsigned wqebbs) {
+CHIME_DEVICE Posters posters_to(Group, const Channel& channel, unsigned units) {
   if constexpr (std::is_same_v<Group, Thread>) {
     if (!exec::in_kernel()) return {};
-    const auto key = static_cast<std::uint32_t>(reinterpret_cast<std::uint64_t>(&queue)) | wqebbs;
+    const auto at = reinterpret_cast<std::uint64_t>(&channel);
+    const auto key = static_cast<std::uint32_t>(at >> 5) | units;
     return {exec::match_any(exec::active_mask(), key)};
   } else {
     return {};
   }
 }
 
-}  // namespace chime::nic
+}  // namespace chime::channel
 
-#endif  // CHIME_DEVICE_PATH_NIC_GROUP_CUH_
+#endif  // CHIME_DEVICE_CHANNEL_POSTERS_CUH_

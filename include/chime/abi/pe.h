@@ -1,22 +1,18 @@
-// The state that the host fills at init and every kernel reads: who I am, where the peers' heaps
-// are mapped, how waits end. One `Context` per PE; kernels get it as an argument or from their
-// translation unit's copy.
+// Who a PE is: its number, where the heaps are, how waits end, and where failures are written. What
+// the host and all contexts of a PE have in common.
 //
 // Shared by host code, device code on a GPU and device code on the SIMT executor: fixed-width
 // fields only. README.md beside this file has the picture.
-#ifndef CHIME_ABI_STATE_H_
-#define CHIME_ABI_STATE_H_
+#ifndef CHIME_ABI_PE_H_
+#define CHIME_ABI_PE_H_
 
 #include <cstddef>
 #include <cstdint>
 
-#include "chime/abi/nic_context.h"
 #include "chime/abi/operation.h"
 #include "chime/cxx20.h"
 
 namespace chime {
-
-inline constexpr std::uint32_t kAbiVersion = 7;
 
 // How a PE's memory is reached. device/route.cuh alone decides which one is used.
 enum class Path : std::uint32_t { kNone = 0, kP2p = 1, kNic = 2, kProxy = 3 };
@@ -67,29 +63,8 @@ struct alignas(64) ErrorRecord {
 };
 static_assert(sizeof(ErrorRecord) == 64 && offsetof(ErrorRecord, address) == 16);
 
-// Barrier and sync words. Lies at offset 0 of every PE's heap, so peers find it without being told.
-// Monotone counters: round r of the n-th barrier is done when flags[r] >= n. `epoch` is local to
-// its PE.
-inline constexpr int kMaxBarrierRounds = 32;  // dissemination over up to 2^32 PEs
-struct alignas(128) SyncArea {
-  std::uint64_t epoch;  // owner: the PE itself, one barrier at a time
-  std::uint64_t pad[15];
-  struct alignas(64) Flag {
-    std::uint64_t arrived;
-    std::uint64_t pad[7];
-  } flags[kMaxBarrierRounds];
-};
-inline constexpr std::size_t kHeapReserved =
-    64 * 1024;  // bytes at the heap's start that belong to Chime
-static_assert(sizeof(SyncArea) <= kHeapReserved && offsetof(SyncArea, flags) == 128);
-
-}  // namespace abi
-
-// Everything device code knows of its PE. Plain data: copied into kernel arguments and __constant__
-// memory.
-struct Context {
-  std::uint32_t abi_version = 0;  // kAbiVersion; 0 means that nobody filled this copy
-  std::uint32_t size = 0;         // sizeof(Context) of the library that filled it
+// Owner: the host, at init.
+struct Pe {
   std::int32_t my_pe = -1;
   std::int32_t n_pes = 0;
   std::int32_t node_my_pe = -1;  // among the PEs of its node, in the order of their numbers
@@ -97,21 +72,19 @@ struct Context {
   std::byte* heap = nullptr;  // my symmetric heap, as my device code addresses it
   std::uint64_t heap_bytes = 0;
   std::byte* const* peer_heap =
-      nullptr;                    // [n_pes] where each PE's heap is mapped here; null = not mapped
-  abi::SyncArea* sync = nullptr;  // == heap
-  abi::AbortWord* abort = nullptr;    // host-visible
-  abi::ErrorRecord* error = nullptr;  // host-visible
+      nullptr;                   // [n_pes] where each PE's heap is mapped here; null = not mapped
+  AbortWord* abort = nullptr;    // host-visible
+  ErrorRecord* error = nullptr;  // host-visible
   std::uint64_t wait_timeout_ns =
       0;  // bound of Chime's own waits (barrier, sync); 0 = none. CHIME_TIMEOUT
   OnError on_error = OnError::kExit;
   Path amo_path = Path::kP2p;  // one per job: see device/route.cuh
   std::uint32_t checked = 0;   // 1: device code checks its arguments. CHIME_CHECK
   std::uint32_t reserved = 0;
-  abi::NicContext nic;       // what kernels use of the NIC
-  abi::NicContext host_nic;  // what host operations use
 };
-static_assert(sizeof(Context) <= 512, "must fit in constant memory and in kernel arguments");
+static_assert(sizeof(Pe) == 80);
 
+}  // namespace abi
 }  // namespace chime
 
-#endif  // CHIME_ABI_STATE_H_
+#endif  // CHIME_ABI_PE_H_

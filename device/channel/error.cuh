@@ -1,0 +1,112 @@
+// The end of a channel, told: who finds its failure takes it out of use (stop.cuh); whoever then
+// leaves it first tells why, everybody else leaves after.
+//
+// Polls only stop: what tells is called by the outermost frame of an operation or wait, where
+// nothing of it is needed any more. So it takes no registers from what succeeds.
+#ifndef CHIME_DEVICE_CHANNEL_ERROR_CUH_
+#define CHIME_DEVICE_CHANNEL_ERROR_CUH_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "chime/abi/channel.h"
+#include "chime/abi/words.h"
+#include "chime/device/channel/channel.cuh"
+#include "chime/device/channel/path.cuh"
+#include "chime/device/exec.cuh"
+#include "chime/device/fail.cuh"
+#include "chime/device/wait.cuh"
+
+namespace chime::channel {
+namespace detail {
+
+CHIME_DEVICE void write_fault(const Context& ctx, const Channel& channel, std::uint32_t status) {
+  abi::ChannelFault& fault = *channel.fault;
+  fault.status = status;
+  fault.pe = channel.pe;
+  fault.context = channel.context;
+  fault.path = static_cast<std::uint32_t>(channel.path);
+  fault.time_ns = exec::clock_ns();
+  if (abi::stop_of(status) == abi::Stop::kError) describe_error(ctx, channel, fault);
+  // Publishes the fields: pairs with the acquire of the host's reader.
+  exec::st<Order::kRelease, Scope::kSystem>(&fault.published, abi::kFaultWhole);
+  // Release: for waits, which read the fault (watch.cuh).
+  exec::atomic_cas<Order::kRelease, Scope::kSystem>(&channel.watch->lost, std::uint64_t{0},
+                                                    std::uint64_t{channel.index} + 1);
+}
+
+CHIME_DEVICE void record_error(const Context& ctx, const Channel& channel) {
+  const abi::ChannelFault& fault = *channel.fault;
+  record(ctx, {.status = CHIMEX_ERR_NETWORK,
+               .operation = Operation::kNone,
+               .pe = fault.pe,
+               .address = reinterpret_cast<const void*>(fault.address),
+               .expected = fault.bytes});
+}
+
+CHIME_DEVICE void record_given_up(const Context& ctx, const Channel& channel) {
+  const abi::GivenUp& wait = channel.progress.wait;
+  record(ctx, {.status = wait.status,
+               .operation = Operation::kNone,
+               .pe = wait.pe,
+               .fault = Fault::kWait,
+               .address = reinterpret_cast<const void*>(wait.address),
+               .expected = wait.expected,
+               .seen = wait.seen,
+               .waited_ns = wait.waited_ns});
+}
+
+// Waits for the one who tells why the channel was stopped. What is recorded after has that before
+// it, and the host that reads it finds the channel among those that failed
+// (host/nic_fault.cpp).
+CHIME_DEVICE void await_told(const Context& ctx, const Channel& channel) {
+  const std::uint32_t* const published = &channel.fault->published;
+  const Wait wait = {.operation = Operation::kNone,
+                     .address = published,
+                     .expected = abi::kFaultTold,
+                     .pe = channel.pe,
+                     .timeout_ns = ctx.pe.wait_timeout_ns};
+  // Acquire: pairs with the last store of tell().
+  spin_until(ctx, wait, [&] {
+    return exec::ld<Order::kAcquire, Scope::kSystem>(published) == abi::kFaultTold;
+  });
+}
+
+}  // namespace detail
+
+// REQUIRES: is_stopped(channel). Tells why, if nobody has: the fault is there, then recorded, then
+// marked as told. By then it is told, whoever did it. A channel that the host closed has no fault.
+CHIME_DEVICE_OUT_OF_LINE void tell(const Context& ctx, Channel& channel) {
+  // Acquire: pairs with publish_stop.
+  load<Order::kAcquire>(channel.progress.done);
+  const std::uint32_t status = exec::ld<Order::kRelaxed, Scope::kSystem>(&channel.progress.status);
+  const abi::Stop why = abi::stop_of(status);
+  if (why != abi::Stop::kError && why != abi::Stop::kGaveUp) return;
+  std::uint32_t* const published = &channel.fault->published;
+  if (exec::atomic_cas<Order::kRelaxed, Scope::kSystem>(published, 0u, abi::kFaultClaimed) != 0) {
+    return detail::await_told(ctx, channel);
+  }
+  detail::write_fault(ctx, channel, status);
+  if (why == abi::Stop::kError) {
+    detail::record_error(ctx, channel);
+  } else {
+    detail::record_given_up(ctx, channel);
+  }
+  exec::st<Order::kRelease, Scope::kSystem>(published, abi::kFaultTold);
+}
+
+// Leaves an operation that failed: its channel is out of use, or it got no staging slot, which is
+// recorded. If why was told and reported, and the record is free again, this operation is the next
+// to fail.
+CHIME_DEVICE_OUT_OF_LINE void leave_channel(const Context& ctx, Channel& channel) {
+  if (is_stopped(channel)) tell(ctx, channel);
+  record(ctx, {.status = CHIMEX_ERR_NETWORK,
+               .operation = Operation::kNone,
+               .pe = channel.pe,
+               .address = nullptr});
+  leave(ctx);
+}
+
+}  // namespace chime::channel
+
+#endif  // CHIME_DEVICE_CHANNEL_ERROR_CUH_

@@ -1,0 +1,67 @@
+// What channels of different paths do differently: `Of<path>` has the same functions for each of
+// them. by_path() is the only switch over the path of a channel at hand.
+#ifndef CHIME_DEVICE_CHANNEL_PATH_CUH_
+#define CHIME_DEVICE_CHANNEL_PATH_CUH_
+
+#include <cstdint>
+
+#include "chime/abi/channel.h"
+#include "chime/device/channel/channel.cuh"
+#include "chime/device/exec.cuh"
+#include "chime/device/path/paths.cuh"
+
+#if CHIME_PATHS & 1 << 2
+#include "chime/device/path/nic/channel.cuh"
+#endif
+#if CHIME_PATHS & 1 << 3
+#include "chime/device/path/proxy/channel.cuh"
+#endif
+
+namespace chime::channel {
+namespace detail {
+
+template <Path kPath, class F>
+CHIME_DEVICE bool try_path(const Channel& channel, F& f) {
+  if constexpr (chime::detail::kIsCompiled<kPath>) {
+    // A program that is compiled for one kind of channel is for jobs that have no other.
+    constexpr bool kIsTheOnly =
+        chime::detail::kIsCompiled<Path::kNic> != chime::detail::kIsCompiled<Path::kProxy>;
+    if (!kIsTheOnly && channel.path != kPath) return false;
+    f(Of<kPath>{});
+    return true;
+  } else {
+    return false;
+  }
+}
+
+template <class F>
+CHIME_DEVICE void by_path(const Channel& channel, F f) {
+  if (!try_path<Path::kNic>(channel, f)) try_path<Path::kProxy>(channel, f);
+}
+
+}  // namespace detail
+
+CHIME_DEVICE void poll(Channel& channel) {
+  detail::by_path(channel, [&](auto of) { of.poll(channel); });
+}
+
+CHIME_DEVICE std::uint64_t target(const Channel& channel) {
+  std::uint64_t target = 0;
+  detail::by_path(channel, [&](auto of) { target = of.target(channel); });
+  return target;
+}
+
+CHIME_DEVICE bool keeps_order(const Channel& channel) {
+  bool keeps = false;
+  detail::by_path(channel, [&](auto of) { keeps = of.keeps_order(channel); });
+  return keeps;
+}
+
+CHIME_DEVICE void describe_error(const Context& ctx, const Channel& channel,
+                                 abi::ChannelFault& fault) {
+  detail::by_path(channel, [&](auto of) { of.describe_error(ctx, channel, fault); });
+}
+
+}  // namespace chime::channel
+
+#endif  // CHIME_DEVICE_CHANNEL_PATH_CUH_

@@ -1,0 +1,43 @@
+// How far a channel's requests are complete: told by pollers, read by whoever waits.
+#ifndef CHIME_DEVICE_CHANNEL_PROGRESS_CUH_
+#define CHIME_DEVICE_CHANNEL_PROGRESS_CUH_
+
+#include <cstdint>
+
+#include "chime/device/channel/channel.cuh"
+#include "chime/device/exec.cuh"
+
+namespace chime::channel {
+namespace detail {
+
+// Tells everybody in `word` that requests are complete up to `seen + ahead`; returns what the word
+// was. Release: what the poller has acquired with the completion is there for who acquires the
+// word.
+CHIME_DEVICE std::uint64_t move_on(std::uint64_t* word, std::uint64_t seen, std::uint32_t ahead) {
+  if (ahead == 0) return 0;
+  return exec::atomic_max<Order::kRelease, Scope::kDevice>(word, seen + ahead);
+}
+
+}  // namespace detail
+
+// A poller knows of `ahead` more units than `done` said when it was `seen`. `done` stands still
+// from the first failure on; what ends later is told in `failed`.
+CHIME_DEVICE void advance_failed(Channel& channel, std::uint64_t seen, std::uint32_t ahead) {
+  detail::move_on(&channel.progress.failed, seen, ahead);
+}
+CHIME_DEVICE void advance(Channel& channel, std::uint64_t seen, std::uint32_t ahead) {
+  const std::uint64_t before = detail::move_on(&channel.progress.done, seen, ahead);
+  if ((before & abi::kStopped) != 0) advance_failed(channel, seen, ahead);
+}
+
+// How far the requests have ended, however they did. Pairs with the releases in move_on(): memory
+// of a request below is not touched any more.
+CHIME_DEVICE std::uint64_t through(const Channel& channel) {
+  const std::uint64_t done = end_of(load<Order::kAcquire>(channel.progress.done));
+  const std::uint64_t failed = load<Order::kAcquire>(channel.progress.failed);
+  return done < failed ? failed : done;
+}
+
+}  // namespace chime::channel
+
+#endif  // CHIME_DEVICE_CHANNEL_PROGRESS_CUH_

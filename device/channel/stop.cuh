@@ -1,0 +1,67 @@
+// Taking a channel out of use: who finds its failure does, and writes down why.
+#ifndef CHIME_DEVICE_CHANNEL_STOP_CUH_
+#define CHIME_DEVICE_CHANNEL_STOP_CUH_
+
+#include <cstdint>
+
+#include "chime/abi/words.h"
+#include "chime/device/channel/channel.cuh"
+#include "chime/device/exec.cuh"
+#include "chime/device/wait.cuh"
+
+namespace chime::channel {
+
+// True for the one who takes the channel out of use: it then writes why, and publishes it.
+CHIME_DEVICE bool claim_stop(Channel& channel, std::uint32_t status) {
+  return exec::atomic_cas<Order::kRelaxed, Scope::kSystem>(&channel.progress.status, 0u, status) ==
+         0;
+}
+// Release: what stands behind `status` is whole. Pairs with the acquire in tell().
+CHIME_DEVICE void publish_stop(Channel& channel) {
+  exec::red_or<Order::kRelease, Scope::kSystem>(&channel.progress.done, abi::kStopped);
+}
+
+CHIME_DEVICE void stop(Channel& channel, std::uint32_t status) {
+  if (claim_stop(channel, status)) publish_stop(channel);
+}
+
+// The calling thread ends a wait without its event, while others may wait for what it was to do.
+CHIME_DEVICE void stop_by_wait(Channel& channel, const Wait& wait, const WaitResult& result,
+                               std::uint64_t seen) {
+  if (!claim_stop(channel, abi::status_word(abi::Stop::kGaveUp))) return;
+  channel.progress.wait = {reinterpret_cast<std::uint64_t>(wait.address),
+                           wait.expected,
+                           seen,
+                           result.waited_ns,
+                           result.status,
+                           result.pe};
+  publish_stop(channel);
+}
+
+// ---- Waits on a channel -------------------------------------------------------------------------
+
+// What is waited for: that a word of the channel reaches `expected`.
+CHIME_DEVICE Wait wait_for_word(const Context& ctx, const Channel& channel, const void* word,
+                                std::uint64_t expected) {
+  return {.operation = Operation::kNone,
+          .address = word,
+          .expected = expected,
+          .pe = channel.pe,
+          .timeout_ns = ctx.pe.wait_timeout_ns};
+}
+
+// Spins until `event()` or the channel is stopped. False if it is left: it was stopped, or it is
+// now.
+template <class Event>
+CHIME_DEVICE bool wait_on(const Context& ctx, Channel& channel, const Wait& wait,
+                          const std::uint64_t& seen, Event event) {
+  bool happened = false;
+  const WaitResult result =
+      spin_until(ctx, wait, [&] { return (happened = event()) || is_stopped(channel); });
+  if (!result.ok()) stop_by_wait(channel, wait, result, seen);
+  return happened;
+}
+
+}  // namespace chime::channel
+
+#endif  // CHIME_DEVICE_CHANNEL_STOP_CUH_

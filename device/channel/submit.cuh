@@ -1,0 +1,90 @@
+// From a reservation to a ticket: steps 1 to 4 of device/channel/README.md, "Submit". What follows
+// is the path's: Of<path>::hand_in.
+#ifndef CHIME_DEVICE_CHANNEL_SUBMIT_CUH_
+#define CHIME_DEVICE_CHANNEL_SUBMIT_CUH_
+
+#include <cstdint>
+#include <type_traits>
+
+#include "chime/device/channel/channel.cuh"
+#include "chime/device/channel/complete.cuh"
+#include "chime/device/channel/path.cuh"
+#include "chime/device/channel/posters.cuh"
+#include "chime/device/channel/touch.cuh"
+#include "chime/device/exec.cuh"
+
+namespace chime::channel {
+
+namespace detail {
+
+inline constexpr std::uint64_t kNoRoom = ~std::uint64_t{0};
+
+// Step 2. Takes `n` units; returns the index of the first.
+CHIME_DEVICE std::uint64_t take(Channel& channel, Sharing sharing, std::uint64_t n) {
+  std::uint64_t* const resv = &channel.producer.resv;
+  if (sharing == Sharing::kGpu) {
+    return exec::atomic_add<Order::kRelaxed, Scope::kDevice>(resv, n);
+  }
+  if (sharing == Sharing::kBlock) {
+    return exec::atomic_add<Order::kRelaxed, Scope::kBlock>(resv, n);
+  }
+  const std::uint64_t base = exec::ld<Order::kRelaxed, Scope::kBlock>(resv);
+  exec::st<Order::kRelaxed, Scope::kBlock>(resv, base + n);
+  return base;
+}
+
+// Step 3, where there is no room yet: polls until there is.
+CHIME_DEVICE_OUT_OF_LINE bool await_room(const Context& ctx, Channel& channel, std::uint64_t end) {
+  return !is_stopped(channel) && poll_until_done(ctx, channel, end - channel.head.depth);
+}
+
+}  // namespace detail
+
+// Step 1. False if the channel is out of use. Before a thread posts as Alone: submit() asks itself
+// only for other groups.
+CHIME_DEVICE bool may_post(const Context& ctx, Channel& channel) {
+  return !detail::is_rare(load<Order::kRelaxed>(channel.progress.done)) ||
+         detail::may_be_used(ctx, channel);
+}
+
+// Puts requests into the channel and sees to it that the consumer is told. `write(view, index,
+// is_last)` writes the calling thread's, from unit `index` on; `is_last`: of all that are submitted
+// together. What it needs it had better find itself: then it is in no register while this waits for
+// room. All threads that submit together return when it is done. The ticket is not ok if the
+// channel is out of use.
+template <Path kPath, class Group, class Write>
+CHIME_DEVICE Ticket submit(const Context& ctx, Group group, Channel& channel, const Shape& shape,
+                           Write write) {
+  using Own = Of<kPath>;
+  // Relaxed: only stores follow that depend on it.
+  const std::uint64_t done = load<Order::kRelaxed>(channel.progress.done);
+  if constexpr (!std::is_same_v<Group, Alone>) {
+    if (detail::is_rare(done) && !detail::may_be_used(ctx, channel)) return {};
+  }
+  const exec::Committed from_reservation_to_hand_in;
+  const Posters posters = posters_to(group, channel, shape.units);
+  const unsigned n = posters.count() * shape.units;
+  auto view = Own::view_of(channel);
+  std::uint64_t base = 0;
+  if (posters.is_leader()) {
+    base = detail::take(channel, view.head.sharing, n);
+    if (base + n - end_of(done) > view.head.depth) {
+      if (!detail::await_room(ctx, channel, base + n)) base = detail::kNoRoom;
+      view = Own::view_of(channel);
+    }
+  }
+  base = posters.from_leader(base);
+  if (base == detail::kNoRoom) return {};
+  write(view, base + posters.rank() * shape.units, posters.is_last());
+  posters.sync();
+  bool is_in = true;
+  if (posters.is_leader()) is_in = Own::hand_in(ctx, channel, view, base, n, shape);
+  is_in = posters.from_leader(is_in);
+  posters.sync();  // a quiet of any of them finds what the leader has handed in
+  if (!is_in) return {};
+  return {&channel, target_of((base + n) | (shape.wide ? abi::kWide : 0))};
+}
+
+}  // namespace chime::channel
+
+#endif  // CHIME_DEVICE_CHANNEL_SUBMIT_CUH_

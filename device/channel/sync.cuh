@@ -1,0 +1,87 @@
+// fence and quiet over the channels of a context that were ever posted to.
+#ifndef CHIME_DEVICE_CHANNEL_SYNC_CUH_
+#define CHIME_DEVICE_CHANNEL_SYNC_CUH_
+
+#include <cstdint>
+
+#include "chime/abi/channel.h"
+#include "chime/device/channel/channel.cuh"
+#include "chime/device/channel/complete.cuh"
+#include "chime/device/channel/error.cuh"
+#include "chime/device/channel/path.cuh"
+#include "chime/device/channel/touch.cuh"
+#include "chime/device/exec.cuh"
+
+namespace chime::channel {
+namespace detail {
+
+// Drains the channels whose bits are set, from `first` on: all of them, also behind one that fails.
+// `failed` becomes the first that does, unless it is one already.
+CHIME_DEVICE void drain_all(const Context& ctx, Channel* first, std::uint64_t bits,
+                            Channel*& failed) {
+  for (; bits != 0; bits &= bits - 1) {
+    Channel& channel = first[exec::lowest_bit(bits)];
+    if (!drain(ctx, channel) && failed == nullptr) failed = &channel;
+  }
+}
+
+// Whether the channels to a peer keep the order of what is sent to it, and are the only way there.
+CHIME_DEVICE bool order_themselves(const Context& ctx, const Channel& first,
+                                   std::uint64_t bits_of_peer) {
+  return exec::count_bits(bits_of_peer) < 2 && keeps_order(first) &&
+         ctx.pe.peer_heap[first.pe] == nullptr;
+}
+
+// Of a word of touched bits: those of channels that a fence has to drain.
+CHIME_DEVICE std::uint64_t unordered_bits(const Context& ctx, const Channel* first,
+                                          std::uint64_t bits) {
+  const unsigned slots = ctx.channels.slots;
+  std::uint64_t unordered = 0;
+  for (std::uint64_t rest = bits; rest != 0;) {
+    const unsigned shift = exec::lowest_bit(rest) & ~(slots - 1);
+    const std::uint64_t of_peer = bits & (slots_mask(ctx.channels) << shift);
+    if (!order_themselves(ctx, first[shift], of_peer)) unordered |= of_peer;
+    rest &= ~of_peer;
+  }
+  return unordered;
+}
+
+// A lost peer is told when all others have what was sent to them.
+template <class Choose>
+CHIME_DEVICE void drain_touched(const Context& ctx, const abi::Channels& all, Choose choose) {
+  Channel* failed = nullptr;
+  const std::uint32_t end = (all.first + all.count) / 64;
+  for (std::uint32_t i = all.first / 64; i < end; ++i) {
+    Channel* const first = all.pool.channels + std::uint64_t{i} * 64;
+    const std::uint64_t bits = exec::ld<Order::kRelaxed, Scope::kDevice>(all.pool.touched + i);
+    if (bits != 0) drain_all(ctx, first, choose(first, bits), failed);
+  }
+  if (failed != nullptr) leave_channel(ctx, *failed);
+}
+
+CHIME_DEVICE_OUT_OF_LINE void quiet_of(const Context& ctx, const abi::Channels& all) {
+  drain_touched(ctx, all, [](const Channel*, std::uint64_t bits) { return bits; });
+}
+
+}  // namespace detail
+
+// What was sent to a peer before arrives there before what is sent after. Free for peers that one
+// channel leads to. Others are drained: those with several, and those that are mapped, too, for
+// stores would overtake it.
+CHIME_DEVICE_OUT_OF_LINE void fence(const Context& ctx) {
+  // Between the posts before and the look at the bits: pairs with first_touch.
+  exec::fence<Order::kSeqCst, Scope::kDevice>();
+  detail::drain_touched(ctx, ctx.channels, [&](const Channel* first, std::uint64_t bits) {
+    return detail::unordered_bits(ctx, first, bits);
+  });
+}
+
+// Everything that was sent before is complete; on the host also what kernels have posted.
+CHIME_DEVICE void quiet(const Context& ctx) {
+  detail::quiet_of(ctx, ctx.channels);
+  if (ctx.channels.kernels != nullptr) detail::quiet_of(ctx, *ctx.channels.kernels);
+}
+
+}  // namespace chime::channel
+
+#endif  // CHIME_DEVICE_CHANNEL_SYNC_CUH_

@@ -1,0 +1,59 @@
+// The turn: posters hand in one after the other, in the order of their reservations. `ready` is the
+// lock: who finds his base there has it, and passes it on.
+#ifndef CHIME_DEVICE_CHANNEL_TURN_CUH_
+#define CHIME_DEVICE_CHANNEL_TURN_CUH_
+
+#include <cstdint>
+
+#include "chime/device/channel/channel.cuh"
+#include "chime/device/channel/stop.cuh"
+#include "chime/device/exec.cuh"
+
+namespace chime::channel {
+
+inline constexpr std::uint64_t kNoTurn = ~std::uint64_t{0};
+
+// Waits for it, where somebody else has it; returns `ready`, kNoTurn if the channel is out of use.
+// Release: what was written here is older than what this poster stores when it has the turn.
+CHIME_DEVICE_OUT_OF_LINE std::uint64_t await_turn(const Context& ctx, Channel& channel,
+                                                  std::uint64_t base) {
+  fence_for_consumer<Order::kRelease>(channel.head.flags);
+  std::uint64_t ready = 0;
+  const Wait wait = wait_for_word(ctx, channel, &channel.producer.ready, base);
+  const bool is_mine = wait_on(ctx, channel, wait, ready, [&] {
+    ready = load<Order::kRelaxed>(channel.producer.ready);
+    return end_of(ready) == base;
+  });
+  return is_mine ? ready : kNoTurn;
+}
+
+// By who has told the consumer of all requests before `next`. Release: what a later one tells must
+// not overtake.
+CHIME_DEVICE void publish(Channel& channel, Sharing sharing, std::uint64_t next) {
+  std::uint64_t* const ready = &channel.producer.ready;
+  if (sharing == Sharing::kGpu) {
+    exec::st<Order::kRelease, Scope::kDevice>(ready, next);
+  } else if (sharing == Sharing::kBlock) {
+    exec::st<Order::kRelease, Scope::kBlock>(ready, next);
+  } else {
+    exec::st<Order::kRelaxed, Scope::kBlock>(ready, next);
+  }
+}
+
+// By who leaves the telling to others. A read-modify-write: what the posters before have released
+// is released by it, too, though this one has not acquired it.
+CHIME_DEVICE void pass_on(Channel& channel, Sharing sharing, std::uint64_t now,
+                          std::uint64_t next) {
+  std::uint64_t* const ready = &channel.producer.ready;
+  if (sharing == Sharing::kGpu) {
+    exec::red_add<Order::kRelaxed, Scope::kDevice>(ready, next - now);
+  } else if (sharing == Sharing::kBlock) {
+    exec::red_add<Order::kRelaxed, Scope::kBlock>(ready, next - now);
+  } else {
+    exec::st<Order::kRelaxed, Scope::kBlock>(ready, next);
+  }
+}
+
+}  // namespace chime::channel
+
+#endif  // CHIME_DEVICE_CHANNEL_TURN_CUH_

@@ -1,0 +1,94 @@
+// What a thread does for its PE's channels while it waits for other PEs: nobody else may be there
+// to find that what it sent has failed.
+#ifndef CHIME_DEVICE_CHANNEL_WATCH_CUH_
+#define CHIME_DEVICE_CHANNEL_WATCH_CUH_
+
+#include <cstdint>
+
+#include "chime/abi/channel.h"
+#include "chime/abi/context.h"
+#include "chime/device/channel/channel.cuh"
+#include "chime/device/channel/error.cuh"
+#include "chime/device/channel/path.cuh"
+#include "chime/device/exec.cuh"
+#include "chime/device/route.cuh"
+#include "chime/device/wait.cuh"
+
+namespace chime {
+namespace channel {
+namespace detail {
+
+inline constexpr std::int64_t kLookNs = 100'000;
+
+CHIME_DEVICE std::int64_t ns_between(std::uint64_t before, std::uint64_t now) {
+  return static_cast<std::int64_t>(now - before);
+}
+
+// The peer to whom a channel was lost, if the wait has lasted CHIME_TIMEOUT since; else -1.
+CHIME_DEVICE int lost_peer(const Context& ctx, const abi::ChannelPool& pool, std::uint64_t start,
+                           std::uint64_t now) {
+  // Acquire: pairs with the release in write_fault.
+  const std::uint64_t lost = exec::ld<Order::kAcquire, Scope::kSystem>(&pool.watch->lost);
+  const std::uint64_t patience = ctx.pe.wait_timeout_ns;
+  if (lost == 0 || patience == 0) return -1;
+  const abi::ChannelFault& fault = *pool.channels[lost - 1].fault;
+  const std::int64_t waited = ns_between(start, now), since = ns_between(fault.time_ns, now);
+  return (waited < since ? waited : since) >= static_cast<std::int64_t>(patience) ? fault.pe : -1;
+}
+
+// One of all threads that wait looks, once in kLookNs.
+CHIME_DEVICE bool is_turn_to_look(const abi::ChannelPool& pool, std::uint64_t now) {
+  std::uint64_t* const looked = &pool.watch->looked_ns;
+  const std::uint64_t before = exec::ld<Order::kRelaxed, Scope::kSystem>(looked);
+  return ns_between(before, now) >= kLookNs &&
+         exec::atomic_cas<Order::kRelaxed, Scope::kSystem>(looked, before, now) == before;
+}
+
+// A channel in use, in turn; null if the next ones are not, as far as a word of touched bits tells.
+CHIME_DEVICE Channel* next_touched(const abi::ChannelPool& pool) {
+  std::uint64_t* const next = &pool.watch->next;
+  std::uint64_t at = exec::ld<Order::kRelaxed, Scope::kSystem>(next);
+  if (at >= pool.count) at = 0;
+  const std::uint64_t bits =
+      exec::ld<Order::kRelaxed, Scope::kDevice>(pool.touched + at / 64) >> at % 64;
+  at += bits != 0 ? exec::lowest_bit(bits) : 64 - at % 64;
+  exec::st<Order::kRelaxed, Scope::kSystem>(next, at + (bits != 0 ? 1 : 0));
+  return bits != 0 ? pool.channels + at : nullptr;
+}
+
+CHIME_DEVICE int watch_pool(const Context& ctx, const abi::ChannelPool& pool, std::uint64_t start) {
+  const std::uint64_t now = exec::clock_ns();
+  const int pe = lost_peer(ctx, pool, start, now);
+  if (pe >= 0 || !is_turn_to_look(pool, now)) return pe;
+  Channel* const channel = next_touched(pool);
+  if (channel == nullptr) return -1;
+  poll(*channel);
+  if (is_stopped(*channel)) tell(ctx, *channel);
+  return -1;
+}
+
+}  // namespace detail
+
+// Now and then in a wait that began at `start`: polls a channel that this PE has posted to, for
+// what has failed. Returns whom the wait has lost all hope of, -1 if nobody.
+CHIME_DEVICE_OUT_OF_LINE int watch(const Context& ctx, std::uint64_t start) {
+  const int pe = detail::watch_pool(ctx, ctx.channels.pool, start);
+  // The host also for what kernels have posted: they may be over.
+  if (pe >= 0 || ctx.channels.kernels == nullptr) return pe;
+  return detail::watch_pool(ctx, ctx.channels.kernels->pool, start);
+}
+
+}  // namespace channel
+
+// Waits for what another PE is to do, with an eye on this PE's channels. A wait without a bound of
+// its own ends when one of them has been lost for CHIME_TIMEOUT, the others by their bound.
+template <class Done>
+CHIME_DEVICE WaitResult wait_for_peers(const Context& ctx, const Wait& wait, Done done) {
+  return spin_until(ctx, wait, done, [&](std::uint64_t start) {
+    return detail::has_channels(ctx) ? channel::watch(ctx, start) : -1;
+  });
+}
+
+}  // namespace chime
+
+#endif  // CHIME_DEVICE_CHANNEL_WATCH_CUH_

@@ -1,0 +1,102 @@
+// A queue pair as a channel: how far its requests are, and from written requests to a doorbell
+// (steps 5 to 9 of device/channel/README.md, "Submit").
+#ifndef CHIME_DEVICE_PATH_NIC_CHANNEL_CUH_
+#define CHIME_DEVICE_PATH_NIC_CHANNEL_CUH_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "chime/abi/channel.h"
+#include "chime/abi/wqe.h"
+#include "chime/device/channel/channel.cuh"
+#include "chime/device/channel/turn.cuh"
+#include "chime/device/exec.cuh"
+#include "chime/device/path/nic/completion.cuh"
+#include "chime/device/path/nic/failure.cuh"
+
+namespace chime::nic {
+
+using channel::Shape;
+
+// What a post needs of its queue, read once: every store to the queue might change it, as far as a
+// compiler knows.
+struct QueueView {
+  abi::ChannelHead head;
+  abi::NicBell bell;
+};
+CHIME_DEVICE QueueView view_of(const Channel& queue) {
+  return {exec::ld16_settled(&queue.head), exec::ld16_settled(&queue.nic.bell)};
+}
+
+namespace detail {
+
+// Step 8. The first fence releases also where this poster has before its wait: what it acquired
+// since. A NIC that looks ahead may read this record for an older doorbell, and takes what is below
+// for whole.
+CHIME_DEVICE void ring(const QueueView& view, std::uint64_t end) {
+  channel::fence_for_consumer<Order::kAcqRel>(view.head.flags);  // (a) (b)
+  exec::st<Order::kRelaxed, Scope::kSystem>(view.bell.record, abi::doorbell_record(end));
+  channel::fence_for_consumer<Order::kRelease>(view.head.flags);  // (c)
+  exec::st_mmio(view.bell.doorbell, abi::doorbell_value(end, view.head.number_be));
+}
+
+}  // namespace detail
+
+// By the leader, whose requests lie from `base` on. False if the queue is out of use.
+CHIME_DEVICE bool hand_in(const Context& ctx, Channel& queue, QueueView view, std::uint64_t base,
+                          unsigned n, const Shape& shape) {
+  const std::uint64_t end = base + n;
+  std::uint64_t ready = load<Order::kRelaxed>(queue.producer.ready);
+  const bool must_wait = channel::end_of(ready) != base;
+  if (must_wait) {
+    ready = channel::await_turn(ctx, queue, base);
+    if (ready == channel::kNoTurn) return false;
+    view = view_of(queue);  // again: it need not be kept over the wait
+  }
+  const bool is_due = !shape.more || (ready & abi::kOwed) != 0;
+  const bool at_edge = base / abi::kNicBatch != end / abi::kNicBatch;
+  const bool rings = at_edge || (is_due && load<Order::kRelaxed>(queue.producer.resv) == end);
+  const std::uint64_t written = end | (shape.wide ? abi::kWide : 0);
+  if (rings) {
+    detail::ring(view, end);
+    channel::publish(queue, view.head.sharing, written);  // (d)
+  } else {
+    if (!must_wait) channel::fence_for_consumer<Order::kRelease>(view.head.flags);  // (a)
+    channel::pass_on(queue, view.head.sharing, ready, written | (is_due ? abi::kOwed : 0));
+  }
+  return true;
+}
+
+}  // namespace chime::nic
+
+namespace chime::channel {
+
+template <>
+struct Of<Path::kNic> {
+  using View = nic::QueueView;
+  CHIME_DEVICE static View view_of(const Channel& channel) { return nic::view_of(channel); }
+
+  CHIME_DEVICE static bool hand_in(const Context& ctx, Channel& channel, const View& view,
+                                   std::uint64_t base, unsigned n, const Shape& shape) {
+    return nic::hand_in(ctx, channel, view, base, n, shape);
+  }
+
+  CHIME_DEVICE static void poll(Channel& channel) { nic::poll(channel); }
+
+  CHIME_DEVICE static std::uint64_t target(const Channel& channel) {
+    return target_of(load<Order::kAcquire>(channel.producer.ready));
+  }
+
+  CHIME_DEVICE static bool keeps_order(const Channel& channel) {
+    return (channel.head.flags & (abi::kNicUnorderedWrites | abi::kNicUnorderedData)) == 0;
+  }
+
+  CHIME_DEVICE static void describe_error(const Context& ctx, const Channel& channel,
+                                          abi::ChannelFault& fault) {
+    nic::describe_error(ctx, channel, fault);
+  }
+};
+
+}  // namespace chime::channel
+
+#endif  // CHIME_DEVICE_PATH_NIC_CHANNEL_CUH_

@@ -1,0 +1,75 @@
+// What is known of a request that failed: its CQE, and the request itself, which the ring still
+// holds.
+#ifndef CHIME_DEVICE_PATH_NIC_FAILURE_CUH_
+#define CHIME_DEVICE_PATH_NIC_FAILURE_CUH_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "chime/abi/channel.h"
+#include "chime/abi/context.h"
+#include "chime/abi/wqe.h"
+#include "chime/device/exec.cuh"
+#include "chime/device/path/nic/completion.cuh"
+
+namespace chime::nic {
+
+namespace detail {
+
+CHIME_DEVICE std::uint64_t big_word_at(const std::byte* at) {
+  return abi::be64(
+      exec::ld<Order::kRelaxed, Scope::kSystem>(reinterpret_cast<const std::uint64_t*>(at)));
+}
+
+// Length of a request that is still in the ring; of a DUMP's read, for kDump.
+CHIME_DEVICE std::uint64_t bytes_of(const std::byte* wqe, abi::WqeOpcode opcode) {
+  constexpr unsigned kAtomic8Opmod = static_cast<unsigned>(abi::AtomicSize::k4);
+  switch (opcode) {
+    case abi::WqeOpcode::kCompareSwap:
+    case abi::WqeOpcode::kFetchAdd:
+      return 8;
+    case abi::WqeOpcode::kMaskedCompareSwap:
+    case abi::WqeOpcode::kMaskedFetchAdd:
+      return (word_at(wqe) & 0xff) == kAtomic8Opmod ? 4 : 8;
+    case abi::WqeOpcode::kNop:
+      return 0;
+    default:
+      return abi::be32(word_at(wqe + 2 * abi::kSegmentBytes)) & 0x7fffffffu;
+  }
+}
+
+// Whom a failed request concerns at the peer: itself, or the read before it that it is to flush. A
+// DUMP names nothing there. The ring still holds it.
+CHIME_DEVICE const std::byte* request_with_remote(const Channel& queue, std::uint16_t index,
+                                                  abi::WqeOpcode opcode) {
+  const bool flushes = opcode == abi::WqeOpcode::kDump;
+  return queue.head.ring +
+         ((index - (flushes ? 1u : 0u)) & (queue.head.depth - 1u)) * abi::kWqebbBytes;
+}
+
+}  // namespace detail
+
+// Fills in what the failed CQE and the request that it is about say.
+CHIME_DEVICE void describe_error(const Context& ctx, const Channel& queue,
+                                 abi::ChannelFault& fault) {
+  const auto [tail, syndrome_word, opcode_word] = queue.progress.cause;
+  const auto syndrome = abi::cqe_syndrome(syndrome_word);
+  const auto opcode = abi::cqe_wqe_opcode(opcode_word);
+  fault.number = abi::be32(queue.head.number_be) >> 8;
+  fault.opcode = static_cast<std::uint8_t>(opcode);
+  fault.syndrome = static_cast<std::uint8_t>(syndrome);
+  fault.vendor_error = abi::cqe_vendor_error(syndrome_word);
+  fault.first_lost =
+      syndrome == abi::CqeSyndrome::kFlushed && queue.nic.cq_mode == abi::NicCqMode::kCollapsed;
+  fault.request = abi::cqe_tail(tail).counter;
+  const std::byte* const wqe = detail::request_with_remote(queue, fault.request, opcode);
+  fault.bytes = detail::bytes_of(wqe, opcode);
+  // The heap's address here of what the request names there.
+  const std::uint64_t there = detail::big_word_at(wqe + abi::kSegmentBytes);
+  fault.address =
+      reinterpret_cast<std::uint64_t>(ctx.pe.heap) + (there - ctx.nic.peers[queue.pe].heap);
+}
+
+}  // namespace chime::nic
+
+#endif  // CHIME_DEVICE_PATH_NIC_FAILURE_CUH_

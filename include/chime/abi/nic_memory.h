@@ -1,0 +1,76 @@
+// What work requests say of memory: addresses and keys of the peers' heaps and of what is
+// registered here, and slots that stand in for what is not.
+//
+// All pointers are addresses for device code. Names that end in _be are big-endian in memory, as
+// work requests carry them.
+#ifndef CHIME_ABI_NIC_MEMORY_H_
+#define CHIME_ABI_NIC_MEMORY_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "chime/cxx20.h"
+
+namespace chime::abi {
+
+// One PE as this one reaches it. Owner: the host.
+struct alignas(16) NicPeer {
+  std::uint64_t heap;            // address of its heap's start in work requests
+  std::uint32_t rkey_be;         // for data
+  std::uint32_t strict_rkey_be;  // for signals, atomics and small puts: never overtakes
+};
+static_assert(sizeof(NicPeer) == 16);
+
+// A range of this PE's memory that the NIC may read and write. Owner: the host.
+struct NicBuffer {
+  std::uint64_t begin, end;  // [begin, end) as device code addresses it
+  std::uint64_t nic;         // address of `begin` in work requests
+  std::uint32_t lkey_be;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(NicBuffer) == 32);
+
+// Registered buffers beside the heap, sorted by `begin`, apart from each other. Owner: the host.
+struct NicBufferTable {
+  std::uint64_t count;
+  NicBuffer* buffers;  // [kNicMostBuffers]
+};
+inline constexpr std::uint32_t kNicMostBuffers = 1024;
+
+// `tables[generation % 2]` is the one in use. Registering and unregistering fill the other one and
+// then make it the one in use by adding 1 to `generation` (release; pairs with the acquire in
+// device/path/nic/memory.cuh). So a table changes only after another has been in use since: what a
+// reader found is true if `generation` is still what it was before.
+struct NicBuffers {
+  std::uint64_t generation;
+  std::uint64_t reserved;
+  NicBufferTable tables[2];
+};
+static_assert(sizeof(NicBuffers) == 48 && offsetof(NicBuffers, tables) == 16);
+
+// Memory that stands in for what is not registered: `slots` pieces of `slot_bytes`, each with a
+// word (taken by compare-and-swap, freed and left by a release). Behind these words stands how
+// often a slot was taken. words.h has the words.
+struct NicStaging {
+  std::byte* memory;
+  std::uint64_t nic;
+  std::uint64_t* busy;  // [slots + 1]
+  std::uint32_t lkey_be;
+  std::uint32_t slots;
+  std::uint32_t slot_bytes;  // a multiple of 128
+  std::uint32_t reserved;
+};
+static_assert(sizeof(NicStaging) == 40);
+
+// Part of a Context, so that kernels have it in constant memory. Owner: the host.
+struct NicMemory {
+  const NicPeer* peers = nullptr;  // [n_pes]
+  const NicBuffers* buffers = nullptr;
+  NicBuffer heap = {};      // this PE's own
+  NicStaging staging = {};  // of the contexts of one pool
+};
+static_assert(sizeof(NicMemory) == 88 && offsetof(NicMemory, heap) == 16);
+
+}  // namespace chime::abi
+
+#endif  // CHIME_ABI_NIC_MEMORY_H_

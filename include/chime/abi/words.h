@@ -1,0 +1,53 @@
+// Words that say two things at once, and how they are made and read.
+#ifndef CHIME_ABI_WORDS_H_
+#define CHIME_ABI_WORDS_H_
+
+#include <cstdint>
+
+#include "chime/abi/channel.h"
+#include "chime/abi/function.h"
+#include "chime/cxx20.h"
+
+namespace chime::abi {
+
+// ---- Channels::route ----------------------------------------------------------------------------
+// The path to a PE and the index of the first of its `slots` channels. 0: none leads there.
+
+inline constexpr unsigned kRoutePathShift = 28;
+inline constexpr std::uint32_t kRouteIndexBits = (1u << kRoutePathShift) - 1;
+CHIME_ABI_FN std::uint32_t route_word(Path path, std::uint32_t first) {
+  return static_cast<std::uint32_t>(path) << kRoutePathShift | first;
+}
+CHIME_ABI_FN Path path_of_route(std::uint32_t word) {
+  return static_cast<Path>(word >> kRoutePathShift);
+}
+CHIME_ABI_FN std::uint32_t first_of_route(std::uint32_t word) { return word & kRouteIndexBits; }
+
+// ---- Progress::status: why a channel is out of use ----------------------------------------------
+
+CHIME_ABI_FN std::uint32_t status_word(Stop stop, std::uint32_t syndrome = 0) {
+  return static_cast<std::uint32_t>(stop) << 8 | (syndrome & 0xff);
+}
+CHIME_ABI_FN Stop stop_of(std::uint32_t status) { return static_cast<Stop>(status >> 8); }
+
+// ---- NicStaging::busy ---------------------------------------------------------------------------
+// Free, with a thread, or left to the NIC: by a thread that failed while a request on the slot was
+// on its way, and until the NIC is through with this request. `channel`: the index in its pool.
+
+inline constexpr std::uint64_t kNicSlotFree = 0, kNicSlotTaken = 1;
+inline constexpr std::uint64_t kNicSlotLeft = 1ull << 63;
+CHIME_ABI_FN std::uint64_t nic_left_slot(std::uint64_t channel, std::uint64_t target) {
+  return kNicSlotLeft | channel << 32 | (target & 0xffffffff);
+}
+CHIME_ABI_FN std::uint64_t nic_channel_of_left_slot(std::uint64_t word) {
+  return (word & ~kNicSlotLeft) >> 32;
+}
+// `through`: how far the channel's requests are complete, failed or flushed.
+CHIME_ABI_FN bool nic_left_slot_is_free(std::uint64_t word, std::uint64_t through) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(through) -
+                                   static_cast<std::uint32_t>(word)) >= 0;
+}
+
+}  // namespace chime::abi
+
+#endif  // CHIME_ABI_WORDS_H_

@@ -1,0 +1,43 @@
+// Words that say two things at once.
+#include "chime/abi/words.h"
+
+#include <gtest/gtest.h>
+
+namespace chime::tests {
+namespace {
+
+using namespace abi;
+
+TEST(RouteWord, KeepsPathAndIndex) {
+  for (const std::uint32_t first : {0u, 1u, 4096u, kRouteIndexBits})
+    for (const Path path : {Path::kNic, Path::kProxy}) {
+      const std::uint32_t word = route_word(path, first);
+      EXPECT_EQ(path_of_route(word), path);
+      EXPECT_EQ(first_of_route(word), first);
+      EXPECT_NE(word, 0u) << "0 says that none leads there";
+    }
+}
+
+TEST(RouteWord, HasRoomForAMillionPesWithSixtyFourChannelsEach) {
+  EXPECT_GE(kRouteIndexBits, 64u * 1'000'000 - 1);
+}
+
+TEST(StatusWord, KeepsReasonAndSyndrome) {
+  const std::uint32_t status = status_word(Stop::kError, 0x15);
+  EXPECT_EQ(stop_of(status), Stop::kError);
+  EXPECT_EQ(status & 0xff, 0x15u);
+  EXPECT_NE(status_word(Stop::kGaveUp), 0u);
+}
+
+TEST(LeftSlot, IsFreeWhenTheChannelIsThrough) {
+  const std::uint64_t word = nic_left_slot(77, 0x1'0000'0005);
+  EXPECT_EQ(nic_channel_of_left_slot(word), 77u);
+  EXPECT_FALSE(nic_left_slot_is_free(word, 0x1'0000'0004));
+  EXPECT_TRUE(nic_left_slot_is_free(word, 0x1'0000'0005));
+}
+
+static_assert(kNicLeastDepth >= kNicBatch - 1 + kNicMostAtOnce + 1,
+              "the deadlock rule of device/channel/README.md");
+
+}  // namespace
+}  // namespace chime::tests

@@ -386,8 +386,10 @@ void Responder::refuse(QueuePair& qp, const PacketHeader& header, Syndrome syndr
 // pair goes to error (IBA 9.9.3, class C) with an asynchronous event.
 void Responder::fail(QueuePair& qp, std::uint32_t sequence, Syndrome syndrome,
                      std::optional<AsyncEvent> event) {
-  place_overtaken(qp);
-  if (qp.state == QpState::kError) return;  // one of those has failed
+  if (qp.overtaken) {
+    place_overtaken(qp);
+    if (qp.state == QpState::kError) return;  // that was refused, and so is all behind it
+  }
   Answer answer;
   answer.kind = PacketKind::kNak;
   answer.sequence = sequence;

@@ -20,6 +20,17 @@ inline void copy(const Request& request) {
   std::memcpy(request.dst, request.src ? request.src : request.word, request.bytes);
 }
 
+// A word may be a flag. Release: what was carried out before is there.
+template <class W>
+void store(const Request& request) {
+  if constexpr (sizeof(W) == 8) {
+    auto* const word = static_cast<std::uint64_t*>(request.dst);
+    exec::st<exec::Order::kRelease, exec::Scope::kSystem>(word, request.word[0]);
+  } else {
+    copy(request);
+  }
+}
+
 template <class A>
 void apply(const Request& request) {
   using W = typename A::Word;
@@ -54,7 +65,7 @@ class Ops<Path::kProxy> {
 
   template <class W>
   void p(W* dst, W value) const {
-    proxy::Request request = {proxy::copy, at(dst), nullptr, sizeof(W), {}, {}, {}};
+    proxy::Request request = {proxy::store<W>, at(dst), nullptr, sizeof(W), {}, {}, {}};
     std::memcpy(request.word, &value, sizeof(W));
     post(request);
   }
@@ -100,10 +111,12 @@ class Ops<Path::kProxy> {
     return {proxy::apply<A>, at(amo.word), nullptr, 0, {amo.operand, amo.compare}, result, {}};
   }
   channel::Ticket post(const proxy::Request& request) const {
-    return channel::submit<Path::kProxy>(ctx_, Thread{}, channel_, {.units = 1},
-                                         [&](const auto& view, std::uint64_t index, bool) {
-                                           view.ring[index & (view.head.depth - 1)] = request;
-                                         });
+    return channel::submit<Path::kProxy>(
+        ctx_, Thread{}, channel_, {.units = 1}, [&](const auto& view, std::uint64_t index, bool) {
+          // Acquire: who carried out what stood here, and told so, has read it.
+          channel::load<exec::Order::kAcquire>(channel_.progress.done);
+          view.ring[index & (view.head.depth - 1)] = request;
+        });
   }
   void wait(channel::Ticket ticket) const {
     if (!channel::wait_for(ctx_, ticket)) channel::leave_channel(ctx_, channel_);

@@ -5,18 +5,13 @@ namespace chime::tests {
 namespace {
 
 // The sender puts, meets everybody in a barrier, then raises a flag by a plain put.
-struct PutBarrierPut {
+struct PutBarrierPut : AwaitFlag {
   template <class Group>
   CHIME_DEVICE static void send(const Context& context, Group group, Box* box, const Word* source,
                                 int round, int next) {
     put_nbi(context, group, box->messages[round - 1], source, kMessageWords, next);
     barrier_all(context, group);
     if (group.is_leader()) p(context, &box->flag, Word(round), next);
-  }
-  template <class Group>
-  CHIME_DEVICE static void await(const Context& context, Group group, Box* box, int round, int) {
-    if (group.is_leader()) wait_until(context, &box->flag, Cmp::kGe, Word(round));
-    group.sync();
   }
 };
 

@@ -5,15 +5,6 @@
 namespace chime::tests {
 namespace {
 
-// The receiving group waits by its leader.
-struct AwaitFlag {
-  template <class Group>
-  CHIME_DEVICE static void await(const Context& context, Group group, Box* box, int round, int) {
-    if (group.is_leader()) wait_until(context, &box->flag, Cmp::kGe, Word(round));
-    group.sync();
-  }
-};
-
 template <class Group>
 CHIME_DEVICE void put_words(const Context& context, Group group, Box* box, const Word* source,
                             int round, int next) {

@@ -33,6 +33,21 @@ struct Box {
   Word signals[kLitmusRounds];  // 1, one for each round
 };
 
+// How most cases see the arrival: the receiving group waits by its leader, or for the signal.
+struct AwaitFlag {
+  template <class Group>
+  CHIME_DEVICE static void await(const Context& context, Group group, Box* box, int round, int) {
+    if (group.is_leader()) wait_until(context, &box->flag, Cmp::kGe, Word(round));
+    group.sync();
+  }
+};
+struct AwaitSignal {
+  template <class Group>
+  CHIME_DEVICE static void await(const Context& context, Group group, Box* box, int round, int) {
+    signal_wait_until(context, group, &box->signal, Cmp::kGe, Word(round));
+  }
+};
+
 inline Word message_word(int sender, int round, unsigned i) {
   return Word(sender) * 1000000 + Word(round) * 1000 + i + 1;
 }

@@ -5,13 +5,6 @@
 namespace chime::tests {
 namespace {
 
-struct AwaitSignal {
-  template <class Group>
-  CHIME_DEVICE static void await(const Context& context, Group group, Box* box, int round, int) {
-    signal_wait_until(context, group, &box->signal, Cmp::kGe, Word(round));
-  }
-};
-
 template <SignalOp kOp>
 struct ByPutSignal : AwaitSignal {
   template <class Group>
@@ -63,7 +56,7 @@ struct ByFenceAndSignal : AwaitSignal {
   }
 };
 
-struct ByFenceAndPut {
+struct ByFenceAndPut : AwaitFlag {
   template <class Group>
   CHIME_DEVICE static void send(const Context& context, Group group, Box* box, const Word* source,
                                 int round, int next) {
@@ -72,11 +65,6 @@ struct ByFenceAndPut {
     if (!group.is_leader()) return;
     fence(context);
     p(context, &box->flag, Word(round), next);
-  }
-  template <class Group>
-  CHIME_DEVICE static void await(const Context& context, Group group, Box* box, int round, int) {
-    if (group.is_leader()) wait_until(context, &box->flag, Cmp::kGe, Word(round));
-    group.sync();
   }
 };
 

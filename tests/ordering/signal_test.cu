@@ -4,13 +4,6 @@
 namespace chime::tests {
 namespace {
 
-struct AwaitSignal {
-  template <class Group>
-  CHIME_DEVICE static void await(const Context& context, Group group, Box* box, int round, int) {
-    signal_wait_until(context, group, &box->signal, Cmp::kGe, Word(round));
-  }
-};
-
 struct ByPutSignal : AwaitSignal {
   template <class Group>
   CHIME_DEVICE static void send(const Context& context, Group group, Box* box, const Word* source,

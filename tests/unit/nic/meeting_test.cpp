@@ -74,7 +74,10 @@ TEST(Meeting, OfTheHostIsNotOvertakenByOneOfKernels) {
       run_threads(1, [&] { sync_all(pe.context(), Thread{}); });
     });
     while (std::atomic_ref(slow.queue(1).producer.ready).load() == 0) std::this_thread::yield();
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // for who does not wait
+    // Time for a kernel that need not wait for the host's arrival to land.
+    for (int i = 0; i < 100 && meeting.flag() == 0; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    EXPECT_EQ(meeting.flag(), 0u) << "it came first";
     slow.go_on();
     both.join();
     channel::quiet(host);

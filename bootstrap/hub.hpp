@@ -1,8 +1,7 @@
 // The meeting point of a job's PEs when no launcher brings one: chime-run holds it for its PEs, a
 // process that makes a unique id holds it for those who get the id.
 //
-// One thread serves all connections, and serves nobody who has not proved the token: until then a
-// connection may send one small message, has kHelloTimeout for it, and learns nothing but a nonce.
+// One thread serves all connections, and serves nobody who has not proved the token (net/gate.hpp).
 // The hub keeps what PEs publish, counts barriers, and tells everyone when a connection ends
 // without goodbye.
 //
@@ -15,13 +14,12 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
-#include "bootstrap/file_descriptor.hpp"
-#include "bootstrap/secret.hpp"
+#include "bootstrap/token.hpp"
+#include "net/descriptor.hpp"
 
 namespace chime::bootstrap {
-
-inline constexpr std::chrono::seconds kHelloTimeout{10};
 
 class Hub {
  public:
@@ -35,8 +33,8 @@ class Hub {
     std::function<void(std::string)> log;  // something that a person should know
   };
 
-  // Serves connections to `listener`, a listening socket of any stream family.
-  Hub(FileDescriptor listener, Options options);
+  // Serves connections to `listeners`.
+  Hub(std::vector<net::Descriptor> listeners, Options options);
   ~Hub();
 
   // What the owner knows better than a connection: `pe` is gone, and why. From any thread.

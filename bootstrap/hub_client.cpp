@@ -1,16 +1,14 @@
 #include "bootstrap/hub_client.hpp"
 
-#include <poll.h>
-#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <climits>
 #include <cstring>
-#include <fstream>
 
 #include "bootstrap/last_words.hpp"
+#include "bootstrap/place.hpp"
 #include "chime/abi/start_thread.h"
+#include "net/fields.hpp"
 
 namespace chime::bootstrap {
 namespace {
@@ -18,14 +16,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kExplainTimeout{1000};
-constexpr std::chrono::seconds kSendTimeout{10};
+constexpr std::chrono::seconds kFlushTimeout{1};    // for last words
 constexpr std::chrono::seconds kGiveUpTimeout{10};  // for the hub's word on a barrier given up
 constexpr int kExitWithHub = 1;
-
-int milliseconds_until(Deadline deadline) {
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-  return static_cast<int>(std::clamp<long long>(left, 0, INT_MAX));
-}
 
 std::string milliseconds_since(Clock::time_point begin) {
   return std::to_string(
@@ -38,21 +31,9 @@ std::string words(const Bytes& bytes) {
 
 }  // namespace
 
-std::string name_of_this_node() {
-  std::string boot_id;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot_id;
-  char space[64] = "";
-  if (readlink("/proc/self/ns/pid", space, sizeof space - 1) < 0) return boot_id;
-  return boot_id + " " + space;
-}
-
-HubClient::HubClient(FileDescriptor fd, Options options, Deadline deadline)
-    : options_(std::move(options)), fd_(std::move(fd)) {
-  introduce(deadline);
-  // A hub that does not read for so long is as good as gone; no send may hang.
-  const timeval limit{kSendTimeout.count(), 0};
-  setsockopt(fd_.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-  reader_ = abi::start_thread([this] { read_messages(); });
+HubClient::HubClient(Options options, Deadline deadline) : options_(std::move(options)) {
+  join(deadline);
+  thread_ = abi::start_thread([this] { serve(); });
 }
 
 HubClient::~HubClient() {
@@ -62,57 +43,39 @@ HubClient::~HubClient() {
   }
   try {
     send(MessageWriter(Message::kGoodbye).take());
+    flush();
   } catch (const BootstrapError&) {
     // The hub is gone: nobody is left to greet.
   }
-  shutdown(fd_.get(), SHUT_RDWR);
-  reader_.join();
+  reactor_.post([this] { must_stop_ = true; });
+  thread_.join();
+  connection_->close();
 }
 
-void HubClient::introduce(Deadline deadline) {
-  MessageReader challenge(receive_before(deadline));
-  if (challenge.type() != Message::kChallenge)
-    throw BootstrapError(options_.hub_name + " is not a Chime hub");
-  if (const auto version = challenge.get<std::uint32_t>(); version != kWireVersion)
-    throw BootstrapError(options_.hub_name + " speaks version " + std::to_string(version) +
-                             " of the start-up protocol, this library version " +
-                             std::to_string(kWireVersion) + ": use one Chime version on all sides",
-                         CHIMEX_ERR_MISMATCH);
-  const auto hub_nonce = challenge.get<Token>();
-  const auto nonce = random_token();
-  send(MessageWriter(Message::kHello)
-           .put<std::int32_t>(options_.pe)
-           .put<std::int32_t>(options_.n_pes)
-           .put(nonce)
-           .text(name_of_this_node())
-           .put(pe_proof(options_.token, hub_nonce, nonce, options_.pe, options_.n_pes))
-           .take());
-  MessageReader verdict(receive_before(deadline));
-  const bool is_verdict =
-      verdict.type() == Message::kWelcome || verdict.type() == Message::kRefused;
-  if (!is_verdict ||
-      !equal_in_constant_time(verdict.get<Digest>(), hub_proof(options_.token, hub_nonce, nonce)))
-    throw BootstrapError(options_.hub_name + " does not know this job's token",
-                         CHIMEX_ERR_MISMATCH);
-  if (verdict.type() == Message::kRefused)
-    throw HubRefusal(options_.hub_name + " refused: " + verdict.text());
+// On the caller's thread; from then on the reactor belongs to its own.
+void HubClient::join(Deadline deadline) {
+  std::optional<net::Error> failure;
+  const net::Dial dial(
+      reactor_,
+      {.addresses = options_.hub,
+       .credentials = hub_credentials(options_.token),
+       .roles = {.client_pe = options_.pe},
+       .introduction =
+           net::Writer().put<std::int32_t>(options_.n_pes).text(name_of_this_node()).take(),
+       .limits = kHubLimits,
+       .waits = options_.waits_for_hub},
+      deadline,
+      [this](std::shared_ptr<net::Connection> connection) {
+        connection_ = std::move(connection);
+        connection_->belong_to(*this);
+      },
+      [&](const net::Error& why) { failure = why; });
+  reactor_.run_until([&] { return connection_ || failure; }, Deadline::max());
+  if (failure) throw *failure;
 }
 
-// Only before the reader thread starts.
-Bytes HubClient::receive_before(Deadline deadline) {
-  for (;;) {
-    if (auto message = input_.next(kMaxMessageBytes)) return std::move(*message);
-    pollfd ready{fd_.get(), POLLIN, 0};
-    if (poll(&ready, 1, milliseconds_until(deadline)) == 0)
-      throw BootstrapError(options_.hub_name + " did not answer in time", CHIMEX_ERR_TIMEOUT);
-    std::byte buffer[1024];
-    const auto got = recv(fd_.get(), buffer, sizeof buffer, 0);
-    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (got <= 0)
-      throw BootstrapError(options_.hub_name +
-                           " closed the connection: wrong token, or the job has ended");
-    input_.add({buffer, static_cast<std::size_t>(got)});
-  }
+void HubClient::serve() {
+  while (!must_stop_) reactor_.run_once();
 }
 
 std::vector<int> HubClient::node_peers() const {
@@ -185,6 +148,7 @@ void HubClient::enter_barrier(Deadline deadline) const {
 void HubClient::abort(int code, std::string_view why) noexcept {
   try {
     send(MessageWriter(Message::kAbort).put<std::int32_t>(code).text(why).take());
+    flush();
   } catch (const std::exception&) {
     // The hub is gone, and whoever depends on it ends by itself.
   }
@@ -271,51 +235,37 @@ std::string HubClient::ask_why(std::uint32_t id) const {
   return options_.hub_name + " does not answer";
 }
 
-void HubClient::send(std::span<const std::byte> message) const {
-  std::lock_guard lock(send_mutex_);
-  while (!message.empty()) {
-    const auto sent = ::send(fd_.get(), message.data(), message.size(), MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0)
-      throw BootstrapError(options_.hub_name + " cannot be reached: " + std::strerror(errno));
-    message = message.subspan(static_cast<std::size_t>(sent));
+// Whole or not at all, and without waiting for a hub that is late: what it has not read waits here.
+void HubClient::send(const Bytes& message) const {
+  try {
+    connection_->send(message);
+  } catch (const net::Error&) {
+    throw BootstrapError(options_.hub_name + " is gone");
   }
 }
 
-void HubClient::read_messages() {
-  std::byte buffer[16384];
-  try {
-    for (;;) {
-      while (auto message = input_.next(kMaxMessageBytes)) {
-        MessageReader reader(std::move(*message));
-        hear(reader);
-      }
-      const auto got = recv(fd_.get(), buffer, sizeof buffer, 0);
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) break;
-      input_.add({buffer, static_cast<std::size_t>(got)});
-    }
-  } catch (const BootstrapError&) {
-    // What the hub sends is not the protocol: as good as gone.
-  }
-  note_hub_gone();
+// For last words: this process may end at once.
+void HubClient::flush() const {
+  const auto end = Clock::now() + kFlushTimeout;
+  std::unique_lock lock(mutex_);
+  answered_.wait_until(lock, end, [this] { return is_hub_gone_ || !connection_->has_unsent(); });
+}
+
+void HubClient::on_drained(net::Connection&) {
+  std::lock_guard lock(mutex_);
+  answered_.notify_all();
+}
+
+void HubClient::on_frame(net::Connection&, Bytes frame) {
+  MessageReader message(frame);
+  hear(message);
 }
 
 void HubClient::hear(MessageReader& message) {
   switch (message.type()) {
     case Message::kReply:
-    case Message::kFailed: {
-      const auto id = message.get<std::uint32_t>();
-      auto content = message.bytes();
-      std::lock_guard lock(mutex_);
-      auto waiting = requests_.find(id);
-      if (waiting == requests_.end()) return;
-      waiting->second =
-          Answer{message.type() == Message::kFailed ? Outcome::kFailed : Outcome::kReply,
-                 Bytes(content.begin(), content.end())};
-      answered_.notify_all();
-      return;
-    }
+    case Message::kFailed:
+      return note_answer(message);
     case Message::kLost: {
       const auto pe = message.get<std::int32_t>();
       return lost_peers_.add(pe, message.text());
@@ -328,8 +278,19 @@ void HubClient::hear(MessageReader& message) {
     case Message::kAskActivity:
       return tell_activity();
     default:
-      throw BootstrapError("a message that only a PE may send");
+      throw_nonsense("a message that only a PE may send");
   }
+}
+
+void HubClient::note_answer(MessageReader& message) {
+  const auto id = message.get<std::uint32_t>();
+  const auto content = message.bytes();
+  std::lock_guard lock(mutex_);
+  const auto waiting = requests_.find(id);
+  if (waiting == requests_.end()) return;
+  waiting->second = Answer{message.type() == Message::kFailed ? Outcome::kFailed : Outcome::kReply,
+                           Bytes(content.begin(), content.end())};
+  answered_.notify_all();
 }
 
 void HubClient::note_aborted(int pe, int code, const std::string& why) const {
@@ -343,10 +304,10 @@ void HubClient::tell_activity() {
     std::lock_guard lock(say_mutex_);
     if (say_) say_();
   }
-  send(MessageWriter(Message::kToldActivity).take());
+  connection_->send(MessageWriter(Message::kToldActivity).take());
 }
 
-void HubClient::note_hub_gone() {
+void HubClient::on_end(net::Connection&, const net::Error&) {
   std::unique_lock lock(mutex_);
   is_hub_gone_ = true;
   answered_.notify_all();

@@ -7,21 +7,18 @@
 #include <thread>
 
 #include "bootstrap/bootstrap.hpp"
-#include "bootstrap/file_descriptor.hpp"
 #include "bootstrap/lost_peers.hpp"
+#include "bootstrap/token.hpp"
 #include "bootstrap/wire.hpp"
+#include "net/dial.hpp"
 
 namespace chime::bootstrap {
 
-// The hub knows the token, and says no: asking again is in vain.
-class HubRefusal : public BootstrapError {
- public:
-  explicit HubRefusal(std::string what) : BootstrapError(std::move(what), CHIMEX_ERR_MISMATCH) {}
-};
-
-class HubClient final : public Bootstrap {
+class HubClient final : public Bootstrap, private net::ConnectionOwner {
  public:
   struct Options {
+    std::vector<net::Address> hub;  // where it may be
+    bool waits_for_hub = false;     // which may not be there yet
     Token token;
     int pe = 0;
     int n_pes = 1;
@@ -33,9 +30,9 @@ class HubClient final : public Bootstrap {
         false;  // no launcher would end this process when a PE asks for the job's end
   };
 
-  // Joins over `fd`, a stream socket connected to a hub. Throws BootstrapError if the hub refuses,
-  // does not know the token, or does not answer until `deadline`.
-  HubClient(FileDescriptor fd, Options options, Deadline deadline);
+  // Joins. Throws net::Error, whose words say what was tried, when no hub that knows the token has
+  // let it in until `deadline`; at once when one that knows it says no (Fault::kRefused).
+  HubClient(Options options, Deadline deadline);
   ~HubClient() override;
 
   int rank() const override { return options_.pe; }
@@ -75,20 +72,20 @@ class HubClient final : public Bootstrap {
   void enter_barrier(Deadline deadline) const;
   std::string ask_why(std::uint32_t id) const;
 
-  void introduce(Deadline deadline);
-  Bytes receive_before(Deadline deadline);
-  void send(std::span<const std::byte> message) const;
-  void read_messages();
+  void join(Deadline deadline);
+  void serve();
+  void send(const Bytes& message) const;
+  void flush() const;
   void hear(MessageReader& message);
+  void note_answer(MessageReader& message);
   void note_aborted(int pe, int code, const std::string& why) const;
   void tell_activity();
-  void note_hub_gone();
+
+  void on_frame(net::Connection&, Bytes frame) override;
+  void on_drained(net::Connection&) override;
+  void on_end(net::Connection&, const net::Error& why) override;
 
   Options options_;
-  FileDescriptor fd_;
-  MessageStream input_;
-
-  mutable std::mutex send_mutex_;  // one message at a time
 
   LostPeers lost_peers_;
 
@@ -103,10 +100,10 @@ class HubClient final : public Bootstrap {
   bool is_hub_gone_ = false;
   bool is_barrier_broken_ = false;
 
-  std::thread reader_;
+  net::Reactor reactor_;
+  std::shared_ptr<net::Connection> connection_;  // constant once joined
+  bool must_stop_ = false;                       // the thread's own
+  std::thread thread_;
 };
-
-// What equal strings mean: same kernel, same process-id space.
-std::string name_of_this_node();
 
 }  // namespace chime::bootstrap

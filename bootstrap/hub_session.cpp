@@ -1,30 +1,40 @@
 #include "bootstrap/hub_session.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace chime::bootstrap {
 namespace {
 
 constexpr std::size_t kMaxListed = 16;
 
-}  // namespace
-
-bool HubSession::is_over() const {
-  return std::all_of(members_.begin(), members_.end(), [](const Member& m) {
-    return m.state == State::kLeft || m.state == State::kLost;
-  });
+// "PEs 1, 3 and 4 have", of those that `is_meant` marks.
+std::string list(const std::vector<bool>& is_meant) {
+  std::vector<std::size_t> meant;
+  for (std::size_t pe = 0; pe < is_meant.size(); pe++)
+    if (is_meant[pe]) meant.push_back(pe);
+  std::string text = meant.size() == 1 ? "PE " : "PEs ";
+  for (std::size_t i = 0; i < meant.size(); i++) {
+    if (i == kMaxListed) return text + " and " + std::to_string(meant.size() - i) + " more have";
+    text += (i ? ", " : "") + std::to_string(meant[i]);
+  }
+  return text + (meant.size() == 1 ? " has" : " have");
 }
 
+}  // namespace
+
 void HubSession::join(int pe, std::string node) {
-  members_[pe].state = State::kJoined;
-  members_[pe].node = std::move(node);
+  Member& member = members_[pe];
+  if (member.state == State::kAbsent) n_absent_--;
+  member.state = State::kJoined;
+  member.node = nodes_.try_emplace(std::move(node), static_cast<int>(nodes_.size())).first->second;
   tell_what_was_lost_before(pe);
   answer_node_peers_if_known();
 }
 
 void HubSession::tell_what_was_lost_before(int newcomer) {
-  for (int pe = 0; pe < static_cast<int>(members_.size()); pe++)
-    if (pe != newcomer && members_[pe].state == State::kLost) tell_lost(newcomer, pe);
+  for (const int pe : gone_)
+    if (members_[pe].state == State::kLost) tell_lost(newcomer, pe);
 }
 
 void HubSession::tell_lost(int to, int pe) {
@@ -33,9 +43,8 @@ void HubSession::tell_lost(int to, int pe) {
 
 void HubSession::leave(int pe) {
   if (is_gone(pe)) return;
-  members_[pe].state = State::kLeft;
-  if (gave_up_ < 0 && first_absent() >= 0) gave_up_ = pe;
-  std::erase_if(waiting_, [&](const Request& r) { return r.from == pe; });
+  go(pe, State::kLeft);
+  if (gave_up_ < 0 && n_absent_ > 0) gave_up_ = pe;
   settle_lookups_of(pe);
   release_barrier_if_full();
   answer_node_peers_if_known();
@@ -43,15 +52,28 @@ void HubSession::leave(int pe) {
 
 void HubSession::lose(int pe, const std::string& why) {
   if (is_gone(pe)) return;
-  members_[pe].state = State::kLost;
   members_[pe].why = why;
-  std::erase_if(waiting_, [&](const Request& r) { return r.from == pe; });
+  go(pe, State::kLost);
   // Before the answers that fail because of it: who gets one knows that a PE is lost.
   for (int other = 0; other < static_cast<int>(members_.size()); other++)
     if (other != pe) tell_lost(other, pe);
   settle_lookups_of(pe);
   release_barrier_if_full();
   answer_node_peers_if_known();
+}
+
+void HubSession::go(int pe, State how) {
+  if (members_[pe].state == State::kAbsent) n_absent_--;
+  members_[pe].state = how;
+  gone_.push_back(pe);
+  forget_requests_of(pe);
+}
+
+void HubSession::forget_requests_of(int pe) {
+  const auto is_its = [pe](const Request& r) { return r.from == pe; };
+  std::erase_if(in_barrier_, is_its);
+  std::erase_if(for_node_peers_, is_its);
+  for (Member& owner : members_) std::erase_if(owner.lookups, is_its);
 }
 
 void HubSession::handle(int pe, MessageReader& message) {
@@ -67,12 +89,10 @@ void HubSession::handle(int pe, MessageReader& message) {
       return give_up_barrier(pe, id);
     case Message::kNodePeers:
       return find_node_peers(pe, id);
-    case Message::kExplain: {
-      auto words = explain(pe, message.get<std::uint32_t>());
-      return reply({pe, id, Message::kExplain}, std::as_bytes(std::span(words)));
-    }
+    case Message::kExplain:
+      return reply({pe, id}, net::bytes_of(explain(pe, message.get<std::uint32_t>())));
     default:
-      throw BootstrapError("a message that only the hub may send");
+      throw_nonsense("a message that only the hub may send");
   }
 }
 
@@ -80,42 +100,43 @@ void HubSession::publish(int pe, std::uint32_t id, MessageReader& message) {
   auto key = message.text();
   auto value = message.bytes();
   members_[pe].published.insert_or_assign(std::move(key), Bytes(value.begin(), value.end()));
-  reply({pe, id, Message::kPublish});
+  reply({pe, id});
   settle_lookups_of(pe);
 }
 
 void HubSession::look_up(int pe, std::uint32_t id, MessageReader& message) {
   const auto owner = message.get<std::int32_t>();
-  if (owner < 0 || owner >= static_cast<int>(members_.size()))
-    throw BootstrapError("a lookup of no PE");
-  Request request{pe, id, Message::kLookup, owner, message.text()};
+  if (owner < 0 || owner >= static_cast<int>(members_.size())) throw_nonsense("a lookup of no PE");
+  Request request{pe, id, message.text()};
   const bool may_wait = message.get<std::uint8_t>() != 0;
-  waiting_.push_back(request);
+  auto& waiting = members_[owner].lookups;
+  waiting.push_back(request);
   settle_lookups_of(owner);
-  if (may_wait) return;
-  settle([&](const Request& r) { return r.from == pe && r.id == id; },
-         [&](const Request& r) { fail(r, "is not there"); });
+  if (may_wait ||
+      std::erase_if(waiting, [&](const Request& r) { return r.from == pe && r.id == id; }) == 0)
+    return;
+  fail(request, "is not there");
 }
 
 void HubSession::enter_barrier(int pe, std::uint32_t id) {
-  waiting_.push_back({pe, id, Message::kBarrier});
+  in_barrier_.push_back({pe, id});
   release_barrier_if_full();
 }
 
 // If it is answered already, all have entered, and the answer is on its way.
 void HubSession::give_up_barrier(int pe, std::uint32_t id) {
-  const auto is_it = [&](const Request& r) {
-    return r.kind == Message::kBarrier && r.from == pe && r.id == id;
-  };
-  if (std::none_of(waiting_.begin(), waiting_.end(), is_it)) return;
-  const auto who_is_missing = explain(pe, id);
+  const auto its = std::find_if(in_barrier_.begin(), in_barrier_.end(),
+                                [&](const Request& r) { return r.from == pe && r.id == id; });
+  if (its == in_barrier_.end()) return;
+  const auto who_is_missing = who_has_not_entered();
   broken_barrier_ = "PE " + std::to_string(pe) + " gave up a barrier that " + who_is_missing;
-  settle(is_it, [&](const Request& r) { fail(r, who_is_missing); });
+  fail(*its, who_is_missing);
+  in_barrier_.erase(its);
   release_barrier_if_full();
 }
 
 void HubSession::find_node_peers(int pe, std::uint32_t id) {
-  waiting_.push_back({pe, id, Message::kNodePeers});
+  for_node_peers_.push_back({pe, id});
   answer_node_peers_if_known();
 }
 
@@ -127,77 +148,67 @@ void HubSession::fail(const Request& to, std::string_view why) {
   send_(to.from, MessageWriter(Message::kFailed).put(to.id).text(why).take());
 }
 
-template <class Question, class Answer>
-void HubSession::settle(Question is_meant, Answer answer) {
-  auto keep = std::stable_partition(waiting_.begin(), waiting_.end(),
-                                    [&](const Request& r) { return !is_meant(r); });
-  std::for_each(keep, waiting_.end(), answer);
-  waiting_.erase(keep, waiting_.end());
+void HubSession::fail_all(Requests& requests, std::string_view why) {
+  for (const Request& request : std::exchange(requests, {})) fail(request, why);
 }
 
 void HubSession::settle_lookups_of(int pe) {
-  const Member& owner = members_[pe];
-  settle(
-      [&](const Request& r) {
-        return r.kind == Message::kLookup && r.pe == pe &&
-               (is_gone(pe) || owner.published.contains(r.key));
-      },
-      [&](const Request& r) {
-        auto found = owner.published.find(r.key);
-        found != owner.published.end() ? reply(r, found->second) : fail(r, describe(pe));
-      });
+  Member& owner = members_[pe];
+  if (owner.lookups.empty()) return;
+  if (is_gone(pe)) {
+    for (const Request& r : std::exchange(owner.lookups, {})) {
+      const auto found = owner.published.find(r.key);
+      found != owner.published.end() ? reply(r, found->second) : fail(r, describe(pe));
+    }
+    return;
+  }
+  std::erase_if(owner.lookups, [&](const Request& r) {
+    const auto found = owner.published.find(r.key);
+    if (found == owner.published.end()) return false;
+    reply(r, found->second);
+    return true;
+  });
 }
 
 void HubSession::release_barrier_if_full() {
-  auto is_barrier = [](const Request& r) { return r.kind == Message::kBarrier; };
-  const auto entered = std::count_if(waiting_.begin(), waiting_.end(), is_barrier);
-  const bool is_full = entered == static_cast<std::ptrdiff_t>(members_.size());
-  if (is_full && broken_barrier_.empty())
-    settle(is_barrier, [&](const Request& r) { reply(r); });
-  else if (const auto why = why_barrier_fails(); !why.empty())
-    settle(is_barrier, [&](const Request& r) { fail(r, why); });
+  if (in_barrier_.empty()) return;
+  const bool is_full = in_barrier_.size() == members_.size();
+  if (is_full && broken_barrier_.empty()) {
+    for (const Request& request : std::exchange(in_barrier_, {})) reply(request);
+  } else if (const auto why = why_barrier_fails(); !why.empty()) {
+    fail_all(in_barrier_, why);
+  }
 }
 
 // Empty if it may still become full.
 std::string HubSession::why_barrier_fails() const {
   if (!broken_barrier_.empty()) return broken_barrier_;
-  return first_gone() >= 0 ? describe(first_gone()) : "";
+  return gone_.empty() ? "" : describe(gone_.front());
 }
 
 void HubSession::answer_node_peers_if_known() {
+  if (for_node_peers_.empty()) return;
   if (gave_up_ >= 0)
-    return settle([](const Request& r) { return r.kind == Message::kNodePeers; },
-                  [&](const Request& r) {
-                    fail(r, "PE " + std::to_string(gave_up_) +
-                                " gave up before all PEs had joined; initialise again");
-                  });
-  for (std::size_t pe = 0; pe < members_.size(); pe++) {
-    if (members_[pe].state == State::kAbsent) return;
-    if (members_[pe].node.empty()) {  // lost before it joined: nobody will ever know its node
-      return settle([](const Request& r) { return r.kind == Message::kNodePeers; },
-                    [&](const Request& r) { fail(r, describe(static_cast<int>(pe))); });
-    }
-  }
-  settle([](const Request& r) { return r.kind == Message::kNodePeers; },
-         [&](const Request& r) {
-           std::vector<std::int32_t> peers;
-           for (std::size_t pe = 0; pe < members_.size(); pe++)
-             if (members_[pe].node == members_[r.from].node)
-               peers.push_back(static_cast<std::int32_t>(pe));
-           reply(r, std::as_bytes(std::span(peers)));
-         });
+    return fail_all(for_node_peers_, "PE " + std::to_string(gave_up_) +
+                                         " gave up before all PEs had joined; initialise again");
+  if (n_absent_ > 0) return;
+  if (const auto why = why_node_peers_fail(); !why.empty()) return fail_all(for_node_peers_, why);
+  answer_node_peers();
 }
 
-int HubSession::first_absent() const {
-  for (std::size_t pe = 0; pe < members_.size(); pe++)
-    if (members_[pe].state == State::kAbsent) return static_cast<int>(pe);
-  return -1;
+// Of one that was lost before it joined nobody will ever know the node.
+std::string HubSession::why_node_peers_fail() const {
+  for (const int pe : gone_)
+    if (members_[pe].node == kNoNode) return describe(pe);
+  return "";
 }
 
-int HubSession::first_gone() const {
+void HubSession::answer_node_peers() {
+  std::map<int, std::vector<std::int32_t>> peers;
   for (std::size_t pe = 0; pe < members_.size(); pe++)
-    if (is_gone(static_cast<int>(pe))) return static_cast<int>(pe);
-  return -1;
+    peers[members_[pe].node].push_back(static_cast<std::int32_t>(pe));
+  for (const Request& r : std::exchange(for_node_peers_, {}))
+    reply(r, std::as_bytes(std::span(peers[members_[r.from].node])));
 }
 
 std::string HubSession::describe(int pe) const {
@@ -216,34 +227,28 @@ std::string HubSession::describe(int pe) const {
 }
 
 std::string HubSession::explain(int from, std::uint32_t id) const {
-  for (const Request& r : waiting_) {
-    if (r.from != from || r.id != id) continue;
-    if (r.kind == Message::kLookup)
-      return describe(r.pe) + (has_seen(r.pe) ? ", but has not published it" : "");
-    if (r.kind == Message::kNodePeers)
-      return list([&](int pe) { return members_[pe].state == State::kAbsent; }) +
-             " not joined the job";
-    return list([&](int pe) {
-             return std::none_of(waiting_.begin(), waiting_.end(), [&](const Request& other) {
-               return other.from == pe && other.kind == Message::kBarrier;
-             });
-           }) +
-           " not entered";
-  }
+  const auto is_among = [&](const Requests& requests) {
+    return std::any_of(requests.begin(), requests.end(),
+                       [&](const Request& r) { return r.from == from && r.id == id; });
+  };
+  if (is_among(in_barrier_)) return who_has_not_entered();
+  if (is_among(for_node_peers_)) return who_has_not_joined();
+  for (int pe = 0; pe < static_cast<int>(members_.size()); pe++)
+    if (is_among(members_[pe].lookups))
+      return describe(pe) + (has_seen(pe) ? ", but has not published it" : "");
   return "the answer was on its way";
 }
 
-template <class Question>
-std::string HubSession::list(Question is_meant) const {
-  std::vector<int> meant;
-  for (int pe = 0; pe < static_cast<int>(members_.size()); pe++)
-    if (is_meant(pe)) meant.push_back(pe);
-  std::string text = meant.size() == 1 ? "PE " : "PEs ";
-  for (std::size_t i = 0; i < meant.size(); i++) {
-    if (i == kMaxListed) return text + " and " + std::to_string(meant.size() - i) + " more have";
-    text += (i ? ", " : "") + std::to_string(meant[i]);
-  }
-  return text + (meant.size() == 1 ? " has" : " have");
+std::string HubSession::who_has_not_entered() const {
+  std::vector<bool> is_missing(members_.size(), true);
+  for (const Request& r : in_barrier_) is_missing[static_cast<std::size_t>(r.from)] = false;
+  return list(is_missing) + " not entered";
+}
+
+std::string HubSession::who_has_not_joined() const {
+  std::vector<bool> is_absent;
+  for (const Member& member : members_) is_absent.push_back(member.state == State::kAbsent);
+  return list(is_absent) + " not joined the job";
 }
 
 }  // namespace chime::bootstrap

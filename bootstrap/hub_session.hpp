@@ -1,5 +1,8 @@
 // One session of a job at the hub: who has joined, what they published, who waits for what. No
 // sockets here: answers go out through `send`.
+//
+// A message costs what it has to say, and not the size of the job: N PEs enter a barrier with N
+// steps.
 #pragma once
 
 #include <cstdint>
@@ -18,32 +21,34 @@ class HubSession {
   // Sends `message` to `pe` if it is connected; must not call back.
   using Send = std::function<void(int pe, Bytes message)>;
 
-  HubSession(int n_pes, Send send) : members_(n_pes), send_(std::move(send)) {}
+  HubSession(int n_pes, Send send)
+      : members_(static_cast<std::size_t>(n_pes)), n_absent_(n_pes), send_(std::move(send)) {}
 
   bool has_seen(int pe) const { return members_[pe].state != State::kAbsent; }
   // All have joined and none is left.
-  bool is_over() const;
+  bool is_over() const { return gone_.size() == members_.size(); }
 
   void join(int pe, std::string node);
   void leave(int pe);
   void lose(int pe, const std::string& why);
-  // Handles a request of `pe`. Throws BootstrapError if it makes no sense.
+  // Handles a request of `pe`. Throws net::Error if it makes no sense.
   void handle(int pe, MessageReader& message);
 
  private:
   enum class State { kAbsent, kJoined, kLeft, kLost };
-  struct Member {
-    State state = State::kAbsent;
-    std::string why;   // of kLost
-    std::string node;  // PEs with equal ones share a kernel and a process-id space
-    std::map<std::string, Bytes, std::less<>> published;
-  };
+  static constexpr int kNoNode = -1;
   struct Request {
     int from;
     std::uint32_t id;
-    Message kind;
-    int pe = -1;           // kLookup
-    std::string key = {};  // kLookup
+    std::string key = {};  // of a lookup
+  };
+  using Requests = std::vector<Request>;
+  struct Member {
+    State state = State::kAbsent;
+    std::string why;     // of kLost
+    int node = kNoNode;  // PEs with equal ones share a kernel, a process-id space and a network
+    std::map<std::string, Bytes, std::less<>> published;
+    Requests lookups;  // that wait for this PE to publish
   };
 
   void publish(int pe, std::uint32_t id, MessageReader& message);
@@ -54,32 +59,34 @@ class HubSession {
 
   void reply(const Request& to, std::span<const std::byte> content = {});
   void fail(const Request& to, std::string_view why);
-  // Answers and forgets the waiting requests that `is_meant` accepts.
-  template <class Question, class Answer>
-  void settle(Question is_meant, Answer answer);
+  void fail_all(Requests& requests, std::string_view why);
+  void go(int pe, State how);
+  void forget_requests_of(int pe);
   void tell_what_was_lost_before(int newcomer);
   void tell_lost(int to, int pe);
   void settle_lookups_of(int pe);
   void release_barrier_if_full();
   void answer_node_peers_if_known();
+  void answer_node_peers();
 
   bool is_gone(int pe) const {
     return members_[pe].state == State::kLeft || members_[pe].state == State::kLost;
   }
-  int first_gone() const;
-  int first_absent() const;
   std::string describe(int pe) const;
   std::string why_barrier_fails() const;
+  std::string why_node_peers_fail() const;
   std::string explain(int from, std::uint32_t id) const;
-  // "PEs 1, 3 and 4" of those for which `is_meant` holds.
-  template <class Question>
-  std::string list(Question is_meant) const;
+  std::string who_has_not_entered() const;
+  std::string who_has_not_joined() const;
 
   std::vector<Member> members_;
+  int n_absent_;
+  std::vector<int> gone_;             // in the order in which they left or were lost
+  std::map<std::string, int> nodes_;  // by name
   int gave_up_ = -1;  // the first PE that left before all had joined: this session will never be
   std::string broken_barrier_;  // who gave one up, and whom it waited for: none is full again
+  Requests in_barrier_, for_node_peers_;
   Send send_;
-  std::vector<Request> waiting_;
 };
 
 }  // namespace chime::bootstrap

@@ -15,10 +15,10 @@
 #include <thread>
 #include <vector>
 
-#include "bootstrap/file_descriptor.hpp"
-#include "bootstrap/hub_client.hpp"
+#include "bootstrap/place.hpp"
 #include "bootstrap/process_stat.hpp"
 #include "chime/abi/start_thread.h"
+#include "net/descriptor.hpp"
 
 namespace chime::bootstrap {
 namespace {
@@ -39,8 +39,8 @@ bool is_alive(const ProcessCard& card) {
 }
 
 // Threads share it. A child of fork() has its parent's, and another start time.
-const Token& nonce_of_this_process() {
-  static const Token nonce = random_token();
+const net::Token& nonce_of_this_process() {
+  static const net::Token nonce = net::random_token();
   return nonce;
 }
 
@@ -50,7 +50,7 @@ ProcessCard card_of_this_process() {
   ProcessCard card;
   card.pid = getpid();
   if (const auto stat = stat_of_process(getpid())) card.start_time = stat->start_time;
-  name_of_this_node().copy(card.node, sizeof card.node - 1);
+  name_of_this_process_space().copy(card.space, sizeof card.space - 1);
   utsname names{};
   uname(&names);
   std::string(names.nodename).copy(card.host, sizeof card.host - 1);
@@ -62,7 +62,7 @@ bool is_of_this_process(const ProcessCard& card) {
   if (card.nonce != nonce_of_this_process()) return false;
   const ProcessCard mine = card_of_this_process();
   return card.pid == mine.pid && card.start_time == mine.start_time &&
-         std::strcmp(card.node, mine.node) == 0;
+         std::strcmp(card.space, mine.space) == 0;
 }
 
 class PeerWatch::Watcher {
@@ -96,7 +96,7 @@ class PeerWatch::Watcher {
     int pe;
     State state = State::kUnknown;
     ProcessCard card = {};
-    FileDescriptor pidfd = {};  // empty where the kernel has none: then asked from time to time
+    net::Descriptor pidfd = {};  // empty where the kernel has none: then asked from time to time
   };
 
   void watch();
@@ -117,7 +117,7 @@ class PeerWatch::Watcher {
   const std::function<void(int, std::string)> lost_;
   const ProcessCard me_;
   const pid_t parent_ = getppid();
-  FileDescriptor wake_;
+  net::Descriptor wake_;
   std::atomic<bool> must_stop_{false};
   std::vector<Peer> peers_;  // the thread's own
 
@@ -179,14 +179,14 @@ void PeerWatch::Watcher::find_cards() {
 }
 
 void PeerWatch::Watcher::start_watching(Peer& peer) {
-  const bool is_visible = std::strcmp(peer.card.node, me_.node) == 0 && peer.card.pid != me_.pid;
+  const bool is_visible = std::strcmp(peer.card.space, me_.space) == 0 && peer.card.pid != me_.pid;
   peer.state = is_visible ? State::kWatched : State::kUnwatchable;
   if (!is_visible) return;
   {
     std::lock_guard lock(mutex_);
     watched_.insert(peer.pe);
   }
-  peer.pidfd = FileDescriptor(
+  peer.pidfd = net::Descriptor(
       static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(peer.card.pid), 0)));
   // The descriptor holds whatever process has the number now; only the start time says that it is
   // the PE.

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "bootstrap/bootstrap.hpp"
-#include "bootstrap/secret.hpp"
+#include "net/secret.hpp"
 
 namespace chime::bootstrap {
 
@@ -26,9 +26,10 @@ namespace chime::bootstrap {
 struct ProcessCard {
   std::int64_t pid = 0;
   std::uint64_t start_time = 0;
-  char node[128] = "";  // kernel and process-id space
+  char space[128] = "";  // kernel and process-id space (place.hpp)
   char host[65] = "";
-  Token nonce = {};  // drawn by the process: where process-id spaces differ, the rest may be equal
+  net::Token nonce =
+      {};  // drawn by the process: where process-id spaces differ, the rest may be equal
 };
 
 ProcessCard card_of_this_process();

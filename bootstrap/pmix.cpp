@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "bootstrap/pmix_client.hpp"
-#include "bootstrap/secret.hpp"
+#include "net/secret.hpp"
 
 // What was learned from the launchers in use, and is relied on below:
 //
@@ -55,7 +55,7 @@ class PmixBootstrap final : public Bootstrap {
         joining_(client_.join()),
         timeout_(settings.timeout) {
     if (rank() != 0) return;
-    const auto secret = random_token();
+    const auto secret = net::random_token();
     publish(kSecretKey, secret);
   }
   ~PmixBootstrap() override {

@@ -1,18 +1,19 @@
 #include "bootstrap/process_stat.hpp"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <sstream>
 #include <string>
 
-#include "bootstrap/file_descriptor.hpp"
+#include "net/descriptor.hpp"
 
 namespace chime::bootstrap {
 namespace {
 
 // Not by a stream: a process that ends between open and read makes a file buffer throw.
 std::string stat_line_of(pid_t pid) {
-  const FileDescriptor file(
+  const net::Descriptor file(
       open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
   char line[1024];
   const auto got = file ? read(file.get(), line, sizeof line) : -1;

@@ -4,7 +4,7 @@
 #include <map>
 #include <mutex>
 
-#include "bootstrap/wire.hpp"
+#include "bootstrap/token.hpp"
 
 namespace chime::bootstrap {
 namespace {
@@ -40,7 +40,7 @@ class Singleton final : public Bootstrap {
   std::string describe() const override { return "no launcher, PE 0 of 1"; }
 
  private:
-  const Token token_ = random_token();
+  const Token token_ = net::random_token();
   std::mutex mutex_;
   std::condition_variable has_published_;
   std::map<std::string, Bytes, std::less<>> published_;

@@ -3,4 +3,5 @@
 # for benchmarks.
 function(chime_preempt target)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize-coverage=trace-pc>)
+  target_sources(${target} PRIVATE $<TARGET_OBJECTS:chime_preempt_hook>)
 endfunction()

@@ -172,9 +172,15 @@ CHIME_DEVICE void st_mmio(std::uint64_t* p, std::uint64_t value) { ptx::st_mmio(
 CHIME_DEVICE Vec16 ld16(const void* p) { return ptx::ld_16(p); }
 CHIME_DEVICE void st16(void* p, Vec16 value) { ptx::st_16(p, value); }
 template <class T>
-CHIME_DEVICE T ld16_settled(const T* p) {
-  static_assert(sizeof(T) == 16 && alignof(T) >= 16);
-  return __builtin_bit_cast(T, ptx::ld_settled_16(p));
+CHIME_DEVICE T ld_settled(const T* p) {
+  static_assert((sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16) && alignof(T) >= sizeof(T));
+  if constexpr (sizeof(T) == 16) {
+    return __builtin_bit_cast(T, ptx::ld_settled_16(p));
+  } else if constexpr (sizeof(T) == 8) {
+    return __builtin_bit_cast(T, ptx::ld_settled_8(p));
+  } else {
+    return __builtin_bit_cast(T, ptx::ld_settled_4(p));
+  }
 }
 // The CPU's memcpy is faster than a loop of words; a GPU has none.
 CHIME_DEVICE constexpr bool memcpy_is_relaxed() { return false; }

@@ -24,11 +24,10 @@ struct Failure {
   std::uint64_t waited_ns = 0;
 };
 
-// Writes the PE's error record if nobody has: the first failure is the one that explains.
-CHIME_DEVICE void record(const Context& ctx, const Failure& failure) {
+// Fills the record if nobody has: the first failure is the one that explains.
+CHIME_DEVICE void record_in(abi::ErrorRecord* record, const Failure& failure) {
   using exec::Order;
   using exec::Scope;
-  abi::ErrorRecord* const record = ctx.pe.error;
   // Acquire: the host has read the record before it freed it (host/async_error.cpp).
   if (exec::atomic_cas<Order::kAcquire, Scope::kSystem>(&record->claimed, 0u, 1u) != 0) return;
   record->status = failure.status;
@@ -46,6 +45,11 @@ CHIME_DEVICE void record(const Context& ctx, const Failure& failure) {
   }
   // Publishes the fields: pairs with the acquire of the host's reader (abi/README.md, ErrorRecord).
   exec::st<Order::kRelease, Scope::kSystem>(&record->claimed, 2u);
+}
+
+// A failure of the caller's own.
+CHIME_DEVICE void record(const Context& ctx, const Failure& failure) {
+  record_in(ctx.pe.error, failure);
 }
 
 // Ends the calling thread and with it the kernel (exec::end_kernel says how far), or traps, unless

@@ -197,6 +197,16 @@ __device__ __forceinline__ Vec16 ld_16(const void* p) {
   return __builtin_bit_cast(Vec16, half);
 }
 // No order, and not volatile: what is loaded may be loaded early, and once for several uses.
+__device__ __forceinline__ std::uint32_t ld_settled_4(const void* p) {
+  std::uint32_t value;
+  asm("ld.global.u32 %0, [%1];" : "=r"(value) : "l"(global_address(p)));
+  return value;
+}
+__device__ __forceinline__ std::uint64_t ld_settled_8(const void* p) {
+  std::uint64_t value;
+  asm("ld.global.u64 %0, [%1];" : "=l"(value) : "l"(global_address(p)));
+  return value;
+}
 __device__ __forceinline__ Vec16 ld_settled_16(const void* p) {
   Vec16Halves half;
   asm("ld.global.v2.u64 {%0, %1}, [%2];"

@@ -56,7 +56,7 @@ CHIME_DEVICE bool has_channels(const Context& ctx) {
 CHIME_DEVICE Route route_by_channel(const Context& ctx, Traffic traffic, int pe) {
   const abi::Channels& all = ctx.channels;
   if (!detail::has_channels(ctx)) return {};
-  const std::uint32_t word = all.route[pe];
+  const std::uint32_t word = exec::ld_settled(all.route + pe);  // set before the peer is used
   if (word == 0) return {};
   abi::Channel* const first = all.pool.channels + abi::first_of_route(word);
   return {.path = abi::path_of_route(word), .pe = pe, .channel = first + slot_for(all, traffic)};
@@ -68,7 +68,7 @@ CHIME_DEVICE Route route_by_channel(const Context& ctx, Traffic traffic, int pe)
 CHIME_DEVICE Route route_to(const Context& ctx, Traffic traffic, int pe) {
   if (!pe_exists(ctx, pe)) return {};
   const bool by_its_owner = traffic == Traffic::kAtomic && ctx.pe.amo_path != Path::kP2p;
-  if (std::byte* const mapped = by_its_owner ? nullptr : ctx.pe.peer_heap[pe]) {
+  if (std::byte* const mapped = by_its_owner ? nullptr : exec::ld_settled(ctx.pe.peer_heap + pe)) {
     return {.path = Path::kP2p, .pe = pe, .mapped = mapped};
   }
   return route_by_channel(ctx, traffic, pe);

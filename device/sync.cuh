@@ -42,6 +42,14 @@ CHIME_DEVICE void quiet(const Context& ctx) {
 
 namespace detail {
 
+// The same by all members of a group, which have met before: for what any of them has sent. What
+// the leader does next comes behind it, what others do when they have met again.
+template <class Group>
+CHIME_DEVICE void quiet_together(const Context& ctx, Group g) {
+  if (has_channels(ctx)) channel::quiet(ctx, g);
+  if (g.is_leader()) order::puts_visible();
+}
+
 // Elements to watch, what each is compared with, and for whom.
 template <class T>
 struct WaitSet {

@@ -6,6 +6,7 @@
 #include "bootstrap/tcp.hpp"
 #include "chime/chime.h"
 #include "host/async_error.hpp"
+#include "host/config.hpp"
 #include "host/error.hpp"
 #include "host/guard.hpp"
 #include "host/init.hpp"
@@ -63,9 +64,9 @@ void join(const Settings& settings, std::unique_ptr<bootstrap::Bootstrap> job,
   join_job(settings, std::move(job), when);
 }
 
-// What the environment says, for a PE that is about to join.
-Settings settings_of_new_pe() {
-  Settings settings = read_settings();
+// For a PE that is about to join.
+Settings settings_of_new_pe(const Lookup& lookup) {
+  Settings settings = read_settings(lookup);
   set_log_level(settings.log_level);
   warn_of_unknown_variables();
   forget_failed_join();
@@ -84,42 +85,49 @@ void attempt(Join join) {
   }
 }
 
-void join_with_launcher(DeviceStageTime when) {
-  Settings settings = settings_of_new_pe();
-  join(settings, bootstrap::make_bootstrap(bootstrap_settings(settings)), when);
+// How a PE is to come up.
+struct Start {
+  Lookup lookup = process_environment;  // of its settings
+  DeviceStageTime when = DeviceStageTime::kWhenChosen;
+};
+
+void join_with_launcher(const Start& start) {
+  Settings settings = settings_of_new_pe(start.lookup);
+  join(settings, bootstrap::make_bootstrap(bootstrap_settings(settings)), start.when);
 }
 
-void init_with_launcher(DeviceStageTime when) {
-  if (!current_slot()) attempt([&] { join_with_launcher(when); });
+void init_with_launcher(const Start& start) {
+  if (!current_slot()) attempt([&] { join_with_launcher(start); });
 }
 
 // A thread may become a PE beside others of its process.
-void join_with_unique_id(const chimex_init_attr_t& attr, DeviceStageTime when) {
+void join_with_unique_id(const chimex_init_attr_t& attr, const Start& start) {
   if (attr.version != kInitAttrVersion)
     throw Error("setup", CHIMEX_ERR_INVALID,
                 fmt::format("attr has version {}, this library knows {}; fill attr with "
                             "chimex_set_attr_uniqueid_args",
                             attr.version, kInitAttrVersion));
   check_unique_id_arguments(attr.my_pe, attr.n_pes);
-  Settings settings = settings_of_new_pe();
+  Settings settings = settings_of_new_pe(start.lookup);
   join(settings,
        bootstrap::join_unique_id(attr.uniqueid, attr.my_pe, attr.n_pes,
                                  bootstrap_settings(settings)),
-       when);
+       start.when);
 }
 
-void init_with_unique_id(const chimex_init_attr_t& attr, DeviceStageTime when) {
-  if (!bound_slot_of_thread()) attempt([&] { join_with_unique_id(attr, when); });
+void init_with_unique_id(const chimex_init_attr_t& attr, const Start& start) {
+  if (!bound_slot_of_thread()) attempt([&] { join_with_unique_id(attr, start); });
 }
 
-void init_as(unsigned flags, const chimex_init_attr_t* attr) {
+void init_as(unsigned flags, const chimex_init_attr_t* attr, const chimex_config_t* config) {
   const bool is_put_off = flags & CHIMEX_INIT_DEFER_DEVICE;
-  const auto when = is_put_off ? DeviceStageTime::kFirstUse : DeviceStageTime::kWhenChosen;
+  const Start start = {lookup_of(config),
+                       is_put_off ? DeviceStageTime::kFirstUse : DeviceStageTime::kWhenChosen};
   switch (flags & ~static_cast<unsigned>(CHIMEX_INIT_DEFER_DEVICE)) {
     case CHIMEX_INIT_WITH_LAUNCHER:
-      return init_with_launcher(when);
+      return init_with_launcher(start);
     case CHIMEX_INIT_WITH_UNIQUEID:
-      return init_with_unique_id(not_null(attr, "attr"), when);
+      return init_with_unique_id(not_null(attr, "attr"), start);
   }
   throw Error("setup", CHIMEX_ERR_INVALID,
               fmt::format("there are no flags {}; use CHIMEX_INIT_WITH_LAUNCHER or "
@@ -150,12 +158,12 @@ extern "C" {
 // --------------------------------------------------------------------------------------------
 
 void chime_init(void) {
-  guarded("chime_init", [] { init_with_launcher(DeviceStageTime::kWhenChosen); });
+  guarded("chime_init", [] { init_with_launcher({}); });
 }
 
 int chime_init_thread(int, int* provided) {
   if (provided) *provided = CHIME_THREAD_MULTIPLE;
-  return status_of("chime_init_thread", [] { init_with_launcher(DeviceStageTime::kWhenChosen); });
+  return status_of("chime_init_thread", [] { init_with_launcher({}); });
 }
 
 int chimex_get_uniqueid(chimex_uniqueid_t* uid) {
@@ -173,7 +181,12 @@ int chimex_set_attr_uniqueid_args(int my_pe, int n_pes, const chimex_uniqueid_t*
 }
 
 int chimex_init_attr(unsigned flags, const chimex_init_attr_t* attr) {
-  return status_of("chimex_init_attr", [&] { init_as(flags, attr); });
+  return status_of("chimex_init_attr", [&] { init_as(flags, attr, nullptr); });
+}
+
+int chimex_init_config(unsigned flags, const chimex_init_attr_t* attr,
+                       const chimex_config_t* config) {
+  return status_of("chimex_init_config", [&] { init_as(flags, attr, config); });
 }
 
 int chimex_init_device(void) {
@@ -188,7 +201,7 @@ void chime_finalize(void) { guarded("chime_finalize", finalize_current); }
 
 void chime_global_exit(int status) {
   guarded("chime_global_exit", [&] {
-    current_runtime();  // throws where there is no PE to end
+    if (!current_slot()) current_runtime();  // throws: there is no PE to end
     end_job(status, fmt::format("it called chime_global_exit({})", status));
   });
 }
@@ -222,7 +235,7 @@ int chimex_host_my_pe(void) { return current_pe_or_none(); }
 
 int chimex_host_n_pes(void) {
   PeSlot* slot = current_slot();
-  return slot ? slot->runtime->n_pes() : -1;
+  return slot ? slot->n_pes : -1;
 }
 
 int chimex_host_node_my_pe(void) { return node_number("chimex_node_my_pe", &NodePlace::my_pe); }

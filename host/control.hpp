@@ -1,6 +1,6 @@
 // The page that a PE shares with its node mates' hosts and its own kernels: why the job is being
-// ended, the first failed device wait, what the PE is asked for by the collective host call it is
-// in, and what became of that call.
+// ended, the first failure that is no host operation's own, what the PE is asked for by the
+// collective host call it is in, and what became of that call.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace chime::host {
 // read. Two slots, used in turn: a PE writes call n + 2 only after call n + 1 met everyone, and
 // whoever is in call n + 1 has finished reading call n.
 struct alignas(64) CollectiveSlot {
-  std::uint64_t
-      sequence;  // number of the call; stored last (release), pairs with the acquire in Rendezvous
+  // Number of the call; stored last (release), pairs with the acquire in MappedRendezvous.
+  std::uint64_t sequence;
   std::uint64_t kind;    // CollectiveCall::Kind
   std::uint64_t first;   // size or offset
   std::uint64_t second;  // alignment, or 0
@@ -22,22 +22,30 @@ struct alignas(64) CollectiveSlot {
 
 // What became of the latest collective host call that is settled: all PEs have met in it, or one
 // has given it up, after which no later one can meet.
-struct alignas(64) Verdict {
+struct alignas(64) VerdictWords {
   // Owner: all PEs, by compare-and-swap on PE 0's page, the only one that counts. Sequence << 24 |
   // 0: met; or the PE that gave it up, plus 1. Changed once per call, from its predecessor's "met".
   std::uint64_t word;
+  // By a call's number modulo 2: the latest in which PEs were found to differ. Owner: all PEs, on
+  // PE 0's page. In turns, for who comes to the next call may compare there while another still
+  // reads.
+  std::uint64_t differs[2];
   // Why this PE gave a call up, zero-terminated. Owner: this PE, which writes it before the word.
-  char why_given_up[248];
+  char why_given_up[232];
 };
 
 struct ControlBlock {
   abi::AbortWord abort;
   abi::ErrorRecord error;
   CollectiveSlot collective[2];
-  Verdict verdict;
+  // How often this PE has come to a collective host call, or the last of a tree right below it in
+  // the tree of PEs (host/team/tree.hpp). Owner: all mates, by atomic additions.
+  alignas(64) std::uint64_t come;
+  VerdictWords verdict;
   // What the latest atomic of this PE's host gave (gpu_ops.cpp). Written by the library's kernel,
   // read by the host that waited for it.
   alignas(64) std::uint64_t amo_result;
+  abi::ErrorRecord amo_failure;  // of that kernel, for the host thread that waited for it
 };
 
 }  // namespace chime::host

@@ -26,10 +26,13 @@ DeviceChoice device_choice(const Settings& settings) {
   return settings.device;
 }
 
-std::unique_ptr<DeviceMemory> make_peer_table(Gpu& gpu, const P2pTransport& p2p, int n_pes) {
-  auto table = gpu.allocate_host_visible(sizeof(std::byte*) * static_cast<std::size_t>(n_pes));
-  auto rows = reinterpret_cast<std::byte**>(table->address());
-  for (int pe = 0; pe < n_pes; ++pe) rows[pe] = p2p.heap(pe);
+// Where each PE's heap is mapped here, for host code and for kernels.
+PeerTable make_peer_table(Gpu& gpu, const P2pTransport& p2p, int n_pes) {
+  PeerTable table;
+  for (int pe = 0; pe < n_pes; ++pe) table.here.push_back(p2p.heap(pe));
+  const std::size_t bytes = table.here.size() * sizeof(std::byte*);
+  table.on_device = gpu.allocate_device(bytes);
+  gpu.copy(table.on_device->address(), table.here.data(), bytes);
   return table;
 }
 
@@ -51,7 +54,7 @@ std::unique_ptr<Mlx5Transport> open_nic(const Settings& settings, bootstrap::Boo
   const NicPlace place{bootstrap.rank(), bootstrap.size(), bootstrap.job_id()};
   auto nic = step("opening the NIC", [&] {
     return std::make_unique<Mlx5Transport>(place, gpu, *heap.memory(), settings.nic,
-                                           NicTable::bytes(place.n_pes, settings.nic));
+                                           NicTable::scratch(place.n_pes, settings.nic));
   });
   step("connecting queue pairs", [&] { nic->connect(bootstrap, deadline); });
   return nic;
@@ -75,7 +78,7 @@ Path amo_path(const Runtime& runtime) {
               "owner takes a NIC on every PE, and there is none; set CHIME_NIC, or CHIME_AMO=auto");
 }
 
-abi::Pe make_pe(Runtime& runtime) {
+abi::Pe make_pe(Runtime& runtime, std::byte* const* peer_heap) {
   const DeviceStage& device = *runtime.device;
   const NodePlace node = runtime.node_place();
   abi::Pe pe;
@@ -85,9 +88,9 @@ abi::Pe make_pe(Runtime& runtime) {
   pe.node_n_pes = node.n_pes;
   pe.heap = device.heap.base();
   pe.heap_bytes = device.heap.bytes();
-  pe.peer_heap = reinterpret_cast<std::byte* const*>(device.peer_table->address());
+  pe.peer_heap = peer_heap;
   pe.abort = &device.control().abort;
-  pe.error = &device.control().error;
+  pe.error = pe.async_error = &device.control().error;
   pe.wait_timeout_ns = runtime.settings.wait_timeout_ns;
   pe.on_error = runtime.settings.on_error;
   pe.amo_path = amo_path(runtime);
@@ -103,11 +106,11 @@ abi::Team all_pes(const Runtime& runtime) {
   return team;
 }
 
-Context make_context(Runtime& runtime, const NicView& nic) {
+Context make_context(Runtime& runtime, std::byte* const* peer_heap, const NicView& nic) {
   Context context;
   context.abi_version = kAbiVersion;
   context.size = sizeof(Context);
-  context.pe = make_pe(runtime);
+  context.pe = make_pe(runtime, peer_heap);
   context.channels = nic.channels;
   context.nic = nic.memory;
   context.team = all_pes(runtime);
@@ -150,18 +153,23 @@ std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
       DeviceStage{std::move(gpu), std::move(control), std::move(heap), std::move(p2p),
                   std::move(nic), std::move(nic_table), std::move(registered_buffers),
                   std::move(peer_table), nullptr, std::nullopt});
-  stage->rendezvous = make_rendezvous(bootstrap, stage->p2p, settings.wait_timeout_ns);
+  stage->rendezvous = step("opening the way to meet", [&] {
+    return make_rendezvous(bootstrap, stage->p2p, stage->control().abort, settings);
+  });
   return stage;
 }
 
 Context kernel_context(Runtime& runtime) {
-  const NicTable* const nic = runtime.device->nic_table.get();
-  return make_context(runtime, nic ? nic->kernels() : NicView{});
+  const DeviceStage& device = *runtime.device;
+  const auto* const peers =
+      reinterpret_cast<std::byte* const*>(device.peer_table.on_device->address());
+  return make_context(runtime, peers, device.nic_table ? device.nic_table->kernels() : NicView{});
 }
 
 Context host_context(Runtime& runtime) {
-  const NicTable* const nic = runtime.device->nic_table.get();
-  return make_context(runtime, nic ? nic->host() : NicView{});
+  const DeviceStage& device = *runtime.device;
+  return make_context(runtime, device.peer_table.here.data(),
+                      device.nic_table ? device.nic_table->host() : NicView{});
 }
 
 }  // namespace chime::host

@@ -250,12 +250,14 @@ constexpr Variable kVariables[] = {
      read_p2p, "NVSHMEM_DISABLE_P2P"},
     {"CHIME_NIC", "auto|none|soft|<device>[:<port>]", "auto",
      "Which NIC kernels drive. auto: where some PE is not mapped, the active mlx5 port nearest to "
-     "the GPU, if there is one. soft: the emulated one.",
+     "the GPU, if there is one; PEs take equally near ones in turn. soft: the emulated one.",
      read_nic,
      "NVSHMEM_HCA_LIST NVSHMEM_HCA_PE_MAPPING NVSHMEM_HCA_PREFIX NVSHMEM_ENABLE_NIC_PE_MAPPING "
      "NVSHMEM_REMOTE_TRANSPORT NVSHMEM_IB_ENABLE_IBGDA"},
     {"CHIME_NIC_BACKEND", "auto|verbs|devx", "auto",
-     "How queue pairs are made: verbs objects, or firmware commands with one completion entry.",
+     "How queue pairs are made: verbs objects, in host memory; or firmware commands, for kernels "
+     "in "
+     "the GPU's memory. auto: the latter where it can be had on a GPU.",
      read_nic_backend},
     {"CHIME_NIC_RELAXED_ORDERING", "auto|on|off", "auto",
      "Whether data may reach this PE's heap out of order: it comes faster, and peers' fences wait "

@@ -1,4 +1,4 @@
-// What set-up throws. api.cpp alone turns it into status codes and CHIME_ON_ERROR's behaviour.
+// What set-up throws. guard.cpp alone turns it into status codes and CHIME_ON_ERROR's behaviour.
 //
 // The lowest header of the host side: the device and transport seams below host/ include it too.
 #pragma once

@@ -76,11 +76,13 @@ std::uint64_t amo(Runtime& runtime, AmoCall call) {
   DeviceStage& device = *runtime.device;
   // One at a time: the kernel leaves its result in the one place that host and kernels share.
   std::lock_guard lock(runtime.one_amo);
+  abi::ErrorRecord& failure = device.control().amo_failure;
+  ctx.pe.error = &failure;
   call.old = &device.control().amo_result;
   *call.old = 0;
   void* arguments[] = {&ctx, &call};
   device.gpu->launch(LibraryKernel::kAmo, arguments);
-  throw_recorded_error(runtime);
+  if (failure.claimed != 0) throw_own_error(runtime, failure);
   return *call.old;
 }
 

@@ -13,10 +13,10 @@ namespace chime::host {
 namespace {
 
 thread_local std::string last_error;
+thread_local int last_status = CHIMEX_OK;
 
 OnError behaviour() {
-  PeSlot* slot = current_slot();
-  if (slot) return slot->runtime->settings.on_error;
+  if (PeSlot* slot = current_slot()) return slot->on_error;
   // Before chime_init, or when it failed: the variable alone may still say it.
   try {
     return read_settings([](std::string_view name) {
@@ -30,12 +30,14 @@ OnError behaviour() {
 
 // The job was aborted and this PE has said why: the call that met it adds nothing.
 bool is_announced_abort(const Error& error) {
+  if (error.origin() != kJobOrigin) return error.is_announced();
   PeSlot* slot = current_slot();
   return error.is_announced() || (slot && is_announced(*slot->runtime, error));
 }
 
 int report(const char* function, int code, const char* what, bool is_known = false) {
   last_error = std::string(function) + ": " + what;
+  last_status = code;
   if (!is_known) log_line(LogLevel::kError, pe_for_messages(), last_error);
   return code;
 }
@@ -72,4 +74,15 @@ void handle_current_exception(const char* function) noexcept {
 
 }  // namespace chime::host
 
-extern "C" const char* chimex_last_error(void) { return chime::host::last_error.c_str(); }
+extern "C" {
+
+const char* chimex_last_error(void) { return chime::host::last_error.c_str(); }
+
+int chimex_last_status(void) { return chime::host::last_status; }
+
+void chimex_clear_last_error(void) {
+  chime::host::last_error.clear();
+  chime::host::last_status = CHIMEX_OK;
+}
+
+}  // extern "C"

@@ -8,6 +8,7 @@
 #include "chime/device/simt/host_calls.hpp"
 #include "chime/error.h"
 #include "host/operation_name.hpp"
+#include "host/pe.hpp"
 
 namespace chime::host {
 
@@ -25,7 +26,7 @@ void handle_current_exception(const char* function) noexcept;
 // For functions that return a chimex_status. `Name`: what name_of takes.
 template <class Name, class Body>
 int status_of(Name function, Body&& body) noexcept {
-  const simt::HostCall call(name_of(function));
+  const simt::HostCall call(name_of(function), current_slot());
   try {
     std::forward<Body>(body)();
     return CHIMEX_OK;
@@ -37,7 +38,7 @@ int status_of(Name function, Body&& body) noexcept {
 // For functions that the specification declares void or as returning a value: `T{}` after an error.
 template <class Name, class Body>
 auto guarded(Name function, Body&& body) noexcept -> decltype(body()) {
-  const simt::HostCall call(name_of(function));
+  const simt::HostCall call(name_of(function), current_slot());
   try {
     return std::forward<Body>(body)();
   } catch (...) {

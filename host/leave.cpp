@@ -19,6 +19,7 @@
 #include "host/error.hpp"
 #include "host/guard.hpp"
 #include "host/log.hpp"
+#include "host/one_leaver.hpp"
 #include "host/step.hpp"
 #include "host/tu_registry.hpp"
 
@@ -170,6 +171,7 @@ void keep_failed_join(std::unique_ptr<bootstrap::Bootstrap> bootstrap) {
 void forget_failed_join() { job_not_joined.reset(); }
 
 void leave_job(PeSlot& slot) {
+  const OneLeaver leaver(slot);
   exec::detail::tell_unseen_launch_errors();
   const bool kernels_have_ended = end_kernels(*slot.runtime);
   complete_posts(slot);
@@ -180,6 +182,7 @@ void leave_job(PeSlot& slot) {
   std::unique_ptr<Runtime> runtime = leave_pe(slot);
   if (runtime->device && !runtime->device->gpu->is_cpu()) tu_registry::clear(runtime->my_pe());
   runtime->watch.reset();
+  if (runtime->device) runtime->device->rendezvous.reset();  // its thread asks the bootstrap
   if (!kernels_have_ended) keep_for_ever(std::move(runtime->device));  // one of them uses it
   runtime.reset();
   if (pending) std::rethrow_exception(pending);
@@ -187,7 +190,9 @@ void leave_job(PeSlot& slot) {
 
 void end_job(int status, const std::string& why) {
   const int code = exit_code_of(status);
-  if (PeSlot* slot = current_slot()) {
+  PeSlot* const slot = current_slot();
+  if (slot && is_left_by_another(*slot)) end_process(code);  // the launcher sees it end
+  if (slot) {
     Runtime& runtime = *slot->runtime;
     runtime.bootstrap->abort(code, why);
     const int pe = runtime.my_pe();
@@ -203,7 +208,7 @@ void end_job(int status, const std::string& why) {
 
 void end_aborted_pe() {
   int code = 1;
-  if (PeSlot* slot = current_slot()) {
+  if (PeSlot* slot = current_slot(); slot && !is_left_by_another(*slot)) {
     Runtime& runtime = *slot->runtime;
     if (auto cause = runtime.device ? abort_cause(runtime.device->control().abort) : std::nullopt)
       code = cause->exit_code;

@@ -25,7 +25,8 @@ void keep_failed_join(std::unique_ptr<bootstrap::Bootstrap> bootstrap);
 void forget_failed_join();
 
 // Meets all PEs a last time, unless the job is aborted, and takes the PE down. Throws the pending
-// asynchronous error, if there is one, after everything is freed.
+// asynchronous error, if there is one, after everything is freed; Error{INVALID}, and the PE stays,
+// if other threads still use it.
 void leave_job(PeSlot& slot);
 
 // Ends this process and the job with `status`, from any thread. Tells launcher and node mates

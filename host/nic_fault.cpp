@@ -71,37 +71,27 @@ const char* syndrome_words(std::uint8_t syndrome) {
   return "a reason that Chime does not know";
 }
 
-// Calls `visit` with each channel of a context that leads somewhere.
-template <class Visit>
-void for_each_channel(const abi::Channels& all, Visit visit) {
-  for (std::uint32_t i = all.first; i < all.first + all.count; ++i)
-    if (const abi::Channel& channel = all.pool.channels[i]; channel.path != Path::kNone)
-      visit(channel);
-}
-
-std::optional<abi::ChannelFault> find_in(const abi::Channels& all, int pe) {
+std::optional<abi::ChannelFault> find_in(const NicFaults& faults, int pe) {
   if (pe < 0) return std::nullopt;
-  const std::uint32_t word = all.route[pe];
-  for (std::uint32_t slot = 0; word != 0 && slot < all.slots; ++slot) {
-    const abi::Channel& channel = all.pool.channels[abi::first_of_route(word) + slot];
-    if (is_published(*channel.fault)) return *channel.fault;
-  }
+  for (const abi::ChannelFault& fault : faults.of(pe))
+    if (is_published(fault)) return fault;
   return std::nullopt;
 }
 
-void end_given_up(const abi::Channels& all, unsigned first_slot, Mlx5Transport& nic) {
-  for_each_channel(all, [&](const abi::Channel& channel) {
-    const abi::ChannelFault& fault = *channel.fault;
+void end_given_up(const NicFaults& faults, Mlx5Transport& nic) {
+  for (std::size_t i = 0; i < faults.all.size(); ++i) {
+    const abi::ChannelFault& fault = faults.all[i];
     if (is_published(fault) && abi::stop_of(fault.status) == abi::Stop::kGaveUp)
-      nic.to_error(channel.pe, first_slot + channel.index % all.slots);
-  });
+      nic.to_error(static_cast<int>(i / faults.slots),
+                   faults.first_slot + static_cast<unsigned>(i % faults.slots));
+  }
 }
 
 }  // namespace
 
 std::optional<abi::ChannelFault> find_nic_fault(const NicTable& table, int pe) {
-  if (auto fault = find_in(table.kernels().channels, pe)) return fault;
-  return find_in(table.host().channels, pe);
+  if (auto fault = find_in(table.faults_of_kernels(), pe)) return fault;
+  return find_in(table.faults_of_host(), pe);
 }
 
 std::string describe(const abi::ChannelFault& fault) {
@@ -120,8 +110,8 @@ std::string describe(const abi::ChannelFault& fault) {
 
 std::string end_given_up_queues(const NicTable& table, Mlx5Transport& nic) {
   try {
-    end_given_up(table.kernels().channels, 0, nic);
-    end_given_up(table.host().channels, table.kernels().channels.slots, nic);
+    end_given_up(table.faults_of_kernels(), nic);
+    end_given_up(table.faults_of_host(), nic);
   } catch (const Error& error) {
     return error.what();
   }

@@ -1,9 +1,10 @@
 #include "host/nic_table.hpp"
 
-#include <new>
+#include <utility>
 
 #include "chime/abi/words.h"
 #include "chime/abi/wqe.h"
+#include "host/nic_pieces.hpp"
 
 namespace chime::host {
 namespace {
@@ -13,25 +14,6 @@ namespace {
 constexpr std::uint32_t kStagingSlotBytes = 64 * 1024;
 constexpr std::uint32_t kKernelStagingSlots = 64;
 constexpr std::uint32_t kHostStagingSlots = 4;
-
-// Hands out typed pieces of memory from front to back; without memory it only counts.
-class Pieces {
- public:
-  explicit Pieces(std::byte* memory) : memory_(memory) {}
-
-  template <class T>
-  T* take(std::size_t count) {
-    constexpr std::size_t kLine = 128;
-    const std::size_t at = (used_ + kLine - 1) & ~(kLine - 1);
-    used_ = at + count * sizeof(T);
-    return memory_ ? new (memory_ + at) T[count]() : nullptr;
-  }
-  std::size_t used() const { return used_; }
-
- private:
-  std::byte* const memory_;
-  std::size_t used_ = 0;
-};
 
 // One context's share of the queue pairs to each peer, and its memory.
 struct Share {
@@ -47,41 +29,50 @@ Share host_share(const NicOptions& options) {
   return {kHostContextId, options.slots, kHostQueuePairs, kHostStagingSlots};
 }
 
-struct ContextPieces {
-  abi::Channel* channels;
-  std::uint32_t* route;
-  abi::ChannelFault* faults;  // one of each queue pair
-  std::uint64_t* touched;
-  abi::Watch* watch;
-  abi::NicFetchSlot* fetch;     // depth + 1 of each queue
-  std::uint64_t* staging_busy;  // of each slot, and how often one was taken
-  std::byte* staging;
+// What a context's threads alone use.
+struct StatePieces {
+  Piece<abi::Channel> channels;
+  Piece<std::uint32_t> route;
+  Piece<std::uint64_t> touched;
+  Piece<abi::Watch> watch;
+  Piece<std::uint64_t> staging_busy;  // of each slot, and how often one was taken
+  Piece<abi::NicPeer> peers;
 };
 
 // So many that a word of touched bits tells of one context alone.
 std::size_t channels_of(std::size_t queues) { return (queues + 63) / 64 * 64; }
 
-ContextPieces take_context(Pieces& pieces, std::size_t n_pes, const Share& share, unsigned depth) {
-  const std::size_t queues = n_pes * share.slots, channels = channels_of(queues);
+StatePieces take_state(Pieces& pieces, std::size_t n_pes, const Share& share) {
+  const std::size_t channels = channels_of(n_pes * share.slots);
   return {pieces.take<abi::Channel>(channels),
           pieces.take<std::uint32_t>(n_pes),
-          pieces.take<abi::ChannelFault>(queues),
           pieces.take<std::uint64_t>(channels / 64),
           pieces.take<abi::Watch>(1),
-          pieces.take<abi::NicFetchSlot>(queues * (depth + 1)),
           pieces.take<std::uint64_t>(share.staging_slots + 1),
+          pieces.take<abi::NicPeer>(n_pes)};
+}
+
+// What its NIC reads and writes, in the transport's scratch memory.
+struct ScratchPieces {
+  Piece<abi::NicFetchSlot> fetch;  // depth + 1 of each queue
+  Piece<std::byte> staging;
+};
+
+ScratchPieces take_scratch(Pieces& pieces, std::size_t n_pes, const Share& share, unsigned depth) {
+  return {pieces.take<abi::NicFetchSlot>(n_pes * share.slots * (depth + 1)),
           pieces.take<std::byte>(std::size_t{share.staging_slots} * kStagingSlotBytes)};
 }
 
-// What both contexts share.
-struct CommonPieces {
-  abi::NicPeer* peers;
-  abi::NicBuffers* buffers;
-  abi::NicBuffer* tables[2];
+// What the host reads, or writes, while kernels run.
+struct SharedPieces {
+  Piece<abi::ChannelFault> faults_of_kernels, faults_of_host;  // one of each queue pair
+  Piece<abi::NicBuffers> buffers;
+  Piece<abi::NicBuffer> tables[2];
 };
 
-CommonPieces take_common(Pieces& pieces, std::size_t n_pes) {
-  return {pieces.take<abi::NicPeer>(n_pes),
+SharedPieces take_shared(Pieces& pieces, std::size_t n_pes, const NicOptions& options) {
+  return {pieces.take<abi::ChannelFault>(n_pes * kernel_share(options).slots),
+          pieces.take<abi::ChannelFault>(n_pes * host_share(options).slots),
           pieces.take<abi::NicBuffers>(1),
           {pieces.take<abi::NicBuffer>(abi::kNicMostBuffers),
            pieces.take<abi::NicBuffer>(abi::kNicMostBuffers)}};
@@ -126,56 +117,55 @@ abi::Channel describe_queue(const mlx5::QueuePairView& view) {
 // Addresses of scratch memory are the same in requests.
 std::uint64_t in_requests(const void* scratch) { return reinterpret_cast<std::uint64_t>(scratch); }
 
+// A context's pieces.
+struct ContextPieces {
+  StatePieces state;
+  ScratchPieces scratch;
+  NicFaults faults;
+  abi::NicBuffers* buffers;
+  std::uint32_t scratch_key;
+};
+
 class Filler {
  public:
   Filler(const Mlx5Transport& nic, const Gpu& gpu, const DeviceMemory& heap, int n_pes,
          unsigned depth)
-      : nic_(nic),
-        heap_(heap),
-        n_pes_(n_pes),
-        depth_(depth),
-        flags_(queue_flags(nic, gpu)),
-        scratch_key_be_(abi::be32(nic.scratch().key)) {}
+      : nic_(nic), heap_(heap), n_pes_(n_pes), depth_(depth), flags_(queue_flags(nic, gpu)) {}
 
-  void fill(const CommonPieces& common) const {
-    for (int pe = 0; pe < n_pes_; ++pe) common.peers[pe] = describe_peer(nic_, pe);
-    for (int i : {0, 1}) common.buffers->tables[i].buffers = common.tables[i];
-  }
-
-  NicView fill(const ContextPieces& mine, const CommonPieces& common, const Share& share,
-               const NicHeap& own) const {
+  NicView fill(const ContextPieces& mine, const Share& share) const {
+    for (int pe = 0; pe < n_pes_; ++pe) mine.state.peers.here[pe] = describe_peer(nic_, pe);
     fill_channels(mine, share);
-    return {describe_channels(mine, share), describe_memory(mine, common, share, own)};
+    return {describe_channels(mine.state, share), describe_memory(mine, share)};
   }
 
  private:
-  abi::Channels describe_channels(const ContextPieces& mine, const Share& share) const {
+  abi::Channels describe_channels(const StatePieces& state, const Share& share) const {
     const auto queues = static_cast<std::size_t>(n_pes_) * share.slots;
     abi::Channels all;
     all.count = static_cast<std::uint32_t>(channels_of(queues));
-    all.pool.channels = mine.channels;
-    all.pool.touched = mine.touched;
-    all.pool.watch = mine.watch;
+    all.pool.channels = state.channels.there;
+    all.pool.touched = state.touched.there;
+    all.pool.watch = state.watch.there;
     all.pool.count = all.count;
-    all.route = mine.route;
+    all.route = state.route.there;
     all.slots = share.slots;
     all.id = share.id;
     return all;
   }
 
-  abi::NicMemory describe_memory(const ContextPieces& mine, const CommonPieces& common,
-                                 const Share& share, const NicHeap& own) const {
+  abi::NicMemory describe_memory(const ContextPieces& mine, const Share& share) const {
+    const NicHeap own = nic_.own_heap();
     abi::NicMemory memory;
-    memory.peers = common.peers;
-    memory.buffers = common.buffers;
+    memory.peers = mine.state.peers.there;
+    memory.buffers = mine.buffers;
     memory.heap.begin = reinterpret_cast<std::uint64_t>(heap_.address());
     memory.heap.end = memory.heap.begin + heap_.bytes();
     memory.heap.nic = own.start;
     memory.heap.lkey_be = abi::be32(own.key);
-    memory.staging.memory = mine.staging;
-    memory.staging.nic = in_requests(mine.staging);
-    memory.staging.busy = mine.staging_busy;
-    memory.staging.lkey_be = scratch_key_be_;
+    memory.staging.memory = mine.scratch.staging.there;
+    memory.staging.nic = in_requests(mine.scratch.staging.there);
+    memory.staging.busy = mine.state.staging_busy.there;
+    memory.staging.lkey_be = abi::be32(mine.scratch_key);
     memory.staging.slots = share.staging_slots;
     memory.staging.slot_bytes = kStagingSlotBytes;
     return memory;
@@ -185,9 +175,9 @@ class Filler {
     for (int pe = 0; pe < n_pes_; ++pe) {
       if (!nic_.reaches(pe)) continue;
       const std::size_t first = static_cast<std::size_t>(pe) * share.slots;
-      mine.route[pe] = abi::route_word(Path::kNic, static_cast<std::uint32_t>(first));
+      mine.state.route.here[pe] = abi::route_word(Path::kNic, static_cast<std::uint32_t>(first));
       for (unsigned slot = 0; slot < share.slots; ++slot)
-        mine.channels[first + slot] = make_channel(mine, share, pe, slot);
+        mine.state.channels.here[first + slot] = make_channel(mine, share, pe, slot);
     }
   }
 
@@ -196,12 +186,12 @@ class Filler {
     const std::size_t index = static_cast<std::size_t>(pe) * share.slots + slot;
     abi::Channel channel = describe_queue(nic_.queue_pair(pe, share.first_slot + slot));
     channel.head.flags = flags_ | order_flags(pe);
-    channel.nic.fetch = mine.fetch + index * (depth_ + 1);
+    channel.nic.fetch = mine.scratch.fetch.there + index * (depth_ + 1);
     channel.nic.fetch_nic = in_requests(channel.nic.fetch);
-    channel.nic.fetch_lkey_be = scratch_key_be_;
+    channel.nic.fetch_lkey_be = abi::be32(mine.scratch_key);
     channel.pe = pe;
-    channel.fault = mine.faults + index;
-    channel.watch = mine.watch;
+    channel.fault = &mine.faults.all[index];
+    channel.watch = mine.state.watch.there;
     channel.index = static_cast<std::uint32_t>(index);
     channel.context = share.id;
     return channel;
@@ -221,40 +211,67 @@ class Filler {
   const int n_pes_;
   const unsigned depth_;
   const std::uint8_t flags_;
-  const std::uint32_t scratch_key_be_;
 };
 
-struct AllPieces {
-  CommonPieces common;
-  ContextPieces kernels, host;
-};
-
-AllPieces take_all(Pieces& pieces, int n_pes, const NicOptions& options) {
-  const auto pes = static_cast<std::size_t>(n_pes);
-  const CommonPieces common = take_common(pieces, pes);
-  const ContextPieces kernels =
-      take_context(pieces, pes, kernel_share(options), options.queue_depth);
-  return {common, kernels, take_context(pieces, pes, host_share(options), options.queue_depth)};
+// Bytes that `take(pieces)` takes.
+template <class Take>
+std::size_t counted(Take take) {
+  Pieces pieces;
+  take(pieces);
+  return pieces.used();
 }
 
 }  // namespace
 
-std::size_t NicTable::bytes(int n_pes, const NicOptions& options) {
-  Pieces counted(nullptr);
-  take_all(counted, n_pes, options);
-  return counted.used();
+ScratchBytes NicTable::scratch(int n_pes, const NicOptions& options) {
+  const auto of = [&](const Share& share) {
+    return counted([&](Pieces& pieces) {
+      take_scratch(pieces, static_cast<std::size_t>(n_pes), share, options.queue_depth);
+    });
+  };
+  return {of(kernel_share(options)), of(host_share(options))};
 }
 
-NicTable::NicTable(const Mlx5Transport& nic, const Gpu& gpu, const DeviceMemory& heap, int n_pes,
+NicTable::NicTable(const Mlx5Transport& nic, Gpu& gpu, const DeviceMemory& heap, int n_pes,
                    const NicOptions& options) {
-  Pieces pieces(nic.scratch().memory);
-  const AllPieces all = take_all(pieces, n_pes, options);
+  const auto pes = static_cast<std::size_t>(n_pes);
+  const Share of_kernels = kernel_share(options), of_host = host_share(options);
+  const auto take_host = [&](Pieces& pieces) {
+    const SharedPieces shared = take_shared(pieces, pes, options);
+    return std::pair(shared, take_state(pieces, pes, of_host));
+  };
+  device_memory_ =
+      gpu.allocate_device(counted([&](Pieces& pieces) { take_state(pieces, pes, of_kernels); }));
+  host_memory_ = gpu.allocate_host_visible(counted(take_host));
+
+  Pieces here(host_memory_->address(), host_memory_->address());
+  const auto [shared, host_state] = take_host(here);
+  DeviceImage image(*device_memory_);
+  Pieces there = image.pieces();
+  const StatePieces kernel_state = take_state(there, pes, of_kernels);
+
+  buffers_ = shared.buffers.here;
+  for (int i : {0, 1}) buffers_->tables[i].buffers = shared.tables[i].there;
+  faults_of_kernels_ = {{shared.faults_of_kernels.here, pes * of_kernels.slots},
+                        of_kernels.slots,
+                        of_kernels.first_slot};
+  faults_of_host_ = {
+      {shared.faults_of_host.here, pes * of_host.slots}, of_host.slots, of_host.first_slot};
+
+  const auto scratch_of = [&](QueueOwner owner, const Share& share) {
+    Pieces pieces(nullptr, nic.scratch(owner).memory);
+    return take_scratch(pieces, pes, share, options.queue_depth);
+  };
+  const auto key_of = [&](QueueOwner owner) { return nic.scratch(owner).key; };
   const Filler filler(nic, gpu, heap, n_pes, options.queue_depth);
-  filler.fill(all.common);
-  kernels_ = filler.fill(all.kernels, all.common, kernel_share(options), nic.own_heap());
-  host_ = filler.fill(all.host, all.common, host_share(options), nic.own_heap());
+  kernels_ = filler.fill({kernel_state, scratch_of(QueueOwner::kKernels, of_kernels),
+                          faults_of_kernels_, buffers_, key_of(QueueOwner::kKernels)},
+                         of_kernels);
+  host_ = filler.fill({host_state, scratch_of(QueueOwner::kHost, of_host), faults_of_host_,
+                       buffers_, key_of(QueueOwner::kHost)},
+                      of_host);
   host_.channels.kernels = &kernels_.channels;
-  buffers_ = all.common.buffers;
+  image.copy_to_device(gpu);
 }
 
 }  // namespace chime::host

@@ -1,8 +1,8 @@
 // The host half of the families (chime/host_ops.h). On the CPU device: the same templates that
 // kernels run, by the group Thread, on the calling thread's PE. On a GPU: gpu_ops.hpp.
 //
-// A template records its failure in the PE's error record, as in a kernel; here the record becomes
-// the error of this very call. Once the job is aborted, no operation begins.
+// A template records its failure in the calling thread's own record; here it becomes the error of
+// this very call. Once the job is aborted, no operation begins.
 #define CHIME_HOST_ONLY
 #include "chime/abi/launch_status.h"
 #include "chime/chime.h"
@@ -13,6 +13,7 @@
 #include "chime/host_ops.h"
 #include "host/amo_table.cuh"
 #include "host/async_error.hpp"
+#include "host/calling_thread.hpp"
 #include "host/error.hpp"
 #include "host/gpu_ops.hpp"
 #include "host/guard.hpp"
@@ -25,15 +26,17 @@ namespace {
 // The calling thread's PE, ready for operations.
 PeSlot& ready_slot() {
   PeSlot* slot = current_slot();
-  if (slot == nullptr || !slot->is_ready.load(std::memory_order_acquire)) {
+  if (slot == nullptr || !slot->is_ready.load(std::memory_order_acquire) ||
+      is_left_by_another(*slot)) {
     ready_runtime();
     slot = current_slot();
   }
   return *slot;
 }
 
-bool failure_is_recorded(const Context& ctx) {
-  return std::atomic_ref(ctx.pe.error->claimed).load(std::memory_order_relaxed) != 0;
+// Whether something is to be told that is not the calling thread's own.
+bool async_error_is_recorded(const Context& ctx) {
+  return std::atomic_ref(ctx.pe.async_error->claimed).load(std::memory_order_relaxed) != 0;
 }
 
 // Whether an operation would only put off what is to be told: the job is aborted, or ends when it
@@ -41,7 +44,13 @@ bool failure_is_recorded(const Context& ctx) {
 // program goes on after failures, so do its operations: other PEs wait for their part in a barrier.
 bool is_told_first(const Context& ctx) {
   return detail::abort_is_raised(ctx) ||
-         (ctx.pe.on_error != OnError::kReturn && failure_is_recorded(ctx));
+         (ctx.pe.on_error != OnError::kReturn && async_error_is_recorded(ctx));
+}
+
+// After an operation: what it has recorded, else what was found meanwhile and is nobody's own.
+void throw_failure(PeSlot& slot, CallingThread& thread, Operation called) {
+  if (thread.has_failed()) throw_own_error(*slot.runtime, thread.failure(), called);
+  if (async_error_is_recorded(slot.host_context)) throw_recorded_error(*slot.runtime);
 }
 
 // What is looked at before an operation: what CHIME_CHECK says, or everything.
@@ -51,7 +60,8 @@ enum class Checks { kAsTheJobSays, kAll };
 template <class OnCpu, class OnGpu>
 auto run(Operation called, Checks checks, OnCpu on_cpu, OnGpu on_gpu) {
   PeSlot& slot = ready_slot();
-  const Context& ctx = checks == Checks::kAll ? slot.checked_host_context : slot.host_context;
+  CallingThread& thread = CallingThread::of(slot);
+  const Context& ctx = thread.context(checks == Checks::kAll);
   using Result = decltype(on_cpu(ctx));
   if (!slot.runtime->device->gpu->is_cpu()) {
     throw_async_error(*slot.runtime);
@@ -60,10 +70,10 @@ auto run(Operation called, Checks checks, OnCpu on_cpu, OnGpu on_gpu) {
   if (is_told_first(ctx)) throw_async_error(*slot.runtime);
   if constexpr (std::is_void_v<Result>) {
     on_cpu(ctx);
-    if (failure_is_recorded(ctx)) throw_recorded_error(*slot.runtime, called);
+    throw_failure(slot, thread, called);
   } else {
     const Result result = on_cpu(ctx);
-    if (failure_is_recorded(ctx)) throw_recorded_error(*slot.runtime, called);
+    throw_failure(slot, thread, called);
     return result;
   }
 }
@@ -164,13 +174,15 @@ std::size_t look(const chime_wait_request& request) {
 // Throws if the wait or test cannot begin: the templates' check, for calls that do not run them, or
 // that return its status without its words.
 void check_wait(Operation called, const chime_wait_request& request) {
-  const PeSlot& slot = ready_slot();
+  PeSlot& slot = ready_slot();
+  CallingThread& thread = CallingThread::of(slot);
   const auto width = static_cast<std::size_t>(request.width);
   const detail::Watched watched = {called, request.elements, CHIME_BYTES(request.count, width),
                                    width, static_cast<Cmp>(request.cmp)};
-  if (!detail::is_refused(slot.host_context, watched)) return;
-  detail::record_refusal(slot.host_context, watched);
-  throw_recorded_error(*slot.runtime, called);
+  const Context& ctx = thread.context(false);
+  if (!detail::is_refused(ctx, watched)) return;
+  detail::record_refusal(ctx, watched);
+  throw_own_error(*slot.runtime, thread.failure(), called);
 }
 
 // A wait for a signal word as a wait for an element.

@@ -1,6 +1,7 @@
 #include "host/pe.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -51,7 +52,8 @@ std::string why_not_initialized(const Process& all) {
                            : "called after chime_finalize; call chime_init again first";
 }
 
-bool is_alive(const PeSlot& slot) { return slot.runtime != nullptr; }
+// Acquire: pairs with the release in leave_pe.
+bool is_alive(const PeSlot& slot) { return slot.is_alive.load(std::memory_order_acquire); }
 
 void find_only_slot(Process& all) {
   PeSlot* found = nullptr;
@@ -76,6 +78,8 @@ PeSlot& enter_pe(std::unique_ptr<Runtime> runtime) {
   all.slots.push_back(std::make_unique<PeSlot>());
   PeSlot& slot = *all.slots.back();
   slot.pe = runtime->my_pe();
+  slot.n_pes = runtime->n_pes();
+  slot.on_error = runtime->settings.on_error;
   slot.runtime = std::move(runtime);
   find_only_slot(all);
   bind(slot);
@@ -84,8 +88,7 @@ PeSlot& enter_pe(std::unique_ptr<Runtime> runtime) {
 
 void publish_context(PeSlot& slot, const Context& kernels, const Context& host) {
   slot.context = kernels;
-  slot.host_context = slot.checked_host_context = host;
-  slot.checked_host_context.pe.checked = 1;
+  slot.host_context = host;
   slot.is_ready.store(true, std::memory_order_release);
 }
 
@@ -93,7 +96,8 @@ std::unique_ptr<Runtime> leave_pe(PeSlot& slot) {
   Process& all = process();
   std::lock_guard lock(all.mutex);
   slot.is_ready.store(false, std::memory_order_relaxed);
-  slot.context = slot.host_context = slot.checked_host_context = Context{};
+  slot.is_alive.store(false, std::memory_order_release);
+  slot.context = slot.host_context = Context{};
   std::unique_ptr<Runtime> runtime = std::move(slot.runtime);
   find_only_slot(all);
   return runtime;
@@ -132,7 +136,13 @@ void forget_failed_init() {
 }
 
 Runtime& current_runtime() {
-  if (PeSlot* slot = current_slot()) return *slot->runtime;
+  if (PeSlot* slot = current_slot()) {
+    if (!is_left_by_another(*slot)) return *slot->runtime;
+    throw Error(
+        "setup", CHIMEX_ERR_NOT_INITIALIZED,
+        "another thread is in chime_finalize of this PE; finalize when all threads have made "
+        "their last call");
+  }
   Process& all = process();
   std::lock_guard lock(all.mutex);
   if (!failed_init_of_thread.empty())
@@ -145,17 +155,22 @@ Runtime& current_runtime() {
   throw Error("setup", CHIMEX_ERR_NOT_INITIALIZED, why_not_initialized(all));
 }
 
+bool is_left_by_another(const PeSlot& slot) {
+  const pid_t leaver = slot.leaver.load(std::memory_order_relaxed);
+  return leaver != 0 && leaver != gettid();
+}
+
 void bind_thread(int pe) {
   Process& all = process();
   std::lock_guard lock(all.mutex);
   std::string here;
   for (const auto& slot : all.slots) {
     if (!is_alive(*slot)) continue;
-    if (slot->runtime->my_pe() == pe) {
+    if (slot->pe == pe) {
       failed_init_of_thread.clear();
       return bind(*slot);
     }
-    here += fmt::format("{}{}", here.empty() ? "" : ", ", slot->runtime->my_pe());
+    here += fmt::format("{}{}", here.empty() ? "" : ", ", slot->pe);
   }
   throw Error("setup", CHIMEX_ERR_INVALID,
               here.empty()

@@ -2,6 +2,8 @@
 // threads), each thread is bound to the one that it initialised or named by chimex_pe_bind.
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -14,9 +16,12 @@ namespace chime::host {
 // `runtime` is null and `context.abi_version` is 0.
 struct PeSlot {
   int pe = -1;
-  Context context;               // of kernels
-  Context host_context;          // of host operations
-  Context checked_host_context;  // the same, and checked: of those that move data (ops.cpp)
+  int n_pes = 0;
+  OnError on_error = OnError::kExit;
+  std::atomic<bool> is_alive{true};  // until leave_pe
+  std::atomic<pid_t> leaver{0};      // the thread that is in chime_finalize (one_leaver.hpp)
+  Context context;                   // of kernels
+  Context host_context;  // of host operations; a thread's differs in its record of failures
   // Whether the device stage stands and the contexts are whole. Release in publish_context, acquire
   // by whoever is about to use either.
   std::atomic<bool> is_ready{false};
@@ -50,8 +55,12 @@ bool pe_has_left();
 void keep_failed_init(const std::string& why);
 void forget_failed_init();
 
-// The calling thread's PE; throws Error{NOT_INITIALIZED} that says which call is missing or failed.
+// The calling thread's PE; throws Error{NOT_INITIALIZED} that says which call is missing or failed,
+// or that another thread is in chime_finalize.
 Runtime& current_runtime();
+
+// Whether another thread is taking the PE down: its runtime may be gone at any time.
+bool is_left_by_another(const PeSlot& slot);
 
 // Binds the calling thread to PE `pe` of this process; throws Error{INVALID} if it does not live
 // here.

@@ -16,6 +16,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bootstrap/bootstrap.hpp"
 #include "bootstrap/peer_watch.hpp"
@@ -28,7 +29,7 @@
 #include "host/nic_table.hpp"
 #include "host/node.hpp"
 #include "host/registered_buffers.hpp"
-#include "host/rendezvous.hpp"
+#include "host/team/rendezvous.hpp"
 #include "host/transport/mlx5/mlx5_transport.hpp"
 #include "host/transport/p2p/p2p_transport.hpp"
 
@@ -41,6 +42,12 @@ struct AsyncError {
   std::string message;
 };
 
+// Where each PE's heap is mapped here; null: it is not.
+struct PeerTable {
+  std::vector<std::byte*> here;             // for host code
+  std::unique_ptr<DeviceMemory> on_device;  // the same for kernels
+};
+
 // The second stage.
 struct DeviceStage {
   std::unique_ptr<Gpu> gpu;
@@ -50,9 +57,9 @@ struct DeviceStage {
   std::unique_ptr<Mlx5Transport> nic;   // null unless settings and peers ask for one
   std::unique_ptr<NicTable> nic_table;  // null without an open NIC
   std::unique_ptr<RegisteredBuffers> registered_buffers;
-  std::unique_ptr<DeviceMemory> peer_table;  // std::byte* [n_pes], for kernels
+  PeerTable peer_table;
   std::unique_ptr<Rendezvous> rendezvous;
-  std::optional<AsyncError> last_thrown;
+  std::optional<AsyncError> last_thrown;  // under Runtime::one_reader
 
   ControlBlock& control() const {
     return *reinterpret_cast<ControlBlock*>(control_memory->address());
@@ -68,6 +75,7 @@ struct Runtime {
   std::exception_ptr device_failure;    // why it could not be built; there is no second attempt
   std::unique_ptr<DeviceStage> device;  // null until it is built
   std::mutex one_amo;                   // of the host on a GPU heap at a time (gpu_ops.cpp)
+  mutable std::mutex one_reader;        // of the PE's error record (async_error.cpp)
   std::atomic<int> announced_pe{-2};    // the PE to blame for the abort that this PE has printed
   std::unique_ptr<bootstrap::PeerWatch> watch;  // last: its thread uses all of the above
 

@@ -19,6 +19,24 @@ constexpr unsigned kSpins = 200;  // about a microsecond: a mate on another core
 constexpr unsigned kYields = kSpins + 50;
 constexpr unsigned kSleepsPerDoubling = 8;
 
+// Of a wait that begins now.
+class Bound {
+ public:
+  explicit Bound(std::uint64_t timeout_ns) : timeout_ns_(timeout_ns) {}
+
+  void throw_if_over(const std::function<std::string()>& waited_for) const {
+    const auto waited = std::chrono::steady_clock::now() - start_;
+    if (timeout_ns_ == 0 || waited <= std::chrono::nanoseconds(timeout_ns_)) return;
+    throw Error("wait", CHIMEX_ERR_TIMEOUT,
+                fmt::format("waited {:.3g} s for {} (CHIME_TIMEOUT bounds it)",
+                            static_cast<double>(timeout_ns_) * 1e-9, waited_for()));
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::uint64_t timeout_ns_;
+};
+
 }  // namespace
 
 void Backoff::pause() {
@@ -42,15 +60,22 @@ void throw_if_aborted(const abi::AbortWord& word) {
 void wait_until(const std::function<bool()>& done, const abi::AbortWord& abort,
                 std::uint64_t timeout_ns, const std::function<std::string()>& waited_for) {
   Backoff backoff;
-  auto start = std::chrono::steady_clock::now();
+  const Bound bound(timeout_ns);
   while (!done()) {
     throw_if_aborted(abort);
     backoff.pause();
-    auto waited = std::chrono::steady_clock::now() - start;
-    if (timeout_ns != 0 && waited > std::chrono::nanoseconds(timeout_ns))
-      throw Error("wait", CHIMEX_ERR_TIMEOUT,
-                  fmt::format("waited {:.3g} s for {} (CHIME_TIMEOUT bounds it)",
-                              static_cast<double>(timeout_ns) * 1e-9, waited_for()));
+    bound.throw_if_over(waited_for);
+  }
+}
+
+void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
+                const std::function<bool()>& done, const abi::AbortWord& abort,
+                std::uint64_t timeout_ns, const std::function<std::string()>& waited_for) {
+  const Bound bound(timeout_ns);
+  while (!done()) {
+    throw_if_aborted(abort);
+    changed.wait_for(lock, kLookAtAbortEvery);
+    if (!done()) bound.throw_if_over(waited_for);
   }
 }
 

@@ -1,10 +1,12 @@
 // How host code waits for a word that another PE writes: spin, then yield, then sleep; bounded by a
-// deadline and ended by the abort word.
+// deadline and ended by the abort word. Or that another thread changes: then it sleeps at once.
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <string>
 
 #include "chime/abi/context.h"
@@ -26,6 +28,15 @@ void throw_if_aborted(const abi::AbortWord& word);
 // Waits until `done()` is true. Throws when `abort` is raised, and when `timeout_ns` (0: no bound)
 // have passed: then `waited_for()` completes the sentence "waited 120 s for ...".
 void wait_until(const std::function<bool()>& done, const abi::AbortWord& abort,
+                std::uint64_t timeout_ns, const std::function<std::string()>& waited_for);
+
+// How often a wait that sleeps looks at the abort word, which wakes nobody.
+inline constexpr std::chrono::milliseconds kLookAtAbortEvery{10};
+
+// The same for what another thread of this process does: sleeps until `changed` tells of it. `done`
+// and `waited_for` are called with `lock` held.
+void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
+                const std::function<bool()>& done, const abi::AbortWord& abort,
                 std::uint64_t timeout_ns, const std::function<std::string()>& waited_for);
 
 }  // namespace chime::host

@@ -6,6 +6,7 @@ namespace softnic {
 namespace {
 
 constexpr std::uint32_t kInlineBit = 0x80000000u;
+constexpr std::uint32_t kInlineBytes = 0x3ff;  // the bits of its length; those between are reserved
 constexpr std::size_t kUdAddressVector = 48;
 constexpr std::uint32_t kExtendedVector =
     0x80000000u;  // set: the vector is whole. Devices that take halves say so, this one does not
@@ -78,7 +79,8 @@ const char* decode_data(Cursor& cursor, Request& request) {
     const std::byte* segment = cursor.wqe.data() + cursor.at;
     const std::uint32_t count = load_be32(segment);
     if (count & kInlineBit) {
-      const std::size_t bytes = count & 0x3ff;
+      const std::size_t bytes = count & kInlineBytes;
+      if (count & ~(kInlineBit | kInlineBytes)) request.suspicious = "reserved-bits";
       const std::size_t padded = (4 + bytes + kSegment - 1) / kSegment * kSegment;
       if (!cursor.has(padded)) return "inline-past-ds";
       cursor.take(padded);

@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "chime/device/exec.cuh"
+// Behind it: it says how the functions of abi/ are declared.
 #include "chime/abi/channel.h"
 #include "chime/abi/context.h"
-#include "chime/device/exec.cuh"
+#include "chime/abi/words.h"
 
 namespace chime::channel {
 
@@ -24,8 +26,8 @@ using exec::Scope;
 // keeps_order(channel): whether the peer sees writes in the order in which they were handed in.
 // describe_error(ctx, channel, fault): what is known of the request that failed, for Stop::kError.
 // View, view_of(channel): what a post needs of its channel, read once.
-// hand_in(ctx, channel, view, base, n, shape): what the leader does with n written units from
-// `base` on; false if the channel is out of use.
+// hand_in(ctx, channel, view, base, all): what the leader does when the units of `all`, from `base`
+// on, are written; false if the channel is out of use.
 template <Path kPath>
 struct Of;
 
@@ -40,14 +42,11 @@ CHIME_DEVICE T load(const T& word) {
 
 // What the poster stored comes before what it stores after (kRelease), what it has seen of others'
 // stores before what it does after (kAcquire): for who carries the requests out, and for who takes
-// the next turn.
+// the next turn. Of the system, wherever the queue lies: PTX knows no narrower scope that a NIC or
+// a host belongs to.
 template <Order kOrder>
-CHIME_DEVICE void fence_for_consumer(std::uint32_t flags) {
-  if ((flags & abi::kOnGpu) != 0) {
-    exec::fence<kOrder, Scope::kDevice>();
-  } else {
-    exec::fence<kOrder, Scope::kSystem>();
-  }
+CHIME_DEVICE void fence_for_consumer() {
+  exec::fence<kOrder, Scope::kSystem>();
 }
 
 // The index in `ready` or `done`, without their upper bits.
@@ -55,7 +54,7 @@ CHIME_DEVICE std::uint64_t end_of(std::uint64_t word) { return word & abi::kInde
 
 // What `done` reaches when everything below `ready` is complete.
 CHIME_DEVICE std::uint64_t target_of(std::uint64_t ready) {
-  return end_of(ready) - ((ready & abi::kWide) != 0 ? 1 : 0);
+  return end_of(ready) - abi::tail_of(ready);
 }
 
 // ---- Out of use ---------------------------------------------------------------------------------
@@ -72,11 +71,11 @@ CHIME_DEVICE bool reaches(std::uint64_t done, std::uint64_t target) {
 
 // ---- Submissions --------------------------------------------------------------------------------
 
-// What one thread puts into a channel.
+// What one thread puts into a channel, or all who submit together.
 struct Shape {
-  unsigned units;     // at most 3: 32 lanes that post together take 96
+  unsigned units;     // of a thread at most 3: 32 lanes that post each their own take 96
   bool more = false;  // another submission of the same call follows: it rings for this one too
-  bool wide = false;  // the last request takes two units
+  unsigned tail = 0;  // units that the last request takes behind its first, at most abi::kMostTail
 };
 
 }  // namespace chime::channel

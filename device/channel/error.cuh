@@ -35,25 +35,25 @@ CHIME_DEVICE void write_fault(const Context& ctx, const Channel& channel, std::u
                                                     std::uint64_t{channel.index} + 1);
 }
 
-CHIME_DEVICE void record_error(const Context& ctx, const Channel& channel) {
+CHIME_DEVICE void record_error(abi::ErrorRecord* to, const Channel& channel) {
   const abi::ChannelFault& fault = *channel.fault;
-  record(ctx, {.status = CHIMEX_ERR_NETWORK,
-               .operation = Operation::kNone,
-               .pe = fault.pe,
-               .address = reinterpret_cast<const void*>(fault.address),
-               .expected = fault.bytes});
+  record_in(to, {.status = CHIMEX_ERR_NETWORK,
+                 .operation = Operation::kNone,
+                 .pe = fault.pe,
+                 .address = reinterpret_cast<const void*>(fault.address),
+                 .expected = fault.bytes});
 }
 
-CHIME_DEVICE void record_given_up(const Context& ctx, const Channel& channel) {
+CHIME_DEVICE void record_given_up(abi::ErrorRecord* to, const Channel& channel) {
   const abi::GivenUp& wait = channel.progress.wait;
-  record(ctx, {.status = wait.status,
-               .operation = Operation::kNone,
-               .pe = wait.pe,
-               .fault = Fault::kWait,
-               .address = reinterpret_cast<const void*>(wait.address),
-               .expected = wait.expected,
-               .seen = wait.seen,
-               .waited_ns = wait.waited_ns});
+  record_in(to, {.status = wait.status,
+                 .operation = Operation::kNone,
+                 .pe = wait.pe,
+                 .fault = Fault::kWait,
+                 .address = reinterpret_cast<const void*>(wait.address),
+                 .expected = wait.expected,
+                 .seen = wait.seen,
+                 .waited_ns = wait.waited_ns});
 }
 
 // Waits for the one who tells why the channel was stopped. What is recorded after has that before
@@ -76,7 +76,8 @@ CHIME_DEVICE void await_told(const Context& ctx, const Channel& channel) {
 
 // REQUIRES: is_stopped(channel). Tells why, if nobody has: the fault is there, then recorded, then
 // marked as told. By then it is told, whoever did it. A channel that the host closed has no fault.
-CHIME_DEVICE_OUT_OF_LINE void tell(const Context& ctx, Channel& channel) {
+// `to`: the caller's record if its operation or wait fails by this, else that of the whole PE.
+CHIME_DEVICE_OUT_OF_LINE void tell(const Context& ctx, Channel& channel, abi::ErrorRecord* to) {
   // Acquire: pairs with publish_stop.
   load<Order::kAcquire>(channel.progress.done);
   const std::uint32_t status = exec::ld<Order::kRelaxed, Scope::kSystem>(&channel.progress.status);
@@ -88,22 +89,27 @@ CHIME_DEVICE_OUT_OF_LINE void tell(const Context& ctx, Channel& channel) {
   }
   detail::write_fault(ctx, channel, status);
   if (why == abi::Stop::kError) {
-    detail::record_error(ctx, channel);
+    detail::record_error(to, channel);
   } else {
-    detail::record_given_up(ctx, channel);
+    detail::record_given_up(to, channel);
   }
   exec::st<Order::kRelease, Scope::kSystem>(published, abi::kFaultTold);
 }
 
-// Leaves an operation that failed: its channel is out of use, or it got no staging slot, which is
+// Tells of an operation that failed: its channel is out of use, or it got no staging slot, which is
 // recorded. If why was told and reported, and the record is free again, this operation is the next
 // to fail.
-CHIME_DEVICE_OUT_OF_LINE void leave_channel(const Context& ctx, Channel& channel) {
-  if (is_stopped(channel)) tell(ctx, channel);
+CHIME_DEVICE_OUT_OF_LINE void tell_of_operation(const Context& ctx, Channel& channel) {
+  if (is_stopped(channel)) tell(ctx, channel, ctx.pe.error);
   record(ctx, {.status = CHIMEX_ERR_NETWORK,
                .operation = Operation::kNone,
                .pe = channel.pe,
                .address = nullptr});
+}
+
+// The same, and leaves it as CHIME_ON_ERROR says.
+CHIME_DEVICE_OUT_OF_LINE void leave_channel(const Context& ctx, Channel& channel) {
+  tell_of_operation(ctx, channel);
   leave(ctx);
 }
 

@@ -37,9 +37,12 @@ struct Posters {
   }
 };
 
-// Submissions of one group take equally many units, at most 3, so that a lane finds its own by its
-// rank. Channels lie at multiples of 128: 37 bits of the address tell those of one pool apart, and
-// leave two for the number.
+// Those of one group take equally many units, at most 3, so that a lane finds its own by its rank;
+// kForElements: those that may take fewer together, and go on by themselves. Channels lie at
+// multiples of 128: 37 bits of the address tell those of one pool apart, and leave two for the
+// number.
+inline constexpr unsigned kForElements = 0;
+
 template <class Group>
 CHIME_DEVICE Posters posters_to(Group, const Channel& channel, unsigned units) {
   if constexpr (std::is_same_v<Group, Thread>) {

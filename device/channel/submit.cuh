@@ -40,49 +40,70 @@ CHIME_DEVICE_OUT_OF_LINE bool await_room(const Context& ctx, Channel& channel, s
 
 }  // namespace detail
 
-// Step 1. False if the channel is out of use. Before a thread posts as Alone: submit() asks itself
-// only for other groups.
-CHIME_DEVICE bool may_post(const Context& ctx, Channel& channel) {
-  return !detail::is_rare(load<Order::kRelaxed>(channel.progress.done)) ||
-         detail::may_be_used(ctx, channel);
+// Step 1. False if the channel is out of use. `done` becomes its counter, as a poster finds room by
+// it. (Relaxed: only stores follow that depend on it.)
+CHIME_DEVICE bool look(const Context& ctx, Channel& channel, std::uint64_t& done) {
+  done = load<Order::kRelaxed>(channel.progress.done);
+  return !detail::is_rare(done) || detail::may_be_used(ctx, channel);
 }
 
-// Puts requests into the channel and sees to it that the consumer is told. `write(view, index,
-// is_last)` writes the calling thread's, from unit `index` on; `is_last`: of all that are submitted
-// together. What it needs it had better find itself: then it is in no register while this waits for
-// room. All threads that submit together return when it is done. The ticket is not ok if the
-// channel is out of use.
-template <Path kPath, class Group, class Write>
-CHIME_DEVICE Ticket submit(const Context& ctx, Group group, Channel& channel, const Shape& shape,
-                           Write write) {
+// The same before a thread posts as Alone: submit() looks itself only for other groups.
+CHIME_DEVICE bool may_post(const Context& ctx, Channel& channel) {
+  std::uint64_t done = 0;
+  return look(ctx, channel, done);
+}
+
+// Steps 2 to 4, and the path's: `all` is what the posters put into the channel together.
+// `write(view, base)` writes the calling thread's share of it, from unit `base` on; what it needs
+// it had better find itself: then it is in no register while this waits for room. They return when
+// the consumer is told, or who follows sees to that. The ticket is not ok if the channel is out of
+// use.
+//
+// REQUIRES: the calling thread is exec::Committed since before it met the other posters.
+template <Path kPath, class Write>
+CHIME_DEVICE Ticket submit_together(const Context& ctx, const Posters& posters, Channel& channel,
+                                    std::uint64_t done, const Shape& all, Write write) {
   using Own = Of<kPath>;
-  // Relaxed: only stores follow that depend on it.
-  const std::uint64_t done = load<Order::kRelaxed>(channel.progress.done);
-  if constexpr (!std::is_same_v<Group, Alone>) {
-    if (detail::is_rare(done) && !detail::may_be_used(ctx, channel)) return {};
-  }
-  const exec::Committed from_reservation_to_hand_in;
-  const Posters posters = posters_to(group, channel, shape.units);
-  const unsigned n = posters.count() * shape.units;
   auto view = Own::view_of(channel);
   std::uint64_t base = 0;
   if (posters.is_leader()) {
-    base = detail::take(channel, view.head.sharing, n);
-    if (base + n - end_of(done) > view.head.depth) {
-      if (!detail::await_room(ctx, channel, base + n)) base = detail::kNoRoom;
+    base = detail::take(channel, view.head.sharing, all.units);
+    if (base + all.units - end_of(done) > view.head.depth) {
+      if (!detail::await_room(ctx, channel, base + all.units)) base = detail::kNoRoom;
       view = Own::view_of(channel);
     }
   }
   base = posters.from_leader(base);
   if (base == detail::kNoRoom) return {};
-  write(view, base + posters.rank() * shape.units, posters.is_last());
+  write(view, base);
   posters.sync();
   bool is_in = true;
-  if (posters.is_leader()) is_in = Own::hand_in(ctx, channel, view, base, n, shape);
+  if (posters.is_leader()) is_in = Own::hand_in(ctx, channel, view, base, all);
   is_in = posters.from_leader(is_in);
   posters.sync();  // a quiet of any of them finds what the leader has handed in
   if (!is_in) return {};
-  return {&channel, target_of((base + n) | (shape.wide ? abi::kWide : 0))};
+  return {&channel, base + all.units - all.tail};
+}
+
+// Puts requests into the channel and sees to it that the consumer is told, each thread by `shape`.
+// `write(view, index, is_last)` writes the calling thread's, from unit `index` on; `is_last`: of
+// all that are submitted together.
+template <Path kPath, class Group, class Write>
+CHIME_DEVICE Ticket submit(const Context& ctx, Group group, Channel& channel, const Shape& shape,
+                           Write write) {
+  std::uint64_t done = 0;
+  if constexpr (std::is_same_v<Group, Alone>) {
+    done = load<Order::kRelaxed>(channel.progress.done);
+  } else {
+    if (!look(ctx, channel, done)) return {};
+  }
+  const exec::Committed from_reservation_to_hand_in;
+  const Posters posters = posters_to(group, channel, shape.units);
+  const Shape all = {posters.count() * shape.units, shape.more, shape.tail};
+  return submit_together<kPath>(
+      ctx, posters, channel, done, all, [&](const auto& view, std::uint64_t base) {
+        write(view, base + posters.rank() * shape.units, posters.is_last());
+      });
 }
 
 }  // namespace chime::channel

@@ -3,6 +3,7 @@
 #define CHIME_DEVICE_CHANNEL_SYNC_CUH_
 
 #include <cstdint>
+#include <type_traits>
 
 #include "chime/abi/channel.h"
 #include "chime/device/channel/channel.cuh"
@@ -11,6 +12,8 @@
 #include "chime/device/channel/path.cuh"
 #include "chime/device/channel/touch.cuh"
 #include "chime/device/exec.cuh"
+#include "chime/device/fail.cuh"
+#include "chime/device/group.cuh"
 
 namespace chime::channel {
 namespace detail {
@@ -46,21 +49,55 @@ CHIME_DEVICE std::uint64_t unordered_bits(const Context& ctx, const Channel* fir
   return unordered;
 }
 
-// A lost peer is told when all others have what was sent to them.
+// Of a context's words of touched bits, every `step`-th from the `first` on.
+struct Words {
+  std::uint32_t first = 0, step = 1;
+};
+
+// The first that failed, null if none did: told when all others have what was sent to them.
 template <class Choose>
-CHIME_DEVICE void drain_touched(const Context& ctx, const abi::Channels& all, Choose choose) {
+CHIME_DEVICE Channel* drain_touched(const Context& ctx, const abi::Channels& all, Words words,
+                                    Choose choose) {
   Channel* failed = nullptr;
   const std::uint32_t end = (all.first + all.count) / 64;
-  for (std::uint32_t i = all.first / 64; i < end; ++i) {
+  for (std::uint32_t i = all.first / 64 + words.first; i < end; i += words.step) {
     Channel* const first = all.pool.channels + std::uint64_t{i} * 64;
     const std::uint64_t bits = exec::ld<Order::kRelaxed, Scope::kDevice>(all.pool.touched + i);
     if (bits != 0) drain_all(ctx, first, choose(first, bits), failed);
   }
-  if (failed != nullptr) leave_channel(ctx, *failed);
+  return failed;
 }
 
 CHIME_DEVICE_OUT_OF_LINE void quiet_of(const Context& ctx, const abi::Channels& all) {
-  drain_touched(ctx, all, [](const Channel*, std::uint64_t bits) { return bits; });
+  Channel* const failed =
+      drain_touched(ctx, all, {}, [](const Channel*, std::uint64_t bits) { return bits; });
+  if (failed != nullptr) leave_channel(ctx, *failed);
+}
+
+// Of a word of 64 bits, those of channels that fall to member `rank` of `size`: every size-th of
+// the pool.
+CHIME_DEVICE std::uint64_t share_of(std::uint32_t word, unsigned rank, unsigned size) {
+  std::uint64_t mine = 0;
+  for (unsigned bit = (rank + size - word * 64 % size) % size; bit < 64; bit += size) {
+    mine |= std::uint64_t{1} << bit;
+  }
+  return mine;
+}
+
+// Drains a member's share: whole words where each gets one, else channels of all words. False if
+// one of them failed, which is told.
+CHIME_DEVICE_OUT_OF_LINE bool drain_share(const Context& ctx, unsigned rank, unsigned size) {
+  const abi::Channels& all = ctx.channels;
+  const bool by_words = all.count / 64 >= size;
+  Channel* const failed =
+      drain_touched(ctx, all, by_words ? Words{rank, size} : Words{},
+                    [&](const Channel* first, std::uint64_t bits) {
+                      if (by_words) return bits;
+                      const auto word = static_cast<std::uint32_t>(first - all.pool.channels) / 64;
+                      return bits & share_of(word, rank, size);
+                    });
+  if (failed != nullptr) tell_of_operation(ctx, *failed);
+  return failed == nullptr;
 }
 
 }  // namespace detail
@@ -71,15 +108,29 @@ CHIME_DEVICE_OUT_OF_LINE void quiet_of(const Context& ctx, const abi::Channels& 
 CHIME_DEVICE_OUT_OF_LINE void fence(const Context& ctx) {
   // Between the posts before and the look at the bits: pairs with first_touch.
   exec::fence<Order::kSeqCst, Scope::kDevice>();
-  detail::drain_touched(ctx, ctx.channels, [&](const Channel* first, std::uint64_t bits) {
-    return detail::unordered_bits(ctx, first, bits);
-  });
+  Channel* const failed =
+      detail::drain_touched(ctx, ctx.channels, {}, [&](const Channel* first, std::uint64_t bits) {
+        return detail::unordered_bits(ctx, first, bits);
+      });
+  if (failed != nullptr) leave_channel(ctx, *failed);
 }
 
 // Everything that was sent before is complete; on the host also what kernels have posted.
 CHIME_DEVICE void quiet(const Context& ctx) {
   detail::quiet_of(ctx, ctx.channels);
   if (ctx.channels.kernels != nullptr) detail::quiet_of(ctx, *ctx.channels.kernels);
+}
+
+// The same, by all members of a group: each waits for some of the channels. What was sent before by
+// any of them is complete for all of them, and where one has failed all leave.
+template <class Group>
+CHIME_DEVICE void quiet(const Context& ctx, Group g) {
+  if constexpr (std::is_same_v<Group, Thread>) {
+    quiet(ctx);
+  } else {
+    const bool failed = !detail::drain_share(ctx, g.rank(), g.size());
+    if (g.any(failed)) leave(ctx);
+  }
 }
 
 }  // namespace chime::channel

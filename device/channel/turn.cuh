@@ -17,7 +17,7 @@ inline constexpr std::uint64_t kNoTurn = ~std::uint64_t{0};
 // Release: what was written here is older than what this poster stores when it has the turn.
 CHIME_DEVICE_OUT_OF_LINE std::uint64_t await_turn(const Context& ctx, Channel& channel,
                                                   std::uint64_t base) {
-  fence_for_consumer<Order::kRelease>(channel.head.flags);
+  fence_for_consumer<Order::kRelease>();
   std::uint64_t ready = 0;
   const Wait wait = wait_for_word(ctx, channel, &channel.producer.ready, base);
   const bool is_mine = wait_on(ctx, channel, wait, ready, [&] {

@@ -63,14 +63,15 @@ CHIME_DEVICE int watch_pool(const Context& ctx, const abi::ChannelPool& pool, st
   Channel* const channel = next_touched(pool);
   if (channel == nullptr) return -1;
   poll(*channel);
-  if (is_stopped(*channel)) tell(ctx, *channel);
+  if (is_stopped(*channel)) tell(ctx, *channel, ctx.pe.async_error);
   return -1;
 }
 
 }  // namespace detail
 
 // Now and then in a wait that began at `start`: polls a channel that this PE has posted to, for
-// what has failed. Returns whom the wait has lost all hope of, -1 if nobody.
+// what has failed. Returns whom the wait has lost all hope of, -1 if nobody. What it finds is told
+// for the PE: another thread may have posted it, and this wait may well end by its event.
 CHIME_DEVICE_OUT_OF_LINE int watch(const Context& ctx, std::uint64_t start) {
   const int pe = detail::watch_pool(ctx, ctx.channels.pool, start);
   // The host also for what kernels have posted: they may be over.

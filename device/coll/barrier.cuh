@@ -25,50 +25,65 @@
 namespace chime {
 namespace detail {
 
-// Tells `pe` that this PE has come to round `round` of sync `epoch`, and so has all that this PE
-// knows of. Pairs with the observe() in await_round on that PE.
-CHIME_DEVICE bool announce_round(const Context& ctx, Operation operation, int round,
-                                 std::uint64_t epoch, int pe) {
-  std::uint64_t* const flag = &ctx.team.sync->flags[round].arrived;
+CHIME_DEVICE int pe_of(const abi::Team& team, unsigned rank) {
+  return team.pes == nullptr ? static_cast<int>(rank) : team.pes[rank];
+}
+
+// The member 2^round after this PE, or before it.
+CHIME_DEVICE int pe_after(const abi::Team& team, int round) {
+  const auto size = static_cast<unsigned>(team.size), me = static_cast<unsigned>(team.my_rank);
+  return pe_of(team, (me + (1u << round)) % size);
+}
+CHIME_DEVICE int pe_before(const abi::Team& team, int round) {
+  const auto size = static_cast<unsigned>(team.size), me = static_cast<unsigned>(team.my_rank);
+  return pe_of(team, (me + size - (1u << round)) % size);
+}
+
+// Tells the PE after that this PE has come to `round` of its sync, and so has all that it knows of.
+// Pairs with the observe() in await_arrival on that PE.
+CHIME_DEVICE bool announce_arrival(const Context& ctx, Operation operation, int round) {
+  abi::SyncArea& sync = *ctx.team.sync;
+  const int pe = pe_after(ctx.team, round);
+  std::uint64_t* const flag = &sync.flags[round].arrived;
   const Route route = route_to(ctx, Traffic::kMeeting, target_word(flag), pe);
-  const SignalUpdate arrival = {flag, epoch};
+  const SignalUpdate arrival = {flag, sync.epoch};
   // If sending it fails, so does the wait for what comes of it.
   if (dispatch(ctx, route, [&](const auto& path) { path.announce(arrival); })) return true;
   fail_route(ctx, target_word(flag), pe, operation);
   return false;
 }
 
-// Waits for the same word from `pe`.
-CHIME_DEVICE bool await_round(const Context& ctx, Operation operation, int round,
-                              std::uint64_t epoch, int pe) {
-  const std::uint64_t* const flag = &ctx.team.sync->flags[round].arrived;
+// Waits for the same word from the PE before.
+CHIME_DEVICE bool await_arrival(const Context& ctx, Operation operation, int round) {
+  const abi::SyncArea& sync = *ctx.team.sync;
+  const std::uint64_t* const flag = &sync.flags[round].arrived;
+  const std::uint64_t epoch = sync.epoch;
   const Wait wait = {.operation = operation,
                      .address = flag,
                      .expected = epoch,
-                     .pe = pe,
+                     .pe = pe_before(ctx.team, round),
                      .timeout_ns = ctx.pe.wait_timeout_ns};
-  std::uint64_t seen = 0;
   const WaitResult result =
-      wait_for_peers(ctx, wait, [&] { return (seen = order::observe(flag)) >= epoch; });
-  if (!result.ok()) record_wait(ctx, wait, result, seen);
+      wait_for_peers(ctx, wait, [&] { return order::observe(flag) >= epoch; });
+  if (!result.ok()) record_wait(ctx, wait, result, order::observe(flag));
   return result.ok();
 }
 
-CHIME_DEVICE int pe_of(const abi::Team& team, unsigned rank) {
-  return team.pes == nullptr ? static_cast<int>(rank) : team.pes[rank];
+// Out of line, and each finds anew what both need: so nothing of one is in a register while the
+// other waits.
+CHIME_DEVICE_OUT_OF_LINE bool announce_round(const Context& ctx, Operation operation, int round) {
+  return announce_arrival(ctx, operation, round);
+}
+CHIME_DEVICE_OUT_OF_LINE bool await_round(const Context& ctx, Operation operation, int round) {
+  return await_arrival(ctx, operation, round);
 }
 
 // By one thread of the PE. False if it failed; the failure is recorded.
 CHIME_DEVICE bool disseminate(const Context& ctx, Operation operation) {
-  const abi::Team& team = ctx.team;
-  const std::uint64_t epoch = ++team.sync->epoch;
-  const auto size = static_cast<unsigned>(team.size), me = static_cast<unsigned>(team.my_rank);
-  for (int round = 0; 1u << round < size; ++round) {
-    const unsigned distance = 1u << round;
-    const int after = pe_of(team, (me + distance) % size);
-    const int before = pe_of(team, (me + size - distance) % size);
-    if (!announce_round(ctx, operation, round, epoch, after)) return false;
-    if (!await_round(ctx, operation, round, epoch, before)) return false;
+  ++ctx.team.sync->epoch;
+  for (int round = 0; 1u << round < static_cast<unsigned>(ctx.team.size); ++round) {
+    if (!announce_round(ctx, operation, round)) return false;
+    if (!await_round(ctx, operation, round)) return false;
   }
   return true;
 }
@@ -81,9 +96,9 @@ CHIME_DEVICE bool shares_words(const Context& ctx) { return ctx.channels.kernels
 template <class Group>
 CHIME_DEVICE void sync_group(const Context& ctx, Group g, Operation operation) {
   g.sync();  // what any member did happens before the leader's announcement
+  if (operation == Operation::kBarrierAll || shares_words(ctx)) quiet_together(ctx, g);
   bool failed = false;
   if (g.is_leader()) {
-    if (operation == Operation::kBarrierAll || shares_words(ctx)) quiet(ctx);
     failed = !disseminate(ctx, operation);
     if (!failed && shares_words(ctx)) channel::quiet(ctx);
   }

@@ -159,10 +159,11 @@ struct Vec16Halves {
 // Whether memcpy may stand for a run of relaxed loads or stores: not where somebody watches each.
 inline bool memcpy_is_relaxed() { return detail::watched() == nullptr; }
 
-// Of 16 bytes that nobody writes as long as somebody may read them.
+// Of 4, 8 or 16 bytes that nobody writes as long as somebody may read them.
 template <class T>
-T ld16_settled(const T* p) {
-  static_assert(sizeof(T) == 16 && alignof(T) >= 16);
+T ld_settled(const T* p) {
+  static_assert((sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16) && alignof(T) >= sizeof(T));
+  simt::operation_hook(simt::Operation::kLoad, p, sizeof(T));
   return *p;
 }
 

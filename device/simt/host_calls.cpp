@@ -1,10 +1,28 @@
 #include "chime/device/simt/host_calls.hpp"
 
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <mutex>
 
 #include "chime/device/simt/immortal.hpp"
+#include "chime/device/simt/sanitizers.hpp"
 
 namespace chime::simt {
+namespace {
+
+// What every thread has stored is seen by the caller, and what the caller has stored by every
+// thread. So each call is spared a fence for what happens once. Where the kernel has no membarrier,
+// a call that begins within the same nanoseconds may be missed.
+void meet_all_threads() {
+  static const bool is_registered =
+      syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+  if (is_registered) syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+}  // namespace
 
 thread_local constinit HostCall::Here HostCall::here_ = {};
 
@@ -39,6 +57,22 @@ std::vector<const char*> host_calls() {
   std::vector<const char*> names;
   for (const HostCall::Here* thread : immortal<HostCall::List>().threads)
     if (const char* name = thread->name.load(std::memory_order_relaxed)) names.push_back(name);
+  return names;
+}
+
+std::vector<const char*> host_calls_of(const void* of) {
+  const std::lock_guard lock(immortal<HostCall::List>().mutex);
+  const auto& threads = immortal<HostCall::List>().threads;
+  if (threads.size() > 1) meet_all_threads();
+  std::vector<const char*> names;
+  for (const HostCall::Here* thread : threads) {
+    if (thread == &HostCall::here_) continue;
+    if (thread->of.load(std::memory_order_acquire) != of) {
+      happens_after(&thread->of);  // this file is not instrumented: TSan did not see the acquire
+    } else if (const char* name = thread->name.load(std::memory_order_relaxed)) {
+      names.push_back(name);  // else the call has ended meanwhile
+    }
+  }
   return names;
 }
 

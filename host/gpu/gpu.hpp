@@ -74,9 +74,13 @@ class Gpu {
   // it at.
   virtual void share_mapping(const DeviceMemory&) {}
 
-  // Memory that host and kernels both read and write coherently: abort word, error record, peer
-  // table. `address()` is valid on both sides.
+  // Memory of the host that host and kernels both read and write coherently: what the host looks at
+  // while kernels run. `address()` is valid on both sides.
   virtual std::unique_ptr<DeviceMemory> allocate_host_visible(std::size_t bytes) = 0;
+
+  // Memory that kernels alone use while they run, near them; zero. The host reaches it by copy()
+  // and set(): the CPU device's it could touch, a GPU's not.
+  virtual std::unique_ptr<DeviceMemory> allocate_device(std::size_t bytes) = 0;
 
   // Maps whole pages of a NIC's registers, which this process has mapped at `pages`, for kernels.
   // Throws Error saying what the driver needs.

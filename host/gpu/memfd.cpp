@@ -4,13 +4,20 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "chime/abi/resource_limits.h"
+#include "chime/device/simt/memory_kind.hpp"
 #include "host/error.hpp"
 
 namespace chime::host {
 namespace {
+
+simt::MemoryKind kind_of(MemoryOf whose) {
+  return whose == MemoryOf::kDevice ? simt::MemoryKind::kDevice : simt::MemoryKind::kHost;
+}
 
 std::string mebibytes(std::size_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
@@ -56,11 +63,15 @@ std::byte* map_shared(int fd, std::size_t bytes, std::size_t alignment) {
 // A mapping, and for memory that was created here the file behind it (-1 for a peer's).
 class MemfdMemory final : public DeviceMemory {
  public:
-  MemfdMemory(int owned_fd, std::byte* address, std::size_t bytes)
-      : fd_(owned_fd), address_(address), bytes_(bytes) {}
+  MemfdMemory(int owned_fd, std::byte* address, std::size_t bytes, MemoryOf whose)
+      : fd_(owned_fd),
+        address_(address),
+        bytes_(bytes),
+        marked_(std::in_place, address, bytes, kind_of(whose)) {}
   MemfdMemory(const MemfdMemory&) = delete;
   MemfdMemory& operator=(const MemfdMemory&) = delete;
   ~MemfdMemory() override {
+    marked_.reset();
     ::munmap(address_, bytes_);
     if (fd_ >= 0) ::close(fd_);
   }
@@ -74,11 +85,12 @@ class MemfdMemory final : public DeviceMemory {
   int fd_;
   std::byte* address_;
   std::size_t bytes_;
+  std::optional<simt::MarkedMemory> marked_;
 };
 
 }  // namespace
 
-std::unique_ptr<DeviceMemory> create_memfd(const char* name, std::size_t bytes,
+std::unique_ptr<DeviceMemory> create_memfd(const char* name, MemoryOf whose, std::size_t bytes,
                                            std::size_t alignment) {
   if (const std::string why = abi::why_no_file(bytes); !why.empty())
     throw Error("shared memory", CHIMEX_ERR_SYSTEM,
@@ -90,15 +102,15 @@ std::unique_ptr<DeviceMemory> create_memfd(const char* name, std::size_t bytes,
     if (::ftruncate(fd, static_cast<off_t>(bytes)) != 0)
       throw system_error("shared memory", "cannot give the heap " + mebibytes(bytes) +
                                               " (CHIME_SYMMETRIC_SIZE makes it smaller)");
-    return std::make_unique<MemfdMemory>(fd, map_shared(fd, bytes, alignment), bytes);
+    return std::make_unique<MemfdMemory>(fd, map_shared(fd, bytes, alignment), bytes, whose);
   } catch (...) {
     ::close(fd);
     throw;
   }
 }
 
-std::unique_ptr<DeviceMemory> map_memfd(int fd, std::size_t bytes) {
-  return std::make_unique<MemfdMemory>(-1, map_shared(fd, bytes, 1), bytes);
+std::unique_ptr<DeviceMemory> map_memfd(int fd, MemoryOf whose, std::size_t bytes) {
+  return std::make_unique<MemfdMemory>(-1, map_shared(fd, bytes, 1), bytes, whose);
 }
 
 }  // namespace chime::host

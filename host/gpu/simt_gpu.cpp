@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "chime/device/simt/exec_host.hpp"
+#include "chime/device/simt/memory_kind.hpp"
 #include "chime/device/simt/unfinished_work.hpp"
 #include "host/error.hpp"
 #include "host/gpu/device_activity.hpp"
@@ -17,11 +18,13 @@ namespace {
 // Kernels run on the processor that has the registers mapped.
 class SameAddress final : public IoMapping {
  public:
-  explicit SameAddress(std::byte* address) : address_(address) {}
+  SameAddress(std::byte* address, std::size_t bytes)
+      : address_(address), marked_(address, bytes, simt::MemoryKind::kBar) {}
   std::byte* address() const override { return address_; }
 
  private:
   std::byte* const address_;
+  const simt::MarkedMemory marked_;
 };
 
 class SimtGpu final : public Gpu {
@@ -36,11 +39,11 @@ class SimtGpu final : public Gpu {
 
   std::unique_ptr<DeviceMemory> allocate_heap(std::size_t bytes) override {
     device_activity::allocates("allocate_heap");
-    return create_memfd("chime-heap", bytes, kHeapAlignment);
+    return create_memfd("chime-heap", MemoryOf::kDevice, bytes, kHeapAlignment);
   }
   std::unique_ptr<DeviceMemory> map_peer_heap(int fd, std::size_t bytes) override {
     device_activity::allocates("map_peer_heap");
-    return map_memfd(fd, bytes);
+    return map_memfd(fd, MemoryOf::kDevice, bytes);
   }
   std::unique_ptr<DeviceMemory> map_peer_heap(const std::byte*, std::size_t) override {
     throw Error("CPU device", CHIMEX_ERR_MISMATCH,
@@ -48,11 +51,15 @@ class SimtGpu final : public Gpu {
   }
   std::unique_ptr<DeviceMemory> allocate_host_visible(std::size_t bytes) override {
     device_activity::allocates("allocate_host_visible");
-    return create_memfd("chime-control", bytes);
+    return create_memfd("chime-control", MemoryOf::kHost, bytes);
   }
-  std::unique_ptr<IoMapping> map_io_memory(std::byte* pages, std::size_t) override {
+  std::unique_ptr<DeviceMemory> allocate_device(std::size_t bytes) override {
+    device_activity::allocates("allocate_device");
+    return create_memfd("chime-device", MemoryOf::kDevice, bytes);
+  }
+  std::unique_ptr<IoMapping> map_io_memory(std::byte* pages, std::size_t bytes) override {
     device_activity::allocates("map_io_memory");
-    return std::make_unique<SameAddress>(pages);
+    return std::make_unique<SameAddress>(pages, bytes);
   }
   DmaBuf export_dma_buf(const std::byte*, std::size_t) override {
     return {-1, "the CPU device's memory is the host's"};

@@ -10,9 +10,15 @@
 // it says otherwise.
 //
 // Errors: functions that return int return a chimex_status. Functions that the specification
-// declares void or pointer report a failure on stderr and through chimex_last_error(), then do what
-// CHIME_ON_ERROR says: exit (default; the job ends with a non-zero status), return (with null or no
-// effect) or trap.
+// declares void or as giving a value report a failure on stderr and through chimex_last_status()
+// and chimex_last_error(), then do what CHIME_ON_ERROR says: exit (default; the job ends with a
+// non-zero status), return (with null or no effect) or trap.
+//
+// Threads: any number may call at the same time (CHIME_THREAD_MULTIPLE). What a call fails by is
+// told to its own thread. What no call is to blame for - a kernel's failure, or a request of an nbi
+// call or a kernel that a wait of some thread finds lost - is told once, by the next host call that
+// ends, of whichever thread, or by chime_finalize. A queue pair that is lost fails every call that
+// needs it from then on, quiet of every thread among them, so that who sent by it hears of it.
 #ifndef CHIME_CHIME_H_
 #define CHIME_CHIME_H_
 
@@ -75,7 +81,9 @@ CHIME_EXPORT void chime_query_thread(int* provided);
 // Leaves the job: waits for this PE's kernels and for all PEs (implies quiet and a barrier), frees
 // the heap, reports a pending asynchronous error. A kernel that runs on after CHIME_TIMEOUT is an
 // error that ends the job. Collective. After it only chime_init and the info functions may be
-// called.
+// called. All other threads have returned from their calls on this PE: if one has not, finalize is
+// an error that names its call and leaves everything as it is, and a call that begins beside
+// finalize is an error that says so.
 CHIME_EXPORT void chime_finalize(void);
 
 // Ends the whole job with `status` from any PE at any time. Does not return. Processes end with its
@@ -142,6 +150,33 @@ CHIME_EXPORT int chimex_set_attr_uniqueid_args(int my_pe, int n_pes, const chime
 // chime_init with explicit means. With CHIMEX_INIT_WITH_UNIQUEID several threads of one process may
 // each become a PE; each is then bound to its own PE. Collective over the PEs of the job.
 CHIME_EXPORT int chimex_init_attr(unsigned flags, const chimex_init_attr_t* attr);
+
+// A setting that the program makes itself: the name and value of a variable of the environment, as
+// chime-info --variables lists them ({"CHIME_SYMMETRIC_SIZE", "4G"}).
+typedef struct chimex_setting {
+  const char* name;
+  const char* value;
+} chimex_setting_t;
+
+// `count` settings. Begin with CHIMEX_CONFIG_INITIALIZER, which has none.
+typedef struct chimex_config {
+  int version;
+  size_t count;
+  const chimex_setting_t* settings;
+} chimex_config_t;
+#define CHIMEX_CONFIG_INITIALIZER \
+  { 1, 0, 0 }
+
+// chimex_init_attr with settings of the program's own: what `config` says counts before the
+// environment, and that before the default. `config` may be null, as `attr` may with
+// CHIMEX_INIT_WITH_LAUNCHER; both are read during the call alone. A PE that is there already checks
+// config and keeps its settings. Those that must be alike in a job must be so here, too. All
+// variables but chime-run's own and CHIME_SIMT_*, which belong to the process; what
+// chimex_get_uniqueid reads it has read before. Returns a chimex_status; CHIMEX_ERR_INVALID: a name
+// that is none of them (the message has the nearest), a value that it does not take, a null, a name
+// twice.
+CHIME_EXPORT int chimex_init_config(unsigned flags, const chimex_init_attr_t* attr,
+                                    const chimex_config_t* config);
 
 // Init has two stages. After the first the PE knows its number and nothing else is there
 // (CHIME_STATUS_IS_BOOTSTRAPPED), so a program may choose its GPU by that number (cudaSetDevice).
@@ -215,7 +250,8 @@ CHIME_EXPORT int chimex_buffer_unregister_all(void);
 
 // ---- Asynchronous errors -----------------------------------------------------------------------
 
-// The first failed device-side wait or the reason of an abort, if any.
+// What was first told for the whole PE and not yet by a call (a kernel's failure, a lost peer),
+// else the reason of an abort, else what was told last.
 typedef struct chimex_async_error {
   int status;  // chimex_status; CHIMEX_OK if there is none
   int pe;      // PE concerned, -1 if unknown

@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-// What a host function returns. Functions that OpenSHMEM declares void report through
-// chimex_last_error() and CHIME_ON_ERROR instead.
+// What a host function returns. Functions that OpenSHMEM declares void or as giving a value report
+// through chimex_last_status(), chimex_last_error() and CHIME_ON_ERROR instead.
 typedef enum chimex_status {
   CHIMEX_OK = 0,
   CHIMEX_ERR_INVALID = 1,  // an argument cannot be right: PE out of range, address outside the heap
@@ -41,9 +41,22 @@ typedef enum chimex_status {
 // One English sentence without a full stop for `status`; never null.
 CHIME_EXPORT const char* chimex_status_string(int status);
 
-// The message of the last error that a host call of this thread met: what is wrong, where, and what
-// to do. Empty when there was none. Valid until the thread's next Chime call.
+// The last error that a host call of this thread met, also one that is declared void or gives a
+// value. Errors are a thread's own: each is told to the thread whose call failed, once, and to no
+// other. A call that succeeds leaves both as they are, and so does a timeout that a function ending
+// in _timeout returns. Under CHIME_ON_ERROR=return
+//
+//   chimex_clear_last_error();
+//   chime_putmem(dst, src, bytes, pe);
+//   if (chimex_last_status() != CHIMEX_OK) fputs(chimex_last_error(), stderr);
+//
+// The message: what is wrong, where, and what to do. Empty when there was none. Valid until the
+// thread's next Chime call.
 CHIME_EXPORT const char* chimex_last_error(void);
+// Its chimex_status; CHIMEX_OK when there was none.
+CHIME_EXPORT int chimex_last_status(void);
+// As if there had been none.
+CHIME_EXPORT void chimex_clear_last_error(void);
 
 #ifdef __cplusplus
 }

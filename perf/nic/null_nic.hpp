@@ -100,7 +100,7 @@ inline Context context_of(NullNic* place) {
   ctx.pe.heap_bytes = sizeof place->heap;
   ctx.pe.peer_heap = place->peer_heap;
   ctx.pe.abort = &place->abort;
-  ctx.pe.error = &place->error;
+  ctx.pe.error = ctx.pe.async_error = &place->error;
   ctx.pe.amo_path = Path::kNic;
   ctx.channels = channels_of(place);
   ctx.team = {0, 2, nullptr, reinterpret_cast<abi::SyncArea*>(place->heap)};

@@ -37,12 +37,14 @@ struct alignas(16) Row {
   std::uint64_t address;
   std::uint32_t key, strict_key;
 };
-extern "C" CHIME_KERNEL void settled(std::uint64_t* dst, const Row* rows) {
-  const Row row = ld16_settled(rows);
+extern "C" CHIME_KERNEL void settled(std::uint64_t* dst, const Row* rows,
+                                     const std::uint32_t* route, std::uint64_t* const* peer) {
+  const Row row = ld_settled(rows);
   dst[0] = row.address;
-  dst[1] = row.key + row.strict_key;
+  dst[1] = row.key + row.strict_key + ld_settled(route);
+  dst[2] = reinterpret_cast<std::uint64_t>(ld_settled(peer));
 }
-// PTX settled: 1 ld.global.v2.u64, 0 ld.relaxed
+// PTX settled: 1 ld.global.v2.u64, 1 ld.global.u32, 1 ld.global.u64, 0 ld.relaxed
 
 extern "C" CHIME_KERNEL void volatile_access(double* p) { st_volatile(p, ld_volatile(p + 1)); }
 // PTX volatile_access: 1 ld.volatile, 1 st.volatile

@@ -10,13 +10,13 @@ extern "C" CHIME_KERNEL void p_double(const CHIME_GRID_CONSTANT Context ctx, dou
                                       double value, int pe) {
   p(ctx, dst, value, pe);
 }
-// Once with and once without a GPU-wide fence: kOnGpu is asked at run time. Three segments.
+// Three segments.
 // PTX p_double: 3 st.relaxed.sys.global.v2.u64, 1 st.mmio.relaxed.sys.global.u64
 // PTX p_double: 1 st.relaxed.sys.global.u32
 // Who rings fences twice, who does not once: the second and third one way, where a GPU can.
-// PTX[80] p_double: 3 fence.acq_rel.sys, 3 fence.acq_rel.gpu
+// PTX[80] p_double: 3 fence.acq_rel.sys
 // PTX[90] p_double: 1 fence.acq_rel.sys, 2 fence.release.sys
-// PTX[90] p_double: 1 fence.acq_rel.gpu, 2 fence.release.gpu
+// PTX p_double: 0 fence.acq_rel.gpu, 0 fence.release.gpu
 // PTX p_double: 0 fence.sc, 0 fence.acquire, 0 membar, 0 ld.acquire
 // PTX p_double: 1 st.release.gpu.global.u64, 1 red.relaxed.gpu.global.add.u64
 // PTX p_double: 1 atom.relaxed.gpu.global.add.u64, 1 atom.relaxed.cta.global.add.u64, 0 st.local

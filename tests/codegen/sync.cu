@@ -26,11 +26,20 @@ extern "C" CHIME_KERNEL void wait_int(const CHIME_GRID_CONSTANT Context ctx, int
 extern "C" CHIME_KERNEL void barrier_block(const CHIME_GRID_CONSTANT Context ctx) {
   barrier_all(ctx, Block{});
 }
-// PTX barrier_block: 1+ st.release.sys.global.u64, 1+ ld.acquire.sys.global.u64, 0 membar
+// PTX barrier_block: 1 bar.sync, 1 bar.red.or.pred, 0 membar, 0 fence.sc
 
 // A vote orders no memory: a barrier of the warp stands before all, and one behind the vote, so
 // that lanes that did not wait have what the one that waited has acquired.
 extern "C" CHIME_KERNEL void barrier_warp(const CHIME_GRID_CONSTANT Context ctx) {
   barrier_all(ctx, Warp{});
 }
-// PTX barrier_warp: 1 vote.sync.any.pred, 2 bar.warp.sync, 1+ ld.acquire.sys.global.u64, 0 membar
+// PTX barrier_warp: 1 vote.sync.any.pred, 2 bar.warp.sync, 0 membar, 0 fence.sc
+
+// A round of either: the leader's, out of line there.
+extern "C" CHIME_KERNEL void barrier_round(const CHIME_GRID_CONSTANT Context ctx, int round,
+                                           bool* ok) {
+  *ok = detail::announce_arrival(ctx, Operation::kBarrierAll, round) &&
+        detail::await_arrival(ctx, Operation::kBarrierAll, round);
+}
+// PTX barrier_round: 1+ st.release.sys.global.u64, 1+ ld.acquire.sys.global.u64, 0 membar
+// NEVER barrier_round: ld.acquire.sys.global.u64, st.release.sys.global.u64

@@ -9,14 +9,15 @@
 namespace chime::tests {
 namespace {
 
-constexpr unsigned kThreads = 70,
-                   kStride = 3;  // elements kStride * i are written, the others guard
+// Two warps and a part of one.
+constexpr unsigned kThreads = 70;
+constexpr unsigned kStride = 3;  // elements kStride * i are written, the others guard
 
 template <class T>
 CHIME_KERNEL void put_elements(CHIME_GRID_CONSTANT const Context context, T* target,
-                               const T* values, int pe) {
+                               const T* values, unsigned stride, int pe) {
   const unsigned i = exec::thread_rank();
-  p(context, target + i * kStride, values[i * kStride], pe);
+  p(context, target + i * stride, values[i * stride], pe);
 }
 
 template <class T>
@@ -26,10 +27,11 @@ CHIME_KERNEL void get_elements(CHIME_GRID_CONSTANT const Context context, T* tar
   target[i * kStride] = g(context, source + i * kStride, pe);
 }
 
-// One piece of one element per thread, kStride apart, no margin between.
+// One piece of one element per thread, `stride` apart, no margin between; behind them more guards.
 class Elements {
  public:
-  explicit Elements(std::size_t element_bytes) : element_bytes_(element_bytes) {}
+  explicit Elements(std::size_t element_bytes, unsigned stride = kStride)
+      : element_bytes_(element_bytes), stride_(stride) {}
   std::size_t bytes() const { return kThreads * kStride * element_bytes_; }
   std::vector<std::byte> source(int pe) const {
     std::vector<std::byte> image(bytes());
@@ -39,13 +41,14 @@ class Elements {
   }
   std::vector<std::byte> target(int pe) const {
     std::vector<std::byte> image(bytes(), kGuard), from = source(pe);
-    for (std::size_t i = 0; i < image.size(); ++i)
-      if (i / element_bytes_ % kStride == 0) image[i] = from[i];
+    for (std::size_t i = 0; i < kThreads * stride_ * element_bytes_; ++i)
+      if (i / element_bytes_ % stride_ == 0) image[i] = from[i];
     return image;
   }
 
  private:
   std::size_t element_bytes_;
+  unsigned stride_;
 };
 
 template <class T>
@@ -53,20 +56,27 @@ T* typed(std::byte* region) {
   return reinterpret_cast<T*>(region);
 }
 
-IN_EVERY_WORLD(P, WritesOneElementAndNoNeighbour) {
-  world.spawn(1, [](Pe& pe) {
-    for_each_rma_type([&]<class T>(Row<T>) {
-      const Elements elements(sizeof(T));
-      Symmetric<std::byte> target(elements.bytes());
-      const Private<std::byte> values(elements.source(pe.rank()));
-      target.fill(int(kGuard));
-      pe.barrier();
-      pe.run(1, kThreads, put_elements<T>, pe.context(), typed<T>(target),
-             static_cast<const T*>(typed<T>(values)), pe.next());
-      pe.barrier();
-      EXPECT_EQ(elements.target(pe.previous()), target.read());
-    });
+void expect_elements_put(Pe& pe, unsigned stride) {
+  for_each_rma_type([&]<class T>(Row<T>) {
+    const Elements elements(sizeof(T), stride);
+    Symmetric<std::byte> target(elements.bytes());
+    const Private<std::byte> values(elements.source(pe.rank()));
+    target.fill(int(kGuard));
+    pe.barrier();
+    pe.run(1, kThreads, put_elements<T>, pe.context(), typed<T>(target),
+           static_cast<const T*>(typed<T>(values)), stride, pe.next());
+    pe.barrier();
+    EXPECT_EQ(elements.target(pe.previous()), target.read());
   });
+}
+
+IN_EVERY_WORLD(P, WritesOneElementAndNoNeighbour) {
+  world.spawn(1, [](Pe& pe) { expect_elements_put(pe, kStride); });
+}
+
+// What a NIC carries, each warp sends in one request.
+IN_EVERY_WORLD(P, WritesEachLanesElementBesideItsNeighbours) {
+  world.spawn(1, [](Pe& pe) { expect_elements_put(pe, 1); });
 }
 
 IN_EVERY_WORLD(G, ReadsOneElement) {

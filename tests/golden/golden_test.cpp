@@ -58,6 +58,31 @@ void record_writes(Recording& recording) {
       });
 }
 
+// Each lane puts its own element, and libmlx5 writes all of them from memory.
+template <class Word>
+void record_gathered(Recording& recording, unsigned lanes) {
+  TwoQueues& q = recording.queues();
+  const auto bytes = static_cast<std::uint32_t>(lanes * sizeof(Word));
+  recording.like_libmlx5(
+      std::to_string(lanes) + " elements of " + std::to_string(sizeof(Word)) + " B side by side",
+      {{IBV_WR_RDMA_WRITE, q.address(kThere), q.strict_rkey(), q.address(kHere), q.lkey(), bytes,
+        IBV_SEND_INLINE}},
+      [&q](const Context&) {
+        const auto* const here = reinterpret_cast<const Word*>(q.at(kHere)) + exec::lane_id();
+        q.ops().p(reinterpret_cast<Word*>(q.at(kThere)) + exec::lane_id(), *here);
+      },
+      lanes);
+}
+
+void record_elements_of_warps(Recording& recording) {
+  for (const unsigned lanes : {2u, 5u, 31u, 32u}) {
+    record_gathered<std::uint8_t>(recording, lanes);
+    record_gathered<std::uint16_t>(recording, lanes);
+    record_gathered<std::uint32_t>(recording, lanes);
+    record_gathered<std::uint64_t>(recording, lanes);
+  }
+}
+
 // No operation of Chime's has an immediate: the format's own builders, handed in as kernels do it.
 void record_immediate(Recording& recording) {
   TwoQueues& q = recording.queues();
@@ -233,6 +258,7 @@ class GoldenBytes : public testing::Test {
   static void SetUpTestSuite() {
     recording = std::make_unique<Recording>(trace_path);
     record_writes(*recording);
+    record_elements_of_warps(*recording);
     record_immediate(*recording);
     record_atomics(*recording);
     record_signals(*recording);

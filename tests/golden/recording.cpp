@@ -22,19 +22,19 @@ void call(const std::function<void()>* body) { (*body)(); }
 
 }  // namespace
 
-void Recording::post(Case a_case, const Body& ours) {
+void Recording::post(Case a_case, const Body& ours, unsigned lanes) {
   const std::function<void()> body = [&] {
     ours(queues_.context());
     channel::quiet(queues_.context());
   };
-  run_block(1, call, &body);
+  run_block(lanes, call, &body);
   cases_.push_back(std::move(a_case));
 }
 
 void Recording::like_libmlx5(const std::string& name, std::vector<TwoQueues::Request> theirs,
-                             const Body& ours) {
+                             const Body& ours, unsigned lanes) {
   queues_.post_by_libmlx5(theirs);
-  post({name, "libmlx5", kOfAnotherProgram, theirs.size(), {}}, ours);
+  post({name, "libmlx5", kOfAnotherProgram, theirs.size(), {}}, ours, lanes);
 }
 
 void Recording::like_prm(const std::string& name, std::vector<direct::Wqe> theirs,

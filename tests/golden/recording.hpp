@@ -31,10 +31,11 @@ class Recording {
 
   TwoQueues& queues() { return queues_; }
 
-  // `ours` runs in a kernel of one thread and posts as many requests as there are references.
+  // `ours` runs in a kernel of one thread, or `lanes` of a warp, and posts as many requests as
+  // there are references.
   using Body = std::function<void(const Context&)>;
   void like_libmlx5(const std::string& name, std::vector<TwoQueues::Request> theirs,
-                    const Body& ours);
+                    const Body& ours, unsigned lanes = 1);
   // As the PRM describes them; but for qpn and index every byte is given.
   void like_prm(const std::string& name, std::vector<direct::Wqe> theirs, const Body& ours);
   // As UCX 1.13.1 (rc_mlx5) posted it on the softnic, in hexadecimal.
@@ -52,7 +53,7 @@ class Recording {
     std::size_t requests;
     std::vector<Bytes> references;  // empty: those that libmlx5 posted
   };
-  void post(Case a_case, const Body& ours);
+  void post(Case a_case, const Body& ours, unsigned lanes = 1);
 
   std::string trace_;
   TwoQueues queues_;

@@ -13,8 +13,8 @@ namespace {
 std::unique_ptr<direct::Endpoint> connected_to_itself() {
   direct::Options options;
   options.send_blocks = 256;
-  options.inline_bytes = abi::kInlineInTwoSegments;
-  options.completions = 16384;  // nobody tells the NIC which were taken of Chime's
+  options.inline_bytes = 32 * 8;  // what a warp puts together
+  options.completions = 16384;    // nobody tells the NIC which were taken of Chime's
   options.ignores_overrun = true;
   auto endpoint = direct::make_verbs_endpoint({"verbs", false, false, 64}, options);
   endpoint->connect(endpoint->qpn());

@@ -52,7 +52,7 @@ def execute(queue, state, nic):
             yield state._replace(wrong="request not whole")
             return
         _, memory = next(iter(memory.load(nic, slot)))
-    ahead = found.end - found.wide
+    ahead = found.end - found.tail
     if "counter taken for the end" in queue.faults:
         ahead += 1
     for memory in memory.store(nic, DONE_WORD, ahead, release=queue.by_the_letter):

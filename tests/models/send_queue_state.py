@@ -10,7 +10,7 @@ class Op(NamedTuple):
     wqebbs: int
     more: bool = False      # another of the same call follows: no doorbell for this one alone
     wait: bool = False      # the thread waits for its completion
-    wide: bool = False      # its last request takes two WQEBBs: the CQE tells the first
+    tail: int = 0           # WQEBBs of its last request behind the first, which the CQE tells
 
 
 QUIET = Op(0)
@@ -30,13 +30,18 @@ class Queue(NamedTuple):
 class Ready(NamedTuple):
     end: int = 0
     owed: bool = False
-    wide: bool = False
+    tail: int = 0
+
+    @property
+    def target(self):
+        """How far `done` comes when everything before is complete."""
+        return self.end - self.tail
 
 
 class Request(NamedTuple):
     base: int = -1
     end: int = -1
-    wide: bool = False
+    tail: int = 0
 
 
 RESERVE, ROOM, TURN, RECORD, DOORBELL, PUBLISH, PASS_ON, COMPLETION, LEFT = range(9)

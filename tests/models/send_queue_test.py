@@ -11,8 +11,9 @@ from send_queue_state import QUIET, Op, Queue
 
 PLAIN, WAITS = Op(1), Op(1, wait=True)
 MORE, PAIR, MORE_PAIR = Op(1, more=True), Op(2, wait=True), Op(2, more=True)
-WIDE = Op(2, wide=True, wait=True)
-SWAPPED = Op(3, wide=True, wait=True)   # data, and a signal that is a swap
+WIDE = Op(2, tail=1, wait=True)
+SWAPPED = Op(3, tail=1, wait=True)      # data, and a signal that is a swap
+GATHERED = Op(3, tail=2)                # one request of a warp's elements
 KINDS = (PLAIN, WAITS, MORE, PAIR, MORE_PAIR)
 
 # depth >= batch - 1 + the largest submission
@@ -55,16 +56,20 @@ class Protocol(unittest.TestCase):
     def test_a_batch_of_two(self):
         self.expect_right(Queue(depth=4, batch=2), programs(2, 2))
 
-    def test_wide_requests(self):
-        # One WQEBB more: `done` lags by one behind a wide request.
-        self.expect_right(Queue(depth=5, batch=3), programs(2, 2, (PLAIN, WAITS, WIDE, MORE)))
+    def test_requests_with_a_tail(self):
+        # No WQEBB more, though `done` lags behind by the tail: edges count from there.
+        self.expect_right(SMALL, programs(2, 2, (PLAIN, WAITS, WIDE, MORE)))
 
-    def test_data_with_a_wide_signal(self):
-        # The least depth: batch - 1 + its WQEBBs + 1.
-        self.expect_right(Queue(depth=6, batch=3), programs(2, 2, (PLAIN, WAITS, SWAPPED, MORE)))
+    def test_data_with_a_signal_that_has_a_tail(self):
+        self.expect_right(Queue(depth=5, batch=3), programs(2, 2, (PLAIN, WAITS, SWAPPED, MORE)))
+
+    def test_a_long_tail(self):
+        self.expect_right(Queue(depth=5, batch=3),
+                          programs(2, 2, (PLAIN, GATHERED, SWAPPED, MORE)))
+        self.expect_right(Queue(depth=6, batch=4), programs(2, 2, (PLAIN, GATHERED, MORE_PAIR)))
 
     def test_quiet(self):
-        self.expect_right(Queue(depth=5, batch=3), programs(2, 2, (PLAIN, WAITS, WIDE, QUIET)))
+        self.expect_right(Queue(depth=5, batch=3), programs(2, 2, (PLAIN, WIDE, GATHERED, QUIET)))
 
     def test_giving_up_at_every_step_leaves_nobody_behind(self):
         self.expect_right(SMALL._replace(give_up=True), programs(2, 2, (PLAIN, PAIR, MORE)))
@@ -95,21 +100,25 @@ class PlantedFaults(unittest.TestCase):
     def test_too_shallow_for_the_batch(self):
         self.expect_found("deadlock", Queue(depth=2, batch=4), programs(3, 1))
 
-    def test_too_shallow_for_a_wide_signal(self):  # by the one that `done` lags behind
-        self.expect_found("deadlock", Queue(depth=5, batch=3),
+    def test_too_shallow_for_a_signal_that_has_a_tail(self):
+        self.expect_found("deadlock", Queue(depth=4, batch=3),
                           programs(2, 2, (PLAIN, SWAPPED, MORE, MORE_PAIR)))
+
+    def test_edges_counted_from_the_end_of_a_request_with_a_tail(self):
+        self.expect_found("deadlock", with_faults(Queue(depth=5, batch=3), "edge from the end"),
+                          programs(2, 2, (PLAIN, GATHERED, SWAPPED, MORE, MORE_PAIR)))
 
     def test_leaving_without_a_word(self):  # the doorbell was left to the one who left
         self.expect_found("lost doorbell",
                           with_faults(SMALL._replace(give_up=True), "leaves quietly"),
                           programs(2, 2))
 
-    def test_wide_request_waited_for_to_its_end(self):
+    def test_request_with_a_tail_waited_for_to_its_end(self):
         self.expect_found("deadlock", with_faults(SMALL, "waits for the end"),
                           programs(1, 1, (WIDE,)))
 
-    def test_quiet_that_does_not_know_of_a_wide_request(self):
-        self.expect_found("deadlock", with_faults(SMALL, "wide bit dropped"),
+    def test_quiet_that_does_not_know_of_a_tail(self):
+        self.expect_found("deadlock", with_faults(SMALL, "tail dropped"),
                           [((WIDE._replace(wait=False), QUIET),)])
 
     def test_counter_taken_for_the_end_of_the_request(self):

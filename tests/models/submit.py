@@ -61,8 +61,8 @@ def await_word(memory, me, word, is_there):
 def reserve(queue, state, me):
     if me.op == QUIET:
         for ready, memory in state.memory.load(me.thread, READY_WORD):
-            wide = ready.wide and "wide bit dropped" not in queue.faults
-            yield me.at(COMPLETION, target=ready.end - wide), memory, {}
+            target = ready.end if "tail dropped" in queue.faults else ready.target
+            yield me.at(COMPLETION, target=target), memory, {}
     elif state.status:
         yield me.at(LEFT), state.memory, {}
     else:
@@ -93,7 +93,7 @@ def stores_of_requests(queue, memory, me):
     memories = [memory]
     for wqebb in range(me.base, me.end):
         slot = SLOTS + wqebb % queue.depth
-        request = Request(me.base, me.end, me.op.wide)
+        request = Request(me.base, me.end, me.op.tail)
         memories = [after for before in memories
                     for after in before.store(me.thread, slot, request)]
     return memories
@@ -112,7 +112,8 @@ def duty(queue, me, ready):
 
 
 def decide(queue, state, me, memory, poster, shared):
-    edge = me.base // queue.batch != me.end // queue.batch and "no edge" not in queue.faults
+    before = me.base if "edge from the end" in queue.faults else poster.ready.target
+    edge = before // queue.batch != me.end // queue.batch and "no edge" not in queue.faults
     is_due = duty(queue, me, poster.ready)
     # A late load of `resv` finds its own addition, and nobody behind.
     for is_last in {state.resv == me.end, state.resv == me.end or queue.is_weak}:
@@ -153,7 +154,7 @@ def write_doorbell(queue, state, me):
 
 def publish(queue, state, me):
     release = not queue.is_exclusive and "published relaxed" not in queue.faults
-    for memory in state.memory.store(me.thread, READY_WORD, Ready(me.end, False, me.op.wide),
+    for memory in state.memory.store(me.thread, READY_WORD, Ready(me.end, False, me.op.tail),
                                      release=release):
         yield rung_on(queue, me), memory, {}
 
@@ -162,7 +163,7 @@ def pass_on(queue, state, me):
     memory = state.memory
     if not me.poster.waited:
         memory = fence(queue, memory, me, "before passing on", release=True)
-    ready = Ready(me.end, duty(queue, me, me.poster.ready), me.op.wide)
+    ready = Ready(me.end, duty(queue, me, me.poster.ready), me.op.tail)
     if queue.is_exclusive or "passed on by a store" in queue.faults:
         for memory in memory.store(me.thread, READY_WORD, ready):
             yield handed_in(queue, me), memory, {}
@@ -176,7 +177,7 @@ def pass_on(queue, state, me):
 def handed_in(queue, me):
     if not me.op.wait:
         return Poster(me.poster.op + 1)
-    lag = me.op.wide and "waits for the end" not in queue.faults
+    lag = 0 if "waits for the end" in queue.faults else me.op.tail
     return Poster(me.poster.op, COMPLETION, target=me.end - lag)
 
 

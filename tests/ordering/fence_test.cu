@@ -24,6 +24,18 @@ struct PutFencePut : AwaitFlag {
   }
 };
 
+struct PutFenceSignal : AwaitSignal {
+  template <class Group>
+  CHIME_DEVICE static void send(const Context& context, Group group, Box* box, const Word* source,
+                                int round, int next) {
+    put_words(context, group, box, source, round, next);
+    group.sync();
+    if (!group.is_leader()) return;
+    fence(context);
+    signal_op(context, SignalUpdate{&box->signal, Word(round), SignalOp::kSet}, next);
+  }
+};
+
 struct PutQuietAtomic : AwaitFlag {
   template <class Group>
   CHIME_DEVICE static void send(const Context& context, Group group, Box* box, const Word* source,
@@ -67,6 +79,10 @@ struct PutFencePutSameWord : AwaitFlag {
 
 IN_EVERY_WORLD(Fence, OrdersTwoPuts) {
   world.spawn(1, [](Pe& pe) { expect_ordered_in_every_group<PutFencePut>(pe); });
+}
+
+IN_EVERY_WORLD(Fence, OrdersElementsBeforeASignal) {
+  world.spawn(1, [](Pe& pe) { expect_ordered_in_every_group<PutFenceSignal>(pe); });
 }
 
 IN_EVERY_WORLD(Fence, KeepsPutsToOneWordInOrder) {

@@ -2,31 +2,28 @@
 // the hub's thread took the wake that came with "end" for that of the news before it, and slept.
 #include <gtest/gtest.h>
 #include <sched.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 
 #include <chrono>
 
 #include "bootstrap/hub.hpp"
+#include "net/socket.hpp"
 
 namespace chime::bootstrap {
 namespace {
 
-// A unix socket that listens at a name of the kernel's choice.
-FileDescriptor listener() {
-  FileDescriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address.sun_family);
-  listen(fd.get(), 1);
-  return fd;
+// One that listens at a name that nobody has.
+std::vector<net::Descriptor> listener() {
+  std::vector<net::Descriptor> listeners;
+  listeners.push_back(
+      net::listen_at(net::Address::abstract("chime-test-" + net::to_hex(net::random_token()))));
+  return listeners;
 }
 
 TEST(Hub, EndsWhenTheOwnerSaysSoRightAfterNews) {
   constexpr int kRounds = 20'000, kLongestDelay = 100;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(15);
   for (int round = 0; round < kRounds && std::chrono::steady_clock::now() < end; ++round) {
-    Hub hub(listener(), {.token = random_token(), .n_pes = 1, .aborted = {}, .log = {}});
+    Hub hub(listener(), {.token = net::random_token(), .n_pes = 1, .aborted = {}, .log = {}});
     hub.tell_lost(0, "its process ended");
     for (int turn = round % kLongestDelay; turn > 0; --turn) sched_yield();  // meets the hub awake
   }

@@ -12,15 +12,10 @@
 namespace chime::bootstrap {
 namespace {
 
-MessageReader reader_of(const Bytes& sent) {
-  MessageStream stream;
-  stream.add(sent);
-  return MessageReader(stream.next(4096).value());
-}
-
 // A request of the kinds that carry nothing but their id.
 void ask(HubSession& session, int pe, Message kind) {
-  MessageReader request = reader_of(MessageWriter(kind).put<std::uint32_t>(1).take());
+  const auto message = MessageWriter(kind).put<std::uint32_t>(1).take();
+  MessageReader request(message);
   session.handle(pe, request);
 }
 
@@ -28,7 +23,7 @@ TEST(LossToldBeforeFailures, InEveryWait) {
   for (const Message kind : {Message::kNodePeers, Message::kBarrier}) {
     std::vector<Message> heard;  // by PE 0
     HubSession session(2, [&](int pe, Bytes message) {
-      if (pe == 0) heard.push_back(reader_of(message).type());
+      if (pe == 0) heard.push_back(MessageReader(message).type());
     });
     session.join(0, "node");
     if (kind == Message::kBarrier) session.join(1, "node");

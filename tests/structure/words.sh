@@ -24,7 +24,7 @@ forbid() {
   status=1
 }
 
-everywhere=(include device host bootstrap tools tests examples perf)
+everywhere=(include net device host bootstrap tools tests examples perf)
 programs=(device tests examples perf)
 exec_files='^device/(exec|exec_[a-z_]+|ptx|ptx_memory)\.cuh$'
 
@@ -39,6 +39,8 @@ forbid '#include "chime/device/simt/' "$exec_files|^device/simt/" \
   'device code meets the executor through exec only:' device
 forbid '#include "\.\.?/' '^$' \
   'an include names its folder from the root, so that the arrows can be checked:' "${everywhere[@]}"
-forbid '#include "(chime/device/simt|host|bootstrap)/' '^$' \
+forbid '#include "(chime/device/simt|host|bootstrap|net)/' '^$' \
   'examples and benchmarks use what a user has:' examples perf
+forbid '#include <(sys/(socket|un|epoll)|netinet/[a-z]+)\.h>' '^$' \
+  'sockets stand in net/ alone; see net/README.md:' include device host bootstrap tools
 exit $status

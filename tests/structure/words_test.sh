@@ -8,7 +8,7 @@ failed=0
 
 fresh() {
   rm -rf "$scratch"
-  mkdir -p "$scratch"/{include,device/simt,host,bootstrap,tools,tests,examples,perf}
+  mkdir -p "$scratch"/{include,net,device/simt,host,bootstrap,tools,tests,examples,perf}
 }
 expect() {
   local want=$1 file=$2 line=$3 got=clean
@@ -29,6 +29,8 @@ expect found device/rma.cuh '#ifdef __CUDACC__'
 expect found host/a.cpp '#if defined(__CUDA_ARCH__)'
 expect found device/order.cuh 'asm volatile("");'
 expect found device/route.cuh '#include "chime/device/simt/fiber.hpp"'
+expect found host/a.cpp '#include <sys/socket.h>'
+expect clean net/a.cpp '#include <sys/socket.h>'
 expect found host/a.cpp '#include "../include/chime/chime.h"'
 expect found examples/a.cpp '#include "host/log.hpp"'
 expect clean device/rma.cuh '// no __syncthreads here: threadIdx'

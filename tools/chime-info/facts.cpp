@@ -14,6 +14,7 @@
 #include "host/env.hpp"
 #include "host/error.hpp"
 #include "host/gpu/factory.hpp"
+#include "tools/topology/hwloc_library.hpp"
 
 namespace chime::info {
 namespace {
@@ -24,6 +25,12 @@ std::string pmix_library_found() {
   if (!library) return "libpmix.so.2 is not found here (Debian: libpmix2)";
   ::dlclose(library);
   return "libpmix.so.2 is found";
+}
+
+std::string hwloc_found() {
+  const std::string why_not = topology::why_no_hwloc();
+  return why_not.empty() ? "found: chime-run --bind knows cores and NUMA nodes"
+                         : why_not + ": chime-run --bind takes processors in the system's order";
 }
 
 std::vector<Fact> build_facts() {
@@ -38,6 +45,7 @@ std::vector<Fact> build_facts() {
       {"build", kind},
       {"PMIx", CHIME_HAS_PMIX ? "compiled in; " + pmix_library_found()
                               : "not compiled in (needs libpmix-dev)"},
+      {"hwloc", hwloc_found()},
       {"CUDA",
        CHIME_HAS_CUDA ? "compiled in (the driver is looked for at run time)" : "not compiled in"},
   };

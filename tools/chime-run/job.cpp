@@ -24,13 +24,13 @@ constexpr std::chrono::seconds kAnswerTime{2};
 
 // All that the guardian passes on, its death, and the ends of children. Blocked by the guardian
 // before the fork.
-FileDescriptor open_signals() {
+net::Descriptor open_signals() {
   sigset_t set;
   sigemptyset(&set);
   for (int signal :
        {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, guardian_died_signal()})
     sigaddset(&set, signal);
-  return FileDescriptor(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  return net::Descriptor(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
 std::chrono::steady_clock::duration seconds(double s) {
@@ -101,13 +101,15 @@ bool Job::start() {
 }
 
 bool Job::start_pes() {
-  const FileDescriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const net::Descriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const std::vector<cpu_set_t> places = this->places();
   try {
     for (int pe = 0; pe < options_.n_pes; pe++) {
       const auto environment = hub_.environment_of(pe);
       const int input = pe == 0 ? input_of_pe_0() : nothing.get();
       pes_.emplace_back(
-          Start{options_.command, environment, input, options_.has_prefix, cpu_of(pe)});
+          Start{options_.command, environment, input, options_.has_prefix,
+                places.empty() ? nullptr : &places[static_cast<std::size_t>(pe) % places.size()]});
       if (!options_.has_prefix) continue;
       const auto prefix = "[" + std::to_string(pe) + "] ";
       sources_.emplace_back(pes_.back().output().get(), prefix, out_);
@@ -138,14 +140,11 @@ bool Job::all_could_run() {
   return true;
 }
 
-// -1: not bound.
-int Job::cpu_of(int pe) const {
+// Of those that this process may use itself.
+std::vector<cpu_set_t> Job::places() const {
   cpu_set_t allowed;
-  if (!options_.binds_to_cores || sched_getaffinity(0, sizeof allowed, &allowed)) return -1;
-  int turn = pe % CPU_COUNT(&allowed);
-  for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-    if (CPU_ISSET(cpu, &allowed) && turn-- == 0) return cpu;
-  return -1;
+  if (!options_.binding || sched_getaffinity(0, sizeof allowed, &allowed)) return {};
+  return topology::cpu_places(*options_.binding, allowed);
 }
 
 void Job::wait_for_work() {

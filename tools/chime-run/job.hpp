@@ -41,7 +41,7 @@ class Job {
   bool start();
   bool start_pes();
   bool all_could_run();
-  int cpu_of(int pe) const;
+  std::vector<cpu_set_t> places() const;
   void wait_for_work();
   void take_signals();
   void take_signal(int signal);
@@ -72,8 +72,8 @@ class Job {
   std::optional<Clock::time_point> next_event() const;
 
   const Options options_;
-  FileDescriptor signals_;
-  FileDescriptor abort_wake_;
+  net::Descriptor signals_;
+  net::Descriptor abort_wake_;
   std::mutex abort_mutex_;
   std::vector<Abort> aborts_;   // from the hub's thread
   bool all_have_said_ = false;  // what they are doing; from the hub's thread

@@ -42,8 +42,8 @@ void describe(CLI::App& app, Options& options, bool& has_no_prefix, std::string&
       ->capture_default_str();
   app.add_flag("--no-prefix", has_no_prefix,
                "PEs write to this terminal directly, without [PE] before lines");
-  app.add_option("--bind", binding, "core: give each PE one CPU, in turn; none")
-      ->check(CLI::IsMember({"none", "core"}))
+  app.add_option("--bind", binding, "core, numa: give each PE one core or NUMA node, in turn; none")
+      ->check(CLI::IsMember({"none", "core", "numa"}))
       ->capture_default_str();
   app.prefix_command();  // the first word that is no option of ours begins the program and its
                          // arguments
@@ -136,7 +136,8 @@ int main(int argc, char** argv) {
     return chime::run::kExitUsage;
   }
   options.has_prefix = !has_no_prefix;
-  options.binds_to_cores = binding == "core";
+  if (binding == "core") options.binding = chime::topology::PlaceKind::kCore;
+  if (binding == "numa") options.binding = chime::topology::PlaceKind::kNuma;
   if (!has_descriptors_for(options)) return chime::run::kExitCannotRun;
   return chime::run::run_guarded([&] { return run_job(options); });
 }

@@ -1,18 +1,21 @@
 // What the user asked chime-run for.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "tools/topology/cpu_places.hpp"
 
 namespace chime::run {
 
 struct Options {
   int n_pes = 0;
-  bool keeps_going = false;     // a failed PE does not end the others
-  bool has_prefix = true;       // "[2] " before each line of PE 2
-  bool binds_to_cores = false;  // one CPU per PE, in turn
-  double time_limit_s = 0;      // 0: none
-  double grace_s = 2;           // between asking PEs to end and killing them
+  bool keeps_going = false;                    // a failed PE does not end the others
+  bool has_prefix = true;                      // "[2] " before each line of PE 2
+  std::optional<topology::PlaceKind> binding;  // to what each PE is bound, in turn
+  double time_limit_s = 0;                     // 0: none
+  double grace_s = 2;                          // between asking PEs to end and killing them
   std::vector<std::string> command;
 };
 

@@ -18,13 +18,13 @@ namespace chime::run {
 namespace {
 
 struct Pipe {
-  FileDescriptor read, write;
+  net::Descriptor read, write;
 };
 
 Pipe make_pipe() {
   int fds[2];
   if (pipe2(fds, O_CLOEXEC)) throw std::system_error(errno, std::generic_category(), "pipe");
-  return {FileDescriptor(fds[0]), FileDescriptor(fds[1])};
+  return {net::Descriptor(fds[0]), net::Descriptor(fds[1])};
 }
 
 std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
@@ -53,12 +53,12 @@ struct Child {
   char* const* command;
   char* const* environment;
   int input, output, errors, exec_report;
-  int cpu;
+  const cpu_set_t* cpus;
 
   [[noreturn]] void become_pe() const {
     setpgid(0, 0);
     if (!die_with_parent(launcher, SIGKILL)) _exit(kExitSignalBase + SIGKILL);
-    bind_to_cpu();
+    if (cpus != nullptr) sched_setaffinity(0, sizeof *cpus, cpus);
     if (input != STDIN_FILENO) dup2(input, STDIN_FILENO);
     if (output >= 0) dup2(output, STDOUT_FILENO);
     if (errors >= 0) dup2(errors, STDERR_FILENO);
@@ -71,14 +71,6 @@ struct Child {
     [[maybe_unused]] auto written = write(exec_report, &error, sizeof error);
     _exit(kExitNotFound);
   }
-
-  void bind_to_cpu() const {
-    if (cpu < 0) return;
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(cpu, &set);
-    sched_setaffinity(0, sizeof set, &set);
-  }
 };
 
 }  // namespace
@@ -90,7 +82,7 @@ PeProcess::PeProcess(const Start& start) {
   const auto environment = whole_environment(start.environment);
   const auto arguments = pointers_to(start.command), variables = pointers_to(environment);
   const Child child{getpid(),           arguments.data(),   variables.data(),   start.input,
-                    output.write.get(), errors.write.get(), report.write.get(), start.cpu};
+                    output.write.get(), errors.write.get(), report.write.get(), start.cpus};
   pid_ = fork();
   if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "fork");
   if (pid_ == 0) child.become_pe();

@@ -1,25 +1,24 @@
 // One PE as a child process: its start, its group, its end.
 #pragma once
 
+#include <sched.h>
 #include <sys/types.h>
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "bootstrap/file_descriptor.hpp"
+#include "net/descriptor.hpp"
 
 namespace chime::run {
-
-using bootstrap::FileDescriptor;
 
 struct Start {
   const std::vector<std::string>& command;
   const std::vector<std::string>&
-      environment;      // NAME=value, added to this process's own without its PMIX_*
-  int input;            // what it reads
-  bool has_own_output;  // its stdout and stderr come back through pipes
-  int cpu;              // bound to it; -1: not bound
+      environment;        // NAME=value, added to this process's own without its PMIX_*
+  int input;              // what it reads
+  bool has_own_output;    // its stdout and stderr come back through pipes
+  const cpu_set_t* cpus;  // bound to them; null: not bound
 };
 
 class PeProcess {
@@ -41,13 +40,13 @@ class PeProcess {
   // If it has ended: kills what is left of its group, reaps it, and returns true once.
   bool has_just_ended();
 
-  const FileDescriptor& output() const { return output_; }
-  const FileDescriptor& errors() const { return errors_; }
+  const net::Descriptor& output() const { return output_; }
+  const net::Descriptor& errors() const { return errors_; }
 
  private:
   pid_t pid_ = -1;
-  FileDescriptor exec_report_;
-  FileDescriptor output_, errors_;
+  net::Descriptor exec_report_;
+  net::Descriptor output_, errors_;
   std::optional<int> status_;
 };
 

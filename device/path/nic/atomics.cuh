@@ -101,7 +101,7 @@ namespace detail {
 
 template <class Atomic>
 CHIME_DEVICE constexpr Shape shape_of() {
-  return {.units = kWqebbsOf<Atomic>, .wide = kWqebbsOf<Atomic> > 1};
+  return {.units = kWqebbsOf<Atomic>, .tail = kWqebbsOf<Atomic> - 1};
 }
 
 template <class Word>

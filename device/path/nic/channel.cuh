@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "chime/abi/channel.h"
+#include "chime/abi/words.h"
 #include "chime/abi/wqe.h"
 #include "chime/device/channel/channel.cuh"
 #include "chime/device/channel/turn.cuh"
@@ -25,7 +26,7 @@ struct QueueView {
   abi::NicBell bell;
 };
 CHIME_DEVICE QueueView view_of(const Channel& queue) {
-  return {exec::ld16_settled(&queue.head), exec::ld16_settled(&queue.nic.bell)};
+  return {exec::ld_settled(&queue.head), exec::ld_settled(&queue.nic.bell)};
 }
 
 namespace detail {
@@ -34,18 +35,18 @@ namespace detail {
 // since. A NIC that looks ahead may read this record for an older doorbell, and takes what is below
 // for whole.
 CHIME_DEVICE void ring(const QueueView& view, std::uint64_t end) {
-  channel::fence_for_consumer<Order::kAcqRel>(view.head.flags);  // (a) (b)
+  channel::fence_for_consumer<Order::kAcqRel>();  // (a) (b)
   exec::st<Order::kRelaxed, Scope::kSystem>(view.bell.record, abi::doorbell_record(end));
-  channel::fence_for_consumer<Order::kRelease>(view.head.flags);  // (c)
+  channel::fence_for_consumer<Order::kRelease>();  // (c)
   exec::st_mmio(view.bell.doorbell, abi::doorbell_value(end, view.head.number_be));
 }
 
 }  // namespace detail
 
-// By the leader, whose requests lie from `base` on. False if the queue is out of use.
+// By the leader of all whose requests lie from `base` on. False if the queue is out of use.
 CHIME_DEVICE bool hand_in(const Context& ctx, Channel& queue, QueueView view, std::uint64_t base,
-                          unsigned n, const Shape& shape) {
-  const std::uint64_t end = base + n;
+                          const Shape& all) {
+  const std::uint64_t end = base + all.units;
   std::uint64_t ready = load<Order::kRelaxed>(queue.producer.ready);
   const bool must_wait = channel::end_of(ready) != base;
   if (must_wait) {
@@ -53,15 +54,17 @@ CHIME_DEVICE bool hand_in(const Context& ctx, Channel& queue, QueueView view, st
     if (ready == channel::kNoTurn) return false;
     view = view_of(queue);  // again: it need not be kept over the wait
   }
-  const bool is_due = !shape.more || (ready & abi::kOwed) != 0;
-  const bool at_edge = base / abi::kNicBatch != end / abi::kNicBatch;
+  const bool is_due = !all.more || (ready & abi::kOwed) != 0;
+  // What has been rung for is told of at least up to the batch that `ready` lies in, also behind a
+  // request with a tail: it is what the depth's rule counts on.
+  const bool at_edge = channel::target_of(ready) / abi::kNicBatch != end / abi::kNicBatch;
   const bool rings = at_edge || (is_due && load<Order::kRelaxed>(queue.producer.resv) == end);
-  const std::uint64_t written = end | (shape.wide ? abi::kWide : 0);
+  const std::uint64_t written = abi::ready_word(end, all.tail);
   if (rings) {
     detail::ring(view, end);
     channel::publish(queue, view.head.sharing, written);  // (d)
   } else {
-    if (!must_wait) channel::fence_for_consumer<Order::kRelease>(view.head.flags);  // (a)
+    if (!must_wait) channel::fence_for_consumer<Order::kRelease>();  // (a)
     channel::pass_on(queue, view.head.sharing, ready, written | (is_due ? abi::kOwed : 0));
   }
   return true;
@@ -77,8 +80,8 @@ struct Of<Path::kNic> {
   CHIME_DEVICE static View view_of(const Channel& channel) { return nic::view_of(channel); }
 
   CHIME_DEVICE static bool hand_in(const Context& ctx, Channel& channel, const View& view,
-                                   std::uint64_t base, unsigned n, const Shape& shape) {
-    return nic::hand_in(ctx, channel, view, base, n, shape);
+                                   std::uint64_t base, const Shape& all) {
+    return nic::hand_in(ctx, channel, view, base, all);
   }
 
   CHIME_DEVICE static void poll(Channel& channel) { nic::poll(channel); }

@@ -33,7 +33,7 @@ CHIME_DEVICE Local advanced(const Local& local, std::uint64_t bytes) {
 }
 
 CHIME_DEVICE abi::NicPeer peer_of(const Context& ctx, int pe) {
-  return exec::ld16_settled(ctx.nic.peers + pe);
+  return exec::ld_settled(ctx.nic.peers + pe);
 }
 
 CHIME_DEVICE std::uint64_t address_at(const abi::NicPeer& peer, const Context& ctx,

@@ -16,6 +16,7 @@
 #include "chime/device/group.cuh"
 #include "chime/device/op.cuh"
 #include "chime/device/path/nic/atomics.cuh"
+#include "chime/device/path/nic/element.cuh"
 #include "chime/device/path/nic/inline_data.cuh"
 #include "chime/device/path/nic/memory.cuh"
 #include "chime/device/path/nic/rma.cuh"
@@ -43,8 +44,12 @@ class Ops<Path::kNic> {
 
   template <class W>
   CHIME_DEVICE void p(W* dst, W value) const {
-    leave_unless(nic::write_inline(ctx_, Thread{}, queue_, dst, sizeof(W), pe_,
-                                   [&] { return nic::inline_data_of(value); }));
+    if constexpr (nic::kIsGathered<W>) {
+      leave_unless(nic::write_element<W>(ctx_, queue_, dst, value, pe_));
+    } else {
+      leave_unless(nic::write_inline(ctx_, Thread{}, queue_, dst, sizeof(W), pe_,
+                                     [&] { return nic::inline_data_of(value); }));
+    }
   }
   template <class W>
   CHIME_DEVICE W g(const W* src) const {

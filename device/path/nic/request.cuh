@@ -50,6 +50,25 @@ class Request {
   CHIME_DEVICE void data(const Local& local, std::uint32_t bytes) {
     segment(abi::data_segment(bytes, local.lkey_be, local.address));
   }
+  // Data that several threads write: its size, by who writes the other segments; and the `rank`-th
+  // element of it, by any.
+  CHIME_DEVICE void inline_header(std::uint32_t bytes) {
+    put_word(kInlineAt, abi::inline_header(bytes));
+    segments_ += abi::inline_segments_of(bytes);
+  }
+  template <class W>
+  CHIME_DEVICE void inline_element(unsigned rank, W value) const {
+    const unsigned at = kInlineAt + abi::kInlineHeaderBytes + rank * sizeof(W);
+    if constexpr (sizeof(W) <= 4) {
+      put_word(at, value);
+    } else {  // which is aligned to 4 bytes here, and may go around the ring's end
+      static_assert(sizeof(W) == 8);
+      std::uint32_t half[2];
+      memcpy(half, &value, sizeof(W));
+      put_word(at, half[0]);
+      put_word(at + 4, half[1]);
+    }
+  }
   // After all reads before.
   CHIME_DEVICE void after_reads() { flags_ |= abi::kFenceReads; }
 
@@ -71,6 +90,17 @@ class Request {
     exec::st16(view_.head.ring + wqebb * abi::kWqebbBytes + at % kInOne * abi::kSegmentBytes,
                {{value.word[0], value.word[1], value.word[2], value.word[3]}});
   }
+
+  // One store of up to 4 bytes, `at` bytes behind the request's start.
+  template <class W>
+  CHIME_DEVICE void put_word(unsigned at, W word) const {
+    const auto first = static_cast<std::uint32_t>(index_) * abi::kWqebbBytes;
+    const std::uint32_t from_ring = (first + at) & (view_.head.depth * abi::kWqebbBytes - 1);
+    exec::st<Order::kRelaxed, Scope::kSystem>(reinterpret_cast<W*>(view_.head.ring + from_ring),
+                                              word);
+  }
+
+  static constexpr unsigned kInlineAt = 2 * abi::kSegmentBytes;  // behind control and remote
 
   const QueueView& view_;
   const std::uint64_t index_;

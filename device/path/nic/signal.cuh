@@ -76,7 +76,7 @@ CHIME_DEVICE bool is_swap(const Channel& queue, SignalOp op) {
 }
 
 CHIME_DEVICE Shape shape_behind(unsigned data_wqebbs, bool is_swap) {
-  return {.units = data_wqebbs + (is_swap ? 2u : 1u), .wide = is_swap};
+  return {.units = data_wqebbs + (is_swap ? 2u : 1u), .tail = is_swap ? 1u : 0u};
 }
 
 CHIME_DEVICE void put_request_behind_data(const Context& ctx, const Channel& queue,
@@ -98,33 +98,60 @@ CHIME_DEVICE Ticket submit_with_signal(const Context& ctx, Group group, Channel&
                 });
 }
 
-CHIME_DEVICE Ticket submit_behind_data(const Context& ctx, Channel& queue,
-                                       const SignalUpdate& signal, int pe) {
-  return submit(ctx, Alone{}, queue, shape_behind(0, is_swap(queue, signal.op)),
+// ---- Apart from the data ------------------------------------------------------------------------
+
+// A put and its signal that no one submission carries. That is rare: below it is handed down by
+// reference, so that it lies in memory and not in registers.
+struct Apart {
+  Put put;
+  Local local;  // of put.src
+  SignalUpdate signal;
+  int pe;
+};
+
+CHIME_DEVICE_OUT_OF_LINE Ticket submit_behind_data(const Context& ctx, Channel& queue,
+                                                   const Apart& all) {
+  return submit(ctx, Alone{}, queue, shape_behind(0, is_swap(queue, all.signal.op)),
                 [&](const QueueView& view, std::uint64_t index, bool is_last) {
-                  put_request_behind_data(ctx, queue, {view, index, is_last}, signal, pe);
+                  put_request_behind_data(ctx, queue, {view, index, is_last}, all.signal, all.pe);
                 });
+}
+
+CHIME_DEVICE_OUT_OF_LINE bool signal_alone(const Context& ctx, Channel& queue, const Apart& all) {
+  return write_signal(ctx, Alone{}, queue, all.signal, all.pe).ok();
+}
+
+// Complete when it returns.
+CHIME_DEVICE_OUT_OF_LINE bool write_alone(const Context& ctx, Channel& queue, const Apart& all) {
+  const Put& put = all.put;
+  const Remote remote = remote_data(ctx, put.dst, all.pe);
+  if (!all.local.is_known) return staged_write(ctx, queue, remote, put.src, put.bytes);
+  const abi::WqeOpcode opcode = abi::WqeOpcode::kWrite;
+  return wait_for(ctx, transfer_long(ctx, queue, opcode, remote, all.local, put.bytes, false));
 }
 
 // Where no signal can follow data, or the data is not known to the NIC, it is complete before the
 // signal is sent.
-template <std::size_t kLeast>
-CHIME_DEVICE_OUT_OF_LINE bool write_then_signal(const Context& ctx, Channel& queue, Put put,
-                                                SignalUpdate signal, int pe) {
-  put.until = Until::kLocal;
-  return may_post(ctx, queue) && write<kLeast>(ctx, Alone{}, queue, put, pe) && drain(ctx, queue) &&
-         write_signal(ctx, Alone{}, queue, signal, pe).ok();
+CHIME_DEVICE bool write_then_signal(const Context& ctx, Channel& queue, const Apart& all) {
+  return write_alone(ctx, queue, all) && signal_alone(ctx, queue, all);
 }
 
 // More than one request: the signal rings for them.
-CHIME_DEVICE_OUT_OF_LINE bool write_long_with_signal(const Context& ctx, Channel& queue, Put put,
-                                                     Local local, SignalUpdate signal, int pe) {
+CHIME_DEVICE bool write_long_with_signal(const Context& ctx, Channel& queue, const Apart& all) {
   const exec::Committed to_ring_for_the_data;
-  const Remote remote = remote_data(ctx, put.dst, pe);
-  const abi::WqeOpcode opcode = abi::WqeOpcode::kWrite;
-  if (!transfer_long(ctx, queue, opcode, remote, local, put.bytes, true).ok()) return false;
-  const Ticket ticket = submit_behind_data(ctx, queue, signal, pe);
+  const Put& put = all.put;
+  const Ticket data = transfer_long(ctx, queue, abi::WqeOpcode::kWrite,
+                                    remote_data(ctx, put.dst, all.pe), all.local, put.bytes, true);
+  if (!data.ok()) return false;
+  const Ticket ticket = submit_behind_data(ctx, queue, all);
   return put.until == Until::kPosted ? ticket.ok() : wait_for(ctx, ticket);
+}
+
+CHIME_DEVICE_OUT_OF_LINE bool write_apart(const Context& ctx, Channel& queue, Put put, Local local,
+                                          SignalUpdate signal, int pe) {
+  const Apart all = {put, local, signal, pe};
+  return local.is_known && follows_data(queue, signal.op) ? write_long_with_signal(ctx, queue, all)
+                                                          : write_then_signal(ctx, queue, all);
 }
 
 }  // namespace detail
@@ -134,10 +161,8 @@ template <std::size_t kLeast, class Group>
 CHIME_DEVICE bool write_with_signal(const Context& ctx, Group group, Channel& queue, const Put& put,
                                     const SignalUpdate& signal, int pe) {
   if (put.bytes == 0) return write_signal(ctx, group, queue, signal, pe).ok();
-  if (!detail::follows_data(queue, signal.op)) {
-    return detail::write_then_signal<kLeast>(ctx, queue, put, signal, pe);
-  }
-  if (put.bytes <= abi::kInlineInTwoSegments) {
+  const bool follows = detail::follows_data(queue, signal.op);
+  if (follows && put.bytes <= abi::kInlineInTwoSegments) {
     return detail::submit_with_signal(ctx, group, queue, signal, pe,
                                       [&](const Request& request) {
                                         const auto bytes = static_cast<std::uint32_t>(put.bytes);
@@ -148,9 +173,8 @@ CHIME_DEVICE bool write_with_signal(const Context& ctx, Group group, Channel& qu
         .ok();
   }
   const Local local = find_local(ctx, put.src, put.bytes);
-  if (!local.is_known) return detail::write_then_signal<kLeast>(ctx, queue, put, signal, pe);
-  if (put.bytes > abi::kNicMostBytes) {
-    return detail::write_long_with_signal(ctx, queue, put, local, signal, pe);
+  if (!follows || !local.is_known || put.bytes > abi::kNicMostBytes) {
+    return detail::write_apart(ctx, queue, put, local, signal, pe);
   }
   const Ticket ticket =
       detail::submit_with_signal(ctx, group, queue, signal, pe, [&](const Request& request) {

@@ -133,6 +133,12 @@ class CudaGpu final : public Gpu {
     const CurrentContext current(primary_.get());
     return cuda::create_host_visible(place(), bytes);
   }
+  std::unique_ptr<DeviceMemory> allocate_device(std::size_t bytes) override {
+    const CurrentContext current(primary_.get());
+    std::unique_ptr<DeviceMemory> memory = cuda::create_private(place(), bytes);
+    set(memory->address(), 0, bytes);
+    return memory;
+  }
   std::unique_ptr<IoMapping> map_io_memory(std::byte* pages, std::size_t bytes) override {
     const CurrentContext current(primary_.get());
     return cuda::map_io_memory(place(), pages, bytes);

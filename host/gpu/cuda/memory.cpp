@@ -39,12 +39,12 @@ CUmemAllocationHandleType handle_type(CUdevice device) {
               "fabric handles)");
 }
 
-CUmemAllocationProp properties(CUdevice device) {
+CUmemAllocationProp properties(CUdevice device, CUmemAllocationHandleType handles) {
   const Driver& cu = driver();
   CUmemAllocationProp prop{};
   prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
   prop.location = {CU_MEM_LOCATION_TYPE_DEVICE, device};
-  prop.requestedHandleTypes = handle_type(device);
+  prop.requestedHandleTypes = handles;
   prop.allocFlags.gpuDirectRDMACapable =
       cu.attribute(device, CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED) != 0;
   return prop;
@@ -64,10 +64,10 @@ void check_granule(const CUmemAllocationProp& prop) {
 // Physical memory: made here, or a peer's.
 class Physical {
  public:
-  Physical(const CUmemAllocationProp& prop, std::size_t bytes) {
+  // `use`: what it is for, and what makes it smaller.
+  Physical(const CUmemAllocationProp& prop, std::size_t bytes, const char* use) {
     driver().check(driver().cuMemCreate(&handle_, bytes, &prop, 0), "cuMemCreate",
-                   "the GPU has no " + mebibytes(bytes) +
-                       " left for the heap; make CHIME_SYMMETRIC_SIZE smaller");
+                   "the GPU has no " + mebibytes(bytes) + " left for " + use);
   }
   Physical(void* shareable, CUmemAllocationHandleType type) {
     driver().check(driver().cuMemImportFromShareableHandle(&handle_, shareable, type),
@@ -175,7 +175,7 @@ class VmmMemory final : public DeviceMemory {
 class PinnedMemfd final : public DeviceMemory {
  public:
   PinnedMemfd(const Place& place, std::size_t bytes)
-      : place_(place), memory_(create_memfd("chime-control", bytes)) {
+      : place_(place), memory_(create_memfd("chime-control", MemoryOf::kHost, bytes)) {
     driver().check(
         driver().cuMemHostRegister(memory_->address(), bytes,
                                    CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP),
@@ -259,11 +259,22 @@ std::unique_ptr<DeviceMemory> import_shareable(const Place& place, void* shareab
 }  // namespace
 
 std::unique_ptr<DeviceMemory> create_exportable(const Place& place, std::size_t bytes) {
-  const CUmemAllocationProp prop = properties(place.device);
+  const CUmemAllocationProp prop = properties(place.device, handle_type(place.device));
   check_granule(prop);
-  auto physical = std::make_unique<Physical>(prop, whole_granules(bytes));
+  auto physical = std::make_unique<Physical>(prop, whole_granules(bytes),
+                                             "the heap; make CHIME_SYMMETRIC_SIZE smaller");
   ShareHandle shared(*physical, prop.requestedHandleTypes);
   return std::make_unique<VmmMemory>(place, bytes, std::move(physical), std::move(shared));
+}
+
+std::unique_ptr<DeviceMemory> create_private(const Place& place, std::size_t bytes) {
+  const CUmemAllocationProp prop = properties(place.device, CU_MEM_HANDLE_TYPE_NONE);
+  check_granule(prop);
+  auto physical =
+      std::make_unique<Physical>(prop, whole_granules(bytes),
+                                 "queues and tables; make the heap smaller (CHIME_SYMMETRIC_SIZE), "
+                                 "or the queues (CHIME_QP_DEPTH, CHIME_NIC_SLOTS)");
+  return std::make_unique<VmmMemory>(place, bytes, std::move(physical));
 }
 
 std::unique_ptr<DeviceMemory> import_fd(const Place& place, int fd, std::size_t bytes) {

@@ -22,6 +22,9 @@ struct Place {
 // driver can do that at all.
 std::unique_ptr<DeviceMemory> create_exportable(const Place& place, std::size_t bytes);
 
+// The same for this process alone.
+std::unique_ptr<DeviceMemory> create_private(const Place& place, std::size_t bytes);
+
 // A peer's memory of the same size, mapped for `place`'s GPU. `fd` stays the caller's.
 std::unique_ptr<DeviceMemory> import_fd(const Place& place, int fd, std::size_t bytes);
 std::unique_ptr<DeviceMemory> import_fabric(const Place& place, const std::byte* handle,

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <tuple>
 
@@ -46,20 +47,31 @@ std::tuple<int, int> distance(const PciPlace& nic, const PciPlace& gpu) {
   return {same_node ? 0 : 1, -shared_bridges(nic.path, gpu.path)};
 }
 
-ChosenPort nearest(std::span<const Candidate> candidates, const PciPlace& gpu) {
-  std::optional<ChosenPort> best;
+// The first active port of each mlx5 device that has one.
+std::vector<ChosenPort> active_ports(std::span<const Candidate> candidates) {
+  std::vector<ChosenPort> found;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (!candidates[i].is_mlx5) continue;
-    if (best && distance(candidates[i].place, gpu) >= distance(candidates[best->device].place, gpu))
-      continue;
-    for (const PortState& port : candidates[i].ports)
-      if (port.is_active()) {
-        best = ChosenPort{i, port.number};
-        break;
-      }
+    const auto& ports = candidates[i].ports;
+    const auto port = std::find_if(ports.begin(), ports.end(), std::mem_fn(&PortState::is_active));
+    if (candidates[i].is_mlx5 && port != ports.end()) found.push_back({i, port->number});
   }
-  if (!best) refuse(CHIMEX_ERR_UNSUPPORTED, "no mlx5 port is active", candidates);
-  return *best;
+  return found;
+}
+
+// Of devices that are equally near the PEs take one each in turn, or all would send by the first.
+ChosenPort nearest(std::span<const Candidate> candidates, const PciPlace& gpu, int turn) {
+  std::vector<ChosenPort> ports = active_ports(candidates);
+  if (ports.empty()) refuse(CHIMEX_ERR_UNSUPPORTED, "no mlx5 port is active", candidates);
+  const auto how_far = [&](const ChosenPort& port) {
+    return distance(candidates[port.device].place, gpu);
+  };
+  std::stable_sort(ports.begin(), ports.end(), [&](const ChosenPort& a, const ChosenPort& b) {
+    return how_far(a) < how_far(b);
+  });
+  const auto equals = std::count_if(ports.begin(), ports.end(), [&](const ChosenPort& port) {
+    return how_far(port) == how_far(ports.front());
+  });
+  return ports[static_cast<std::size_t>(turn % equals)];
 }
 
 struct WantedPort {
@@ -135,8 +147,8 @@ PciPlace place_of(const fs::path& link) {
 }  // namespace
 
 ChosenPort choose_port(std::span<const Candidate> candidates, const std::string& wanted,
-                       const PciPlace& gpu) {
-  if (wanted == "auto" || wanted == "soft") return nearest(candidates, gpu);
+                       const PciPlace& gpu, int turn) {
+  if (wanted == "auto" || wanted == "soft") return nearest(candidates, gpu, turn);
   return named(candidates, wanted);
 }
 

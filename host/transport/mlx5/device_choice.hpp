@@ -36,10 +36,11 @@ struct ChosenPort {
   int port;
 };
 
-// `wanted`: "auto" or "soft" (the active mlx5 port that is nearest to `gpu`, the first among
-// equals), or "<name>" or "<name>:<port>". Throws Error that names the devices that are there.
+// `wanted`: "auto" or "soft" (the active mlx5 port that is nearest to `gpu`; among those of equally
+// near devices the one whose turn it is: `turn` counts PEs from 0), or "<name>" or "<name>:<port>".
+// Throws Error that names the devices that are there.
 ChosenPort choose_port(std::span<const Candidate> candidates, const std::string& wanted,
-                       const PciPlace& gpu);
+                       const PciPlace& gpu, int turn);
 
 // Ports of `/sys/class/infiniband/<name>`; `directory` is that folder.
 Candidate read_candidate(const std::string& name, const std::string& directory, bool is_mlx5);

@@ -25,7 +25,7 @@ struct Nothing final : mlx5::Connectable {
 struct Mlx5Transport::Parts {};
 
 Mlx5Transport::Mlx5Transport(const NicPlace&, Gpu&, const DeviceMemory&, const NicOptions& options,
-                             std::size_t) {
+                             const ScratchBytes&) {
   if (!options.is_auto()) throw Error("CHIME_NIC", CHIMEX_ERR_UNSUPPORTED, kWhy);
 }
 Mlx5Transport::~Mlx5Transport() = default;
@@ -48,7 +48,7 @@ void Mlx5Transport::to_error(int, unsigned) {}
 bool Mlx5Transport::is_open() const { return false; }
 NicHeap Mlx5Transport::own_heap() const { return {}; }
 unsigned Mlx5Transport::slots() const { return 0; }
-NicScratch Mlx5Transport::scratch() const { return {}; }
+NicScratch Mlx5Transport::scratch(QueueOwner) const { return {}; }
 std::unique_ptr<NicRegistration> Mlx5Transport::register_buffer(std::byte*, std::size_t) {
   return nullptr;
 }

@@ -87,18 +87,18 @@ std::optional<CapabilityPage> query_capabilities(ibv_context* context,
 
 }  // namespace
 
-Device::Device(const NicOptions& options, const PciPlace& gpu) : options_(options) {
-  open(gpu);
+Device::Device(const NicOptions& options, const PciPlace& gpu, int turn) : options_(options) {
+  open(gpu, turn);
   pd_.reset(rdma_core().ibv_alloc_pd(context()));
   if (!pd_) fail_nic(name_ + " gives no protection domain", errno);
   read_port();
   read_capabilities();
 }
 
-void Device::open(const PciPlace& gpu) {
+void Device::open(const PciPlace& gpu, int turn) {
   const DeviceList devices(options_.device);
   const std::vector<Candidate> candidates = devices.candidates();
-  const ChosenPort chosen = choose_port(candidates, options_.device, gpu);
+  const ChosenPort chosen = choose_port(candidates, options_.device, gpu, turn);
   name_ = candidates[chosen.device].name;
   port_ = static_cast<std::uint8_t>(chosen.port);
   mlx5dv_context_attr attributes{};

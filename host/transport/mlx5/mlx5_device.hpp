@@ -23,7 +23,7 @@ struct Capabilities {
 class Device {
  public:
   // Throws Error: no library, no such device, port down, no usable address.
-  Device(const NicOptions& options, const PciPlace& gpu);
+  Device(const NicOptions& options, const PciPlace& gpu, int turn);
 
   ibv_context* context() const { return context_.get(); }
   ibv_pd* pd() const { return pd_.get(); }
@@ -41,7 +41,7 @@ class Device {
   const std::string& description() const { return description_; }
 
  private:
-  void open(const PciPlace& gpu);
+  void open(const PciPlace& gpu, int turn);
   void read_port();
   void read_capabilities();
 

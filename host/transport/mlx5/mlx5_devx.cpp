@@ -9,12 +9,13 @@
 
 #include "host/error.hpp"
 #include "host/transport/mlx5/mlx5_route.hpp"
+#include "host/transport/mlx5/mlx5_umem.hpp"
 #include "host/transport/mlx5/prm.hpp"
 
 namespace chime::host::mlx5 {
 namespace {
 
-constexpr std::size_t kPage = 4096;
+constexpr std::size_t kPage = Slab::kPage;
 constexpr std::size_t kBlock = 64;
 constexpr std::uint32_t kNoUserIndex = 0xffffff;
 
@@ -87,12 +88,7 @@ std::uint32_t pd_number(const Device& device) {
 }
 
 Common make_common(const Device& device, Slab& slab, Doorbells& pages) {
-  Common common{device, slab, pages, {}, pd_number(device), 0};
-  common.umem.reset(rdma_core().mlx5dv_devx_umem_reg(device.context(), slab.address(), slab.bytes(),
-                                                     IBV_ACCESS_LOCAL_WRITE));
-  if (!common.umem)
-    fail_nic(fmt::format("{} KiB of queue memory cannot be handed to the NIC", slab.bytes() >> 10),
-             errno, "see ulimit -l");
+  Common common{device, slab, pages, make_umem(device, slab), pd_number(device), 0};
   if (const int error = rdma_core().mlx5dv_devx_query_eqn(device.context(), 0, &common.event_queue))
     fail_nic("the NIC tells no event queue", error);
   return common;
@@ -175,7 +171,7 @@ class DevxQueuePair final : public QueuePair {
     std::byte* memory = common.slab.take(devx_bytes(depth), kPage);
     if (!memory)
       throw Error("NIC", CHIMEX_ERR_SYSTEM, "the queue memory is smaller than its queues");
-    std::memset(memory + kCompletionAt, 0xff, kBlock);
+    common.slab.fill(memory + kCompletionAt, 0xff, kBlock);
     const auto at = static_cast<std::uint64_t>(memory - common.slab.address());
     Created cq = create_cq(common, at, doorbell_->page_id);
     cq_ = std::move(cq.object);

@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "host/error.hpp"
-#include "host/transport/p2p/unique_fd.hpp"
+#include "net/descriptor.hpp"
 
 namespace chime::host::mlx5 {
 namespace {
@@ -49,17 +49,17 @@ Keys register_heap(bool is_relaxed, const Register& make) {
   return keys;
 }
 
+constexpr char kGpuAdvice[] =
+    "the GPU's memory needs dma-buf (Linux 5.12, the open NVIDIA kernel modules) or the module "
+    "nvidia-peermem";
+
 [[noreturn]] void fail_to_register(const std::string& tried, int error_number, bool is_host,
                                    std::size_t bytes) {
   std::string advice = fmt::format(
       "locked memory is bounded to {} (ulimit -l), which all registered memory counts "
       "against; raise it or make CHIME_SYMMETRIC_SIZE smaller",
       locked_memory_limit());
-  if (!is_host)
-    advice =
-        "the GPU's memory needs dma-buf (Linux 5.12, the open NVIDIA kernel modules) or the "
-        "module nvidia-peermem; " +
-        advice;
+  if (!is_host) advice = std::string(kGpuAdvice) + "; " + advice;
   fail_nic(fmt::format("the symmetric heap ({} MiB) cannot be registered: {}", bytes >> 20, tried),
            error_number, advice);
 }
@@ -71,7 +71,7 @@ RegisteredHeap::RegisteredHeap(const Device& device, Gpu& gpu, const DeviceMemor
   std::string tried;
   Keys keys;
   const DmaBuf exported = gpu.export_dma_buf(heap.address(), heap.bytes());
-  const UniqueFd dma_buf(exported.fd);
+  const net::Descriptor dma_buf(exported.fd);
   if (dma_buf) {
     keys = register_heap(is_relaxed, [&](int access) {
       return rdma_core().ibv_reg_dmabuf_mr(device.pd(), 0, heap.bytes(), kStart, dma_buf.get(),
@@ -98,7 +98,7 @@ RegisteredHeap::RegisteredHeap(const Device& device, Gpu& gpu, const DeviceMemor
 MemoryKey register_buffer(const Device& device, Gpu& gpu, std::byte* memory, std::size_t bytes) {
   const auto start = reinterpret_cast<std::uint64_t>(memory);
   const DmaBuf exported = gpu.export_dma_buf(memory, bytes);
-  const UniqueFd dma_buf(exported.fd);
+  const net::Descriptor dma_buf(exported.fd);
   MemoryKey key;
   if (dma_buf)
     key.reset(rdma_core().ibv_reg_dmabuf_mr(device.pd(), exported.offset, bytes, start,
@@ -108,22 +108,14 @@ MemoryKey register_buffer(const Device& device, Gpu& gpu, std::byte* memory, std
         rdma_core().ibv_reg_mr_iova2(device.pd(), memory, bytes, start, IBV_ACCESS_LOCAL_WRITE));
   if (key) return key;
   const int error = errno;
-  const std::string why = error == EFAULT
-                              ? "all of it must be there and writable"
-                              : "locked memory is bounded to " + locked_memory_limit() +
-                                    " (ulimit -l), which all registered memory counts against";
+  std::string why = error == EFAULT
+                        ? "all of it must be there and writable"
+                        : "locked memory is bounded to " + locked_memory_limit() +
+                              " (ulimit -l), which all registered memory counts against";
+  if (!gpu.is_cpu()) why = fmt::format("{}; {}", why, kGpuAdvice);
   fail_nic(
       fmt::format("{} bytes at {} cannot be registered", bytes, static_cast<const void*>(memory)),
       error, why);
-}
-
-MemoryKey register_local(const Device& device, std::byte* memory, std::size_t bytes) {
-  MemoryKey key(rdma_core().ibv_reg_mr_iova2(
-      device.pd(), memory, bytes, reinterpret_cast<std::uint64_t>(memory), IBV_ACCESS_LOCAL_WRITE));
-  if (!key)
-    fail_nic(fmt::format("{} KiB of queue memory cannot be registered", bytes >> 10), errno,
-             "locked memory is bounded to " + locked_memory_limit() + " (ulimit -l)");
-  return key;
 }
 
 }  // namespace chime::host::mlx5

@@ -34,10 +34,7 @@ class RegisteredHeap {
   std::string how_;
 };
 
-// Host memory that only this PE's work requests name.
-MemoryKey register_local(const Device& device, std::byte* memory, std::size_t bytes);
-
-// The same of a user's memory, the host's or the GPU's.
+// Memory that only this PE's work requests name, the host's or the GPU's, by its address.
 MemoryKey register_buffer(const Device& device, Gpu& gpu, std::byte* memory, std::size_t bytes);
 
 }  // namespace chime::host::mlx5

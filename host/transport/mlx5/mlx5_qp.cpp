@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "chime/abi/wqe.h"
 #include "host/error.hpp"
 #include "host/transport/mlx5/mlx5_route.hpp"
 
@@ -17,7 +18,6 @@ constexpr std::size_t kBlock = 64;
 constexpr unsigned kSendRecord = 1;        // of the two words of a doorbell record
 constexpr std::uint8_t kMinRnrTimer = 12;  // nobody posts receives here
 constexpr std::uint8_t kRnrRetry = 7;
-constexpr unsigned kInlineBytes = 28;
 
 // A ring needs at least twice the send queue: kernels that poll late must still tell an entry of
 // this lap from one of the last.
@@ -83,7 +83,7 @@ VerbsQp try_make_qp(const Device& device, ibv_pd* domain, ibv_cq* cq, unsigned r
   attributes.send_cq = attributes.recv_cq = cq;
   attributes.cap.max_send_wr = requests;
   attributes.cap.max_send_sge = 1;
-  attributes.cap.max_inline_data = kInlineBytes;
+  attributes.cap.max_inline_data = abi::kMostInline;
   attributes.qp_type = IBV_QPT_RC;
   attributes.comp_mask = IBV_QP_INIT_ATTR_PD;
   attributes.pd = domain;

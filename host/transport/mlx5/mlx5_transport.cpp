@@ -13,10 +13,10 @@
 #include "host/error.hpp"
 #include "host/transport/mlx5/connector.hpp"
 #include "host/transport/mlx5/device_choice.hpp"
-#include "host/transport/mlx5/mlx5_devx.hpp"
 #include "host/transport/mlx5/mlx5_gid.hpp"
 #include "host/transport/mlx5/mlx5_mr.hpp"
-#include "host/transport/mlx5/mlx5_qp.hpp"
+#include "host/transport/mlx5/queue_choice.hpp"
+#include "host/transport/mlx5/queue_set.hpp"
 #include "host/transport/mlx5/softnic_activation.hpp"
 
 namespace chime::host {
@@ -25,28 +25,22 @@ using namespace mlx5;  // NOLINT: this file puts its parts together
 
 namespace {
 
-bool wants_devx(const Device& device) {
-  switch (device.options().backend) {
-    case NicBackend::kVerbs:
-      return false;
-    case NicBackend::kDevx:
-      if (!device.has_devx())
-        throw Error("CHIME_NIC_BACKEND", CHIMEX_ERR_UNSUPPORTED,
-                    "devx is asked for, but " + device.why_no_devx() +
-                        "; CHIME_NIC_BACKEND=verbs does without");
-      return true;
-    case NicBackend::kAuto:
-      break;
-  }
-  return false;  // both serve host memory alike; verbs leaves more to the kernel's driver
-}
-
 void check_depth(const Device& device) {
   if (device.options().queue_depth > device.capabilities().most_blocks)
     throw Error("CHIME_QP_DEPTH", CHIMEX_ERR_UNSUPPORTED,
                 fmt::format("{} is more than this NIC's {}", device.options().queue_depth,
                             device.capabilities().most_blocks));
 }
+
+// The registers as this process has them mapped: where host code rings.
+class OwnRegisters final : public IoMapping {
+ public:
+  explicit OwnRegisters(std::byte* address) : address_(address) {}
+  std::byte* address() const override { return address_; }
+
+ private:
+  std::byte* const address_;
+};
 
 std::uint32_t random_psn() { return std::random_device{}() & 0xffffff; }
 
@@ -58,31 +52,19 @@ ActiveSoftnic softnic_for(const NicOptions& options, const std::string& job) {
 class Nic final : public Connectable {
  public:
   Nic(const NicPlace& place, Gpu& gpu, const DeviceMemory& heap, const NicOptions& options,
-      std::size_t scratch_bytes)
+      const ScratchBytes& scratch)
       : place_(place),
         gpu_(gpu),
         softnic_(softnic_for(options, place.job)),
-        device_(options, place_of_pci_device(gpu.pci_address())),
+        device_(options, place_of_pci_device(gpu.pci_address()), place.my_pe),
         heap_bytes_(heap.bytes()),
         heap_(device_, gpu, heap),
-        slab_(gpu, slab_bytes(scratch_bytes)),
-        scratch_bytes_(scratch_bytes),
-        scratch_(slab_.take(scratch_bytes, kPage)),
-        scratch_key_(register_local(device_, slab_.address(), slab_.bytes())),
-        doorbells_(
-            options.doorbell,
-            [&gpu](std::byte* page, std::size_t bytes) { return gpu.map_io_memory(page, bytes); },
-            take_mailboxes()),
-        backend_(make_backend()),
+        mailboxes_(gpu.allocate_host_visible(n_for_kernels() * sizeof(std::uint64_t))),
+        kernels_(make_kernel_queues(scratch.kernels)),
+        host_(device_, gpu, host_plan(scratch.host), host_doorbells()),
         psn_(random_psn()),
         cards_(static_cast<std::size_t>(place.n_pes)),
-        orders_(static_cast<std::size_t>(place.n_pes)) {
-    for (unsigned i = 0; i < n_queue_pairs(); ++i) {
-      queue_pairs_.push_back(backend_->make_queue_pair());
-      check_memory(queue_pairs_.back()->view());
-    }
-    doorbell_writer_ = doorbells_.start();
-  }
+        orders_(static_cast<std::size_t>(place.n_pes)) {}
 
   Card card() const override {
     Card card;
@@ -95,7 +77,8 @@ class Nic final : public Connectable {
     card.psn = psn_;
     card.reads = device_.capabilities().reads;
     card.slots = slots();
-    for (const auto& queue_pair : queue_pairs_) card.qpn.push_back(queue_pair->view().qpn);
+    for (int pe = 0; pe < place_.n_pes; ++pe)
+      for (unsigned slot = 0; slot < slots(); ++slot) card.qpn.push_back(at(pe, slot).view().qpn);
     return card;
   }
 
@@ -126,7 +109,8 @@ class Nic final : public Connectable {
   bool is_connected(int pe) const { return card_of(pe).why_none.empty(); }
 
   QueuePair& at(int pe, unsigned slot) const {
-    return *queue_pairs_[static_cast<std::size_t>(pe) * slots() + slot];
+    const unsigned for_kernels = device_.options().slots;
+    return slot < for_kernels ? kernels_->at(pe, slot) : host_.at(pe, slot - for_kernels);
   }
   // Under the lock: who comes second returns when it has happened, too.
   void to_error(int pe, unsigned slot) {
@@ -141,51 +125,73 @@ class Nic final : public Connectable {
   MemoryKey register_buffer(std::byte* memory, std::size_t bytes) const {
     return mlx5::register_buffer(device_, gpu_, memory, bytes);
   }
-  NicScratch scratch() const { return {scratch_, scratch_bytes_, scratch_key_->lkey}; }
+  NicScratch scratch(QueueOwner owner) const {
+    const QueueSet& queues = owner == QueueOwner::kKernels ? *kernels_ : host_;
+    return {queues.scratch(), queues.scratch_key()};
+  }
 
   std::string describe() const {
     return fmt::format(
-        "{}; {}, {} queue pairs of {} blocks in host memory; heap registered as {}; "
-        "doorbells {}; {}",
-        device_.description(), backend_->name(), queue_pairs_.size(), device_.options().queue_depth,
-        heap_.how(), doorbells_.describe(),
+        "{}; queue pairs of {} blocks: {} of kernels by {} in {}, {} of the host by {}; heap "
+        "registered as {}; doorbells {}; {}",
+        device_.description(), device_.options().queue_depth, kernels_->size(), kernels_->backend(),
+        place_of_queues(), host_.size(), host_.backend(), heap_.how(),
+        kernels_->describe_doorbells(),
         describe_order(device_.options().write_order, orders_,
                        device_.capabilities().extended_atomics));
   }
 
  private:
-  static constexpr std::size_t kPage = 4096;
-
+  unsigned n_for_kernels() const {
+    return static_cast<unsigned>(place_.n_pes) * device_.options().slots;
+  }
   unsigned n_queue_pairs() const { return static_cast<unsigned>(place_.n_pes) * slots(); }
 
-  // Results of atomics and staged reads lie in the scratch memory, so in the slab, and PCIe keeps a
-  // NIC's writes to one memory in order. Completions elsewhere might come before what they tell of:
-  // device/path/nic/fetch.cuh and stage.cuh ask for no flush.
-  void check_memory(const QueuePairView& view) const {
-    if (slab_.holds(view.completions)) return;
-    throw Error("NIC", CHIMEX_ERR_UNSUPPORTED,
-                fmt::format("completions of the {} backend lie at {}, outside of the queue memory, "
-                            "and may come before what they tell of; choose another one with "
-                            "CHIME_NIC_BACKEND",
-                            backend_->name(), static_cast<const void*>(view.completions)));
-  }
-
-  // All of the device's queues, whichever backend makes them.
-  std::size_t slab_bytes(std::size_t scratch_bytes) const {
+  // In the device's memory if that is the choice and can be had, else in the host's.
+  std::unique_ptr<QueueSet> make_kernel_queues(std::size_t scratch_bytes) {
     check_depth(device_);
-    const unsigned depth = device_.options().queue_depth;
-    const std::size_t each = wants_devx(device_) ? devx_bytes(depth) : verbs_bytes(depth);
-    return whole_pages(scratch_bytes) + whole_pages(mailbox_bytes()) + n_queue_pairs() * each;
+    const NicBackend asked = device_.options().backend;
+    QueueChoice choice =
+        choose_queues(asked, {gpu_.is_cpu(), gpu_.orders_device_writes(), device_.why_no_devx()});
+    if (choice.place == QueuePlace::kDevice && !gpu_.is_cpu()) {
+      try {
+        return make_kernel_queues(choice, scratch_bytes);
+      } catch (const Error& error) {
+        choice = in_host_memory(asked, error.message());
+      }
+    }
+    why_host_ = choice.why_host;
+    return make_kernel_queues(choice, scratch_bytes);
   }
-  std::size_t mailbox_bytes() const { return n_queue_pairs() * sizeof(std::uint64_t); }
-  std::span<std::uint64_t> take_mailboxes() {
-    return {reinterpret_cast<std::uint64_t*>(slab_.take(mailbox_bytes(), kPage)), n_queue_pairs()};
+  std::unique_ptr<QueueSet> make_kernel_queues(const QueueChoice& choice,
+                                               std::size_t scratch_bytes) {
+    const QueueSetPlan plan = {choice.backend, choice.place, place_.n_pes, device_.options().slots,
+                               scratch_bytes};
+    return std::make_unique<QueueSet>(device_, gpu_, plan, kernel_doorbells());
   }
-  static std::size_t whole_pages(std::size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
-  std::unique_ptr<Backend> make_backend() {
-    return wants_devx(device_) ? make_devx_backend(device_, slab_, doorbells_)
-                               : make_verbs_backend(device_, slab_, doorbells_);
+  // Host code reads and writes them, so they are the host's.
+  QueueSetPlan host_plan(std::size_t scratch_bytes) const {
+    return {in_host_memory(device_.options().backend, "").backend, QueuePlace::kHost, place_.n_pes,
+            kHostQueuePairs, scratch_bytes};
+  }
+
+  Doorbells kernel_doorbells() {
+    gpu_.set(mailboxes_->address(), 0, mailboxes_->bytes());
+    return Doorbells(
+        device_.options().doorbell,
+        [this](std::byte* page, std::size_t bytes) { return gpu_.map_io_memory(page, bytes); },
+        {reinterpret_cast<std::uint64_t*>(mailboxes_->address()), n_for_kernels()});
+  }
+  static Doorbells host_doorbells() {
+    return Doorbells(
+        NicDoorbell::kDirect,
+        [](std::byte* page, std::size_t) { return std::make_unique<OwnRegisters>(page); }, {});
+  }
+
+  std::string place_of_queues() const {
+    if (kernels_->place() == QueuePlace::kDevice) return "the device's memory";
+    return why_host_.empty() ? "host memory" : "host memory (" + why_host_ + ")";
   }
 
   void check_fits(int pe, const Card& theirs) const {
@@ -230,19 +236,15 @@ class Nic final : public Connectable {
   Device device_;
   std::size_t heap_bytes_;
   RegisteredHeap heap_;
-  Slab slab_;
-  std::size_t scratch_bytes_;
-  std::byte* scratch_;
-  MemoryKey scratch_key_;
-  Doorbells doorbells_;
-  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<DeviceMemory> mailboxes_;  // of kernels, where a host thread rings for them
+  std::string why_host_;                     // why kernels' queues lie in the host's memory
+  std::unique_ptr<QueueSet> kernels_;
+  QueueSet host_;
   std::uint32_t psn_;
-  std::vector<std::unique_ptr<QueuePair>> queue_pairs_;  // [pe][slot]
   std::mutex one_ends_;
-  std::set<std::pair<int, unsigned>> ended_;         // {pe, slot} of those moved to error
-  std::vector<Card> cards_;                          // [pe], when connected
-  std::vector<DataOrder> orders_;                    // [pe], of what is written there
-  std::unique_ptr<DoorbellWriter> doorbell_writer_;  // last: it rings their registers
+  std::set<std::pair<int, unsigned>> ended_;  // {pe, slot} of those moved to error
+  std::vector<Card> cards_;                   // [pe], when connected
+  std::vector<DataOrder> orders_;             // [pe], of what is written there
 };
 
 class Registration final : public NicRegistration {
@@ -280,14 +282,14 @@ struct Mlx5Transport::Parts {
 };
 
 Mlx5Transport::Mlx5Transport(const NicPlace& place, Gpu& gpu, const DeviceMemory& heap,
-                             const NicOptions& options, std::size_t scratch_bytes)
+                             const NicOptions& options, const ScratchBytes& scratch)
     : parts_(std::make_unique<Parts>()) {
   if (options.is_auto() && !nic_may_be_here()) {
     parts_->why_none = "this machine has no RDMA device";
     return;
   }
   try {
-    parts_->nic = std::make_unique<Nic>(place, gpu, heap, options, scratch_bytes);
+    parts_->nic = std::make_unique<Nic>(place, gpu, heap, options, scratch);
   } catch (const Error& error) {
     if (!options.is_auto()) throw;
     parts_->why_none = error.what();
@@ -337,8 +339,8 @@ NicHeap Mlx5Transport::own_heap() const {
 
 unsigned Mlx5Transport::slots() const { return parts_->nic ? parts_->nic->slots() : 0; }
 
-NicScratch Mlx5Transport::scratch() const {
-  return parts_->nic ? parts_->nic->scratch() : NicScratch{};
+NicScratch Mlx5Transport::scratch(QueueOwner owner) const {
+  return parts_->nic ? parts_->nic->scratch(owner) : NicScratch{};
 }
 
 std::unique_ptr<NicRegistration> Mlx5Transport::register_buffer(std::byte* memory,

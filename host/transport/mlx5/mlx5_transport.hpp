@@ -21,6 +21,7 @@ namespace chime::host {
 // Beside the queue pairs for kernels there is one to each peer for host operations, in the slot
 // behind theirs: kernels never touch it.
 inline constexpr unsigned kHostQueuePairs = 1;
+enum class QueueOwner { kKernels, kHost };
 
 // This PE in its job.
 struct NicPlace {
@@ -38,12 +39,15 @@ struct NicHeap {
   bool is_relaxed = false;       // data may overtake data
 };
 
-// Memory of the host that kernels use beside the queues (results of atomics, staging): registered
-// for this PE's own requests, by its address.
+// Memory that an owner's requests use beside the queues (results of atomics, staging): registered
+// for this PE's own requests, by its address. Zero at first; the host may be unable to touch that
+// of kernels.
 struct NicScratch {
   std::byte* memory = nullptr;
-  std::size_t bytes = 0;
   std::uint32_t key = 0;
+};
+struct ScratchBytes {
+  std::size_t kernels = 0, host = 0;
 };
 
 // Memory of this PE that its own requests may name, by its address. Given back on destruction.
@@ -56,9 +60,9 @@ class NicRegistration {
 class Mlx5Transport final : public Transport {
  public:
   // With options.is_auto() a NIC that cannot be used is no error: why_not() says the reason.
-  // Otherwise throws Error. `scratch_bytes`: how much NicScratch there shall be.
+  // Otherwise throws Error. `scratch`: how much NicScratch there shall be.
   Mlx5Transport(const NicPlace& place, Gpu& gpu, const DeviceMemory& heap,
-                const NicOptions& options, std::size_t scratch_bytes);
+                const NicOptions& options, const ScratchBytes& scratch);
   ~Mlx5Transport() override;
 
   // Collective over the job's PEs that have this transport: returns when all can be written to.
@@ -79,7 +83,7 @@ class Mlx5Transport final : public Transport {
   bool is_open() const;
   NicHeap own_heap() const;
   unsigned slots() const;  // options.slots + kHostQueuePairs
-  NicScratch scratch() const;
+  NicScratch scratch(QueueOwner owner) const;
   // Throws Error with what the system says and the limit to raise.
   std::unique_ptr<NicRegistration> register_buffer(std::byte* memory, std::size_t bytes);
   // Whether this PE takes it that its writes to `pe` arrive in the order in which they were posted.
@@ -87,9 +91,9 @@ class Mlx5Transport final : public Transport {
   bool has_masked_atomics() const;
   bool results_8_big_endian() const;  // of 8-byte atomics; 4-byte ones always are
 
-  // "mlx5_0 port 1, InfiniBand, LID 7; verbs, 4 queue pairs of 1024 blocks in host memory; heap
-  // registered as host memory; doorbells rung by kernels; writes in order, as all NICs say"; or why
-  // there is none.
+  // "mlx5_0 port 1, InfiniBand, LID 7; queue pairs of 1024 blocks: 4 of kernels by devx in the
+  // device's memory, 2 of the host by verbs; heap registered as host memory; doorbells rung by
+  // kernels; writes in order, as all NICs say"; or why there is none.
   std::string describe() const;
 
  private:

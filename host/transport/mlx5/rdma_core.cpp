@@ -46,6 +46,8 @@ RdmaCore load() {
 #define CHIME_RDMA_CORE_FIND(name, does) find(mlx5, "libmlx5.so.1", #name, core.name);
   CHIME_MLX5DV_FUNCTIONS(CHIME_RDMA_CORE_FIND)
 #undef CHIME_RDMA_CORE_FIND
+  core.mlx5dv_devx_umem_reg_ex = reinterpret_cast<decltype(core.mlx5dv_devx_umem_reg_ex)>(
+      ::dlsym(mlx5, "mlx5dv_devx_umem_reg_ex"));
   return core;
 }
 

@@ -73,6 +73,9 @@ struct RdmaCore {
   // Null where rdma-core is older than version 36.
   int (*ibv_query_qp_data_in_order)(ibv_qp*, ibv_wr_opcode, std::uint32_t) = nullptr;
 
+  // Null where rdma-core is older than version 43.
+  mlx5dv_devx_umem* (*mlx5dv_devx_umem_reg_ex)(ibv_context*, struct mlx5dv_devx_umem_in*) = nullptr;
+
   // 0 or an errno.
   int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr& attributes) const;
   int query_gid(ibv_context* context, std::uint8_t port, unsigned index,

@@ -10,7 +10,7 @@
 
 #include "bootstrap/peer_watch.hpp"
 #include "chime/abi/context.h"
-#include "host/transport/p2p/unique_fd.hpp"
+#include "net/descriptor.hpp"
 
 namespace chime::host {
 
@@ -32,8 +32,8 @@ static_assert(std::is_trivially_copyable_v<NodeCard>);
 // A node mate as the exchange found it.
 struct NodeMate {
   NodeCard card;
-  UniqueFd heap;  // empty when the heap travels by fabric handle
-  UniqueFd control;
+  net::Descriptor heap;  // empty when the heap travels by fabric handle
+  net::Descriptor control;
 };
 
 }  // namespace chime::host

@@ -87,7 +87,7 @@ std::shared_ptr<DeviceMemory> map_control(const NodeMate& mate) {
   const NodeCard& card = mate.card;
   if (is_of_this_process(card.process))
     if (auto shared = process_memory().find(card.control_address)) return shared;
-  return map_memfd(mate.control.get(), card.control_bytes);
+  return map_memfd(mate.control.get(), MemoryOf::kHost, card.control_bytes);
 }
 
 }  // namespace
@@ -130,7 +130,8 @@ std::string P2pTransport::why_not(int pe) const {
         "set CHIME_P2P=auto or CHIME_NIC",
         pe, groups_.size);
   return fmt::format(
-      "PE {} runs on another node, which takes a NIC, and there is none; run all PEs on one node",
+      "PE {} runs on another node or in another network namespace (container) of this one, which "
+      "takes a NIC, and there is none; run all PEs on one node, in one network namespace",
       pe);
 }
 

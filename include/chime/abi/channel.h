@@ -23,20 +23,20 @@ enum class Sharing : std::uint8_t {
   kGpu = 2,        // any
 };
 
-// ChannelHead::flags; bits 1 to 7 are a path's own. Set if ring, record and all that requests name
-// lie in this GPU's memory: then fences of its scope are enough.
-inline constexpr std::uint32_t kOnGpu = 1 << 0;
-
-// The upper bits of Producer::ready.
+// The upper bits of Producer::ready (words.h). The last request's tail: the units that it takes
+// behind its first.
 inline constexpr std::uint64_t kOwed = 1ull << 63;  // what is before is still to be told of
-inline constexpr std::uint64_t kWide = 1ull << 62;  // the last request takes two units
+inline constexpr unsigned kTailShift = 60;
+inline constexpr unsigned kMostTail = 7;  // units: what three bits below kOwed can tell
 
 // The upper bits of Progress::done. A poster looks there for room, and finds them in the same load:
 // with one of them set there is none.
 inline constexpr std::uint64_t kStopped = 1ull << 63;  // out of use, and why is written
 inline constexpr std::uint64_t kFresh = 1ull << 62;    // nobody has posted yet: set by the host
 
-inline constexpr std::uint64_t kIndexBits = kFresh - 1;
+// What is left of both for the index.
+inline constexpr std::uint64_t kIndexBits = (1ull << kTailShift) - 1;
+static_assert(kIndexBits < kFresh && std::uint64_t{kMostTail} << kTailShift < kOwed);
 
 // Indices count units of the ring (WQEBBs) since the channel was made, in 64 bits.
 struct alignas(128) Producer {

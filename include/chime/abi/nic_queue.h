@@ -16,13 +16,13 @@ enum class NicCqMode : std::uint32_t {
   kRing = 1,       // more CQEs than WQEBBs in the send queue, with owner bits (verbs)
 };
 
-// ChannelHead::flags, bits 1 to 7: what its NIC does.
-inline constexpr std::uint32_t kNicResult4Big = 1 << 1;  // 4-byte results land big-endian
-inline constexpr std::uint32_t kNicResult8Big = 1 << 2;  // 8-byte results land big-endian
-inline constexpr std::uint32_t kNicFlushReads = 1 << 3;  // a CQE may overtake a read's data: DUMP
-inline constexpr std::uint32_t kNicUnorderedWrites = 1 << 4;  // a peer may see writes out of order
-inline constexpr std::uint32_t kNicUnorderedData = 1 << 5;    // only those under NicPeer::rkey_be
-inline constexpr std::uint32_t kNicSwapsSignals = 1 << 6;  // unordered: put_signal sets by a swap
+// ChannelHead::flags of a queue pair: what its NIC does.
+inline constexpr std::uint32_t kNicResult4Big = 1 << 0;  // 4-byte results land big-endian
+inline constexpr std::uint32_t kNicResult8Big = 1 << 1;  // 8-byte results land big-endian
+inline constexpr std::uint32_t kNicFlushReads = 1 << 2;  // a CQE may overtake a read's data: DUMP
+inline constexpr std::uint32_t kNicUnorderedWrites = 1 << 3;  // a peer may see writes out of order
+inline constexpr std::uint32_t kNicUnorderedData = 1 << 4;    // only those under NicPeer::rkey_be
+inline constexpr std::uint32_t kNicSwapsSignals = 1 << 5;  // unordered: put_signal sets by a swap
 
 inline constexpr unsigned kNicBatch = 32;       // WQEBBs after which a doorbell is rung in any case
 inline constexpr unsigned kNicMostAtOnce = 96;  // WQEBBs of a submission: 3 of each lane of a warp

@@ -44,8 +44,8 @@ struct alignas(64) AbortWord {
 };
 static_assert(sizeof(AbortWord) == 256 && offsetof(AbortWord, why) == 20);
 
-// The first failure of this PE's kernels and host operations. Whoever fails claims it by
-// compare-and-swap; the host reports it at its next call, or at finalize, and frees it.
+// The first failure of those who share the record: all kernels of a PE, or one host thread. Whoever
+// fails claims it by compare-and-swap; the host reports it, and frees it.
 struct alignas(64) ErrorRecord {
   std::uint32_t claimed;    // 0 | 1 being written | 2 published (release; pairs with the acquire in
                             // host/async_error.cpp)
@@ -74,7 +74,9 @@ struct Pe {
   std::byte* const* peer_heap =
       nullptr;                   // [n_pes] where each PE's heap is mapped here; null = not mapped
   AbortWord* abort = nullptr;    // host-visible
-  ErrorRecord* error = nullptr;  // host-visible
+  ErrorRecord* error = nullptr;  // of the caller's failures; host-visible
+  ErrorRecord* async_error = nullptr;  // of failures that no call is to blame for; the PE's own,
+                                       // which is also `error` of kernels; host-visible
   std::uint64_t wait_timeout_ns =
       0;  // bound of Chime's own waits (barrier, sync); 0 = none. CHIME_TIMEOUT
   OnError on_error = OnError::kExit;
@@ -82,7 +84,7 @@ struct Pe {
   std::uint32_t checked = 0;   // 1: device code checks its arguments. CHIME_CHECK
   std::uint32_t reserved = 0;
 };
-static_assert(sizeof(Pe) == 80);
+static_assert(sizeof(Pe) == 88);
 
 }  // namespace abi
 }  // namespace chime

@@ -23,6 +23,17 @@ CHIME_ABI_FN Path path_of_route(std::uint32_t word) {
 }
 CHIME_ABI_FN std::uint32_t first_of_route(std::uint32_t word) { return word & kRouteIndexBits; }
 
+// ---- Producer::ready ----------------------------------------------------------------------------
+// Where the next request begins, the tail of the last one, and kOwed. A completion tells a
+// request's first unit alone: so `done` is as far as it comes when it lags behind by the tail.
+
+CHIME_ABI_FN std::uint64_t ready_word(std::uint64_t end, unsigned tail) {
+  return end | static_cast<std::uint64_t>(tail) << kTailShift;
+}
+CHIME_ABI_FN unsigned tail_of(std::uint64_t ready) {
+  return static_cast<unsigned>(ready >> kTailShift) & kMostTail;
+}
+
 // ---- Progress::status: why a channel is out of use ----------------------------------------------
 
 CHIME_ABI_FN std::uint32_t status_word(Stop stop, std::uint32_t syndrome = 0) {

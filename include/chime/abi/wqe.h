@@ -33,6 +33,7 @@ CHIME_ABI_FN std::uint64_t be64(std::uint64_t v) {
 inline constexpr unsigned kWqebbBytes = 64;    // unit of indices: a WQE takes whole ones
 inline constexpr unsigned kSegmentBytes = 16;  // unit of a WQE's length, `ds`
 inline constexpr unsigned kSegmentsPerWqebb = kWqebbBytes / kSegmentBytes;
+inline constexpr unsigned kMostSegments = 63;  // of a WQE: 6 bits
 
 enum class WqeOpcode : std::uint8_t {
   kNop = 0x00,
@@ -63,7 +64,7 @@ static_assert(sizeof(WqeSegment) == kSegmentBytes);
 // What the first segment says. `qpn_be` is be32(qpn << 8), precomputed: the low byte is for `ds`.
 struct WqeControl {
   WqeOpcode opcode;
-  std::uint8_t segments;  // ds: of the whole WQE, at most 63
+  std::uint8_t segments;  // ds: of the whole WQE, at most kMostSegments
   std::uint8_t flags = 0;
   AtomicSize size = AtomicSize::kPlain;
   std::uint32_t immediate_be = 0;
@@ -98,14 +99,21 @@ CHIME_ABI_FN WqeSegment data_segment(std::uint32_t bytes, std::uint32_t lkey_be,
 }
 
 // Inline data follows a header of 4 bytes: 12 bytes fit in its segment, 28 in that and the next.
+inline constexpr unsigned kInlineHeaderBytes = 4;
+inline constexpr unsigned kInlineMostBytes = 1023;  // 10 bits
 inline constexpr unsigned kInlineInOneSegment = 12;
 inline constexpr unsigned kInlineInTwoSegments = 28;
+inline constexpr unsigned kMostInline = 32 * 8;  // that Chime posts: elements of a whole warp
 struct InlineData {
   std::uint32_t word[7];  // bytes in memory order
 };
 
+CHIME_ABI_FN std::uint32_t inline_header(std::uint32_t bytes) { return be32(bytes | 0x80000000u); }
+CHIME_ABI_FN unsigned inline_segments_of(std::uint32_t bytes) {
+  return (kInlineHeaderBytes + bytes + kSegmentBytes - 1) / kSegmentBytes;
+}
 CHIME_ABI_FN WqeSegment inline_segment(std::uint32_t bytes, const InlineData& data) {
-  return {{be32(bytes | 0x80000000u), data.word[0], data.word[1], data.word[2]}};
+  return {{inline_header(bytes), data.word[0], data.word[1], data.word[2]}};
 }
 CHIME_ABI_FN WqeSegment inline_rest_segment(const InlineData& data) {
   return {{data.word[3], data.word[4], data.word[5], data.word[6]}};

@@ -10,10 +10,10 @@ import subprocess
 import sys
 import tempfile
 
-# The kernels' queue pair to each PE, on every PE; between them are those of host operations. One is made for a parent domain first.
+# The kernels' queue pair to each PE, on every PE; behind them are those of host operations. By verbs one is made first, to learn its size.
 BACKEND = os.environ["CHIME_NIC_BACKEND"]
 FIRST = {"devx": 0x40, "verbs": 0x41}[BACKEND]
-KERNELS_QUEUE_TO = {pe: FIRST + 2 * pe for pe in range(3)}
+KERNELS_QUEUE_TO = {pe: FIRST + pe for pe in range(3)}
 ROUNDS, MESSAGE_BYTES = 20, 1024
 OK, TIMEOUT, NETWORK = 0, 5, 12
 # Seconds in which a lost queue is told: the NIC's retries with patience for a slow neighbour (12 s), or CHIME_TIMEOUT (25 s).

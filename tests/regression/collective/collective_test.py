@@ -69,19 +69,20 @@ class Facts(unittest.TestCase):
         for name, place in [("first", "heap + 66048"), ("second", "heap + 66560")]:
             self.assertEqual({got for got, _, _ in self.said(out, name).values()}, {place}, out)
 
-    def test_a_call_that_has_met_has_met_for_a_pe_that_was_stopped_meanwhile(self):
-        # It saw that the next call had been given up, and took that for the end of its own.
+    def test_a_pe_that_was_stopped_agrees_with_the_others(self):
+        # Mapped, the call meets without it, and it saw that the next one had been given up, and took that for the end of its
+        # own. By messages the others wait for what it does not send; it met, when it went on, what they had given up.
         with tempfile.TemporaryDirectory() as folder:
             code, out = job("stopped", timeout=4, cwd=folder)
         self.assertEqual(code, 0, out)
-        self.assertEqual({got for got, _, _ in self.said(out, "first").values()}, {"heap + 66048"}, out)
+        first = {got for got, _, _ in self.said(out, "first").values()}
+        self.assertEqual(first, {"heap + 66048"} if KIND == "Mapped" else {"nothing"}, out)
         self.assertEqual({got for got, _, _ in self.said(out, "second").values()}, {"nothing"}, out)
 
     def test_all_agree_when_the_last_comes_as_the_time_ends(self):
-        if KIND == "Pmix":
-            self.skipTest("the server counts whole seconds")
-        rounds = 60
-        code, out = job("race", rounds, 0.05, timeout=0.05)
+        # mpirun's PEs join slowly, and not at the same time.
+        rounds, timeout = (60, 0.05) if KIND != "Pmix" else (8, 0.5)
+        code, out = job("race", rounds, timeout, timeout=timeout)
         self.assertEqual(code, 0, out)
         got = collections.defaultdict(list)
         for _, turn, what in re.findall(r"PE (\d) says round (\d+): (.*)", out):

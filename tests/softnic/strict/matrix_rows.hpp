@@ -46,6 +46,7 @@ inline bool all(const Kind&, Service) { return true; }
 inline bool with_data(const Kind& k, Service) { return !k.is_nop(); }
 inline bool with_reads(const Kind& k, Service) { return k.is_read(); }
 inline bool with_atomics(const Kind& k, Service) { return k.is_atomic(); }
+inline bool with_inline(const Kind& k, Service) { return !k.is_nop() && !k.is_read(); }
 inline bool with_two_operands(const Kind& k, Service) { return k.operands == 2; }
 inline bool with_remote(const Kind& k, Service) { return k.is_remote(); }
 inline bool with_sends(const Kind& k, Service service) {
@@ -134,6 +135,11 @@ inline const std::vector<Row>& rows() {
        [](Scene& s, auto*) { s.left.sends.next = 1; }},
       {"InlinePastSegments", with_data, local(kLocalOperation, "inline-past-ds"),
        [](Scene& s) { s.draft.data = [](Wqe& wqe) { wqe.u32(0x80000000u | 100).u32(0).u64(0); }; }},
+
+      {"BesideInlineLength", with_inline, local(kLocalOperation, "reserved-bits"),
+       [](Scene& s) {
+         s.draft.data = [](Wqe& wqe) { wqe.u32(0x80000000u | 1 << 10 | 8).u32(0).u64(0); };
+       }},
 
       // the other segments
       {"ReadIntoItself", with_reads, local(kLocalOperation, "inline-read"),

@@ -22,6 +22,17 @@ TEST(RouteWord, HasRoomForAMillionPesWithSixtyFourChannelsEach) {
   EXPECT_GE(kRouteIndexBits, 64u * 1'000'000 - 1);
 }
 
+TEST(ReadyWord, KeepsIndexTailAndOwed) {
+  for (const std::uint64_t end : {std::uint64_t{0}, std::uint64_t{5}, kIndexBits})
+    for (unsigned tail = 0; tail <= kMostTail; ++tail)
+      for (const std::uint64_t owed : {std::uint64_t{0}, kOwed}) {
+        const std::uint64_t word = ready_word(end, tail) | owed;
+        EXPECT_EQ(word & kIndexBits, end);
+        EXPECT_EQ(tail_of(word), tail);
+        EXPECT_EQ(word & kOwed, owed);
+      }
+}
+
 TEST(StatusWord, KeepsReasonAndSyndrome) {
   const std::uint32_t status = status_word(Stop::kError, 0x15);
   EXPECT_EQ(stop_of(status), Stop::kError);
@@ -36,7 +47,7 @@ TEST(LeftSlot, IsFreeWhenTheChannelIsThrough) {
   EXPECT_TRUE(nic_left_slot_is_free(word, 0x1'0000'0005));
 }
 
-static_assert(kNicLeastDepth >= kNicBatch - 1 + kNicMostAtOnce + 1,
+static_assert(kNicLeastDepth >= kNicBatch - 1 + kNicMostAtOnce,
               "the deadlock rule of device/channel/README.md");
 
 }  // namespace

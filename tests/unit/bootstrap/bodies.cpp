@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstring>
 #include <future>
 #include <mutex>
 #include <numeric>
@@ -317,6 +318,33 @@ void a_killed_pe_is_told_to_those_that_join_later(const Join& join) {
   check(!why.empty(), "not told that a PE is gone");
 }
 
+// The child that it leaves behind, of fork() without exec as Python's multiprocessing makes, has
+// copies of its sockets.
+void a_killed_pe_is_told_though_its_child_lives(const Join& join) {
+  auto job = join();
+  const int victim = job->size() - 1;
+  if (job->rank() == victim) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(60);
+      pause();
+      _exit(0);
+    }
+    job->publish("child", std::as_bytes(std::span(&child, 1)));
+    job->barrier(soon());
+    raise(SIGKILL);
+  }
+  const auto published = job->lookup(victim, "child", soon());
+  pid_t child;
+  std::memcpy(&child, published.data(), sizeof child);
+  job->barrier(soon());
+  const std::string error = error_of([&] { job->barrier(soon()); });
+  const bool child_lives = kill(child, 0) == 0;
+  if (job->rank() == 0) kill(child, SIGKILL);
+  check(error.find("PE " + std::to_string(victim) + " is gone") != std::string::npos, error);
+  check(job->rank() != 0 || child_lives, "the child has ended: nothing was tried");
+}
+
 void an_early_leaver_is_not_reported(const Join& join) {
   auto job = join();
   std::atomic<int> told{0};
@@ -356,9 +384,13 @@ const std::vector<Body>& bodies() {
 
 const std::vector<Body>& last_bodies() {
   static const std::vector<Body> all = {
-      BODY(a_barrier_ends_at_its_deadline),  BODY(a_killed_pe_breaks_the_barrier),
-      BODY(a_killed_pe_ends_a_lookup),       BODY(a_killed_pe_is_seen_by_the_process_watch),
-      BODY(an_early_leaver_is_not_reported), BODY(a_killed_pe_is_told_to_those_that_join_later),
+      BODY(a_barrier_ends_at_its_deadline),
+      BODY(a_killed_pe_breaks_the_barrier),
+      BODY(a_killed_pe_ends_a_lookup),
+      BODY(a_killed_pe_is_seen_by_the_process_watch),
+      BODY(an_early_leaver_is_not_reported),
+      BODY(a_killed_pe_is_told_to_those_that_join_later),
+      BODY(a_killed_pe_is_told_though_its_child_lives),
   };
   return all;
 }

@@ -23,7 +23,7 @@ TEST(ProcessCard, IsOfThisProcessInEachOfItsThreads) {
 // As in process-id spaces of their own (containers): the same number, and even the same start time.
 TEST(ProcessCard, OfAnEqualNumberElsewhereIsNotOfThisProcess) {
   ProcessCard other = card_of_this_process();
-  other.nonce = random_token();
+  other.nonce = net::random_token();
   EXPECT_FALSE(is_of_this_process(other));
 }
 
@@ -35,7 +35,7 @@ TEST(ProcessCard, WithAnythingElseIsNotOfThisProcess) {
   ++other.pid;
   EXPECT_FALSE(is_of_this_process(other));
   other = card_of_this_process();
-  other.node[0] ^= 1;
+  other.space[0] ^= 1;
   EXPECT_FALSE(is_of_this_process(other));
 }
 

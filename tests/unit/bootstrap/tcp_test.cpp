@@ -13,8 +13,11 @@
 #include <thread>
 
 #include "bodies.hpp"
-#include "bootstrap/file_descriptor.hpp"
+#include "bootstrap/id_content.hpp"
 #include "bootstrap/wire.hpp"
+#include "net/descriptor.hpp"
+#include "net/frame.hpp"
+#include "net/secure_channel.hpp"
 #include "unique_id_text.hpp"
 
 namespace chime::bootstrap {
@@ -100,8 +103,8 @@ std::uint16_t port_of(const chimex_uniqueid_t& id) {
   return port;
 }
 
-FileDescriptor connect_as_stranger(const chimex_uniqueid_t& id) {
-  FileDescriptor fd(socket(AF_INET, SOCK_STREAM, 0));
+net::Descriptor connect_as_stranger(const chimex_uniqueid_t& id) {
+  net::Descriptor fd(socket(AF_INET, SOCK_STREAM, 0));
   sockaddr_in where{};
   where.sin_family = AF_INET;
   where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -162,7 +165,7 @@ TEST(UniqueId, AFailureToJoinHasTheCodeOfItsCause) {
 
 TEST(UniqueId, StrangersNeitherDisturbNorReadTheJob) {
   const auto id = create_unique_id("lo");
-  std::vector<FileDescriptor> strangers;
+  std::vector<net::Descriptor> strangers;
   for (int i = 0; i < 40; i++) {
     strangers.push_back(connect_as_stranger(id));
     const std::string garbage(static_cast<std::size_t>(i) * 37, static_cast<char>(i * 11));
@@ -179,8 +182,7 @@ TEST(UniqueId, StrangersNeitherDisturbNorReadTheJob) {
     }));
   for (auto& pe : pes) EXPECT_EQ(pe.get().size(), secret.size());
   // A stranger gets the challenge and no byte more.
-  const auto challenge_bytes =
-      MessageWriter(Message::kChallenge).put(kWireVersion).put(Token{}).take().size();
+  const auto challenge_bytes = net::SecureChannel::server({}, -1, kHubLimits).take_output().size();
   for (auto& stranger : strangers)
     EXPECT_LE(read_all(stranger.get(), 10ms).size(), challenge_bytes);
 }
@@ -194,20 +196,14 @@ TEST(UniqueId, ALookupBeforeTheHelloEndsTheConnection) {
                            .text("card")
                            .put<std::uint8_t>(1)
                            .take();
-  send(stranger.get(), request.data(), request.size(), MSG_NOSIGNAL);
+  const auto frame = net::framed(request);
+  send(stranger.get(), frame.data(), frame.size(), MSG_NOSIGNAL);
   read_all(stranger.get(), 1s);
   EXPECT_EQ(recv(stranger.get(), nullptr, 0, MSG_DONTWAIT), 0);
 }
 
-TEST(UniqueId, APeProofCannotBeReplayed) {
-  const Token token = random_token(), a = random_token(), b = random_token();
-  EXPECT_NE(pe_proof(token, a, b, 0, 2), pe_proof(token, b, b, 0, 2));
-  EXPECT_NE(pe_proof(token, a, b, 0, 2), pe_proof(token, a, b, 1, 2));
-  EXPECT_NE(pe_proof(token, a, b, 0, 2), hub_proof(token, a, b));
-}
-
 TEST(UniqueId, APeIsNotFooledByAHubWithoutTheToken) {
-  FileDescriptor listener(socket(AF_INET, SOCK_STREAM, 0));
+  net::Descriptor listener(socket(AF_INET, SOCK_STREAM, 0));
   sockaddr_in where{};
   where.sin_family = AF_INET;
   where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -221,13 +217,12 @@ TEST(UniqueId, APeIsNotFooledByAHubWithoutTheToken) {
 
   std::thread impostor([&] {
     for (;;) {
-      FileDescriptor fd(accept(listener.get(), nullptr, nullptr));
+      net::Descriptor fd(accept(listener.get(), nullptr, nullptr));
       if (!fd) return;  // shut down below
-      const auto challenge =
-          MessageWriter(Message::kChallenge).put(kWireVersion).put(Token{}).take();
+      const auto challenge = net::SecureChannel::server({}, -1, kHubLimits).take_output();
       send(fd.get(), challenge.data(), challenge.size(), MSG_NOSIGNAL);
-      const auto welcome = MessageWriter(Message::kWelcome).put(Digest{}).take();
-      send(fd.get(), welcome.data(), welcome.size(), MSG_NOSIGNAL);
+      const auto verdict = net::framed(Bytes(1 + 4 + net::kTagBytes, std::byte{1}));
+      send(fd.get(), verdict.data(), verdict.size(), MSG_NOSIGNAL);
       read_all(fd.get(), 300ms);
     }
   });
@@ -246,6 +241,20 @@ TEST(UniqueId, PesThatDisagreeAreToldWhatIsWrong) {
   EXPECT_NE(error_of_joining(id, 0, 3).find("PE 0 is in the job already"), std::string::npos);
   EXPECT_NE(error_of_joining(id, 1, 4).find("4 PEs, but the job has 3"), std::string::npos);
   EXPECT_NE(error_of_joining(id, 3, 3).find("no PE 3 in a job of 3"), std::string::npos);
+}
+
+// Whatever the other addresses of the id are worth.
+TEST(UniqueId, LeadsToTheHubByEachOfItsAddresses) {
+  const auto content = content_of(create_unique_id("lo"));
+  int pe = 0;
+  std::vector<std::unique_ptr<Bootstrap>> jobs;
+  for (const net::Address& address : content.addresses) {
+    IdContent one = content;
+    one.addresses = {net::Address::internet("127.255.255.254", 0), address};
+    jobs.push_back(join_unique_id(id_of(one), pe++, static_cast<int>(content.addresses.size()),
+                                  {.timeout = 10s}));
+  }
+  EXPECT_GE(jobs.size(), 1u);
 }
 
 TEST(UniqueId, WhatIsNoIdIsNamed) {

@@ -5,13 +5,13 @@
 #include <span>
 #include <string>
 
-#include "bootstrap/secret.hpp"
 #include "bootstrap/tcp.hpp"
+#include "net/secret.hpp"
 
 namespace chime::bootstrap::test {
 
 inline std::string text_of(const chimex_uniqueid_t& id) {
-  return to_hex(std::as_bytes(std::span(&id, 1)));
+  return net::to_hex(std::as_bytes(std::span(&id, 1)));
 }
 
 inline chimex_uniqueid_t unique_id_from_text(const std::string& text) {

@@ -1,4 +1,5 @@
 """chime-run seen from outside: chime_run_test.py <chime-run> [unittest arguments]."""
+import ctypes.util
 import os
 import pty
 import signal
@@ -369,11 +370,31 @@ class ChimeRun(unittest.TestCase):
         _, out, _ = self.run_job("-n", "1", "sh", "-c", "echo \"${PMIX_RANK-none} ${PMIX_NAMESPACE-none} $CHIME_RUN_PE\"")
         self.assertEqual(out, "[0] none none 0\n")
 
-    def test_bind_core_gives_each_pe_one_cpu(self):
+    def bound(self, pes, kind, **variables):
+        self.environment.update(variables)
+        program = "import os; print(*sorted(os.sched_getaffinity(0)))"
+        code, out, error = self.run_job("-n", str(pes), "--bind", kind, sys.executable, "-c", program)
+        self.assertEqual(code, 0, error)
+        return [line.split("] ")[1] for line in sorted(out.splitlines())]
+
+    def need_hwloc_and_two_processors(self):
+        if ctypes.util.find_library("hwloc") is None:
+            self.skipTest("libhwloc is not installed (Debian: libhwloc15)")
+        if not {0, 1} <= os.sched_getaffinity(0):
+            self.skipTest("takes the processors 0 and 1")
+
+    def test_bind_core_gives_each_pe_one_core(self):
         allowed = sorted(os.sched_getaffinity(0))
-        program = "import os; print(*os.sched_getaffinity(0))"
-        _, out, _ = self.run_job("-n", "2", "--bind", "core", sys.executable, "-c", program)
-        self.assertEqual(sorted(out.splitlines()), [f"[{pe}] {allowed[pe % len(allowed)]}" for pe in range(2)])
+        for cpu, core in zip(allowed, self.bound(len(allowed), "core", HWLOC_SYNTHETIC=f"pack:1 core:{allowed[-1] + 1} pu:1")):
+            self.assertEqual(core, str(cpu))
+
+    def test_bind_core_gives_a_core_with_its_hardware_threads(self):
+        self.need_hwloc_and_two_processors()
+        self.assertEqual(self.bound(2, "core", HWLOC_SYNTHETIC="pack:1 core:1 pu:2"), ["0 1", "0 1"])
+
+    def test_bind_numa_gives_each_pe_one_node_in_turn(self):
+        self.need_hwloc_and_two_processors()
+        self.assertEqual(self.bound(3, "numa", HWLOC_SYNTHETIC="pack:2 [numa] core:1 pu:1"), ["0", "1", "0"])
 
 
 if __name__ == "__main__":

@@ -176,7 +176,8 @@ struct OnePe {
     context.pe.peer_heap = peer_heap;
     context.team = {0, 1, nullptr, reinterpret_cast<abi::SyncArea*>(heap->address())};
     context.pe.abort = reinterpret_cast<abi::AbortWord*>(control->address());
-    context.pe.error = reinterpret_cast<abi::ErrorRecord*>(control->address() + 128);
+    context.pe.error = context.pe.async_error =
+        reinterpret_cast<abi::ErrorRecord*>(control->address() + 128);
   }
   std::unique_ptr<DeviceMemory> heap, control;
   std::byte* peer_heap[1];
@@ -217,6 +218,15 @@ TEST_F(CudaGpu, HostVisibleMemoryHasADescriptor) {
   EXPECT_GE(page->share_fd(), 0);
   *word_at(*page, 0) = 1;
   EXPECT_EQ(read_word(*gpu, page->address()), 1u);
+}
+
+TEST_F(CudaGpu, DeviceMemoryIsZeroAndHasNoNameForOthers) {
+  const auto gpu = make_cuda_gpu(0);
+  const auto memory = gpu->allocate_device(4096);
+  EXPECT_EQ(memory->share_fd(), -1);
+  EXPECT_EQ(memory->fabric_handle(), nullptr);
+  EXPECT_EQ(read_word(*gpu, memory->address()), 0u);
+  EXPECT_EQ(read_word(*gpu, memory->address() + 4088), 0u);
 }
 
 TEST_F(CudaGpu, WorksFromAThreadThatNeverSawIt) {

@@ -33,6 +33,7 @@ struct Handle {
   int fd;
   std::size_t bytes;
   bool imported;
+  bool exportable;
 };
 std::map<CUmemGenericAllocationHandle, Handle> handles;
 std::map<CUdeviceptr, bool> mapped_imports;  // address -> imported
@@ -111,13 +112,15 @@ CUresult granularity(std::size_t* granule, const CUmemAllocationProp*,
 }
 CUresult create(CUmemGenericAllocationHandle* handle, std::size_t bytes,
                 const CUmemAllocationProp* prop, unsigned long long) {
-  if (!whole_granules(bytes) || prop->requestedHandleTypes == CU_MEM_HANDLE_TYPE_NONE)
-    return CUDA_ERROR_INVALID_VALUE;
+  if (!whole_granules(bytes)) return CUDA_ERROR_INVALID_VALUE;
   if (bytes > state.free_bytes) return CUDA_ERROR_OUT_OF_MEMORY;
   const int fd = ::memfd_create("fake-gpu", MFD_CLOEXEC);
   if (fd < 0 || ::ftruncate(fd, static_cast<off_t>(bytes)) != 0) return CUDA_ERROR_OUT_OF_MEMORY;
   ++state.live_handles;
-  handles[next_handle] = {fd, bytes, false};
+  const bool exportable = prop->requestedHandleTypes != CU_MEM_HANDLE_TYPE_NONE;
+  const std::vector<char> used_before(exportable ? 0 : bytes, 0x5a);  // heaps may be too large
+  if (::pwrite(fd, used_before.data(), used_before.size(), 0) < 0) return CUDA_ERROR_OUT_OF_MEMORY;
+  handles[next_handle] = {fd, bytes, false, exportable};
   return *handle = next_handle++, CUDA_SUCCESS;
 }
 CUresult release(CUmemGenericAllocationHandle handle) {
@@ -159,6 +162,7 @@ CUresult set_access(CUdeviceptr address, std::size_t bytes, const CUmemAccessDes
 // A fabric handle carries the descriptor's number: good for one process.
 CUresult export_handle(void* out, CUmemGenericAllocationHandle handle,
                        CUmemAllocationHandleType type, unsigned long long) {
+  if (!handles.at(handle).exportable) return CUDA_ERROR_INVALID_VALUE;
   const int fd = ::dup(handles.at(handle).fd);
   if (type == CU_MEM_HANDLE_TYPE_FABRIC) std::memset(out, 0, sizeof(CUmemFabricHandle));
   std::memcpy(out, &fd, sizeof fd);
@@ -171,7 +175,7 @@ CUresult import_handle(CUmemGenericAllocationHandle* handle, void* shareable,
   const off_t bytes = ::lseek(fd, 0, SEEK_END);
   if (bytes < 0) return CUDA_ERROR_INVALID_VALUE;
   ++state.live_handles;
-  handles[next_handle] = {::dup(fd), static_cast<std::size_t>(bytes), true};
+  handles[next_handle] = {::dup(fd), static_cast<std::size_t>(bytes), true, false};
   return *handle = next_handle++, CUDA_SUCCESS;
 }
 

@@ -13,6 +13,7 @@
 #include "chime/abi/context.h"
 #include "chime/device/exec.cuh"
 #include "chime/device/group.cuh"
+#include "chime/device/simt/memory_kind.hpp"
 #include "chime/device/simt/options.hpp"
 
 namespace chime::tests {
@@ -27,10 +28,24 @@ struct FakePe {
   Context context;
 };
 
+// What memory of a job would be on a GPU, said once it lies where it stays.
+class MemoryKinds {
+ public:
+  template <class T>
+  void mark(simt::MemoryKind kind, const T* memory, std::size_t count = 1) {
+    if (count != 0)
+      marked_.push_back(std::make_unique<simt::MarkedMemory>(memory, count * sizeof(T), kind));
+  }
+
+ private:
+  std::vector<std::unique_ptr<simt::MarkedMemory>> marked_;
+};
+
 class FakeJob {
  public:
   explicit FakeJob(int n_pes) : pes_(static_cast<std::size_t>(n_pes)), table_(pes_.size()) {
     for (std::size_t pe = 0; pe < pes_.size(); ++pe) table_[pe] = pes_[pe].memory.get();
+    kinds_.mark(simt::MemoryKind::kDevice, table_.data(), table_.size());
     for (std::size_t pe = 0; pe < pes_.size(); ++pe) fill(static_cast<int>(pe));
   }
 
@@ -79,11 +94,15 @@ class FakeJob {
     ctx.team.size = ctx.pe.n_pes;
     ctx.team.sync = reinterpret_cast<abi::SyncArea*>(ctx.pe.heap);
     ctx.pe.abort = &self.abort;
-    ctx.pe.error = &self.error;
+    ctx.pe.error = ctx.pe.async_error = &self.error;
+    kinds_.mark(simt::MemoryKind::kDevice, self.memory.get(), kFakeHeapBytes);
+    kinds_.mark(simt::MemoryKind::kHost, &self.abort);
+    kinds_.mark(simt::MemoryKind::kHost, &self.error);
   }
 
   std::vector<FakePe> pes_;
   std::vector<std::byte*> table_;
+  MemoryKinds kinds_;
 };
 
 // Runs a kernel of one block and waits for it.

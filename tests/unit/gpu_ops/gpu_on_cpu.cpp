@@ -61,6 +61,9 @@ class GpuOnCpu final : public Gpu {
   std::unique_ptr<DeviceMemory> allocate_host_visible(std::size_t bytes) override {
     return cpu_->allocate_host_visible(bytes);
   }
+  std::unique_ptr<DeviceMemory> allocate_device(std::size_t bytes) override {
+    return cpu_->allocate_device(bytes);
+  }
   std::unique_ptr<IoMapping> map_io_memory(std::byte* pages, std::size_t bytes) override {
     return cpu_->map_io_memory(pages, bytes);
   }

@@ -29,14 +29,14 @@ const std::vector<Candidate> kMachine{
      {{1, kUp}}},
 };
 
-std::string chosen(const std::string& wanted, const PciPlace& gpu = {}) {
-  const ChosenPort port = choose_port(kMachine, wanted, gpu);
+std::string chosen(const std::string& wanted, const PciPlace& gpu = {}, int turn = 0) {
+  const ChosenPort port = choose_port(kMachine, wanted, gpu, turn);
   return kMachine[port.device].name + ":" + std::to_string(port.port);
 }
 
 std::string refusal(const std::vector<Candidate>& machine, const std::string& wanted) {
   try {
-    choose_port(machine, wanted, {});
+    choose_port(machine, wanted, {}, 0);
   } catch (const Error& error) {
     return error.what();
   }
@@ -54,6 +54,19 @@ TEST(DeviceChoice, AutoIsNearTheGpu) {
             "mlx5_2:2");
   EXPECT_EQ(chosen("auto", {"/sys/devices/pci0000:c0/0000:c0:01.0/0000:c1:00.0", 1}), "mlx5_2:2");
   EXPECT_EQ(chosen("auto", {"/sys/devices/pci0000:00/0000:00:09.0/0000:09:00.0", 0}), "mlx5_1:1");
+}
+
+// All PEs sent by the first of them.
+TEST(DeviceChoice, PesTakeEquallyNearDevicesInTurn) {
+  EXPECT_EQ(chosen("auto", {}, 1), "mlx5_2:2");
+  EXPECT_EQ(chosen("auto", {}, 2), "mlx5_3:1");
+  EXPECT_EQ(chosen("auto", {}, 3), "mlx5_1:1");
+  const PciPlace elsewhere_on_node_1{"/sys/devices/pci0000:c0/0000:c0:01.0/0000:c1:00.0", 1};
+  EXPECT_EQ(chosen("auto", elsewhere_on_node_1, 0), "mlx5_2:2");
+  EXPECT_EQ(chosen("auto", elsewhere_on_node_1, 1), "mlx5_3:1");
+  EXPECT_EQ(chosen("auto", elsewhere_on_node_1, 2), "mlx5_2:2");
+  const PciPlace beside_3{"/sys/devices/pci0000:80/0000:80:01.0/0000:81:01.0/0000:85:00.0", 1};
+  for (int turn = 0; turn < 4; ++turn) EXPECT_EQ(chosen("auto", beside_3, turn), "mlx5_3:1");
 }
 
 TEST(DeviceChoice, ANameMayHaveAPort) {

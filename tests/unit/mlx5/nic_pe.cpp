@@ -13,6 +13,8 @@
 #include <string_view>
 
 #include "chime/chime.h"
+#include "chime/device/simt/memory_kind.hpp"
+#include "expect.hpp"
 #include "host/env.hpp"
 #include "host/error.hpp"
 #include "host/gpu/device_activity.hpp"
@@ -26,14 +28,6 @@ namespace chime::host::mlx5 {
 namespace {
 
 constexpr std::size_t kHeapBytes = 4 << 20;
-
-#define EXPECT(condition)                                                            \
-  do {                                                                               \
-    if (!(condition)) {                                                              \
-      std::fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition); \
-      std::exit(1);                                                                  \
-    }                                                                                \
-  } while (0)
 
 bootstrap::Deadline deadline(std::chrono::seconds limit = std::chrono::seconds(60)) {
   return std::chrono::steady_clock::now() + limit;
@@ -54,7 +48,7 @@ struct Pe {
 
   explicit Pe(const NicOptions& options)
       : nic({job->rank(), job->size(), job->job_id()}, *gpu, *memory, options,
-            NicTable::bytes(job->size(), options)) {
+            NicTable::scratch(job->size(), options)) {
     nic.connect(*job, deadline());
   }
 
@@ -76,7 +70,8 @@ struct Pe {
     return {nic.heap(me()).start + offset(symmetric), nic.heap(me()).key};
   }
   Local scratch(std::size_t at) const {
-    return {reinterpret_cast<std::uint64_t>(nic.scratch().memory + at), nic.scratch().key};
+    const NicScratch scratch = nic.scratch(QueueOwner::kHost);
+    return {reinterpret_cast<std::uint64_t>(scratch.memory + at), scratch.key};
   }
 };
 
@@ -105,13 +100,14 @@ void exchange(Pe& pe, int peer, unsigned slot) {
                          kPart * 8, true);
   queue.ring();
   EXPECT(queue.wait(index).opcode == 0);
-  const auto* read = reinterpret_cast<const std::uint64_t*>(pe.nic.scratch().memory + 1024);
+  const std::byte* const scratch = pe.nic.scratch(QueueOwner::kHost).memory;
+  const auto* read = reinterpret_cast<const std::uint64_t*>(scratch + 1024);
   for (std::size_t i = 0; i < kPart; ++i) EXPECT(read[i] == value_of(pe.me(), first + i));
 
   index = queue.fetch_add(pe.word_at(peer, &heap.counter), pe.scratch(0), 3);
   queue.ring();
   EXPECT(queue.wait(index).opcode == 0);
-  EXPECT(*reinterpret_cast<const std::uint64_t*>(pe.nic.scratch().memory) % 3 == 0);
+  EXPECT(*reinterpret_cast<const std::uint64_t*>(scratch) % 3 == 0);
 }
 
 // Every PE writes to every PE, itself included, through every slot.
@@ -225,7 +221,11 @@ struct TablePoster {
   }
 };
 
-// The table says the same of queues, peers and memory as the transport does.
+using Kind = simt::MemoryKind;
+Kind lies_on(const void* at) { return simt::kind_of_memory(at); }
+
+// The table says the same of queues, peers and memory as the transport does, and lies where it is
+// used.
 void has_a_table(const NicOptions& options) {
   Pe pe(options);
   fill(pe);
@@ -257,6 +257,18 @@ void has_a_table(const NicOptions& options) {
     EXPECT((memory.peers[peer].rkey_be != memory.peers[peer].strict_rkey_be) == is_relaxed);
     EXPECT(memory.heap.end - memory.heap.begin == kHeapBytes &&
            memory.buffers->tables[0].count == 0);
+    const bool on_device = !is_host && options.backend == NicBackend::kDevx;
+    for (const void* of_the_queue :
+         {static_cast<const void*>(queue.head.ring), static_cast<const void*>(queue.nic.cq),
+          static_cast<const void*>(queue.nic.bell.record),
+          static_cast<const void*>(queue.nic.fetch),
+          static_cast<const void*>(memory.staging.memory)})
+      EXPECT(lies_on(of_the_queue) == (on_device ? Kind::kDevice : Kind::kHost));
+    for (const void* of_kernels :
+         {static_cast<const void*>(&queue), static_cast<const void*>(view->channels.route),
+          static_cast<const void*>(memory.peers), static_cast<const void*>(memory.staging.busy)})
+      EXPECT(lies_on(of_kernels) == (is_host ? Kind::kHost : Kind::kDevice));
+    EXPECT(lies_on(queue.fault) == Kind::kHost && lies_on(memory.buffers) == Kind::kHost);
     TablePoster poster{memory, queue};
     poster.write(memory.peers[peer], pe.offset(&heap.target[is_host]), pe.offset(&heap.source[7]),
                  8);

@@ -1,28 +1,40 @@
-// What a call may cost: memory operations counted one by one on an idle queue pair. The program
-// prints the table.
+// What a call may cost: memory operations counted one by one on an idle queue pair, and whose
+// memory they touch. The program prints the table.
 #include <gtest/gtest.h>
 
 #include <cstdio>
 
+#include "chime/device/amo.cuh"
+#include "chime/device/rma.cuh"
+#include "chime/device/signal.cuh"
+#include "chime/device/simt/memory_kind.hpp"
 #include "nic_job.hpp"
 #include "operations_counter.hpp"
 
 namespace chime::tests {
 namespace {
 
+using simt::MemoryKind;
 using simt::Operation;
 
+// Loads of what a call is given (its arguments, the Context) are not counted: they are in registers
+// or constant memory.
 struct Cost {
   unsigned atomics = 0, fences = 0, stores_16 = 0, records = 0, doorbells = 0;
   unsigned counters = 0;     // every other store
+  unsigned loads = 0;        // from the device's memory
   unsigned completions = 0;  // when all is complete
+  unsigned words = 0;        // stores of up to 4 bytes into a ring
+  unsigned on_host = 0;      // operations of any kind on the host's memory
+  unsigned elsewhere = 0;    // on memory of which nobody has said whose it is
   bool operator==(const Cost&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const Cost& cost) {
   return out << cost.atomics << " atomics, " << cost.fences << " fences, " << cost.stores_16
              << " stores of 16 bytes, " << cost.records << " records, " << cost.doorbells
-             << " doorbells, " << cost.counters << " counters, " << cost.completions
-             << " completions";
+             << " doorbells, " << cost.counters << " counters, " << cost.loads << " loads, "
+             << cost.completions << " completions, " << cost.words << " words, " << cost.on_host
+             << " on the host's memory, " << cost.elsewhere << " elsewhere";
 }
 
 constexpr int kPes = 4;
@@ -38,46 +50,69 @@ struct Row {
   std::uint32_t flags = 0;  // of the queue
 };
 
+template <class Word, unsigned kStride>
+void put_words(NicJob& job) {
+  p(job.context(), job.data<Word>(0) + kStride * exec::lane_id(), Word{2}, 1);
+}
 void put_8(NicJob& job, int pe) {
-  job.to(pe).p(job.data<std::uint64_t>(0) + exec::lane_id(), std::uint64_t{2});
+  p(job.context(), job.data<std::uint64_t>(0) + exec::lane_id(), 2, pe);
 }
 void put_8_to_1(NicJob& job) { put_8(job, 1); }
 void put_8_to_two_peers(NicJob& job) { put_8(job, exec::lane_id() % 3 == 0 ? 1 : 2); }
 void put_1024(NicJob& job) {
-  job.to(1).put<8>(Thread{},
-                   {job.data<std::byte>(0, 4096), job.data<std::byte>(0), 1024, Until::kPosted});
+  put_nbi(job.context(), Thread{}, job.data<std::uint64_t>(0, 4096), job.data<std::uint64_t>(0),
+          128, 1);
+}
+// Where it is looked up, the table is the host's, which changes it while kernels run.
+void put_of_buffer(NicJob& job) {
+  put_nbi(job.context(), Thread{}, job.data<std::byte>(0, 4096), job.nic.buffer(), 1024, 1);
 }
 void put_signal_1024(NicJob& job) {
-  job.to(1).put_signal<8>(
-      Thread{}, {job.data<std::byte>(0, 4096), job.data<std::byte>(0), 1024, Until::kPosted},
-      SignalUpdate{job.data<std::uint64_t>(0, 8), 1, SignalOp::kSet});
+  put_signal_nbi(job.context(), Thread{}, job.data<std::uint64_t>(0, 4096),
+                 job.data<std::uint64_t>(0), 128,
+                 SignalUpdate{job.data<std::uint64_t>(0, 8), 1, SignalOp::kSet}, 1);
 }
-void add(NicJob& job) {
-  job.to(1).amo(Amo<AmoOp::kAdd, std::uint64_t>{job.data<std::uint64_t>(0), 1});
-}
+// Of queues whose requests are known to be complete.
+void quiet(NicJob& job) { job.quiet(); }
+void add(NicJob& job) { atomic_add(job.context(), job.data<std::uint64_t>(0), 1, 1); }
 
 constexpr auto kExclusive = abi::Sharing::kExclusive;
 constexpr auto kBlock = abi::Sharing::kBlock;
 constexpr auto kGpu = abi::Sharing::kGpu;
 
+constexpr auto kPut8Apart = put_words<std::uint64_t, 2>;
+constexpr auto kPut8 = put_words<std::uint64_t, 1>, kPut4 = put_words<std::uint32_t, 1>;
+constexpr auto kPut1 = put_words<std::uint8_t, 1>;
+
 const Row kRows[] = {
-    {"put of 8 bytes", "exclusive", kExclusive, 1, put_8_to_1, {0, 2, 3, 1, 1, 2, 1}},
-    {"put of 8 bytes", "block", kBlock, 1, put_8_to_1, {1, 2, 3, 1, 1, 1, 1}},
-    {"put of 8 bytes", "gpu", kGpu, 1, put_8_to_1, {1, 2, 3, 1, 1, 1, 1}},
-    {"put of 1024 registered bytes", "block", kBlock, 1, put_1024, {1, 2, 3, 1, 1, 1, 1}},
-    {"put_signal of 1024 bytes", "block", kBlock, 1, put_signal_1024, {1, 2, 6, 1, 1, 1, 1}},
+    {"put of 8 bytes", "exclusive", kExclusive, 1, put_8_to_1, {0, 2, 3, 1, 1, 2, 9, 1}},
+    {"put of 8 bytes", "block", kBlock, 1, put_8_to_1, {1, 2, 3, 1, 1, 1, 8, 1}},
+    {"put of 8 bytes", "gpu", kGpu, 1, put_8_to_1, {1, 2, 3, 1, 1, 1, 8, 1}},
+    {"put of 1024 registered bytes", "block", kBlock, 1, put_1024, {1, 2, 3, 1, 1, 1, 8, 1}},
+    {"the same of a buffer", "block", kBlock, 1, put_of_buffer, {1, 2, 3, 1, 1, 1, 8, 1, 0, 8}},
+    {"put_signal of 1024 bytes", "block", kBlock, 1, put_signal_1024, {1, 2, 6, 1, 1, 1, 9, 1}},
     {"the same, writes in any order",
      "block",
      kBlock,
      1,
      put_signal_1024,
-     {1, 2, 8, 1, 1, 1, 1},
+     {1, 2, 8, 1, 1, 1, 9, 1},
      abi::kNicUnorderedWrites | abi::kNicSwapsSignals},
-    {"atomic add", "block", kBlock, 1, add, {1, 2, 4, 1, 1, 1, 1}},
-    {"put of 8 bytes by each lane", "gpu", kGpu, 5, put_8_to_1, {1, 2, 3 * 5, 1, 1, 1, 1}},
-    {"put of 8 bytes by each lane", "gpu", kGpu, 31, put_8_to_1, {1, 2, 3 * 31, 1, 1, 1, 1}},
-    {"put of 8 bytes by each lane", "gpu", kGpu, 32, put_8_to_1, {1, 2, 3 * 32, 1, 1, 1, 1}},
-    {"the same to two peers", "gpu", kGpu, 32, put_8_to_two_peers, {2, 4, 3 * 32, 2, 2, 2, 2}},
+    {"atomic add", "block", kBlock, 1, add, {1, 2, 4, 1, 1, 1, 8, 1}},
+    {"quiet of 3 complete queues", "gpu", kGpu, 1, quiet, {0, 3, 0, 0, 0, 0, 7, 0}},
+    {"8 bytes by each lane, apart", "gpu", kGpu, 5, kPut8Apart, {1, 2, 3 * 5, 1, 1, 1, 32, 1}},
+    {"8 bytes by each lane, apart", "gpu", kGpu, 31, kPut8Apart, {1, 2, 3 * 31, 1, 1, 1, 187, 1}},
+    {"8 bytes by each lane, apart", "gpu", kGpu, 32, kPut8Apart, {1, 2, 3 * 32, 1, 1, 1, 193, 1}},
+    {"the same to two peers", "gpu", kGpu, 32, put_8_to_two_peers, {2, 4, 3 * 32, 2, 2, 2, 196, 2}},
+    {"8 bytes by each lane, joined", "gpu", kGpu, 2, kPut8, {1, 2, 2, 1, 1, 1, 13, 1, 1 + 2 * 2}},
+    {"8 bytes by each lane, joined",
+     "gpu",
+     kGpu,
+     32,
+     kPut8,
+     {1, 2, 2, 1, 1, 1, 163, 1, 1 + 2 * 32}},
+    {"4 bytes by each lane, joined", "gpu", kGpu, 32, kPut4, {1, 2, 2, 1, 1, 1, 163, 1, 1 + 32}},
+    {"1 byte by each lane, joined", "gpu", kGpu, 32, kPut1, {1, 2, 2, 1, 1, 1, 163, 1, 1 + 32}},
 };
 
 NicPlan shared_by(abi::Sharing sharing, std::uint32_t flags = 0) {
@@ -99,6 +134,12 @@ bool is_record(NicJob& job, const void* address) {
   return false;
 }
 
+bool is_in_ring(NicJob& job, const void* address) {
+  const abi::ChannelHead& head = job.nic.queue(1).head;
+  const auto from_ring = static_cast<const std::byte*>(address) - head.ring;
+  return from_ring >= 0 && from_ring < std::ptrdiff_t{64} * head.depth;
+}
+
 // On queues that have been used before: the first post of each costs more.
 Cost cost_of(const Row& row) {
   NicJob job(kPes, shared_by(row.sharing, row.flags));
@@ -112,8 +153,15 @@ Cost cost_of(const Row& row) {
       cost.fences += operation == Operation::kFence;
       cost.stores_16 += operation == Operation::kStore16;
       if (operation == Operation::kStore)
-        ++(is_record(job, address) ? cost.records : cost.counters);
+        ++(is_record(job, address)    ? cost.records
+           : is_in_ring(job, address) ? cost.words
+                                      : cost.counters);
       cost.doorbells += operation == Operation::kMmioStore;
+      if (operation == Operation::kFence) return;
+      const MemoryKind kind = simt::kind_of_memory(address);
+      cost.loads += operation == Operation::kLoad && kind == MemoryKind::kDevice;
+      cost.on_host += kind == MemoryKind::kHost;
+      cost.elsewhere += kind == MemoryKind::kOther;
     });
     run_threads(row.threads, [&] { row.body(job); });
   }
@@ -124,13 +172,14 @@ Cost cost_of(const Row& row) {
 
 // Prints the table, too: what a reader of device/channel/README.md wants to see.
 TEST(Budget, CallsCostWhatTheTableSays) {
-  std::printf("%-30s%-11s%8s%9s%8s%12s%9s%10s%9s%13s\n", "call", "queue", "threads", "atomics",
-              "fences", "16 B stores", "records", "doorbells", "counters", "completions");
+  std::printf("%-30s%-11s%8s%9s%8s%12s%7s%9s%10s%9s%7s%13s%9s\n", "call", "queue", "threads",
+              "atomics", "fences", "16 B stores", "words", "records", "doorbells", "counters",
+              "loads", "completions", "on host");
   for (const Row& row : kRows) {
     const Cost cost = cost_of(row);
-    std::printf("%-30s%-11s%8u%9u%8u%12u%9u%10u%9u%13u\n", row.call, row.queue, row.threads,
-                cost.atomics, cost.fences, cost.stores_16, cost.records, cost.doorbells,
-                cost.counters, cost.completions);
+    std::printf("%-30s%-11s%8u%9u%8u%12u%7u%9u%10u%9u%7u%13u%9u\n", row.call, row.queue,
+                row.threads, cost.atomics, cost.fences, cost.stores_16, cost.words, cost.records,
+                cost.doorbells, cost.counters, cost.loads, cost.completions, cost.on_host);
     EXPECT_EQ(cost, row.cost) << row.call << ", queue " << row.queue << ", " << row.threads
                               << " threads";
   }

@@ -248,6 +248,30 @@ TEST_P(Errors, AWaitForOthersTellsItAndGoesOn) {
   EXPECT_EQ(job.job.error().status, CHIMEX_ERR_NETWORK);
 }
 
+// It may be another host thread's: the wait's own record stays as it is, for what it fails by.
+TEST_P(Errors, WhatAWaitFindsIsNotItsOwn) {
+  NicJob job(3, plan());
+  abi::ErrorRecord own{};
+  job.context().pe.error = &own;
+  job.nic.fail_at(1, 0, kRemoteAccess);
+  std::uint64_t* const signal = job.data<std::uint64_t>(0, 8);
+  run_threads(2, [&] {
+    if (exec::thread_rank() == 0) {
+      job.to(1).p(job.data<int>(0), 1);
+      while (!channel::is_stopped(job.nic.queue(1))) exec::pause();
+      exec::st<nic::Order::kRelease, nic::Scope::kSystem>(signal, std::uint64_t{2});
+    } else {
+      signal_wait_until(job.context(), signal, Cmp::kEq, 2);
+    }
+  });
+  EXPECT_EQ(own.claimed, 0u);
+  EXPECT_EQ(job.job.error().status, CHIMEX_ERR_NETWORK);
+  job.job.error().claimed = 0;  // the host has reported it
+  run_threads(1, [&] { job.to(1).g(job.data<int>(0)); });
+  EXPECT_EQ(own.status, CHIMEX_ERR_NETWORK);
+  EXPECT_EQ(job.job.error().claimed, 0u);
+}
+
 // A wait with a bound says whether its event came; what it finds is told all the same.
 TEST_P(Errors, AWaitWithABoundKeepsIt) {
   NicJob job(2, plan());

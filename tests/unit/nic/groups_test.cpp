@@ -26,14 +26,14 @@ TEST_P(Groups, LanesThatMeetReserveOnce) {
     const unsigned reservations = atomics_on(&job.nic.queue(1).producer.resv, [&] {
       run_threads(lanes, [&] {
         const unsigned i = exec::lane_id();
-        job.to(1).p(job.data<unsigned>(0) + i, i + 7);
+        job.to(1).p(job.data<unsigned>(0) + 2 * i, i + 7);  // apart: gather_test.cpp has neighbours
         job.quiet();
       });
     });
     EXPECT_EQ(reservations, 1u) << lanes << " lanes";
     EXPECT_EQ(job.nic.counts(1).requests, lanes);
     EXPECT_EQ(job.nic.counts(1).completions, 1u);
-    for (unsigned i = 0; i < lanes; ++i) EXPECT_EQ(job.data<unsigned>(1)[i], i + 7);
+    for (unsigned i = 0; i < lanes; ++i) EXPECT_EQ(job.data<unsigned>(1)[2 * i], i + 7);
   }
 }
 
@@ -67,7 +67,7 @@ TEST_P(Groups, EveryLaneGetsItsOwnResult) {
   EXPECT_EQ(job.nic.counts(1).completions, 1u);
 }
 
-// Wide requests: the last lane's is the one whose completion is told.
+// Requests of two WQEBBs: the last lane's is the one whose completion is told.
 TEST_P(Groups, WideRequestsOfAWarp) {
   NicJob job(2, plan());
   run_threads(32, [&] {

@@ -24,22 +24,21 @@ std::uint32_t load32(const std::byte* at) {
   return __atomic_load_n(reinterpret_cast<const std::uint32_t*>(at), __ATOMIC_RELAXED);
 }
 
+template <class Word>
+void store_words(std::byte* to, const std::byte* from, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; i += sizeof(Word)) {
+    Word word;
+    std::memcpy(&word, from + i, sizeof(Word));
+    __atomic_store_n(reinterpret_cast<Word*>(to + i), word, __ATOMIC_RELEASE);
+  }
+}
+
 // Words of 4 and 8 bytes whole, as a NIC writes them.
 void copy_whole(std::byte* to, const std::byte* from, std::size_t bytes) {
-  const auto aligned = [&](std::size_t n) {
-    return (reinterpret_cast<std::uintptr_t>(to) | bytes) % n == 0 && bytes == n;
-  };
-  if (aligned(8)) {
-    std::uint64_t word;
-    std::memcpy(&word, from, 8);
-    __atomic_store_n(reinterpret_cast<std::uint64_t*>(to), word, __ATOMIC_RELEASE);
-  } else if (aligned(4)) {
-    std::uint32_t word;
-    std::memcpy(&word, from, 4);
-    __atomic_store_n(reinterpret_cast<std::uint32_t*>(to), word, __ATOMIC_RELEASE);
-  } else {
-    std::memcpy(to, from, bytes);
-  }
+  const std::uintptr_t ends = reinterpret_cast<std::uintptr_t>(to) | bytes;
+  if (ends % 8 == 0) return store_words<std::uint64_t>(to, from, bytes);
+  if (ends % 4 == 0) return store_words<std::uint32_t>(to, from, bytes);
+  std::memcpy(to, from, bytes);
 }
 
 // The sum in which bits of `boundary` pass no carry on.
@@ -77,7 +76,7 @@ struct NullNic::Queue {
 
 // A work request taken out of the ring, with its words as numbers.
 struct NullNic::Wqe {
-  std::array<std::byte, 128> bytes;
+  std::array<std::byte, 63 * 16> bytes;
   std::uint32_t word(std::size_t at) const {
     std::uint32_t value;
     std::memcpy(&value, bytes.data() + at, 4);
@@ -115,6 +114,7 @@ NullNic::NullNic(FakeJob& job, int n_pes, const NicPlan& plan)
   memory_.buffers = &buffers_;
   for (int pe = 0; pe < n_pes; ++pe)
     for (unsigned slot = 0; slot < plan.slots; ++slot) set_up_queue(pe, slot);
+  mark_memory();
   thread_ = std::thread([this] { run(); });
 }
 
@@ -192,6 +192,29 @@ void NullNic::set_up_queue(int pe, unsigned slot) {
   queue.progress.taken = plan_.cq_start;
   locals_.push_back({queue.nic.fetch_nic, reinterpret_cast<std::byte*>(state.fetch.data()),
                      state.fetch.size() * sizeof(abi::NicFetchSlot), kFetchKey});
+}
+
+// As on a GPU whose queues lie in its own memory.
+void NullNic::mark_memory() {
+  using Kind = simt::MemoryKind;
+  kinds_.mark(Kind::kDevice, queues_.get(), channels_.pool.count);
+  kinds_.mark(Kind::kDevice, touched_.data(), touched_.size());
+  kinds_.mark(Kind::kDevice, &watch_);
+  kinds_.mark(Kind::kDevice, route_.data(), route_.size());
+  kinds_.mark(Kind::kDevice, peers_.data(), peers_.size());
+  kinds_.mark(Kind::kDevice, staging_busy_.data(), staging_busy_.size());
+  kinds_.mark(Kind::kDevice, staging_.get(), plan_.staging_slots * plan_.staging_slot_bytes);
+  kinds_.mark(Kind::kHost, faults_.data(), faults_.size());
+  kinds_.mark(Kind::kHost, &buffers_);
+  kinds_.mark(Kind::kHost, &registered_);
+  kinds_.mark(Kind::kHost, buffer_.data(), buffer_.size());
+  for (const auto& queue : state_) {
+    kinds_.mark(Kind::kDevice, queue->memory.data(), queue->memory.size());
+    kinds_.mark(Kind::kDevice, queue->cq.data(), queue->cq.size());
+    kinds_.mark(Kind::kDevice, queue->fetch.data(), queue->fetch.size());
+    kinds_.mark(Kind::kDevice, &queue->record);
+    kinds_.mark(Kind::kBar, &queue->doorbell);
+  }
 }
 
 abi::Channel& NullNic::queue(int pe, unsigned slot) {
@@ -367,6 +390,8 @@ unsigned NullNic::carry_out(Queue& queue, const Wqe& wqe) {
     const bool is_inline = (wqe.word(32) >> 31) != 0;
     std::byte* const far = remote(there, rkey, bytes, pe);
     if (!far) return kRemoteAccess;
+    if (is_inline && 36 + std::size_t{bytes} > 16 * wqe.segments())
+      complain(queue, "inline data past the request's end");
     if (is_inline && rkey != kStrictKey + static_cast<std::uint32_t>(pe))
       complain(queue, "a small put, which may be a flag, with a key that lets it overtake");
     if (is_inline) return write(queue, far, wqe.bytes.data() + 36, bytes), 0;

@@ -95,6 +95,7 @@ class NullNic {
 
   void set_up_peers(FakeJob& job);
   void set_up_queue(int pe, unsigned slot);
+  void mark_memory();
   void run();
   bool rests();
   bool step(Queue& queue);
@@ -126,6 +127,7 @@ class NullNic {
   std::unique_ptr<abi::Channel[]> queues_;  // the whole pool
   std::vector<std::unique_ptr<Queue>> state_;
   std::unique_ptr<std::byte[]> staging_;
+  MemoryKinds kinds_;
 
   std::mutex mutex_;  // of what the NIC's thread does, against the calls above
   std::string complaints_;

@@ -33,10 +33,10 @@ TEST_P(Ring, GoesOnWhereThirtyTwoBitsEnd) {
   NicJob job(2, starting_at(plan(), (std::uint64_t{1} << 32) - 8));
   run_threads(64, [&] {
     for (int i = 0; i < 5; ++i)
-      job.to(1).p(job.data<unsigned>(0) + exec::thread_rank(), exec::thread_rank() + i);
+      job.to(1).p(job.data<unsigned>(0) + 2 * exec::thread_rank(), exec::thread_rank() + i);
     job.quiet();
   });
-  for (unsigned i = 0; i < 64; ++i) EXPECT_EQ(job.data<unsigned>(1)[i], i + 4);
+  for (unsigned i = 0; i < 64; ++i) EXPECT_EQ(job.data<unsigned>(1)[2 * i], i + 4);
 }
 
 // A request of two WQEBBs that begins with the last of the ring.
@@ -136,7 +136,7 @@ NicPlan swapping_signals(NicPlan plan) {
   return plan;
 }
 
-// 32 warps that reserve 96 WQEBBs each, of 128: the rule of the least depth, with nothing to spare.
+// 32 warps that reserve 96 WQEBBs each, of 128: the rule of the least depth.
 TEST_P(Ring, ACrowdOfSwappedSignalsOnAShallowQueue) {
   NicJob job(2, swapping_signals(plan()));
   run_threads(1024, [&] {
@@ -177,9 +177,9 @@ TEST_P(Ring, BlocksShareQueuesAndQuietSeesAllOfThem) {
   NicJob job(3, two);
   run_grid(4, 32, [&] {
     const unsigned i = static_cast<unsigned>(exec::grid_rank());
-    for (int pe = 1; pe < 3; ++pe) job.to(pe).p(job.data<unsigned>(0) + i, i + 1);
+    for (int pe = 1; pe < 3; ++pe) job.to(pe).p(job.data<unsigned>(0) + 2 * i, i + 1);
     job.quiet();
-    for (int pe = 1; pe < 3; ++pe) EXPECT_EQ(job.data<unsigned>(pe)[i], i + 1);
+    for (int pe = 1; pe < 3; ++pe) EXPECT_EQ(job.data<unsigned>(pe)[2 * i], i + 1);
   });
   EXPECT_EQ(job.nic.counts(1, 0).requests, 64u);
   EXPECT_EQ(job.nic.counts(1, 1).requests, 64u);

@@ -83,9 +83,9 @@ TEST(Place, IsTheSameWherePesAreNotMapped) {
 
 // PEs 1 and 3 are nodes by themselves, 0, 2 and 4 are one together.
 TEST(Place, OnNodesOfDifferentSizesCountsNodeMatesAlone) {
-  const std::string apart = "unshare --pid --fork --kill-child";
+  const std::string apart = CHIME_ON_ITS_OWN_NODE;
   if (std::system((apart + " true 2>/dev/null").c_str()) != 0)
-    GTEST_SKIP() << "this user may not make a process-id space (" << apart << ")";
+    GTEST_SKIP() << "this user may not make a mount namespace (unshare --mount)";
   const std::string pe = "sh -c 'case $CHIME_RUN_PE in 1 | 3) exec " + apart +
                          " " CHIME_NODE_PE ";; *) exec " CHIME_NODE_PE ";; esac'";
   expect_places(run("env CHIME_NIC=none " + chime_run(5) + pe),

@@ -40,11 +40,11 @@ struct Of<Path::kProxy> {
   }
 
   static bool hand_in(const Context& ctx, Channel& channel, const View& view, std::uint64_t base,
-                      unsigned n, const Shape&) {
+                      const Shape& all) {
     const std::uint64_t ready = load<Order::kAcquire>(channel.producer.ready);
     if (ready != base && await_turn(ctx, channel, base) == kNoTurn) return false;
     exec::fence<Order::kAcqRel, Scope::kSystem>();
-    publish(channel, view.head.sharing, base + n);
+    publish(channel, view.head.sharing, base + all.units);
     return true;
   }
 

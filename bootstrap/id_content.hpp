@@ -1,0 +1,24 @@
+// What a unique id holds: the token of a job, and where its hub listens.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "bootstrap/tcp.hpp"
+#include "bootstrap/token.hpp"
+#include "net/address.hpp"
+
+namespace chime::bootstrap {
+
+struct IdContent {
+  Token token{};
+  std::uint16_t port = 0;
+  std::vector<net::Address> addresses{};  // in the order to try, all of that port
+};
+
+// Addresses that have no room are left out: five of IPv6 fit, or seventeen of IPv4.
+chimex_uniqueid_t id_of(const IdContent& content);
+// Throws BootstrapError if `id` is none.
+IdContent content_of(const chimex_uniqueid_t& id);
+
+}  // namespace chime::bootstrap

@@ -1,0 +1,100 @@
+// p: a write of one element by each thread. Lanes of a warp whose elements lie side by side at the
+// peer write one request together: each its own element into it, and the leader what says where.
+//
+// A thread alone goes straight on. What several do is out of line: it would take registers from it.
+#ifndef CHIME_DEVICE_PATH_NIC_ELEMENT_CUH_
+#define CHIME_DEVICE_PATH_NIC_ELEMENT_CUH_
+
+#include <cstdint>
+
+#include "chime/abi/wqe.h"
+#include "chime/device/channel/posters.cuh"
+#include "chime/device/channel/submit.cuh"
+#include "chime/device/exec.cuh"
+#include "chime/device/path/nic/inline_data.cuh"
+#include "chime/device/path/nic/memory.cuh"
+#include "chime/device/path/nic/request.cuh"
+
+namespace chime::nic {
+
+using channel::Posters;
+
+// What one request for a whole warp can carry and `ready` can tell of.
+template <class W>
+inline constexpr bool kIsGathered = sizeof(W) <= 8;
+
+namespace detail {
+
+static_assert(abi::wqebbs_of(2 + abi::inline_segments_of(abi::kMostInline)) <= abi::kMostTail + 1);
+
+// Whether the posters' elements are one stretch at the peer, in the order of their ranks.
+template <class W>
+CHIME_DEVICE bool are_neighbours(const Posters& posters, const W* dst) {
+  return exec::all(posters.mask, dst == posters.from_leader(dst) + posters.rank());
+}
+
+CHIME_DEVICE Shape shape_of_inline(std::uint32_t bytes) {
+  const unsigned units = abi::wqebbs_of(2 + abi::inline_segments_of(bytes));
+  return {.units = units, .tail = units - 1};
+}
+
+template <class W>
+CHIME_DEVICE void put_element(const Context& ctx, const QueueView& view, std::uint64_t index,
+                              bool is_last, const W* dst, W value, int pe) {
+  put_inline_write({view, index, is_last}, remote_word(ctx, dst, pe), sizeof(W),
+                   inline_data_of(value));
+}
+
+// Their syncs in submit_together() stand between the lanes' stores and the leader's fence.
+template <class W>
+CHIME_DEVICE void put_gathered(const Context& ctx, const QueueView& view, std::uint64_t index,
+                               const Posters& posters, const W* dst, W value, int pe) {
+  Request request = {view, index, true};
+  request.inline_element(posters.rank(), value);
+  if (!posters.is_leader()) return;
+  request.remote(remote_word(ctx, dst, pe));
+  request.inline_header(posters.count() * sizeof(W));
+  request.end(abi::WqeOpcode::kWrite);
+}
+
+// `mask`: the lanes that are at the call now. `done` as channel::look() left it.
+template <class W>
+CHIME_DEVICE_OUT_OF_LINE bool write_elements(const Context& ctx, Channel& queue, unsigned mask,
+                                             std::uint64_t done, const W* dst, W value, int pe) {
+  const Posters posters = {mask};
+  const unsigned count = posters.count();
+  const bool gathers = are_neighbours(posters, dst);
+  const Shape all = gathers ? shape_of_inline(count * sizeof(W)) : Shape{.units = count};
+  return channel::submit_together<Path::kNic>(
+             ctx, posters, queue, done, all,
+             [&](const QueueView& view, std::uint64_t base) {
+               if (gathers) return put_gathered(ctx, view, base, posters, dst, value, pe);
+               const unsigned rank = posters.rank();
+               put_element(ctx, view, base + rank, posters.is_last(), dst, value, pe);
+             })
+      .ok();
+}
+
+}  // namespace detail
+
+// False: the queue is out of use.
+template <class W>
+CHIME_DEVICE bool write_element(const Context& ctx, Channel& queue, W* dst, W value, int pe) {
+  std::uint64_t done = 0;
+  if (!channel::look(ctx, queue, done)) return false;
+  const exec::Committed from_reservation_to_hand_in;
+  const Posters posters = channel::posters_to(Thread{}, queue, channel::kForElements);
+  if (posters.are_many()) {
+    return detail::write_elements<W>(ctx, queue, posters.mask, done, dst, value, pe);
+  }
+  return channel::submit_together<Path::kNic>(ctx, Posters{}, queue, done, {.units = 1},
+                                              [&](const QueueView& view, std::uint64_t base) {
+                                                detail::put_element<W>(ctx, view, base, true, dst,
+                                                                       value, pe);
+                                              })
+      .ok();
+}
+
+}  // namespace chime::nic
+
+#endif  // CHIME_DEVICE_PATH_NIC_ELEMENT_CUH_

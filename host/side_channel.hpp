@@ -1,0 +1,62 @@
+// Messages between the host sides of any two PEs, over authenticated connections that are opened
+// when they are first needed (net/mesh.hpp), on a thread of its own.
+//
+// For what is small, seldom, and needs no kernel: how a connection of the NIC is made, what a
+// collective call agrees on, who has gone. Not encrypted.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <thread>
+
+#include "bootstrap/bootstrap.hpp"
+#include "net/mesh.hpp"
+
+namespace chime::host {
+
+// Who uses it for what. A tag is one kind of message.
+enum class SideTag : net::Mesh::Tag {
+  kCollective = net::Mesh::kFirstTag,
+  kConnect,
+  kFirstForTests
+};
+
+class SideChannel {
+ public:
+  // `from` is who sent it. Called from the channel's thread, one at a time: it must not block, and
+  // may send.
+  using Handler = net::Mesh::Handler;
+  using Lost = net::Mesh::Lost;
+
+  // Listens, and publishes where: on this machine only, if all PEs of the job are here, else on
+  // every network interface, or on `interface` alone (CHIME_BOOTSTRAP_IF). May wait as
+  // bootstrap.node_peers() does. `lost(pe, why)` is called from the channel's thread, once a PE
+  // that is gone without goodbye or cannot be reached. Throws Error.
+  SideChannel(bootstrap::Bootstrap& bootstrap, const std::string& interface,
+              std::chrono::milliseconds timeout, Lost lost);
+  // Says goodbye, and ends the thread.
+  ~SideChannel();
+
+  // What is done with messages of `tag`: before start().
+  void handle(SideTag tag, Handler handler);
+  // Starts the thread: messages may come now, those that are there already first.
+  void start();
+
+  // Takes `payload`, at most net::Mesh::kMaxPayload bytes, for `pe`, which may be this one; returns
+  // before it has arrived. Messages to one PE arrive in the order in which they were sent. False,
+  // and nothing is sent, while too much waits for that PE. The first message to a PE asks the
+  // bootstrap where it is, and may wait for that. Throws Error{PEER_DEAD} when `pe` has left, is
+  // lost or cannot be found. From any thread.
+  bool send(int pe, SideTag tag, std::span<const std::byte> payload);
+
+  // PEs that this one has opened a connection to.
+  std::size_t opened() const { return mesh_.opened(); }
+
+ private:
+  net::Mesh mesh_;
+  std::thread thread_;
+};
+
+}  // namespace chime::host

@@ -1,0 +1,167 @@
+#include "host/team/mapped_rendezvous.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+
+#include "host/abort.hpp"
+#include "host/control.hpp"
+#include "host/error.hpp"
+#include "host/team/tree.hpp"
+#include "host/wait.hpp"
+
+namespace chime::host {
+namespace {
+
+// Every PE posts its call and is counted in a tree; a call is settled by one compare-and-swap on PE
+// 0's verdict: to "met" by whoever makes the tree's last counter full, or to "given up" by whoever
+// stops waiting. So all PEs leave a call in the same way, also where the last comes at the moment
+// at which another's time is over.
+class MappedRendezvous final : public Rendezvous {
+ public:
+  MappedRendezvous(const P2pTransport& p2p, int my_pe, int n_pes, std::uint64_t timeout_ns)
+      : p2p_(p2p), my_pe_(my_pe), n_pes_(n_pes), timeout_ns_(timeout_ns) {}
+
+  void meet(const CollectiveCall& call) override {
+    throw_if_given_up();
+    ++sequence_;
+    post(call);
+    count_me();
+    try {
+      wait_until_settled(call);
+    } catch (const Error& error) {
+      if (give_up(error)) throw;
+    }
+    if (!has_met()) throw_if_given_up();
+    if (differs().load(std::memory_order_relaxed) == sequence_) throw_difference();
+  }
+
+ private:
+  static constexpr int kPeBits = 24;
+
+  CollectiveSlot& slot(int pe) const { return control(pe).collective[sequence_ % 2]; }
+  ControlBlock& control(int pe) const { return *reinterpret_cast<ControlBlock*>(p2p_.control(pe)); }
+
+  void post(const CollectiveCall& call) {
+    CollectiveSlot& mine = slot(my_pe_);
+    mine.kind = static_cast<std::uint64_t>(call.kind);
+    mine.first = call.first;
+    mine.second = call.second;
+    // For has_posted alone; to who reads the call count_me hands it on.
+    std::atomic_ref(mine.sequence).store(sequence_, std::memory_order_release);
+  }
+
+  bool has_posted(int pe) const {
+    return std::atomic_ref(slot(pe).sequence).load(std::memory_order_acquire) == sequence_;
+  }
+
+  // Once a call for each PE, and once more for each full counter below it.
+  void count_me() {
+    int at = my_pe_;
+    while (is_full(at)) {
+      compare_below(at);
+      if (at == 0) {
+        settle(0);
+        return;
+      }
+      at = pe_above(at);
+    }
+  }
+
+  // Whether one more makes it full. Release: hands on this PE's call, and all that was handed to
+  // it; acquire: who makes it full has the calls of all that were counted.
+  bool is_full(int at) {
+    const auto share = static_cast<std::uint64_t>(1 + count_below(at, n_pes_));
+    return std::atomic_ref(control(at).come).fetch_add(1, std::memory_order_acq_rel) + 1 ==
+           sequence_ * share;
+  }
+
+  void compare_below(int at) {
+    for_each_below(at, n_pes_, [&](int pe) {
+      // Relaxed: the next counter, or the verdict, hands it on.
+      if (read(pe) != read(at)) differs().store(sequence_, std::memory_order_relaxed);
+    });
+  }
+
+  // By another PE, or by this one if it was the last.
+  void wait_until_settled(const CollectiveCall& call) {
+    wait_until([&] { return verdict() != met(sequence_ - 1); }, control(my_pe_).abort, timeout_ns_,
+               [&] { return fmt::format("PE {} to call {}", first_absent(), describe(call)); });
+  }
+
+  int first_absent() const {
+    int pe = 0;
+    while (pe < n_pes_ - 1 && has_posted(pe)) ++pe;
+    return pe;
+  }
+
+  // This PE stops waiting. False: somebody has settled the call before.
+  bool give_up(const Error& error) {
+    char(&why)[sizeof(VerdictWords::why_given_up)] = control(my_pe_).verdict.why_given_up;
+    *fmt::format_to_n(why, sizeof(why) - 1, "{}", error.message()).out = '\0';
+    return settle(static_cast<std::uint64_t>(my_pe_) + 1);
+  }
+
+  // Release: hands on the calls of all PEs, or why this one gave up; pairs with the acquire in
+  // verdict().
+  bool settle(std::uint64_t how) {
+    std::uint64_t open = met(sequence_ - 1);
+    return std::atomic_ref(control(0).verdict.word)
+        .compare_exchange_strong(open, met(sequence_) | how, std::memory_order_acq_rel);
+  }
+
+  // Whether the call that this PE is in has met. It has, too, where a later one is settled already,
+  // and be it given up: others have gone on while this PE did not look.
+  bool has_met() const {
+    const std::uint64_t word = verdict();
+    return word == met(sequence_) || word >> kPeBits > sequence_;
+  }
+
+  static std::uint64_t met(std::uint64_t sequence) { return sequence << kPeBits; }
+  std::uint64_t verdict() const {
+    return std::atomic_ref(control(0).verdict.word).load(std::memory_order_acquire);
+  }
+
+  void throw_if_given_up() const {
+    const auto by = static_cast<int>(verdict() & ((1u << kPeBits) - 1)) - 1;
+    if (by < 0) return;
+    // If it gave up because the job is aborted, then this PE is on its way to hear of it.
+    if (const auto cause = abort_cause(control(by).abort))
+      raise_abort(control(my_pe_).abort, *cause);
+    throw_if_aborted(control(my_pe_).abort);
+    throw Error(
+        "collective call", CHIMEX_ERR_TIMEOUT,
+        why_none_succeeds(fmt::format("PE {} gave up, {}", by, control(by).verdict.why_given_up)));
+  }
+
+  std::atomic_ref<std::uint64_t> differs() const {
+    return std::atomic_ref(control(0).verdict.differs[sequence_ % 2]);
+  }
+
+  // Everyone compares with PE 0, so that everyone finds the same difference.
+  void throw_difference() const {
+    CollectiveCalls calls{.call = read(0)};
+    for (int pe = 1; pe < n_pes_; ++pe) calls.add({.call = read(pe), .pe = pe});
+    check_same(calls);
+  }
+
+  CollectiveCall read(int pe) const {
+    const CollectiveSlot& posted = slot(pe);
+    return {static_cast<CollectiveCall::Kind>(posted.kind), posted.first, posted.second};
+  }
+
+  const P2pTransport& p2p_;
+  int my_pe_;
+  int n_pes_;
+  std::uint64_t timeout_ns_;
+  std::uint64_t sequence_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Rendezvous> make_mapped_rendezvous(const P2pTransport& p2p, int my_pe, int n_pes,
+                                                   std::uint64_t timeout_ns) {
+  return std::make_unique<MappedRendezvous>(p2p, my_pe, n_pes, timeout_ns);
+}
+
+}  // namespace chime::host

@@ -1,0 +1,32 @@
+// Collective host calls meet here: nobody returns before every PE has made the same call, and a
+// difference is an error on all of them that names both PEs and what each asked for. A call that
+// one PE gives up has met for nobody, so what calls do, allocate above all, is done on all PEs or
+// on none.
+#pragma once
+
+#include <memory>
+
+#include "bootstrap/bootstrap.hpp"
+#include "chime/abi/context.h"
+#include "host/env.hpp"
+#include "host/team/collective_call.hpp"
+#include "host/transport/p2p/p2p_transport.hpp"
+
+namespace chime::host {
+
+class Rendezvous {
+ public:
+  virtual ~Rendezvous() = default;
+  // Collective. Throws Error{MISMATCH} on every PE if any two PEs brought different calls; TIMEOUT
+  // and ABORTED like every wait, then too on every PE, those that come later included. After that
+  // every call throws at once, and names the first that failed.
+  virtual void meet(const CollectiveCall& call) = 0;
+};
+
+// By words on the control pages, where all PEs of the job are mapped here; else by messages.
+// `bootstrap`, `p2p` and `abort` outlive it.
+std::unique_ptr<Rendezvous> make_rendezvous(bootstrap::Bootstrap& bootstrap,
+                                            const P2pTransport& p2p, const abi::AbortWord& abort,
+                                            const Settings& settings);
+
+}  // namespace chime::host

@@ -1,0 +1,41 @@
+// All PEs of a node but the lowest: show their card to the hub, and get everyone's.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "host/transport/p2p/node_meeting.hpp"
+#include "host/transport/p2p/node_wait.hpp"
+#include "net/dial.hpp"
+
+namespace chime::host {
+
+class NodeGuest final : private net::ConnectionOwner {
+ public:
+  // `members`: the node's PEs, the hub first.
+  NodeGuest(const bootstrap::Bootstrap& bootstrap, std::vector<int> members, const NodeWait& wait);
+  ~NodeGuest();
+
+  // Returns the node's other PEs in PE order. Throws Error.
+  std::vector<NodeMate> meet(const OfferedCard& mine);
+
+ private:
+  // The hub may hang up after its last message.
+  bool has_all() const { return mates_.size() == members_.size(); }
+  [[noreturn]] void fail() const;
+
+  void on_frame(net::Connection& connection, net::Bytes message) override;
+  void on_end(net::Connection&, const net::Error& why) override { end_ = why; }
+
+  const NodeWait& wait_;
+  const int me_;
+  const std::vector<int> members_;
+  net::Reactor reactor_;
+  std::shared_ptr<net::Connection> hub_;
+  std::optional<net::Error> end_;
+  std::vector<NodeMate> mates_;  // this PE included
+  std::optional<net::Dial> dial_;
+};
+
+}  // namespace chime::host

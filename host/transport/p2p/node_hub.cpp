@@ -1,0 +1,137 @@
+#include "host/transport/p2p/node_hub.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "host/log.hpp"
+#include "net/socket.hpp"
+
+namespace chime::host {
+namespace {
+
+constexpr std::size_t kMaxStrangers = 256;  // beside the guests
+
+// At the first name that nobody has taken.
+net::Descriptor listen_at_one(const std::vector<net::Address>& names) {
+  std::string tried;
+  for (const net::Address& name : names) {
+    try {
+      return net::listen_at(name);
+    } catch (const net::Error& error) {
+      tried += std::string(tried.empty() ? "" : "; ") + error.what();
+    }
+  }
+  fail_to_meet(CHIMEX_ERR_SYSTEM, tried);
+}
+
+}  // namespace
+
+NodeHub::NodeHub(const bootstrap::Bootstrap& bootstrap, std::vector<int> guests,
+                 const NodeWait& wait)
+    : wait_(wait), me_(bootstrap.rank()) {
+  for (const int pe : guests) guests_[pe];
+  const auto credentials = node_credentials(bootstrap);
+  std::vector<net::Descriptor> listeners;
+  listeners.push_back(listen_at_one(node_names(credentials, me_)));
+  net::Gate::Options options{.credentials = credentials,
+                             .pe = me_,
+                             .limits = kNodeLimits,
+                             .max_strangers = guests.size() + kMaxStrangers};
+  options.log = [pe = me_](const std::string& line) {
+    log(LogLevel::kWarn, pe, "node exchange: {}", line);
+  };
+  gate_ = std::make_unique<net::Gate>(
+      reactor_, std::move(listeners), std::move(options),
+      [this](std::shared_ptr<net::Connection> guest) { admit(std::move(guest)); });
+}
+
+NodeHub::~NodeHub() {
+  for (const auto& [pe, guest] : guests_)
+    if (guest.connection) guest.connection->close();
+}
+
+std::vector<NodeMate> NodeHub::meet(const OfferedCard& mine) {
+  wait_.until(
+      reactor_, [this] { return without_card().empty(); }, [this] { return without_card(); });
+  cards_.push_back(mine);
+  for (const auto& [pe, guest] : guests_)
+    cards_.push_back({guest.mate.card, guest.mate.heap.get(), guest.mate.control.get()});
+  for (auto& [pe, guest] : guests_) send_more(guest);
+  wait_.until(
+      reactor_, [this] { return without_set().empty(); }, [this] { return without_set(); });
+  std::vector<NodeMate> mates;
+  for (auto& [pe, guest] : guests_) mates.push_back(std::move(guest.mate));
+  return mates;
+}
+
+// A version that differs ends this PE, too: it would wait in vain.
+void NodeHub::admit(std::shared_ptr<net::Connection> connection) {
+  const int pe = connection->client_pe();
+  const auto other_version = why_not_of_this_version(connection->introduction(), pe, me_);
+  const auto why = other_version.empty() ? why_refused(*connection) : other_version;
+  connection->belong_to(*this);
+  if (!why.empty()) {
+    connection->refuse(why);
+    gate_->log_refusal(connection->peer(), why);
+    if (!other_version.empty()) fail_to_meet(CHIMEX_ERR_MISMATCH, why);
+    return;
+  }
+  connection->tag = static_cast<std::uint64_t>(pe);
+  connection->accept();
+  guests_.at(pe).connection = std::move(connection);
+}
+
+std::string NodeHub::why_refused(const net::Connection& connection) const {
+  const int pe = connection.client_pe();
+  const auto guest = guests_.find(pe);
+  if (guest == guests_.end()) return fmt::format("PE {} is not of this node", pe);
+  if (guest->second.connection) return fmt::format("two processes say that they are PE {}", pe);
+  return "";
+}
+
+void NodeHub::on_frame(net::Connection& connection, net::Bytes message) {
+  auto mates = receive_cards(connection, message);
+  Guest& guest = guest_of(connection);
+  if (mates.size() != 1 || mates[0].card.pe != connection.client_pe() || guest.has_shown_card)
+    throw net::Error(net::Fault::kProtocol, "it sent what is not its own card");
+  guest.mate = std::move(mates[0]);
+  guest.has_shown_card = true;
+}
+
+// The next message only when the last has gone: else cards of all for all would pile up here.
+void NodeHub::send_more(Guest& guest) {
+  while (!has_all(guest) && !guest.connection->has_unsent()) {
+    const auto rest = std::span<const OfferedCard>(cards_).subspan(guest.sent);
+    const auto part = rest.first(std::min(rest.size(), kCardsAMessage));
+    send_cards(*guest.connection, part);
+    guest.sent += part.size();
+  }
+}
+
+std::vector<int> NodeHub::without_card() const {
+  std::vector<int> pes;
+  for (const auto& [pe, guest] : guests_)
+    if (!guest.has_shown_card) pes.push_back(pe);
+  return pes;
+}
+
+std::vector<int> NodeHub::without_set() const {
+  std::vector<int> pes;
+  for (const auto& [pe, guest] : guests_)
+    if (!has_all(guest) || guest.connection->has_unsent()) pes.push_back(pe);
+  return pes;
+}
+
+// Whoever has all may go.
+void NodeHub::on_end(net::Connection& connection, const net::Error& why) {
+  const auto found = guests_.find(connection.client_pe());
+  if (found == guests_.end() || found->second.connection.get() != &connection) return;  // refused
+  if (!cards_.empty() && has_all(found->second)) return;
+  wait_.check({&found->first, 1});
+  fail_to_meet(CHIMEX_ERR_PEER_DEAD,
+               fmt::format("PE {} gave up while the node's PEs met ({}); its own message says why",
+                           found->first, why.what()));
+}
+
+}  // namespace chime::host

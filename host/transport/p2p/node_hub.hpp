@@ -1,0 +1,53 @@
+// The node's lowest PE: collects all cards, then sends the whole set to everyone.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "host/transport/p2p/node_meeting.hpp"
+#include "host/transport/p2p/node_wait.hpp"
+#include "net/gate.hpp"
+
+namespace chime::host {
+
+class NodeHub final : private net::ConnectionOwner {
+ public:
+  // `guests`: the node's other PEs. Listens when it returns.
+  NodeHub(const bootstrap::Bootstrap& bootstrap, std::vector<int> guests, const NodeWait& wait);
+  ~NodeHub();
+
+  // Returns the guests in PE order, when each has been sent all. Throws Error.
+  std::vector<NodeMate> meet(const OfferedCard& mine);
+
+ private:
+  struct Guest {
+    std::shared_ptr<net::Connection> connection;
+    NodeMate mate{};
+    bool has_shown_card = false;
+    std::size_t sent = 0;  // cards
+  };
+
+  void admit(std::shared_ptr<net::Connection> guest);
+  std::string why_refused(const net::Connection& guest) const;
+  void send_more(Guest& guest);
+  std::vector<int> without_card() const;
+  std::vector<int> without_set() const;
+  bool has_all(const Guest& guest) const { return guest.sent == cards_.size(); }
+  Guest& guest_of(const net::Connection& connection) {
+    return guests_.at(static_cast<int>(connection.tag));
+  }
+
+  void on_frame(net::Connection& connection, net::Bytes message) override;
+  void on_drained(net::Connection& connection) override { send_more(guest_of(connection)); }
+  void on_end(net::Connection& connection, const net::Error& why) override;
+
+  const NodeWait& wait_;
+  const int me_;
+  net::Reactor reactor_;
+  std::map<int, Guest> guests_;
+  std::vector<OfferedCard> cards_;  // to be sent to all; empty while some are missing
+  std::unique_ptr<net::Gate> gate_;
+};
+
+}  // namespace chime::host

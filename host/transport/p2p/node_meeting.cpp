@@ -1,0 +1,72 @@
+#include "host/transport/p2p/node_meeting.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "net/fields.hpp"
+
+namespace chime::host {
+namespace {
+
+constexpr int kNames = 4;
+
+NodeMate take_mate(net::Connection& connection, const std::byte* bytes) {
+  NodeMate mate;
+  std::memcpy(&mate.card, bytes, sizeof(NodeCard));
+  auto descriptors = connection.take_descriptors(mate.card.heap_has_fd ? 2 : 1);
+  if (mate.card.heap_has_fd) mate.heap = std::move(descriptors.front());
+  mate.control = std::move(descriptors.back());
+  return mate;
+}
+
+}  // namespace
+
+net::Credentials node_credentials(const bootstrap::Bootstrap& bootstrap) {
+  return {bootstrap.job_secret(), bootstrap.job_id(), "node exchange"};
+}
+
+std::vector<net::Address> node_names(const net::Credentials& credentials, int hub) {
+  std::vector<net::Address> names;
+  for (int i = 0; i < kNames; ++i)
+    names.push_back(net::Address::abstract(
+        "chime-" + net::secret_name(credentials, fmt::format("hub {}, name {}", hub, i))));
+  return names;
+}
+
+net::Bytes node_introduction() {
+  return net::Writer().put(kAbiVersion).put(std::uint32_t{sizeof(NodeCard)}).take();
+}
+
+std::string why_not_of_this_version(const net::Bytes& introduction, int guest, int hub) {
+  net::Reader fields(introduction);
+  const auto version = fields.get<std::uint32_t>();
+  const auto card_bytes = fields.get<std::uint32_t>();
+  if (version == kAbiVersion && card_bytes == sizeof(NodeCard)) return "";
+  return fmt::format(
+      "PE {} and PE {} run different versions of Chime (interfaces {} and {}, cards of {} and {} "
+      "bytes)",
+      guest, hub, version, kAbiVersion, card_bytes, sizeof(NodeCard));
+}
+
+void send_cards(net::Connection& connection, std::span<const OfferedCard> cards) {
+  net::Writer message;
+  std::vector<int> descriptors;
+  for (const OfferedCard& offered : cards) {
+    message.put(offered.card);
+    if (offered.card.heap_has_fd) descriptors.push_back(offered.heap_fd);
+    descriptors.push_back(offered.control_fd);
+  }
+  connection.send(message.written(), descriptors);
+}
+
+std::vector<NodeMate> receive_cards(net::Connection& connection, const net::Bytes& message) {
+  if (message.empty() || message.size() % sizeof(NodeCard))
+    throw net::Error(net::Fault::kProtocol, "it sent what is no list of cards");
+  std::vector<NodeMate> mates;
+  for (std::size_t at = 0; at < message.size(); at += sizeof(NodeCard))
+    mates.push_back(take_mate(connection, &message[at]));
+  return mates;
+}
+
+}  // namespace chime::host

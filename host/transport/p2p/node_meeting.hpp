@@ -1,0 +1,47 @@
+// Where and how a node's PEs meet: what hub and guests must agree on.
+//
+//   guest -> hub    introduction: u32 interface version, u32 bytes of a card
+//                   NodeCard, and the descriptors of its memory: the heap's if it has one, the
+//                   control page's
+//   hub -> guest    so many frames as it takes: NodeCard..., and the descriptors of each
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "bootstrap/bootstrap.hpp"
+#include "host/transport/p2p/node_card.hpp"
+#include "net/address.hpp"
+#include "net/connection.hpp"
+#include "net/key_schedule.hpp"
+
+namespace chime::host {
+
+// A card with the descriptors that travel beside it, borrowed.
+struct OfferedCard {
+  NodeCard card;
+  int heap_fd = -1;
+  int control_fd = -1;
+};
+
+// Two descriptors each: fewer than one message may carry.
+inline constexpr std::size_t kCardsAMessage = 64;
+inline constexpr net::SecureChannel::Limits kNodeLimits{
+    .frame_bytes = kCardsAMessage * sizeof(NodeCard) + 256};
+
+net::Credentials node_credentials(const bootstrap::Bootstrap& bootstrap);
+
+// Names that the hub may listen at, in the order in which it tries them. Only who knows the job's
+// secret can tell them in advance; but once the socket is there all see its name, and could take it
+// before the PEs of a next chime_init come. So there are several.
+std::vector<net::Address> node_names(const net::Credentials& credentials, int hub);
+
+// What a guest says before it is let in, and why it is not: empty if it is.
+net::Bytes node_introduction();
+std::string why_not_of_this_version(const net::Bytes& introduction, int guest, int hub);
+
+void send_cards(net::Connection& connection, std::span<const OfferedCard> cards);
+// Throws net::Error if it makes no sense.
+std::vector<NodeMate> receive_cards(net::Connection& connection, const net::Bytes& message);
+
+}  // namespace chime::host

@@ -1,0 +1,35 @@
+// What net/ throws, and what ends a connection.
+#pragma once
+
+#include <exception>
+#include <string>
+#include <utility>
+
+namespace chime::net {
+
+enum class Fault {
+  kSystem,    // the operating system refused
+  kTimeout,   // a deadline passed
+  kClosed,    // the other side has closed, or its process has ended
+  kProtocol,  // what came is not this protocol, or was changed on its way
+  kVersion,   // the other side speaks another version of it
+  kSecret,    // the other side does not know the job's secret
+  kRefused,   // the other side knows the secret, and says no
+};
+
+// `what()` says what failed, and where another process is to blame, in which way.
+class Error : public std::exception {
+ public:
+  Error(Fault fault, std::string what) : fault_(fault), what_(std::move(what)) {}
+  const char* what() const noexcept override { return what_.c_str(); }
+  Fault fault() const noexcept { return fault_; }
+
+ private:
+  Fault fault_;
+  std::string what_;
+};
+
+// What errno says about the call that has just failed: "cannot listen: Address already in use".
+Error system_error(const std::string& what);
+
+}  // namespace chime::net

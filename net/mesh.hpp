@@ -1,0 +1,124 @@
+// Messages between any two PEs of a job, over connections that are opened when they are first
+// needed.
+//
+// Each PE has a mesh, which listens, and a card that says where. Whoever wants to speak to a PE
+// opens a connection of its own to it: a pair that speaks both ways has two, none has to be agreed
+// on, and n PEs that each speak to k others have n * k, not n * n. Messages of one PE to another
+// arrive in order, each once, whole. When a PE's process ends without stop(), all that it was
+// connected with are told.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "net/dial.hpp"
+#include "net/gate.hpp"
+
+namespace chime::net {
+
+class Mesh final : private ConnectionOwner {
+ public:
+  using Tag = std::uint32_t;
+  static constexpr Tag kFirstTag = 1;  // those below are the mesh's own
+  static constexpr std::size_t kMaxPayload = std::size_t{1} << 20;
+  // What may wait for one PE: more is not taken.
+  static constexpr std::size_t kMaxQueuedBytes = std::size_t{8} << 20;
+
+  // `from` is who sent it. Called from run()'s thread, one at a time: it must not block, and may
+  // send. An Error that it throws ends the connection to `from`: the message made no sense.
+  using Handler = std::function<void(int from, std::span<const std::byte> payload)>;
+  // The card of `pe`. May wait for it; what it throws, send() throws, and `pe` counts as lost.
+  using FindCard = std::function<Bytes(int pe)>;
+  // `pe` is gone, or cannot be reached. Called from run()'s thread, once a PE.
+  using Lost = std::function<void(int pe, const std::string& why)>;
+
+  struct Options {
+    Bytes secret;  // the job's
+    std::string job;
+    int pe = 0;
+    int n_pes = 1;
+    std::vector<Address> listen_at;  // port 0: any
+    std::vector<Address> offered =
+        {};  // what the card says instead of 0.0.0.0 and [::], without port
+    std::chrono::milliseconds connect_timeout{20'000};
+    std::function<void(std::string)> log{};  // strangers that were turned away: one line
+  };
+
+  // Listens. Throws Error if it cannot.
+  Mesh(Options options, FindCard find_card, Lost lost);
+  ~Mesh();
+
+  // Where this mesh listens: for other PEs' FindCard.
+  const Bytes& card() const { return card_; }
+
+  // What is done with messages of `tag`. Before run().
+  void handle(Tag tag, Handler handler) { handlers_[tag] = std::move(handler); }
+
+  // Serves until stop(), on one thread.
+  void run();
+  // Delivers what was sent, says goodbye, so that nobody takes this PE's end for a death, and ends
+  // run(): after a second also where a peer does not take it. From any thread. Nothing that is sent
+  // later arrives.
+  void stop();
+
+  // Takes `payload` for `pe`, which may be this one; returns before it has arrived. False, and
+  // nothing is sent, when kMaxQueuedBytes wait for that PE already. The first message to a PE asks
+  // FindCard, on the caller's thread. Throws Error{kClosed} when `pe` has left or is lost. From any
+  // thread, handlers included.
+  bool send(int pe, Tag tag, std::span<const std::byte> payload);
+
+  // Connections that were opened from here.
+  std::size_t opened() const;
+
+ private:
+  struct Peer {
+    std::vector<Bytes> waiting;  // for the connection to open
+    std::size_t waiting_bytes = 0;
+    bool is_asked = false;                   // somebody opens the connection
+    std::shared_ptr<Connection> connection;  // open, and nothing waits
+    std::string gone;                        // why it cannot be sent to any more
+  };
+
+  void send_over(Connection& connection, int pe, const Bytes& message);
+  bool send_to_myself(Tag tag, std::span<const std::byte> payload);
+  void find_and_open(int pe);
+  void open(int pe, const Bytes& card);
+  void use(int pe, std::shared_ptr<Connection> connection);
+  void flush(int pe, std::shared_ptr<Connection> connection);
+  void admit(std::shared_ptr<Connection> guest);
+  std::string why_refused(int pe) const;
+  void lose(int pe, const std::string& why);
+  void leave(int pe);
+  void part();
+  bool is_flushed() const;
+  void dispatch(int from, std::span<const std::byte> message);
+  int pe_of(const Connection& connection) const { return static_cast<int>(connection.tag); }
+
+  void on_frame(Connection& connection, Bytes frame) override;
+  void on_end(Connection& connection, const Error& why) override;
+
+  const Options options_;
+  const Credentials credentials_;
+  const FindCard find_card_;
+  const Lost lost_;
+  std::unordered_map<Tag, Handler> handlers_;
+  Bytes card_;
+
+  // Run()'s thread.
+  Reactor reactor_;
+  bool must_stop_ = false;
+  std::map<int, std::unique_ptr<Dial>> dials_;
+  std::map<int, std::shared_ptr<Connection>> guests_;  // that others opened
+  std::vector<bool> is_told_;                          // [pe] lost, or has left
+  std::unique_ptr<Gate> gate_;
+
+  mutable std::mutex mutex_;  // guards peers_
+  std::unordered_map<int, Peer> peers_;
+};
+
+}  // namespace chime::net

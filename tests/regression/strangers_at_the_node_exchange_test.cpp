@@ -1,0 +1,240 @@
+// The meeting of a node's PEs fell to strangers of the same user: one packet that was too long
+// ended the job, a connection that said nothing held it until its time was over, and whoever
+// listened at the name was given the job's secret.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <future>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "bootstrap/tcp.hpp"
+#include "host/error.hpp"
+#include "host/transport/p2p/node_exchange.hpp"
+#include "host/transport/p2p/node_meeting.hpp"
+
+namespace chime::host {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kPes = 3;
+
+// A socket of this machine that listens at an abstract name.
+struct Listening {
+  std::string name;
+  int type;
+  auto operator<=>(const Listening&) const = default;
+};
+
+std::set<Listening> who_listens() {
+  std::set<Listening> all;
+  std::ifstream table("/proc/net/unix");
+  for (std::string line; std::getline(table, line);) {
+    std::istringstream fields(line);
+    std::string word, flags, type, name;
+    fields >> word >> word >> word >> flags >> type >> word >> word >> name;
+    constexpr char kAccepts[] = "00010000";
+    if (flags == kAccepts && name.starts_with("@chime-"))
+      all.insert({name.substr(1), std::stoi(type, nullptr, 16)});
+  }
+  return all;
+}
+
+struct Name {
+  sockaddr_un address{};
+  socklen_t length;
+  explicit Name(const std::string& name) {
+    address.sun_family = AF_UNIX;
+    std::copy(name.begin(), name.end(), address.sun_path + 1);
+    length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  }
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address); }
+};
+
+// Knocks at every name that begins to listen, and does there what `attack` does with the socket.
+class Stranger {
+ public:
+  explicit Stranger(std::function<void(int)> attack)
+      : known_(who_listens()), attack_(std::move(attack)), thread_([this] { knock_at_all(); }) {}
+  ~Stranger() {
+    must_stop_ = true;
+    thread_.join();
+    for (const int fd : sockets_) close(fd);
+  }
+  bool has_knocked() const { return has_knocked_; }
+
+ private:
+  void knock_at_all() {
+    while (!must_stop_)
+      for (const Listening& found : who_listens())
+        if (known_.insert(found).second) knock(found);
+  }
+  void knock(const Listening& at) {
+    const Name name(at.name);
+    for (int i = 0; i < 20; ++i) {
+      const int fd = socket(AF_UNIX, at.type | SOCK_CLOEXEC, 0);
+      sockets_.push_back(fd);
+      if (connect(fd, name.get(), name.length)) return;
+      attack_(fd);
+      has_knocked_ = true;
+    }
+  }
+
+  std::set<Listening> known_;
+  std::function<void(int)> attack_;
+  std::vector<int> sockets_;
+  std::atomic<bool> must_stop_{false}, has_knocked_{false};
+  std::thread thread_;
+};
+
+int some_memory() { return memfd_create("chime test", MFD_CLOEXEC); }
+
+ino_t inode_of(int fd) {
+  struct stat status {};
+  EXPECT_EQ(fstat(fd, &status), 0);
+  return status.st_ino;
+}
+
+// PEs as threads: each comes when `may_come(pe)` lets it, and all must find all.
+template <class MayCome>
+void all_meet(const chimex_uniqueid_t& id, MayCome may_come) {
+  std::vector<int> heaps;
+  for (int pe = 0; pe < kPes; ++pe) heaps.push_back(some_memory());
+  std::vector<std::future<void>> pes;
+  for (int pe = 0; pe < kPes; ++pe)
+    pes.push_back(std::async(std::launch::async, [&, pe] {
+      const auto job = bootstrap::join_unique_id(id, pe, kPes, {.timeout = 20s});
+      may_come(pe, *job);
+      NodeCard card;
+      card.pe = pe;
+      const int control = some_memory();
+      const auto mates = exchange_with_node(*job, card, heaps[pe], control, Clock::now() + 10s);
+      ASSERT_EQ(mates.size(), kPes - 1u);
+      for (const NodeMate& mate : mates)
+        EXPECT_EQ(inode_of(mate.heap.get()), inode_of(heaps[mate.card.pe]));
+      close(control);
+      job->barrier(Clock::now() + 20s);
+    }));
+  for (auto& pe : pes) {
+    try {
+      pe.get();
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << error.what();
+    }
+  }
+  for (const int heap : heaps) close(heap);
+}
+
+// The lowest PE listens at once; the others come when the stranger has been there.
+void all_meet_after(const Stranger& stranger) {
+  all_meet(bootstrap::create_unique_id("lo"), [&](int pe, bootstrap::Bootstrap&) {
+    const auto end = Clock::now() + 10s;
+    while (pe != 0 && !stranger.has_knocked() && Clock::now() < end) std::this_thread::yield();
+  });
+  EXPECT_TRUE(stranger.has_knocked());
+}
+
+TEST(NodeExchange, APacketThatIsTooLongIsTheStrangersProblem) {
+  all_meet_after(Stranger([](int fd) {
+    const std::vector<char> packet(65'537, 'x');
+    send(fd, packet.data(), packet.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  }));
+}
+
+TEST(NodeExchange, ASilentConnectionHoldsNobodyUp) {
+  all_meet_after(Stranger([](int) {}));
+}
+
+TEST(NodeExchange, GarbageWithDescriptorsIsDropped) {
+  all_meet_after(Stranger([](int fd) {
+    char garbage[64] = "garbage";
+    iovec payload{garbage, sizeof garbage};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof fd)];
+    msghdr message{};
+    message.msg_iov = &payload;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    cmsghdr* const part = CMSG_FIRSTHDR(&message);
+    part->cmsg_level = SOL_SOCKET;
+    part->cmsg_type = SCM_RIGHTS;
+    part->cmsg_len = CMSG_LEN(sizeof fd);
+    std::memcpy(CMSG_DATA(part), &fd, sizeof fd);
+    sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  }));
+}
+
+// Sits at `name`, takes all who come, and keeps all that they say.
+class Squatter {
+ public:
+  explicit Squatter(const std::string& name) : fd_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    const Name where(name);
+    EXPECT_EQ(bind(fd_, where.get(), where.length), 0);
+    EXPECT_EQ(listen(fd_, 64), 0);
+    thread_ = std::thread([this] { serve(); });
+  }
+  ~Squatter() { stop(); }
+  // What was said.
+  std::string stop() {
+    if (thread_.joinable()) {
+      shutdown(fd_, SHUT_RDWR);
+      thread_.join();
+      close(fd_);
+    }
+    return heard_;
+  }
+
+ private:
+  void serve() {
+    for (int guest; (guest = accept(fd_, nullptr, nullptr)) >= 0; close(guest)) {
+      char buffer[4096];
+      const timeval patience{0, 100'000};
+      setsockopt(guest, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+      for (ssize_t got; (got = recv(guest, buffer, sizeof buffer, 0)) > 0;)
+        heard_.append(buffer, static_cast<std::size_t>(got));
+    }
+  }
+  int fd_;
+  std::string heard_;
+  std::thread thread_;
+};
+
+// Where the lowest PE would listen: what a stranger saw before the PEs left and came again.
+std::string first_name(const bootstrap::Bootstrap& job) {
+  return node_names(node_credentials(job), 0).front().text().substr(1);
+}
+
+TEST(NodeExchange, WhoTookTheNameBeforeGetsNothingAndStopsNobody) {
+  std::optional<Squatter> squatter;
+  std::promise<void> sits;
+  const auto has_come = sits.get_future().share();
+  bootstrap::Bytes secret;
+  all_meet(bootstrap::create_unique_id("lo"), [&](int pe, bootstrap::Bootstrap& job) {
+    if (pe == 0) {
+      secret = job.job_secret();
+      squatter.emplace(first_name(job));
+      sits.set_value();
+    }
+    has_come.wait();
+  });
+  const std::string heard = squatter->stop();
+  const std::string_view known(reinterpret_cast<const char*>(secret.data()), secret.size());
+  EXPECT_EQ(heard.find(known), std::string::npos) << "the secret was told to a stranger";
+}
+
+}  // namespace
+}  // namespace chime::host

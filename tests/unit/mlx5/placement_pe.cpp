@@ -1,0 +1,127 @@
+// PEs whose device is a GPU with memory of its own: where queues and tables lie, and that the host
+// writes to none of them by itself. Started by ctest, two at a time by chime-run, on a softnic.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bootstrap/bootstrap.hpp"
+#include "chime/abi/words.h"
+#include "expect.hpp"
+#include "gpu_apart.hpp"
+#include "host/env.hpp"
+#include "host/nic_table.hpp"
+#include "host/transport/mlx5/mlx5_transport.hpp"
+
+namespace chime::host {
+namespace {
+
+constexpr std::size_t kHeapBytes = 1 << 20;
+
+bootstrap::Deadline deadline() {
+  return std::chrono::steady_clock::now() + std::chrono::seconds(60);
+}
+
+struct Pe {
+  std::unique_ptr<bootstrap::Bootstrap> job = bootstrap::make_bootstrap();
+  NicOptions options = read_settings().nic;
+  GpuApart gpu;
+  std::unique_ptr<DeviceMemory> heap = gpu.allocate_heap(kHeapBytes);
+  Mlx5Transport nic;
+
+  explicit Pe(const GpuApart::Traits& traits)
+      : gpu(traits),
+        nic({job->rank(), job->size(), job->job_id()}, gpu, *heap, options,
+            NicTable::scratch(job->size(), options)) {
+    std::printf("PE %d: %s\n", job->rank(), nic.describe().c_str());
+    nic.connect(*job, deadline());
+  }
+  ~Pe() { job->barrier(deadline()); }
+
+  // A copy of what lies on the GPU.
+  template <class T>
+  std::vector<T> fetched(const T* at, std::size_t count) {
+    std::vector<T> here(count);
+    gpu.copy(here.data(), at, count * sizeof(T));
+    return here;
+  }
+};
+
+void is_on_the_gpu(Pe& pe, const abi::Channel& channel) {
+  EXPECT(pe.gpu.holds(channel.head.ring) && pe.gpu.holds(channel.nic.cq));
+  EXPECT(pe.gpu.holds(channel.nic.bell.record) && pe.gpu.holds(channel.nic.fetch));
+  EXPECT(!pe.gpu.holds(channel.nic.bell.doorbell) && !pe.gpu.holds(channel.fault));
+}
+
+// What kernels use lies on the GPU, what the host uses or reads meanwhile does not.
+void places(const NicTable& table, Pe& pe) {
+  const NicView &kernels = table.kernels(), &host = table.host();
+  const abi::ChannelPool& pool = kernels.channels.pool;
+  for (const void* at :
+       {static_cast<const void*>(pool.channels), static_cast<const void*>(pool.touched),
+        static_cast<const void*>(pool.watch), static_cast<const void*>(kernels.channels.route),
+        static_cast<const void*>(kernels.memory.peers),
+        static_cast<const void*>(kernels.memory.staging.busy),
+        static_cast<const void*>(kernels.memory.staging.memory)})
+    EXPECT(pe.gpu.holds(at));
+  for (const void* at :
+       {static_cast<const void*>(host.channels.pool.channels),
+        static_cast<const void*>(host.channels.route), static_cast<const void*>(host.memory.peers),
+        static_cast<const void*>(host.memory.staging.busy),
+        static_cast<const void*>(host.memory.staging.memory),
+        static_cast<const void*>(kernels.memory.buffers),
+        static_cast<const void*>(table.faults_of_kernels().all.data())})
+    EXPECT(!pe.gpu.holds(at));
+}
+
+// As kernels find them.
+void contents(const NicTable& table, Pe& pe) {
+  const abi::Channels& all = table.kernels().channels;
+  const auto n = static_cast<std::size_t>(pe.job->size());
+  const auto routes = pe.fetched(all.route, n);
+  const auto peers = pe.fetched(table.kernels().memory.peers, n);
+  const auto channels = pe.fetched(all.pool.channels, all.pool.count);
+  for (std::size_t peer = 0; peer < n; ++peer) {
+    EXPECT(abi::path_of_route(routes[peer]) == Path::kNic);
+    EXPECT(std::memcmp(&peers[peer], &table.host().memory.peers[peer], sizeof peers[peer]) == 0);
+    for (unsigned slot = 0; slot < all.slots; ++slot) {
+      const abi::Channel& channel = channels[abi::first_of_route(routes[peer]) + slot];
+      EXPECT(channel.pe == static_cast<int>(peer) && channel.path == Path::kNic);
+      EXPECT(channel.progress.done == abi::kFresh && channel.producer.resv == 0);
+      EXPECT(channel.nic.cq_mode == abi::NicCqMode::kCollapsed);
+      EXPECT(pe.fetched(channel.nic.cq, 64) == std::vector(64, std::byte{0xff}));
+      EXPECT(pe.fetched(channel.nic.fetch, 1)[0].busy == 0);
+      is_on_the_gpu(pe, channel);
+    }
+  }
+}
+
+void all_on_the_gpu() {
+  Pe pe({});
+  pe.gpu.wall_off();
+  const NicTable table(pe.nic, pe.gpu, *pe.heap, pe.job->size(), pe.options);
+  places(table, pe);
+  contents(table, pe);
+}
+
+int run(std::string_view act) {
+  if (act == "all_on_the_gpu") return all_on_the_gpu(), 0;
+  if (act == "writes_unordered") return Pe({.orders_writes = false}), 0;
+  if (act == "cannot_be_registered") return Pe({.can_be_registered = false}), 0;
+  return 2;
+}
+
+}  // namespace
+}  // namespace chime::host
+
+int main(int argc, char** argv) {
+  try {
+    return argc == 2 ? chime::host::run(argv[1]) : 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}

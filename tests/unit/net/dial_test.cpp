@@ -1,0 +1,104 @@
+// Finding the one who knows the secret, where others may live at the same addresses.
+#include "net/dial.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "meeting.hpp"
+#include "net/fields.hpp"
+
+namespace chime::net::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+TEST(Dial, WaitsForTheOneWhoComesLate) {
+  Reactor reactor;
+  const auto where = some_name();
+  Call call(reactor, to(where));
+  EXPECT_FALSE(reactor.run_until([&] { return call.is_over(); }, Clock::now() + 50ms));
+  House house(reactor, where);
+  EXPECT_TRUE(reactor.run_until([&] { return call.is_over(); }, Clock::now() + 10s));
+  EXPECT_TRUE(call.connection) << call.words();
+}
+
+TEST(Dial, PassesByWhoIsSilentWhoIsNotThereAndWhoDoesNotKnowTheSecret) {
+  Reactor reactor;
+  const auto silent = some_name();
+  const auto squatter = listen_at(silent);
+  House impostor(reactor, some_name(), [] {
+    auto options = House::with_secret();
+    options.credentials.secret[0] ^= std::byte{1};
+    return options;
+  }());
+  House house(reactor);
+  auto options = to(house.address);
+  options.addresses = {some_name(), silent, impostor.address, house.address};
+  options.attempt = 50ms;
+  Call call(reactor, options);
+  EXPECT_TRUE(reactor.run_until([&] { return call.is_over(); }, Clock::now() + 10s));
+  EXPECT_TRUE(call.connection) << call.words();
+}
+
+TEST(Dial, SaysAllThatItTriedWhenTheTimeIsOver) {
+  Reactor reactor;
+  const auto nobody = some_name(), silent = some_name();
+  const auto squatter = listen_at(silent);
+  auto options = to(nobody);
+  options.addresses.push_back(silent);
+  const auto begin = Clock::now();
+  Call call(reactor, options, begin + 100ms);
+  EXPECT_TRUE(reactor.run_until([&] { return call.is_over(); }, begin + 10s));
+  EXPECT_THAT(call.words(), AllOf(HasSubstr(nobody.text() + ": Connection refused"),
+                                  HasSubstr(silent.text() + ": it did not answer in time")));
+}
+
+TEST(Dial, ARefusalIsTheLastWord) {
+  Reactor reactor;
+  auto socket = listen_at(some_name());
+  const auto address = address_of(socket);
+  std::vector<Descriptor> listeners;
+  listeners.push_back(std::move(socket));
+  Notebook notebook;
+  std::shared_ptr<Connection> refused;
+  const Gate gate(reactor, std::move(listeners), House::with_secret(),
+                  [&](std::shared_ptr<Connection> guest) {
+                    guest->belong_to(notebook);
+                    guest->refuse("PE 3 is here already");
+                    refused = std::move(guest);
+                  });
+  Call call(reactor, to(address));
+  EXPECT_TRUE(reactor.run_until([&] { return call.is_over(); }, Clock::now() + 10s));
+  ASSERT_TRUE(call.failure);
+  EXPECT_EQ(call.failure->fault(), Fault::kRefused);
+  EXPECT_EQ(call.words(), "PE 3 is here already");
+  EXPECT_TRUE(reactor.run_until([&] { return refused->is_closed(); }, Clock::now() + 10s));
+}
+
+TEST(Address, SurvivesTheJourneyAndSaysWhatItIs) {
+  const Address all[] = {Address::abstract("name"), Address::internet("10.1.2.3", 4711),
+                         Address::internet("fd00::1", 80)};
+  Bytes together;
+  for (const Address& address : all)
+    for (const std::byte byte : address.to_bytes()) together.push_back(byte);
+  std::span<const std::byte> rest = together;
+  for (const Address& address : all) EXPECT_EQ(Address::from_bytes(rest), address);
+  EXPECT_TRUE(rest.empty());
+  EXPECT_EQ(all[0].text(), "@name");
+  EXPECT_EQ(all[1].text(), "10.1.2.3:4711");
+  EXPECT_EQ(all[2].text(), "[fd00::1]:80");
+}
+
+TEST(Address, WhatIsNoneIsRefused) {
+  EXPECT_THROW(Address::internet("localhost", 1), Error);
+  EXPECT_THROW(Address::abstract(std::string(108, 'x')), Error);
+  for (const Bytes& bad : {Bytes{}, Bytes{std::byte{9}}, Bytes{std::byte{4}, std::byte{1}},
+                           Writer().put<std::uint8_t>(1).text(std::string(200, 'x')).take()}) {
+    std::span<const std::byte> bytes = bad;
+    EXPECT_THROW(Address::from_bytes(bytes), Error);
+  }
+}
+
+}  // namespace
+}  // namespace chime::net::test

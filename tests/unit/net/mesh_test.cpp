@@ -1,0 +1,304 @@
+// Meshes of several PEs, each on a thread of its own.
+#include "net/mesh.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <deque>
+#include <thread>
+
+#include "meeting.hpp"
+#include "net/fields.hpp"
+
+namespace chime::net::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr Mesh::Tag kTag = 7;
+
+struct Received {
+  int from;
+  std::string text;
+  bool operator==(const Received&) const = default;
+};
+
+// One PE's mesh, its thread, and what came.
+class Pe {
+ public:
+  using Cards = std::map<int, Bytes>;
+
+  Pe(int pe, int n_pes, Cards& cards, std::vector<Address> listen_at = {some_name()})
+      : cards_(cards),
+        mesh(
+            {.secret = Bytes(32, std::byte{5}),
+             .job = "job",
+             .pe = pe,
+             .n_pes = n_pes,
+             .listen_at = std::move(listen_at),
+             .offered = {Address::internet("127.0.0.1", 0), Address::internet("::1", 0)},
+             .connect_timeout = 2s,
+             .log = [this](std::string line) { note(log, std::move(line)); }},
+            [this](int other) { return cards_.at(other); },
+            [this](int other, const std::string& why) {
+              note(lost, Received{other, why});
+            }) {
+    cards[pe] = mesh.card();
+    mesh.handle(kTag, [this](int from, std::span<const std::byte> payload) {
+      note(received,
+           Received{from, {reinterpret_cast<const char*>(payload.data()), payload.size()}});
+    });
+  }
+  void start() {
+    thread_ = std::thread([this] { mesh.run(); });
+  }
+  void end() {
+    mesh.stop();
+    if (thread_.joinable()) thread_.join();
+  }
+  ~Pe() { end(); }
+
+  template <class List>
+  bool has(List& list, std::size_t n, std::chrono::seconds limit = 20s) {
+    std::unique_lock lock(mutex_);
+    return came_.wait_for(lock, limit, [&] { return list.size() >= n; });
+  }
+  void say(int to, std::string_view text) { ASSERT_TRUE(mesh.send(to, kTag, bytes_of(text))); }
+
+ private:
+  template <class List, class Item>
+  void note(List& list, Item item) {
+    std::lock_guard lock(mutex_);
+    list.push_back(std::move(item));
+    came_.notify_all();
+  }
+  Cards& cards_;
+  std::mutex mutex_;
+  std::condition_variable came_;
+
+ public:
+  std::vector<Received> received, lost;
+  std::vector<std::string> log;
+  Mesh mesh;
+
+ private:
+  std::thread thread_;
+};
+
+struct Job {
+  explicit Job(int n) {
+    for (int pe = 0; pe < n; ++pe) pes.emplace_back(pe, n, cards);
+    for (Pe& pe : pes) pe.start();
+  }
+  Pe::Cards cards;
+  std::deque<Pe> pes;
+};
+
+TEST(Mesh, MessagesArriveInOrderAndFromWhomTheySay) {
+  Job job(3);
+  for (int i = 0; i < 200; ++i) {
+    job.pes[1].say(0, std::to_string(i));
+    job.pes[2].say(0, std::to_string(i));
+  }
+  ASSERT_TRUE(job.pes[0].has(job.pes[0].received, 400));
+  int next[3] = {};
+  for (const Received& r : job.pes[0].received) EXPECT_EQ(r.text, std::to_string(next[r.from]++));
+}
+
+TEST(Mesh, WhoLeavesDeliversWhatItHasSentAlsoBeforeItsConnectionIsOpen) {
+  for (int round = 0; round < 20; ++round) {
+    Job job(2);
+    job.pes[1].say(0, "last words");
+    job.pes[1].end();
+    ASSERT_TRUE(job.pes[0].has(job.pes[0].received, 1));
+    EXPECT_EQ(job.pes[0].received[0], (Received{1, "last words"}));
+  }
+}
+
+TEST(Mesh, APeSpeaksToItselfToo) {
+  Job job(1);
+  job.pes[0].say(0, "me");
+  ASSERT_TRUE(job.pes[0].has(job.pes[0].received, 1));
+  EXPECT_EQ(job.pes[0].received[0], (Received{0, "me"}));
+}
+
+TEST(Mesh, OpensWhatIsUsedAndNoMore) {
+  Job job(8);
+  for (int pe = 0; pe < 8; ++pe) job.pes[pe].say((pe + 1) % 8, "next");
+  for (Pe& pe : job.pes) ASSERT_TRUE(pe.has(pe.received, 1));
+  for (Pe& pe : job.pes) EXPECT_EQ(pe.mesh.opened(), 1u);
+}
+
+TEST(Mesh, AllMaySpeakToAllAtOnceFromSeveralThreads) {
+  constexpr int kPes = 6, kThreads = 3, kEach = 20;
+  Job job(kPes);
+  std::vector<std::thread> threads;
+  for (int pe = 0; pe < kPes; ++pe)
+    for (int t = 0; t < kThreads; ++t)
+      threads.emplace_back([&, pe] {
+        for (int i = 0; i < kEach; ++i)
+          for (int other = 0; other < kPes; ++other) job.pes[pe].say(other, "x");
+      });
+  for (auto& thread : threads) thread.join();
+  for (Pe& pe : job.pes) EXPECT_TRUE(pe.has(pe.received, kPes * kThreads * kEach));
+}
+
+TEST(Mesh, AHandlerMayAnswer) {
+  Pe::Cards cards;
+  Pe asked(0, 2, cards), asking(1, 2, cards);
+  asked.mesh.handle(8, [&](int from, std::span<const std::byte>) { asked.say(from, "answer"); });
+  asked.start();
+  asking.start();
+  ASSERT_TRUE(asking.mesh.send(0, 8, {}));
+  ASSERT_TRUE(asking.has(asking.received, 1));
+  EXPECT_EQ(asking.received[0], (Received{0, "answer"}));
+}
+
+TEST(Mesh, ReachesOverEveryFamilyThatIsOffered) {
+  for (const char* everywhere : {"0.0.0.0", "::"}) {
+    Pe::Cards cards;
+    Pe a(0, 2, cards, {Address::internet(everywhere, 0)}), b(1, 2, cards);
+    a.start();
+    b.start();
+    b.say(0, everywhere);
+    ASSERT_TRUE(a.has(a.received, 1));
+    EXPECT_EQ(a.received[0], (Received{1, everywhere}));
+  }
+}
+
+TEST(Mesh, APeThatLeftIsNotALostOne) {
+  Job job(2);
+  job.pes[0].say(1, "hello");
+  job.pes[1].say(0, "hello");
+  ASSERT_TRUE(job.pes[0].has(job.pes[0].received, 1));
+  ASSERT_TRUE(job.pes[1].has(job.pes[1].received, 1));
+  job.pes[1].end();
+  std::string words;
+  const auto end = Clock::now() + 10s;
+  while (words.empty() && Clock::now() < end) {
+    try {
+      job.pes[0].mesh.send(1, kTag, {});
+    } catch (const Error& error) {
+      words = error.what();
+    }
+  }
+  EXPECT_THAT(words, HasSubstr("PE 1 has left"));
+  EXPECT_TRUE(job.pes[0].lost.empty());
+}
+
+TEST(Mesh, AKilledPeIsToldOnceToThoseItWasConnectedWith) {
+  int announce[2];
+  ASSERT_EQ(pipe(announce), 0);
+  Pe::Cards cards;
+  Pe survivor(0, 2, cards);  // its thread is started after the fork
+  const pid_t victim = fork();
+  if (victim == 0) {
+    Pe pe(1, 2, cards);
+    pe.start();
+    pe.say(0, "I am here");
+    const std::uint64_t length = pe.mesh.card().size();
+    if (write(announce[1], &length, sizeof length) < 0) _exit(1);
+    if (write(announce[1], pe.mesh.card().data(), length) < 0) _exit(1);
+    pause();
+    _exit(0);
+  }
+  survivor.start();
+  std::uint64_t length = 0;
+  ASSERT_EQ(read(announce[0], &length, sizeof length), static_cast<ssize_t>(sizeof length));
+  Bytes card(length);
+  ASSERT_EQ(read(announce[0], card.data(), length), static_cast<ssize_t>(length));
+  cards[1] = card;
+  survivor.say(1, "hello");
+  ASSERT_TRUE(survivor.has(survivor.received, 1));
+  kill(victim, SIGKILL);
+  waitpid(victim, nullptr, 0);
+  ASSERT_TRUE(survivor.has(survivor.lost, 1));
+  EXPECT_EQ(survivor.lost[0].from, 1);
+  EXPECT_THROW(survivor.mesh.send(1, kTag, {}), Error);
+  EXPECT_FALSE(survivor.has(survivor.lost, 2, 0s));
+}
+
+TEST(Mesh, OneThatIsNotThereIsToldAsLostWhenItsTimeIsOver) {
+  Pe::Cards cards;
+  Pe pe(0, 2, cards);
+  cards[1] = some_name().to_bytes();
+  pe.start();
+  pe.say(1, "anybody?");
+  ASSERT_TRUE(pe.has(pe.lost, 1));
+  EXPECT_THAT(pe.lost[0].text, HasSubstr("cannot be reached"));
+  EXPECT_THAT(pe.lost[0].text, HasSubstr("Connection refused"));
+}
+
+TEST(Mesh, ACardThatCannotBeFoundIsTheSendersToHear) {
+  Pe::Cards cards;
+  Pe pe(0, 2, cards);
+  pe.start();
+  EXPECT_THROW(pe.mesh.send(1, kTag, {}), std::out_of_range);
+  ASSERT_TRUE(pe.has(pe.lost, 1));
+}
+
+// A PE that does not serve its mesh does not make another keep everything.
+TEST(Mesh, WhatOnePeMayHaveWaitingIsBounded) {
+  Pe::Cards cards;
+  Pe sender(0, 2, cards), idle(1, 2, cards);
+  sender.start();
+  const Bytes large(Mesh::kMaxPayload);
+  std::size_t taken = 0;
+  while (taken <= 4 * Mesh::kMaxQueuedBytes && sender.mesh.send(1, kTag, large))
+    taken += large.size();
+  EXPECT_LE(taken, Mesh::kMaxQueuedBytes);
+  idle.start();
+  EXPECT_TRUE(idle.has(idle.received, taken / large.size()));
+}
+
+// Each with the job's secret, but not as they should be.
+TEST(Mesh, ASecondOfOnePeAndOneThatIsNoPeAreRefused) {
+  Job job(2);
+  job.pes[1].say(0, "the first");
+  ASSERT_TRUE(job.pes[0].has(job.pes[0].received, 1));
+  Pe::Cards cards = job.cards;
+  Pe second(1, 2, cards), foreign(5, 6, cards);
+  for (Pe* pe : {&second, &foreign}) {
+    pe->start();
+    pe->say(0, "let me in");
+    ASSERT_TRUE(pe->has(pe->lost, 1));
+  }
+  EXPECT_THAT(second.lost[0].text, HasSubstr("PE 1 is connected already"));
+  EXPECT_THAT(foreign.lost[0].text, HasSubstr("there is no PE 5 in a job of 2"));
+  job.pes[1].say(0, "the first goes on");
+  EXPECT_TRUE(job.pes[0].has(job.pes[0].received, 2));
+  EXPECT_TRUE(job.pes[0].lost.empty());
+}
+
+TEST(Mesh, StrangersAreLoggedOnceAndHarmNobody) {
+  Job job(2);
+  std::span<const std::byte> card = job.cards[0];
+  const auto address = Address::from_bytes(card);
+  std::list<Descriptor> strangers;
+  for (int i = 0; i < 20; ++i) {
+    strangers.push_back(start_connecting(address));
+    send_some(strangers.back(), Bytes(100, std::byte(i)), {});
+  }
+  job.pes[1].say(0, "unharmed");
+  ASSERT_TRUE(job.pes[0].has(job.pes[0].received, 1));
+  ASSERT_TRUE(job.pes[0].has(job.pes[0].log, 1));
+  EXPECT_FALSE(job.pes[0].has(job.pes[0].log, 2, 0s));
+}
+
+// A message that makes no sense is its sender's fault.
+TEST(Mesh, AMessageOfAnUnknownKindEndsTheConnection) {
+  Job job(3);
+  ASSERT_TRUE(job.pes[1].mesh.send(0, 99, {}));
+  ASSERT_TRUE(job.pes[0].has(job.pes[0].lost, 1));
+  EXPECT_EQ(job.pes[0].lost[0].from, 1);
+  EXPECT_THAT(job.pes[0].lost[0].text, HasSubstr("unknown kind, 99"));
+  job.pes[2].say(0, "goes on");
+  EXPECT_TRUE(job.pes[0].has(job.pes[0].received, 1));
+}
+
+}  // namespace
+}  // namespace chime::net::test

@@ -1,0 +1,269 @@
+// The protocol of collective calls by messages, without threads: many PEs whose messages arrive in
+// random orders, who stop waiting and die at random moments. tests/models searches all moments of a
+// few PEs.
+#include "host/team/meeting.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <deque>
+#include <functional>
+#include <map>
+#include <random>
+
+#include "net/error.hpp"
+
+namespace chime::host {
+namespace {
+
+constexpr int kSeeds = 100;
+
+CollectiveCall call_of(std::uint64_t bytes) { return {CollectiveCall::Kind::kMalloc, bytes}; }
+
+// A job of PEs that make `calls` calls each, one action at a time.
+class Job {
+ public:
+  struct Pe {
+    explicit Pe(int pe, int n_pes) : meeting(pe, n_pes) {}
+    Meeting meeting;
+    bool is_in_call = false, has_given_up = false, is_dead = false;
+    std::vector<bool> met;  // by call
+    std::uint64_t letters = 0;
+  };
+
+  Job(int n_pes, int calls, unsigned seed) : calls_(calls), random(seed) {
+    for (int pe = 0; pe < n_pes; ++pe) pes.emplace_back(pe, n_pes);
+  }
+
+  std::function<CollectiveCall(int pe)> what = [](int) { return call_of(64); };
+  double impatience = 0;  // of each PE at each of its turns
+
+  // Until nothing can happen any more.
+  void run() {
+    while (act_once()) continue;
+  }
+
+  void kill(int pe) {
+    pes[at(pe)].is_dead = true;
+    std::erase_if(wires_, [pe](const auto& wire) { return wire.first.second == pe; });
+    for (int other = 0; other < size(); ++other) lost_.push_back(other);
+  }
+
+  int size() const { return static_cast<int>(pes.size()); }
+  static std::size_t at(int pe) { return static_cast<std::size_t>(pe); }
+
+ private:
+  bool act_once() {
+    std::vector<std::function<void()>> choices;
+    for (int pe = 0; pe < size(); ++pe) add_choices_of(pe, choices);
+    for (const auto& [ends, letters] : wires_)
+      if (!letters.empty() && may_arrive(ends))
+        choices.push_back([this, ends = ends] { deliver(ends); });
+    if (choices.empty()) return false;
+    choices[random() % choices.size()]();
+    return true;
+  }
+
+  void add_choices_of(int number, std::vector<std::function<void()>>& choices) {
+    Pe& pe = pes[at(number)];
+    if (pe.is_dead) return;
+    if (pe.is_in_call && pe.meeting.is_settled())
+      choices.push_back([&pe] {
+        pe.met.push_back(pe.meeting.has_met());
+        pe.is_in_call = false;
+      });
+    else if (!pe.is_in_call && static_cast<int>(pe.met.size()) < calls_)
+      choices.push_back([this, number] { come(number); });
+    else if (pe.is_in_call && !pe.has_given_up && (knows_of_a_loss(number) || chance(impatience)))
+      choices.push_back([this, number] { give_up(number); });
+  }
+
+  void come(int number) {
+    Pe& pe = pes[at(number)];
+    if (pe.meeting.is_broken()) return pe.met.push_back(false);
+    pe.is_in_call = true;
+    pe.has_given_up = false;
+    pe.meeting.come(what(number));
+    post(number);
+  }
+
+  void give_up(int number) {
+    Pe& pe = pes[at(number)];
+    pe.has_given_up = true;
+    pe.meeting.give_up(CHIMEX_ERR_TIMEOUT, "PE " + std::to_string(number) + "'s words");
+    pe.meeting.give_up_directly(CHIMEX_ERR_TIMEOUT, "PE " + std::to_string(number) + "'s words");
+    post(number);
+  }
+
+  void deliver(std::pair<int, int> ends) {
+    auto& letters = wires_[ends];
+    const net::Bytes letter = letters.front();
+    letters.pop_front();
+    Pe& pe = pes[at(ends.second)];
+    if (ends.first != ends.second) ++pe.letters;
+    pe.meeting.receive(ends.first, letter);
+    post(ends.second);
+  }
+
+  void post(int from) {
+    Pe& pe = pes[at(from)];
+    for (Meeting::Letter& letter : pe.meeting.take_letters()) {
+      if (letter.to != from) ++pe.letters;
+      if (!pes[at(letter.to)].is_dead)
+        wires_[{from, letter.to}].push_back(std::move(letter.content));
+    }
+  }
+
+  // PE 0's own letters arrive behind all others (messenger.hpp).
+  bool may_arrive(std::pair<int, int> ends) const {
+    return ends.first != ends.second ||
+           std::none_of(wires_.begin(), wires_.end(), [&](const auto& wire) {
+             return wire.first.second == ends.second && wire.first != ends && !wire.second.empty();
+           });
+  }
+
+  bool knows_of_a_loss(int pe) const {
+    return std::find(lost_.begin(), lost_.end(), pe) != lost_.end();
+  }
+  bool chance(double p) { return std::bernoulli_distribution(p)(random); }
+
+  int calls_;
+  std::map<std::pair<int, int>, std::deque<net::Bytes>> wires_;
+  std::vector<int> lost_;  // who has heard that a PE is gone
+
+ public:
+  std::mt19937 random;
+  std::deque<Pe> pes;
+};
+
+std::uint64_t most_letters(int n_pes) {
+  return 2 * static_cast<std::uint64_t>(std::bit_width(static_cast<unsigned>(n_pes - 1))) + 2;
+}
+
+// All that live have met in the same calls, and in none behind one that has not met.
+void expect_agreement(const Job& job, int calls) {
+  const std::vector<bool>* first = nullptr;
+  for (const Job::Pe& pe : job.pes) {
+    if (pe.is_dead) continue;
+    ASSERT_EQ(pe.met.size(), static_cast<std::size_t>(calls)) << "somebody waits for ever";
+    if (!first) first = &pe.met;
+    EXPECT_EQ(pe.met, *first);
+  }
+  EXPECT_TRUE(std::is_sorted(first->begin(), first->end(), std::greater<>()));
+}
+
+TEST(Meeting, AllMeetInWhateverOrderMessagesArrive) {
+  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+    Job job(1 + static_cast<int>(seed % 40), 3, seed);
+    job.run();
+    for (const Job::Pe& pe : job.pes) EXPECT_EQ(pe.met, std::vector<bool>(3, true)) << seed;
+  }
+}
+
+TEST(Meeting, TakesAtMostTwoLogNAndTwoMessagesOfAPe) {
+  for (const int n_pes : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 64, 100, 257}) {
+    constexpr int kCalls = 4;
+    Job job(n_pes, kCalls, 1);
+    job.run();
+    std::uint64_t all = 0;
+    for (const Job::Pe& pe : job.pes) {
+      EXPECT_LE(pe.letters, kCalls * most_letters(n_pes)) << n_pes;
+      all += pe.letters;
+    }
+    // Each counted where it is sent and where it arrives.
+    EXPECT_EQ(all, kCalls * 4 * static_cast<std::uint64_t>(n_pes - 1));
+  }
+}
+
+TEST(Meeting, AllFindTheFirstPeThatDiffersFromPe0) {
+  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+    Job job(1 + static_cast<int>(seed % 20), 1, seed);
+    std::vector<std::uint64_t> sizes(job.pes.size());
+    for (auto& size : sizes) size = job.random() % 10 < 8 ? 64 : 65 + job.random() % 2;
+    job.what = [&](int pe) { return call_of(sizes[Job::at(pe)]); };
+    job.run();
+    const auto other = std::find_if(sizes.begin(), sizes.end(),
+                                    [&](std::uint64_t size) { return size != sizes[0]; });
+    for (const Job::Pe& pe : job.pes) {
+      const CollectiveCalls& calls = pe.meeting.verdict().calls;
+      EXPECT_EQ(calls.call, call_of(sizes[0]));
+      EXPECT_EQ(calls.pe, 0);
+      EXPECT_EQ(calls.other_pe, other == sizes.end() ? -1 : other - sizes.begin()) << seed;
+      EXPECT_EQ(calls.others_call, other == sizes.end() ? CollectiveCall{} : call_of(*other));
+    }
+  }
+}
+
+TEST(Meeting, AllAgreeWhoeverGivesUpAndWhenever) {
+  int met = 0, given_up = 0;
+  for (unsigned seed = 0; seed < 10 * kSeeds; ++seed) {
+    Job job(2 + static_cast<int>(seed % 12), 3, seed);
+    job.impatience = 0.01 * (seed % 7);
+    job.run();
+    expect_agreement(job, 3);
+    (job.pes[0].met.back() ? met : given_up) += 1;
+    if (HasFailure()) FAIL() << "seed " << seed;
+  }
+  EXPECT_GT(met, kSeeds);
+  EXPECT_GT(given_up, kSeeds);
+}
+
+TEST(Meeting, TheOthersAgreeWhenAPeDies) {
+  for (unsigned seed = 0; seed < 10 * kSeeds; ++seed) {
+    Job job(3 + static_cast<int>(seed % 12), 3, seed);
+    const int victim = 1 + static_cast<int>(job.random() % (job.pes.size() - 1));
+    unsigned turns = job.random() % 60;
+    job.what = [&](int) {
+      if (turns-- == 0) job.kill(victim);
+      return call_of(64);
+    };
+    job.run();
+    expect_agreement(job, 3);
+    if (HasFailure()) FAIL() << "seed " << seed;
+  }
+}
+
+TEST(Meeting, AllHearWhoGaveUpAndWhy) {
+  Job job(6, 0, 1);
+  job.run();
+  Meeting& leaf = job.pes[5].meeting;
+  leaf.come(call_of(64));
+  leaf.give_up(CHIMEX_ERR_TIMEOUT, "no patience");
+  // By way of PE 2, which has not come: to PE 0, and down again.
+  std::deque<std::pair<int, Meeting::Letter>> letters;
+  const auto collect = [&](int from) {
+    for (auto& letter : job.pes[Job::at(from)].meeting.take_letters())
+      letters.emplace_back(from, std::move(letter));
+  };
+  for (collect(5); !letters.empty(); letters.pop_front()) {
+    const auto& [from, letter] = letters.front();
+    job.pes[Job::at(letter.to)].meeting.receive(from, letter.content);
+    collect(letter.to);
+  }
+  for (const Job::Pe& pe : job.pes) {
+    const Verdict& verdict = pe.meeting.verdict();
+    EXPECT_EQ(verdict.given_up, 1u);
+    EXPECT_EQ(verdict.by, 5);
+    EXPECT_EQ(verdict.absent, 2);
+    EXPECT_EQ(verdict.why, "no patience");
+  }
+}
+
+TEST(Meeting, RefusesWhatMakesNoSense) {
+  Meeting meeting(1, 8);
+  const auto refuses = [&](int from, const net::Bytes& message) {
+    EXPECT_THROW(meeting.receive(from, message), net::Error);
+  };
+  refuses(3, {});
+  refuses(3, {std::byte{9}});
+  refuses(5, write(Come{1, {}}));  // below PE 2
+  net::Bytes cut = write(Verdict{});
+  cut.pop_back();
+  refuses(0, cut);
+  EXPECT_FALSE(meeting.is_broken());
+}
+
+}  // namespace
+}  // namespace chime::host

@@ -1,0 +1,260 @@
+// Threads that make collective calls by messages which are late, and overtake each other between
+// pairs of PEs.
+#include "host/team/message_rendezvous.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <random>
+#include <thread>
+
+#include "host/abort.hpp"
+
+namespace chime::host {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+constexpr std::uint64_t kLong = 60'000'000'000;
+constexpr std::uint64_t kShort = 300'000'000;
+
+CollectiveCall call_of(std::uint64_t bytes) { return {CollectiveCall::Kind::kMalloc, bytes}; }
+
+// Carries the messages of a job's PEs within this process: a thread for each PE takes the next of a
+// pair that chance names.
+class PostOffice {
+ public:
+  explicit PostOffice(int n_pes) : desks_(static_cast<std::size_t>(n_pes)) {}
+
+  class Messenger final : public host::Messenger {
+   public:
+    Messenger(PostOffice& office, int pe) : office_(office), pe_(pe) {}
+    ~Messenger() override { office_.close(pe_); }
+    int my_pe() const override { return pe_; }
+    int n_pes() const override { return static_cast<int>(office_.desks_.size()); }
+    void start(Listener& listener) override { office_.open(pe_, listener); }
+    void send(int pe, std::span<const std::byte> message) override {
+      office_.take(pe_, pe, message);
+    }
+
+   private:
+    PostOffice& office_;
+    int pe_;
+  };
+
+  // As if the process of `pe` had ended: nothing goes to or from it any more, and all are told.
+  void kill(int pe) {
+    for (std::size_t other = 0; other < desks_.size(); ++other) {
+      const std::lock_guard lock(desks_[other].mutex);
+      if (static_cast<int>(other) != pe) desks_[other].lost.push_back(pe);
+      if (static_cast<int>(other) == pe) desks_[other].is_dead = true;
+      desks_[other].came.notify_all();
+    }
+  }
+
+ private:
+  struct Desk {
+    std::mutex mutex;
+    std::condition_variable came;
+    std::map<int, std::deque<net::Bytes>> letters;  // by sender
+    std::deque<int> lost;
+    bool is_dead = false, must_end = false;
+    std::thread thread;
+  };
+
+  Desk& desk(int pe) { return desks_[static_cast<std::size_t>(pe)]; }
+
+  void open(int pe, Messenger::Listener& listener) {
+    desk(pe).thread = std::thread([this, pe, &listener] { serve(pe, listener); });
+  }
+
+  void close(int pe) {
+    Desk& mine = desk(pe);
+    {
+      const std::lock_guard lock(mine.mutex);
+      mine.must_end = true;
+      mine.came.notify_all();
+    }
+    if (mine.thread.joinable()) mine.thread.join();
+  }
+
+  void take(int from, int to, std::span<const std::byte> message) {
+    {
+      const std::lock_guard lock(desk(from).mutex);
+      if (desk(from).is_dead) return;
+    }
+    const std::lock_guard lock(desk(to).mutex);
+    desk(to).letters[from].emplace_back(message.begin(), message.end());
+    desk(to).came.notify_all();
+  }
+
+  void serve(int pe, Messenger::Listener& listener) {
+    Desk& mine = desk(pe);
+    std::mt19937 random(static_cast<unsigned>(pe));
+    for (;;) {
+      std::unique_lock lock(mine.mutex);
+      mine.came.wait(lock, [&] {
+        return mine.must_end || (!mine.is_dead && (!mine.letters.empty() || !mine.lost.empty()));
+      });
+      if (mine.must_end) return;
+      const auto own = mine.letters.find(pe);
+      std::vector<int> senders;
+      for (const auto& [from, letters] : mine.letters)
+        if (from != pe) senders.push_back(from);
+      if (!senders.empty() || own != mine.letters.end()) {
+        const int from = senders.empty() ? pe : senders[random() % senders.size()];
+        const net::Bytes letter = std::move(mine.letters[from].front());
+        mine.letters[from].pop_front();
+        if (mine.letters[from].empty()) mine.letters.erase(from);
+        lock.unlock();
+        std::this_thread::sleep_for(std::chrono::microseconds(random() % 100));
+        listener.on_message(from, letter);
+      } else {
+        const int gone = mine.lost.front();
+        mine.lost.pop_front();
+        lock.unlock();
+        listener.on_lost(gone, "PE " + std::to_string(gone) + " is lost");
+      }
+    }
+  }
+
+  std::deque<Desk> desks_;
+};
+
+// PEs as threads, each with a rendezvous and an abort word of its own.
+class Job {
+ public:
+  Job(int n_pes, std::uint64_t timeout_ns) : office(n_pes), words(static_cast<std::size_t>(n_pes)) {
+    for (int pe = 0; pe < n_pes; ++pe)
+      rendezvous_.push_back(std::make_unique<MessageRendezvous>(
+          std::make_unique<PostOffice::Messenger>(office, pe), words[at(pe)], timeout_ns));
+  }
+
+  template <class Body>
+  void run(Body body) {
+    std::vector<std::thread> threads;
+    for (int pe = 0; pe < size(); ++pe)
+      threads.emplace_back([&, pe] { body(pe, *rendezvous_[at(pe)]); });
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  // What each PE's meeting for `call(pe)` throws; "" if it has met.
+  template <class Call>
+  std::vector<std::string> errors_of(Call call) {
+    std::vector<std::string> errors(rendezvous_.size());
+    run([&](int pe, Rendezvous& rendezvous) {
+      try {
+        rendezvous.meet(call(pe));
+      } catch (const Error& error) {
+        errors[at(pe)] = std::to_string(error.code()) + ": " + error.what();
+      }
+    });
+    return errors;
+  }
+
+  int size() const { return static_cast<int>(rendezvous_.size()); }
+  static std::size_t at(int pe) { return static_cast<std::size_t>(pe); }
+
+  PostOffice office;
+  std::vector<abi::AbortWord> words;
+
+ private:
+  std::vector<std::unique_ptr<Rendezvous>> rendezvous_;
+};
+
+std::string code(chimex_status status) { return std::to_string(status) + ": "; }
+
+TEST(MessageRendezvous, NobodyLeavesBeforeAllHaveCome) {
+  Job job(9, kLong);
+  std::atomic<int> come{0};
+  job.run([&](int, Rendezvous& rendezvous) {
+    for (int call = 1; call <= 50; ++call) {
+      ++come;
+      rendezvous.meet(call_of(64));
+      EXPECT_GE(come, 9 * call);
+    }
+  });
+}
+
+TEST(MessageRendezvous, ADifferenceIsToldToAllInTheSameWords) {
+  Job job(5, kLong);
+  const auto errors = job.errors_of([](int pe) { return call_of(pe == 3 ? 128 : 64); });
+  for (const std::string& error : errors)
+    EXPECT_EQ(error, code(CHIMEX_ERR_MISMATCH) +
+                         "collective call: PE 0 called chime_malloc(64) but PE 3 called "
+                         "chime_malloc(128); all PEs must make the same calls in the same order");
+  for (const std::string& error : job.errors_of([](int) { return call_of(64); }))
+    EXPECT_EQ(error, "") << "a difference breaks nothing";
+}
+
+TEST(MessageRendezvous, ACallThatOneDoesNotComeToFailsOnAllAndNamesIt) {
+  Job job(7, kShort);
+  const auto comes = [](int pe) { return pe != 4; };
+  std::vector<std::string> errors(7);
+  job.run([&](int pe, Rendezvous& rendezvous) {
+    if (!comes(pe)) return;
+    try {
+      rendezvous.meet(call_of(64));
+    } catch (const Error& error) {
+      errors[Job::at(pe)] = error.what();
+    }
+  });
+  for (int pe = 0; pe < 7; ++pe)
+    if (comes(pe)) {
+      EXPECT_THAT(errors[Job::at(pe)], HasSubstr("for all PEs to call chime_malloc(64)"));
+      EXPECT_THAT(errors[Job::at(pe)], HasSubstr("waited 0.3 s"));
+    }
+  EXPECT_THAT(errors[1], HasSubstr("PE 4 has not"));
+  const auto begin = std::chrono::steady_clock::now();
+  for (const std::string& error : job.errors_of([](int) { return call_of(64); }))
+    EXPECT_THAT(error, HasSubstr("no collective call succeeds any more"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::nanoseconds(kShort))
+      << "the late PE and the others fail at once";
+}
+
+TEST(MessageRendezvous, ALostPeEndsTheWaitOfAll) {
+  for (const int victim : {0, 1, 6}) {
+    Job job(7, kLong);
+    std::vector<std::string> errors(7);
+    job.run([&](int pe, Rendezvous& rendezvous) {
+      rendezvous.meet(call_of(64));
+      if (pe == victim) return job.office.kill(victim);
+      try {
+        rendezvous.meet(call_of(64));
+      } catch (const Error& error) {
+        errors[Job::at(pe)] = code(error.code()) + error.what();
+      }
+    });
+    for (int pe = 0; pe < 7; ++pe)
+      if (pe != victim) {
+        EXPECT_THAT(errors[Job::at(pe)], HasSubstr("PE " + std::to_string(victim) + " is lost"));
+        EXPECT_THAT(errors[Job::at(pe)], HasSubstr(code(CHIMEX_ERR_PEER_DEAD)));
+      }
+  }
+}
+
+TEST(MessageRendezvous, TheAbortWordEndsTheWaitAndItsWordsAreTold) {
+  Job job(3, kLong);
+  std::vector<std::string> errors(3);
+  job.run([&](int pe, Rendezvous& rendezvous) {
+    if (pe == 2) {
+      for (abi::AbortWord& word : job.words)
+        raise_abort(word, {CHIMEX_ERR_PEER_DEAD, 2, Path::kP2p, "PE 2 fell asleep", 1});
+      return;
+    }
+    try {
+      rendezvous.meet(call_of(64));
+    } catch (const Error& error) {
+      errors[Job::at(pe)] = error.what();
+    }
+  });
+  EXPECT_THAT(errors[0], HasSubstr("PE 2 fell asleep"));
+  EXPECT_THAT(errors[1], HasSubstr("PE 2 fell asleep"));
+}
+
+}  // namespace
+}  // namespace chime::host

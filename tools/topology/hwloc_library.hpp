@@ -1,0 +1,37 @@
+// libhwloc, loaded when somebody asks for the machine's topology, so that no tool needs it to
+// start.
+#pragma once
+
+#include <string>
+
+namespace chime::topology {
+
+// Empty if the library is there and fits; else why not, and what to do.
+std::string why_no_hwloc();
+
+}  // namespace chime::topology
+
+#ifdef CHIME_HAVE_HWLOC
+
+#include <hwloc.h>
+
+namespace chime::topology {
+
+// The functions that are used, under their own names.
+struct HwlocLibrary {
+  // Null if why_no_hwloc() says why.
+  static const HwlocLibrary* get();
+
+  decltype(&::hwloc_get_api_version) get_api_version;
+  decltype(&::hwloc_topology_init) topology_init;
+  decltype(&::hwloc_topology_load) topology_load;
+  decltype(&::hwloc_topology_destroy) topology_destroy;
+  decltype(&::hwloc_get_type_depth) get_type_depth;
+  decltype(&::hwloc_get_nbobjs_by_depth) get_nbobjs_by_depth;
+  decltype(&::hwloc_get_obj_by_depth) get_obj_by_depth;
+  decltype(&::hwloc_bitmap_next) bitmap_next;
+};
+
+}  // namespace chime::topology
+
+#endif

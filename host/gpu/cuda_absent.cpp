@@ -1,5 +1,5 @@
 // The GPU device of a build without the CUDA toolkit.
-#include "host/error.hpp"
+#include "host/errors/error.hpp"
 #include "host/gpu/cuda_gpu.hpp"
 
 namespace chime::host {

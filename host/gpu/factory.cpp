@@ -1,6 +1,6 @@
 #include "host/gpu/factory.hpp"
 
-#include "host/error.hpp"
+#include "host/errors/error.hpp"
 #include "host/gpu/cuda_gpu.hpp"
 
 namespace chime::host {

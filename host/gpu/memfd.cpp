@@ -10,7 +10,7 @@
 
 #include "chime/abi/resource_limits.h"
 #include "chime/device/simt/memory_kind.hpp"
-#include "host/error.hpp"
+#include "host/errors/error.hpp"
 
 namespace chime::host {
 namespace {

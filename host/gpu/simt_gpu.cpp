@@ -7,7 +7,7 @@
 #include "chime/device/simt/exec_host.hpp"
 #include "chime/device/simt/memory_kind.hpp"
 #include "chime/device/simt/unfinished_work.hpp"
-#include "host/error.hpp"
+#include "host/errors/error.hpp"
 #include "host/gpu/device_activity.hpp"
 #include "host/gpu/factory.hpp"
 #include "host/gpu/memfd.hpp"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "host/error.hpp"
+#include "host/errors/error.hpp"
 
 namespace chime::host {
 

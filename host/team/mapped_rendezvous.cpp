@@ -4,11 +4,11 @@
 
 #include <atomic>
 
-#include "host/abort.hpp"
-#include "host/control.hpp"
-#include "host/error.hpp"
+#include "host/errors/abort.hpp"
+#include "host/errors/error.hpp"
+#include "host/ops/wait.hpp"
+#include "host/peers/control.hpp"
 #include "host/team/tree.hpp"
-#include "host/wait.hpp"
 
 namespace chime::host {
 namespace {

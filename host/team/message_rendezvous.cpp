@@ -5,9 +5,9 @@
 #include <chrono>
 #include <utility>
 
-#include "host/log.hpp"
+#include "host/errors/log.hpp"
+#include "host/ops/wait.hpp"
 #include "host/team/tree.hpp"
-#include "host/wait.hpp"
 
 namespace chime::host {
 namespace {

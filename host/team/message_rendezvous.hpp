@@ -13,7 +13,7 @@
 #include <string>
 
 #include "chime/abi/context.h"
-#include "host/error.hpp"
+#include "host/errors/error.hpp"
 #include "host/team/meeting.hpp"
 #include "host/team/messenger.hpp"
 #include "host/team/rendezvous.hpp"

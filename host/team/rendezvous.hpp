@@ -8,7 +8,7 @@
 
 #include "bootstrap/bootstrap.hpp"
 #include "chime/abi/context.h"
-#include "host/env.hpp"
+#include "host/pe/env.hpp"
 #include "host/team/collective_call.hpp"
 #include "host/transport/p2p/p2p_transport.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "bootstrap/bootstrap.hpp"
-#include "host/side_channel.hpp"
+#include "host/peers/side_channel.hpp"
 #include "host/team/messenger.hpp"
 
 namespace chime::host {

@@ -1,6 +1,6 @@
 // The kernels that libchime itself launches: what is stream-ordered is released and acquired at
 // system scope, and waits look at the abort word (the 32-bit acquire).
-#include "host/library_kernels.cu"
+#include "host/ops/library_kernels.cu"
 
 // PTX chime_library_signal: 1 fence.acq_rel.sys, 1 st.release.sys.global.u64
 // PTX chime_library_signal: 1 red.release.sys.global.add.u64

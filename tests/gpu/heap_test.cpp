@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "host/error.hpp"
+#include "host/errors/error.hpp"
 #include "host/gpu/cuda_gpu.hpp"
 
 using namespace chime::host;

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "host/abort.hpp"
+#include "host/errors/abort.hpp"
 
 namespace chime::host {
 namespace {

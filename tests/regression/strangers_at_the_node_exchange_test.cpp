@@ -21,7 +21,7 @@
 #include <thread>
 
 #include "bootstrap/tcp.hpp"
-#include "host/error.hpp"
+#include "host/errors/error.hpp"
 #include "host/transport/p2p/node_exchange.hpp"
 #include "host/transport/p2p/node_meeting.hpp"
 

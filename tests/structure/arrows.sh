@@ -12,6 +12,7 @@ header_of() {
     include) echo chime/error.h ;;
     device) echo chime/device/exec.cuh ;;
     device/simt) echo "chime/$(first_header device/simt)" ;;
+    host) first_header host/pe ;;
     *) first_header "$1" ;;
   esac
 }

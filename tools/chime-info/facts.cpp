@@ -11,9 +11,9 @@
 #define CHIME_HOST_ONLY
 #include "chime/abi/context.h"
 #include "chime/chime.h"
-#include "host/env.hpp"
-#include "host/error.hpp"
+#include "host/errors/error.hpp"
 #include "host/gpu/factory.hpp"
+#include "host/pe/env.hpp"
 #include "tools/topology/hwloc_library.hpp"
 
 namespace chime::info {

@@ -8,8 +8,8 @@
 #define CHIME_HOST_ONLY
 #include "chime/chime.h"
 #include "chime/device/route.cuh"
-#include "host/init.hpp"
-#include "host/mapped.hpp"
+#include "host/memory/mapped.hpp"
+#include "host/pe/init.hpp"
 
 namespace chime::info {
 namespace {

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "chime/abi/signals_held.h"
-#include "host/error.hpp"
+#include "host/errors/error.hpp"
 #include "host/gpu/cuda/driver.hpp"
 #include "host/gpu/cuda/library_kernels.hpp"
 #include "host/gpu/cuda/memory.hpp"

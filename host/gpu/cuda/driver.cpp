@@ -2,7 +2,7 @@
 
 #include <dlfcn.h>
 
-#include "host/error.hpp"
+#include "host/errors/error.hpp"
 
 namespace chime::host::cuda {
 namespace {

@@ -1,5 +1,5 @@
-// The library's kernels in the driver: host/library_kernels.cu as nvcc compiled it, for every GPU
-// of the build (a fat binary).
+// The library's kernels in the driver: host/ops/library_kernels.cu as nvcc compiled it, for every
+// GPU of the build (a fat binary).
 #pragma once
 
 #include "host/gpu/cuda/driver.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "host/error.hpp"
+#include "host/errors/error.hpp"
 #include "host/gpu/cuda/driver.hpp"
 #include "host/gpu/memfd.hpp"
 

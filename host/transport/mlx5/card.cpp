@@ -5,7 +5,7 @@
 #include <span>
 #include <type_traits>
 
-#include "host/error.hpp"
+#include "host/errors/error.hpp"
 #include "host/transport/mlx5/connector.hpp"
 
 namespace chime::host::mlx5 {

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <span>
 
-#include "host/error.hpp"
+#include "host/errors/error.hpp"
 
 namespace chime::host::mlx5 {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bootstrap/bootstrap.hpp"
-#include "host/transport/mlx5/queue_pair.hpp"
+#include "host/transport/mlx5/queues/queue_pair.hpp"
 
 namespace chime::host::mlx5 {
 

@@ -1,5 +1,5 @@
 // The NIC path of a build without rdma-core's headers.
-#include "host/error.hpp"
+#include "host/errors/error.hpp"
 #include "host/transport/mlx5/connector.hpp"
 #include "host/transport/mlx5/mlx5_transport.hpp"
 

@@ -10,14 +10,14 @@
 #include <utility>
 #include <vector>
 
-#include "host/error.hpp"
+#include "host/errors/error.hpp"
 #include "host/transport/mlx5/connector.hpp"
-#include "host/transport/mlx5/device_choice.hpp"
-#include "host/transport/mlx5/mlx5_gid.hpp"
-#include "host/transport/mlx5/mlx5_mr.hpp"
-#include "host/transport/mlx5/queue_choice.hpp"
-#include "host/transport/mlx5/queue_set.hpp"
-#include "host/transport/mlx5/softnic_activation.hpp"
+#include "host/transport/mlx5/nic/device_choice.hpp"
+#include "host/transport/mlx5/nic/mlx5_gid.hpp"
+#include "host/transport/mlx5/nic/mlx5_mr.hpp"
+#include "host/transport/mlx5/nic/softnic_activation.hpp"
+#include "host/transport/mlx5/queues/queue_choice.hpp"
+#include "host/transport/mlx5/queues/queue_set.hpp"
 
 namespace chime::host {
 

@@ -13,7 +13,7 @@
 #include "bootstrap/bootstrap.hpp"
 #include "host/gpu/gpu.hpp"
 #include "host/transport/mlx5/options.hpp"
-#include "host/transport/mlx5/queue_pair.hpp"
+#include "host/transport/mlx5/queues/queue_pair.hpp"
 #include "host/transport/transport.hpp"
 
 namespace chime::host {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "host/log.hpp"
+#include "host/errors/log.hpp"
 #include "net/socket.hpp"
 
 namespace chime::host {

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "bootstrap/bootstrap.hpp"
-#include "host/error.hpp"
+#include "host/errors/error.hpp"
 #include "net/reactor.hpp"
 
 namespace chime::host {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "chime/abi/context.h"
-#include "host/error.hpp"
+#include "host/errors/error.hpp"
 #include "host/gpu/memfd.hpp"
 #include "host/transport/p2p/node_exchange.hpp"
 

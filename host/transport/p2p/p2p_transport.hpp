@@ -20,7 +20,7 @@ namespace chime::host {
 // use it.
 struct OfferedMemory {
   std::shared_ptr<DeviceMemory> heap;
-  std::shared_ptr<DeviceMemory> control;  // host-visible words of this PE (host/control.hpp)
+  std::shared_ptr<DeviceMemory> control;  // host-visible words of this PE (host/peers/control.hpp)
 };
 
 class P2pTransport final : public Transport {

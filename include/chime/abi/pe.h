@@ -48,7 +48,7 @@ static_assert(sizeof(AbortWord) == 256 && offsetof(AbortWord, why) == 20);
 // fails claims it by compare-and-swap; the host reports it, and frees it.
 struct alignas(64) ErrorRecord {
   std::uint32_t claimed;    // 0 | 1 being written | 2 published (release; pairs with the acquire in
-                            // host/async_error.cpp)
+                            // host/errors/async_error.cpp)
   std::int32_t status;      // chimex_status
   std::int32_t pe;          // peer concerned, -1 if unknown
   std::uint16_t operation;  // Operation; kNone: the NIC on behalf of one

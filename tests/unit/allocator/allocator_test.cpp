@@ -1,5 +1,5 @@
 // The symmetric heap's allocator against a model that marks every byte.
-#include "host/allocator.hpp"
+#include "host/memory/allocator.hpp"
 
 #include <gtest/gtest.h>
 

@@ -16,7 +16,7 @@
 #include "chime/host_ops.h"
 #include "fake_driver.hpp"
 #include "gpu_on_cpu.hpp"
-#include "host/error.hpp"
+#include "host/errors/error.hpp"
 #include "host/gpu/factory.hpp"
 
 namespace chime::host {

@@ -1,5 +1,5 @@
 // The table of environment variables: parsing, defaults, refusals, and that it is complete.
-#include "host/env.hpp"
+#include "host/pe/env.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <set>
 #include <sstream>
 
-#include "host/error.hpp"
+#include "host/errors/error.hpp"
 
 namespace chime::host {
 namespace {

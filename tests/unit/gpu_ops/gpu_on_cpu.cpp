@@ -3,8 +3,8 @@
 #include <atomic>
 #include <utility>
 
-#include "host/library_kernels.cu"
-#include "host/pe.hpp"
+#include "host/ops/library_kernels.cu"
+#include "host/pe/pe.hpp"
 
 namespace chime::host {
 namespace {

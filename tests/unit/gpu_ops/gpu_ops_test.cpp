@@ -1,6 +1,6 @@
 // Host operations on GPU heaps speak to the device through the Gpu seam alone: here gpu_on_cpu.hpp
 // stands behind it.
-#include "host/gpu_ops.hpp"
+#include "host/ops/gpu_ops.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 
 #include "chime/chime.h"
 #include "gpu_on_cpu.hpp"
-#include "host/abort.hpp"
-#include "host/error.hpp"
-#include "host/pe.hpp"
+#include "host/errors/abort.hpp"
+#include "host/errors/error.hpp"
+#include "host/pe/pe.hpp"
 
 namespace chime::host {
 namespace {

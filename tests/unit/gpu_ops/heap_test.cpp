@@ -1,5 +1,5 @@
 // A heap in memory that was used before.
-#include "host/heap.hpp"
+#include "host/memory/heap.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/error.hpp"
+#include "host/errors/error.hpp"
 #include "host/transport/mlx5/connector.hpp"
 
 namespace chime::host::mlx5 {

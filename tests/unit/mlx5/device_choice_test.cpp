@@ -1,10 +1,10 @@
 // Which port is chosen, and what is said when there is none.
-#include "host/transport/mlx5/device_choice.hpp"
+#include "host/transport/mlx5/nic/device_choice.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/error.hpp"
+#include "host/errors/error.hpp"
 
 namespace chime::host::mlx5 {
 namespace {

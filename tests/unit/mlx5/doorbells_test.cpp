@@ -1,5 +1,5 @@
 // Who rings, and that a doorbell left in a mailbox reaches its register, the latest one last.
-#include "host/transport/mlx5/doorbells.hpp"
+#include "host/transport/mlx5/queues/doorbells.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "host/error.hpp"
+#include "host/errors/error.hpp"
 
 namespace chime::host::mlx5 {
 namespace {

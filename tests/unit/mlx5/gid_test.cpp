@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "host/error.hpp"
-#include "host/transport/mlx5/mlx5_gid.hpp"
+#include "host/errors/error.hpp"
+#include "host/transport/mlx5/nic/mlx5_gid.hpp"
 
 namespace chime::host::mlx5 {
 namespace {

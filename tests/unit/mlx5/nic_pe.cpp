@@ -15,13 +15,13 @@
 #include "chime/chime.h"
 #include "chime/device/simt/memory_kind.hpp"
 #include "expect.hpp"
-#include "host/env.hpp"
-#include "host/error.hpp"
+#include "host/errors/error.hpp"
 #include "host/gpu/device_activity.hpp"
 #include "host/gpu/factory.hpp"
-#include "host/nic_table.hpp"
-#include "host/pe.hpp"
+#include "host/pe/env.hpp"
+#include "host/pe/pe.hpp"
 #include "host/transport/mlx5/mlx5_transport.hpp"
+#include "host/transport/mlx5/nic_table.hpp"
 #include "requester.hpp"
 
 namespace chime::host::mlx5 {

@@ -12,9 +12,9 @@
 #include "chime/abi/words.h"
 #include "expect.hpp"
 #include "gpu_apart.hpp"
-#include "host/env.hpp"
-#include "host/nic_table.hpp"
+#include "host/pe/env.hpp"
 #include "host/transport/mlx5/mlx5_transport.hpp"
+#include "host/transport/mlx5/nic_table.hpp"
 
 namespace chime::host {
 namespace {

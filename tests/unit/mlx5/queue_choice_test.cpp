@@ -1,10 +1,10 @@
 // Who makes the queue pairs of kernels, and where they lie, as a table.
-#include "host/transport/mlx5/queue_choice.hpp"
+#include "host/transport/mlx5/queues/queue_choice.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/error.hpp"
+#include "host/errors/error.hpp"
 
 namespace chime::host::mlx5 {
 namespace {

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "host/transport/mlx5/queue_pair.hpp"
+#include "host/transport/mlx5/queues/queue_pair.hpp"
 
 namespace chime::host::mlx5 {
 

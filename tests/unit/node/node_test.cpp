@@ -1,7 +1,7 @@
 // A PE's place among the PEs of its node: under every launcher, on one node and on several of
 // different sizes, mapped or not. A process-id space of its own is a node of its own, so that one
 // machine can be several.
-#include "host/node.hpp"
+#include "host/pe/node.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

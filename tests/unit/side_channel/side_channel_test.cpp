@@ -1,5 +1,5 @@
 // The side channel over a bootstrap: who finds whom, and what a loss looks like to those who send.
-#include "host/side_channel.hpp"
+#include "host/peers/side_channel.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 
 #include "bootstrap/tcp.hpp"
-#include "host/error.hpp"
+#include "host/errors/error.hpp"
 
 namespace chime::host {
 namespace {

@@ -11,7 +11,7 @@
 #include <random>
 #include <thread>
 
-#include "host/abort.hpp"
+#include "host/errors/abort.hpp"
 
 namespace chime::host {
 namespace {

@@ -1,0 +1,122 @@
+#include "host/errors/async_error.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+
+#include "host/errors/abort.hpp"
+#include "host/errors/error_words.hpp"
+#include "host/ops/wait.hpp"
+#include "host/transport/mlx5/nic_fault.hpp"
+
+namespace chime::host {
+namespace {
+
+constexpr std::uint32_t kClear = 0;
+constexpr std::uint32_t kPublished = 2;
+
+// For a thread that is writing the record, on a busy machine.
+constexpr std::chrono::milliseconds kRecordTime{100};
+
+// Whoever reads the PE's record holds runtime.one_reader: the first that throws it clears it.
+std::uint32_t state_of(const abi::ErrorRecord& record) {
+  // Pairs with the release in device/fail.cuh: the record's other fields are whole.
+  return std::atomic_ref(const_cast<std::uint32_t&>(record.claimed))
+      .load(std::memory_order_acquire);
+}
+
+// After the look at what is told: whoever recorded it, the queues that it is about have their
+// faults published (device/channel/error.cuh).
+void end_what_was_given_up(const Runtime& runtime, AsyncError& told) {
+  if (!runtime.device->nic_table) return;
+  const std::string why = end_given_up_queues(*runtime.device->nic_table, *runtime.device->nic);
+  if (!why.empty()) told.message += "; what was given up may still arrive: " + why;
+}
+
+std::optional<AsyncError> first_error(const Runtime& runtime) {
+  const std::lock_guard lock(runtime.one_reader);
+  const ControlBlock& control = runtime.device->control();
+  if (state_of(control.error) == kPublished) return describe(runtime, control.error);
+  if (auto cause = abort_cause(control.abort))
+    return AsyncError{cause->status, cause->pe, cause->why};
+  return runtime.device->last_thrown;
+}
+
+// A lost peer is news for the whole PE, whoever met it; a wrong argument is its caller's.
+void keep_as_last(const Runtime& runtime, const AsyncError& error) {
+  const std::lock_guard lock(runtime.one_reader);
+  runtime.device->last_thrown = error;
+}
+
+// Empty if another thread was faster.
+std::optional<AsyncError> take_recorded(Runtime& runtime) {
+  abi::ErrorRecord& record = runtime.device->control().error;
+  const std::lock_guard lock(runtime.one_reader);
+  if (state_of(record) != kPublished) return std::nullopt;
+  AsyncError error = describe(runtime, record);
+  runtime.device->last_thrown = error;
+  // Frees the record for the next failure: pairs with the acquire of the compare-and-swap in
+  // device/fail.cuh.
+  std::atomic_ref(record.claimed).store(kClear, std::memory_order_release);
+  return error;
+}
+
+}  // namespace
+
+std::optional<AsyncError> find_async_error(const Runtime& runtime) {
+  if (!runtime.device) return std::nullopt;
+  std::optional<AsyncError> found = first_error(runtime);
+  if (found) end_what_was_given_up(runtime, *found);
+  return found;
+}
+
+std::optional<AsyncError> find_recorded_error(const Runtime& runtime) {
+  const abi::ErrorRecord& record = runtime.device->control().error;
+  const auto is_half_written = [&] {
+    const std::uint32_t state = state_of(record);
+    return state != kClear && state != kPublished;
+  };
+  Backoff backoff;
+  const auto end = std::chrono::steady_clock::now() + kRecordTime;
+  while (is_half_written() && std::chrono::steady_clock::now() < end) backoff.pause();
+  const std::lock_guard lock(runtime.one_reader);
+  if (state_of(record) != kPublished) return std::nullopt;
+  return describe(runtime, record);
+}
+
+void throw_recorded_error(Runtime& runtime) {
+  if (state_of(runtime.device->control().error) != kPublished) return;
+  if (std::optional<AsyncError> error = take_recorded(runtime)) {
+    end_what_was_given_up(runtime, *error);
+    throw Error("", error->status, error->message);
+  }
+}
+
+void throw_own_error(const Runtime& runtime, abi::ErrorRecord& failure, Operation called) {
+  const abi::ErrorRecord told = failure;
+  failure.claimed = kClear;
+  AsyncError error = describe(runtime, told);
+  if (error.status != CHIMEX_ERR_INVALID) keep_as_last(runtime, error);
+  if (static_cast<Operation>(told.operation) == called && told.in_kernel == 0)
+    error.message = sentence(runtime, told);
+  end_what_was_given_up(runtime, error);
+  throw Error("", error.status, error.message);
+}
+
+bool is_announced(Runtime& runtime, const Error& error) {
+  if (error.origin() != kJobOrigin || !runtime.device) return false;
+  const auto cause = abort_cause(runtime.device->control().abort);
+  return cause && runtime.announced_pe.exchange(cause->pe) == cause->pe;
+}
+
+void throw_async_error(Runtime& runtime) {
+  if (!runtime.device) return;
+  throw_recorded_error(runtime);
+  auto cause = abort_cause(runtime.device->control().abort);
+  if (!cause) return;
+  AsyncError error{cause->status, cause->pe, cause->why};
+  end_what_was_given_up(runtime, error);
+  throw Error(kJobOrigin, error.status, error.message);
+}
+
+}  // namespace chime::host

@@ -1,0 +1,40 @@
+// Errors that nobody was called for: a kernel's failed wait, a bad argument in a kernel, what a
+// wait found of somebody's requests, an aborted job. They are found in the PE's control page, put
+// into words, and thrown by the next host call, of whichever thread.
+//
+// A host operation's own failure is in its thread's record (calling_thread.hpp), and thrown by it.
+#pragma once
+
+#include <optional>
+
+#include "host/errors/error.hpp"
+#include "host/pe/runtime.hpp"
+
+namespace chime::host {
+
+// The first error of this PE that is recorded and not yet thrown, else the job's abort, else the
+// last one that was thrown. Takes nothing away. As whatever tells a failure, it first ends the
+// queue pairs that were given up: nothing of theirs arrives after it.
+std::optional<AsyncError> find_async_error(const Runtime& runtime);
+
+// What has been recorded for this PE and no call has thrown. One that is being recorded is
+// waited for, up to a tenth of a second. Takes nothing away and ends nothing.
+std::optional<AsyncError> find_recorded_error(const Runtime& runtime);
+
+// Throws what has been recorded for this PE, once, whichever threads call: a later failure can then
+// be recorded. Costs one load when there is none.
+void throw_recorded_error(Runtime& runtime);
+
+// REQUIRES: `failure` is published, and nobody else's while this thread is here. Clears it and
+// throws it. `called`: the host
+// operation that throws it under its name; the words do not repeat that.
+[[noreturn]] void throw_own_error(const Runtime& runtime, abi::ErrorRecord& failure,
+                                  Operation called = Operation::kNone);
+
+// Whether `error` is the job's abort and this PE has printed why. From now on it has.
+bool is_announced(Runtime& runtime, const Error& error);
+
+// throw_recorded_error, and every time the job's abort.
+void throw_async_error(Runtime& runtime);
+
+}  // namespace chime::host

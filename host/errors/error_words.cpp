@@ -1,0 +1,121 @@
+#include "host/errors/error_words.hpp"
+
+#include <fmt/format.h>
+
+#include "host/errors/abort.hpp"
+#include "host/memory/mapped.hpp"
+#include "host/ops/operation_name.hpp"
+#include "host/transport/mlx5/nic_fault.hpp"
+
+namespace chime::host {
+namespace {
+
+std::string place(const Runtime& runtime, std::uint64_t address) {
+  const Heap& heap = runtime.device->heap;
+  if (auto offset = heap.offset_of(reinterpret_cast<const void*>(address)))
+    return fmt::format("heap + {}", *offset);
+  return fmt::format("{:#x}", address);
+}
+
+std::string why_lost(const Runtime& runtime, const abi::ErrorRecord& record) {
+  const auto fault = find_nic_fault(*runtime.device->nic_table, record.pe);
+  return fault ? describe(*fault) : chimex_status_string(record.status);
+}
+
+// Why a wait ended without its event.
+std::string cause_words(const Runtime& runtime, const abi::ErrorRecord& record) {
+  if (auto cause = abort_cause(runtime.device->control().abort)) return cause->why;
+  if (record.status == CHIMEX_ERR_TIMEOUT)
+    return "its time is over (CHIME_TIMEOUT bounds Chime's waits)";
+  if (record.status == CHIMEX_ERR_NETWORK)
+    return fmt::format("nothing came in CHIME_TIMEOUT since the way to PE {} was lost: {}",
+                       record.pe, why_lost(runtime, record));
+  return chimex_status_string(record.status);
+}
+
+// Whose slots of staging memory a wait at `address` was for; null if it was for something else.
+const abi::NicStaging* staging_at(const Runtime& runtime, std::uint64_t address) {
+  if (!runtime.device->nic_table) return nullptr;
+  const NicTable& table = *runtime.device->nic_table;
+  for (const NicView* nic : {&table.kernels(), &table.host()})
+    if (reinterpret_cast<std::uint64_t>(nic->memory.staging.busy) == address)
+      return &nic->memory.staging;
+  return nullptr;
+}
+
+std::string slot_sentence(const Runtime& runtime, const abi::ErrorRecord& record,
+                          const abi::NicStaging& staging) {
+  return fmt::format(
+      "no staging slot came free in {:.3g} s; there are {}, for memory here that is neither in the "
+      "heap nor registered by chimex_buffer_register: {}",
+      static_cast<double>(record.waited_ns) * 1e-9, staging.slots, cause_words(runtime, record));
+}
+
+std::string wait_sentence(const Runtime& runtime, const abi::ErrorRecord& record) {
+  if (const auto* staging = staging_at(runtime, record.address))
+    return slot_sentence(runtime, record, *staging);
+  const bool is_for_nic = static_cast<Operation>(record.operation) == Operation::kNone;
+  std::string partner = is_for_nic ? " for the NIC" : "";
+  // Where the job was aborted the record's PE is not who was waited for, but who is to blame.
+  if (record.pe >= 0 && record.status == CHIMEX_ERR_TIMEOUT)
+    partner += fmt::format(" for PE {}", record.pe);
+  return fmt::format("the wait{} at {} ended after {:.3g} s (waited for {}, last saw {}): {}",
+                     partner, place(runtime, record.address),
+                     static_cast<double>(record.waited_ns) * 1e-9,
+                     static_cast<std::int64_t>(record.expected),
+                     static_cast<std::int64_t>(record.seen), cause_words(runtime, record));
+}
+
+// A request that the NIC could not carry out, and those that came after it to the same queue.
+std::string network_sentence(const Runtime& runtime, const abi::ErrorRecord& record) {
+  const std::string why = why_lost(runtime, record);
+  return record.address == 0
+             ? fmt::format("an operation on PE {} was not begun, because {}", record.pe, why)
+             : fmt::format("an operation on {} of PE {} failed: {}", place(runtime, record.address),
+                           record.pe, why);
+}
+
+// What did not begin; `expected` is its number of bytes, or what the record's fault says.
+std::string argument_sentence(const Runtime& runtime, const abi::ErrorRecord& record) {
+  const auto number = static_cast<std::int64_t>(record.expected);
+  if (static_cast<Fault>(record.fault) == Fault::kSignalOp)
+    return fmt::format("there is no signal operation {} (CHIME_SIGNAL_SET and CHIME_SIGNAL_ADD)",
+                       number);
+  if (static_cast<Fault>(record.fault) == Fault::kComparison)
+    return fmt::format("there is no comparison {} (CHIME_CMP_EQ and its neighbours are 0 to 5)",
+                       number);
+  const Heap& heap = runtime.device->heap;
+  const auto* const address = reinterpret_cast<const void*>(record.address);
+  if (record.pe < 0 || record.pe >= runtime.n_pes())
+    return fmt::format("there is no PE {}; this job has PEs 0 to {}", record.pe,
+                       runtime.n_pes() - 1);
+  if (record.status == CHIMEX_ERR_NETWORK) return network_sentence(runtime, record);
+  if (record.status == CHIMEX_ERR_UNREACHABLE) return why_unreachable(runtime, record.pe);
+  if (static_cast<Fault>(record.fault) == Fault::kAlignment)
+    return heap.why_misaligned(address, record.expected);
+  return heap.why_outside(address, record.expected);
+}
+
+// Who met it. The NIC's queues do not know for whom they work.
+std::string place_of_call(const abi::ErrorRecord& record) {
+  const auto operation = static_cast<Operation>(record.operation);
+  std::string place = operation == Operation::kNone ? "" : operation_name(operation);
+  if (record.in_kernel != 0)
+    place += fmt::format("{}in thread {} of block {} of a kernel", place.empty() ? "" : " ",
+                         record.thread, record.block);
+  return place.empty() ? "" : place + ": ";
+}
+
+}  // namespace
+
+std::string sentence(const Runtime& runtime, const abi::ErrorRecord& record) {
+  const bool is_wait = static_cast<Fault>(record.fault) == Fault::kWait;
+  return is_wait ? wait_sentence(runtime, record) : argument_sentence(runtime, record);
+}
+
+AsyncError describe(const Runtime& runtime, const abi::ErrorRecord& record) {
+  return {static_cast<chimex_status>(record.status), record.pe,
+          place_of_call(record) + sentence(runtime, record)};
+}
+
+}  // namespace chime::host

@@ -1,0 +1,88 @@
+#include "host/errors/guard.hpp"
+
+#include <csignal>
+#include <new>
+#include <string>
+
+#include "host/errors/async_error.hpp"
+#include "host/errors/error.hpp"
+#include "host/errors/log.hpp"
+#include "host/pe/leave.hpp"
+
+namespace chime::host {
+namespace {
+
+thread_local std::string last_error;
+thread_local int last_status = CHIMEX_OK;
+
+OnError behaviour() {
+  if (PeSlot* slot = current_slot()) return slot->on_error;
+  // Before chime_init, or when it failed: the variable alone may still say it.
+  try {
+    return read_settings([](std::string_view name) {
+             return name == "CHIME_ON_ERROR" ? process_environment(name) : std::nullopt;
+           })
+        .on_error;
+  } catch (...) {
+    return OnError::kExit;
+  }
+}
+
+// The job was aborted and this PE has said why: the call that met it adds nothing.
+bool is_announced_abort(const Error& error) {
+  if (error.origin() != kJobOrigin) return error.is_announced();
+  PeSlot* slot = current_slot();
+  return error.is_announced() || (slot && is_announced(*slot->runtime, error));
+}
+
+int report(const char* function, int code, const char* what, bool is_known = false) {
+  last_error = std::string(function) + ": " + what;
+  last_status = code;
+  if (!is_known) log_line(LogLevel::kError, pe_for_messages(), last_error);
+  return code;
+}
+
+}  // namespace
+
+int report_current_exception(const char* function) noexcept {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return report(function, error.code(), error.what(), is_announced_abort(error));
+  } catch (const bootstrap::BootstrapError& error) {
+    return report(function, error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    return report(function, CHIMEX_ERR_OUT_OF_MEMORY, "the system has no memory left");
+  } catch (const std::exception& error) {
+    return report(function, CHIMEX_ERR_SYSTEM, error.what());
+  }
+}
+
+void handle_current_exception(const char* function) noexcept {
+  const int code = report_current_exception(function);
+  switch (behaviour()) {
+    case OnError::kReturn:
+      return;
+    case OnError::kTrap:
+      std::raise(SIGTRAP);
+      return;
+    case OnError::kExit:
+      if (code == CHIMEX_ERR_ABORTED || code == CHIMEX_ERR_PEER_DEAD) end_aborted_pe();
+      end_job(1, last_error);
+  }
+}
+
+}  // namespace chime::host
+
+extern "C" {
+
+const char* chimex_last_error(void) { return chime::host::last_error.c_str(); }
+
+int chimex_last_status(void) { return chime::host::last_status; }
+
+void chimex_clear_last_error(void) {
+  chime::host::last_error.clear();
+  chime::host::last_status = CHIMEX_OK;
+}
+
+}  // extern "C"

@@ -1,0 +1,50 @@
+// The one place where exceptions become status codes and CHIME_ON_ERROR's behaviour. Every exported
+// host function is one call of these (api.cpp, ops.cpp, stream.cpp).
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "chime/device/simt/host_calls.hpp"
+#include "chime/error.h"
+#include "host/ops/operation_name.hpp"
+#include "host/pe/pe.hpp"
+
+namespace chime::host {
+
+// What a call is reported as.
+constexpr const char* name_of(const char* function) { return function; }
+constexpr const char* name_of(Operation operation) { return operation_name(operation); }
+
+// Turns the exception that is being handled into this thread's last error: prints it, and returns
+// its code.
+int report_current_exception(const char* function) noexcept;
+
+// report_current_exception, then what CHIME_ON_ERROR says: end the job, trap, or return.
+void handle_current_exception(const char* function) noexcept;
+
+// For functions that return a chimex_status. `Name`: what name_of takes.
+template <class Name, class Body>
+int status_of(Name function, Body&& body) noexcept {
+  const simt::HostCall call(name_of(function), current_slot());
+  try {
+    std::forward<Body>(body)();
+    return CHIMEX_OK;
+  } catch (...) {
+    return report_current_exception(name_of(function));
+  }
+}
+
+// For functions that the specification declares void or as returning a value: `T{}` after an error.
+template <class Name, class Body>
+auto guarded(Name function, Body&& body) noexcept -> decltype(body()) {
+  const simt::HostCall call(name_of(function), current_slot());
+  try {
+    return std::forward<Body>(body)();
+  } catch (...) {
+    handle_current_exception(name_of(function));
+    if constexpr (!std::is_void_v<decltype(body())>) return decltype(body()){};
+  }
+}
+
+}  // namespace chime::host

@@ -1,0 +1,35 @@
+// Named steps of set-up, whose errors say which one it was, and the time that they have.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <new>
+
+#include "bootstrap/bootstrap.hpp"
+#include "host/errors/error.hpp"
+#include "host/pe/env.hpp"
+
+namespace chime::host {
+
+// Runs it and returns its result. What it throws, the bootstrap's errors too, becomes an Error
+// whose origin begins with `name`.
+template <class Step>
+auto step(const char* name, Step&& run) {
+  try {
+    return run();
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}: {}", name, error.origin()), error.code(), error.message());
+  } catch (const bootstrap::BootstrapError& error) {
+    throw Error(name, error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    throw Error(name, CHIMEX_ERR_OUT_OF_MEMORY, "the system has no memory left");
+  }
+}
+
+// CHIME_INIT_TIMEOUT from now.
+inline bootstrap::Deadline init_deadline(const Settings& settings) {
+  return std::chrono::steady_clock::now() + std::chrono::nanoseconds(settings.init_timeout_ns);
+}
+
+}  // namespace chime::host

@@ -1,0 +1,94 @@
+#include "host/memory/allocator.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <iterator>
+#include <limits>
+
+namespace chime::host {
+namespace {
+
+constexpr std::size_t round_up(std::size_t value, std::size_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+}  // namespace
+
+Allocator::Allocator(std::size_t first, std::size_t end) : free_bytes_(end - first) {
+  assert(first % kGranule == 0 && end % kGranule == 0 && first < end);
+  free_.emplace(first, end - first);
+}
+
+std::optional<std::size_t> Allocator::allocate(std::size_t bytes, std::size_t alignment) {
+  assert(bytes > 0 && std::has_single_bit(alignment));
+  if (bytes > free_bytes_) return std::nullopt;  // also keeps the roundings below from overflowing
+  bytes = round_up(bytes, kGranule);
+  alignment = std::max(alignment, kGranule);
+  for (auto block = free_.begin(); block != free_.end(); ++block) {
+    auto [start, size] = *block;
+    if (start > std::numeric_limits<std::size_t>::max() - alignment) break;
+    std::size_t aligned = round_up(start, alignment);
+    std::size_t skipped = aligned - start;
+    if (skipped <= size && bytes <= size - skipped) {
+      take(block, aligned, bytes);
+      return aligned;
+    }
+  }
+  return std::nullopt;
+}
+
+Allocator::Freed Allocator::free(std::size_t offset) {
+  auto allocation = used_.find(offset);
+  if (allocation == used_.end())
+    return freed_starts_.contains(offset) ? Freed::kTwice : Freed::kNotAnAllocation;
+  add_free(allocation->first, allocation->second);
+  freed_starts_.insert(offset);
+  used_.erase(allocation);
+  return Freed::kYes;
+}
+
+std::optional<std::size_t> Allocator::size_of(std::size_t offset) const {
+  auto allocation = used_.find(offset);
+  if (allocation == used_.end()) return std::nullopt;
+  return allocation->second;
+}
+
+std::size_t Allocator::largest_free_block() const {
+  std::size_t largest = 0;
+  for (const auto& [start, size] : free_) largest = std::max(largest, size);
+  return largest;
+}
+
+// Turns [start, start + bytes) inside the free `block` into an allocation; what is left on both
+// sides stays free.
+void Allocator::take(Ranges::iterator block, std::size_t start, std::size_t bytes) {
+  auto [block_start, block_bytes] = *block;
+  std::size_t end = start + bytes;
+  std::size_t block_end = block_start + block_bytes;
+  free_.erase(block);
+  if (start > block_start) free_.emplace(block_start, start - block_start);
+  if (block_end > end) free_.emplace(end, block_end - end);
+  used_.emplace(start, bytes);
+  free_bytes_ -= bytes;
+  freed_starts_.erase(freed_starts_.lower_bound(start), freed_starts_.lower_bound(end));
+}
+
+void Allocator::add_free(std::size_t start, std::size_t bytes) {
+  free_bytes_ += bytes;
+  auto next = free_.lower_bound(start);
+  if (next != free_.end() && start + bytes == next->first) {
+    bytes += next->second;
+    next = free_.erase(next);
+  }
+  if (next != free_.begin()) {
+    auto previous = std::prev(next);
+    if (previous->first + previous->second == start) {
+      previous->second += bytes;
+      return;
+    }
+  }
+  free_.emplace(start, bytes);
+}
+
+}  // namespace chime::host

@@ -1,0 +1,76 @@
+#include "host/memory/heap.hpp"
+
+#include <fmt/format.h>
+
+#include "chime/abi/context.h"
+#include "host/errors/error.hpp"
+
+namespace chime::host {
+namespace {
+
+constexpr std::size_t kHeapGranule = 64 * 1024;
+
+constexpr std::size_t heap_bytes(std::size_t user_bytes) {
+  return abi::kHeapReserved + (user_bytes + kHeapGranule - 1) / kHeapGranule * kHeapGranule;
+}
+
+}  // namespace
+
+Heap::Heap(Gpu& gpu, std::size_t user_bytes)
+    : memory_(gpu.allocate_heap(heap_bytes(user_bytes))),
+      allocator_(abi::kHeapReserved, memory_->bytes()) {
+  // Barrier words start at zero; fresh memory of a GPU is not.
+  gpu.set(base(), 0, abi::kHeapReserved);
+}
+
+std::optional<std::size_t> Heap::offset_of(const void* address) const {
+  auto at = reinterpret_cast<std::uintptr_t>(address);
+  auto start = reinterpret_cast<std::uintptr_t>(base());
+  if (at < start || at - start >= bytes()) return std::nullopt;
+  return at - start;
+}
+
+std::string Heap::why_outside(const void* address, std::size_t bytes) const {
+  const auto offset = offset_of(address);
+  if (!offset)
+    return fmt::format(
+        "{} is not a symmetric address: it is outside the heap of this PE ({} to {})", address,
+        fmt::ptr(base()), fmt::ptr(base() + this->bytes()));
+  if (bytes == SIZE_MAX)  // CHIME_BYTES
+    return fmt::format("more bytes than size_t counts, at heap + {}", *offset);
+  return fmt::format("{} bytes at heap + {} reach beyond the heap's end at {}", bytes, *offset,
+                     this->bytes());
+}
+
+std::string Heap::why_misaligned(const void* address, std::size_t bytes) const {
+  return fmt::format("a word of {} bytes at heap + {} is not aligned", bytes,
+                     static_cast<const std::byte*>(address) - base());
+}
+
+std::byte* Heap::allocate(std::size_t bytes, std::size_t alignment) {
+  if (auto offset = allocator_.allocate(bytes, alignment)) return base() + *offset;
+  throw Error(
+      "symmetric heap", CHIMEX_ERR_OUT_OF_MEMORY,
+      fmt::format("no room for {} bytes (alignment {}): {} of {} bytes are free, the largest "
+                  "block has {}; make CHIME_SYMMETRIC_SIZE larger",
+                  bytes, alignment, allocator_.free_bytes(), this->bytes() - abi::kHeapReserved,
+                  allocator_.largest_free_block()));
+}
+
+void Heap::free(std::size_t offset) {
+  const void* address = base() + offset;
+  switch (allocator_.free(offset)) {
+    case Allocator::Freed::kYes:
+      return;
+    case Allocator::Freed::kTwice:
+      throw Error("symmetric heap", CHIMEX_ERR_INVALID,
+                  fmt::format("{} (heap + {}) is freed a second time", address, offset));
+    case Allocator::Freed::kNotAnAllocation:
+      throw Error(
+          "symmetric heap", CHIMEX_ERR_INVALID,
+          fmt::format("{} (heap + {}) is inside the heap but is not what chime_malloc returned",
+                      address, offset));
+  }
+}
+
+}  // namespace chime::host

@@ -1,0 +1,118 @@
+#include "host/memory/registered_buffers.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <utility>
+
+#include "chime/abi/wqe.h"
+#include "host/errors/error.hpp"
+#include "host/gpu/device_activity.hpp"
+
+namespace chime::host {
+namespace {
+
+std::uint64_t number(const void* address) { return reinterpret_cast<std::uint64_t>(address); }
+
+[[noreturn]] void refuse(std::string why) {
+  throw Error("registered buffers", CHIMEX_ERR_INVALID, std::move(why));
+}
+
+// Release: who reads the new word finds the generation that was in use before it (load_buffer in
+// device/path/nic/memory.cuh).
+template <class T>
+void put(T& word, T value) {
+  std::atomic_ref(word).store(value, std::memory_order_release);
+}
+
+}  // namespace
+
+RegisteredBuffers::RegisteredBuffers(std::span<const std::byte> heap, bool is_gpu,
+                                     Mlx5Transport* nic, abi::NicBuffers* told)
+    : heap_(heap), is_gpu_(is_gpu), nic_(nic), told_(told) {}
+
+// Where kernels run on a GPU its driver takes part, and a checked job knows them: refused then,
+// before the driver lets it wait. Registering the CPU device's memory waits for no kernel.
+std::unique_ptr<NicRegistration> RegisteredBuffers::make_known(std::byte* memory,
+                                                               std::size_t bytes) {
+  if (nic_ == nullptr) return nullptr;
+  const device_activity::Harmless harmless;
+  const std::string kernel = is_gpu_ ? device_activity::running_kernel() : std::string();
+  if (!kernel.empty())
+    refuse(fmt::format(
+        "the kernel {} runs, and the GPU's driver may wait for it; synchronise first", kernel));
+  return nic_->register_buffer(memory, bytes);
+}
+
+void RegisteredBuffers::check_is_free(std::uint64_t begin, std::uint64_t end) const {
+  const std::uint64_t heap_begin = number(heap_.data()), heap_end = heap_begin + heap_.size();
+  if (begin < heap_end && end > heap_begin)
+    refuse(
+        fmt::format("{:#x}..{:#x} overlaps the symmetric heap, {:#x}..{:#x}, which is registered "
+                    "already",
+                    begin, end, heap_begin, heap_end));
+  const auto behind = buffers_.lower_bound(end);
+  if (behind == buffers_.begin()) return;
+  const auto& [other, buffer] = *std::prev(behind);
+  if (buffer.end > begin)
+    refuse(
+        fmt::format("{:#x}..{:#x} overlaps the registered buffer {:#x}..{:#x}; unregister that "
+                    "first (chimex_buffer_unregister)",
+                    begin, end, other, buffer.end));
+}
+
+void RegisteredBuffers::add(std::byte* memory, std::size_t bytes) {
+  const std::uint64_t begin = number(memory);
+  std::uint64_t end = 0;
+  if (memory == nullptr) refuse("the address is null");
+  if (bytes == 0) refuse(fmt::format("the buffer at {:#x} has no bytes", begin));
+  if (__builtin_add_overflow(begin, bytes, &end))
+    refuse(fmt::format("{} bytes at {:#x} pass the end of memory", bytes, begin));
+  const std::lock_guard lock(mutex_);
+  check_is_free(begin, end);
+  if (buffers_.size() == abi::kNicMostBuffers)
+    throw Error("registered buffers", CHIMEX_ERR_OUT_OF_MEMORY,
+                fmt::format("{} are registered, which is the most; register few large ones, or "
+                            "unregister some",
+                            abi::kNicMostBuffers));
+  auto registration = make_known(memory, bytes);
+  buffers_.emplace(begin, Buffer{end, std::move(registration)});
+  tell();
+}
+
+void RegisteredBuffers::remove(const std::byte* memory) {
+  const std::lock_guard lock(mutex_);
+  const auto found = buffers_.find(number(memory));
+  if (found == buffers_.end())
+    refuse(fmt::format("no registered buffer begins at {:#x}; {} are registered", number(memory),
+                       buffers_.size()));
+  // Nobody finds it any more when the NIC forgets it.
+  const Buffer buffer = std::move(found->second);
+  buffers_.erase(found);
+  tell();
+}
+
+void RegisteredBuffers::remove_all() {
+  const std::lock_guard lock(mutex_);
+  const Sorted forgotten = std::exchange(buffers_, {});
+  tell();
+}
+
+void RegisteredBuffers::tell() {
+  if (told_ == nullptr) return;
+  const std::uint64_t next = told_->generation + 1;  // this thread alone changes it
+  abi::NicBufferTable& table = told_->tables[next % 2];
+  std::uint64_t count = 0;
+  for (const auto& [begin, buffer] : buffers_) {
+    abi::NicBuffer& row = table.buffers[count++];
+    put(row.begin, begin);
+    put(row.end, buffer.end);
+    put(row.nic, begin);
+    put(row.lkey_be, abi::be32(buffer.registration->key()));
+  }
+  put(table.count, count);
+  // Pairs with the acquire load in find_registered: the table is whole.
+  put(told_->generation, next);
+}
+
+}  // namespace chime::host

@@ -1,0 +1,120 @@
+#include "host/ops/activity.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "chime/device/simt/host_calls.hpp"
+#include "chime/device/simt/running_kernels.hpp"
+#include "chime/device/simt/unfinished_work.hpp"
+#include "host/errors/async_error.hpp"
+#include "host/errors/log.hpp"
+#include "host/ops/operation_name.hpp"
+#include "host/pe/pe.hpp"
+
+namespace chime::host {
+namespace {
+
+using simt::Activity;
+
+constexpr std::size_t kMostKernels = 8;
+
+std::string count(std::uint64_t n, const char* thing) {
+  return fmt::format("{} {}{}", n, thing, n == 1 ? "" : "s");
+}
+
+std::string host_sentence() {
+  std::string names;
+  for (const char* name : simt::host_calls()) {
+    const std::string call = name;
+    const bool is_whole = call.starts_with("chime") || call.starts_with("exec::");
+    names += fmt::format("{}a host thread was in {}{}", names.empty() ? "" : ", ",
+                         is_whole ? "" : "chime_", call);
+  }
+  return names.empty() ? "no host thread was in a call of Chime" : names;
+}
+
+// In the heap of a PE of this process, if it lies there.
+std::string place(const void* address) {
+  std::string found = fmt::format("{}", address);
+  for_each_pe([&](PeSlot& slot) {
+    if (!slot.is_ready.load(std::memory_order_acquire)) return;
+    const auto offset = static_cast<const std::byte*>(address) - slot.context.pe.heap;
+    if (offset >= 0 && static_cast<std::uint64_t>(offset) < slot.context.pe.heap_bytes)
+      found = fmt::format("heap + {}", offset);
+  });
+  return found;
+}
+
+std::string at_place(const exec::uint3& place) {
+  return fmt::format("({},{},{})", place.x, place.y, place.z);
+}
+
+std::string wait_detail(const simt::LongWait& wait) {
+  const std::string partner = wait.pe >= 0 ? fmt::format(", waits for PE {}", wait.pe) : "";
+  const std::string where = wait.address ? ", at " + place(wait.address) : "";
+  return fmt::format("{}{} (awaits {})", partner, where, static_cast<std::int64_t>(wait.expected));
+}
+
+std::string verb_phrase(const Activity& activity) {
+  const bool is_one = activity.threads == 1;
+  switch (activity.kind) {
+    case Activity::Kind::kMeets:
+      return fmt::format("wait{} at {}", is_one ? "s" : "", activity.at);
+    case Activity::Kind::kWaits:
+      return fmt::format("{} in {}", is_one ? "is" : "are",
+                         operation_name(static_cast<Operation>(activity.wait.kind)));
+    case Activity::Kind::kRuns:
+      return is_one ? "computes or polls" : "compute or poll";
+    case Activity::Kind::kNotBegun:
+      return is_one ? "has not begun" : "have not begun";
+  }
+  return "";
+}
+
+// More of the thread that stands for the others.
+std::string detail_of(const Activity& activity) {
+  if (activity.kind == Activity::Kind::kWaits) return wait_detail(activity.wait);
+  return activity.kind == Activity::Kind::kRuns && activity.has_turn ? ", which has the turn" : "";
+}
+
+// "63 threads wait at sync_block: thread (1,0,0) of block (0,0,0), for one".
+std::string sentence(const Activity& activity) {
+  return fmt::format("{} {}: thread {} of block {}{}{}", count(activity.threads, "thread"),
+                     verb_phrase(activity), at_place(activity.thread), at_place(activity.block),
+                     activity.threads > 1 ? ", for one" : "", detail_of(activity));
+}
+
+std::string paragraph(const simt::RunningKernel& kernel) {
+  const std::uint64_t threads = std::uint64_t{kernel.block.x} * kernel.block.y * kernel.block.z;
+  std::string text = fmt::format(
+      "\n  kernel {} ({} of {}) ran for {:.3g} s, {} ended:", kernel.name,
+      count(kernel.blocks, "block"), count(threads, "thread"),
+      static_cast<double>(kernel.running_ns) * 1e-9,
+      kernel.blocks_ended == 0 ? "no block had" : count(kernel.blocks_ended, "block") + " had");
+  for (const Activity& activity : kernel.activities) text += "\n    " + sentence(activity);
+  return text;
+}
+
+std::string kernels_sentence(int pe, const std::vector<simt::RunningKernel>& kernels) {
+  if (!kernels.empty()) return count(kernels.size(), "kernel") + " ran";
+  const std::size_t pieces = simt::unfinished_work_of(pe);
+  if (pieces == 0) return "no kernel ran";
+  return fmt::format("no kernel ran, and {} of work on its streams had not ended",
+                     count(pieces, "piece"));
+}
+
+}  // namespace
+
+void say_activity(int pe) {
+  const std::vector<simt::RunningKernel> kernels = simt::running_kernels();
+  std::string text =
+      fmt::format("when it was asked, {}; {}", host_sentence(), kernels_sentence(pe, kernels));
+  for (std::size_t i = 0; i < std::min(kernels.size(), kMostKernels); ++i)
+    text += paragraph(kernels[i]);
+  log_line(LogLevel::kError, pe, text);
+}
+
+}  // namespace chime::host

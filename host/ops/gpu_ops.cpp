@@ -1,0 +1,114 @@
+#include "host/ops/gpu_ops.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include "chime/chime.h"
+#include "host/errors/async_error.hpp"
+#include "host/errors/error.hpp"
+#include "host/memory/mapped.hpp"
+#include "host/ops/wait.hpp"
+
+namespace chime::host::gpu_ops {
+namespace {
+
+Gpu& gpu_of(Runtime& runtime) { return *runtime.device->gpu; }
+
+const std::byte* bytes_at(const void* p) { return static_cast<const std::byte*>(p); }
+std::byte* bytes_at(void* p) { return static_cast<std::byte*>(p); }
+
+// Calls move(dst offset, src offset) for each element, in bytes.
+template <class Move>
+void for_each_element(const Strides& strides, Move move) {
+  const auto size = static_cast<std::ptrdiff_t>(strides.element_bytes);
+  for (std::size_t i = 0; i < strides.count; ++i) {
+    const auto n = static_cast<std::ptrdiff_t>(i);
+    move(n * strides.dst * size, n * strides.src * size);
+  }
+}
+
+bool all_left_out(const chime_wait_request& request) {
+  return request.skip != nullptr && std::all_of(request.skip, request.skip + request.count,
+                                                [](int skip) { return skip != 0; });
+}
+
+bool is_satisfied(const chime_wait_request& request, std::size_t looked) {
+  if (request.mode == CHIME_WAIT_ANY) return looked != SIZE_MAX;
+  return looked != 0;  // ALL, ONE: holds; SOME: how many
+}
+
+}  // namespace
+
+void put(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int pe) {
+  if (bytes == 0) return check_pe(runtime, pe);
+  gpu_of(runtime).copy(mapped_at(runtime, dst, bytes, pe), src, bytes);
+}
+
+void get(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int pe) {
+  if (bytes == 0) return check_pe(runtime, pe);
+  gpu_of(runtime).copy(dst, mapped_at(runtime, src, bytes, pe), bytes);
+}
+
+void put_strided(Runtime& runtime, void* dst, const void* src, const Strides& strides, int pe) {
+  check_pe(runtime, pe);
+  for_each_element(strides, [&](std::ptrdiff_t to, std::ptrdiff_t from) {
+    put(runtime, bytes_at(dst) + to, bytes_at(src) + from, strides.element_bytes, pe);
+  });
+}
+
+void get_strided(Runtime& runtime, void* dst, const void* src, const Strides& strides, int pe) {
+  check_pe(runtime, pe);
+  for_each_element(strides, [&](std::ptrdiff_t to, std::ptrdiff_t from) {
+    get(runtime, bytes_at(dst) + to, bytes_at(src) + from, strides.element_bytes, pe);
+  });
+}
+
+void signal(Runtime& runtime, std::uint64_t* word, std::uint64_t value, int op, int pe) {
+  gpu_of(runtime).signal(mapped_signal_at(runtime, word, op, pe), value, op == CHIME_SIGNAL_ADD);
+}
+
+std::uint64_t amo(Runtime& runtime, AmoCall call) {
+  mapped_word_at(runtime, call.word, static_cast<std::size_t>(call.width), call.pe);
+  Context ctx = context();
+  DeviceStage& device = *runtime.device;
+  // One at a time: the kernel leaves its result in the one place that host and kernels share.
+  std::lock_guard lock(runtime.one_amo);
+  abi::ErrorRecord& failure = device.control().amo_failure;
+  ctx.pe.error = &failure;
+  call.old = &device.control().amo_result;
+  *call.old = 0;
+  void* arguments[] = {&ctx, &call};
+  device.gpu->launch(LibraryKernel::kAmo, arguments);
+  if (failure.claimed != 0) throw_own_error(runtime, failure);
+  return *call.old;
+}
+
+std::size_t test(Runtime& runtime, const chime_wait_request& request, const Look& look) {
+  std::vector<std::byte> copy(request.count * static_cast<std::size_t>(request.width));
+  if (!copy.empty()) gpu_of(runtime).copy(copy.data(), request.elements, copy.size());
+  chime_wait_request on_host = request;
+  on_host.elements = copy.data();
+  return look(on_host);
+}
+
+std::size_t wait(Runtime& runtime, const chime_wait_request& request, const Look& look,
+                 std::uint64_t timeout_ns) {
+  std::size_t looked = 0;
+  const auto done = [&] {
+    looked = test(runtime, request, look);
+    return is_satisfied(request, looked) || all_left_out(request);
+  };
+  wait_until(done, runtime.device->control().abort, timeout_ns,
+             [&] { return fmt::format("a value at {}", request.elements); });
+  const bool gives_which = request.mode == CHIME_WAIT_ANY || request.mode == CHIME_WAIT_SOME;
+  return gives_which ? looked : 0;
+}
+
+void barrier(Runtime& runtime) {
+  runtime.device->rendezvous->meet({CollectiveCall::Kind::kBarrier});
+}
+
+}  // namespace chime::host::gpu_ops

@@ -1,0 +1,101 @@
+#include "host/ops/tu_registry.hpp"
+
+#include <fmt/format.h>
+
+#include <mutex>
+#include <optional>
+
+#include "chime/abi/tu_state.h"
+#include "host/errors/error.hpp"
+#include "host/errors/log.hpp"
+
+namespace chime::host::tu_registry {
+namespace {
+
+// Never destroyed: units unregister while the process ends, in any order.
+struct Registry {
+  std::mutex mutex;
+  chime_tu* first = nullptr;
+  std::optional<Context> filled_with;
+};
+
+Registry& registry() {
+  static Registry* the_registry = new Registry;
+  return *the_registry;
+}
+
+// Why `unit` cannot take this library's Context; empty if it can.
+std::string misfit(const chime_tu& unit) {
+  if (unit.abi_version == kAbiVersion && unit.context_bytes == sizeof(Context)) return {};
+  return fmt::format(
+      "{} was compiled with headers of another Chime: state version {}, {} bytes; this libchime "
+      "has "
+      "version {}, {} bytes. Compile it again with this library's headers",
+      unit.file, unit.abi_version, unit.context_bytes, kAbiVersion, sizeof(Context));
+}
+
+// Why the unit could not be filled; empty if it was.
+std::string fill(const chime_tu& unit, const Context& context) {
+  if (std::string why = misfit(unit); !why.empty()) return why;
+  const char* words = unit.fill(&context, sizeof(Context));
+  if (words == nullptr) return {};
+  return fmt::format("the state of the kernels in {} cannot be filled: {}", unit.file, words);
+}
+
+}  // namespace
+
+bool empty() {
+  Registry& all = registry();
+  std::lock_guard lock(all.mutex);
+  return all.first == nullptr;
+}
+
+void fill_all(const Context& context) {
+  Registry& all = registry();
+  std::lock_guard lock(all.mutex);
+  for (const chime_tu* unit = all.first; unit != nullptr; unit = unit->next) {
+    if (std::string why = fill(*unit, context); !why.empty())
+      throw Error("kernel state", misfit(*unit).empty() ? CHIMEX_ERR_SYSTEM : CHIMEX_ERR_MISMATCH,
+                  why);
+  }
+  all.filled_with = context;
+}
+
+void clear(int pe) {
+  Registry& all = registry();
+  std::lock_guard lock(all.mutex);
+  if (!all.filled_with || all.filled_with->pe.my_pe != pe) return;
+  all.filled_with.reset();
+  const Context nobody;
+  // A unit that cannot be cleared was never filled, or its GPU is lost: nothing is left to protect.
+  for (const chime_tu* unit = all.first; unit != nullptr; unit = unit->next) fill(*unit, nobody);
+}
+
+}  // namespace chime::host::tu_registry
+
+using chime::host::tu_registry::Registry;
+using chime::host::tu_registry::registry;
+
+// A unit that registers after init (a library opened late) is filled at once. There is nobody to
+// throw to: the reason is printed, and the unit's kernels trap.
+extern "C" void chime_register_tu(chime_tu* unit) {
+  Registry& all = registry();
+  std::lock_guard lock(all.mutex);
+  unit->next = all.first;
+  all.first = unit;
+  if (!all.filled_with) return;
+  std::string why = chime::host::tu_registry::fill(*unit, *all.filled_with);
+  if (!why.empty())
+    chime::host::log_line(chime::host::LogLevel::kError, all.filled_with->pe.my_pe, why);
+}
+
+extern "C" void chime_unregister_tu(chime_tu* unit) {
+  Registry& all = registry();
+  std::lock_guard lock(all.mutex);
+  for (chime_tu** link = &all.first; *link != nullptr; link = &(*link)->next) {
+    if (*link == unit) {
+      *link = unit->next;
+      return;
+    }
+  }
+}

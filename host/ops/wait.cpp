@@ -1,0 +1,82 @@
+#include "host/ops/wait.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "host/errors/abort.hpp"
+#include "host/errors/error.hpp"
+
+namespace chime::host {
+namespace {
+
+constexpr unsigned kSpins = 200;  // about a microsecond: a mate on another core answers within it
+// Then let others run, then sleep, soon and longer each time: these waits are for PEs that come to
+// a collective call, and where PEs outnumber cores, each turn here is taken from one that is
+// awaited. (16 PEs on 2 cores, 2000 yields: a fifth of a start-up's processor time.)
+constexpr unsigned kYields = kSpins + 50;
+constexpr unsigned kSleepsPerDoubling = 8;
+
+// Of a wait that begins now.
+class Bound {
+ public:
+  explicit Bound(std::uint64_t timeout_ns) : timeout_ns_(timeout_ns) {}
+
+  void throw_if_over(const std::function<std::string()>& waited_for) const {
+    const auto waited = std::chrono::steady_clock::now() - start_;
+    if (timeout_ns_ == 0 || waited <= std::chrono::nanoseconds(timeout_ns_)) return;
+    throw Error("wait", CHIMEX_ERR_TIMEOUT,
+                fmt::format("waited {:.3g} s for {} (CHIME_TIMEOUT bounds it)",
+                            static_cast<double>(timeout_ns_) * 1e-9, waited_for()));
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::uint64_t timeout_ns_;
+};
+
+}  // namespace
+
+void Backoff::pause() {
+  ++turns_;
+  if (turns_ < kSpins) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  } else if (turns_ < kYields) {
+    ::sched_yield();
+  } else {
+    unsigned doublings = std::min((turns_ - kYields) / kSleepsPerDoubling, 5u);
+    std::this_thread::sleep_for(std::chrono::microseconds(20u << doublings));
+  }
+}
+
+void throw_if_aborted(const abi::AbortWord& word) {
+  if (auto cause = abort_cause(word)) throw Error(kJobOrigin, cause->status, cause->why);
+}
+
+void wait_until(const std::function<bool()>& done, const abi::AbortWord& abort,
+                std::uint64_t timeout_ns, const std::function<std::string()>& waited_for) {
+  Backoff backoff;
+  const Bound bound(timeout_ns);
+  while (!done()) {
+    throw_if_aborted(abort);
+    backoff.pause();
+    bound.throw_if_over(waited_for);
+  }
+}
+
+void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
+                const std::function<bool()>& done, const abi::AbortWord& abort,
+                std::uint64_t timeout_ns, const std::function<std::string()>& waited_for) {
+  const Bound bound(timeout_ns);
+  while (!done()) {
+    throw_if_aborted(abort);
+    changed.wait_for(lock, kLookAtAbortEvery);
+    if (!done()) bound.throw_if_over(waited_for);
+  }
+}
+
+}  // namespace chime::host

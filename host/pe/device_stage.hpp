@@ -1,0 +1,26 @@
+// The second half of set-up, which takes a device: heap, mapped peers, NIC, and what kernels see of
+// them.
+#pragma once
+
+#include <memory>
+
+#include "bootstrap/bootstrap.hpp"
+#include "host/pe/runtime.hpp"
+
+namespace chime::host {
+
+// Whether nothing is left to choose: there is one CPU device, the thread has chosen its GPU, or
+// there is none to be had. Throws Error if CHIME_DEVICE asks for what cannot be.
+bool device_is_chosen(const Settings& settings);
+
+// Collective over the job's PEs, in the same order of steps on each. Throws Error, which says the
+// step; then the PEs cannot be brought back to the same point.
+std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
+                                                bootstrap::Bootstrap& bootstrap, Node& node);
+
+// What kernels see of a PE whose device stage stands, and what its host operations do. Throws Error
+// where CHIME_AMO asks for what the job does not have.
+Context kernel_context(Runtime& runtime);
+Context host_context(Runtime& runtime);
+
+}  // namespace chime::host

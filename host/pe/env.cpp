@@ -1,0 +1,446 @@
+#include "host/pe/env.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <numeric>
+
+#include "chime/device/simt/option_numbers.hpp"
+#include "host/errors/error.hpp"
+
+namespace chime::host {
+namespace {
+
+[[noreturn]] void refuse(const Variable& variable, std::string_view text, std::string_view why) {
+  throw Error(std::string(variable.name), CHIMEX_ERR_INVALID,
+              fmt::format("'{}' {}; allowed: {} (default {})", text, why, variable.values,
+                          variable.fallback));
+}
+
+// One word of a list; `words` and `values` run in parallel.
+template <class Value, std::size_t N>
+Value parse_word(const Variable& variable, std::string_view text,
+                 const std::pair<std::string_view, Value> (&words)[N]) {
+  for (const auto& [word, value] : words)
+    if (text == word) return value;
+  refuse(variable, text, "is not one of its values");
+}
+
+std::uint64_t suffix_factor(char suffix) {
+  switch (suffix) {
+    case 'K':
+    case 'k':
+      return std::uint64_t{1} << 10;
+    case 'M':
+    case 'm':
+      return std::uint64_t{1} << 20;
+    case 'G':
+    case 'g':
+      return std::uint64_t{1} << 30;
+    case 'T':
+    case 't':
+      return std::uint64_t{1} << 40;
+    default:
+      return 0;
+  }
+}
+
+// "512M", "1.5G", "4096". Binary suffixes; an optional B or iB after the suffix.
+std::size_t parse_bytes(const Variable& variable, std::string_view text) {
+  double number = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || !(number >= 0)) refuse(variable, text, "is not a number of bytes");
+  std::string_view suffix(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  if (!suffix.empty() && suffix_factor(suffix[0])) {
+    number *= static_cast<double>(suffix_factor(suffix[0]));
+    suffix.remove_prefix(1);
+    if (suffix.starts_with('i')) suffix.remove_prefix(1);
+  }
+  if (suffix == "B" || suffix == "b") suffix = {};
+  if (!suffix.empty()) refuse(variable, text, "has an unknown suffix");
+  if (number >= 0x1p60) refuse(variable, text, "is too large");
+  return static_cast<std::size_t>(number);
+}
+
+// Seconds, fractions allowed; 0 means no bound.
+std::uint64_t parse_seconds_as_ns(const Variable& variable, std::string_view text) {
+  double seconds = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc{} || end != text.data() + text.size() || !(seconds >= 0))
+    refuse(variable, text, "is not a number of seconds");
+  if (seconds > 1e9) refuse(variable, text, "is too large");
+  return static_cast<std::uint64_t>(std::llround(seconds * 1e9));
+}
+
+unsigned parse_number(const Variable& variable, std::string_view text, unsigned least,
+                      unsigned most) {
+  unsigned number = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size())
+    refuse(variable, text, "is not a whole number");
+  if (number < least || number > most) refuse(variable, text, "is out of range");
+  return number;
+}
+
+unsigned parse_power_of_two(const Variable& variable, std::string_view text, unsigned least,
+                            unsigned most) {
+  const unsigned number = parse_number(variable, text, least, most);
+  if (!std::has_single_bit(number)) refuse(variable, text, "is not a power of two");
+  return number;
+}
+
+bool parse_flag(const Variable& variable, std::string_view text) {
+  return parse_word<bool>(variable, text, {{"0", false}, {"1", true}});
+}
+
+void read_symmetric_size(const Variable& v, std::string_view text, Settings& s) {
+  s.symmetric_bytes = parse_bytes(v, text);
+  if (s.symmetric_bytes < (std::size_t{1} << 20)) refuse(v, text, "is less than 1M");
+}
+
+void read_device(const Variable& v, std::string_view text, Settings& s) {
+  s.device = parse_word<DeviceChoice>(
+      v, text,
+      {{"auto", DeviceChoice::kAuto}, {"cpu", DeviceChoice::kCpu}, {"cuda", DeviceChoice::kCuda}});
+}
+
+void read_p2p(const Variable& v, std::string_view text, Settings& s) {
+  const bool is_number = !text.empty() && text[0] >= '0' && text[0] <= '9';
+  s.p2p.size = is_number ? parse_number(v, text, 1, 1 << 20)
+                         : parse_word<unsigned>(v, text, {{"auto", P2pGroups::kAll}, {"off", 0u}});
+}
+
+void read_nic(const Variable& v, std::string_view text, Settings& s) {
+  if (text.empty() || text.find('/') != text.npos) refuse(v, text, "is no device name");
+  s.nic.device = text;
+}
+
+void read_nic_backend(const Variable& v, std::string_view text, Settings& s) {
+  s.nic.backend = parse_word<NicBackend>(
+      v, text,
+      {{"auto", NicBackend::kAuto}, {"verbs", NicBackend::kVerbs}, {"devx", NicBackend::kDevx}});
+}
+
+void read_nic_relaxed_ordering(const Variable& v, std::string_view text, Settings& s) {
+  s.nic.ordering = parse_word<NicOrdering>(
+      v, text,
+      {{"auto", NicOrdering::kAuto}, {"on", NicOrdering::kRelaxed}, {"off", NicOrdering::kStrict}});
+}
+
+void read_nic_order(const Variable& v, std::string_view text, Settings& s) {
+  s.nic.write_order = parse_word<NicWriteOrder>(v, text,
+                                                {{"auto", NicWriteOrder::kAuto},
+                                                 {"strict", NicWriteOrder::kStrict},
+                                                 {"relaxed", NicWriteOrder::kRelaxed}});
+}
+
+void read_nic_doorbell(const Variable& v, std::string_view text, Settings& s) {
+  s.nic.doorbell = parse_word<NicDoorbell>(
+      v, text,
+      {{"auto", NicDoorbell::kAuto}, {"direct", NicDoorbell::kDirect}, {"cpu", NicDoorbell::kCpu}});
+}
+
+void read_nic_slots(const Variable& v, std::string_view text, Settings& s) {
+  s.nic.slots = parse_power_of_two(v, text, 1, 64);
+}
+
+void read_qp_depth(const Variable& v, std::string_view text, Settings& s) {
+  s.nic.queue_depth = parse_power_of_two(v, text, 128, 32768);
+}
+
+void read_nic_gid_index(const Variable& v, std::string_view text, Settings& s) {
+  s.nic.gid_index = text == "auto" ? -1 : static_cast<int>(parse_number(v, text, 0, 255));
+}
+
+void read_nic_sl(const Variable& v, std::string_view text, Settings& s) {
+  s.nic.service_level = parse_number(v, text, 0, 15);
+}
+
+void read_nic_tclass(const Variable& v, std::string_view text, Settings& s) {
+  s.nic.traffic_class = parse_number(v, text, 0, 255);
+}
+
+void read_nic_pkey_index(const Variable& v, std::string_view text, Settings& s) {
+  s.nic.pkey_index = parse_number(v, text, 0, 65535);
+}
+
+void read_nic_timeout(const Variable& v, std::string_view text, Settings& s) {
+  s.nic.timeout = parse_number(v, text, 1, 31);
+}
+
+void read_nic_retry(const Variable& v, std::string_view text, Settings& s) {
+  s.nic.retry = parse_number(v, text, 0, 7);
+}
+
+void read_softnic_library(const Variable&, std::string_view text, Settings& s) {
+  s.nic.softnic_library = text;
+}
+
+void read_amo(const Variable& v, std::string_view text, Settings& s) {
+  s.amo = parse_word<AmoChoice>(
+      v, text,
+      {{"auto", AmoChoice::kAuto}, {"owner", AmoChoice::kOwner}, {"p2p", AmoChoice::kP2p}});
+}
+
+void read_timeout(const Variable& v, std::string_view text, Settings& s) {
+  s.wait_timeout_ns = parse_seconds_as_ns(v, text);
+}
+
+void read_init_timeout(const Variable& v, std::string_view text, Settings& s) {
+  s.init_timeout_ns = parse_seconds_as_ns(v, text);
+  if (s.init_timeout_ns == 0) refuse(v, text, "would let a missing PE hang the others");
+}
+
+void read_on_error(const Variable& v, std::string_view text, Settings& s) {
+  s.on_error = parse_word<OnError>(
+      v, text, {{"exit", OnError::kExit}, {"return", OnError::kReturn}, {"trap", OnError::kTrap}});
+}
+
+void read_check(const Variable& v, std::string_view text, Settings& s) {
+  s.checked = parse_flag(v, text);
+}
+
+void read_log(const Variable& v, std::string_view text, Settings& s) {
+  s.log_level = parse_word<LogLevel>(v, text,
+                                     {{"off", LogLevel::kOff},
+                                      {"error", LogLevel::kError},
+                                      {"warn", LogLevel::kWarn},
+                                      {"info", LogLevel::kInfo},
+                                      {"debug", LogLevel::kDebug}});
+}
+
+void read_bootstrap(const Variable&, std::string_view text, Settings& s) {
+  s.bootstrap_kind = text;
+}
+
+void read_bootstrap_interface(const Variable&, std::string_view text, Settings& s) {
+  s.bootstrap_interface = text;
+}
+
+// The executor reads these itself, by the same table (device/simt/option_numbers.hpp): here they
+// are only checked, where the user can be told.
+template <const simt::OptionNumber& kNumber>
+void check_simt_number(const Variable& v, std::string_view text, Settings&) {
+  if (!simt::parse(kNumber, std::string(text).c_str())) refuse(v, text, "is not one of them");
+}
+
+constexpr std::string_view kDefaultStackKb = simt::kStackKb.otherwise == 64 ? "64" : "256";
+constexpr std::string_view kDefaultResident = simt::kResident.otherwise == 256 ? "256" : "16";
+static_assert(simt::kStackKb.least == 16 && simt::kStackKb.most == 1048576 &&
+                  simt::kResident.least == 1 && simt::kResident.most == 4096,
+              "the rows below say so");
+
+constexpr Variable kVariables[] = {
+    {"CHIME_SYMMETRIC_SIZE", "bytes, with K M G T", "1G",
+     "Size of each PE's symmetric heap. On the CPU device memory is taken only when it is touched.",
+     read_symmetric_size, "NVSHMEM_SYMMETRIC_SIZE SHMEM_SYMMETRIC_SIZE SMA_SYMMETRIC_SIZE"},
+    {"CHIME_DEVICE", "auto|cpu|cuda", "auto",
+     "Where kernels run: a GPU, or the CPU (SIMT executor). auto: what the program is compiled "
+     "for.",
+     read_device},
+    {"CHIME_P2P", "auto|off|number of PEs", "auto",
+     "off maps no peer's memory, so that PEs can be reached through a NIC only. n: the PEs 0 to "
+     "n-1 "
+     "map each other, so do n to 2n-1, and so on.",
+     read_p2p, "NVSHMEM_DISABLE_P2P"},
+    {"CHIME_NIC", "auto|none|soft|<device>[:<port>]", "auto",
+     "Which NIC kernels drive. auto: where some PE is not mapped, the active mlx5 port nearest to "
+     "the GPU, if there is one; PEs take equally near ones in turn. soft: the emulated one.",
+     read_nic,
+     "NVSHMEM_HCA_LIST NVSHMEM_HCA_PE_MAPPING NVSHMEM_HCA_PREFIX NVSHMEM_ENABLE_NIC_PE_MAPPING "
+     "NVSHMEM_REMOTE_TRANSPORT NVSHMEM_IB_ENABLE_IBGDA"},
+    {"CHIME_NIC_BACKEND", "auto|verbs|devx", "auto",
+     "How queue pairs are made: verbs objects, in host memory; or firmware commands, for kernels "
+     "in "
+     "the GPU's memory. auto: the latter where it can be had on a GPU.",
+     read_nic_backend},
+    {"CHIME_NIC_RELAXED_ORDERING", "auto|on|off", "auto",
+     "Whether data may reach this PE's heap out of order: it comes faster, and peers' fences wait "
+     "for it. auto: where the NIC says that it can.",
+     read_nic_relaxed_ordering, "NVSHMEM_IB_ENABLE_RELAXED_ORDERING"},
+    {"CHIME_NIC_ORDER", "auto|strict|relaxed", "auto",
+     "Whether writes reach a peer's NIC in the order in which they were posted; adaptive routing "
+     "lets them overtake each other. relaxed: fences wait, and a signal behind data is an atomic. "
+     "auto: relaxed unless the peer's NIC says that data comes in order.",
+     read_nic_order},
+    {"CHIME_NIC_DOORBELL", "auto|direct|cpu", "auto",
+     "Who rings the NIC: kernels, or a host thread for them, which takes microseconds longer. "
+     "auto: "
+     "the thread where the driver does not map the NIC's registers for the GPU.",
+     read_nic_doorbell, "NVSHMEM_IBGDA_NIC_HANDLER"},
+    {"CHIME_NIC_SLOTS", "power of two, 1 to 64", "2",
+     "Queue pairs to each peer; blocks of a kernel share them out.", read_nic_slots,
+     "NVSHMEM_IBGDA_NUM_RC_PER_PE NVSHMEM_IB_NUM_RC_PER_DEVICE"},
+    {"CHIME_QP_DEPTH", "power of two, 128 to 32768", "1024",
+     "Blocks of 64 bytes in each queue pair's send queue; a put takes one.", read_qp_depth,
+     "NVSHMEM_QP_DEPTH"},
+    {"CHIME_NIC_GID_INDEX", "auto|0 to 255", "auto",
+     "Which address of the port peers are told. auto: on RoCE the RoCE v2 address that reaches "
+     "farthest.",
+     read_nic_gid_index, "NVSHMEM_IB_GID_INDEX"},
+    {"CHIME_NIC_SL", "0 to 15", "0", "Service level of InfiniBand, priority of RoCE.", read_nic_sl,
+     "NVSHMEM_IB_SL"},
+    {"CHIME_NIC_TCLASS", "0 to 255", "0", "Traffic class of RoCE's packets.", read_nic_tclass,
+     "NVSHMEM_IB_TRAFFIC_CLASS"},
+    {"CHIME_NIC_PKEY_INDEX", "0 to 65535", "0", "Partition key's index on InfiniBand.",
+     read_nic_pkey_index},
+    {"CHIME_NIC_TIMEOUT", "1 to 31", "18",
+     "How long the NIC waits for an answer before it sends again: 4.096 us * 2^value.",
+     read_nic_timeout, "NVSHMEM_IB_TIMEOUT"},
+    {"CHIME_NIC_RETRY", "0 to 7", "7", "How often the NIC sends again before a request fails.",
+     read_nic_retry, "NVSHMEM_IB_RETRY_CNT"},
+    {"CHIME_SOFTNIC_LIBRARY", "path", "",
+     "The emulated NIC's libsoftnic.so; beside libchime.so if unset.", read_softnic_library},
+    {"CHIME_AMO", "auto|owner|p2p", "auto",
+     "Who updates words of atomics and signal adds: the NIC of the PE that owns them, or everybody "
+     "who has mapped them. auto: the NIC, if some PE is reached by it.",
+     read_amo, "NVSHMEM_DISABLE_IB_NATIVE_ATOMICS"},
+    {"CHIME_TIMEOUT", "seconds, 0 = no bound", "120",
+     "How long Chime's own waits (barriers, collective allocation) wait for a PE before they fail.",
+     read_timeout},
+    {"CHIME_INIT_TIMEOUT", "seconds", "60", "How long chime_init waits for the other PEs.",
+     read_init_timeout},
+    {"CHIME_ON_ERROR", "exit|return|trap", "exit",
+     "What a failed call without a return code does: end the job, return, or stop in a debugger.",
+     read_on_error},
+    {"CHIME_CHECK", "0|1", "0",
+     "1 checks PEs, addresses, sizes and operations of every call, on the host and in kernels, and "
+     "that Chime allocates nothing while a kernel runs.",
+     read_check, "NVSHMEM_ENABLE_ERROR_CHECKS"},
+    {"CHIME_LOG", "off|error|warn|info|debug", "warn", "Which lines Chime prints on stderr.",
+     read_log, "NVSHMEM_DEBUG SHMEM_DEBUG SMA_DEBUG"},
+    {"CHIME_BOOTSTRAP", "auto|pmix|local|none", "auto",
+     "How PEs find each other: a PMIx launcher, chime-run, or a job of one PE.", read_bootstrap,
+     "NVSHMEM_BOOTSTRAP NVSHMEM_BOOTSTRAP_PMI NVSHMEM_BOOTSTRAP_PLUGIN"},
+    {"CHIME_BOOTSTRAP_IF", "interface name", "",
+     "Network interface for the rendezvous of a unique id; all of them if unset.",
+     read_bootstrap_interface, "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME"},
+    {"CHIME_RUN_ADDRESS", "socket name", "", "Set by chime-run for the PEs that it starts."},
+    {"CHIME_RUN_TOKEN", "token", "", "Set by chime-run: proves that a process belongs to its job."},
+    {"CHIME_RUN_PE", "number", "", "Set by chime-run: which PE a process is."},
+    {"CHIME_RUN_NPES", "number", "", "Set by chime-run: how many PEs there are."},
+    {simt::kSeed.variable, "integer from 0", "0",
+     "CPU device: seed of the schedule of kernel threads; 0 is round robin.",
+     check_simt_number<simt::kSeed>},
+    {simt::kWeak.variable, "0|1", "0",
+     "CPU device: 1 delays and reorders stores as far as the memory model allows.",
+     check_simt_number<simt::kWeak>},
+    {simt::kStackKb.variable, "KiB, 16 to 1048576", kDefaultStackKb,
+     "CPU device: stack of each kernel thread.", check_simt_number<simt::kStackKb>},
+    {simt::kResident.variable, "blocks, 1 to 4096", kDefaultResident,
+     "CPU device: how many blocks run at once.", check_simt_number<simt::kResident>},
+};
+
+// What others print about themselves, a tool says here.
+constexpr std::pair<std::string_view, std::string_view> kToolsInstead[] = {
+    {"NVSHMEM_INFO", "chime-info --variables"},
+    {"SHMEM_INFO", "chime-info --variables"},
+    {"SMA_INFO", "chime-info --variables"},
+    {"NVSHMEM_VERSION", "chime-info"},
+    {"SHMEM_VERSION", "chime-info"},
+    {"SMA_VERSION", "chime-info"},
+};
+
+// Whether `word` is one of those that `list` has, with a space between.
+bool has_word(std::string_view list, std::string_view word) {
+  while (!list.empty()) {
+    const std::string_view first = list.substr(0, list.find(' '));
+    if (first == word) return true;
+    list.remove_prefix(std::min(list.size(), first.size() + 1));
+  }
+  return false;
+}
+
+// What to set or to run instead of the variable `name` of another implementation, in words.
+std::string instead_of(std::string_view name, std::span<const std::string> environment) {
+  for (const auto& [others, tool] : kToolsInstead)
+    if (others == name) return fmt::format("{} says it", tool);
+  for (const Variable& variable : kVariables) {
+    if (!has_word(variable.counterparts, name)) continue;
+    const bool is_set =
+        std::find(environment.begin(), environment.end(), variable.name) != environment.end();
+    return is_set ? "" : fmt::format("Chime's is {} ({})", variable.name, variable.values);
+  }
+  return "";
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      std::size_t substituted = diagonal + (a[i] != b[j]);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({substituted, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+// CHIME_TEST_ belongs to the tests, which never reach this library through it.
+bool is_known(std::string_view name) {
+  return name.starts_with("CHIME_TEST_") ||
+         std::any_of(std::begin(kVariables), std::end(kVariables),
+                     [&](const Variable& v) { return v.name == name; });
+}
+
+std::string_view nearest_variable(std::string_view name) {
+  return std::min_element(std::begin(kVariables), std::end(kVariables),
+                          [&](const Variable& a, const Variable& b) {
+                            return edit_distance(name, a.name) < edit_distance(name, b.name);
+                          })
+      ->name;
+}
+
+}  // namespace
+
+std::span<const Variable> variables() { return kVariables; }
+
+std::optional<std::string> process_environment(std::string_view name) {
+  const char* value = std::getenv(std::string(name).c_str());
+  return value ? std::optional<std::string>(value) : std::nullopt;
+}
+
+std::vector<std::string> process_environment_names() {
+  std::vector<std::string> names;
+  for (char** entry = environ; entry && *entry; ++entry) {
+    std::string_view text(*entry);
+    names.emplace_back(text.substr(0, text.find('=')));
+  }
+  return names;
+}
+
+Settings read_settings(const Lookup& lookup) {
+  Settings settings;
+  for (const Variable& variable : kVariables) {
+    if (!variable.read) continue;
+    std::optional<std::string> text = lookup(variable.name);
+    variable.read(variable, text ? std::string_view(*text) : variable.fallback, settings);
+  }
+  return settings;
+}
+
+std::vector<std::string> unknown_variable_warnings(std::span<const std::string> names) {
+  std::vector<std::string> warnings;
+  for (const std::string& name : names)
+    if (name.starts_with("CHIME_") && !is_known(name))
+      warnings.push_back(fmt::format("the variable {} means nothing to Chime; did you mean {}?",
+                                     name, nearest_variable(name)));
+  return warnings;
+}
+
+std::vector<std::string> counterpart_hints(std::span<const std::string> names) {
+  std::vector<std::string> hints;
+  for (const std::string& name : names)
+    if (const std::string instead = instead_of(name, names); !instead.empty())
+      hints.push_back(fmt::format("{} is set and not read; {}", name, instead));
+  return hints;
+}
+
+}  // namespace chime::host

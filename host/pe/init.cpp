@@ -1,0 +1,93 @@
+#include "host/pe/init.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <mutex>
+#include <utility>
+
+#include "host/errors/log.hpp"
+#include "host/errors/step.hpp"
+#include "host/ops/activity.hpp"
+#include "host/ops/tu_registry.hpp"
+#include "host/pe/device_stage.hpp"
+#include "host/pe/leave.hpp"
+
+namespace chime::host {
+namespace {
+
+// A PE is gone: this PE's waits end. Each survivor notices by itself, and says so once.
+void on_lost_peer(Runtime& runtime, int pe, const std::string& how) {
+  const char* path = runtime.device->p2p.reaches(pe) ? "reached by p2p" : "not reached directly";
+  AbortCause cause{CHIMEX_ERR_PEER_DEAD, pe, Path::kP2p,
+                   fmt::format("PE {} ({}) is gone: {}", pe, path, how)};
+  if (runtime.announced_pe.exchange(pe) != pe)
+    log(LogLevel::kError, runtime.my_pe(), "{}", cause.why);
+  raise_abort(runtime.device->control().abort, cause);
+  tell_mates(runtime, cause);
+}
+
+void watch_peers(Runtime& runtime) {
+  runtime.watch = std::make_unique<bootstrap::PeerWatch>(
+      *runtime.bootstrap, runtime.device->p2p.mates(),
+      [&runtime](int pe, const std::string& how) { on_lost_peer(runtime, pe, how); });
+}
+
+void finish_init(PeSlot& slot) {
+  Runtime& runtime = *slot.runtime;
+  runtime.device = build_device_stage(runtime.settings, *runtime.bootstrap, runtime.node);
+  const Context kernels = kernel_context(runtime);
+  if (!runtime.device->gpu->is_cpu())
+    step("telling the kernels", [&] { tu_registry::fill_all(kernels); });
+  step("watching the node's PEs", [&] { watch_peers(runtime); });
+  publish_context(slot, kernels, host_context(runtime));
+  log(LogLevel::kInfo, runtime.my_pe(), "{}; {}", runtime.bootstrap->describe(),
+      runtime.device->gpu->describe());
+  if (runtime.device->nic)
+    log(LogLevel::kInfo, runtime.my_pe(), "{}", runtime.device->nic->describe());
+}
+
+// By the first of the threads that need it. A failure is for ever: the other PEs, which built it in
+// turn with this one, could not be brought back to the same point.
+void finish_init_once(PeSlot& slot) {
+  Runtime& runtime = *slot.runtime;
+  std::lock_guard lock(runtime.one_builder);
+  if (slot.is_ready.load(std::memory_order_relaxed)) return;
+  if (runtime.device_failure) std::rethrow_exception(runtime.device_failure);
+  try {
+    finish_init(slot);
+  } catch (...) {
+    runtime.device_failure = std::current_exception();
+    runtime.watch.reset();
+    runtime.device.reset();
+    throw;
+  }
+}
+
+}  // namespace
+
+void join_job(const Settings& settings, std::unique_ptr<bootstrap::Bootstrap> bootstrap,
+              DeviceStageTime when) {
+  auto runtime = std::make_unique<Runtime>();
+  runtime->settings = settings;
+  runtime->bootstrap = std::move(bootstrap);
+  runtime->bootstrap->on_activity_asked([pe = runtime->my_pe()] { say_activity(pe); });
+  PeSlot& slot = enter_pe(std::move(runtime));
+  try {
+    const bool now = when == DeviceStageTime::kWhenChosen && device_is_chosen(settings);
+    if (now) finish_init_once(slot);
+  } catch (...) {
+    keep_failed_join(std::move(leave_pe(slot)->bootstrap));
+    throw;
+  }
+  watch_ends();
+}
+
+Runtime& ready_runtime() {
+  Runtime& runtime = current_runtime();
+  PeSlot& slot = *current_slot();
+  if (!slot.is_ready.load(std::memory_order_acquire)) finish_init_once(slot);
+  return runtime;
+}
+
+}  // namespace chime::host

@@ -1,0 +1,27 @@
+// Joining the job, as a list of named steps. An error says which step failed; leave.hpp is the way
+// out.
+#pragma once
+
+#include <memory>
+
+#include "bootstrap/bootstrap.hpp"
+#include "host/pe/pe.hpp"
+
+namespace chime::host {
+
+// When the device stage is built.
+enum class DeviceStageTime {
+  kWhenChosen,  // in join_job, unless the program may still choose a GPU
+  kFirstUse     // the program asked to have it put off
+};
+
+// Makes a PE out of `bootstrap`'s job and binds the calling thread to it. Collective over the job's
+// PEs. Throws Error; then nothing is left behind.
+void join_job(const Settings& settings, std::unique_ptr<bootstrap::Bootstrap> bootstrap,
+              DeviceStageTime when);
+
+// The calling thread's PE with its device stage, which is built now if it was put off. Collective
+// then. Throws Error, and the same again at every later call.
+Runtime& ready_runtime();
+
+}  // namespace chime::host

@@ -1,0 +1,225 @@
+#include "host/pe/leave.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "chime/abi/launch_status.h"
+#include "chime/device/simt/report.hpp"
+#include "chime/device/sync.cuh"
+#include "host/errors/async_error.hpp"
+#include "host/errors/error.hpp"
+#include "host/errors/guard.hpp"
+#include "host/errors/log.hpp"
+#include "host/errors/step.hpp"
+#include "host/ops/tu_registry.hpp"
+#include "host/pe/one_leaver.hpp"
+
+namespace chime::host {
+namespace {
+
+// The job that this thread's PE failed to join.
+thread_local std::unique_ptr<bootstrap::Bootstrap> job_not_joined;
+
+// For waiting kernels to see that their job is aborted, on a busy machine.
+constexpr std::chrono::seconds kAbortGrace{5};
+
+// What kernels met and no call has told yet: the last chance to say it.
+void report_unseen_error(Runtime& runtime) {
+  try {
+    if (runtime.device) throw_recorded_error(runtime);
+  } catch (...) {
+    handle_current_exception("exit");
+  }
+}
+
+// What a process can end with: the low eight bits, as exit() takes them, but a failure stays one.
+int exit_code_of(int status) {
+  const int code = status & 0xff;
+  return status != 0 && code == 0 ? 1 : code;
+}
+
+// The last process of this line of fork() that joined a job.
+std::atomic<pid_t> joined_process{0};
+
+// A process that ends without chime_finalize: its mates must not wait for it. A child of fork() has
+// no part in the job, and takes no lock: a thread that it does not have may hold it.
+//
+// The mates end with its status, so that the job's is the same whoever is seen to end first; 0 is a
+// failure here, too.
+void tell_mates_at_exit(int status, void*) {
+  if (joined_process.load(std::memory_order_relaxed) != getpid()) return;
+  exec::detail::tell_unseen_launch_errors();
+  const int code = status == 0 ? 1 : exit_code_of(status);
+  for_each_pe([code](PeSlot& slot) {
+    if (slot.runtime->process != getpid()) return;
+    report_unseen_error(*slot.runtime);
+    int pe = slot.runtime->my_pe();
+    tell_mates(*slot.runtime, {CHIMEX_ERR_PEER_DEAD, pe, Path::kP2p,
+                               fmt::format("PE {} exited without chime_finalize", pe), code});
+  });
+}
+
+// A kernel of PE `pe` traps, which ends the process: nobody else could tell what it has recorded.
+void tell_recorded_error(int pe) noexcept try {
+  if (joined_process.load(std::memory_order_relaxed) != getpid()) return;
+  for_each_pe([pe](PeSlot& slot) {
+    if (slot.pe != pe || !slot.is_ready.load(std::memory_order_acquire)) return;
+    if (const auto error = find_recorded_error(*slot.runtime))
+      log(LogLevel::kError, pe, "{}", error->message);
+  });
+} catch (...) {
+  // The process ends with the trap's own words.
+}
+
+// No destructors: other threads of this process may still be inside kernels or waits.
+[[noreturn]] void end_process(int code) {
+  std::fflush(nullptr);
+  ::_exit(code);
+}
+
+std::chrono::steady_clock::time_point wait_deadline(const Settings& settings) {
+  const auto bound = settings.wait_timeout_ns ? std::chrono::nanoseconds(settings.wait_timeout_ns)
+                                              : std::chrono::hours(24 * 365);
+  return std::chrono::steady_clock::now() + bound;
+}
+
+// Waits for this PE's kernels. Those that do not end within CHIME_TIMEOUT are told by the abort
+// word, which ends whatever waits; so are the other PEs. False: one runs on, and needs its memory.
+bool end_kernels(Runtime& runtime) {
+  if (!runtime.device) return true;
+  Gpu& gpu = *runtime.device->gpu;
+  if (gpu.wait_for_all_work(runtime.my_pe(), wait_deadline(runtime.settings))) return true;
+  const AbortCause cause{
+      CHIMEX_ERR_TIMEOUT, runtime.my_pe(), Path::kNone,
+      fmt::format("a kernel of PE {} is still running {:.3g} s after chime_finalize was called",
+                  runtime.my_pe(), static_cast<double>(runtime.settings.wait_timeout_ns) * 1e-9)};
+  raise_abort(runtime.device->control().abort, cause);
+  tell_mates(runtime, cause);
+  return gpu.wait_for_all_work(runtime.my_pe(), std::chrono::steady_clock::now() + kAbortGrace);
+}
+
+// Runs a step of leaving, and keeps the first of their errors: the steps that follow must run, too.
+template <class Step>
+void keep_first(Runtime& runtime, std::exception_ptr& first, Step&& run) {
+  try {
+    run();
+  } catch (const Error& error) {
+    const bool is_known = is_announced(runtime, error);
+    if (!first) first = std::make_exception_ptr(is_known ? error.announced() : error);
+  } catch (...) {
+    if (!first) first = std::current_exception();
+  }
+}
+
+// What was posted to the NIC arrives before the queue pairs go: a peer may wait for it. What fails
+// here was not waited for, and is not told.
+void complete_posts(PeSlot& slot) {
+  if (!slot.runtime->device || !slot.runtime->device->nic_table) return;
+  if (slot.runtime->device->gpu->is_cpu()) quiet(slot.host_context);
+}
+
+// From here on nobody takes this PE's end for a death, and nobody uses its memory.
+void meet_last_time(Runtime& runtime) {
+  if (!runtime.device) return runtime.bootstrap->barrier(init_deadline(runtime.settings));
+  runtime.watch->say_goodbye();
+  runtime.device->rendezvous->meet({CollectiveCall::Kind::kFinalize});
+}
+
+bool launcher_tells_of_a_loss(const bootstrap::Bootstrap& bootstrap) {
+  for (int pe = 0; pe < bootstrap.size(); ++pe)
+    if (!bootstrap.why_lost(pe).empty()) return true;
+  return false;
+}
+
+// Memory stays mapped, and a tool that looks for lost memory finds who holds it.
+void keep_for_ever(std::unique_ptr<DeviceStage> device) {
+  static std::mutex mutex;
+  static auto* const kept = new std::vector<std::unique_ptr<DeviceStage>>;
+  const std::lock_guard lock(mutex);
+  kept->push_back(std::move(device));
+}
+
+}  // namespace
+
+void tell_mates(const Runtime& runtime, const AbortCause& cause) {
+  if (!runtime.device) return;
+  for (int pe = 0; pe < runtime.n_pes(); ++pe)
+    if (std::byte* control = runtime.device->p2p.control(pe))
+      raise_abort(reinterpret_cast<ControlBlock*>(control)->abort, cause);
+}
+
+void watch_ends() {
+  joined_process.store(getpid(), std::memory_order_relaxed);
+  simt::set_trap_teller(tell_recorded_error);
+  static const int registered = on_exit(tell_mates_at_exit, nullptr);  // atexit with the status
+  (void)registered;
+}
+
+void keep_failed_join(std::unique_ptr<bootstrap::Bootstrap> bootstrap) {
+  job_not_joined = std::move(bootstrap);
+}
+
+void forget_failed_join() { job_not_joined.reset(); }
+
+void leave_job(PeSlot& slot) {
+  const OneLeaver leaver(slot);
+  exec::detail::tell_unseen_launch_errors();
+  const bool kernels_have_ended = end_kernels(*slot.runtime);
+  complete_posts(slot);
+  std::exception_ptr pending;
+  keep_first(*slot.runtime, pending, [&] { throw_async_error(*slot.runtime); });
+  keep_first(*slot.runtime, pending, [&] { meet_last_time(*slot.runtime); });
+  // Threads stop seeing the PE before it goes.
+  std::unique_ptr<Runtime> runtime = leave_pe(slot);
+  if (runtime->device && !runtime->device->gpu->is_cpu()) tu_registry::clear(runtime->my_pe());
+  runtime->watch.reset();
+  if (runtime->device) runtime->device->rendezvous.reset();  // its thread asks the bootstrap
+  if (!kernels_have_ended) keep_for_ever(std::move(runtime->device));  // one of them uses it
+  runtime.reset();
+  if (pending) std::rethrow_exception(pending);
+}
+
+void end_job(int status, const std::string& why) {
+  const int code = exit_code_of(status);
+  PeSlot* const slot = current_slot();
+  if (slot && is_left_by_another(*slot)) end_process(code);  // the launcher sees it end
+  if (slot) {
+    Runtime& runtime = *slot->runtime;
+    runtime.bootstrap->abort(code, why);
+    const int pe = runtime.my_pe();
+    tell_mates(runtime, {CHIMEX_ERR_ABORTED, pe, Path::kNone,
+                         fmt::format("PE {} ended the job: {}", pe, why), code});
+  } else if (job_not_joined && !launcher_tells_of_a_loss(*job_not_joined)) {
+    // The job cannot start without this PE: the others need not wait for their deadline. Where the
+    // launcher has told of a lost PE they hear that too, and shall live to say it themselves.
+    job_not_joined->abort(code, why);
+  }
+  end_process(code);
+}
+
+void end_aborted_pe() {
+  int code = 1;
+  if (PeSlot* slot = current_slot(); slot && !is_left_by_another(*slot)) {
+    Runtime& runtime = *slot->runtime;
+    if (auto cause = runtime.device ? abort_cause(runtime.device->control().abort) : std::nullopt)
+      code = cause->exit_code;
+    // The others know the cause; they shall not take this end for another one.
+    try {
+      if (runtime.watch) runtime.watch->say_goodbye();
+    } catch (const bootstrap::BootstrapError&) {
+      // Then they will name this PE too.
+    }
+  }
+  end_process(code);
+}
+
+}  // namespace chime::host

@@ -1,0 +1,39 @@
+// Leaving the job, and ending it: in order by chime_finalize, or because something has failed.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "bootstrap/bootstrap.hpp"
+#include "host/errors/abort.hpp"
+#include "host/pe/pe.hpp"
+
+namespace chime::host {
+
+// Tells every mapped node mate why the job ends.
+void tell_mates(const Runtime& runtime, const AbortCause& cause);
+
+// From now on, if this process ends without chime_finalize, its mates hear of it; if a kernel's
+// trap ends it, the user hears why.
+void watch_ends();
+
+// Keeps the connection to the job that the calling thread's PE failed to join, for end_job.
+void keep_failed_join(std::unique_ptr<bootstrap::Bootstrap> bootstrap);
+
+// Takes the calling thread's PE out of that job: before it connects again, which the job would
+// refuse while the connection stands.
+void forget_failed_join();
+
+// Meets all PEs a last time, unless the job is aborted, and takes the PE down. Throws the pending
+// asynchronous error, if there is one, after everything is freed; Error{INVALID}, and the PE stays,
+// if other threads still use it.
+void leave_job(PeSlot& slot);
+
+// Ends this process and the job with `status`, from any thread. Tells launcher and node mates
+// `why`. A status beyond 0..255 keeps its low eight bits, or becomes 1 where these are 0.
+[[noreturn]] void end_job(int status, const std::string& why);
+
+// Ends this process because its job is aborted: with the code that the abort word names.
+[[noreturn]] void end_aborted_pe();
+
+}  // namespace chime::host

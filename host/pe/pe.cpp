@@ -1,0 +1,214 @@
+#include "host/pe/pe.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#define CHIME_HOST_ONLY
+#include "chime/chime.h"
+#include "host/errors/error.hpp"
+#include "host/errors/guard.hpp"
+#include "host/pe/init.hpp"
+
+namespace chime {
+namespace host {
+namespace {
+
+// The PEs of this process, past ones included. Never destroyed: threads may ask while the process
+// ends.
+struct Process {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<PeSlot>> slots;
+  // The PE of threads that are bound to none: the only one of the process, else null. The last that
+  // is left of several is nobody's but its own thread's.
+  std::atomic<PeSlot*> only{nullptr};
+  bool has_several = false;
+  std::string failed_init;  // of the thread that failed last
+};
+
+Process& process() {
+  static Process* the_process = new Process;
+  return *the_process;
+}
+
+// Read on every host operation: initial-exec makes it one load.
+thread_local PeSlot* bound_slot __attribute__((tls_model("initial-exec"))) = nullptr;
+std::atomic<PeSlot*>& only_slot = process().only;
+
+thread_local std::string failed_init_of_thread;
+
+const std::string& failed_init(const Process& all) {
+  return failed_init_of_thread.empty() ? all.failed_init : failed_init_of_thread;
+}
+
+std::string why_not_initialized(const Process& all) {
+  if (const std::string& why = failed_init(all); !why.empty())
+    return fmt::format("chime_init has failed, and there is no PE: {}", why);
+  return all.slots.empty() ? "Chime is not initialised; call chime_init first"
+                           : "called after chime_finalize; call chime_init again first";
+}
+
+// Acquire: pairs with the release in leave_pe.
+bool is_alive(const PeSlot& slot) { return slot.is_alive.load(std::memory_order_acquire); }
+
+void find_only_slot(Process& all) {
+  PeSlot* found = nullptr;
+  int alive = 0;
+  for (const auto& slot : all.slots)
+    if (is_alive(*slot)) {
+      found = slot.get();
+      ++alive;
+    }
+  all.has_several = alive > 1 || (alive == 1 && all.has_several);
+  // Publishes the slot: pairs with the acquire in current_slot below.
+  all.only.store(all.has_several ? nullptr : found, std::memory_order_release);
+}
+
+void bind(PeSlot& slot) { bound_slot = &slot; }
+
+}  // namespace
+
+PeSlot& enter_pe(std::unique_ptr<Runtime> runtime) {
+  Process& all = process();
+  std::lock_guard lock(all.mutex);
+  all.slots.push_back(std::make_unique<PeSlot>());
+  PeSlot& slot = *all.slots.back();
+  slot.pe = runtime->my_pe();
+  slot.n_pes = runtime->n_pes();
+  slot.on_error = runtime->settings.on_error;
+  slot.runtime = std::move(runtime);
+  find_only_slot(all);
+  bind(slot);
+  return slot;
+}
+
+void publish_context(PeSlot& slot, const Context& kernels, const Context& host) {
+  slot.context = kernels;
+  slot.host_context = host;
+  slot.is_ready.store(true, std::memory_order_release);
+}
+
+std::unique_ptr<Runtime> leave_pe(PeSlot& slot) {
+  Process& all = process();
+  std::lock_guard lock(all.mutex);
+  slot.is_ready.store(false, std::memory_order_relaxed);
+  slot.is_alive.store(false, std::memory_order_release);
+  slot.context = slot.host_context = Context{};
+  std::unique_ptr<Runtime> runtime = std::move(slot.runtime);
+  find_only_slot(all);
+  return runtime;
+}
+
+PeSlot* bound_slot_of_thread() {
+  return bound_slot && is_alive(*bound_slot) ? bound_slot : nullptr;
+}
+
+bool pe_has_left() {
+  if (current_slot()) return false;
+  Process& all = process();
+  std::lock_guard lock(all.mutex);
+  if (!failed_init(all).empty()) return false;
+  if (bound_slot) return true;
+  return !all.slots.empty() && std::none_of(all.slots.begin(), all.slots.end(),
+                                            [](const auto& slot) { return is_alive(*slot); });
+}
+
+PeSlot* current_slot() {
+  if (PeSlot* bound = bound_slot_of_thread()) return bound;
+  return only_slot.load(std::memory_order_acquire);
+}
+
+void keep_failed_init(const std::string& why) {
+  Process& all = process();
+  std::lock_guard lock(all.mutex);
+  failed_init_of_thread = all.failed_init = why;
+}
+
+void forget_failed_init() {
+  Process& all = process();
+  std::lock_guard lock(all.mutex);
+  failed_init_of_thread.clear();
+  all.failed_init.clear();
+}
+
+Runtime& current_runtime() {
+  if (PeSlot* slot = current_slot()) {
+    if (!is_left_by_another(*slot)) return *slot->runtime;
+    throw Error(
+        "setup", CHIMEX_ERR_NOT_INITIALIZED,
+        "another thread is in chime_finalize of this PE; finalize when all threads have made "
+        "their last call");
+  }
+  Process& all = process();
+  std::lock_guard lock(all.mutex);
+  if (!failed_init_of_thread.empty())
+    throw Error("setup", CHIMEX_ERR_NOT_INITIALIZED, why_not_initialized(all));
+  for (const auto& slot : all.slots)
+    if (is_alive(*slot))
+      throw Error(
+          "setup", CHIMEX_ERR_NOT_INITIALIZED,
+          "this process has several PEs and this thread is bound to none; call chimex_pe_bind");
+  throw Error("setup", CHIMEX_ERR_NOT_INITIALIZED, why_not_initialized(all));
+}
+
+bool is_left_by_another(const PeSlot& slot) {
+  const pid_t leaver = slot.leaver.load(std::memory_order_relaxed);
+  return leaver != 0 && leaver != gettid();
+}
+
+void bind_thread(int pe) {
+  Process& all = process();
+  std::lock_guard lock(all.mutex);
+  std::string here;
+  for (const auto& slot : all.slots) {
+    if (!is_alive(*slot)) continue;
+    if (slot->pe == pe) {
+      failed_init_of_thread.clear();
+      return bind(*slot);
+    }
+    here += fmt::format("{}{}", here.empty() ? "" : ", ", slot->pe);
+  }
+  throw Error("setup", CHIMEX_ERR_INVALID,
+              here.empty()
+                  ? "no PE of this process is initialised"
+                  : fmt::format("PE {} does not live in this process, which has PE {}", pe, here));
+}
+
+int current_pe_or_none() {
+  PeSlot* slot = current_slot();
+  return slot ? slot->pe : -1;
+}
+
+int pe_for_messages() { return bound_slot ? bound_slot->pe : current_pe_or_none(); }
+
+void for_each_pe(const std::function<void(PeSlot&)>& visit) {
+  Process& all = process();
+  std::lock_guard lock(all.mutex);
+  for (const auto& slot : all.slots)
+    if (is_alive(*slot)) visit(*slot);
+}
+
+}  // namespace host
+
+namespace {
+
+// One of the calling thread's PE, which is about to use the device; of nobody if it has none.
+const Context& ready(const Context host::PeSlot::*context) {
+  static const Context nobody;
+  host::PeSlot* slot = host::current_slot();
+  if (slot == nullptr) return nobody;
+  if (!slot->is_ready.load(std::memory_order_acquire))
+    host::guarded("chime::context", [] { host::ready_runtime(); });
+  return slot->*context;
+}
+
+}  // namespace
+
+const Context& context() { return ready(&host::PeSlot::context); }
+const Context& host_context() { return ready(&host::PeSlot::host_context); }
+
+}  // namespace chime

@@ -1,0 +1,78 @@
+// Which PE a thread speaks for. A process with one PE needs no binding; with several (PEs as
+// threads), each thread is bound to the one that it initialised or named by chimex_pe_bind.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+
+#include "host/pe/runtime.hpp"
+
+namespace chime::host {
+
+// A PE of this process. Never freed, so that a thread may hold one beyond its finalize: then
+// `runtime` is null and `context.abi_version` is 0.
+struct PeSlot {
+  int pe = -1;
+  int n_pes = 0;
+  OnError on_error = OnError::kExit;
+  std::atomic<bool> is_alive{true};  // until leave_pe
+  std::atomic<pid_t> leaver{0};      // the thread that is in chime_finalize (one_leaver.hpp)
+  Context context;                   // of kernels
+  Context host_context;  // of host operations; a thread's differs in its record of failures
+  // Whether the device stage stands and the contexts are whole. Release in publish_context, acquire
+  // by whoever is about to use either.
+  std::atomic<bool> is_ready{false};
+  std::unique_ptr<Runtime> runtime;
+};
+
+// Makes `runtime` a PE of this process and binds the calling thread to it. The context is filled by
+// publish_context once the device stage stands.
+PeSlot& enter_pe(std::unique_ptr<Runtime> runtime);
+
+// Makes `kernels` what chime::context() gives threads of that PE, and `host` what its host
+// operations run with.
+void publish_context(PeSlot& slot, const Context& kernels, const Context& host);
+
+// Takes the PE out of the process: the context is invalid from here on. The caller destroys the
+// runtime.
+std::unique_ptr<Runtime> leave_pe(PeSlot& slot);
+
+// The calling thread's PE; null if it has none.
+PeSlot* current_slot();
+
+// The PE that this very thread initialised or bound; null if it has none of its own.
+PeSlot* bound_slot_of_thread();
+
+// Whether the calling thread had a PE that has left, and has not failed to join again; for a thread
+// that never had its own, whether all PEs of the process have.
+bool pe_has_left();
+
+// Why chime_init has failed: what calls after it are told, until one succeeds. Of the calling
+// thread, and of threads that have made no attempt of their own.
+void keep_failed_init(const std::string& why);
+void forget_failed_init();
+
+// The calling thread's PE; throws Error{NOT_INITIALIZED} that says which call is missing or failed,
+// or that another thread is in chime_finalize.
+Runtime& current_runtime();
+
+// Whether another thread is taking the PE down: its runtime may be gone at any time.
+bool is_left_by_another(const PeSlot& slot);
+
+// Binds the calling thread to PE `pe` of this process; throws Error{INVALID} if it does not live
+// here.
+void bind_thread(int pe);
+
+// The number of the calling thread's PE; -1 if it has none.
+int current_pe_or_none();
+
+// The same, also after the PE has left or failed to join.
+int pe_for_messages();
+
+// Calls `visit` for every PE of this process.
+void for_each_pe(const std::function<void(PeSlot&)>& visit);
+
+}  // namespace chime::host

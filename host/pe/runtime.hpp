@@ -1,0 +1,87 @@
+// One PE: everything that chime_init makes. Members stand in construction order; destruction is the
+// reverse.
+//
+// Built in two stages (init.cpp, device_stage.cpp). The first needs no device, so that a program
+// may learn its PE number and then choose a GPU by it; the second is collective over the node and
+// makes whatever kernels need, in chime_init where nothing is left to choose, else at the first
+// call that needs it.
+#pragma once
+
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bootstrap/bootstrap.hpp"
+#include "bootstrap/peer_watch.hpp"
+#include "chime/abi/context.h"
+#include "host/errors/abort.hpp"
+#include "host/gpu/gpu.hpp"
+#include "host/memory/heap.hpp"
+#include "host/memory/registered_buffers.hpp"
+#include "host/pe/env.hpp"
+#include "host/pe/node.hpp"
+#include "host/peers/control.hpp"
+#include "host/team/rendezvous.hpp"
+#include "host/transport/mlx5/mlx5_transport.hpp"
+#include "host/transport/mlx5/nic_table.hpp"
+#include "host/transport/p2p/p2p_transport.hpp"
+
+namespace chime::host {
+
+// What chimex_get_async_error tells (async_error.hpp).
+struct AsyncError {
+  chimex_status status;
+  int pe;
+  std::string message;
+};
+
+// Where each PE's heap is mapped here; null: it is not.
+struct PeerTable {
+  std::vector<std::byte*> here;             // for host code
+  std::unique_ptr<DeviceMemory> on_device;  // the same for kernels
+};
+
+// The second stage.
+struct DeviceStage {
+  std::unique_ptr<Gpu> gpu;
+  std::shared_ptr<DeviceMemory> control_memory;  // a ControlBlock; node mates map it
+  Heap heap;
+  P2pTransport p2p;
+  std::unique_ptr<Mlx5Transport> nic;   // null unless settings and peers ask for one
+  std::unique_ptr<NicTable> nic_table;  // null without an open NIC
+  std::unique_ptr<RegisteredBuffers> registered_buffers;
+  PeerTable peer_table;
+  std::unique_ptr<Rendezvous> rendezvous;
+  std::optional<AsyncError> last_thrown;  // under Runtime::one_reader
+
+  ControlBlock& control() const {
+    return *reinterpret_cast<ControlBlock*>(control_memory->address());
+  }
+};
+
+struct Runtime {
+  const pid_t process = getpid();  // a child that it forks is not the PE
+  Settings settings;
+  std::unique_ptr<bootstrap::Bootstrap> bootstrap;
+  Node node;
+  std::mutex one_builder;               // of the device stage: the first thread that needs it
+  std::exception_ptr device_failure;    // why it could not be built; there is no second attempt
+  std::unique_ptr<DeviceStage> device;  // null until it is built
+  std::mutex one_amo;                   // of the host on a GPU heap at a time (gpu_ops.cpp)
+  mutable std::mutex one_reader;        // of the PE's error record (async_error.cpp)
+  std::atomic<int> announced_pe{-2};    // the PE to blame for the abort that this PE has printed
+  std::unique_ptr<bootstrap::PeerWatch> watch;  // last: its thread uses all of the above
+
+  int my_pe() const { return bootstrap->rank(); }
+  int n_pes() const { return bootstrap->size(); }
+  NodePlace node_place() { return node.place(*bootstrap); }
+};
+
+}  // namespace chime::host

@@ -1,0 +1,97 @@
+#include "host/peers/side_channel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "chime/abi/start_thread.h"
+#include "host/errors/error.hpp"
+#include "host/errors/log.hpp"
+#include "net/error.hpp"
+#include "net/interfaces.hpp"
+
+namespace chime::host {
+namespace {
+
+constexpr char kCardKey[] = "chime.side";
+
+// Random, as nobody has to guess it: whoever looks for it finds it in the card.
+net::Address name_on_this_machine() {
+  return net::Address::abstract("chime-" + net::to_hex(net::random_token()).substr(0, 32));
+}
+
+std::vector<net::Address> addresses_of(const std::string& wanted) {
+  std::vector<net::Address> addresses;
+  for (const net::Interface& i : net::interfaces_that_are_up())
+    if (wanted.empty() || i.name == wanted) addresses.push_back(i.address);
+  if (addresses.empty())
+    throw Error("side channel", CHIMEX_ERR_SYSTEM,
+                wanted.empty()
+                    ? "no network interface with an address is up, not even lo"
+                    : "CHIME_BOOTSTRAP_IF=" + wanted + ": no such interface is up with an address");
+  return addresses;
+}
+
+net::Mesh::Options options_for(bootstrap::Bootstrap& bootstrap, const std::string& interface,
+                               std::chrono::milliseconds timeout) {
+  net::Mesh::Options options{.secret = bootstrap.job_secret(),
+                             .job = bootstrap.job_id(),
+                             .pe = bootstrap.rank(),
+                             .n_pes = bootstrap.size(),
+                             .listen_at = {name_on_this_machine()},
+                             .connect_timeout = timeout};
+  options.log = [pe = options.pe](const std::string& line) {
+    log(LogLevel::kWarn, pe, "{}", line);
+  };
+  if (static_cast<int>(bootstrap.node_peers().size()) == bootstrap.size()) return options;
+  for (const net::Address& address : addresses_of(interface)) options.listen_at.push_back(address);
+  return options;
+}
+
+// A handler must not wait for a PE that has not come yet, or messages of all others do. A second is
+// for launchers that find a card which is there only when they are asked again.
+constexpr std::chrono::seconds kTimeOfHandlers{1};
+thread_local bool is_channels_thread = false;
+
+net::Bytes find_card(bootstrap::Bootstrap& bootstrap, int pe, std::chrono::milliseconds timeout) {
+  if (is_channels_thread) timeout = std::min<std::chrono::milliseconds>(timeout, kTimeOfHandlers);
+  return bootstrap.lookup(pe, kCardKey, std::chrono::steady_clock::now() + timeout);
+}
+
+}  // namespace
+
+SideChannel::SideChannel(bootstrap::Bootstrap& bootstrap, const std::string& interface,
+                         std::chrono::milliseconds timeout, Lost lost)
+    : mesh_(
+          options_for(bootstrap, interface, timeout),
+          [&bootstrap, timeout](int pe) { return find_card(bootstrap, pe, timeout); },
+          std::move(lost)) {
+  bootstrap.publish(kCardKey, mesh_.card());
+}
+
+SideChannel::~SideChannel() {
+  mesh_.stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+void SideChannel::handle(SideTag tag, Handler handler) {
+  mesh_.handle(static_cast<net::Mesh::Tag>(tag), std::move(handler));
+}
+
+void SideChannel::start() {
+  thread_ = abi::start_thread([this] {
+    is_channels_thread = true;
+    mesh_.run();
+  });
+}
+
+bool SideChannel::send(int pe, SideTag tag, std::span<const std::byte> payload) {
+  try {
+    return mesh_.send(pe, static_cast<net::Mesh::Tag>(tag), payload);
+  } catch (const std::exception& error) {
+    throw Error("side channel", CHIMEX_ERR_PEER_DEAD, error.what());
+  }
+}
+
+}  // namespace chime::host

@@ -1,0 +1,121 @@
+#include "host/transport/mlx5/nic_fault.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+
+#include "chime/abi/words.h"
+#include "chime/abi/wqe.h"
+#include "host/errors/error.hpp"
+
+namespace chime::host {
+namespace {
+
+// Pairs with the release of whoever published it: its other fields are whole.
+bool is_published(const abi::ChannelFault& fault) {
+  return std::atomic_ref(const_cast<std::uint32_t&>(fault.published))
+             .load(std::memory_order_acquire) >= abi::kFaultWhole;
+}
+
+const char* context_words(std::uint32_t context) {
+  return context == kHostContextId ? "host operations" : "kernels";
+}
+
+const char* request_words(std::uint8_t opcode) {
+  switch (static_cast<abi::WqeOpcode>(opcode)) {
+    case abi::WqeOpcode::kWrite:
+    case abi::WqeOpcode::kWriteImm:
+      return "a write";
+    case abi::WqeOpcode::kRead:
+      return "a read";
+    case abi::WqeOpcode::kCompareSwap:
+    case abi::WqeOpcode::kFetchAdd:
+    case abi::WqeOpcode::kMaskedCompareSwap:
+    case abi::WqeOpcode::kMaskedFetchAdd:
+      return "an atomic";
+    case abi::WqeOpcode::kDump:
+      return "the flush of a read";
+    case abi::WqeOpcode::kNop:
+      break;
+  }
+  return "a request";
+}
+
+const char* syndrome_words(std::uint8_t syndrome) {
+  switch (static_cast<abi::CqeSyndrome>(syndrome)) {
+    case abi::CqeSyndrome::kLocalLength:
+      return "its length is wrong for the queue pair";
+    case abi::CqeSyndrome::kLocalQueuePair:
+      return "the NIC could not take the request";
+    case abi::CqeSyndrome::kLocalProtection:
+      return "the NIC may not use the memory here";
+    case abi::CqeSyndrome::kFlushed:
+      return "an earlier request failed";
+    case abi::CqeSyndrome::kBadResponse:
+      return "the peer's answer made no sense";
+    case abi::CqeSyndrome::kLocalAccess:
+      return "the NIC may not write to the memory here";
+    case abi::CqeSyndrome::kRemoteInvalid:
+      return "the peer's NIC could not take the request";
+    case abi::CqeSyndrome::kRemoteAccess:
+      return "the peer's NIC may not use that memory";
+    case abi::CqeSyndrome::kRemoteOperation:
+      return "the peer's NIC failed";
+    case abi::CqeSyndrome::kTransportRetry:
+      return "the peer's NIC does not answer";
+    case abi::CqeSyndrome::kReceiverNotReady:
+      return "the peer's NIC is not ready";
+    case abi::CqeSyndrome::kRemoteAborted:
+      return "the peer aborted it";
+  }
+  return "a reason that Chime does not know";
+}
+
+std::optional<abi::ChannelFault> find_in(const NicFaults& faults, int pe) {
+  if (pe < 0) return std::nullopt;
+  for (const abi::ChannelFault& fault : faults.of(pe))
+    if (is_published(fault)) return fault;
+  return std::nullopt;
+}
+
+void end_given_up(const NicFaults& faults, Mlx5Transport& nic) {
+  for (std::size_t i = 0; i < faults.all.size(); ++i) {
+    const abi::ChannelFault& fault = faults.all[i];
+    if (is_published(fault) && abi::stop_of(fault.status) == abi::Stop::kGaveUp)
+      nic.to_error(static_cast<int>(i / faults.slots),
+                   faults.first_slot + static_cast<unsigned>(i % faults.slots));
+  }
+}
+
+}  // namespace
+
+std::optional<abi::ChannelFault> find_nic_fault(const NicTable& table, int pe) {
+  if (auto fault = find_in(table.faults_of_kernels(), pe)) return fault;
+  return find_in(table.faults_of_host(), pe);
+}
+
+std::string describe(const abi::ChannelFault& fault) {
+  if (abi::stop_of(fault.status) == abi::Stop::kGaveUp)
+    return "a wait for the NIC was given up before";
+  const std::string what =
+      fmt::format("{} of {} bytes by queue pair {:#x} of {}", request_words(fault.opcode),
+                  fault.bytes, fault.number, context_words(fault.context));
+  const double seconds = static_cast<double>(fault.time_ns) * 1e-9;
+  if (fault.first_lost)
+    return fmt::format("{} was flushed at {:.3f} s; which request failed first, and why, is lost",
+                       what, seconds);
+  return fmt::format("{} failed at {:.3f} s: {} (syndrome {:#04x}, vendor error {:#04x})", what,
+                     seconds, syndrome_words(fault.syndrome), fault.syndrome, fault.vendor_error);
+}
+
+std::string end_given_up_queues(const NicTable& table, Mlx5Transport& nic) {
+  try {
+    end_given_up(table.faults_of_kernels(), nic);
+    end_given_up(table.faults_of_host(), nic);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace chime::host

@@ -1,0 +1,13 @@
+// A route in verbs' words.
+#pragma once
+
+#include "host/transport/mlx5/nic/mlx5_device.hpp"
+
+namespace chime::host::mlx5 {
+
+ibv_ah_attr address_of(const Device& device, const Route& route);
+
+// What both ports can carry in one packet.
+unsigned common_mtu(const Device& device, const Route& route);
+
+}  // namespace chime::host::mlx5

@@ -1,0 +1,58 @@
+#include "host/transport/mlx5/queues/mlx5_umem.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+#include "host/errors/error.hpp"
+#include "net/descriptor.hpp"
+
+namespace chime::host::mlx5 {
+namespace {
+
+// Null with errno set if it cannot be had.
+DevxUmem by_dma_buf([[maybe_unused]] const Device& device, [[maybe_unused]] const Slab& slab,
+                    [[maybe_unused]] const DmaBuf& exported) {
+#ifdef CHIME_HAS_DMA_BUF_UMEM
+  if (rdma_core().mlx5dv_devx_umem_reg_ex != nullptr) {
+    mlx5dv_devx_umem_in in{};
+    in.addr = reinterpret_cast<void*>(exported.offset);
+    in.size = slab.bytes();
+    in.access = IBV_ACCESS_LOCAL_WRITE;
+    in.pgsz_bitmap = Slab::kPage;  // objects begin at any of these, not only at a larger page
+    in.comp_mask = MLX5DV_UMEM_MASK_DMABUF;
+    in.dmabuf_fd = exported.fd;
+    device_activity::allocates("mlx5dv_devx_umem_reg_ex");
+    return DevxUmem(rdma_core().mlx5dv_devx_umem_reg_ex(device.context(), &in));
+  }
+#endif
+  errno = EOPNOTSUPP;  // rdma-core before 43
+  return nullptr;
+}
+
+}  // namespace
+
+DevxUmem make_umem(const Device& device, const Slab& slab) {
+  const DmaBuf exported = slab.export_dma_buf();
+  const net::Descriptor dma_buf(exported.fd);
+  std::string tried;
+  DevxUmem umem;
+  if (dma_buf) {
+    umem = by_dma_buf(device, slab, exported);
+    if (!umem) tried = "by dma-buf: " + std::generic_category().message(errno) + "; ";
+  } else if (slab.place() == QueuePlace::kDevice) {
+    tried = "no dma-buf: " + exported.why_not + "; ";
+  }
+  if (!umem)
+    umem.reset(rdma_core().mlx5dv_devx_umem_reg(device.context(), slab.address(), slab.bytes(),
+                                                IBV_ACCESS_LOCAL_WRITE));
+  if (!umem)
+    fail_nic(fmt::format("{} KiB of queue memory cannot be handed to the NIC: {}by address",
+                         slab.bytes() >> 10, tried),
+             errno, "see ulimit -l; the GPU's memory needs dma-buf or the module nvidia-peermem");
+  return umem;
+}
+
+}  // namespace chime::host::mlx5

@@ -7,7 +7,6 @@
 #include "host/errors/abort.hpp"
 #include "host/errors/error_words.hpp"
 #include "host/ops/wait.hpp"
-#include "host/transport/mlx5/nic_fault.hpp"
 
 namespace chime::host {
 namespace {
@@ -28,9 +27,9 @@ std::uint32_t state_of(const abi::ErrorRecord& record) {
 // After the look at what is told: whoever recorded it, the queues that it is about have their
 // faults published (device/channel/error.cuh).
 void end_what_was_given_up(const Runtime& runtime, AsyncError& told) {
-  if (!runtime.device->nic_table) return;
-  const std::string why = end_given_up_queues(*runtime.device->nic_table, *runtime.device->nic);
-  if (!why.empty()) told.message += "; what was given up may still arrive: " + why;
+  for (const auto& transport : runtime.device->transports)
+    if (const std::string why = transport->end_given_up(); !why.empty())
+      told.message += "; what was given up may still arrive: " + why;
 }
 
 std::optional<AsyncError> first_error(const Runtime& runtime) {

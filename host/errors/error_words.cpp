@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include "host/errors/abort.hpp"
-#include "host/memory/mapped.hpp"
 #include "host/ops/operation_name.hpp"
-#include "host/transport/mlx5/nic_fault.hpp"
 
 namespace chime::host {
 namespace {
@@ -18,8 +16,9 @@ std::string place(const Runtime& runtime, std::uint64_t address) {
 }
 
 std::string why_lost(const Runtime& runtime, const abi::ErrorRecord& record) {
-  const auto fault = find_nic_fault(*runtime.device->nic_table, record.pe);
-  return fault ? describe(*fault) : chimex_status_string(record.status);
+  for (const auto& transport : runtime.device->transports)
+    if (auto why = transport->why_lost(record.pe)) return *std::move(why);
+  return chimex_status_string(record.status);
 }
 
 // Why a wait ended without its event.
@@ -33,27 +32,23 @@ std::string cause_words(const Runtime& runtime, const abi::ErrorRecord& record) 
   return chimex_status_string(record.status);
 }
 
-// Whose slots of staging memory a wait at `address` was for; null if it was for something else.
-const abi::NicStaging* staging_at(const Runtime& runtime, std::uint64_t address) {
-  if (!runtime.device->nic_table) return nullptr;
-  const NicTable& table = *runtime.device->nic_table;
-  for (const NicView* nic : {&table.kernels(), &table.host()})
-    if (reinterpret_cast<std::uint64_t>(nic->memory.staging.busy) == address)
-      return &nic->memory.staging;
-  return nullptr;
+// What a wait at `address` was for, if it was for something of a transport's own.
+std::optional<Scarcity> awaited_at(const Runtime& runtime, std::uint64_t address) {
+  for (const auto& transport : runtime.device->transports)
+    if (auto scarce = transport->awaited_at(address)) return scarce;
+  return std::nullopt;
 }
 
-std::string slot_sentence(const Runtime& runtime, const abi::ErrorRecord& record,
-                          const abi::NicStaging& staging) {
-  return fmt::format(
-      "no staging slot came free in {:.3g} s; there are {}, for memory here that is neither in the "
-      "heap nor registered by chimex_buffer_register: {}",
-      static_cast<double>(record.waited_ns) * 1e-9, staging.slots, cause_words(runtime, record));
+std::string scarcity_sentence(const Runtime& runtime, const abi::ErrorRecord& record,
+                              const Scarcity& scarce) {
+  return fmt::format("no {} came free in {:.3g} s; {}: {}", scarce.what,
+                     static_cast<double>(record.waited_ns) * 1e-9, scarce.note,
+                     cause_words(runtime, record));
 }
 
 std::string wait_sentence(const Runtime& runtime, const abi::ErrorRecord& record) {
-  if (const auto* staging = staging_at(runtime, record.address))
-    return slot_sentence(runtime, record, *staging);
+  if (const auto scarce = awaited_at(runtime, record.address))
+    return scarcity_sentence(runtime, record, *scarce);
   const bool is_for_nic = static_cast<Operation>(record.operation) == Operation::kNone;
   std::string partner = is_for_nic ? " for the NIC" : "";
   // Where the job was aborted the record's PE is not who was waited for, but who is to blame.
@@ -90,7 +85,7 @@ std::string argument_sentence(const Runtime& runtime, const abi::ErrorRecord& re
     return fmt::format("there is no PE {}; this job has PEs 0 to {}", record.pe,
                        runtime.n_pes() - 1);
   if (record.status == CHIMEX_ERR_NETWORK) return network_sentence(runtime, record);
-  if (record.status == CHIMEX_ERR_UNREACHABLE) return why_unreachable(runtime, record.pe);
+  if (record.status == CHIMEX_ERR_UNREACHABLE) return runtime.device->peers.why_not(record.pe);
   if (static_cast<Fault>(record.fault) == Fault::kAlignment)
     return heap.why_misaligned(address, record.expected);
   return heap.why_outside(address, record.expected);

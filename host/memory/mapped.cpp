@@ -9,10 +9,6 @@ namespace chime::host {
 
 namespace {
 
-bool is_reached_by_nic(const Runtime& runtime, int pe) {
-  return runtime.device->nic && runtime.device->nic->reaches(pe);
-}
-
 // On the CPU device host code drives the NIC by itself.
 std::string why_kernels_alone(int pe) {
   return fmt::format(
@@ -42,19 +38,12 @@ void check_alignment(const Heap& heap, const void* address, std::size_t bytes) {
 
 }  // namespace
 
-std::string why_unreachable(const Runtime& runtime, int pe) {
-  const DeviceStage& device = *runtime.device;
-  std::string why = device.p2p.why_not(pe);
-  if (device.nic) why += fmt::format(" ({})", device.nic->why_not(pe));
-  return why;
-}
-
 void check_pe(const Runtime& runtime, int pe) {
   check_exists(runtime, pe);
-  if (!runtime.device->p2p.reaches(pe))
-    throw Error(
-        "", CHIMEX_ERR_UNREACHABLE,
-        is_reached_by_nic(runtime, pe) ? why_kernels_alone(pe) : why_unreachable(runtime, pe));
+  const PeerTable& peers = runtime.device->peers;
+  if (peers.path(pe) == Path::kP2p) return;
+  throw Error("", CHIMEX_ERR_UNREACHABLE,
+              peers.path(pe) == Path::kNic ? why_kernels_alone(pe) : peers.why_not(pe));
 }
 
 void check_place(const Runtime& runtime, const void* address, std::size_t bytes, int pe) {
@@ -69,7 +58,7 @@ void check_word(const Runtime& runtime, const void* address, std::size_t bytes, 
 
 std::byte* mapped_at(const Runtime& runtime, const void* address, std::size_t bytes, int pe) {
   check_pe(runtime, pe);
-  return runtime.device->p2p.heap(pe) + offset_of(runtime.device->heap, address, bytes);
+  return runtime.device->peers.heap(pe) + offset_of(runtime.device->heap, address, bytes);
 }
 
 std::byte* mapped_word_at(const Runtime& runtime, const void* address, std::size_t bytes, int pe) {

@@ -4,14 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include "host/pe/runtime.hpp"
 
 namespace chime::host {
-
-// Why no path leads from here to `pe`, and what to change, in one sentence.
-std::string why_unreachable(const Runtime& runtime, int pe);
 
 // Throws Error unless `pe` exists and its heap is mapped here.
 void check_pe(const Runtime& runtime, int pe);

@@ -26,7 +26,7 @@ std::byte* meet_and_allocate(const CollectiveCall& call, std::size_t alignment) 
 std::string owner_of(const Runtime& runtime, const void* address) {
   auto at = reinterpret_cast<std::uintptr_t>(address);
   for (int pe = 0; pe < runtime.n_pes(); ++pe) {
-    auto start = reinterpret_cast<std::uintptr_t>(runtime.device->p2p.heap(pe));
+    auto start = reinterpret_cast<std::uintptr_t>(runtime.device->peers.heap(pe));
     if (start != 0 && at >= start && at - start < runtime.device->heap.bytes())
       return fmt::format(
           "in the mapped heap of PE {}; free the address that chime_malloc returned here", pe);

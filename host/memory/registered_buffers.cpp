@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
+#include <algorithm>
 #include <utility>
 
-#include "chime/abi/wqe.h"
+#include "chime/abi/nic_memory.h"
 #include "host/errors/error.hpp"
 #include "host/gpu/device_activity.hpp"
 
@@ -18,30 +18,28 @@ std::uint64_t number(const void* address) { return reinterpret_cast<std::uint64_
   throw Error("registered buffers", CHIMEX_ERR_INVALID, std::move(why));
 }
 
-// Release: who reads the new word finds the generation that was in use before it (load_buffer in
-// device/path/nic/memory.cuh).
-template <class T>
-void put(T& word, T value) {
-  std::atomic_ref(word).store(value, std::memory_order_release);
-}
-
 }  // namespace
 
 RegisteredBuffers::RegisteredBuffers(std::span<const std::byte> heap, bool is_gpu,
-                                     Mlx5Transport* nic, abi::NicBuffers* told)
-    : heap_(heap), is_gpu_(is_gpu), nic_(nic), told_(told) {}
+                                     const Transports& transports)
+    : heap_(heap), is_gpu_(is_gpu), transports_(transports) {}
 
 // Where kernels run on a GPU its driver takes part, and a checked job knows them: refused then,
 // before the driver lets it wait. Registering the CPU device's memory waits for no kernel.
-std::unique_ptr<NicRegistration> RegisteredBuffers::make_known(std::byte* memory,
-                                                               std::size_t bytes) {
-  if (nic_ == nullptr) return nullptr;
+std::vector<std::unique_ptr<Registration>> RegisteredBuffers::make_known(std::byte* memory,
+                                                                         std::size_t bytes) {
+  std::vector<std::unique_ptr<Registration>> registrations;
+  const auto posts = [](const auto& transport) { return transport->capabilities().posts; };
+  if (std::ranges::none_of(transports_, posts)) return registrations;
   const device_activity::Harmless harmless;
   const std::string kernel = is_gpu_ ? device_activity::running_kernel() : std::string();
   if (!kernel.empty())
     refuse(fmt::format(
         "the kernel {} runs, and the GPU's driver may wait for it; synchronise first", kernel));
-  return nic_->register_buffer(memory, bytes);
+  for (const auto& transport : transports_)
+    if (auto registration = transport->register_memory(memory, bytes))
+      registrations.push_back(std::move(registration));
+  return registrations;
 }
 
 void RegisteredBuffers::check_is_free(std::uint64_t begin, std::uint64_t end) const {
@@ -75,9 +73,7 @@ void RegisteredBuffers::add(std::byte* memory, std::size_t bytes) {
                 fmt::format("{} are registered, which is the most; register few large ones, or "
                             "unregister some",
                             abi::kNicMostBuffers));
-  auto registration = make_known(memory, bytes);
-  buffers_.emplace(begin, Buffer{end, std::move(registration)});
-  tell();
+  buffers_.emplace(begin, Buffer{end, make_known(memory, bytes)});
 }
 
 void RegisteredBuffers::remove(const std::byte* memory) {
@@ -86,33 +82,12 @@ void RegisteredBuffers::remove(const std::byte* memory) {
   if (found == buffers_.end())
     refuse(fmt::format("no registered buffer begins at {:#x}; {} are registered", number(memory),
                        buffers_.size()));
-  // Nobody finds it any more when the NIC forgets it.
-  const Buffer buffer = std::move(found->second);
   buffers_.erase(found);
-  tell();
 }
 
 void RegisteredBuffers::remove_all() {
   const std::lock_guard lock(mutex_);
-  const Sorted forgotten = std::exchange(buffers_, {});
-  tell();
-}
-
-void RegisteredBuffers::tell() {
-  if (told_ == nullptr) return;
-  const std::uint64_t next = told_->generation + 1;  // this thread alone changes it
-  abi::NicBufferTable& table = told_->tables[next % 2];
-  std::uint64_t count = 0;
-  for (const auto& [begin, buffer] : buffers_) {
-    abi::NicBuffer& row = table.buffers[count++];
-    put(row.begin, begin);
-    put(row.end, buffer.end);
-    put(row.nic, begin);
-    put(row.lkey_be, abi::be32(buffer.registration->key()));
-  }
-  put(table.count, count);
-  // Pairs with the acquire load in find_registered: the table is whole.
-  put(told_->generation, next);
+  buffers_.clear();
 }
 
 }  // namespace chime::host

@@ -286,19 +286,19 @@ void chime_free(void* ptr) {
 
 int chimex_buffer_register(void* addr, size_t length) {
   return status_of("chimex_buffer_register", [&] {
-    ready_runtime().device->registered_buffers->add(static_cast<std::byte*>(addr), length);
+    ready_runtime().device->registered_buffers.add(static_cast<std::byte*>(addr), length);
   });
 }
 
 int chimex_buffer_unregister(void* addr) {
   return status_of("chimex_buffer_unregister", [&] {
-    ready_runtime().device->registered_buffers->remove(static_cast<const std::byte*>(addr));
+    ready_runtime().device->registered_buffers.remove(static_cast<const std::byte*>(addr));
   });
 }
 
 int chimex_buffer_unregister_all(void) {
   return status_of("chimex_buffer_unregister_all",
-                   [] { ready_runtime().device->registered_buffers->remove_all(); });
+                   [] { ready_runtime().device->registered_buffers.remove_all(); });
 }
 
 }  // extern "C"

@@ -47,7 +47,7 @@ void call_on_stream(Runtime& runtime, NativeStream stream, Operation operation) 
 
 // Whether operations are those of device code: a NIC makes some, and host code may drive it.
 bool calls_templates(const Runtime& runtime) {
-  return runtime.device->gpu->is_cpu() && runtime.device->nic_table != nullptr;
+  return runtime.device->gpu->is_cpu() && runtime.device->posts();
 }
 
 void put(void* dst, const void* src, std::size_t bytes, int pe, NativeStream stream) {
@@ -110,7 +110,7 @@ void signal_wait(std::uint64_t* word, int cmp, std::uint64_t value, NativeStream
 }
 
 void quiet(NativeStream stream) {
-  if (runtime_for_stream().device->nic_table == nullptr) return;
+  if (!runtime_for_stream().device->posts()) return;
   on_stream(stream, LibraryKernel::kSync, SyncCall{Operation::kQuiet}, chime::quiet);
 }
 

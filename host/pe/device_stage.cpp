@@ -1,6 +1,5 @@
 #include "host/pe/device_stage.hpp"
 
-#include <span>
 #include <utility>
 
 #include "host/errors/error.hpp"
@@ -9,6 +8,8 @@
 #include "host/gpu/factory.hpp"
 #include "host/ops/tu_registry.hpp"
 #include "host/pe/job_settings.hpp"
+#include "host/peers/connector.hpp"
+#include "host/transport/open.hpp"
 
 namespace chime::host {
 namespace {
@@ -26,59 +27,31 @@ DeviceChoice device_choice(const Settings& settings) {
   return settings.device;
 }
 
-// Where each PE's heap is mapped here, for host code and for kernels.
-PeerTable make_peer_table(Gpu& gpu, const P2pTransport& p2p, int n_pes) {
-  PeerTable table;
-  for (int pe = 0; pe < n_pes; ++pe) table.here.push_back(p2p.heap(pe));
-  const std::size_t bytes = table.here.size() * sizeof(std::byte*);
-  table.on_device = gpu.allocate_device(bytes);
-  gpu.copy(table.on_device->address(), table.here.data(), bytes);
-  return table;
-}
-
-bool reaches_all(const Transport& transport, int n_pes) {
-  for (int pe = 0; pe < n_pes; ++pe)
-    if (!transport.reaches(pe)) return false;
-  return true;
-}
-
-// The same answer on every PE: a NIC is asked for on all of them; and with auto, either all PEs run
-// on one node that maps them, or each has a peer that is not mapped.
-bool wants_nic(const Settings& settings, const P2pTransport& p2p, int n_pes) {
-  if (settings.nic.is_off()) return false;
-  return !settings.nic.is_auto() || !reaches_all(p2p, n_pes);
-}
-
-std::unique_ptr<Mlx5Transport> open_nic(const Settings& settings, bootstrap::Bootstrap& bootstrap,
-                                        Gpu& gpu, const Heap& heap, bootstrap::Deadline deadline) {
-  const NicPlace place{bootstrap.rank(), bootstrap.size(), bootstrap.job_id()};
-  auto nic = step("opening the NIC", [&] {
-    return std::make_unique<Mlx5Transport>(place, gpu, *heap.memory(), settings.nic,
-                                           NicTable::scratch(place.n_pes, settings.nic));
-  });
-  step("connecting queue pairs", [&] { nic->connect(bootstrap, deadline); });
-  return nic;
-}
-
-// How the job updates words of atomics: the same answer on every PE, since either all PEs are
-// mapped everywhere or each has one that is not, and a PE without a NIC is reached by nobody's.
-Path amo_path(const Runtime& runtime) {
-  const DeviceStage& device = *runtime.device;
-  const bool nic = device.nic_table && reaches_all(*device.nic, runtime.n_pes());
-  switch (runtime.settings.amo) {
-    case AmoChoice::kP2p:
-      return Path::kP2p;
-    case AmoChoice::kAuto:
-      return nic && !reaches_all(device.p2p, runtime.n_pes()) ? Path::kNic : Path::kP2p;
-    case AmoChoice::kOwner:
-      break;
+// Each transport of the job in turn: the later ones may depend on what the earlier ones reach.
+void connect_transports(DeviceStage& stage, const Settings& settings,
+                        bootstrap::Bootstrap& bootstrap, bootstrap::Deadline deadline) {
+  Connector connector(bootstrap, stage.control_memory, stage.peers, deadline);
+  TransportSetup setup{.my_pe = bootstrap.rank(),
+                       .n_pes = bootstrap.size(),
+                       .job = bootstrap.job_id(),
+                       .gpu = *stage.gpu,
+                       .heap = stage.heap.memory(),
+                       .p2p = settings.p2p,
+                       .nic = settings.nic,
+                       .reaches_all = false};
+  for (const TransportKind& kind : transport_kinds()) {
+    auto transport = step(kind.opening, [&] { return kind.open(setup); });
+    if (!transport) continue;
+    stage.peers.add(*transport);
+    step(kind.connecting, [&] { connector.connect(*transport); });
+    step(kind.viewing, [&] { transport->make_view(); });
+    setup.reaches_all |= stage.peers.all_by(transport->capabilities().path);
+    stage.transports.push_back(std::move(transport));
   }
-  if (nic) return Path::kNic;
-  throw Error("CHIME_AMO", CHIMEX_ERR_UNSUPPORTED,
-              "owner takes a NIC on every PE, and there is none; set CHIME_NIC, or CHIME_AMO=auto");
+  stage.mates = connector.take_mates();
 }
 
-abi::Pe make_pe(Runtime& runtime, std::byte* const* peer_heap) {
+abi::Pe make_pe(Runtime& runtime) {
   const DeviceStage& device = *runtime.device;
   const NodePlace node = runtime.node_place();
   abi::Pe pe;
@@ -88,12 +61,11 @@ abi::Pe make_pe(Runtime& runtime, std::byte* const* peer_heap) {
   pe.node_n_pes = node.n_pes;
   pe.heap = device.heap.base();
   pe.heap_bytes = device.heap.bytes();
-  pe.peer_heap = peer_heap;
   pe.abort = &device.control().abort;
   pe.error = pe.async_error = &device.control().error;
   pe.wait_timeout_ns = runtime.settings.wait_timeout_ns;
   pe.on_error = runtime.settings.on_error;
-  pe.amo_path = amo_path(runtime);
+  pe.amo_path = device.peers.amo_path();
   pe.checked = runtime.settings.checked;
   return pe;
 }
@@ -104,17 +76,6 @@ abi::Team all_pes(const Runtime& runtime) {
   team.size = runtime.n_pes();
   team.sync = reinterpret_cast<abi::SyncArea*>(runtime.device->heap.base());
   return team;
-}
-
-Context make_context(Runtime& runtime, std::byte* const* peer_heap, const NicView& nic) {
-  Context context;
-  context.abi_version = kAbiVersion;
-  context.size = sizeof(Context);
-  context.pe = make_pe(runtime, peer_heap);
-  context.channels = nic.channels;
-  context.nic = nic.memory;
-  context.team = all_pes(runtime);
-  return context;
 }
 
 }  // namespace
@@ -134,42 +95,24 @@ std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
   });
   Heap heap =
       step("allocating the symmetric heap", [&] { return Heap(*gpu, settings.symmetric_bytes); });
-  P2pTransport p2p = step("mapping the node's PEs", [&] {
-    return P2pTransport(bootstrap, *gpu, {heap.memory(), control}, settings.p2p, deadline);
-  });
-  std::unique_ptr<Mlx5Transport> nic;
-  if (wants_nic(settings, p2p, bootstrap.size()))
-    nic = open_nic(settings, bootstrap, *gpu, heap, deadline);
-  std::unique_ptr<NicTable> nic_table;
-  if (nic && nic->is_open())
-    nic_table =
-        std::make_unique<NicTable>(*nic, *gpu, *heap.memory(), bootstrap.size(), settings.nic);
-  auto registered_buffers = std::make_unique<RegisteredBuffers>(
-      std::span(heap.base(), heap.bytes()), !gpu->is_cpu(), nic_table ? nic.get() : nullptr,
-      nic_table ? &nic_table->buffers() : nullptr);
-  auto peer_table =
-      step("writing the peer table", [&] { return make_peer_table(*gpu, p2p, bootstrap.size()); });
   auto stage = std::make_unique<DeviceStage>(
-      DeviceStage{std::move(gpu), std::move(control), std::move(heap), std::move(p2p),
-                  std::move(nic), std::move(nic_table), std::move(registered_buffers),
-                  std::move(peer_table), nullptr, std::nullopt});
+      std::move(gpu), std::move(control), std::move(heap),
+      PeerTable::Job{bootstrap.rank(), bootstrap.size(), settings.amo});
+  connect_transports(*stage, settings, bootstrap, deadline);
   stage->rendezvous = step("opening the way to meet", [&] {
-    return make_rendezvous(bootstrap, stage->p2p, stage->control().abort, settings);
+    return make_rendezvous(bootstrap, stage->peers, stage->control().abort, settings);
   });
   return stage;
 }
 
-Context kernel_context(Runtime& runtime) {
-  const DeviceStage& device = *runtime.device;
-  const auto* const peers =
-      reinterpret_cast<std::byte* const*>(device.peer_table.on_device->address());
-  return make_context(runtime, peers, device.nic_table ? device.nic_table->kernels() : NicView{});
-}
-
-Context host_context(Runtime& runtime) {
-  const DeviceStage& device = *runtime.device;
-  return make_context(runtime, device.peer_table.here.data(),
-                      device.nic_table ? device.nic_table->host() : NicView{});
+Context make_context(Runtime& runtime, ContextOwner owner) {
+  Context context;
+  context.abi_version = kAbiVersion;
+  context.size = sizeof(Context);
+  context.pe = make_pe(runtime);
+  context.team = all_pes(runtime);
+  for (const auto& transport : runtime.device->transports) transport->view(owner, context);
+  return context;
 }
 
 }  // namespace chime::host

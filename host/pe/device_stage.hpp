@@ -18,9 +18,8 @@ bool device_is_chosen(const Settings& settings);
 std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
                                                 bootstrap::Bootstrap& bootstrap, Node& node);
 
-// What kernels see of a PE whose device stage stands, and what its host operations do. Throws Error
+// What kernels see of a PE whose device stage stands, or what its host operations do. Throws Error
 // where CHIME_AMO asks for what the job does not have.
-Context kernel_context(Runtime& runtime);
-Context host_context(Runtime& runtime);
+Context make_context(Runtime& runtime, ContextOwner owner);
 
 }  // namespace chime::host

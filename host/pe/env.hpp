@@ -18,7 +18,7 @@
 #include "host/errors/log.hpp"
 #include "host/gpu/factory.hpp"
 #include "host/transport/mlx5/options.hpp"
-#include "host/transport/p2p/p2p_groups.hpp"
+#include "host/transport/p2p/options.hpp"
 
 namespace chime::host {
 

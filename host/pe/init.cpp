@@ -18,33 +18,35 @@ namespace {
 
 // A PE is gone: this PE's waits end. Each survivor notices by itself, and says so once.
 void on_lost_peer(Runtime& runtime, int pe, const std::string& how) {
-  const char* path = runtime.device->p2p.reaches(pe) ? "reached by p2p" : "not reached directly";
+  const bool is_mapped = runtime.device->peers.path(pe) == Path::kP2p;
+  const char* path = is_mapped ? "reached by p2p" : "not reached directly";
   AbortCause cause{CHIMEX_ERR_PEER_DEAD, pe, Path::kP2p,
                    fmt::format("PE {} ({}) is gone: {}", pe, path, how)};
   if (runtime.announced_pe.exchange(pe) != pe)
     log(LogLevel::kError, runtime.my_pe(), "{}", cause.why);
+  runtime.device->peers.bury(pe, how);
   raise_abort(runtime.device->control().abort, cause);
   tell_mates(runtime, cause);
 }
 
 void watch_peers(Runtime& runtime) {
   runtime.watch = std::make_unique<bootstrap::PeerWatch>(
-      *runtime.bootstrap, runtime.device->p2p.mates(),
+      *runtime.bootstrap, runtime.device->mates.known,
       [&runtime](int pe, const std::string& how) { on_lost_peer(runtime, pe, how); });
 }
 
 void finish_init(PeSlot& slot) {
   Runtime& runtime = *slot.runtime;
   runtime.device = build_device_stage(runtime.settings, *runtime.bootstrap, runtime.node);
-  const Context kernels = kernel_context(runtime);
+  const Context kernels = make_context(runtime, ContextOwner::kKernels);
   if (!runtime.device->gpu->is_cpu())
     step("telling the kernels", [&] { tu_registry::fill_all(kernels); });
   step("watching the node's PEs", [&] { watch_peers(runtime); });
-  publish_context(slot, kernels, host_context(runtime));
+  publish_context(slot, kernels, make_context(runtime, ContextOwner::kHost));
   log(LogLevel::kInfo, runtime.my_pe(), "{}; {}", runtime.bootstrap->describe(),
       runtime.device->gpu->describe());
-  if (runtime.device->nic)
-    log(LogLevel::kInfo, runtime.my_pe(), "{}", runtime.device->nic->describe());
+  for (const auto& transport : runtime.device->transports)
+    log(LogLevel::kInfo, runtime.my_pe(), "{}", transport->describe());
 }
 
 // By the first of the threads that need it. A failure is for ever: the other PEs, which built it in

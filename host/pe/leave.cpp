@@ -123,7 +123,7 @@ void keep_first(Runtime& runtime, std::exception_ptr& first, Step&& run) {
 // What was posted to the NIC arrives before the queue pairs go: a peer may wait for it. What fails
 // here was not waited for, and is not told.
 void complete_posts(PeSlot& slot) {
-  if (!slot.runtime->device || !slot.runtime->device->nic_table) return;
+  if (!slot.runtime->device || !slot.runtime->device->posts()) return;
   if (slot.runtime->device->gpu->is_cpu()) quiet(slot.host_context);
 }
 
@@ -153,8 +153,8 @@ void keep_for_ever(std::unique_ptr<DeviceStage> device) {
 void tell_mates(const Runtime& runtime, const AbortCause& cause) {
   if (!runtime.device) return;
   for (int pe = 0; pe < runtime.n_pes(); ++pe)
-    if (std::byte* control = runtime.device->p2p.control(pe))
-      raise_abort(reinterpret_cast<ControlBlock*>(control)->abort, cause);
+    if (ControlBlock* const control = runtime.device->peers.control(pe))
+      raise_abort(control->abort, cause);
 }
 
 void watch_ends() {

@@ -10,13 +10,15 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "bootstrap/bootstrap.hpp"
 #include "bootstrap/peer_watch.hpp"
@@ -27,11 +29,11 @@
 #include "host/memory/registered_buffers.hpp"
 #include "host/pe/env.hpp"
 #include "host/pe/node.hpp"
+#include "host/peers/connector.hpp"
 #include "host/peers/control.hpp"
+#include "host/peers/peer_table.hpp"
 #include "host/team/rendezvous.hpp"
-#include "host/transport/mlx5/mlx5_transport.hpp"
-#include "host/transport/mlx5/nic_table.hpp"
-#include "host/transport/p2p/p2p_transport.hpp"
+#include "host/transport/transport.hpp"
 
 namespace chime::host {
 
@@ -42,27 +44,33 @@ struct AsyncError {
   std::string message;
 };
 
-// Where each PE's heap is mapped here; null: it is not.
-struct PeerTable {
-  std::vector<std::byte*> here;             // for host code
-  std::unique_ptr<DeviceMemory> on_device;  // the same for kernels
-};
-
 // The second stage.
 struct DeviceStage {
-  std::unique_ptr<Gpu> gpu;
-  std::shared_ptr<DeviceMemory> control_memory;  // a ControlBlock; node mates map it
+  const std::unique_ptr<Gpu> gpu;
+  const std::shared_ptr<DeviceMemory> control_memory;  // a ControlBlock; node mates map it
   Heap heap;
-  P2pTransport p2p;
-  std::unique_ptr<Mlx5Transport> nic;   // null unless settings and peers ask for one
-  std::unique_ptr<NicTable> nic_table;  // null without an open NIC
-  std::unique_ptr<RegisteredBuffers> registered_buffers;
-  PeerTable peer_table;
+  NodeMates mates;
+  Transports transports;  // those that settings and peers ask for
+  PeerTable peers;
+  RegisteredBuffers registered_buffers;
   std::unique_ptr<Rendezvous> rendezvous;
   std::optional<AsyncError> last_thrown;  // under Runtime::one_reader
 
+  // With no peers yet.
+  DeviceStage(std::unique_ptr<Gpu> device, std::shared_ptr<DeviceMemory> control_page,
+              Heap own_heap, PeerTable::Job job)
+      : gpu(std::move(device)),
+        control_memory(std::move(control_page)),
+        heap(std::move(own_heap)),
+        peers(job),
+        registered_buffers(std::span(heap.base(), heap.bytes()), !gpu->is_cpu(), transports) {}
+
   ControlBlock& control() const {
     return *reinterpret_cast<ControlBlock*>(control_memory->address());
+  }
+  // Whether operations may be requests that a quiet waits for.
+  bool posts() const {
+    return std::ranges::any_of(transports, [](const auto& t) { return t->capabilities().posts; });
   }
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <vector>
 
 #include "host/errors/abort.hpp"
 #include "host/errors/error.hpp"
@@ -19,8 +20,10 @@ namespace {
 // at which another's time is over.
 class MappedRendezvous final : public Rendezvous {
  public:
-  MappedRendezvous(const P2pTransport& p2p, int my_pe, int n_pes, std::uint64_t timeout_ns)
-      : p2p_(p2p), my_pe_(my_pe), n_pes_(n_pes), timeout_ns_(timeout_ns) {}
+  MappedRendezvous(const PeerTable& peers, std::uint64_t timeout_ns)
+      : my_pe_(peers.my_pe()), n_pes_(peers.n_pes()), timeout_ns_(timeout_ns) {
+    for (int pe = 0; pe < n_pes_; ++pe) controls_.push_back(peers.control(pe));
+  }
 
   void meet(const CollectiveCall& call) override {
     throw_if_given_up();
@@ -40,7 +43,7 @@ class MappedRendezvous final : public Rendezvous {
   static constexpr int kPeBits = 24;
 
   CollectiveSlot& slot(int pe) const { return control(pe).collective[sequence_ % 2]; }
-  ControlBlock& control(int pe) const { return *reinterpret_cast<ControlBlock*>(p2p_.control(pe)); }
+  ControlBlock& control(int pe) const { return *controls_[static_cast<std::size_t>(pe)]; }
 
   void post(const CollectiveCall& call) {
     CollectiveSlot& mine = slot(my_pe_);
@@ -150,7 +153,7 @@ class MappedRendezvous final : public Rendezvous {
     return {static_cast<CollectiveCall::Kind>(posted.kind), posted.first, posted.second};
   }
 
-  const P2pTransport& p2p_;
+  std::vector<ControlBlock*> controls_;  // [pe]
   int my_pe_;
   int n_pes_;
   std::uint64_t timeout_ns_;
@@ -159,9 +162,9 @@ class MappedRendezvous final : public Rendezvous {
 
 }  // namespace
 
-std::unique_ptr<Rendezvous> make_mapped_rendezvous(const P2pTransport& p2p, int my_pe, int n_pes,
+std::unique_ptr<Rendezvous> make_mapped_rendezvous(const PeerTable& peers,
                                                    std::uint64_t timeout_ns) {
-  return std::make_unique<MappedRendezvous>(p2p, my_pe, n_pes, timeout_ns);
+  return std::make_unique<MappedRendezvous>(peers, timeout_ns);
 }
 
 }  // namespace chime::host

@@ -11,20 +11,17 @@ namespace chime::host {
 namespace {
 
 // A node's PEs map each other's control pages, also where they do not map heaps.
-bool all_mapped(const P2pTransport& p2p, int n_pes) {
-  for (int pe = 0; pe < n_pes; ++pe)
-    if (!p2p.control(pe)) return false;
+bool all_mapped(const PeerTable& peers) {
+  for (int pe = 0; pe < peers.n_pes(); ++pe)
+    if (!peers.control(pe)) return false;
   return true;
 }
 
 }  // namespace
 
-std::unique_ptr<Rendezvous> make_rendezvous(bootstrap::Bootstrap& bootstrap,
-                                            const P2pTransport& p2p, const abi::AbortWord& abort,
-                                            const Settings& settings) {
-  if (all_mapped(p2p, bootstrap.size()))
-    return make_mapped_rendezvous(p2p, bootstrap.rank(), bootstrap.size(),
-                                  settings.wait_timeout_ns);
+std::unique_ptr<Rendezvous> make_rendezvous(bootstrap::Bootstrap& bootstrap, const PeerTable& peers,
+                                            const abi::AbortWord& abort, const Settings& settings) {
+  if (all_mapped(peers)) return make_mapped_rendezvous(peers, settings.wait_timeout_ns);
   auto side =
       std::make_unique<SideMessenger>(bootstrap, settings.bootstrap_interface,
                                       std::chrono::ceil<std::chrono::milliseconds>(

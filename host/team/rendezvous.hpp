@@ -9,8 +9,8 @@
 #include "bootstrap/bootstrap.hpp"
 #include "chime/abi/context.h"
 #include "host/pe/env.hpp"
+#include "host/peers/peer_table.hpp"
 #include "host/team/collective_call.hpp"
-#include "host/transport/p2p/p2p_transport.hpp"
 
 namespace chime::host {
 
@@ -24,9 +24,8 @@ class Rendezvous {
 };
 
 // By words on the control pages, where all PEs of the job are mapped here; else by messages.
-// `bootstrap`, `p2p` and `abort` outlive it.
-std::unique_ptr<Rendezvous> make_rendezvous(bootstrap::Bootstrap& bootstrap,
-                                            const P2pTransport& p2p, const abi::AbortWord& abort,
-                                            const Settings& settings);
+// `bootstrap`, `peers` and `abort` outlive it.
+std::unique_ptr<Rendezvous> make_rendezvous(bootstrap::Bootstrap& bootstrap, const PeerTable& peers,
+                                            const abi::AbortWord& abort, const Settings& settings);
 
 }  // namespace chime::host

@@ -1,24 +1,155 @@
-// The seam to a way of reaching peers: mapped memory (p2p/), later a NIC (mlx5/) and libfabric
-// (ofi/).
+// The seam to a way of reaching peers: mapped memory (p2p/), a NIC whose queues kernels write
+// (mlx5/), later a fabric that the host drives (ofi/). host/ knows no more of a transport than
+// this.
+//
+// Whoever brings two PEs together (host/peers) goes through the same steps for every transport:
+//
+//   own_card()    shown to all peers
+//   offer(pe)     for `pe` alone
+//   accept(pe)    with what `pe` shows and offers: it can be heard from here on
+//   confirm(pe)   with what `pe` says of having accepted: it can be written to
+//
+// What is shown is bytes of one version of Chime. Where a transport works inside a node alone
+// (Reach::kNode) a descriptor travels beside the card, there are no offers, and who has accepted
+// is connected: nothing is to be confirmed.
+//
+// Calls come from one thread at a time, but for those that say otherwise.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "chime/abi/context.h"
+#include "chime/error.h"
 
 namespace chime::host {
+
+using CardBytes = std::vector<std::byte>;
+
+// Bounds, so that nothing of the job's size travels with a pair.
+inline constexpr std::size_t kMostCardBytes = 512;
+inline constexpr std::size_t kMostOfferBytes = 512;  // of an offer, and of a receipt
+
+// Whom it may reach, and so how cards cross.
+enum class Reach {
+  kSelf,  // this PE alone: none do
+  kNode,  // PEs of its node: with the node's exchange
+  kJob,   // any: through the launcher
+};
+
+struct Capabilities {
+  Path path;  // of device code
+  Reach reach;
+  bool maps;   // loads and stores reach a peer's heap
+  bool posts;  // operations are requests, complete when a quiet says so
+};
+
+// What a PE shows to all peers.
+struct OwnCard {
+  CardBytes bytes;
+  int descriptor = -1;  // borrowed; of Reach::kNode, if it has one
+};
+
+// What `pe` shows this PE.
+struct PeerCard {
+  std::span<const std::byte> bytes;
+  std::span<const std::byte> offer;  // for this PE alone
+  int descriptor = -1;               // borrowed
+  bool is_of_this_process = false;   // a thread mate: one address space
+};
+
+struct Acceptance {
+  bool is_accepted = false;     // else why_not() says why it is not
+  CardBytes receipt = {};       // for confirm() at the peer
+  std::byte* mapped = nullptr;  // where its heap begins here; null: nowhere
+};
+
+// Memory of this PE that its own requests may name. Given back on destruction.
+class Registration {
+ public:
+  virtual ~Registration() = default;
+};
+
+// What kernels, or a host operation, of a PE see of the way to its peers.
+enum class ContextOwner { kKernels, kHost };
+
+// What a wait found missing, for its message: "no staging slot came free in 3 s; there are 64".
+struct Scarcity {
+  std::string what, note;
+};
+
+// An operation that the host carries out for a kernel or for itself. Addresses are this PE's.
+struct HostRequest {
+  enum class Kind { kPut, kGet };
+  Kind kind;
+  int pe;
+  std::uint64_t at;  // offset in the peer's heap
+  std::byte* here;
+  std::size_t bytes;
+};
+
+// Transports that the host drives, and no kernel.
+class HostDriven {
+ public:
+  virtual ~HostDriven() = default;
+  // Takes a request; false: there is no room until poll() has told of another's end. `completion`
+  // is handed back by poll(). Requests to one PE end in the order in which they were posted.
+  virtual bool post(const HostRequest& request, std::uint64_t completion) = 0;
+  struct Ended {
+    std::uint64_t completion;
+    chimex_status status;
+  };
+  // Moves what is on its way, and tells of what has ended: at most `ended.size()`. How many.
+  virtual std::size_t poll(std::span<Ended> ended) = 0;
+};
 
 class Transport {
  public:
   virtual ~Transport() = default;
+  virtual Capabilities capabilities() const = 0;
 
-  // Which path of the device code this transport serves.
-  virtual Path path() const = 0;
+  // "mlx5_0 port 1, InfiniBand, LID 7; ...": for logs and chime-info, once its peers are connected.
+  virtual std::string describe() const = 0;
 
-  // Whether `pe` can be reached this way; if not, why_not says why and what to change, in one
-  // sentence.
-  virtual bool reaches(int pe) const = 0;
+  // ---- Connecting: see above. Throw Error where PEs do not fit together.
+  virtual OwnCard own_card() const = 0;
+  virtual CardBytes offer(int pe) = 0;
+  // `pe` may be this PE itself.
+  virtual Acceptance accept(int pe, const PeerCard& card) = 0;
+  virtual void confirm(int pe, std::span<const std::byte> receipt) = 0;
+  // Why `pe` is not reached this way and what to change, in one sentence. REQUIRES: it is not.
   virtual std::string why_not(int pe) const = 0;
+
+  // ---- What device code sees. make_view() once, when all that init connects is connected: it
+  // writes the tables; view() enters them into a context.
+  virtual void make_view() = 0;
+  virtual void view(ContextOwner owner, Context& context) const = 0;
+
+  // Makes memory beside the heap known to requests. Null: there is nothing to make known. From any
+  // thread, one at a time. Throws Error with what the system says and the limit to raise.
+  virtual std::unique_ptr<Registration> register_memory(std::byte* memory, std::size_t bytes) = 0;
+
+  // ---- Failures. From any thread.
+  // Ends the way to `pe`: what is on it fails, and so does what is posted later.
+  virtual void fail(int pe) = 0;
+  // Ends whatever threads of this PE have given up, so that nothing of it arrives later. Why that
+  // failed; empty if it did not.
+  virtual std::string end_given_up() = 0;
+  // What the first request to `pe` that failed was, and why.
+  virtual std::optional<std::string> why_lost(int pe) const = 0;
+  // What a wait at this address was for, if it was for something of this transport's own.
+  virtual std::optional<Scarcity> awaited_at(std::uint64_t address) const = 0;
+
+  // Null: kernels write to its queues, or nobody does.
+  virtual HostDriven* host_driven() { return nullptr; }
 };
+
+// In the order in which they are preferred.
+using Transports = std::vector<std::unique_ptr<Transport>>;
 
 }  // namespace chime::host

@@ -22,8 +22,8 @@
 
 #include "bootstrap/tcp.hpp"
 #include "host/errors/error.hpp"
-#include "host/transport/p2p/node_exchange.hpp"
-#include "host/transport/p2p/node_meeting.hpp"
+#include "host/peers/node/exchange.hpp"
+#include "host/peers/node/meeting.hpp"
 
 namespace chime::host {
 namespace {
@@ -121,11 +121,12 @@ void all_meet(const chimex_uniqueid_t& id, MayCome may_come) {
       may_come(pe, *job);
       NodeCard card;
       card.pe = pe;
+      card.transport_has_descriptor = 1;
       const int control = some_memory();
       const auto mates = exchange_with_node(*job, card, heaps[pe], control, Clock::now() + 10s);
       ASSERT_EQ(mates.size(), kPes - 1u);
       for (const NodeMate& mate : mates)
-        EXPECT_EQ(inode_of(mate.heap.get()), inode_of(heaps[mate.card.pe]));
+        EXPECT_EQ(inode_of(mate.transport.get()), inode_of(heaps[mate.card.pe]));
       close(control);
       job->barrier(Clock::now() + 20s);
     }));

@@ -26,7 +26,7 @@ declare -A may=(
   [device/simt]="include device/simt"
   [device]="include device/simt device"
   [host/gpu]="include device/simt host/gpu"
-  [host/transport]="include net bootstrap host/gpu host/transport"
+  [host/transport]="include net host/gpu host/transport"
   [host]="include net device/simt device bootstrap host/gpu host/transport host"
   [user]="include device device/simt"
 )

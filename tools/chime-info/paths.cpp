@@ -31,11 +31,17 @@ const char* words(Path path) {
 std::string why_rma(const host::Runtime& runtime, Path path, int pe) {
   const host::P2pGroups& groups = runtime.settings.p2p;
   if (path == Path::kP2p) return pe == runtime.my_pe() ? "its own memory" : "mapped: on this node";
-  if (path == Path::kNone) return host::why_unreachable(runtime, pe);
+  if (path == Path::kNone) return runtime.device->peers.why_not(pe);
   if (groups.is_off()) return "not mapped: CHIME_P2P=off";
   if (!groups.maps(runtime.my_pe(), pe))
     return fmt::format("not mapped: CHIME_P2P={} maps groups of so many", groups.size);
   return "not mapped: on another node";
+}
+
+std::string describe_nic(const host::DeviceStage& device) {
+  for (const auto& transport : device.transports)
+    if (transport->capabilities().path == Path::kNic) return transport->describe();
+  return "not looked for: every PE is mapped, or CHIME_NIC=none";
 }
 
 std::string why_amo(const host::Runtime& runtime, const Context& context) {
@@ -53,11 +59,8 @@ std::string why_amo(const host::Runtime& runtime, const Context& context) {
 }
 
 std::string report(const host::Runtime& runtime, const Context& context) {
-  const auto& nic = runtime.device->nic;
-  std::string text =
-      fmt::format("PE {}\n  NIC      {}\n  atomics  {}\n", runtime.my_pe(),
-                  nic ? nic->describe() : "not looked for: every PE is mapped, or CHIME_NIC=none",
-                  why_amo(runtime, context));
+  std::string text = fmt::format("PE {}\n  NIC      {}\n  atomics  {}\n", runtime.my_pe(),
+                                 describe_nic(*runtime.device), why_amo(runtime, context));
   for (int pe = 0; pe < runtime.n_pes(); ++pe) {
     const Path rma = route_to(context, Traffic::kData, pe).path;
     text +=

@@ -1,17 +1,17 @@
-// Cards as bytes.
+#include "host/transport/mlx5/card.hpp"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
-#include <span>
 #include <type_traits>
 
 #include "host/errors/error.hpp"
-#include "host/transport/mlx5/connector.hpp"
 
 namespace chime::host::mlx5 {
 namespace {
 
-constexpr std::uint32_t kVersion = 0x6e696302;  // changes with the fields below
+constexpr std::uint32_t kVersion = 0x6e696303;  // changes with the fields below
 
 struct Fixed {
   std::uint32_t version;
@@ -21,22 +21,26 @@ struct Fixed {
   std::uint64_t heap, heap_bytes;
   std::uint32_t reads, slots;
   std::uint32_t is_relaxed, reserved;
-  std::uint64_t queue_pairs;
 };
-static_assert(std::is_trivially_copyable_v<Fixed> && sizeof(Fixed) == 80);
+static_assert(std::is_trivially_copyable_v<Fixed> && sizeof(Fixed) == 72);
 
 template <class T>
-void append(bootstrap::Bytes& bytes, const T* values, std::size_t count) {
+void append(CardBytes& bytes, const T* values, std::size_t count) {
   const auto raw = reinterpret_cast<const std::byte*>(values);
   bytes.insert(bytes.end(), raw, raw + count * sizeof(T));
 }
 
+[[noreturn]] void refuse_version(int pe) {
+  throw Error("NIC", CHIMEX_ERR_MISMATCH, fmt::format("PE {} runs another version of Chime", pe));
+}
+
 }  // namespace
 
-bootstrap::Bytes write_card(const Card& card) {
+CardBytes write_card(const Card& card) {
   Fixed fixed{};
   fixed.version = kVersion;
-  fixed.why_bytes = static_cast<std::uint32_t>(card.why_none.size());
+  fixed.why_bytes =
+      static_cast<std::uint32_t>(std::min(card.why_none.size(), kMostCardBytes - sizeof fixed));
   fixed.port = card.port;
   fixed.key = card.key;
   fixed.strict_key = card.strict_key;
@@ -46,25 +50,19 @@ bootstrap::Bytes write_card(const Card& card) {
   fixed.heap_bytes = card.heap_bytes;
   fixed.reads = card.reads;
   fixed.slots = card.slots;
-  fixed.queue_pairs = card.qpn.size();
-  bootstrap::Bytes bytes;
+  CardBytes bytes;
   append(bytes, &fixed, 1);
-  append(bytes, card.why_none.data(), card.why_none.size());
-  append(bytes, card.qpn.data(), card.qpn.size());
+  append(bytes, card.why_none.data(), fixed.why_bytes);
   return bytes;
 }
 
 Card read_card(int pe, std::span<const std::byte> bytes) {
   Fixed fixed{};
   if (bytes.size() >= sizeof fixed) std::memcpy(&fixed, bytes.data(), sizeof fixed);
-  const std::size_t rest = bytes.size() - sizeof fixed;
-  if (fixed.version != kVersion || fixed.why_bytes > rest ||
-      fixed.queue_pairs != (rest - fixed.why_bytes) / sizeof(std::uint32_t) ||
-      (rest - fixed.why_bytes) % sizeof(std::uint32_t) != 0)
-    throw Error("NIC", CHIMEX_ERR_MISMATCH, fmt::format("PE {} runs another version of Chime", pe));
+  if (fixed.version != kVersion || bytes.size() - sizeof fixed != fixed.why_bytes)
+    refuse_version(pe);
   Card card;
-  const auto why = reinterpret_cast<const char*>(bytes.data() + sizeof fixed);
-  card.why_none.assign(why, fixed.why_bytes);
+  card.why_none.assign(reinterpret_cast<const char*>(bytes.data() + sizeof fixed), fixed.why_bytes);
   card.port = fixed.port;
   card.heap = fixed.heap;
   card.heap_bytes = fixed.heap_bytes;
@@ -74,11 +72,28 @@ Card read_card(int pe, std::span<const std::byte> bytes) {
   card.is_relaxed = fixed.is_relaxed != 0;
   card.reads = fixed.reads;
   card.slots = fixed.slots;
-  card.qpn.resize(fixed.queue_pairs);
-  if (!card.qpn.empty())
-    std::memcpy(card.qpn.data(), bytes.data() + sizeof fixed + fixed.why_bytes,
-                card.qpn.size() * sizeof(std::uint32_t));
   return card;
+}
+
+CardBytes write_offer(std::span<const std::uint32_t> queue_pairs) {
+  CardBytes bytes;
+  append(bytes, queue_pairs.data(), queue_pairs.size());
+  return bytes;
+}
+
+std::vector<std::uint32_t> read_offer(int pe, std::span<const std::byte> bytes) {
+  if (bytes.size() % sizeof(std::uint32_t) != 0) refuse_version(pe);
+  std::vector<std::uint32_t> queue_pairs(bytes.size() / sizeof(std::uint32_t));
+  if (!bytes.empty()) std::memcpy(queue_pairs.data(), bytes.data(), bytes.size());
+  return queue_pairs;
+}
+
+CardBytes write_receipt(DataOrder order) { return {static_cast<std::byte>(order)}; }
+
+DataOrder read_receipt(int pe, std::span<const std::byte> bytes) {
+  if (bytes.size() != 1 || bytes[0] > static_cast<std::byte>(DataOrder::kUnknown))
+    refuse_version(pe);
+  return static_cast<DataOrder>(bytes[0]);
 }
 
 }  // namespace chime::host::mlx5

@@ -20,8 +20,9 @@
 #include "host/gpu/factory.hpp"
 #include "host/pe/env.hpp"
 #include "host/pe/pe.hpp"
-#include "host/transport/mlx5/mlx5_transport.hpp"
-#include "host/transport/mlx5/nic_table.hpp"
+#include "host/peers/connector.hpp"
+#include "host/peers/control.hpp"
+#include "host/transport/mlx5/transport.hpp"
 #include "requester.hpp"
 
 namespace chime::host::mlx5 {
@@ -44,12 +45,15 @@ struct Pe {
   std::unique_ptr<bootstrap::Bootstrap> job = bootstrap::make_bootstrap();
   std::unique_ptr<Gpu> gpu = open_simt_gpu();
   std::unique_ptr<DeviceMemory> memory = gpu->allocate_heap(kHeapBytes);
-  Mlx5Transport nic;
+  Mlx5Transport transport;
+  PeerTable peers{{job->rank(), job->size(), AmoChoice::kAuto}};
+  Connections& nic = transport.connections();
 
   explicit Pe(const NicOptions& options)
-      : nic({job->rank(), job->size(), job->job_id()}, *gpu, *memory, options,
-            NicTable::scratch(job->size(), options)) {
-    nic.connect(*job, deadline());
+      : transport({job->rank(), job->size(), job->job_id()}, *gpu, *memory, options) {
+    peers.add(transport);
+    Connector(*job, gpu->allocate_host_visible(sizeof(ControlBlock)), peers, deadline())
+        .connect(transport);
   }
 
   int me() const { return job->rank(); }
@@ -61,16 +65,16 @@ struct Pe {
     return static_cast<std::uint64_t>(static_cast<const std::byte*>(at) - memory->address());
   }
   Remote data_at(int pe, const void* symmetric) const {
-    return {nic.heap(pe).start + offset(symmetric), nic.heap(pe).key};
+    return {nic.card_of(pe).heap + offset(symmetric), nic.card_of(pe).key};
   }
   Remote word_at(int pe, const void* symmetric) const {
-    return {nic.heap(pe).start + offset(symmetric), nic.heap(pe).strict_key};
+    return {nic.card_of(pe).heap + offset(symmetric), nic.card_of(pe).strict_key};
   }
   Local here(const void* symmetric) const {
-    return {nic.heap(me()).start + offset(symmetric), nic.heap(me()).key};
+    return {nic.card_of(me()).heap + offset(symmetric), nic.card_of(me()).key};
   }
   Local scratch(std::size_t at) const {
-    const NicScratch scratch = nic.scratch(QueueOwner::kHost);
+    const Scratch scratch = nic.scratch(ContextOwner::kHost);
     return {reinterpret_cast<std::uint64_t>(scratch.memory + at), scratch.key};
   }
 };
@@ -85,7 +89,7 @@ void fill(Pe& pe) {
 
 // Writes to, reads from and adds at `peer` through `slot`, and checks what came of it.
 void exchange(Pe& pe, int peer, unsigned slot) {
-  Requester queue(pe.nic.queue_pair(peer, slot));
+  Requester queue(pe.nic.queue_pair(peer, slot).view());
   HeapLayout& heap = pe.heap();
   // Each sender's slot writes its own part of the target.
   constexpr std::size_t kPart = 128;
@@ -100,7 +104,7 @@ void exchange(Pe& pe, int peer, unsigned slot) {
                          kPart * 8, true);
   queue.ring();
   EXPECT(queue.wait(index).opcode == 0);
-  const std::byte* const scratch = pe.nic.scratch(QueueOwner::kHost).memory;
+  const std::byte* const scratch = pe.nic.scratch(ContextOwner::kHost).memory;
   const auto* read = reinterpret_cast<const std::uint64_t*>(scratch + 1024);
   for (std::size_t i = 0; i < kPart; ++i) EXPECT(read[i] == value_of(pe.me(), first + i));
 
@@ -116,7 +120,7 @@ void transfers(const NicOptions& options) {
   std::printf("PE %d: %s\n", pe.me(), pe.nic.describe().c_str());
   fill(pe);
   for (int peer = 0; peer < pe.n(); ++peer) {
-    EXPECT(pe.nic.reaches(peer));
+    EXPECT(pe.peers.path(peer) == Path::kNic);
     for (unsigned slot = 0; slot < pe.nic.slots(); ++slot) exchange(pe, peer, slot);
   }
   pe.job->barrier(deadline());
@@ -130,9 +134,9 @@ void wraps(const NicOptions& options) {
   Pe pe(options);
   fill(pe);
   const int peer = (pe.me() + 1) % pe.n();
-  Requester queue(pe.nic.queue_pair(peer, 0));
+  Requester queue(pe.nic.queue_pair(peer, 0).view());
   HeapLayout& heap = pe.heap();
-  const unsigned batch = 1u << (pe.nic.queue_pair(peer, 0).log2_blocks - 1);
+  const unsigned batch = 1u << (pe.nic.queue_pair(peer, 0).view().log2_blocks - 1);
   const unsigned rounds = (std::getenv("CHIME_TEST_PAST_64K") ? 70000u : 3 * 2 * batch) / batch;
   for (unsigned round = 0; round < rounds; ++round) {
     std::uint16_t last = 0;
@@ -157,7 +161,7 @@ void is_refused(const NicOptions& options) {
   const int peer = (pe.me() + 1) % pe.n();
   HeapLayout& heap = pe.heap();
   if (pe.me() == 0) {
-    Requester queue(pe.nic.queue_pair(peer, 0));
+    Requester queue(pe.nic.queue_pair(peer, 0).view());
     const std::uint16_t index =
         queue.transfer(Requester::kWrite, {0, 0xdead00}, pe.here(&heap.source[0]), 64, true);
     queue.ring();
@@ -176,7 +180,7 @@ void gives_up(const NicOptions& options) {
   const int peer = (pe.me() + 1) % pe.n();
   HeapLayout& heap = pe.heap();
   pe.nic.to_error(peer, 0);
-  Requester queue(pe.nic.queue_pair(peer, 0));
+  Requester queue(pe.nic.queue_pair(peer, 0).view());
   const std::uint16_t index = queue.transfer(Requester::kWrite, pe.data_at(peer, &heap.target[0]),
                                              pe.here(&heap.source[0]), 64, true);
   queue.ring();
@@ -229,15 +233,18 @@ Kind lies_on(const void* at) { return simt::kind_of_memory(at); }
 void has_a_table(const NicOptions& options) {
   Pe pe(options);
   fill(pe);
-  const NicTable table(pe.nic, *pe.gpu, *pe.memory, pe.n(), options);
-  const abi::Channels &kernels = table.kernels().channels, &host = table.host().channels;
+  pe.transport.make_view();
+  const View& tables = pe.transport.tables();
+  const abi::Channels &kernels = tables.of(ContextOwner::kKernels).channels,
+                      &host = tables.of(ContextOwner::kHost).channels;
   EXPECT(kernels.slots == options.slots && kernels.id == 0);
   EXPECT(host.slots == 1 && host.id != 0 && host.kernels == &kernels);
   EXPECT(kernels.count >= options.slots * unsigned(pe.n()) && kernels.count % 64 == 0);
   HeapLayout& heap = pe.heap();
   const int peer = (pe.me() + 1) % pe.n();
-  for (const NicView* view : {&table.kernels(), &table.host()}) {
-    const bool is_host = view == &table.host();
+  for (const NicView* view :
+       {&tables.of(ContextOwner::kKernels), &tables.of(ContextOwner::kHost)}) {
+    const bool is_host = view == &tables.of(ContextOwner::kHost);
     const abi::NicMemory& memory = view->memory;
     for (int any = 0; any < pe.n(); ++any) {
       const std::uint32_t word = view->channels.route[any], first = abi::first_of_route(word);
@@ -285,8 +292,9 @@ void has_a_table(const NicOptions& options) {
 void learns_the_order_of_its_peers(const NicOptions& options) {
   if (std::string_view(std::getenv("CHIME_RUN_PE")) == "1") setenv("SOFTNIC_FAULTS", "reorder", 1);
   Pe pe(options);
-  const NicTable table(pe.nic, *pe.gpu, *pe.memory, pe.n(), options);
-  for (const NicView* view : {&table.kernels(), &table.host()})
+  pe.transport.make_view();
+  const View& tables = pe.transport.tables();
+  for (const NicView* view : {&tables.of(ContextOwner::kKernels), &tables.of(ContextOwner::kHost)})
     for (int peer = 0; peer < pe.n(); ++peer) {
       const abi::ChannelHead& head = first_channel(view->channels, peer).head;
       EXPECT(((head.flags & abi::kNicUnorderedWrites) != 0) == (peer == 1));
@@ -303,12 +311,13 @@ CHIME_KERNEL void run_until_aborted(const std::uint32_t* end) {
 // Planted: a checked job ends at the first call of the libraries that allocates beside a kernel.
 void allocates_beside_a_kernel(const NicOptions& options) {
   Pe pe(options);
+  pe.transport.make_view();
   device_activity::check();
   static std::uint32_t end = 0;
   EXPECT(exec::launch({}, run_until_aborted, static_cast<const std::uint32_t*>(&end)) == CHIMEX_OK);
   while (device_activity::running_kernel().empty()) std::this_thread::yield();
   alignas(8) std::byte memory[64];
-  pe.nic.register_buffer(memory, sizeof memory);
+  const auto registration = pe.transport.register_memory(memory, sizeof memory);
 }
 
 // What this process holds: files, and pieces of its address space.
@@ -379,7 +388,7 @@ void is_told_in_time() {
   auto* const heap = static_cast<std::byte*>(chime_malloc(4096));
   const Runtime& runtime = current_runtime();
   if (runtime.my_pe() == 0) {
-    abi::Channel* const queues = &first_channel(runtime.device->nic_table->kernels().channels, 1);
+    abi::Channel* const queues = &first_channel(context().channels, 1);
     EXPECT(exec::launch({}, fail_otherwise) == CHIMEX_OK);
     run_kernel(1, put_by_block, heap, 0);
     chimex_async_error_t error{};

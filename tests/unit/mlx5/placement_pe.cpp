@@ -13,8 +13,9 @@
 #include "expect.hpp"
 #include "gpu_apart.hpp"
 #include "host/pe/env.hpp"
-#include "host/transport/mlx5/mlx5_transport.hpp"
-#include "host/transport/mlx5/nic_table.hpp"
+#include "host/peers/connector.hpp"
+#include "host/peers/control.hpp"
+#include "host/transport/mlx5/transport.hpp"
 
 namespace chime::host {
 namespace {
@@ -31,13 +32,14 @@ struct Pe {
   GpuApart gpu;
   std::unique_ptr<DeviceMemory> heap = gpu.allocate_heap(kHeapBytes);
   Mlx5Transport nic;
+  PeerTable peers{{job->rank(), job->size(), AmoChoice::kAuto}};
 
   explicit Pe(const GpuApart::Traits& traits)
-      : gpu(traits),
-        nic({job->rank(), job->size(), job->job_id()}, gpu, *heap, options,
-            NicTable::scratch(job->size(), options)) {
+      : gpu(traits), nic({job->rank(), job->size(), job->job_id()}, gpu, *heap, options) {
     std::printf("PE %d: %s\n", job->rank(), nic.describe().c_str());
-    nic.connect(*job, deadline());
+    peers.add(nic);
+    Connector(*job, gpu.allocate_host_visible(sizeof(ControlBlock)), peers, deadline())
+        .connect(nic);
   }
   ~Pe() { job->barrier(deadline()); }
 
@@ -57,8 +59,9 @@ void is_on_the_gpu(Pe& pe, const abi::Channel& channel) {
 }
 
 // What kernels use lies on the GPU, what the host uses or reads meanwhile does not.
-void places(const NicTable& table, Pe& pe) {
-  const NicView &kernels = table.kernels(), &host = table.host();
+void places(const mlx5::View& tables, Pe& pe) {
+  const mlx5::NicView& kernels = tables.of(ContextOwner::kKernels);
+  const mlx5::NicView& host = tables.of(ContextOwner::kHost);
   const abi::ChannelPool& pool = kernels.channels.pool;
   for (const void* at :
        {static_cast<const void*>(pool.channels), static_cast<const void*>(pool.touched),
@@ -73,20 +76,21 @@ void places(const NicTable& table, Pe& pe) {
         static_cast<const void*>(host.memory.staging.busy),
         static_cast<const void*>(host.memory.staging.memory),
         static_cast<const void*>(kernels.memory.buffers),
-        static_cast<const void*>(table.faults_of_kernels().all.data())})
+        static_cast<const void*>(tables.faults_of(ContextOwner::kKernels).all.data())})
     EXPECT(!pe.gpu.holds(at));
 }
 
 // As kernels find them.
-void contents(const NicTable& table, Pe& pe) {
-  const abi::Channels& all = table.kernels().channels;
+void contents(const mlx5::View& tables, Pe& pe) {
+  const abi::Channels& all = tables.of(ContextOwner::kKernels).channels;
   const auto n = static_cast<std::size_t>(pe.job->size());
   const auto routes = pe.fetched(all.route, n);
-  const auto peers = pe.fetched(table.kernels().memory.peers, n);
+  const auto peers = pe.fetched(tables.of(ContextOwner::kKernels).memory.peers, n);
   const auto channels = pe.fetched(all.pool.channels, all.pool.count);
   for (std::size_t peer = 0; peer < n; ++peer) {
     EXPECT(abi::path_of_route(routes[peer]) == Path::kNic);
-    EXPECT(std::memcmp(&peers[peer], &table.host().memory.peers[peer], sizeof peers[peer]) == 0);
+    EXPECT(std::memcmp(&peers[peer], &tables.of(ContextOwner::kHost).memory.peers[peer],
+                       sizeof peers[peer]) == 0);
     for (unsigned slot = 0; slot < all.slots; ++slot) {
       const abi::Channel& channel = channels[abi::first_of_route(routes[peer]) + slot];
       EXPECT(channel.pe == static_cast<int>(peer) && channel.path == Path::kNic);
@@ -102,9 +106,9 @@ void contents(const NicTable& table, Pe& pe) {
 void all_on_the_gpu() {
   Pe pe({});
   pe.gpu.wall_off();
-  const NicTable table(pe.nic, pe.gpu, *pe.heap, pe.job->size(), pe.options);
-  places(table, pe);
-  contents(table, pe);
+  pe.nic.make_view();
+  places(pe.nic.tables(), pe);
+  contents(pe.nic.tables(), pe);
 }
 
 int run(std::string_view act) {

@@ -1,17 +1,17 @@
-#include "host/transport/p2p/node_exchange.hpp"
+#include "host/peers/node/exchange.hpp"
 
-#include "host/transport/p2p/node_guest.hpp"
-#include "host/transport/p2p/node_hub.hpp"
+#include "host/peers/node/guest.hpp"
+#include "host/peers/node/hub.hpp"
 
 namespace chime::host {
 
 std::vector<NodeMate> exchange_with_node(const bootstrap::Bootstrap& bootstrap,
-                                         const NodeCard& mine, int heap_fd, int control_fd,
+                                         const NodeCard& mine, int transport_fd, int control_fd,
                                          bootstrap::Deadline deadline) try {
   const std::vector<int> members = bootstrap.node_peers();
   if (members.size() <= 1) return {};
   const NodeWait wait(bootstrap, deadline);
-  const OfferedCard card{mine, heap_fd, control_fd};
+  const OfferedCard card{mine, transport_fd, control_fd};
   if (mine.pe == members.front())
     return NodeHub(bootstrap, {members.begin() + 1, members.end()}, wait).meet(card);
   return NodeGuest(bootstrap, members, wait).meet(card);

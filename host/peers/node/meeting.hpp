@@ -1,7 +1,7 @@
 // Where and how a node's PEs meet: what hub and guests must agree on.
 //
 //   guest -> hub    introduction: u32 interface version, u32 bytes of a card
-//                   NodeCard, and the descriptors of its memory: the heap's if it has one, the
+//                   NodeCard, and the descriptors of its memory: the transport's if it has one, the
 //                   control page's
 //   hub -> guest    so many frames as it takes: NodeCard..., and the descriptors of each
 #pragma once
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bootstrap/bootstrap.hpp"
-#include "host/transport/p2p/node_card.hpp"
+#include "host/peers/node/card.hpp"
 #include "net/address.hpp"
 #include "net/connection.hpp"
 #include "net/key_schedule.hpp"
@@ -20,7 +20,7 @@ namespace chime::host {
 // A card with the descriptors that travel beside it, borrowed.
 struct OfferedCard {
   NodeCard card;
-  int heap_fd = -1;
+  int transport_fd = -1;
   int control_fd = -1;
 };
 

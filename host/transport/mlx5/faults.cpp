@@ -1,4 +1,4 @@
-#include "host/transport/mlx5/nic_fault.hpp"
+#include "host/transport/mlx5/faults.hpp"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,9 @@
 #include "chime/abi/words.h"
 #include "chime/abi/wqe.h"
 #include "host/errors/error.hpp"
+#include "host/transport/mlx5/layout.hpp"
 
-namespace chime::host {
+namespace chime::host::mlx5 {
 namespace {
 
 // Pairs with the release of whoever published it: its other fields are whole.
@@ -78,7 +79,7 @@ std::optional<abi::ChannelFault> find_in(const NicFaults& faults, int pe) {
   return std::nullopt;
 }
 
-void end_given_up(const NicFaults& faults, Mlx5Transport& nic) {
+void end_given_up(const NicFaults& faults, Connections& nic) {
   for (std::size_t i = 0; i < faults.all.size(); ++i) {
     const abi::ChannelFault& fault = faults.all[i];
     if (is_published(fault) && abi::stop_of(fault.status) == abi::Stop::kGaveUp)
@@ -89,9 +90,9 @@ void end_given_up(const NicFaults& faults, Mlx5Transport& nic) {
 
 }  // namespace
 
-std::optional<abi::ChannelFault> find_nic_fault(const NicTable& table, int pe) {
-  if (auto fault = find_in(table.faults_of_kernels(), pe)) return fault;
-  return find_in(table.faults_of_host(), pe);
+std::optional<abi::ChannelFault> find_fault(const View& view, int pe) {
+  if (auto fault = find_in(view.faults_of(ContextOwner::kKernels), pe)) return fault;
+  return find_in(view.faults_of(ContextOwner::kHost), pe);
 }
 
 std::string describe(const abi::ChannelFault& fault) {
@@ -108,14 +109,14 @@ std::string describe(const abi::ChannelFault& fault) {
                      seconds, syndrome_words(fault.syndrome), fault.syndrome, fault.vendor_error);
 }
 
-std::string end_given_up_queues(const NicTable& table, Mlx5Transport& nic) {
+std::string end_given_up_queues(const View& view, Connections& nic) {
   try {
-    end_given_up(table.faults_of_kernels(), nic);
-    end_given_up(table.faults_of_host(), nic);
+    end_given_up(view.faults_of(ContextOwner::kKernels), nic);
+    end_given_up(view.faults_of(ContextOwner::kHost), nic);
   } catch (const Error& error) {
     return error.what();
   }
   return "";
 }
 
-}  // namespace chime::host
+}  // namespace chime::host::mlx5

@@ -1,4 +1,4 @@
-#include "host/transport/p2p/node_wait.hpp"
+#include "host/peers/node/wait.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "host/transport/p2p/node_hub.hpp"
+#include "host/peers/node/hub.hpp"
 
 #include <fmt/format.h>
 
@@ -56,7 +56,7 @@ std::vector<NodeMate> NodeHub::meet(const OfferedCard& mine) {
       reactor_, [this] { return without_card().empty(); }, [this] { return without_card(); });
   cards_.push_back(mine);
   for (const auto& [pe, guest] : guests_)
-    cards_.push_back({guest.mate.card, guest.mate.heap.get(), guest.mate.control.get()});
+    cards_.push_back({guest.mate.card, guest.mate.transport.get(), guest.mate.control.get()});
   for (auto& [pe, guest] : guests_) send_more(guest);
   wait_.until(
       reactor_, [this] { return without_set().empty(); }, [this] { return without_set(); });

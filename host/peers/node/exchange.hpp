@@ -9,14 +9,15 @@
 #include <vector>
 
 #include "bootstrap/bootstrap.hpp"
-#include "host/transport/p2p/node_card.hpp"
+#include "host/peers/node/card.hpp"
 
 namespace chime::host {
 
 // Collective over bootstrap.node_peers(). Returns all node mates but this PE, in PE order.
-// `heap_fd` may be -1. Throws Error naming the PEs that did not come, or that run another version.
+// `transport_fd` may be -1. Throws Error naming the PEs that did not come, or that run another
+// version.
 std::vector<NodeMate> exchange_with_node(const bootstrap::Bootstrap& bootstrap,
-                                         const NodeCard& mine, int heap_fd, int control_fd,
+                                         const NodeCard& mine, int transport_fd, int control_fd,
                                          bootstrap::Deadline deadline);
 
 }  // namespace chime::host

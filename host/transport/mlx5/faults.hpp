@@ -6,13 +6,12 @@
 #include <string>
 
 #include "chime/abi/channel.h"
-#include "host/transport/mlx5/mlx5_transport.hpp"
-#include "host/transport/mlx5/nic_table.hpp"
+#include "host/transport/mlx5/view.hpp"
 
-namespace chime::host {
+namespace chime::host::mlx5 {
 
 // The first published failure of a queue to `pe`, of kernels or of the host.
-std::optional<abi::ChannelFault> find_nic_fault(const NicTable& table, int pe);
+std::optional<abi::ChannelFault> find_fault(const View& view, int pe);
 
 // "a write of 640 bytes by queue pair 0x41 of kernels failed at 12.345 s: ...". The time is that of
 // the device's clock (on the CPU device CLOCK_MONOTONIC).
@@ -20,6 +19,6 @@ std::string describe(const abi::ChannelFault& fault);
 
 // Ends the queue pairs that a thread has given up, so that nothing of theirs arrives later. Why
 // that failed for one of them; empty if it did not.
-std::string end_given_up_queues(const NicTable& table, Mlx5Transport& nic);
+std::string end_given_up_queues(const View& view, Connections& nic);
 
-}  // namespace chime::host
+}  // namespace chime::host::mlx5

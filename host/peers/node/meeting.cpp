@@ -1,4 +1,4 @@
-#include "host/transport/p2p/node_meeting.hpp"
+#include "host/peers/node/meeting.hpp"
 
 #include <fmt/format.h>
 
@@ -14,8 +14,10 @@ constexpr int kNames = 4;
 NodeMate take_mate(net::Connection& connection, const std::byte* bytes) {
   NodeMate mate;
   std::memcpy(&mate.card, bytes, sizeof(NodeCard));
-  auto descriptors = connection.take_descriptors(mate.card.heap_has_fd ? 2 : 1);
-  if (mate.card.heap_has_fd) mate.heap = std::move(descriptors.front());
+  if (mate.card.transport_bytes > sizeof mate.card.transport)
+    throw net::Error(net::Fault::kProtocol, "its card says more than it holds");
+  auto descriptors = connection.take_descriptors(mate.card.transport_has_descriptor ? 2 : 1);
+  if (mate.card.transport_has_descriptor) mate.transport = std::move(descriptors.front());
   mate.control = std::move(descriptors.back());
   return mate;
 }
@@ -54,7 +56,7 @@ void send_cards(net::Connection& connection, std::span<const OfferedCard> cards)
   std::vector<int> descriptors;
   for (const OfferedCard& offered : cards) {
     message.put(offered.card);
-    if (offered.card.heap_has_fd) descriptors.push_back(offered.heap_fd);
+    if (offered.card.transport_has_descriptor) descriptors.push_back(offered.transport_fd);
     descriptors.push_back(offered.control_fd);
   }
   connection.send(message.written(), descriptors);

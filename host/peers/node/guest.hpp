@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "host/transport/p2p/node_meeting.hpp"
-#include "host/transport/p2p/node_wait.hpp"
+#include "host/peers/node/meeting.hpp"
+#include "host/peers/node/wait.hpp"
 #include "net/dial.hpp"
 
 namespace chime::host {

@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "host/transport/p2p/node_meeting.hpp"
-#include "host/transport/p2p/node_wait.hpp"
+#include "host/peers/node/meeting.hpp"
+#include "host/peers/node/wait.hpp"
 #include "net/gate.hpp"
 
 namespace chime::host {

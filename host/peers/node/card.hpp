@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <type_traits>
 
 #include "bootstrap/peer_watch.hpp"
@@ -18,21 +19,24 @@ namespace chime::host {
 struct NodeCard {
   std::uint32_t abi_version = kAbiVersion;
   std::int32_t pe = -1;
-  std::uint32_t heap_has_fd = 1;  // 0: the heap travels by `fabric_handle`
-  std::uint32_t reserved = 0;
   bootstrap::ProcessCard process;  // also for the watch over it
-  std::uint64_t heap_bytes = 0;
   std::uint64_t control_bytes = 0;
-  std::uint64_t heap_address = 0;  // for node mates that are threads of the same process
-  std::uint64_t control_address = 0;
-  std::byte fabric_handle[64] = {};
+  std::uint64_t control_address = 0;  // for node mates that are threads of the same process
+  // Of the transport that maps memory of node mates.
+  std::uint32_t transport_bytes = 0;
+  std::uint32_t transport_has_descriptor = 0;
+  std::byte transport[128] = {};
+
+  std::span<const std::byte> transport_card() const {
+    return std::span(transport).first(transport_bytes);
+  }
 };
 static_assert(std::is_trivially_copyable_v<NodeCard>);
 
 // A node mate as the exchange found it.
 struct NodeMate {
   NodeCard card;
-  net::Descriptor heap;  // empty when the heap travels by fabric handle
+  net::Descriptor transport;  // empty where none travels
   net::Descriptor control;
 };
 

@@ -1,4 +1,4 @@
-#include "host/transport/p2p/node_guest.hpp"
+#include "host/peers/node/guest.hpp"
 
 #include <fmt/format.h>
 

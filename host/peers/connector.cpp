@@ -1,0 +1,227 @@
+#include "host/peers/connector.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <span>
+#include <utility>
+
+#include "host/errors/error.hpp"
+#include "host/gpu/memfd.hpp"
+#include "host/gpu/process_memory.hpp"
+#include "host/peers/control.hpp"
+#include "host/peers/node/exchange.hpp"
+#include "net/fields.hpp"
+
+namespace chime::host {
+namespace {
+
+// How often this PE has shown a card to its job: a launcher may keep the cards of an earlier
+// chime_init of the same processes, so each turn has a key of its own.
+std::uint64_t next_turn(const bootstrap::Bootstrap& bootstrap) {
+  static std::mutex mutex;
+  static auto& turns = *new std::map<std::pair<std::string, int>, std::uint64_t>;
+  const std::lock_guard lock(mutex);
+  return ++turns[{bootstrap.job_id(), bootstrap.rank()}];
+}
+
+// ---- What a PE leaves with the launcher, for each of its peers
+//
+//   cards       u32 interface version, card, offer of PE 0, offer of PE 1...
+//   receipts    (u8 whether it is accepted, receipt) of PE 0, of PE 1...
+
+void check_length(std::size_t bytes, std::size_t most) {
+  if (bytes > most)
+    throw Error("setup", CHIMEX_ERR_SYSTEM,
+                fmt::format("a card of {} bytes is longer than {}", bytes, most));
+}
+
+CardBytes copy_of(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
+
+// What `read(message)` takes out of the message of PE `pe`.
+template <class Read>
+auto read_message(int pe, std::span<const std::byte> bytes, Read read) {
+  try {
+    net::Reader message(bytes);
+    return read(message);
+  } catch (const net::Error&) {
+    throw Error("setup", CHIMEX_ERR_MISMATCH,
+                fmt::format("PE {} runs another version of Chime", pe));
+  }
+}
+
+CardBytes write_cards(Transport& transport, int n_pes) {
+  net::Writer message;
+  const auto add = [&](const CardBytes& bytes, std::size_t most) {
+    check_length(bytes.size(), most);
+    message.bytes(bytes);
+  };
+  message.put(kAbiVersion);
+  add(transport.own_card().bytes, kMostCardBytes);
+  for (int pe = 0; pe < n_pes; ++pe) add(transport.offer(pe), kMostOfferBytes);
+  return message.take();
+}
+
+struct Shown {
+  CardBytes card, offer;
+};
+
+Shown read_cards(int pe, std::span<const std::byte> bytes, int me) {
+  return read_message(pe, bytes, [me](net::Reader& message) {
+    if (message.get<std::uint32_t>() != kAbiVersion)
+      throw net::Error(net::Fault::kProtocol, "another interface");
+    Shown shown{.card = copy_of(message.bytes()), .offer = {}};
+    for (int other = 0; other < me; ++other) message.bytes();
+    shown.offer = copy_of(message.bytes());
+    return shown;
+  });
+}
+
+CardBytes write_receipts(std::span<const Acceptance> acceptances) {
+  net::Writer message;
+  for (const Acceptance& acceptance : acceptances) {
+    check_length(acceptance.receipt.size(), kMostOfferBytes);
+    message.put(std::uint8_t{acceptance.is_accepted}).bytes(acceptance.receipt);
+  }
+  return message.take();
+}
+
+// Empty if `pe` has not accepted this PE.
+std::optional<CardBytes> read_receipt(int pe, std::span<const std::byte> bytes, int me) {
+  return read_message(pe, bytes, [me](net::Reader& message) {
+    const auto next = [&]() -> std::optional<CardBytes> {
+      const bool is_accepted = message.get<std::uint8_t>() != 0;
+      const auto receipt = message.bytes();
+      return is_accepted ? std::optional(copy_of(receipt)) : std::nullopt;
+    };
+    for (int other = 0; other < me; ++other) next();
+    return next();
+  });
+}
+
+NodeCard node_card(int pe, const DeviceMemory& control, const OwnCard& card) {
+  NodeCard mine;
+  if (card.bytes.size() > sizeof mine.transport)
+    throw Error("setup", CHIMEX_ERR_SYSTEM, "a card is too long for the node's exchange");
+  mine.pe = pe;
+  mine.process = bootstrap::card_of_this_process();
+  mine.control_bytes = control.bytes();
+  mine.control_address = reinterpret_cast<std::uint64_t>(control.address());
+  mine.transport_bytes = static_cast<std::uint32_t>(card.bytes.size());
+  mine.transport_has_descriptor = card.descriptor >= 0;
+  std::ranges::copy(card.bytes, mine.transport);
+  return mine;
+}
+
+PeerCard shown_by(const NodeMate& mate) {
+  return {.bytes = mate.card.transport_card(),
+          .offer = {},
+          .descriptor = mate.transport.get(),
+          .is_of_this_process = is_of_this_process(mate.card.process)};
+}
+
+std::shared_ptr<DeviceMemory> map_control(const NodeMate& mate) {
+  if (is_of_this_process(mate.card.process))
+    if (auto shared = find_in_process(mate.card.control_address)) return shared;
+  return map_memfd(mate.control.get(), MemoryOf::kHost, mate.card.control_bytes);
+}
+
+ControlBlock* block_in(const DeviceMemory& page) {
+  return reinterpret_cast<ControlBlock*>(page.address());
+}
+
+}  // namespace
+
+Connector::Connector(bootstrap::Bootstrap& bootstrap, std::shared_ptr<DeviceMemory> control,
+                     PeerTable& peers, bootstrap::Deadline deadline)
+    : bootstrap_(bootstrap), control_(std::move(control)), peers_(peers), deadline_(deadline) {
+  peers_.set_control(peers_.my_pe(), block_in(*control_));
+}
+
+void Connector::connect(Transport& transport) {
+  switch (transport.capabilities().reach) {
+    case Reach::kSelf:
+      return connect_to_myself(transport);
+    case Reach::kNode:
+      return connect_node(transport);
+    case Reach::kJob:
+      return connect_job(transport);
+  }
+}
+
+Acceptance Connector::accept(Transport& transport, int pe, const PeerCard& card) {
+  const Path way = transport.capabilities().path;
+  peers_.ask(pe, way);
+  peers_.connect(pe, way);
+  Acceptance acceptance = transport.accept(pe, card);
+  if (!acceptance.is_accepted) peers_.refuse(pe, way);
+  return acceptance;
+}
+
+void Connector::use(const Transport& transport, int pe, const Acceptance& acceptance) {
+  peers_.use(pe, transport.capabilities().path, acceptance.mapped);
+}
+
+void Connector::connect_to_myself(Transport& transport) {
+  const OwnCard card = transport.own_card();
+  const auto acceptance = accept(transport, peers_.my_pe(), {.bytes = card.bytes});
+  if (acceptance.is_accepted) use(transport, peers_.my_pe(), acceptance);
+}
+
+// In the order of PEs, this one among them.
+void Connector::connect_node(Transport& transport) {
+  offer_in_process(control_);
+  const OwnCard own = transport.own_card();
+  const int me = peers_.my_pe();
+  auto mates = exchange_with_node(bootstrap_, node_card(me, *control_, own), own.descriptor,
+                                  control_->share_fd(), deadline_);
+  const auto take = [&](int pe, const PeerCard& card) {
+    const Acceptance acceptance = accept(transport, pe, card);
+    if (acceptance.is_accepted) use(transport, pe, acceptance);
+  };
+  auto next = mates.begin();
+  for (; next != mates.end() && next->card.pe < me; ++next) take(next->card.pe, shown_by(*next));
+  take(me, {.bytes = own.bytes});
+  for (; next != mates.end(); ++next) take(next->card.pe, shown_by(*next));
+  for (const NodeMate& mate : mates) {
+    mates_.known.push_back({mate.card.pe, mate.card.process});
+    mates_.control_pages.push_back(map_control(mate));
+    peers_.set_control(mate.card.pe, block_in(*mates_.control_pages.back()));
+  }
+}
+
+// All pairs at once. A receipt is left when its giver can hear, so who has read those of all that
+// it accepted may send.
+void Connector::connect_job(Transport& transport) {
+  const Path way = transport.capabilities().path;
+  const std::string key =
+      fmt::format("chime.way.{}.{}", static_cast<int>(way), next_turn(bootstrap_));
+  const int n = peers_.n_pes(), me = peers_.my_pe();
+  const auto shown_by = [&](int pe, const std::string& name, const CardBytes& mine) {
+    return pe == me ? mine : bootstrap_.lookup(pe, name, deadline_);
+  };
+  const CardBytes cards = write_cards(transport, n);
+  bootstrap_.publish(key, cards);
+  std::vector<Acceptance> acceptances;
+  for (int pe = 0; pe < n; ++pe) {
+    const Shown shown = read_cards(pe, shown_by(pe, key, cards), me);
+    acceptances.push_back(accept(transport, pe, {.bytes = shown.card, .offer = shown.offer}));
+  }
+  const std::string answer = key + ".receipts";
+  const CardBytes receipts = write_receipts(acceptances);
+  bootstrap_.publish(answer, receipts);
+  for (int pe = 0; pe < n; ++pe) {
+    const Acceptance& acceptance = acceptances[static_cast<std::size_t>(pe)];
+    if (!acceptance.is_accepted) continue;
+    if (const auto receipt = read_receipt(pe, shown_by(pe, answer, receipts), me)) {
+      transport.confirm(pe, *receipt);
+      use(transport, pe, acceptance);
+    } else {
+      peers_.refuse(pe, way);
+    }
+  }
+}
+
+}  // namespace chime::host

@@ -1,0 +1,50 @@
+// Brings this PE and all others together at init, transport by transport, by the steps of
+// host/transport/transport.hpp.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "bootstrap/bootstrap.hpp"
+#include "bootstrap/peer_watch.hpp"
+#include "host/gpu/gpu.hpp"
+#include "host/peers/peer_table.hpp"
+#include "host/transport/transport.hpp"
+
+namespace chime::host {
+
+// The node's other PEs as they showed themselves; none before they have met.
+struct NodeMates {
+  std::vector<bootstrap::KnownMate> known;
+  std::vector<std::shared_ptr<DeviceMemory>> control_pages;  // mapped here
+};
+
+class Connector {
+ public:
+  // `control`: this PE's page, which its node mates get beside the transport's card.
+  Connector(bootstrap::Bootstrap& bootstrap, std::shared_ptr<DeviceMemory> control,
+            PeerTable& peers, bootstrap::Deadline deadline);
+
+  // Collective over the PEs that `transport` may reach, and over the job's transports in the same
+  // order. When it returns, whoever is reached can be written to. Throws Error or BootstrapError,
+  // at the deadline at the latest.
+  void connect(Transport& transport);
+
+  // Of the node's PEs, once a transport of theirs was connected.
+  NodeMates take_mates() { return std::move(mates_); }
+
+ private:
+  void connect_to_myself(Transport& transport);
+  void connect_node(Transport& transport);
+  void connect_job(Transport& transport);
+  Acceptance accept(Transport& transport, int pe, const PeerCard& card);
+  void use(const Transport& transport, int pe, const Acceptance& acceptance);
+
+  bootstrap::Bootstrap& bootstrap_;
+  const std::shared_ptr<DeviceMemory> control_;
+  PeerTable& peers_;
+  const bootstrap::Deadline deadline_;
+  NodeMates mates_;
+};
+
+}  // namespace chime::host

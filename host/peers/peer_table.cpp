@@ -1,0 +1,129 @@
+#include "host/peers/peer_table.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "host/errors/error.hpp"
+
+namespace chime::host {
+namespace {
+
+std::size_t index_of(Path way) { return static_cast<std::size_t>(way); }
+
+}  // namespace
+
+PeerTable::PeerTable(const Job& job)
+    : job_(job), pages_(static_cast<std::size_t>((job.n_pes + kPage - 1) / kPage)) {}
+
+void PeerTable::add(const Transport& transport) {
+  const std::lock_guard lock(mutex_);
+  transports_.push_back(&transport);
+}
+
+void PeerTable::ask(int pe, Path way) {
+  const std::lock_guard lock(mutex_);
+  move(pe, way, PeerState::kUnknown, PeerState::kAsked);
+}
+
+void PeerTable::connect(int pe, Path way) {
+  const std::lock_guard lock(mutex_);
+  move(pe, way, PeerState::kAsked, PeerState::kConnecting);
+}
+
+void PeerTable::use(int pe, Path way, std::byte* mapped) {
+  const std::lock_guard lock(mutex_);
+  move(pe, way, PeerState::kConnecting, PeerState::kUsable);
+  ++usable_[index_of(way)];
+  Peer& peer = at(pe);
+  if (mapped) peer.heap = mapped;
+  if (peer.path == Path::kNone) peer.path = way;
+}
+
+void PeerTable::refuse(int pe, Path way) {
+  const std::lock_guard lock(mutex_);
+  move(pe, way, PeerState::kConnecting, PeerState::kRefused);
+}
+
+void PeerTable::bury(int pe, const std::string& how) {
+  const std::lock_guard lock(mutex_);
+  at(pe).is_dead = true;
+  dead_.try_emplace(pe, how);
+}
+
+PeerState PeerTable::state(int pe, Path way) const {
+  const std::lock_guard lock(mutex_);
+  const Peer peer = known(pe);
+  return peer.is_dead ? PeerState::kDead : peer.ways[index_of(way)];
+}
+
+Path PeerTable::path(int pe) const {
+  const std::lock_guard lock(mutex_);
+  const Peer peer = known(pe);
+  return peer.is_dead ? Path::kNone : peer.path;
+}
+
+std::string PeerTable::why_not(int pe) const {
+  const std::lock_guard lock(mutex_);
+  if (const auto dead = dead_.find(pe); dead != dead_.end())
+    return fmt::format("PE {} is gone: {}", pe, dead->second);
+  std::string why;
+  for (const Transport* transport : transports_)
+    why += why.empty() ? transport->why_not(pe) : fmt::format(" ({})", transport->why_not(pe));
+  return why;
+}
+
+bool PeerTable::all_by(Path way) const {
+  const std::lock_guard lock(mutex_);
+  return usable_[index_of(way)] == job_.n_pes;
+}
+
+Path PeerTable::amo_path() const {
+  const bool nic = all_by(Path::kNic);
+  switch (job_.amo) {
+    case AmoChoice::kP2p:
+      return Path::kP2p;
+    case AmoChoice::kAuto:
+      return nic && !all_by(Path::kP2p) ? Path::kNic : Path::kP2p;
+    case AmoChoice::kOwner:
+      break;
+  }
+  if (nic) return Path::kNic;
+  throw Error("CHIME_AMO", CHIMEX_ERR_UNSUPPORTED,
+              "owner takes a NIC on every PE, and there is none; set CHIME_NIC, or CHIME_AMO=auto");
+}
+
+std::byte* PeerTable::heap(int pe) const {
+  const std::lock_guard lock(mutex_);
+  return known(pe).heap;
+}
+
+void PeerTable::set_control(int pe, ControlBlock* control) {
+  const std::lock_guard lock(mutex_);
+  at(pe).control = control;
+}
+
+ControlBlock* PeerTable::control(int pe) const {
+  const std::lock_guard lock(mutex_);
+  return known(pe).control;
+}
+
+PeerTable::Peer& PeerTable::at(int pe) {
+  std::unique_ptr<Page>& page = pages_.at(static_cast<std::size_t>(pe / kPage));
+  if (!page) page = std::make_unique<Page>();
+  return (*page)[static_cast<std::size_t>(pe % kPage)];
+}
+
+PeerTable::Peer PeerTable::known(int pe) const {
+  const std::unique_ptr<Page>& page = pages_.at(static_cast<std::size_t>(pe / kPage));
+  return page ? (*page)[static_cast<std::size_t>(pe % kPage)] : Peer{};
+}
+
+// A step that was left out is a mistake of Chime's, and no later one would be right.
+void PeerTable::move(int pe, Path way, PeerState from, PeerState to) {
+  PeerState& state = at(pe).ways[index_of(way)];
+  if (state != from) std::abort();
+  state = to;
+}
+
+}  // namespace chime::host

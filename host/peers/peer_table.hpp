@@ -1,0 +1,101 @@
+// What a PE knows of its peers: how far the way to each is made, and which one is taken. Nobody
+// else answers by which path a peer is reached, or why by none.
+//
+// Per transport and peer:
+//
+//   unknown --ask--> asked --connect--> connecting --use--> usable
+//                                           |
+//                                           +--refuse-----> refused
+//   any of them, by the peer's end: dead
+//
+// Sparse: a peer that nobody has asked for costs nothing. All functions from any thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "host/pe/env.hpp"
+#include "host/transport/transport.hpp"
+
+namespace chime::host {
+
+struct ControlBlock;
+
+enum class PeerState : std::uint8_t { kUnknown, kAsked, kConnecting, kUsable, kRefused, kDead };
+
+class PeerTable {
+ public:
+  struct Job {
+    int my_pe, n_pes;
+    AmoChoice amo;
+  };
+  explicit PeerTable(const Job& job);
+
+  // A transport that may reach peers; the one that was added first is preferred. It outlives this.
+  void add(const Transport& transport);
+
+  // Steps of the way to `pe` by `way`. REQUIRES: the state before it, as drawn above.
+  void ask(int pe, Path way);
+  void connect(int pe, Path way);
+  void use(int pe, Path way, std::byte* mapped);
+  void refuse(int pe, Path way);
+  void bury(int pe, const std::string& how);
+
+  PeerState state(int pe, Path way) const;
+
+  // The way that operations take: the preferred one of those that are usable. kNone: there is none,
+  // or the peer is gone. Once it is taken it stays.
+  Path path(int pe) const;
+  // Why there is none and what to change.
+  std::string why_not(int pe) const;
+  // Whether all PEs, this one included, are reached by `way`.
+  bool all_by(Path way) const;
+
+  // How the job updates words of atomics (CHIME_AMO): the same answer on every PE, since either all
+  // PEs are mapped everywhere or each has one that is not, and a PE without a NIC is reached by
+  // nobody's. Throws Error where the choice asks for what the job does not have.
+  Path amo_path() const;
+
+  // Where the heap of `pe` is mapped here; null: it is not.
+  std::byte* heap(int pe) const;
+
+  // The control page of a node mate, or this PE's own; null: it is on another node, or the node's
+  // PEs have not met.
+  void set_control(int pe, ControlBlock* control);
+  ControlBlock* control(int pe) const;
+
+  int my_pe() const { return job_.my_pe; }
+  int n_pes() const { return job_.n_pes; }
+
+ private:
+  static constexpr std::size_t kPaths = 4;  // values of Path
+  static constexpr int kPage = 256;
+
+  struct Peer {
+    std::array<PeerState, kPaths> ways = {};
+    Path path = Path::kNone;
+    bool is_dead = false;
+    std::byte* heap = nullptr;
+    ControlBlock* control = nullptr;
+  };
+  using Page = std::array<Peer, kPage>;
+
+  Peer& at(int pe);                                           // REQUIRES: mutex_
+  Peer known(int pe) const;                                   // a copy; REQUIRES: mutex_
+  void move(int pe, Path way, PeerState from, PeerState to);  // REQUIRES: mutex_
+
+  const Job job_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::vector<const Transport*> transports_;
+  std::vector<std::unique_ptr<Page>> pages_;  // null: all of its peers are unknown
+  std::array<int, kPaths> usable_ = {};       // how many peers, by way
+  std::map<int, std::string> dead_;           // and how
+};
+
+}  // namespace chime::host

@@ -1,0 +1,37 @@
+// Memory of the user that the NIC may read and write in place, as kernels look it up
+// (abi::NicBuffers, device/path/nic/memory.cuh), also while it changes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+
+#include "chime/abi/nic_memory.h"
+#include "host/transport/mlx5/nic/rdma_core.hpp"
+#include "host/transport/transport.hpp"
+
+namespace chime::host::mlx5 {
+
+class Buffers {
+ public:
+  // `told` has room for abi::kNicMostBuffers in each of its tables.
+  explicit Buffers(abi::NicBuffers& told) : told_(told) {}
+
+  // Kernels know it until what is returned is destroyed, and the NIC a little longer. It overlaps
+  // no other. One call at a time.
+  std::unique_ptr<Registration> add(const std::byte* memory, std::size_t bytes, MemoryKey key);
+
+ private:
+  class Known;
+  struct Buffer {
+    std::uint64_t end;
+    std::uint32_t key;
+  };
+
+  void tell();
+
+  abi::NicBuffers& told_;
+  std::map<std::uint64_t, Buffer> all_;  // by the first address
+};
+
+}  // namespace chime::host::mlx5

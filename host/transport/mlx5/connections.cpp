@@ -1,0 +1,140 @@
+#include "host/transport/mlx5/connections.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+
+#include "host/errors/error.hpp"
+#include "host/transport/mlx5/layout.hpp"
+#include "host/transport/mlx5/nic/mlx5_gid.hpp"
+
+namespace chime::host::mlx5 {
+namespace {
+
+std::uint32_t random_psn() { return std::random_device{}() & 0xffffff; }
+
+ActiveSoftnic softnic_for(const NicOptions& options, const std::string& job) {
+  return options.is_soft() ? activate_softnic(job, options.softnic_library) : nullptr;
+}
+
+}  // namespace
+
+Connections::Connections(const NicPlace& place, Gpu& gpu, const DeviceMemory& heap,
+                         const NicOptions& options)
+    : place_(place),
+      gpu_(gpu),
+      softnic_(softnic_for(options, place.job)),
+      device_(options, place_of_pci_device(gpu.pci_address()), place.my_pe),
+      heap_bytes_(heap.bytes()),
+      heap_(device_, gpu, heap),
+      queues_(device_, gpu, place.n_pes, scratch_bytes(place.n_pes, options)),
+      psn_(random_psn()),
+      cards_(static_cast<std::size_t>(place.n_pes)),
+      orders_(static_cast<std::size_t>(place.n_pes)),
+      is_confirmed_(static_cast<std::size_t>(place.n_pes)) {}
+
+Card Connections::card() const {
+  Card card;
+  card.port = device_.address();
+  card.heap = RegisteredHeap::kStart;
+  card.heap_bytes = heap_bytes_;
+  card.key = heap_.key();
+  card.strict_key = heap_.strict_key();
+  card.is_relaxed = heap_.is_relaxed();
+  card.psn = psn_;
+  card.reads = device_.capabilities().reads;
+  card.slots = slots();
+  return card;
+}
+
+std::vector<std::uint32_t> Connections::offer(int pe) const {
+  std::vector<std::uint32_t> numbers;
+  for (unsigned slot = 0; slot < slots(); ++slot)
+    numbers.push_back(queue_pair(pe, slot).view().qpn);
+  return numbers;
+}
+
+Acceptance Connections::accept(int pe, const PeerCard& theirs) {
+  Card& card = cards_[static_cast<std::size_t>(pe)];
+  card = read_card(pe, theirs.bytes);
+  if (!card.why_none.empty()) return {};
+  const auto numbers = read_offer(pe, theirs.offer);
+  check_fits(pe, card, numbers.size());
+  for (unsigned slot = 0; slot < slots(); ++slot)
+    queue_pair(pe, slot).connect(route_to(card, numbers[slot]));
+  // Of one queue pair: those beside it go by the same port and address.
+  return {.is_accepted = true, .receipt = write_receipt(queue_pair(pe, 0).data_order())};
+}
+
+void Connections::confirm(int pe, DataOrder order) {
+  orders_[static_cast<std::size_t>(pe)] = order;
+  is_confirmed_[static_cast<std::size_t>(pe)] = true;
+}
+
+std::string Connections::why_not(int pe) const {
+  const std::string& why = card_of(pe).why_none;
+  return why.empty() ? fmt::format("PE {} is not connected", pe)
+                     : fmt::format("PE {} has no NIC: {}", pe, why);
+}
+
+bool Connections::counts_on_order(int pe) const {
+  return mlx5::counts_on_order(options().write_order, orders_[static_cast<std::size_t>(pe)]);
+}
+
+// Under the lock: who comes second returns when it has happened, too.
+void Connections::to_error(int pe, unsigned slot) {
+  const std::lock_guard lock(one_ends_);
+  if (ended_.contains({pe, slot})) return;
+  queue_pair(pe, slot).to_error();
+  ended_.emplace(pe, slot);
+}
+
+MemoryKey Connections::register_buffer(std::byte* memory, std::size_t bytes) const {
+  return mlx5::register_buffer(device_, gpu_, memory, bytes);
+}
+
+std::string Connections::describe() const {
+  return fmt::format(
+      "{}; {}; heap registered as {}; doorbells {}; {}", device_.description(), queues_.describe(),
+      heap_.how(), queues_.describe_doorbells(),
+      describe_order(options().write_order, orders_, device_.capabilities().extended_atomics));
+}
+
+void Connections::check_fits(int pe, const Card& theirs, std::size_t queue_pairs) const {
+  const auto refuse = [&](const std::string& why) {
+    throw Error("NIC", CHIMEX_ERR_MISMATCH, fmt::format("PE {} {}", pe, why));
+  };
+  if (theirs.slots != slots() || queue_pairs != slots())
+    refuse(
+        fmt::format("has {} queue pairs to each peer and this PE {}; CHIME_NIC_SLOTS must "
+                    "be the same everywhere",
+                    theirs.slots, slots()));
+  if (theirs.heap_bytes != heap_bytes_)
+    refuse(
+        fmt::format("has a heap of {} bytes and this PE one of {}; set CHIME_SYMMETRIC_SIZE alike "
+                    "on all PEs",
+                    theirs.heap_bytes - abi::kHeapReserved, heap_bytes_ - abi::kHeapReserved));
+  const PortAddress& port = device_.address();
+  if (theirs.port.ethernet != port.ethernet)
+    refuse("uses another kind of port (InfiniBand or RoCE); choose it with CHIME_NIC");
+  if (port.ethernet && !same_family(theirs.port.gid, port.gid))
+    refuse(
+        fmt::format("has the address {} and this PE {}: one is IPv4, one IPv6; choose with "
+                    "CHIME_NIC_GID_INDEX",
+                    text_of(theirs.port.gid), text_of(port.gid)));
+}
+
+// To its queue pair for this PE in the same slot. This PE's own stands for both ends of the way to
+// itself.
+Route Connections::route_to(const Card& theirs, std::uint32_t queue_pair) const {
+  Route route;
+  route.remote = theirs.port;
+  route.remote_qpn = queue_pair;
+  route.send_psn = psn_;
+  route.receive_psn = theirs.psn;
+  route.reads = std::min(theirs.reads, device_.capabilities().reads);
+  return route;
+}
+
+}  // namespace chime::host::mlx5

@@ -1,0 +1,53 @@
+// Peers that kernels reach by writing to the NIC's queues.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "host/transport/mlx5/buffers.hpp"
+#include "host/transport/mlx5/connections.hpp"
+#include "host/transport/mlx5/view.hpp"
+#include "host/transport/transport.hpp"
+
+namespace chime::host {
+
+class Mlx5Transport final : public Transport {
+ public:
+  // Throws Error where there is no NIC that does. `gpu` and `heap` outlive it.
+  Mlx5Transport(const mlx5::NicPlace& place, Gpu& gpu, const DeviceMemory& heap,
+                const NicOptions& options);
+
+  Capabilities capabilities() const override;
+  std::string describe() const override { return connections_.describe(); }
+
+  OwnCard own_card() const override { return {mlx5::write_card(connections_.card())}; }
+  CardBytes offer(int pe) override { return mlx5::write_offer(connections_.offer(pe)); }
+  Acceptance accept(int pe, const PeerCard& card) override { return connections_.accept(pe, card); }
+  void confirm(int pe, std::span<const std::byte> receipt) override {
+    connections_.confirm(pe, mlx5::read_receipt(pe, receipt));
+  }
+  std::string why_not(int pe) const override { return connections_.why_not(pe); }
+
+  void make_view() override;
+  void view(ContextOwner owner, Context& context) const override;
+
+  std::unique_ptr<Registration> register_memory(std::byte* memory, std::size_t bytes) override;
+
+  void fail(int pe) override;
+  std::string end_given_up() override;
+  std::optional<std::string> why_lost(int pe) const override;
+  std::optional<Scarcity> awaited_at(std::uint64_t address) const override;
+
+  // For this folder's own tests.
+  mlx5::Connections& connections() { return connections_; }
+  const mlx5::View& tables() const { return *view_; }
+
+ private:
+  Gpu& gpu_;
+  const DeviceMemory& heap_;
+  mlx5::Connections connections_;
+  std::optional<mlx5::View> view_;        // from make_view() on
+  std::optional<mlx5::Buffers> buffers_;  // its part of registered memory
+};
+
+}  // namespace chime::host

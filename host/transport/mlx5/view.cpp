@@ -1,0 +1,188 @@
+#include "host/transport/mlx5/view.hpp"
+
+#include <utility>
+
+#include "chime/abi/words.h"
+#include "chime/abi/wqe.h"
+#include "host/transport/mlx5/layout.hpp"
+
+namespace chime::host::mlx5 {
+namespace {
+
+abi::NicPeer describe_peer(const Connections& nic, int pe) {
+  abi::NicPeer peer{};
+  if (!nic.reaches(pe)) return peer;
+  const Card& card = nic.card_of(pe);
+  peer.heap = card.heap;
+  peer.rkey_be = abi::be32(card.key);
+  peer.strict_rkey_be = abi::be32(card.strict_key);
+  return peer;
+}
+
+std::uint8_t queue_flags(const Connections& nic, const Gpu& gpu) {
+  std::uint8_t flags = abi::kNicResult4Big;
+  if (nic.capabilities().results_8_big_endian) flags |= abi::kNicResult8Big;
+  // What a NIC reads into a GPU's memory may still be on its way when the completion is seen.
+  if (!gpu.orders_device_writes()) flags |= abi::kNicFlushReads;
+  return flags;
+}
+
+abi::Channel describe_queue(const QueuePairView& view) {
+  abi::Channel channel{};
+  channel.head.depth = static_cast<std::uint16_t>(1u << view.log2_blocks);
+  channel.head.sharing = abi::Sharing::kGpu;
+  channel.head.number_be = abi::be32(view.qpn << 8);
+  channel.path = Path::kNic;
+  channel.progress.done = abi::kFresh;
+  abi::NicQueue& queue = channel.nic;
+  channel.head.ring = view.send_queue;
+  queue.bell.record = view.send_record;
+  queue.bell.doorbell = view.doorbell;
+  queue.cq = view.completions;
+  queue.cqe_count = 1u << view.log2_completions;
+  queue.cq_mode =
+      view.mode == CompletionMode::kCollapsed ? abi::NicCqMode::kCollapsed : abi::NicCqMode::kRing;
+  return channel;
+}
+
+// Addresses of scratch memory are the same in requests.
+std::uint64_t in_requests(const void* scratch) { return reinterpret_cast<std::uint64_t>(scratch); }
+
+// A context's pieces.
+struct ContextPieces {
+  StatePieces state;
+  ScratchPieces scratch;
+  NicFaults faults;
+  abi::NicBuffers* buffers;
+  std::uint32_t scratch_key;
+};
+
+class Filler {
+ public:
+  Filler(const Connections& nic, const Gpu& gpu, const DeviceMemory& heap)
+      : nic_(nic), heap_(heap), flags_(queue_flags(nic, gpu)) {}
+
+  NicView fill(const ContextPieces& mine, const Share& share) const {
+    for (int pe = 0; pe < n_pes_; ++pe) mine.state.peers.here[pe] = describe_peer(nic_, pe);
+    fill_channels(mine, share);
+    return {describe_channels(mine.state, share), describe_memory(mine, share)};
+  }
+
+ private:
+  abi::Channels describe_channels(const StatePieces& state, const Share& share) const {
+    const auto queues = static_cast<std::size_t>(n_pes_) * share.slots;
+    abi::Channels all;
+    all.count = static_cast<std::uint32_t>(channels_of(queues));
+    all.pool.channels = state.channels.there;
+    all.pool.touched = state.touched.there;
+    all.pool.watch = state.watch.there;
+    all.pool.count = all.count;
+    all.route = state.route.there;
+    all.slots = share.slots;
+    all.id = share.id;
+    return all;
+  }
+
+  abi::NicMemory describe_memory(const ContextPieces& mine, const Share& share) const {
+    const Card own = nic_.card();
+    abi::NicMemory memory;
+    memory.peers = mine.state.peers.there;
+    memory.buffers = mine.buffers;
+    memory.heap.begin = reinterpret_cast<std::uint64_t>(heap_.address());
+    memory.heap.end = memory.heap.begin + heap_.bytes();
+    memory.heap.nic = own.heap;
+    memory.heap.lkey_be = abi::be32(own.key);
+    memory.staging.memory = mine.scratch.staging.there;
+    memory.staging.nic = in_requests(mine.scratch.staging.there);
+    memory.staging.busy = mine.state.staging_busy.there;
+    memory.staging.lkey_be = abi::be32(mine.scratch_key);
+    memory.staging.slots = share.staging_slots;
+    memory.staging.slot_bytes = kStagingSlotBytes;
+    return memory;
+  }
+
+  void fill_channels(const ContextPieces& mine, const Share& share) const {
+    for (int pe = 0; pe < n_pes_; ++pe) {
+      if (!nic_.reaches(pe)) continue;
+      const std::size_t first = static_cast<std::size_t>(pe) * share.slots;
+      mine.state.route.here[pe] = abi::route_word(Path::kNic, static_cast<std::uint32_t>(first));
+      for (unsigned slot = 0; slot < share.slots; ++slot)
+        mine.state.channels.here[first + slot] = make_channel(mine, share, pe, slot);
+    }
+  }
+
+  abi::Channel make_channel(const ContextPieces& mine, const Share& share, int pe,
+                            unsigned slot) const {
+    const std::size_t index = static_cast<std::size_t>(pe) * share.slots + slot;
+    abi::Channel channel = describe_queue(nic_.queue_pair(pe, share.first_slot + slot).view());
+    channel.head.flags = flags_ | order_flags(pe);
+    channel.nic.fetch = mine.scratch.fetch.there + index * (depth_ + 1);
+    channel.nic.fetch_nic = in_requests(channel.nic.fetch);
+    channel.nic.fetch_lkey_be = abi::be32(mine.scratch_key);
+    channel.pe = pe;
+    channel.fault = &mine.faults.all[index];
+    channel.watch = mine.state.watch.there;
+    channel.index = static_cast<std::uint32_t>(index);
+    channel.context = share.id;
+    return channel;
+  }
+
+  std::uint8_t order_flags(int pe) const {
+    std::uint8_t flags = 0;
+    if (nic_.card_of(pe).is_relaxed) flags |= abi::kNicUnorderedData;
+    if (nic_.counts_on_order(pe)) return flags;
+    flags |= abi::kNicUnorderedWrites;
+    if (nic_.capabilities().extended_atomics) flags |= abi::kNicSwapsSignals;
+    return flags;
+  }
+
+  const Connections& nic_;
+  const DeviceMemory& heap_;
+  const int n_pes_ = nic_.n_pes();
+  const unsigned depth_ = nic_.options().queue_depth;
+  const std::uint8_t flags_;
+};
+
+}  // namespace
+
+View::View(const Connections& nic, Gpu& gpu, const DeviceMemory& heap) {
+  const auto pes = static_cast<std::size_t>(nic.n_pes());
+  const NicOptions& options = nic.options();
+  const Share of_kernels = share_of(ContextOwner::kKernels, options),
+              of_host = share_of(ContextOwner::kHost, options);
+  const auto take_host = [&](Pieces& pieces) {
+    const SharedPieces shared = take_shared(pieces, pes, options);
+    return std::pair(shared, take_state(pieces, pes, of_host));
+  };
+  device_memory_ =
+      gpu.allocate_device(counted([&](Pieces& pieces) { take_state(pieces, pes, of_kernels); }));
+  host_memory_ = gpu.allocate_host_visible(counted(take_host));
+
+  Pieces here(host_memory_->address(), host_memory_->address());
+  const auto [shared, host_state] = take_host(here);
+  DeviceImage image(*device_memory_);
+  Pieces there = image.pieces();
+  const StatePieces kernel_state = take_state(there, pes, of_kernels);
+
+  buffers_ = shared.buffers.here;
+  for (int i : {0, 1}) buffers_->tables[i].buffers = shared.tables[i].there;
+  faults_of_kernels_ = {{shared.faults_of_kernels.here, pes * of_kernels.slots},
+                        of_kernels.slots,
+                        of_kernels.first_slot};
+  faults_of_host_ = {
+      {shared.faults_of_host.here, pes * of_host.slots}, of_host.slots, of_host.first_slot};
+
+  const Filler filler(nic, gpu, heap);
+  const auto fill = [&](ContextOwner owner, const StatePieces& state, const Share& share) {
+    const Scratch scratch = nic.scratch(owner);
+    Pieces pieces(nullptr, scratch.memory);
+    const ScratchPieces taken = take_scratch(pieces, pes, share, options.queue_depth);
+    return filler.fill({state, taken, faults_of(owner), buffers_, scratch.key}, share);
+  };
+  kernels_ = fill(ContextOwner::kKernels, kernel_state, of_kernels);
+  host_ = fill(ContextOwner::kHost, host_state, of_host);
+  host_.channels.kernels = &kernels_.channels;
+  image.copy_to_device(gpu);
+}
+
+}  // namespace chime::host::mlx5

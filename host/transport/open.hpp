@@ -1,0 +1,37 @@
+// The transports of a PE, in the order in which they are preferred.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "host/gpu/gpu.hpp"
+#include "host/transport/mlx5/options.hpp"
+#include "host/transport/p2p/options.hpp"
+#include "host/transport/transport.hpp"
+
+namespace chime::host {
+
+// A PE that is about to be connected. What it names outlives the transports.
+struct TransportSetup {
+  int my_pe;
+  int n_pes;
+  std::string job;  // names the softnic's fabric
+  Gpu& gpu;
+  std::shared_ptr<DeviceMemory> heap;
+  P2pGroups p2p;
+  NicOptions nic;
+  bool reaches_all;  // by the transports that were opened and connected before this one
+};
+
+struct TransportKind {
+  const char* opening;  // the steps of init, as errors name them
+  const char* connecting;
+  const char* viewing;
+  // Null: it is not wanted, on any PE of the job. Throws Error.
+  std::unique_ptr<Transport> (*open)(const TransportSetup& setup);
+};
+
+std::span<const TransportKind> transport_kinds();
+
+}  // namespace chime::host

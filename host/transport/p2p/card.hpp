@@ -1,0 +1,18 @@
+// What a PE shows its node mates of its heap.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace chime::host::p2p {
+
+// Bytes between processes of one machine and one version of Chime.
+struct Card {
+  std::uint64_t heap_bytes = 0;
+  std::uint64_t heap_address = 0;    // for mates that are threads of the same process
+  std::byte fabric_handle[64] = {};  // counts where no descriptor travels beside the card
+};
+static_assert(std::is_trivially_copyable_v<Card>);
+
+}  // namespace chime::host::p2p

@@ -1,0 +1,63 @@
+// Peers whose memory is mapped here: node mates on the CPU device, GPUs that can map each other.
+//
+// A node mate that is a thread of this process is not mapped a second time (process_memory.hpp).
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "host/gpu/gpu.hpp"
+#include "host/transport/open.hpp"
+#include "host/transport/p2p/options.hpp"
+#include "host/transport/transport.hpp"
+
+namespace chime::host {
+
+class P2pTransport final : public Transport {
+ public:
+  // Heaps of PEs of this PE's group are mapped; without groups its own alone.
+  P2pTransport(int my_pe, int n_pes, Gpu& gpu, std::shared_ptr<DeviceMemory> heap,
+               P2pGroups groups);
+
+  Capabilities capabilities() const override;
+  std::string describe() const override;
+
+  OwnCard own_card() const override;
+  CardBytes offer(int) override { return {}; }
+  // In the order of PEs, so that all name the same two whose heaps differ.
+  Acceptance accept(int pe, const PeerCard& card) override;
+  void confirm(int, std::span<const std::byte>) override {}
+  std::string why_not(int pe) const override;
+
+  void make_view() override;
+  void view(ContextOwner owner, Context& context) const override;
+
+  // Mapped memory needs no registration, and nothing on its way can fail.
+  std::unique_ptr<Registration> register_memory(std::byte*, std::size_t) override {
+    return nullptr;
+  }
+  void fail(int) override {}
+  std::string end_given_up() override { return ""; }
+  std::optional<std::string> why_lost(int) const override { return std::nullopt; }
+  std::optional<Scarcity> awaited_at(std::uint64_t) const override { return std::nullopt; }
+
+ private:
+  std::shared_ptr<DeviceMemory> map(const PeerCard& card) const;
+  void check_same_size(int pe, std::size_t bytes);
+
+  const int my_pe_;
+  Gpu& gpu_;
+  const std::shared_ptr<DeviceMemory> heap_;
+  const P2pGroups groups_;
+  std::vector<std::shared_ptr<DeviceMemory>> mapped_;
+  struct {
+    int pe = -1;
+    std::size_t bytes = 0;
+  } first_;                                    // the first that was accepted
+  std::vector<std::byte*> peer_heap_;          // [n_pes], null: not mapped
+  std::unique_ptr<DeviceMemory> for_kernels_;  // the same
+};
+
+std::unique_ptr<Transport> open_p2p(const TransportSetup& setup);
+
+}  // namespace chime::host

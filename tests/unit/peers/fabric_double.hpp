@@ -1,0 +1,125 @@
+// A transport that the host drives, as one over libfabric will be: requests are posted and polled,
+// peers' heaps are reached by copies, and every pair agrees before it is used.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/transport/transport.hpp"
+
+namespace chime::host {
+
+// What connects the PEs of a test, which are threads.
+class Fabric {
+ public:
+  void attach(int pe, std::byte* heap) {
+    const std::lock_guard lock(mutex_);
+    heaps_[pe] = heap;
+  }
+  void copy(const HostRequest& request) {
+    const std::lock_guard lock(mutex_);
+    std::byte* const there = heaps_.at(request.pe) + request.at;
+    const bool is_put = request.kind == HostRequest::Kind::kPut;
+    std::memcpy(is_put ? there : request.here, is_put ? request.here : there, request.bytes);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<int, std::byte*> heaps_;
+};
+
+class FabricDouble final : public Transport, private HostDriven {
+ public:
+  static constexpr std::size_t kRoom = 4;
+
+  FabricDouble(Fabric& fabric, int my_pe, std::byte* heap) : fabric_(fabric), my_pe_(my_pe) {
+    fabric_.attach(my_pe, heap);
+  }
+  // Whom it does not accept, and what it shows instead of its card.
+  std::set<int> unwanted;
+  CardBytes card = text("a card");
+  // What it was shown.
+  std::map<int, std::string> offers, receipts;
+
+  static CardBytes text(const std::string& content) {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(content.data());
+    return {bytes, bytes + content.size()};
+  }
+  static std::string text(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+
+  Capabilities capabilities() const override {
+    return {.path = Path::kProxy, .reach = Reach::kJob, .maps = false, .posts = true};
+  }
+  std::string describe() const override { return "a fabric of the test's"; }
+  OwnCard own_card() const override { return {card}; }
+  CardBytes offer(int pe) override { return text(pair("offer", my_pe_, pe)); }
+  Acceptance accept(int pe, const PeerCard& theirs) override {
+    offers[pe] = text(theirs.offer);
+    if (unwanted.contains(pe)) return {};
+    return {.is_accepted = true, .receipt = text(pair("receipt", my_pe_, pe))};
+  }
+  void confirm(int pe, std::span<const std::byte> receipt) override {
+    receipts[pe] = text(receipt);
+  }
+  std::string why_not(int pe) const override {
+    return "PE " + std::to_string(pe) + " is not on the fabric";
+  }
+  void make_view() override {}
+  void view(ContextOwner, Context&) const override {}
+  std::unique_ptr<Registration> register_memory(std::byte*, std::size_t) override {
+    ++registrations;
+    return std::make_unique<Counted>(registrations);
+  }
+  int registrations = 0;
+
+  void fail(int pe) override { failed_.insert(pe); }
+  std::string end_given_up() override { return ""; }
+  std::optional<std::string> why_lost(int) const override { return std::nullopt; }
+  std::optional<Scarcity> awaited_at(std::uint64_t) const override { return std::nullopt; }
+  HostDriven* host_driven() override { return this; }
+
+  // "offer of 1 for 2"
+  static std::string pair(const std::string& what, int of, int to) {
+    return what + " of " + std::to_string(of) + " for " + std::to_string(to);
+  }
+
+ private:
+  struct Counted final : Registration {
+    explicit Counted(int& count) : count_(count) {}
+    ~Counted() override { --count_; }
+    int& count_;
+  };
+
+  bool post(const HostRequest& request, std::uint64_t completion) override {
+    if (posted_.size() == kRoom) return false;
+    posted_.push_back({request, completion});
+    return true;
+  }
+  std::size_t poll(std::span<Ended> ended) override {
+    const std::size_t count = std::min(ended.size(), posted_.size());
+    for (Ended& one : ended.first(count)) {
+      const auto [request, completion] = posted_.front();
+      posted_.pop_front();
+      const bool is_lost = failed_.contains(request.pe);
+      if (!is_lost) fabric_.copy(request);
+      one = {completion, is_lost ? CHIMEX_ERR_NETWORK : CHIMEX_OK};
+    }
+    return count;
+  }
+
+  Fabric& fabric_;
+  const int my_pe_;
+  std::deque<std::pair<HostRequest, std::uint64_t>> posted_;
+  std::set<int> failed_;
+};
+
+}  // namespace chime::host

@@ -1,0 +1,129 @@
+// Which way is taken to a peer, how atomics are made, and why a peer is not reached.
+#include "host/peers/peer_table.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fabric_double.hpp"
+#include "host/errors/error.hpp"
+#include "host/peers/control.hpp"
+
+namespace chime::host {
+namespace {
+
+constexpr int kMany = 1'000'000;
+
+PeerTable::Job job_of(int n_pes, AmoChoice amo = AmoChoice::kAuto) { return {0, n_pes, amo}; }
+
+void make_usable(PeerTable& peers, int pe, Path way, std::byte* mapped = nullptr) {
+  peers.ask(pe, way);
+  peers.connect(pe, way);
+  peers.use(pe, way, mapped);
+}
+
+TEST(PeerTable, AWayGoesStepByStep) {
+  PeerTable peers(job_of(kMany));
+  const int pe = kMany - 1;
+  EXPECT_EQ(peers.state(pe, Path::kNic), PeerState::kUnknown);
+  peers.ask(pe, Path::kNic);
+  EXPECT_EQ(peers.state(pe, Path::kNic), PeerState::kAsked);
+  peers.connect(pe, Path::kNic);
+  EXPECT_EQ(peers.state(pe, Path::kNic), PeerState::kConnecting);
+  EXPECT_EQ(peers.path(pe), Path::kNone);
+  peers.use(pe, Path::kNic, nullptr);
+  EXPECT_EQ(peers.state(pe, Path::kNic), PeerState::kUsable);
+  EXPECT_EQ(peers.path(pe), Path::kNic);
+  EXPECT_EQ(peers.state(pe, Path::kProxy), PeerState::kUnknown);
+  EXPECT_EQ(peers.path(pe - 1), Path::kNone);
+}
+
+TEST(PeerTableDeathTest, AStepThatWasLeftOutEndsTheProcess) {
+  PeerTable peers(job_of(2));
+  EXPECT_DEATH(peers.use(1, Path::kNic, nullptr), "");
+  peers.ask(1, Path::kNic);
+  EXPECT_DEATH(peers.ask(1, Path::kNic), "");
+}
+
+TEST(PeerTable, TheFirstUsableWayIsTakenAndStays) {
+  PeerTable peers(job_of(3));
+  std::byte heap{};
+  make_usable(peers, 1, Path::kP2p, &heap);
+  make_usable(peers, 1, Path::kNic);
+  EXPECT_EQ(peers.path(1), Path::kP2p);
+  EXPECT_EQ(peers.heap(1), &heap);
+  EXPECT_EQ(peers.heap(2), nullptr);
+}
+
+TEST(PeerTable, ARefusedPeerIsReachedByTheNextWay) {
+  PeerTable peers(job_of(2));
+  peers.ask(1, Path::kP2p);
+  peers.connect(1, Path::kP2p);
+  peers.refuse(1, Path::kP2p);
+  EXPECT_EQ(peers.state(1, Path::kP2p), PeerState::kRefused);
+  EXPECT_EQ(peers.path(1), Path::kNone);
+  make_usable(peers, 1, Path::kProxy);
+  EXPECT_EQ(peers.path(1), Path::kProxy);
+}
+
+TEST(PeerTable, EveryTransportSaysWhyNot) {
+  Fabric fabric;
+  FabricDouble one(fabric, 0, nullptr), other(fabric, 0, nullptr);
+  PeerTable peers(job_of(4));
+  peers.add(one);
+  peers.add(other);
+  EXPECT_EQ(peers.why_not(3), "PE 3 is not on the fabric (PE 3 is not on the fabric)");
+}
+
+TEST(PeerTable, ADeadPeerIsReachedByNoWayAndTheFirstCauseIsTold) {
+  PeerTable peers(job_of(2));
+  make_usable(peers, 1, Path::kNic);
+  peers.bury(1, "process 7 has ended");
+  peers.bury(1, "it does not answer");
+  EXPECT_EQ(peers.state(1, Path::kNic), PeerState::kDead);
+  EXPECT_EQ(peers.path(1), Path::kNone);
+  EXPECT_EQ(peers.why_not(1), "PE 1 is gone: process 7 has ended");
+}
+
+TEST(PeerTable, AllByCountsEachPeer) {
+  PeerTable peers(job_of(3));
+  for (const int pe : {0, 2}) make_usable(peers, pe, Path::kNic);
+  EXPECT_FALSE(peers.all_by(Path::kNic));
+  make_usable(peers, 1, Path::kNic);
+  EXPECT_TRUE(peers.all_by(Path::kNic));
+  EXPECT_FALSE(peers.all_by(Path::kP2p));
+}
+
+// Two PEs: which are mapped, which reached by the NIC, and what becomes of CHIME_AMO.
+struct AmoRow {
+  AmoChoice choice;
+  int mapped, by_nic;
+  Path path;
+};
+
+TEST(PeerTable, AtomicsGoByTheOwnersNicWhereSomebodyIsReachedByItAlone) {
+  for (const AmoRow& row : {AmoRow{AmoChoice::kAuto, 2, 0, Path::kP2p},
+                            {AmoChoice::kAuto, 2, 2, Path::kP2p},
+                            {AmoChoice::kAuto, 1, 2, Path::kNic},
+                            {AmoChoice::kAuto, 1, 1, Path::kP2p},
+                            {AmoChoice::kP2p, 1, 2, Path::kP2p},
+                            {AmoChoice::kOwner, 2, 2, Path::kNic},
+                            {AmoChoice::kOwner, 1, 2, Path::kNic}}) {
+    PeerTable peers(job_of(2, row.choice));
+    for (int pe = 0; pe < row.mapped; ++pe) make_usable(peers, pe, Path::kP2p);
+    for (int pe = 0; pe < row.by_nic; ++pe) make_usable(peers, pe, Path::kNic);
+    EXPECT_EQ(peers.amo_path(), row.path) << row.mapped << " mapped, " << row.by_nic << " by NIC";
+  }
+  EXPECT_THROW(PeerTable(job_of(2, AmoChoice::kOwner)).amo_path(), Error);
+}
+
+TEST(PeerTable, KnowsControlPages) {
+  PeerTable peers(job_of(2));
+  ControlBlock block{};
+  EXPECT_EQ(peers.control(1), nullptr);
+  peers.set_control(1, &block);
+  EXPECT_EQ(peers.control(1), &block);
+  EXPECT_EQ(peers.control(0), nullptr);
+}
+
+}  // namespace
+}  // namespace chime::host

@@ -53,8 +53,8 @@ CHIME_DEVICE void record(const Context& ctx, const Failure& failure) {
 }
 
 // Ends the calling thread and with it the kernel (exec::end_kernel says how far), or traps, unless
-// CHIME_ON_ERROR=return. Host code always gets back: its
-// caller reads the record and reports to the user.
+// CHIME_ON_ERROR=return. Host code always gets back: its caller reads the record and reports to the
+// user.
 CHIME_DEVICE void leave(const Context& ctx) {
   if (!exec::in_kernel()) return;
   if (ctx.pe.on_error == OnError::kExit) exec::end_kernel();

@@ -58,7 +58,7 @@ CHIME_DEVICE void record_given_up(abi::ErrorRecord* to, const Channel& channel) 
 
 // Waits for the one who tells why the channel was stopped. What is recorded after has that before
 // it, and the host that reads it finds the channel among those that failed
-// (host/transport/mlx5/faults.cpp).
+// (host/transport/mlx5/view/faults.cpp).
 CHIME_DEVICE void await_told(const Context& ctx, const Channel& channel) {
   const std::uint32_t* const published = &channel.fault->published;
   const Wait wait = {.operation = Operation::kNone,

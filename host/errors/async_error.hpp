@@ -26,8 +26,8 @@ std::optional<AsyncError> find_recorded_error(const Runtime& runtime);
 void throw_recorded_error(Runtime& runtime);
 
 // REQUIRES: `failure` is published, and nobody else's while this thread is here. Clears it and
-// throws it. `called`: the host
-// operation that throws it under its name; the words do not repeat that.
+// throws it. `called`: the host operation that throws it under its name; the words do not repeat
+// that.
 [[noreturn]] void throw_own_error(const Runtime& runtime, abi::ErrorRecord& failure,
                                   Operation called = Operation::kNone);
 

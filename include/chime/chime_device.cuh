@@ -25,15 +25,14 @@
 // chime_finalize. CHIME_ON_ERROR says what the calling thread does then: exit (default) ends the
 // thread, so that nothing is computed from data that never came; return goes on, the operation
 // having had no effect and results being zero; trap ends the kernel, and on the CPU device the
-// process, which first tells the cause. After exit the kernel's other
-// threads end too: on the CPU where they next pause, poll or meet others; on a GPU only in
-// exec::sync_grid, when a block waits there for one that may never come. Until then they run on,
-// also over data that never came. Either way the kernel completes, and its results mean nothing:
-// ask chimex_get_async_error when you have synchronised with it. A comparison
-// that does not exist is an error of every wait. CHIME_CHECK=1 also checks the far end of every
-// transfer (and sizes that size_t does not hold), the PE of empty ones, the alignment of words,
-// signal operations, and that waits, tests and signal_fetch look into this PE's heap. Waits end in
-// the same way when the job is aborted or a PE dies.
+// process, which first tells the cause. After exit the kernel's other threads end too: on the CPU
+// where they next pause, poll or meet others; on a GPU only in exec::sync_grid, when a block waits
+// there for one that may never come. Until then they run on, also over data that never came. Either
+// way the kernel completes, and its results mean nothing: ask chimex_get_async_error when you have
+// synchronised with it. A comparison that does not exist is an error of every wait. CHIME_CHECK=1
+// also checks the far end of every transfer (and sizes that size_t does not hold), the PE of empty
+// ones, the alignment of words, signal operations, and that waits, tests and signal_fetch look into
+// this PE's heap. Waits end in the same way when the job is aborted or a PE dies.
 #ifndef CHIME_CHIME_DEVICE_CUH_
 #define CHIME_CHIME_DEVICE_CUH_
 

@@ -43,4 +43,8 @@ forbid '#include "(chime/device/simt|host|bootstrap|net)/' '^$' \
   'examples and benchmarks use what a user has:' examples perf
 forbid '#include <(sys/(socket|un|epoll)|netinet/[a-z]+)\.h>' '^$' \
   'sockets stand in net/ alone; see net/README.md:' include device host bootstrap tools
+forbid '#include "host/transport/mlx5/|\bMlx5[A-Z]' '^host/transport/(mlx5/|open\.[ch]pp$)|^host/pe/env\.hpp$' \
+  'the NIC is one transport of several: host/transport/transport.hpp is all that others know of it:' host
+crowded=$(find host -type d -exec sh -c 'n=$(find "$1" -maxdepth 1 -type f | wc -l); [ "$n" -le 20 ] || echo "$1: $n files"' _ {} \; 2>/dev/null)
+[ -z "$crowded" ] || { printf 'a room of host/ has at most 20 files:\n%s\n' "$crowded"; status=1; }
 exit $status

@@ -3,7 +3,7 @@
 //
 // busy: 0 -> 1 by the poster, before the request is written; 1 -> 0 by the reader, with the value.
 //
-// The slots lie in the memory of the CQEs (host/transport/mlx5/view.hpp), and PCIe keeps a
+// The slots lie in the memory of the CQEs (host/transport/mlx5/view/view.hpp), and PCIe keeps a
 // NIC's writes to one memory in order: so no DUMP is needed here, as behind reads into a GPU's
 // memory (kNicFlushReads).
 #ifndef CHIME_DEVICE_PATH_NIC_FETCH_CUH_

@@ -6,8 +6,8 @@
 #include <random>
 
 #include "host/errors/error.hpp"
-#include "host/transport/mlx5/layout.hpp"
 #include "host/transport/mlx5/nic/mlx5_gid.hpp"
+#include "host/transport/mlx5/view/layout.hpp"
 
 namespace chime::host::mlx5 {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "host/transport/mlx5/faults.hpp"
+#include "host/transport/mlx5/view/faults.hpp"
 
 namespace chime::host {
 

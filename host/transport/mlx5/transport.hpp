@@ -4,9 +4,9 @@
 #include <memory>
 #include <optional>
 
-#include "host/transport/mlx5/buffers.hpp"
 #include "host/transport/mlx5/connections.hpp"
-#include "host/transport/mlx5/view.hpp"
+#include "host/transport/mlx5/view/buffers.hpp"
+#include "host/transport/mlx5/view/view.hpp"
 #include "host/transport/transport.hpp"
 
 namespace chime::host {

@@ -1,4 +1,4 @@
-#include "host/transport/mlx5/buffers.hpp"
+#include "host/transport/mlx5/view/buffers.hpp"
 
 #include <atomic>
 #include <utility>

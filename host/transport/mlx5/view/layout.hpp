@@ -7,8 +7,8 @@
 #include "chime/abi/channel.h"
 #include "chime/abi/nic_memory.h"
 #include "host/transport/mlx5/options.hpp"
-#include "host/transport/mlx5/pieces.hpp"
 #include "host/transport/mlx5/queues/pe_queues.hpp"
+#include "host/transport/mlx5/view/pieces.hpp"
 
 namespace chime::host::mlx5 {
 

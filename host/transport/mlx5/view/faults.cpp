@@ -1,4 +1,4 @@
-#include "host/transport/mlx5/faults.hpp"
+#include "host/transport/mlx5/view/faults.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include "chime/abi/words.h"
 #include "chime/abi/wqe.h"
 #include "host/errors/error.hpp"
-#include "host/transport/mlx5/layout.hpp"
+#include "host/transport/mlx5/view/layout.hpp"
 
 namespace chime::host::mlx5 {
 namespace {

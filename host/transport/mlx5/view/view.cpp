@@ -1,10 +1,10 @@
-#include "host/transport/mlx5/view.hpp"
+#include "host/transport/mlx5/view/view.hpp"
 
 #include <utility>
 
 #include "chime/abi/words.h"
 #include "chime/abi/wqe.h"
-#include "host/transport/mlx5/layout.hpp"
+#include "host/transport/mlx5/view/layout.hpp"
 
 namespace chime::host::mlx5 {
 namespace {

@@ -1,4 +1,4 @@
-#include "host/transport/mlx5/layout.hpp"
+#include "host/transport/mlx5/view/layout.hpp"
 
 namespace chime::host::mlx5 {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "chime/abi/channel.h"
-#include "host/transport/mlx5/view.hpp"
+#include "host/transport/mlx5/view/view.hpp"
 
 namespace chime::host::mlx5 {
 

@@ -46,8 +46,8 @@ struct AsyncError {
 
 // The second stage.
 struct DeviceStage {
-  const std::unique_ptr<Gpu> gpu;
-  const std::shared_ptr<DeviceMemory> control_memory;  // a ControlBlock; node mates map it
+  std::unique_ptr<Gpu> gpu;
+  std::shared_ptr<DeviceMemory> control_memory;  // a ControlBlock; node mates map it
   Heap heap;
   NodeMates mates;
   Transports transports;  // those that settings and peers ask for

@@ -52,7 +52,7 @@ class Leaving(unittest.TestCase):
     def test_a_running_kernel_is_waited_for(self):
         code, out = job(2, "leaves_while_a_kernel_ends")
         self.assertEqual(code, 0, out)
-        self.assertEqual(out.count("says left"), 2, out)
+        self.assertEqual(out.count("says left, kernel ended: yes"), 2, out)
 
     def test_a_kernel_that_waits_when_its_pe_leaves_is_ended_and_named(self):
         # Its memory was unmapped under it.

@@ -171,6 +171,25 @@ void joins_again() {
   }
 }
 
+// As on a machine that is so busy that the launcher does not get to run for seconds.
+void joins_while_its_launcher_stands_still() {
+  constexpr unsigned kSeconds = 4;
+  const pid_t launcher = getppid();
+  const bool is_first = std::string(getenv("CHIME_RUN_PE")) == "0";
+  if (is_first && fork() == 0) {
+    sleep(kSeconds);
+    kill(launcher, SIGCONT);
+    _exit(0);
+  }
+  if (is_first) kill(launcher, SIGSTOP);
+  const uint64_t begin = exec::clock_ns();
+  chime_init();
+  if (is_first) say("waited " + std::to_string((exec::clock_ns() - begin) / 1'000'000'000) + " s");
+  chime_barrier_all();
+  say("joined");
+  chime_finalize();
+}
+
 const std::map<std::string, void (*)()> kActs = {
     {"forks_a_child_that_exits", forks_a_child_that_exits},
     {"exits_with_an_error_pending", exits_with_an_error_pending},
@@ -184,6 +203,7 @@ const std::map<std::string, void (*)()> kActs = {
     {"exits_with_minus_512", exits_with_minus_512},
     {"exits_with_300", exits_with_300},
     {"joins_again", joins_again},
+    {"joins_while_its_launcher_stands_still", joins_while_its_launcher_stands_still},
 };
 
 }  // namespace

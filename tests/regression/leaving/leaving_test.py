@@ -99,6 +99,13 @@ class Joining(unittest.TestCase):
         self.assertEqual(out.count("says joined"), 2, out)
         self.assertIn("PE 0 gave up before all PEs had joined; initialise again", out)
 
+    def test_a_launcher_that_is_late_delays_its_pes_and_fails_none(self):
+        # "cannot reach chime-run ...: it did not answer in time": PEs gave it 3 s, once.
+        code, out = job(2, "joins_while_its_launcher_stands_still")
+        self.assertEqual(code, 0, out)
+        self.assertRegex(out, r"says waited ([3-9]|\d\d) s")
+        self.assertEqual(out.count("says joined"), 2, out)
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -9,6 +9,7 @@
 #include "host/gpu/factory.hpp"
 #include "host/ops/tu_registry.hpp"
 #include "host/pe/job_settings.hpp"
+#include "host/peers/node_talk.hpp"
 
 namespace chime::host {
 namespace {
@@ -50,8 +51,10 @@ bool wants_nic(const Settings& settings, const P2pTransport& p2p, int n_pes) {
 }
 
 std::unique_ptr<Mlx5Transport> open_nic(const Settings& settings, bootstrap::Bootstrap& bootstrap,
-                                        Gpu& gpu, const Heap& heap, bootstrap::Deadline deadline) {
-  const NicPlace place{bootstrap.rank(), bootstrap.size(), bootstrap.job_id()};
+                                        Node& node, Gpu& gpu, const Heap& heap,
+                                        bootstrap::Deadline deadline) {
+  const NicPlace place{bootstrap.rank(), bootstrap.size(), bootstrap.job_id(),
+                       node.place(bootstrap).my_pe};
   auto nic = step("opening the NIC", [&] {
     return std::make_unique<Mlx5Transport>(place, gpu, *heap.memory(), settings.nic,
                                            NicTable::scratch(place.n_pes, settings.nic));
@@ -126,8 +129,8 @@ std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
   if (settings.checked) device_activity::check();
   bootstrap::Deadline deadline = init_deadline(settings);
   step("comparing settings", [&] { check_job_settings(bootstrap, settings, deadline); });
-  auto gpu = step("opening the device", [&] {  // the node's PEs spread over its GPUs
-    return open_gpu(device_choice(settings), node.place(bootstrap).my_pe);
+  auto gpu = step("opening the device", [&] {
+    return open_gpu(device_choice(settings), talk_of_gpus(bootstrap, deadline));
   });
   std::shared_ptr<DeviceMemory> control = step("allocating the control page", [&] {
     return gpu->allocate_host_visible(sizeof(ControlBlock));
@@ -139,7 +142,7 @@ std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
   });
   std::unique_ptr<Mlx5Transport> nic;
   if (wants_nic(settings, p2p, bootstrap.size()))
-    nic = open_nic(settings, bootstrap, *gpu, heap, deadline);
+    nic = open_nic(settings, bootstrap, node, *gpu, heap, deadline);
   std::unique_ptr<NicTable> nic_table;
   if (nic && nic->is_open())
     nic_table =

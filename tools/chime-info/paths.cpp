@@ -55,7 +55,8 @@ std::string why_amo(const host::Runtime& runtime, const Context& context) {
 std::string report(const host::Runtime& runtime, const Context& context) {
   const auto& nic = runtime.device->nic;
   std::string text =
-      fmt::format("PE {}\n  NIC      {}\n  atomics  {}\n", runtime.my_pe(),
+      fmt::format("PE {}\n  device   {}\n  NIC      {}\n  atomics  {}\n", runtime.my_pe(),
+                  runtime.device->gpu->describe(),
                   nic ? nic->describe() : "not looked for: every PE is mapped, or CHIME_NIC=none",
                   why_amo(runtime, context));
   for (int pe = 0; pe < runtime.n_pes(); ++pe) {

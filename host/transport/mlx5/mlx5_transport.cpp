@@ -12,9 +12,9 @@
 
 #include "host/errors/error.hpp"
 #include "host/transport/mlx5/connector.hpp"
-#include "host/transport/mlx5/nic/device_choice.hpp"
 #include "host/transport/mlx5/nic/mlx5_gid.hpp"
 #include "host/transport/mlx5/nic/mlx5_mr.hpp"
+#include "host/transport/mlx5/nic/rdma_sysfs.hpp"
 #include "host/transport/mlx5/nic/softnic_activation.hpp"
 #include "host/transport/mlx5/queues/queue_choice.hpp"
 #include "host/transport/mlx5/queues/queue_set.hpp"
@@ -56,7 +56,7 @@ class Nic final : public Connectable {
       : place_(place),
         gpu_(gpu),
         softnic_(softnic_for(options, place.job)),
-        device_(options, place_of_pci_device(gpu.pci_address()), place.my_pe),
+        device_(options, gpu.pci_address(), place.node_pe),
         heap_bytes_(heap.bytes()),
         heap_(device_, gpu, heap),
         mailboxes_(gpu.allocate_host_visible(n_for_kernels() * sizeof(std::uint64_t))),

@@ -28,6 +28,7 @@ struct NicPlace {
   int my_pe;
   int n_pes;
   std::string job;  // names the softnic's fabric
+  int node_pe = 0;  // its place among the PEs of its node
 };
 
 // A PE's heap as work requests name it.
@@ -91,9 +92,9 @@ class Mlx5Transport final : public Transport {
   bool has_masked_atomics() const;
   bool results_8_big_endian() const;  // of 8-byte atomics; 4-byte ones always are
 
-  // "mlx5_0 port 1, InfiniBand, LID 7; queue pairs of 1024 blocks: 4 of kernels by devx in the
-  // device's memory, 2 of the host by verbs; heap registered as host memory; doorbells rung by
-  // kernels; writes in order, as all NICs say"; or why there is none.
+  // "mlx5_0 port 1 (the only active mlx5 port), InfiniBand, LID 7; queue pairs of 1024 blocks: 4 of
+  // kernels by devx in the device's memory, 2 of the host by verbs; heap registered as host memory;
+  // doorbells rung by kernels; writes in order, as all NICs say"; or why there is none.
   std::string describe() const;
 
  private:

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kFirstPause{1};
 constexpr std::chrono::milliseconds kLongestPause{200};
+constexpr std::chrono::milliseconds kLongestAttempt{60'000};
 
 }  // namespace
 
@@ -47,8 +48,13 @@ void Dial::begin(const Address& address) {
   attempt_ = Connection::start(reactor_, *this, std::move(socket),
                                SecureChannel::client(options_.credentials, options_.roles,
                                                      options_.introduction, options_.limits),
-                               std::min(deadline_, Clock::now() + options_.attempt));
+                               end_of_attempt());
   attempt_->tag = next_ - 1;
+}
+
+Deadline Dial::end_of_attempt() const {
+  const bool is_the_only_address = options_.addresses.size() == 1;
+  return is_the_only_address ? deadline_ : std::min(deadline_, Clock::now() + options_.attempt);
 }
 
 void Dial::note(const std::string& why, Fault fault) {
@@ -60,6 +66,7 @@ void Dial::wait_for_next_round() {
   const auto next_round = Clock::now() + pause_;
   if (!options_.waits || next_round >= deadline_) return fail(last_fault_, tried_);
   pause_ = std::min(2 * pause_, kLongestPause);
+  options_.attempt = std::min(2 * options_.attempt, kLongestAttempt);
   next_ = 0;
   tried_.clear();
   later(next_round, [this] { try_next(); });

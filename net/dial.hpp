@@ -22,7 +22,9 @@ class Dial final : private ConnectionOwner {
     Roles roles;
     Bytes introduction{};
     SecureChannel::Limits limits{};
-    // Bounds one attempt: where nothing answers, the next address must have its turn.
+    // Bounds an attempt of the first round, where there are several addresses: whoever is silent at
+    // one shall not keep the next from its turn. Each round gives twice as long, since one who
+    // belongs may be slow; and the only address has until the deadline.
     std::chrono::milliseconds attempt{3000};
     // Whether to wait for somebody to listen; else the first round is the last.
     bool waits = true;
@@ -41,6 +43,7 @@ class Dial final : private ConnectionOwner {
  private:
   void try_next();
   void begin(const Address& address);
+  Deadline end_of_attempt() const;
   void note(const std::string& why, Fault fault);
   void wait_for_next_round();
   void fail(Fault fault, const std::string& what);

@@ -21,7 +21,9 @@ class Gate final : private ConnectionOwner {
     Credentials credentials;
     std::int32_t pe = -1;  // who listens
     SecureChannel::Limits limits{};
-    std::chrono::milliseconds patience{10'000};
+    // As long as a PE has to join: who is silent takes one place of a stranger and no one's time,
+    // and who belongs may be slow.
+    std::chrono::milliseconds patience{60'000};
     // Must be more than all who may come at once and belong: those count until they are heard.
     std::size_t max_strangers = 256;
     std::function<void(std::string)> log{};

@@ -27,6 +27,11 @@ die() {
   exit 1
 }
 
+# help_if_asked "$@": with -h or --help, prints the script's first lines, which say how it is used, and ends it.
+help_if_asked() {
+  case ${1-} in -h | --help) sed -n '2,/^set -u/s/^# \{0,1\}//p' "$0"; exit ;; esac
+}
+
 # find_nvcc: prints the path of nvcc; fails when this machine has none.
 find_nvcc() {
   command -v nvcc || { [ -x /usr/local/cuda/bin/nvcc ] && echo /usr/local/cuda/bin/nvcc; }

@@ -10,9 +10,15 @@ std::string why_no_cuda() {
          "-DCHIME_CUDA=ON (preset cuda) where the CUDA toolkit is";
 }
 
-bool thread_has_cuda_device() { return false; }
+bool is_built_with_cuda() { return false; }
 
-std::unique_ptr<Gpu> make_cuda_gpu(int) {
+std::optional<int> chosen_cuda_device() { return std::nullopt; }
+
+std::vector<std::string> cuda_devices() {
+  throw Error("CUDA", CHIMEX_ERR_UNSUPPORTED, why_no_cuda());
+}
+
+std::unique_ptr<Gpu> make_cuda_gpu(int, const std::string&) {
   throw Error("CUDA", CHIMEX_ERR_UNSUPPORTED, why_no_cuda());
 }
 

@@ -3,21 +3,28 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "host/gpu/gpu.hpp"
 
 namespace chime::host {
 
-// The device of the calling thread's CUDA context if it has one; else CUDA device `preferred`
-// modulo the number of devices. Its primary context is made current. Throws Error with the driver's
-// words.
-std::unique_ptr<Gpu> make_cuda_gpu(int preferred);
+// Opens CUDA device `device`, whose primary context is made the calling thread's if it has none.
+// Throws Error with the driver's words. `why`: it was chosen, for describe().
+std::unique_ptr<Gpu> make_cuda_gpu(int device, const std::string& why = {});
 
-// Whether the calling thread has a current CUDA context.
-bool thread_has_cuda_device();
+// PCI addresses of the devices that the driver shows, as sysfs writes them. Throws as above.
+std::vector<std::string> cuda_devices();
 
-// Why make_cuda_gpu could not find a device here, in the driver's words; empty if it can.
+// The device of the calling thread's CUDA context: what the program has chosen by cudaSetDevice.
+std::optional<int> chosen_cuda_device();
+
+// Why there is no device here, in the driver's words; empty if there is one.
 std::string why_no_cuda();
+
+// Whether this library could use one.
+bool is_built_with_cuda();
 
 }  // namespace chime::host

@@ -15,11 +15,16 @@
 namespace chime::host {
 namespace {
 
+constexpr MemfdUse kMatesHeap{"", "another PE's heap", MemoryOf::kDevice, true};
+constexpr MemfdUse kMatesControlPage{"", "another PE's control page", MemoryOf::kHost};
+
 simt::MemoryKind kind_of(MemoryOf whose) {
   return whose == MemoryOf::kDevice ? simt::MemoryKind::kDevice : simt::MemoryKind::kHost;
 }
 
-std::string mebibytes(std::size_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+std::string in_words(std::size_t bytes) {
+  return bytes >> 20 ? std::to_string(bytes >> 20) + " MiB" : std::to_string(bytes) + " bytes";
+}
 
 // Addresses for `bytes` from a multiple of `alignment` on; MAP_FAILED if there are none.
 void* reserve(std::size_t bytes, std::size_t alignment) {
@@ -36,6 +41,8 @@ void* reserve(std::size_t bytes, std::size_t alignment) {
   return first;
 }
 
+constexpr char kSmaller[] = " (CHIME_SYMMETRIC_SIZE makes it smaller)";
+
 std::string why_not_mapped(std::size_t bytes) {
   const int error = errno;
   const std::string limit = abi::why_no_memory(bytes, false);
@@ -43,7 +50,7 @@ std::string why_not_mapped(std::size_t bytes) {
   return limit.empty() ? "vm.overcommit_memory bounds it" : limit;
 }
 
-std::byte* map_shared(int fd, std::size_t bytes, std::size_t alignment) {
+std::byte* map_shared(int fd, const MemfdUse& use, std::size_t bytes, std::size_t alignment) {
   void* const place = reserve(bytes, alignment);
   void* address = place;
   if (place != MAP_FAILED)
@@ -51,9 +58,9 @@ std::byte* map_shared(int fd, std::size_t bytes, std::size_t alignment) {
         ::mmap(place, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
   if (place != MAP_FAILED && address == MAP_FAILED) ::munmap(place, bytes);
   if (address == MAP_FAILED)
-    throw system_error("shared memory", "cannot map " + mebibytes(bytes) + ": " +
-                                            why_not_mapped(bytes + alignment) +
-                                            " (CHIME_SYMMETRIC_SIZE makes it smaller)");
+    throw system_error("shared memory", "cannot map " + in_words(bytes) + " for " + use.words +
+                                            ": " + why_not_mapped(bytes + alignment) +
+                                            (use.is_heap ? kSmaller : ""));
   // Fewer page faults and TLB misses where the administrator allows huge pages for shared memory;
   // else no effect.
   ::madvise(address, bytes, MADV_HUGEPAGE);
@@ -88,21 +95,25 @@ class MemfdMemory final : public DeviceMemory {
   std::optional<simt::MarkedMemory> marked_;
 };
 
+std::string refusal(const MemfdUse& use, std::size_t bytes) {
+  return "cannot give " + in_words(bytes) + " to " + use.words;
+}
+
 }  // namespace
 
-std::unique_ptr<DeviceMemory> create_memfd(const char* name, MemoryOf whose, std::size_t bytes,
+std::unique_ptr<DeviceMemory> create_memfd(const MemfdUse& use, std::size_t bytes,
                                            std::size_t alignment) {
   if (const std::string why = abi::why_no_file(bytes); !why.empty())
     throw Error("shared memory", CHIMEX_ERR_SYSTEM,
-                "cannot give the heap " + mebibytes(bytes) + ": " + why +
-                    ", or make CHIME_SYMMETRIC_SIZE smaller");
-  int fd = ::memfd_create(name, MFD_CLOEXEC);
+                refusal(use, bytes) + ": " + why +
+                    (use.is_heap ? ", or make CHIME_SYMMETRIC_SIZE smaller" : ""));
+  int fd = ::memfd_create(use.name, MFD_CLOEXEC);
   if (fd < 0) throw system_error("shared memory", "memfd_create failed (see ulimit -n)");
   try {
     if (::ftruncate(fd, static_cast<off_t>(bytes)) != 0)
-      throw system_error("shared memory", "cannot give the heap " + mebibytes(bytes) +
-                                              " (CHIME_SYMMETRIC_SIZE makes it smaller)");
-    return std::make_unique<MemfdMemory>(fd, map_shared(fd, bytes, alignment), bytes, whose);
+      throw system_error("shared memory", refusal(use, bytes) + (use.is_heap ? kSmaller : ""));
+    return std::make_unique<MemfdMemory>(fd, map_shared(fd, use, bytes, alignment), bytes,
+                                         use.whose);
   } catch (...) {
     ::close(fd);
     throw;
@@ -110,7 +121,8 @@ std::unique_ptr<DeviceMemory> create_memfd(const char* name, MemoryOf whose, std
 }
 
 std::unique_ptr<DeviceMemory> map_memfd(int fd, MemoryOf whose, std::size_t bytes) {
-  return std::make_unique<MemfdMemory>(-1, map_shared(fd, bytes, 1), bytes, whose);
+  const MemfdUse& use = whose == MemoryOf::kDevice ? kMatesHeap : kMatesControlPage;
+  return std::make_unique<MemfdMemory>(-1, map_shared(fd, use, bytes, 1), bytes, whose);
 }
 
 }  // namespace chime::host

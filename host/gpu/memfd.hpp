@@ -13,12 +13,27 @@ namespace chime::host {
 // Whose memory it stands for, where the CPU device stands for a GPU.
 enum class MemoryOf { kHost, kDevice };
 
+// What memory is for.
+struct MemfdUse {
+  const char* name;   // in /proc/<pid>/maps
+  const char* words;  // in errors
+  MemoryOf whose;
+  bool is_heap = false;  // then the user may make it smaller
+};
+inline constexpr MemfdUse kHeapMemory{"chime-heap", "the symmetric heap", MemoryOf::kDevice, true};
+inline constexpr MemfdUse kSharedPages{
+    "chime-control", "pages that the host shares with kernels (control page, mailboxes)",
+    MemoryOf::kHost};
+inline constexpr MemfdUse kKernelTables{"chime-device", "the kernels' tables and queues",
+                                        MemoryOf::kDevice};
+
 // New memory, zero, taken from the system only when touched, at the start of a page and at a
-// multiple of `alignment`, a power of two. `name` shows in /proc/<pid>/maps.
-std::unique_ptr<DeviceMemory> create_memfd(const char* name, MemoryOf whose, std::size_t bytes,
+// multiple of `alignment`, a power of two.
+std::unique_ptr<DeviceMemory> create_memfd(const MemfdUse& use, std::size_t bytes,
                                            std::size_t alignment = 1);
 
-// Another process's memfd. `fd` stays the caller's.
+// Another process's memfd: its heap, if it is the device's, else its control page. `fd` stays the
+// caller's.
 std::unique_ptr<DeviceMemory> map_memfd(int fd, MemoryOf whose, std::size_t bytes);
 
 }  // namespace chime::host

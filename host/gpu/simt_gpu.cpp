@@ -39,7 +39,7 @@ class SimtGpu final : public Gpu {
 
   std::unique_ptr<DeviceMemory> allocate_heap(std::size_t bytes) override {
     device_activity::allocates("allocate_heap");
-    return create_memfd("chime-heap", MemoryOf::kDevice, bytes, kHeapAlignment);
+    return create_memfd(kHeapMemory, bytes, kHeapAlignment);
   }
   std::unique_ptr<DeviceMemory> map_peer_heap(int fd, std::size_t bytes) override {
     device_activity::allocates("map_peer_heap");
@@ -51,11 +51,11 @@ class SimtGpu final : public Gpu {
   }
   std::unique_ptr<DeviceMemory> allocate_host_visible(std::size_t bytes) override {
     device_activity::allocates("allocate_host_visible");
-    return create_memfd("chime-control", MemoryOf::kHost, bytes);
+    return create_memfd(kSharedPages, bytes);
   }
   std::unique_ptr<DeviceMemory> allocate_device(std::size_t bytes) override {
     device_activity::allocates("allocate_device");
-    return create_memfd("chime-device", MemoryOf::kDevice, bytes);
+    return create_memfd(kKernelTables, bytes);
   }
   std::unique_ptr<IoMapping> map_io_memory(std::byte* pages, std::size_t bytes) override {
     device_activity::allocates("map_io_memory");

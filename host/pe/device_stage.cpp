@@ -9,6 +9,7 @@
 #include "host/ops/tu_registry.hpp"
 #include "host/pe/job_settings.hpp"
 #include "host/peers/connector.hpp"
+#include "host/peers/node_talk.hpp"
 #include "host/transport/open.hpp"
 
 namespace chime::host {
@@ -29,10 +30,12 @@ DeviceChoice device_choice(const Settings& settings) {
 
 // Each transport of the job in turn: the later ones may depend on what the earlier ones reach.
 void connect_transports(DeviceStage& stage, const Settings& settings,
-                        bootstrap::Bootstrap& bootstrap, bootstrap::Deadline deadline) {
+                        bootstrap::Bootstrap& bootstrap, Node& node,
+                        bootstrap::Deadline deadline) {
   Connector connector(bootstrap, stage.control_memory, stage.peers, deadline);
   TransportSetup setup{.my_pe = bootstrap.rank(),
                        .n_pes = bootstrap.size(),
+                       .node_pe = node.place(bootstrap).my_pe,
                        .job = bootstrap.job_id(),
                        .gpu = *stage.gpu,
                        .heap = stage.heap.memory(),
@@ -87,8 +90,8 @@ std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
   if (settings.checked) device_activity::check();
   bootstrap::Deadline deadline = init_deadline(settings);
   step("comparing settings", [&] { check_job_settings(bootstrap, settings, deadline); });
-  auto gpu = step("opening the device", [&] {  // the node's PEs spread over its GPUs
-    return open_gpu(device_choice(settings), node.place(bootstrap).my_pe);
+  auto gpu = step("opening the device", [&] {
+    return open_gpu(device_choice(settings), talk_of_gpus(bootstrap, deadline));
   });
   std::shared_ptr<DeviceMemory> control = step("allocating the control page", [&] {
     return gpu->allocate_host_visible(sizeof(ControlBlock));
@@ -98,7 +101,7 @@ std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
   auto stage = std::make_unique<DeviceStage>(
       std::move(gpu), std::move(control), std::move(heap),
       PeerTable::Job{bootstrap.rank(), bootstrap.size(), settings.amo});
-  connect_transports(*stage, settings, bootstrap, deadline);
+  connect_transports(*stage, settings, bootstrap, node, deadline);
   stage->rendezvous = step("opening the way to meet", [&] {
     return make_rendezvous(bootstrap, stage->peers, stage->control().abort, settings);
   });

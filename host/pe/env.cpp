@@ -241,7 +241,9 @@ constexpr Variable kVariables[] = {
      read_symmetric_size, "NVSHMEM_SYMMETRIC_SIZE SHMEM_SYMMETRIC_SIZE SMA_SYMMETRIC_SIZE"},
     {"CHIME_DEVICE", "auto|cpu|cuda", "auto",
      "Where kernels run: a GPU, or the CPU (SIMT executor). auto: what the program is compiled "
-     "for.",
+     "for. "
+     "Of a node's GPUs each PE takes one that is near, unless its program has chosen "
+     "(cudaSetDevice).",
      read_device},
     {"CHIME_P2P", "auto|off|number of PEs", "auto",
      "off maps no peer's memory, so that PEs can be reached through a NIC only. n: the PEs 0 to "

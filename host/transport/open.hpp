@@ -16,6 +16,7 @@ namespace chime::host {
 struct TransportSetup {
   int my_pe;
   int n_pes;
+  int node_pe;      // its place among the PEs of its node
   std::string job;  // names the softnic's fabric
   Gpu& gpu;
   std::shared_ptr<DeviceMemory> heap;

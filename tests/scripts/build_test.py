@@ -61,6 +61,7 @@ def main():
     stage.play("cmake", CMAKE)
     setup = stage.project / "scripts/setup"
     setup.write_text("#!/bin/bash\n")
+    stage.explains_itself("scripts/test", "  scripts/test [ctest arguments]")
     check_progress(stage)
     check_other_place(stage)
     check_others_folder(stage)

@@ -83,6 +83,7 @@ def check_reports(stage):
 
 def check_arguments(stage):
     """None of them gets as far as the packages."""
+    stage.explains_itself("scripts/demo", "  scripts/demo [number of PEs, default 4]")
     stage.play("nproc", "echo 2")
     for arguments, words in [
         (["x"], ["'x' is no number of PEs"]),

@@ -69,6 +69,14 @@ class Stage:
         for word in words:
             self.true(word not in done.stdout, f"'{word}' is in:\n{done.stdout}")
 
+    def explains_itself(self, script, usage):
+        """Asked for help it says on stdout how it is used, calls nobody, and that is no error."""
+        for option in ("-h", "--help"):
+            done = self.run("bash", "-c", f"{script} {option} 2>/dev/null")
+            self.true(done.returncode == 0, f"{script} {option} ended with {done.returncode}:\n{done.stdout}")
+            self.says(done, usage)
+            self.silent_of(done, "#", "== ", "installing")
+
     def finish(self):
         for failure in self.failures:
             print("FAILED", failure)

@@ -14,7 +14,7 @@
 #include "host/errors/error.hpp"
 #include "host/gpu/factory.hpp"
 #include "host/pe/env.hpp"
-#include "tools/topology/hwloc_library.hpp"
+#include "host/topology/hwloc_library.hpp"
 
 namespace chime::info {
 namespace {
@@ -29,8 +29,8 @@ std::string pmix_library_found() {
 
 std::string hwloc_found() {
   const std::string why_not = topology::why_no_hwloc();
-  return why_not.empty() ? "found: chime-run --bind knows cores and NUMA nodes"
-                         : why_not + ": chime-run --bind takes processors in the system's order";
+  return why_not.empty() ? "found: PEs take near GPUs and NICs, chime-run --bind knows cores"
+                         : why_not + ": PEs take GPUs in turn, --bind processors in their order";
 }
 
 std::vector<Fact> build_facts() {

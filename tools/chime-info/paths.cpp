@@ -59,7 +59,8 @@ std::string why_amo(const host::Runtime& runtime, const Context& context) {
 }
 
 std::string report(const host::Runtime& runtime, const Context& context) {
-  std::string text = fmt::format("PE {}\n  NIC      {}\n  atomics  {}\n", runtime.my_pe(),
+  std::string text = fmt::format("PE {}\n  device   {}\n  NIC      {}\n  atomics  {}\n",
+                                 runtime.my_pe(), runtime.device->gpu->describe(),
                                  describe_nic(*runtime.device), why_amo(runtime, context));
   for (int pe = 0; pe < runtime.n_pes(); ++pe) {
     const Path rma = route_to(context, Traffic::kData, pe).path;

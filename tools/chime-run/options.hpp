@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/topology/cpu_places.hpp"
+#include "host/topology/cpu_places.hpp"
 
 namespace chime::run {
 

@@ -3,6 +3,7 @@
 #include <cctype>
 #include <future>
 #include <thread>
+#include <utility>
 
 #include "chime/abi/signals_held.h"
 #include "host/errors/error.hpp"
@@ -28,13 +29,20 @@ int device_count() {
   return count;
 }
 
-// What the program has chosen by cudaSetDevice, else `preferred`.
-CUdevice choose_device(int preferred) {
-  const int count = device_count();
+CUdevice device_at(int ordinal) {
+  device_count();
   CUdevice device = 0;
-  if (driver().cuCtxGetDevice(&device) == CUDA_SUCCESS) return device;
-  driver().check(driver().cuDeviceGet(&device, preferred % count), "cuDeviceGet");
+  driver().check(driver().cuDeviceGet(&device, ordinal), "cuDeviceGet");
   return device;
+}
+
+std::string address_of(CUdevice device) {
+  char address[32] = "";
+  driver().check(driver().cuDeviceGetPCIBusId(address, sizeof address, device),
+                 "cuDeviceGetPCIBusId");
+  // sysfs writes them in lower case.
+  for (char& c : address) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return address;
 }
 
 // The context that the CUDA runtime of the program uses too. The calling thread's own one from here
@@ -81,8 +89,9 @@ class OwnStream {
 
 class CudaGpu final : public Gpu {
  public:
-  explicit CudaGpu(CUdevice device)
+  CudaGpu(CUdevice device, std::string why)
       : device_(device),
+        why_(std::move(why)),
         primary_(device),
         streams_write_64_bits_(
             driver().attribute(device, CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS) != 0),
@@ -95,7 +104,8 @@ class CudaGpu final : public Gpu {
     driver().check(driver().cuDeviceGetName(name, sizeof name, device_), "cuDeviceGetName");
     driver().check(driver().cuDriverGetVersion(&version), "cuDriverGetVersion");
     return std::string(name) + " (CUDA device " + std::to_string(device_) + ", driver for CUDA " +
-           std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10) + ")";
+           std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10) + ")" +
+           (why_.empty() ? "" : ": " + why_);
   }
   bool is_cpu() const override { return false; }
   // Whether other GPUs find it, too, does not matter: kernels of this one read it.
@@ -103,14 +113,7 @@ class CudaGpu final : public Gpu {
     return driver().attribute(device_, CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WRITES_ORDERING) >=
            CU_GPU_DIRECT_RDMA_WRITES_ORDERING_OWNER;
   }
-  std::string pci_address() const override {
-    char address[32] = "";
-    driver().check(driver().cuDeviceGetPCIBusId(address, sizeof address, device_),
-                   "cuDeviceGetPCIBusId");
-    // sysfs writes them in lower case.
-    for (char& c : address) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return address;
-  }
+  std::string pci_address() const override { return address_of(device_); }
 
   std::unique_ptr<DeviceMemory> allocate_heap(std::size_t bytes) override {
     const CurrentContext current(primary_.get());
@@ -221,6 +224,7 @@ class CudaGpu final : public Gpu {
   cuda::Place place() const { return {primary_.get(), device_}; }
 
   const CUdevice device_;
+  const std::string why_;
   PrimaryContext primary_;
   const bool streams_write_64_bits_;
   OwnStream own_stream_;
@@ -229,14 +233,24 @@ class CudaGpu final : public Gpu {
 
 }  // namespace
 
-std::unique_ptr<Gpu> make_cuda_gpu(int preferred) {
-  return std::make_unique<CudaGpu>(choose_device(preferred));
+std::unique_ptr<Gpu> make_cuda_gpu(int device, const std::string& why) {
+  return std::make_unique<CudaGpu>(device_at(device), why);
 }
 
-bool thread_has_cuda_device() {
-  CUdevice device = 0;
-  return driver().cuCtxGetDevice(&device) == CUDA_SUCCESS;
+std::vector<std::string> cuda_devices() {
+  std::vector<std::string> addresses;
+  for (int i = 0, count = device_count(); i < count; ++i)
+    addresses.push_back(address_of(device_at(i)));
+  return addresses;
 }
+
+std::optional<int> chosen_cuda_device() {
+  CUdevice device = 0;
+  if (driver().cuCtxGetDevice(&device) != CUDA_SUCCESS) return std::nullopt;
+  return device;
+}
+
+bool is_built_with_cuda() { return true; }
 
 std::string why_no_cuda() {
   try {

@@ -175,7 +175,7 @@ class VmmMemory final : public DeviceMemory {
 class PinnedMemfd final : public DeviceMemory {
  public:
   PinnedMemfd(const Place& place, std::size_t bytes)
-      : place_(place), memory_(create_memfd("chime-control", MemoryOf::kHost, bytes)) {
+      : place_(place), memory_(create_memfd(kSharedPages, bytes)) {
     driver().check(
         driver().cuMemHostRegister(memory_->address(), bytes,
                                    CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP),

@@ -25,7 +25,7 @@ Connections::Connections(const NicPlace& place, Gpu& gpu, const DeviceMemory& he
     : place_(place),
       gpu_(gpu),
       softnic_(softnic_for(options, place.job)),
-      device_(options, place_of_pci_device(gpu.pci_address()), place.my_pe),
+      device_(options, gpu.pci_address(), place.node_pe),
       heap_bytes_(heap.bytes()),
       heap_(device_, gpu, heap),
       queues_(device_, gpu, place.n_pes, scratch_bytes(place.n_pes, options)),

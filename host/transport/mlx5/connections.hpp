@@ -29,6 +29,7 @@ struct NicPlace {
   int my_pe;
   int n_pes;
   std::string job;  // names the softnic's fabric
+  int node_pe = 0;  // its place among the PEs of its node
 };
 
 class Connections {
@@ -66,7 +67,7 @@ class Connections {
   const NicOptions& options() const { return device_.options(); }
   const Capabilities& capabilities() const { return device_.capabilities(); }
 
-  // "mlx5_0 port 1, InfiniBand, LID 7; queue pairs of 1024 blocks: 4 of kernels by devx in the
+  // "mlx5_0 port 1 (the only active mlx5 port), InfiniBand, LID 7; queue pairs of 1024 blocks: 4 of kernels by devx in the
   // device's memory, 2 of the host by verbs; heap registered as host memory; doorbells rung by
   // kernels; writes in order, as all NICs say".
   std::string describe() const;

@@ -1,7 +1,7 @@
 #include "host/transport/mlx5/open.hpp"
 
 #include "host/errors/error.hpp"
-#include "host/transport/mlx5/nic/device_choice.hpp"
+#include "host/transport/mlx5/nic/rdma_sysfs.hpp"
 #include "host/transport/mlx5/no_nic.hpp"
 #include "host/transport/mlx5/transport.hpp"
 
@@ -17,7 +17,7 @@ std::unique_ptr<Transport> open_mlx5(const TransportSetup& setup) {
   if (options.is_auto() && !mlx5::has_rdma_devices())
     return std::make_unique<mlx5::NoNic>("this machine has no RDMA device");
   try {
-    return std::make_unique<Mlx5Transport>(mlx5::NicPlace{setup.my_pe, setup.n_pes, setup.job},
+    return std::make_unique<Mlx5Transport>(mlx5::NicPlace{setup.my_pe, setup.n_pes, setup.job, setup.node_pe},
                                            setup.gpu, *setup.heap, options);
   } catch (const Error& error) {
     if (!options.is_auto()) throw;

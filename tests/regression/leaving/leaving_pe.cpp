@@ -96,23 +96,28 @@ void leaves_while_a_kernel_writes() {
   say("kernel ended: yes");
 }
 
-// The stream's last work is a kernel that ends soon: nothing is wrong.
-CHIME_KERNEL void count_to(int* word, int n) {
-  for (int i = 0; i < n; ++i) {
+// The stream's last work is a kernel that ends soon, by the clock: a number of turns takes the
+// longer the busier the machine is.
+CHIME_KERNEL void work_for(uint64_t ns, int* word, int* has_ended) {
+  const uint64_t end = exec::clock_ns() + ns;
+  for (int i = 0; exec::clock_ns() < end; ++i) {
     std::atomic_ref(*word).store(i, std::memory_order_relaxed);
     exec::pause();
   }
+  std::atomic_ref(*has_ended).store(1);
 }
 
 void leaves_while_a_kernel_ends() {
+  static int has_ended = 0;
+  constexpr uint64_t kNs = 500'000'000;
   chime_init();
   auto* word = static_cast<int*>(chime_calloc(1, sizeof(int)));
   exec::Stream stream;
   exec::stream_create(&stream);
-  exec::launch({.stream = stream}, count_to, word, 200'000);
+  exec::launch({.stream = stream}, work_for, kNs, word, &has_ended);
   exec::stream_destroy(stream);  // what is queued still runs
   chime_finalize();
-  say("left");
+  say(std::string("left, kernel ended: ") + (std::atomic_ref(has_ended).load() ? "yes" : "no"));
 }
 
 void exits_with(int status) {
@@ -166,6 +171,25 @@ void joins_again() {
   }
 }
 
+// As on a machine that is so busy that the launcher does not get to run for seconds.
+void joins_while_its_launcher_stands_still() {
+  constexpr unsigned kSeconds = 4;
+  const pid_t launcher = getppid();
+  const bool is_first = std::string(getenv("CHIME_RUN_PE")) == "0";
+  if (is_first && fork() == 0) {
+    sleep(kSeconds);
+    kill(launcher, SIGCONT);
+    _exit(0);
+  }
+  if (is_first) kill(launcher, SIGSTOP);
+  const uint64_t begin = exec::clock_ns();
+  chime_init();
+  if (is_first) say("waited " + std::to_string((exec::clock_ns() - begin) / 1'000'000'000) + " s");
+  chime_barrier_all();
+  say("joined");
+  chime_finalize();
+}
+
 const std::map<std::string, void (*)()> kActs = {
     {"forks_a_child_that_exits", forks_a_child_that_exits},
     {"exits_with_an_error_pending", exits_with_an_error_pending},
@@ -179,6 +203,7 @@ const std::map<std::string, void (*)()> kActs = {
     {"exits_with_minus_512", exits_with_minus_512},
     {"exits_with_300", exits_with_300},
     {"joins_again", joins_again},
+    {"joins_while_its_launcher_stands_still", joins_while_its_launcher_stands_still},
 };
 
 }  // namespace

@@ -52,7 +52,7 @@ class Leaving(unittest.TestCase):
     def test_a_running_kernel_is_waited_for(self):
         code, out = job(2, "leaves_while_a_kernel_ends")
         self.assertEqual(code, 0, out)
-        self.assertEqual(out.count("says left"), 2, out)
+        self.assertEqual(out.count("says left, kernel ended: yes"), 2, out)
 
     def test_a_kernel_that_waits_when_its_pe_leaves_is_ended_and_named(self):
         # Its memory was unmapped under it.
@@ -98,6 +98,13 @@ class Joining(unittest.TestCase):
         self.assertNotIn("is in the job already", out)
         self.assertEqual(out.count("says joined"), 2, out)
         self.assertIn("PE 0 gave up before all PEs had joined; initialise again", out)
+
+    def test_a_launcher_that_is_late_delays_its_pes_and_fails_none(self):
+        # "cannot reach chime-run ...: it did not answer in time": PEs gave it 3 s, once.
+        code, out = job(2, "joins_while_its_launcher_stands_still")
+        self.assertEqual(code, 0, out)
+        self.assertRegex(out, r"says waited ([3-9]|\d\d) s")
+        self.assertEqual(out.count("says joined"), 2, out)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <stdexcept>
 #include <thread>
 
 #define CHIME_HOST_ONLY
@@ -86,22 +87,72 @@ TEST_F(CudaGpu, NamesItself) {
   EXPECT_EQ(why_no_cuda(), "");
 }
 
-TEST_F(CudaGpu, PesSpreadOverDevices) {
-  fake().devices = 2;
+// A node of PEs that all see the same GPUs, of which this one is at `place`.
+NodeTalk node_of(std::size_t n_pes, std::size_t place, std::string& told) {
+  return {[&told](const std::string& mine) { told = mine; },
+          [&told, n_pes, place] {
+            return NodeTalk::Told{std::vector(n_pes, told), place};
+          }};
+}
+
+// From a thread without a context, which therefore has chosen no GPU.
+std::string opened(DeviceChoice choice, std::size_t n_pes, std::size_t place, std::string& told) {
   std::string name;
-  std::thread([&] { name = make_cuda_gpu(3)->describe(); }).join();  // a thread without a context
-  EXPECT_NE(name.find("CUDA device 1"), std::string::npos) << name;
+  std::thread([&] { name = open_gpu(choice, node_of(n_pes, place, told))->describe(); }).join();
+  return name;
+}
+
+TEST_F(CudaGpu, PesOfANodeTakeAGpuEachAndSayWhy) {
+  fake().devices = 2;
+  std::string told;
+  for (std::size_t place = 0; place < 4; ++place) {
+    const std::string name = opened(DeviceChoice::kCuda, 4, place, told);
+    EXPECT_NE(name.find("CUDA device " + std::to_string(place % 2)), std::string::npos) << name;
+    EXPECT_NE(name.find("the node's 4 PEs take them in turn"), std::string::npos) << name;
+  }
+  EXPECT_EQ(told, "GPUs\n0000:3b:00.0 0\n0000:3c:00.0 0\n");
+}
+
+TEST_F(CudaGpu, AloneItNeedNotWaitForTheOthersOfItsNode) {
+  std::string told;
+  NodeTalk talk = node_of(4, 3, told);
+  talk.hear = []() -> NodeTalk::Told { throw std::runtime_error("nobody has come"); };
+  std::string name;
+  std::thread([&] { name = open_gpu(DeviceChoice::kCuda, talk)->describe(); }).join();
+  EXPECT_NE(name.find("CUDA device 0, driver for CUDA 13.0): the only GPU that this PE sees"),
+            std::string::npos)
+      << name;
+  EXPECT_EQ(told, "GPUs\n0000:3b:00.0 0\n");
+}
+
+TEST_F(CudaGpu, OthersLearnWhatAProgramHasChosen) {
+  fake().devices = 2;
+  std::string told, name;
+  std::thread([&] {
+    const auto chosen = make_cuda_gpu(0);  // becomes the thread's device, as by cudaSetDevice
+    name = open_gpu(DeviceChoice::kCuda, node_of(2, 1, told))->describe();
+  }).join();
+  EXPECT_NE(name.find("CUDA device 0, driver for CUDA 13.0): chosen by the program"),
+            std::string::npos)
+      << name;
+  EXPECT_EQ(told, "GPUs\n0000:3b:00.0 0\n");
+}
+
+TEST_F(CudaGpu, OthersLearnThatAPeTakesNone) {
+  std::string told;
+  opened(DeviceChoice::kCpu, 2, 0, told);
+  EXPECT_EQ(told, "GPUs\n");
 }
 
 TEST_F(CudaGpu, ADeviceIsChosenByTheThreadThatHasOne) {
-  bool before = true, after = false;
+  std::optional<int> before = 1, after;
   std::thread([&] {
-    before = thread_has_cuda_device();
+    before = chosen_cuda_device();
     const auto gpu = make_cuda_gpu(0);  // becomes the thread's device, as by cudaSetDevice
-    after = thread_has_cuda_device();
+    after = chosen_cuda_device();
   }).join();
-  EXPECT_FALSE(before);
-  EXPECT_TRUE(after);
+  EXPECT_EQ(before, std::nullopt);
+  EXPECT_EQ(after, 0);
 }
 
 TEST_F(CudaGpu, NothingIsLeftToChooseOnTheCpuAndWithoutAGpu) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <map>
 #include <set>
@@ -51,8 +52,8 @@ CUresult device_name(char* name, int bytes, CUdevice) {
   std::strncpy(name, "Fake GPU", static_cast<std::size_t>(bytes));
   return CUDA_SUCCESS;
 }
-CUresult device_pci_address(char* address, int bytes, CUdevice) {
-  std::strncpy(address, "0000:3B:00.0", static_cast<std::size_t>(bytes));
+CUresult device_pci_address(char* address, int bytes, CUdevice device) {
+  std::snprintf(address, static_cast<std::size_t>(bytes), "0000:%02X:00.0", 0x3b + device);
   return CUDA_SUCCESS;
 }
 CUresult device_attribute(int* value, CUdevice_attribute which, CUdevice) {

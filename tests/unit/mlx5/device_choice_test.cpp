@@ -16,21 +16,15 @@ constexpr char kUp[] = "4: ACTIVE";
 constexpr char kDown[] = "1: DOWN";
 
 const std::vector<Candidate> kMachine{
-    {"bnxt_re0", false, {"/sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0", 0}, {{1, kUp}}},
-    {"mlx5_0", true, {"/sys/devices/pci0000:00/0000:00:02.0/0000:02:00.0", 0}, {{1, kDown}}},
-    {"mlx5_1", true, {"/sys/devices/pci0000:00/0000:00:03.0/0000:03:00.0", 0}, {{1, kUp}}},
-    {"mlx5_2",
-     true,
-     {"/sys/devices/pci0000:80/0000:80:01.0/0000:81:00.0/0000:83:00.0", 1},
-     {{1, kDown}, {2, kUp}}},
-    {"mlx5_3",
-     true,
-     {"/sys/devices/pci0000:80/0000:80:01.0/0000:81:01.0/0000:84:00.0", 1},
-     {{1, kUp}}},
+    {"bnxt_re0", false, "", {{1, kUp}}, {{"the machine", "package 0"}}},
+    {"mlx5_0", true, "", {{1, kDown}}, {{"the machine", "package 0"}}},
+    {"mlx5_1", true, "", {{1, kUp}}, {{"the machine", "package 0"}}},
+    {"mlx5_2", true, "", {{1, kDown}, {2, kUp}}, {{"the machine", "package 1", "bridge 81:00.0"}}},
+    {"mlx5_3", true, "", {{1, kUp}}, {{"the machine", "package 1", "bridge 81:01.0"}}},
 };
 
-std::string chosen(const std::string& wanted, const PciPlace& gpu = {}, int turn = 0) {
-  const ChosenPort port = choose_port(kMachine, wanted, gpu, turn);
+std::string chosen(const std::string& wanted, const topology::Place& gpu = {}, int turn = 0) {
+  const ChosenPort port = choose_port(kMachine, wanted, {gpu, "GPU 0000:85:00.0", ""}, turn);
   return kMachine[port.device].name + ":" + std::to_string(port.port);
 }
 
@@ -47,13 +41,11 @@ std::string refusal(const std::vector<Candidate>& machine, const std::string& wa
 TEST(DeviceChoice, AutoIsTheFirstActiveMlx5Port) { EXPECT_EQ(chosen("auto"), "mlx5_1:1"); }
 
 TEST(DeviceChoice, AutoIsNearTheGpu) {
-  // Below the same switch; then the same root; a GPU that hangs elsewhere, by NUMA node.
-  EXPECT_EQ(chosen("auto", {"/sys/devices/pci0000:80/0000:80:01.0/0000:81:01.0/0000:85:00.0", 1}),
-            "mlx5_3:1");
-  EXPECT_EQ(chosen("auto", {"/sys/devices/pci0000:80/0000:80:01.0/0000:81:00.0/0000:86:00.0", 1}),
-            "mlx5_2:2");
-  EXPECT_EQ(chosen("auto", {"/sys/devices/pci0000:c0/0000:c0:01.0/0000:c1:00.0", 1}), "mlx5_2:2");
-  EXPECT_EQ(chosen("auto", {"/sys/devices/pci0000:00/0000:00:09.0/0000:09:00.0", 0}), "mlx5_1:1");
+  // Below the same bridge; else in the same package.
+  EXPECT_EQ(chosen("auto", {{"the machine", "package 1", "bridge 81:01.0"}}), "mlx5_3:1");
+  EXPECT_EQ(chosen("auto", {{"the machine", "package 1", "bridge 81:00.0"}}), "mlx5_2:2");
+  EXPECT_EQ(chosen("auto", {{"the machine", "package 1", "bridge c0:01.0"}}), "mlx5_2:2");
+  EXPECT_EQ(chosen("auto", {{"the machine", "package 0", "bridge 00:09.0"}}), "mlx5_1:1");
 }
 
 // All PEs sent by the first of them.
@@ -61,12 +53,39 @@ TEST(DeviceChoice, PesTakeEquallyNearDevicesInTurn) {
   EXPECT_EQ(chosen("auto", {}, 1), "mlx5_2:2");
   EXPECT_EQ(chosen("auto", {}, 2), "mlx5_3:1");
   EXPECT_EQ(chosen("auto", {}, 3), "mlx5_1:1");
-  const PciPlace elsewhere_on_node_1{"/sys/devices/pci0000:c0/0000:c0:01.0/0000:c1:00.0", 1};
-  EXPECT_EQ(chosen("auto", elsewhere_on_node_1, 0), "mlx5_2:2");
-  EXPECT_EQ(chosen("auto", elsewhere_on_node_1, 1), "mlx5_3:1");
-  EXPECT_EQ(chosen("auto", elsewhere_on_node_1, 2), "mlx5_2:2");
-  const PciPlace beside_3{"/sys/devices/pci0000:80/0000:80:01.0/0000:81:01.0/0000:85:00.0", 1};
+  const topology::Place elsewhere_on_1{{"the machine", "package 1", "bridge c0:01.0"}};
+  EXPECT_EQ(chosen("auto", elsewhere_on_1, 0), "mlx5_2:2");
+  EXPECT_EQ(chosen("auto", elsewhere_on_1, 1), "mlx5_3:1");
+  EXPECT_EQ(chosen("auto", elsewhere_on_1, 2), "mlx5_2:2");
+  const topology::Place beside_3{{"the machine", "package 1", "bridge 81:01.0"}};
   for (int turn = 0; turn < 4; ++turn) EXPECT_EQ(chosen("auto", beside_3, turn), "mlx5_3:1");
+}
+
+TEST(DeviceChoice, NearnessDecidesOnlyAmongSeveralActivePorts) {
+  EXPECT_TRUE(nearness_decides(kMachine, "auto"));
+  EXPECT_FALSE(nearness_decides(kMachine, "mlx5_1"));
+  EXPECT_FALSE(nearness_decides(kMachine, "soft"));
+  EXPECT_FALSE(nearness_decides(std::span(kMachine).first(3), "auto"));
+}
+
+TEST(DeviceChoice, IsExplained) {
+  const auto why = [](const std::vector<std::string>& gpu, const std::string& not_by_hwloc = "") {
+    return choose_port(kMachine, "auto", {{gpu}, "GPU 0000:85:00.0", not_by_hwloc}, 0).why;
+  };
+  EXPECT_EQ(why({"the machine", "package 1", "bridge 81:01.0"}),
+            "nearest to GPU 0000:85:00.0: both in bridge 81:01.0");
+  EXPECT_EQ(
+      why({"the machine", "package 1"}),
+      "nearest to GPU 0000:85:00.0: both in package 1; 2 of 3 taken in turn by the node's PEs");
+  EXPECT_EQ(why({"the machine"}),
+            "3 of 3 taken in turn by the node's PEs: all are in the machine with GPU 0000:85:00.0");
+  EXPECT_EQ(
+      why({}, "libhwloc.so.15 is not found here"),
+      "3 of 3 taken in turn by the node's PEs, near or far (by sysfs alone: libhwloc.so.15 is "
+      "not found here)");
+  EXPECT_EQ(choose_port(kMachine, "mlx5_3", {}, 0).why, "named by CHIME_NIC");
+  EXPECT_EQ(choose_port(std::span(kMachine).first(3), "auto", {}, 0).why,
+            "the only active mlx5 port");
 }
 
 TEST(DeviceChoice, ANameMayHaveAPort) {

@@ -41,6 +41,39 @@ TEST(Dial, PassesByWhoIsSilentWhoIsNotThereAndWhoDoesNotKnowTheSecret) {
   EXPECT_TRUE(call.connection) << call.words();
 }
 
+// Of which nobody else's turn is put off. A hub on a busy machine was given up after one attempt.
+TEST(Dial, WhoIsSlowAtTheOnlyAddressHasUntilTheDeadline) {
+  Reactor reactor, late;
+  House house(late);
+  auto options = to(house.address);
+  options.waits = false;
+  options.attempt = 20ms;
+  Call call(reactor, options, Clock::now() + 10s);
+  EXPECT_FALSE(reactor.run_until([&] { return call.is_over(); }, Clock::now() + 100ms))
+      << call.words();
+  while (!call.is_over()) {
+    late.run_once(Clock::now());
+    reactor.run_once(Clock::now());
+  }
+  EXPECT_TRUE(call.connection) << call.words();
+}
+
+TEST(Dial, WhoIsSlowAmongOthersHasMoreTimeInEachRound) {
+  Reactor reactor, late;
+  House house(late);
+  const auto silent = some_name();
+  const auto squatter = listen_at(silent);
+  auto options = to(silent);
+  options.addresses.push_back(house.address);
+  options.attempt = 20ms;
+  Call call(reactor, options, Clock::now() + 10s);
+  while (!call.is_over()) {
+    late.run_once(Clock::now());  // and then not for longer than the first attempts last
+    reactor.run_until([&] { return call.is_over(); }, Clock::now() + 60ms);
+  }
+  EXPECT_TRUE(call.connection) << call.words();
+}
+
 TEST(Dial, SaysAllThatItTriedWhenTheTimeIsOver) {
   Reactor reactor;
   const auto nobody = some_name(), silent = some_name();

@@ -157,11 +157,11 @@ constexpr bool kIsSanitized = false;
 TEST(Limits, OfFilesIsNamedWithWhatTheHeapTakes) {
   Outcome outcome = limited("-f 100000");
   EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
-  EXPECT_THAT(
-      outcome.output,
-      HasSubstr("the limit on files (ulimit -f), which shared memory counts as, is 100000 KiB, "
-                "and this takes 1048640 KiB; raise it: ulimit -f unlimited, or make "
-                "CHIME_SYMMETRIC_SIZE smaller"));
+  EXPECT_THAT(outcome.output,
+              HasSubstr("cannot give 1024 MiB to the symmetric heap: the limit on files (ulimit "
+                        "-f), which shared memory counts as, is 100000 KiB, "
+                        "and this takes 1048640 KiB; raise it: ulimit -f unlimited, or make "
+                        "CHIME_SYMMETRIC_SIZE smaller"));
   EXPECT_EQ(limited("-f 100000", "CHIME_SYMMETRIC_SIZE=64M").exit_code, 0);
 }
 
@@ -169,10 +169,10 @@ TEST(Limits, OfAddressSpaceIsNamedWithWhatIsInUse) {
   if (kIsSanitized) GTEST_SKIP() << "a sanitizer reserves terabytes";
   Outcome outcome = limited("-v 400000");
   EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
-  EXPECT_THAT(
-      outcome.output,
-      ContainsRegex("cannot map 1024 MiB: the limit on address space .ulimit -v. is 400000 KiB, "
-                    "of which [0-9]+ KiB are in use, and this takes [0-9]+ KiB more"));
+  EXPECT_THAT(outcome.output,
+              ContainsRegex("cannot map 1024 MiB for the symmetric heap: the limit on address "
+                            "space .ulimit -v. is 400000 KiB, "
+                            "of which [0-9]+ KiB are in use, and this takes [0-9]+ KiB more"));
 }
 
 // "Resource temporarily unavailable", or chime-run ended by std::terminate.

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/topology/cpu_places.hpp"
-#include "tools/topology/hwloc_library.hpp"
+#include "host/topology/cpu_places.hpp"
+#include "host/topology/hwloc_library.hpp"
 
 namespace chime::topology {
 namespace {

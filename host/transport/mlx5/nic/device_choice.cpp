@@ -1,23 +1,16 @@
 #include "host/transport/mlx5/nic/device_choice.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <optional>
-#include <tuple>
 
 #include "host/errors/error.hpp"
 
 namespace chime::host::mlx5 {
 namespace {
-
-namespace fs = std::filesystem;
 
 std::string listed(std::span<const Candidate> candidates) {
   std::string text;
@@ -33,20 +26,6 @@ std::string listed(std::span<const Candidate> candidates) {
   throw Error("CHIME_NIC", code, why + "; " + listed(candidates));
 }
 
-// How many bridges two devices share, from the root: more is nearer.
-int shared_bridges(const std::string& a, const std::string& b) {
-  const fs::path first(a), second(b);
-  auto [end, ignored] = std::mismatch(first.begin(), first.end(), second.begin(), second.end());
-  return static_cast<int>(std::distance(first.begin(), end));
-}
-
-// Sorts nearer devices first: same NUMA node, then the longer common way.
-std::tuple<int, int> distance(const PciPlace& nic, const PciPlace& gpu) {
-  if (gpu.path.empty()) return {0, 0};
-  const bool same_node = nic.numa_node >= 0 && nic.numa_node == gpu.numa_node;
-  return {same_node ? 0 : 1, -shared_bridges(nic.path, gpu.path)};
-}
-
 // The first active port of each mlx5 device that has one.
 std::vector<ChosenPort> active_ports(std::span<const Candidate> candidates) {
   std::vector<ChosenPort> found;
@@ -58,20 +37,32 @@ std::vector<ChosenPort> active_ports(std::span<const Candidate> candidates) {
   return found;
 }
 
+std::string why_this(const Candidate& nic, const Goal& goal, std::size_t equals, std::size_t all) {
+  if (all == 1) return "the only active mlx5 port";
+  const std::string turns = fmt::format("{} of {} taken in turn by the node's PEs", equals, all);
+  const std::string part = smallest_shared_part(nic.place, goal.place);
+  const std::string by = goal.why_not_by_hwloc.empty()
+                             ? ""
+                             : fmt::format(" (by sysfs alone: {})", goal.why_not_by_hwloc);
+  if (part.empty()) return turns + ", near or far" + by;
+  if (equals == all) return fmt::format("{}: all are in {} with {}{}", turns, part, goal.what, by);
+  return fmt::format("nearest to {}: both in {}{}{}", goal.what, part,
+                     equals == 1 ? "" : "; " + turns, by);
+}
+
 // Of devices that are equally near the PEs take one each in turn, or all would send by the first.
-ChosenPort nearest(std::span<const Candidate> candidates, const PciPlace& gpu, int turn) {
+ChosenPort nearest(std::span<const Candidate> candidates, const Goal& goal, int turn) {
   std::vector<ChosenPort> ports = active_ports(candidates);
   if (ports.empty()) refuse(CHIMEX_ERR_UNSUPPORTED, "no mlx5 port is active", candidates);
-  const auto how_far = [&](const ChosenPort& port) {
-    return distance(candidates[port.device].place, gpu);
+  const auto nearness = [&](const ChosenPort& port) {
+    return shared_parts(candidates[port.device].place, goal.place);
   };
-  std::stable_sort(ports.begin(), ports.end(), [&](const ChosenPort& a, const ChosenPort& b) {
-    return how_far(a) < how_far(b);
-  });
-  const auto equals = std::count_if(ports.begin(), ports.end(), [&](const ChosenPort& port) {
-    return how_far(port) == how_far(ports.front());
-  });
-  return ports[static_cast<std::size_t>(turn % equals)];
+  const std::size_t most = nearness(*std::ranges::max_element(ports, {}, nearness));
+  const std::size_t all = ports.size();
+  std::erase_if(ports, [&](const ChosenPort& port) { return nearness(port) != most; });
+  ChosenPort chosen = ports[static_cast<std::size_t>(turn) % ports.size()];
+  chosen.why = why_this(candidates[chosen.device], goal, ports.size(), all);
+  return chosen;
 }
 
 struct WantedPort {
@@ -115,63 +106,19 @@ ChosenPort named(std::span<const Candidate> candidates, const std::string& wante
            fmt::format("port {} of '{}' is down: check the cable and the switch (ibstat)",
                        port->number, want.name),
            candidates);
-  return {index, port->number};
-}
-
-std::string first_line(const fs::path& file) {
-  std::string line;
-  std::getline(std::ifstream(file), line);
-  return line;
-}
-
-// libibverbs looks where SYSFS_PATH points; so does Chime.
-fs::path sysfs_root() {
-  const char* path = ::getuid() == ::geteuid() ? std::getenv("SYSFS_PATH") : nullptr;
-  return path ? path : "/sys";
-}
-
-int number_in(const fs::path& file) {
-  const std::string line = first_line(file);
-  int number = -1;
-  std::from_chars(line.data(), line.data() + line.size(), number);
-  return number;
-}
-
-PciPlace place_of(const fs::path& link) {
-  std::error_code error;
-  const fs::path real = fs::canonical(link, error);
-  if (error) return {};
-  return {real.string(), number_in(real / "numa_node")};
+  return {index, port->number, "named by CHIME_NIC"};
 }
 
 }  // namespace
 
+bool nearness_decides(std::span<const Candidate> candidates, const std::string& wanted) {
+  return wanted == "auto" && active_ports(candidates).size() > 1;
+}
+
 ChosenPort choose_port(std::span<const Candidate> candidates, const std::string& wanted,
-                       const PciPlace& gpu, int turn) {
-  if (wanted == "auto" || wanted == "soft") return nearest(candidates, gpu, turn);
+                       const Goal& goal, int turn) {
+  if (wanted == "auto" || wanted == "soft") return nearest(candidates, goal, turn);
   return named(candidates, wanted);
-}
-
-Candidate read_candidate(const std::string& name, const std::string& directory, bool is_mlx5) {
-  const fs::path device(directory);
-  Candidate candidate{name, is_mlx5, place_of(device / "device"), {}};
-  std::error_code error;
-  for (const auto& port : fs::directory_iterator(device / "ports", error))
-    candidate.ports.push_back(
-        {std::atoi(port.path().filename().c_str()), first_line(port.path() / "state")});
-  std::sort(candidate.ports.begin(), candidate.ports.end(),
-            [](const PortState& a, const PortState& b) { return a.number < b.number; });
-  return candidate;
-}
-
-PciPlace place_of_pci_device(const std::string& address) {
-  return address.empty() ? PciPlace{} : place_of(sysfs_root() / "bus/pci/devices" / address);
-}
-
-bool has_rdma_devices() {
-  std::error_code error;
-  const fs::directory_iterator devices(sysfs_root() / "class/infiniband", error), end;
-  return !error && devices != end;
 }
 
 }  // namespace chime::host::mlx5

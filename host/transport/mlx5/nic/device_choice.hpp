@@ -1,54 +1,45 @@
-// Which NIC and port a PE uses. A pure function of what the machine has; sysfs tells that without
-// opening a device.
-//
-// Distance is read off the PCI tree as sysfs shows it: devices below one switch share more of their
-// path. (hwloc finds the same in the same files, after discovering the whole machine: tens of
-// milliseconds of every start, and it does not look where SYSFS_PATH points.)
+// Which NIC and port a PE uses, and why: a pure function of what the machine has.
 #pragma once
 
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "host/topology/place.hpp"
+#include "host/transport/mlx5/nic/rdma_sysfs.hpp"
+
 namespace chime::host::mlx5 {
-
-// Where a device hangs: "/sys/devices/pci0000:80/0000:80:01.0/0000:81:00.0". Empty if unknown.
-struct PciPlace {
-  std::string path;
-  int numa_node = -1;
-};
-
-struct PortState {
-  int number;
-  std::string state;  // sysfs: "4: ACTIVE"
-  bool is_active() const { return state.find("ACTIVE") != std::string::npos; }
-};
 
 struct Candidate {
   std::string name;
   bool is_mlx5;
-  PciPlace place;
+  std::filesystem::path directory;  // /sys/class/infiniband/<name>
   std::vector<PortState> ports;
+  topology::Place place{};  // see nic_places.hpp
+};
+
+// What the NIC shall be near.
+struct Goal {
+  topology::Place place;
+  std::string what;              // "GPU 0000:81:00.0"
+  std::string why_not_by_hwloc;  // where sysfs has told the places; else empty
 };
 
 struct ChosenPort {
   std::size_t device;  // index of the candidate
   int port;
+  std::string why{};  // "nearest to GPU 0000:81:00.0: both in package 1"
 };
 
-// `wanted`: "auto" or "soft" (the active mlx5 port that is nearest to `gpu`; among those of equally
-// near devices the one whose turn it is: `turn` counts PEs from 0), or "<name>" or "<name>:<port>".
-// Throws Error that names the devices that are there.
+// Whether it matters where the devices are: `wanted` is "auto", and several have an active port.
+bool nearness_decides(std::span<const Candidate> candidates, const std::string& wanted);
+
+// `wanted`: "auto" or "soft" (the active mlx5 port that is nearest to `goal`; among those of
+// equally near devices the one whose turn it is: `turn` counts the node's PEs from 0), or "<name>"
+// or
+// "<name>:<port>". Throws Error that names the devices that are there.
 ChosenPort choose_port(std::span<const Candidate> candidates, const std::string& wanted,
-                       const PciPlace& gpu, int turn);
-
-// Ports of `/sys/class/infiniband/<name>`; `directory` is that folder.
-Candidate read_candidate(const std::string& name, const std::string& directory, bool is_mlx5);
-
-// The place of the PCI device "0000:81:00.0"; an empty address gives an unknown place.
-PciPlace place_of_pci_device(const std::string& address);
-
-// Whether this machine's sysfs lists any RDMA device. Loads nothing.
-bool has_rdma_devices();
+                       const Goal& goal, int turn);
 
 }  // namespace chime::host::mlx5

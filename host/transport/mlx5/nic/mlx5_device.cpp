@@ -10,6 +10,7 @@
 
 #include "host/errors/error.hpp"
 #include "host/transport/mlx5/nic/mlx5_gid.hpp"
+#include "host/transport/mlx5/nic/nic_places.hpp"
 #include "host/transport/mlx5/nic/prm.hpp"
 
 namespace chime::host::mlx5 {
@@ -35,8 +36,9 @@ class DeviceList {
     std::vector<Candidate> found;
     for (int i = 0; i < count_; ++i) {
       const std::string name = rdma_core().ibv_get_device_name(devices_[i]);
-      found.push_back(read_candidate(name, devices_[i]->ibdev_path,
-                                     rdma_core().mlx5dv_is_supported(devices_[i])));
+      const std::string directory = devices_[i]->ibdev_path;
+      found.push_back({name, rdma_core().mlx5dv_is_supported(devices_[i]), directory,
+                       ports_in_sysfs(directory)});
     }
     return found;
   }
@@ -87,7 +89,7 @@ std::optional<CapabilityPage> query_capabilities(ibv_context* context,
 
 }  // namespace
 
-Device::Device(const NicOptions& options, const PciPlace& gpu, int turn) : options_(options) {
+Device::Device(const NicOptions& options, const std::string& gpu, int turn) : options_(options) {
   open(gpu, turn);
   pd_.reset(rdma_core().ibv_alloc_pd(context()));
   if (!pd_) fail_nic(name_ + " gives no protection domain", errno);
@@ -95,10 +97,14 @@ Device::Device(const NicOptions& options, const PciPlace& gpu, int turn) : optio
   read_capabilities();
 }
 
-void Device::open(const PciPlace& gpu, int turn) {
+void Device::open(const std::string& gpu, int turn) {
   const DeviceList devices(options_.device);
-  const std::vector<Candidate> candidates = devices.candidates();
-  const ChosenPort chosen = choose_port(candidates, options_.device, gpu, turn);
+  std::vector<Candidate> candidates = devices.candidates();
+  Goal goal;
+  if (nearness_decides(candidates, options_.device))
+    goal = find_places(candidates, gpu, topology::this_machine());
+  const ChosenPort chosen = choose_port(candidates, options_.device, goal, turn);
+  why_this_port_ = chosen.why;
   name_ = candidates[chosen.device].name;
   port_ = static_cast<std::uint8_t>(chosen.port);
   mlx5dv_context_attr attributes{};
@@ -130,7 +136,8 @@ void Device::read_port() {
       choose_gid(read_gids(context(), port_, port.gid_tbl_len), ethernet, options_.gid_index);
   gid_index_ = gid.index;
   address_ = {ethernet, static_cast<std::uint8_t>(port.active_mtu), port.lid, gid.gid};
-  description_ = fmt::format("{} port {}, {}, ", name_, port_, ethernet ? "RoCE" : "InfiniBand") +
+  description_ = fmt::format("{} port {} ({}), {}, ", name_, port_, why_this_port_,
+                             ethernet ? "RoCE" : "InfiniBand") +
                  (ethernet ? "GID " + describe(gid) : fmt::format("LID {}", port.lid));
 }
 

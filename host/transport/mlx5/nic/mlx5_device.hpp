@@ -22,8 +22,9 @@ struct Capabilities {
 
 class Device {
  public:
+  // `gpu`: the PCI address of the PE's; empty for the CPU device. `turn`: see device_choice.hpp.
   // Throws Error: no library, no such device, port down, no usable address.
-  Device(const NicOptions& options, const PciPlace& gpu, int turn);
+  Device(const NicOptions& options, const std::string& gpu, int turn);
 
   ibv_context* context() const { return context_.get(); }
   ibv_pd* pd() const { return pd_.get(); }
@@ -37,16 +38,18 @@ class Device {
   bool has_devx() const { return why_no_devx_.empty(); }
   const std::string& why_no_devx() const { return why_no_devx_; }
 
-  // "mlx5_0 port 1, RoCE v2, GID ::ffff:10.0.0.1 (index 3)".
+  // "mlx5_0 port 1 (nearest to GPU 0000:81:00.0: both in package 1), RoCE v2, GID ::ffff:10.0.0.1
+  // (index 3)".
   const std::string& description() const { return description_; }
 
  private:
-  void open(const PciPlace& gpu, int turn);
+  void open(const std::string& gpu, int turn);
   void read_port();
   void read_capabilities();
 
   const NicOptions options_;
   std::string name_;
+  std::string why_this_port_;
   std::string why_no_devx_;
   Context context_;
   ProtectionDomain pd_;

@@ -1,4 +1,4 @@
-#include "tools/topology/hwloc_library.hpp"
+#include "host/topology/hwloc_library.hpp"
 
 #ifdef CHIME_HAVE_HWLOC
 
@@ -7,7 +7,7 @@
 namespace chime::topology {
 namespace {
 
-constexpr char kLibrary[] = "libhwloc.so.15";  // all of hwloc 2
+constexpr char kLibrary[] = "libhwloc.so.15";  // since 2.0
 
 struct Loaded {
   HwlocLibrary library;
@@ -23,11 +23,15 @@ bool find(void* library, const char* name, Function& function) {
 bool find_all(void* from, HwlocLibrary& to) {
   return find(from, "hwloc_get_api_version", to.get_api_version) &&
          find(from, "hwloc_topology_init", to.topology_init) &&
+         find(from, "hwloc_topology_set_flags", to.topology_set_flags) &&
+         find(from, "hwloc_topology_set_io_types_filter", to.topology_set_io_types_filter) &&
+         find(from, "hwloc_topology_set_components", to.topology_set_components) &&
          find(from, "hwloc_topology_load", to.topology_load) &&
          find(from, "hwloc_topology_destroy", to.topology_destroy) &&
          find(from, "hwloc_get_type_depth", to.get_type_depth) &&
          find(from, "hwloc_get_nbobjs_by_depth", to.get_nbobjs_by_depth) &&
          find(from, "hwloc_get_obj_by_depth", to.get_obj_by_depth) &&
+         find(from, "hwloc_obj_type_string", to.obj_type_string) &&
          find(from, "hwloc_bitmap_next", to.bitmap_next);
 }
 
@@ -42,7 +46,7 @@ Loaded load() {
   if (library == nullptr)
     loaded.why_not = std::string(kLibrary) + " is not found here (Debian: libhwloc15)";
   else if (!find_all(library, loaded.library) || !fits(loaded.library))
-    loaded.why_not = std::string(kLibrary) + " is not hwloc 2";
+    loaded.why_not = std::string(kLibrary) + " is not hwloc 2.1 or a later 2";
   return loaded;
 }
 

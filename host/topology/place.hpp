@@ -1,0 +1,25 @@
+// Where a device or a processor is: the parts of the machine that it is in, from the machine down.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace chime::topology {
+
+struct Place {
+  // {"the machine", "package 1", "host bridge 0000:80", "PCI bridge 0000:80:01.0"}; empty: not
+  // known.
+  std::vector<std::string> parts;
+
+  bool is_known() const { return !parts.empty(); }
+};
+
+// How many parts two places have in common. Of two places the one that shares more with a third is
+// nearer to it.
+std::size_t shared_parts(const Place& a, const Place& b);
+
+// The smallest of them, for people; empty if there is none.
+std::string smallest_shared_part(const Place& a, const Place& b);
+
+}  // namespace chime::topology

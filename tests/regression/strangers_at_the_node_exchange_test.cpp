@@ -24,6 +24,7 @@
 #include "host/errors/error.hpp"
 #include "host/transport/p2p/node_exchange.hpp"
 #include "host/transport/p2p/node_meeting.hpp"
+#include "support/meet.hpp"
 
 namespace chime::host {
 namespace {
@@ -127,7 +128,7 @@ void all_meet(const chimex_uniqueid_t& id, MayCome may_come) {
       for (const NodeMate& mate : mates)
         EXPECT_EQ(inode_of(mate.heap.get()), inode_of(heaps[mate.card.pe]));
       close(control);
-      job->barrier(Clock::now() + 20s);
+      bootstrap::test::meet(*job);
     }));
   for (auto& pe : pes) {
     try {

@@ -15,6 +15,7 @@
 #include "host/pe/env.hpp"
 #include "host/transport/mlx5/mlx5_transport.hpp"
 #include "host/transport/mlx5/nic_table.hpp"
+#include "support/meet.hpp"
 
 namespace chime::host {
 namespace {
@@ -39,7 +40,7 @@ struct Pe {
     std::printf("PE %d: %s\n", job->rank(), nic.describe().c_str());
     nic.connect(*job, deadline());
   }
-  ~Pe() { job->barrier(deadline()); }
+  ~Pe() { bootstrap::test::meet(*job, deadline()); }
 
   // A copy of what lies on the GPU.
   template <class T>

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "host/team/loss_news.hpp"
 #include "host/team/mapped_rendezvous.hpp"
 #include "host/team/message_rendezvous.hpp"
 #include "host/team/side_messenger.hpp"
@@ -17,6 +18,13 @@ bool all_mapped(const P2pTransport& p2p, int n_pes) {
   return true;
 }
 
+std::unique_ptr<Messenger> side_messenger(bootstrap::Bootstrap& bootstrap,
+                                          const Settings& settings) {
+  const auto timeout = std::chrono::ceil<std::chrono::milliseconds>(
+      std::chrono::nanoseconds(settings.init_timeout_ns));
+  return std::make_unique<SideMessenger>(bootstrap, settings.bootstrap_interface, timeout);
+}
+
 }  // namespace
 
 std::unique_ptr<Rendezvous> make_rendezvous(bootstrap::Bootstrap& bootstrap,
@@ -25,11 +33,18 @@ std::unique_ptr<Rendezvous> make_rendezvous(bootstrap::Bootstrap& bootstrap,
   if (all_mapped(p2p, bootstrap.size()))
     return make_mapped_rendezvous(p2p, bootstrap.rank(), bootstrap.size(),
                                   settings.wait_timeout_ns);
-  auto side =
-      std::make_unique<SideMessenger>(bootstrap, settings.bootstrap_interface,
-                                      std::chrono::ceil<std::chrono::milliseconds>(
-                                          std::chrono::nanoseconds(settings.init_timeout_ns)));
-  return std::make_unique<MessageRendezvous>(std::move(side), abort, settings.wait_timeout_ns);
+  return std::make_unique<MessageRendezvous>(side_messenger(bootstrap, settings), abort,
+                                             settings.wait_timeout_ns);
+}
+
+void meet_without_device(bootstrap::Bootstrap& bootstrap, const Settings& settings,
+                         const CollectiveCall& call) {
+  if (bootstrap.size() == 1) return;
+  abi::AbortWord abort{};
+  const LossNews news(bootstrap, abort);
+  MessageRendezvous(side_messenger(bootstrap, settings), abort,
+                    {settings.init_timeout_ns, "CHIME_INIT_TIMEOUT"})
+      .meet(call);
 }
 
 }  // namespace chime::host

@@ -32,12 +32,11 @@ class InitConnector final : public Connector {
       mine.connect(
           pe, pe == bootstrap_.rank() ? card : read_card(pe, bootstrap_.lookup(pe, key, deadline)));
     exchange_orders(mine, key + ".order", deadline);
-    // Nobody sends before everybody can receive.
-    bootstrap_.barrier(deadline);
   }
 
  private:
-  // A queue pair knows only when it is connected.
+  // A queue pair knows only when it is connected. So who has all orders knows that all PEs have
+  // connected theirs: nobody sends before everybody can receive.
   void exchange_orders(Connectable& mine, const std::string& key, bootstrap::Deadline deadline) {
     const DataOrder order = mine.data_order();
     bootstrap_.publish(key, std::as_bytes(std::span(&order, 1)));

@@ -407,6 +407,23 @@ TEST(TwoStages, FinalizeAfterTheFirstMeetsAllPes) {
   EXPECT_EQ(count(outcome.output, "says status -1"), 3) << outcome.output;
 }
 
+TEST(TwoStages, NobodyHasLeftTheFirstBeforeTheLastComes) {
+  Outcome outcome = job(3, "leaves_after_a_late_pe");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_EQ(count(outcome.output, "left soon, status 0: "), 3) << outcome.output;
+  EXPECT_LT(outcome.output.find("PE 1 says comes last"), outcome.output.find(" left soon"))
+      << outcome.output;
+}
+
+TEST(TwoStages, APeThatIsKilledInTheFirstEndsTheFinalizeOfAll) {
+  Outcome outcome =
+      job(3, "leaves_though_one_is_killed",
+          "CHIME_INIT_TIMEOUT=30 CHIME_ON_ERROR=return CHIME_LOG=off", "--keep-going");
+  for (const char* pe : {"0", "2"})
+    EXPECT_THAT(outcome.output,
+                ContainsRegex(std::string("PE ") + pe + " left soon, status 7: .*PE 1 is gone"));
+}
+
 TEST(TwoStages, ThreadsThatNeedTheSecondAtOnceBuildItOnce) {
   Outcome outcome = job(2, "builds_its_device_from_many_threads");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;

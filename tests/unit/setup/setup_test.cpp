@@ -415,6 +415,16 @@ TEST(TwoStages, NobodyHasLeftTheFirstBeforeTheLastComes) {
       << outcome.output;
 }
 
+TEST(TwoStages, APeThatDoesNotLeaveTheFirstIsWaitedForNoLongerThanChimeInitTimeout) {
+  Outcome outcome =
+      job(3, "leaves_before_a_late_pe", "CHIME_INIT_TIMEOUT=1 CHIME_ON_ERROR=return CHIME_LOG=off");
+  EXPECT_EQ(count(outcome.output, "left soon, status 5: chime_finalize: "), 3) << outcome.output;
+  EXPECT_THAT(outcome.output,
+              ContainsRegex("PE 0 left soon.*waited 1 s for all PEs to call chime_finalize"));
+  EXPECT_THAT(outcome.output, HasSubstr("CHIME_INIT_TIMEOUT bounds it"));
+  EXPECT_THAT(outcome.output, ContainsRegex("PE 1 left soon.*PE [02] gave up"));
+}
+
 TEST(TwoStages, APeThatIsKilledInTheFirstEndsTheFinalizeOfAll) {
   Outcome outcome =
       job(3, "leaves_though_one_is_killed",

@@ -3,6 +3,7 @@
 #include "bootstrap/pmix_asker.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "chime/abi/start_thread.h"
@@ -21,6 +22,17 @@ constexpr int kGetSeconds = 1;
 bool is_a_card(pmix_status_t status, const pmix_value_t* value) {
   return status == PMIX_SUCCESS && value != nullptr && value->type == PMIX_BYTE_OBJECT &&
          value->data.bo.size > 0;
+}
+
+// The card in it, which goes from there. Who frees the value differs: PMIx itself, before 3.2;
+// since then nobody does. Without its card it is 32 bytes.
+Bytes take_card(pmix_value_t& value) {
+  auto& object = value.data.bo;
+  const auto* bytes = reinterpret_cast<const std::byte*>(object.bytes);
+  Bytes card(bytes, bytes + object.size - 1);  // publish() has added one
+  std::free(object.bytes);
+  object = {};
+  return card;
 }
 
 }  // namespace
@@ -62,11 +74,9 @@ void PmixAsker::hear(pmix_status_t status, pmix_value_t* value, void* pointer) {
   asker->hear(std::move(asked), status, value);
 }
 
-void PmixAsker::hear(std::unique_ptr<Asked> asked, pmix_status_t status,
-                     const pmix_value_t* value) {
+void PmixAsker::hear(std::unique_ptr<Asked> asked, pmix_status_t status, pmix_value_t* value) {
   if (is_a_card(status, value)) {
-    const auto* bytes = reinterpret_cast<const std::byte*>(value->data.bo.bytes);
-    answer(*asked, {.value = {bytes, bytes + value->data.bo.size - 1}});
+    answer(*asked, {.value = take_card(*value)});
   } else if (!asked->may_wait) {
     answer(*asked, {.code = CHIMEX_ERR_TIMEOUT, .why = not_published(asked->card.pe, status)});
   } else {

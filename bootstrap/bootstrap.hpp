@@ -77,8 +77,8 @@ class Bootstrap {
   //
   // It is called from a thread of the bootstrap or of the launcher's library, never within ask(),
   // maybe before ask() has returned, and answers may come in any order. It must not throw, wait, or
-  // call the bootstrap; it may cancel its own question. Throws when there is no such
-  // PE, or nobody to ask.
+  // call the bootstrap; it may cancel its own question. Throws when there is no such PE, or nobody
+  // to ask.
   Question ask(int pe, std::string_view key, OnAnswer on_answer) const;
 
   // What `pe` published under `key`; waits for it until `deadline`, then throws. Throws at once

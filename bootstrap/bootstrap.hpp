@@ -1,9 +1,9 @@
-// The seam to whatever started this job: who am I, how many are we, and a place to leave and find
-// cards.
+// The seam to whatever started this job: who am I, how many are we, who is on this node, and a
+// place to leave and find cards. How PEs meet is not its business (host/team).
 //
 // Implementations: pmix.cpp (any PMIx launcher), local.cpp (chime-run, one machine), tcp.cpp
 // (unique id), singleton.cpp; choose.cpp picks one. Rules that every one keeps
-// (tests/unit/bootstrap runs the same bodies over all of them): publish() and a peer's lookup() may
+// (tests/unit/bootstrap runs the same bodies over all of them): publish() and a peer's ask() may
 // come in any order; lookup() waits until its deadline; no call waits for ever; an error names what
 // was waited for, and the launcher's own words if it had any. Calls may come from several threads
 // at once.
@@ -14,18 +14,19 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "bootstrap/node_info.hpp"
+#include "bootstrap/question.hpp"
 #include "chime/error.h"
 
 namespace chime::bootstrap {
-
-using Deadline = std::chrono::steady_clock::time_point;
-using Bytes = std::vector<std::byte>;
 
 // Thrown by every function below. `what()` says what failed and what to do; `code()` is what the
 // user's call returns.
@@ -43,16 +44,19 @@ class BootstrapError : public std::exception {
 
 class Bootstrap {
  public:
-  // Leaves the job cleanly: peers do not take it for a death. Destroy it after the job's last
-  // barrier.
+  // Leaves the job cleanly: peers do not take it for a death. Destroy it when no peer counts on
+  // this one any more: after the job's last meeting (host/team). Questions that are still open are
+  // answered with CHIMEX_ERR_NOT_INITIALIZED, by the thread that leaves.
   virtual ~Bootstrap() = default;
 
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
-  // PEs that run on this PE's node (same kernel, same process-id space), ascending, this PE
-  // included. May wait, at most Settings::timeout, until all PEs have joined.
-  virtual std::vector<int> node_peers() const = 0;
+  // The PEs of this PE's node. The first call asks for them, and may wait, at most
+  // Settings::timeout, until all PEs have joined; throws where PEs are gone or do not come, and
+  // then the next call asks again.
+  const NodeInfo& node() const;
+  const std::vector<int>& node_peers() const { return node().pes; }
 
   // A name for the job that differs between jobs of one user at one time; the same on every PE.
   virtual std::string job_id() const = 0;
@@ -61,21 +65,26 @@ class Bootstrap {
   // May wait, at most Settings::timeout, for PE 0.
   virtual Bytes job_secret() const = 0;
 
-  // Leaves `value` under `key` for all PEs. Not collective; visible to lookup() when it returns. A
-  // second publish() of a key may or may not be seen: publish each key once. At most
+  // Leaves `value` under `key` for all PEs. Not collective; visible to ask() and lookup() when it
+  // returns. A second publish() of a key may or may not be seen: publish each key once. At most
   // kMaxValueBytes.
   virtual void publish(std::string_view key, std::span<const std::byte> value) = 0;
 
+  // Asks for what `pe` publishes under `key`, and returns at once. `on_answer` is called once: when
+  // it is there, or when `pe` is known to be gone without having published it, or nobody can be
+  // asked any more. So a thread may have as many questions open as it likes; each stays open until
+  // then, or until the Question goes.
+  //
+  // It is called from a thread of the bootstrap or of the launcher's library, never within ask(),
+  // maybe before ask() has returned, and answers may come in any order. It must not throw, wait, or
+  // call the bootstrap; it may cancel its own question. Throws when there is no such PE, or nobody
+  // to ask.
+  Question ask(int pe, std::string_view key, OnAnswer on_answer) const;
+
   // What `pe` published under `key`; waits for it until `deadline`, then throws. Throws at once
   // when `pe` is known to be gone without having published it. A deadline in the past asks without
-  // waiting.
-  virtual Bytes lookup(int pe, std::string_view key, Deadline deadline) = 0;
-
-  // Returns when all PEs have entered. Throws at `deadline`, and when a PE is known to be gone.
-  // It returns on all PEs or throws on all, also where the last comes when another's time is over.
-  // A barrier that threw has broken the job: later ones throw too, at once on a PE that knows of
-  // it.
-  virtual void barrier(Deadline deadline) = 0;
+  // waiting for `pe`.
+  Bytes lookup(int pe, std::string_view key, Deadline deadline) const;
 
   // Ends the job: asks the launcher to end the other PEs with `code`. Returns; the caller exits by
   // itself.
@@ -100,6 +109,34 @@ class Bootstrap {
 
   // One line for chime-info and error texts: "PMIx 4.2 under prterun, rank 2 of 4".
   virtual std::string describe() const = 0;
+
+ protected:
+  // As node(), which keeps it.
+  virtual NodeInfo find_node() const = 0;
+
+  // Sees to it that questions() hears the answer to `question`: what `pe`, one of the job,
+  // publishes under `key`, or CHIMEX_ERR_PEER_DEAD and why it will not. Unless it `may_wait`, it
+  // hears at once of a card that is not there: CHIMEX_ERR_TIMEOUT.
+  virtual void look_for(OpenQuestions::Id question, int pe, std::string_view key,
+                        bool may_wait) const = 0;
+
+  // Why a question is still open, in words: "PE 1 has not published it".
+  virtual std::string why_open(OpenQuestions::Id question) const = 0;
+
+  const std::shared_ptr<OpenQuestions>& questions() const { return questions_; }
+  // The value that answers `question`, for which this thread waits. Throws BootstrapError, whose
+  // words begin with `what`.
+  Bytes await(AwaitedAnswer& awaited, const Question& question, Deadline deadline,
+              const std::string& what) const;
+  // The first thing that an implementation does when it leaves.
+  void answer_those_still_open();
+
+ private:
+  Question put(int pe, std::string_view key, bool may_wait, OnAnswer on_answer) const;
+
+  const std::shared_ptr<OpenQuestions> questions_ = std::make_shared<OpenQuestions>();
+  mutable std::mutex one_asks_;  // for the node
+  mutable std::optional<NodeInfo> node_;
 };
 
 inline constexpr std::size_t kMaxValueBytes = 1 << 20;

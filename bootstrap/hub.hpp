@@ -2,8 +2,7 @@
 // process that makes a unique id holds it for those who get the id.
 //
 // One thread serves all connections, and serves nobody who has not proved the token (net/gate.hpp).
-// The hub keeps what PEs publish, counts barriers, and tells everyone when a connection ends
-// without goodbye.
+// The hub keeps what PEs publish, and tells everyone when a connection ends without goodbye.
 //
 // A PE number may join again after it left (chime_finalize, then chime_init; or two programs run
 // one after the other by a script): its n-th joining belongs to the n-th *session*, and sessions do

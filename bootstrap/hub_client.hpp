@@ -2,7 +2,6 @@
 #pragma once
 
 #include <condition_variable>
-#include <map>
 #include <mutex>
 #include <thread>
 
@@ -37,12 +36,9 @@ class HubClient final : public Bootstrap, private net::ConnectionOwner {
 
   int rank() const override { return options_.pe; }
   int size() const override { return options_.n_pes; }
-  std::vector<int> node_peers() const override;
   std::string job_id() const override { return job_id_of(options_.token); }
   Bytes job_secret() const override { return job_secret_of(options_.token); }
   void publish(std::string_view key, std::span<const std::byte> value) override;
-  Bytes lookup(int pe, std::string_view key, Deadline deadline) override;
-  void barrier(Deadline deadline) override;
   void abort(int code, std::string_view why) noexcept override;
   void on_peer_lost(std::function<void(int pe, std::string why)> lost) override {
     lost_peers_.tell_to(std::move(lost));
@@ -55,22 +51,17 @@ class HubClient final : public Bootstrap, private net::ConnectionOwner {
   std::string describe() const override;
 
  private:
-  enum class Outcome { kNone, kReply, kFailed };
-  struct Answer {
-    Outcome outcome = Outcome::kNone;
-    Bytes content = {};  // words, if the request has failed
-  };
-  // One request on its way. `write` adds its fields; `what` names it in errors.
+  NodeInfo find_node() const override;
+  void look_for(OpenQuestions::Id question, int pe, std::string_view key,
+                bool may_wait) const override;
+  std::string why_open(OpenQuestions::Id question) const override;
+
+  // A request on its way; the answer goes to `question`. `write` adds its fields.
   template <class Write>
-  Bytes request(Message type, Write write, Deadline deadline, const std::string& what) const;
+  void post(Message type, OpenQuestions::Id question, Write write) const;
+  // The same, and waits for the answer. `what` names it in errors.
   template <class Write>
-  std::uint32_t post(Message type, Write write, const std::string& what) const;
-  std::uint32_t open_request() const;
-  Answer look_for(std::uint32_t id, Deadline deadline) const;
-  Answer wait_for(std::uint32_t id, Deadline deadline) const;
-  Bytes content_of(Answer answer, const std::string& what) const;
-  void enter_barrier(Deadline deadline) const;
-  std::string ask_why(std::uint32_t id) const;
+  Bytes request(Message type, Write write, const std::string& what) const;
 
   void join(Deadline deadline);
   void serve();
@@ -93,12 +84,9 @@ class HubClient final : public Bootstrap, private net::ConnectionOwner {
   std::function<void()> say_;
 
   mutable std::mutex mutex_;  // guards all below
-  mutable std::condition_variable answered_;
-  mutable std::uint32_t next_id_ = 1;
-  mutable std::map<std::uint32_t, Answer> requests_;
+  mutable std::condition_variable has_sent_;
   bool is_leaving_ = false;
   bool is_hub_gone_ = false;
-  bool is_barrier_broken_ = false;
 
   net::Reactor reactor_;
   std::shared_ptr<net::Connection> connection_;  // constant once joined

@@ -1,7 +1,7 @@
 #include "bootstrap/hub_session.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <utility>
 
 namespace chime::bootstrap {
 namespace {
@@ -46,7 +46,6 @@ void HubSession::leave(int pe) {
   go(pe, State::kLeft);
   if (gave_up_ < 0 && n_absent_ > 0) gave_up_ = pe;
   settle_lookups_of(pe);
-  release_barrier_if_full();
   answer_node_peers_if_known();
 }
 
@@ -58,7 +57,6 @@ void HubSession::lose(int pe, const std::string& why) {
   for (int other = 0; other < static_cast<int>(members_.size()); other++)
     if (other != pe) tell_lost(other, pe);
   settle_lookups_of(pe);
-  release_barrier_if_full();
   answer_node_peers_if_known();
 }
 
@@ -71,7 +69,6 @@ void HubSession::go(int pe, State how) {
 
 void HubSession::forget_requests_of(int pe) {
   const auto is_its = [pe](const Request& r) { return r.from == pe; };
-  std::erase_if(in_barrier_, is_its);
   std::erase_if(for_node_peers_, is_its);
   for (Member& owner : members_) std::erase_if(owner.lookups, is_its);
 }
@@ -83,10 +80,6 @@ void HubSession::handle(int pe, MessageReader& message) {
       return publish(pe, id, message);
     case Message::kLookup:
       return look_up(pe, id, message);
-    case Message::kBarrier:
-      return enter_barrier(pe, id);
-    case Message::kGiveUp:
-      return give_up_barrier(pe, id);
     case Message::kNodePeers:
       return find_node_peers(pe, id);
     case Message::kExplain:
@@ -115,24 +108,7 @@ void HubSession::look_up(int pe, std::uint32_t id, MessageReader& message) {
   if (may_wait ||
       std::erase_if(waiting, [&](const Request& r) { return r.from == pe && r.id == id; }) == 0)
     return;
-  fail(request, "is not there");
-}
-
-void HubSession::enter_barrier(int pe, std::uint32_t id) {
-  in_barrier_.push_back({pe, id});
-  release_barrier_if_full();
-}
-
-// If it is answered already, all have entered, and the answer is on its way.
-void HubSession::give_up_barrier(int pe, std::uint32_t id) {
-  const auto its = std::find_if(in_barrier_.begin(), in_barrier_.end(),
-                                [&](const Request& r) { return r.from == pe && r.id == id; });
-  if (its == in_barrier_.end()) return;
-  const auto who_is_missing = who_has_not_entered();
-  broken_barrier_ = "PE " + std::to_string(pe) + " gave up a barrier that " + who_is_missing;
-  fail(*its, who_is_missing);
-  in_barrier_.erase(its);
-  release_barrier_if_full();
+  fail(request, CHIMEX_ERR_TIMEOUT, "is not there");
 }
 
 void HubSession::find_node_peers(int pe, std::uint32_t id) {
@@ -144,12 +120,9 @@ void HubSession::reply(const Request& to, std::span<const std::byte> content) {
   send_(to.from, MessageWriter(Message::kReply).put(to.id).bytes(content).take());
 }
 
-void HubSession::fail(const Request& to, std::string_view why) {
-  send_(to.from, MessageWriter(Message::kFailed).put(to.id).text(why).take());
-}
-
-void HubSession::fail_all(Requests& requests, std::string_view why) {
-  for (const Request& request : std::exchange(requests, {})) fail(request, why);
+void HubSession::fail(const Request& to, chimex_status code, std::string_view why) {
+  send_(to.from,
+        MessageWriter(Message::kFailed).put(to.id).put<std::int32_t>(code).text(why).take());
 }
 
 void HubSession::settle_lookups_of(int pe) {
@@ -158,7 +131,8 @@ void HubSession::settle_lookups_of(int pe) {
   if (is_gone(pe)) {
     for (const Request& r : std::exchange(owner.lookups, {})) {
       const auto found = owner.published.find(r.key);
-      found != owner.published.end() ? reply(r, found->second) : fail(r, describe(pe));
+      found != owner.published.end() ? reply(r, found->second)
+                                     : fail(r, CHIMEX_ERR_PEER_DEAD, describe(pe));
     }
     return;
   }
@@ -170,30 +144,21 @@ void HubSession::settle_lookups_of(int pe) {
   });
 }
 
-void HubSession::release_barrier_if_full() {
-  if (in_barrier_.empty()) return;
-  const bool is_full = in_barrier_.size() == members_.size();
-  if (is_full && broken_barrier_.empty()) {
-    for (const Request& request : std::exchange(in_barrier_, {})) reply(request);
-  } else if (const auto why = why_barrier_fails(); !why.empty()) {
-    fail_all(in_barrier_, why);
-  }
-}
-
-// Empty if it may still become full.
-std::string HubSession::why_barrier_fails() const {
-  if (!broken_barrier_.empty()) return broken_barrier_;
-  return gone_.empty() ? "" : describe(gone_.front());
-}
-
 void HubSession::answer_node_peers_if_known() {
   if (for_node_peers_.empty()) return;
   if (gave_up_ >= 0)
-    return fail_all(for_node_peers_, "PE " + std::to_string(gave_up_) +
-                                         " gave up before all PEs had joined; initialise again");
+    return fail_node_peers("PE " + std::to_string(gave_up_) +
+                           " gave up before all PEs had joined; initialise again");
   if (n_absent_ > 0) return;
-  if (const auto why = why_node_peers_fail(); !why.empty()) return fail_all(for_node_peers_, why);
+  if (const auto why = why_node_peers_fail(); !why.empty()) return fail_node_peers(why);
   answer_node_peers();
+}
+
+void HubSession::fail_node_peers(std::string_view why) {
+  const bool is_one_lost = std::any_of(
+      gone_.begin(), gone_.end(), [this](int pe) { return members_[pe].state == State::kLost; });
+  for (const Request& request : std::exchange(for_node_peers_, {}))
+    fail(request, is_one_lost ? CHIMEX_ERR_PEER_DEAD : CHIMEX_ERR_SYSTEM, why);
 }
 
 // Of one that was lost before it joined nobody will ever know the node.
@@ -231,18 +196,11 @@ std::string HubSession::explain(int from, std::uint32_t id) const {
     return std::any_of(requests.begin(), requests.end(),
                        [&](const Request& r) { return r.from == from && r.id == id; });
   };
-  if (is_among(in_barrier_)) return who_has_not_entered();
   if (is_among(for_node_peers_)) return who_has_not_joined();
   for (int pe = 0; pe < static_cast<int>(members_.size()); pe++)
     if (is_among(members_[pe].lookups))
       return describe(pe) + (has_seen(pe) ? ", but has not published it" : "");
   return "the answer was on its way";
-}
-
-std::string HubSession::who_has_not_entered() const {
-  std::vector<bool> is_missing(members_.size(), true);
-  for (const Request& r : in_barrier_) is_missing[static_cast<std::size_t>(r.from)] = false;
-  return list(is_missing) + " not entered";
 }
 
 std::string HubSession::who_has_not_joined() const {

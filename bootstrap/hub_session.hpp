@@ -1,8 +1,8 @@
 // One session of a job at the hub: who has joined, what they published, who waits for what. No
 // sockets here: answers go out through `send`.
 //
-// A message costs what it has to say, and not the size of the job: N PEs enter a barrier with N
-// steps.
+// A message costs what it has to say, and not the size of the job; but for a loss, which all are
+// told of.
 #pragma once
 
 #include <cstdint>
@@ -53,19 +53,16 @@ class HubSession {
 
   void publish(int pe, std::uint32_t id, MessageReader& message);
   void look_up(int pe, std::uint32_t id, MessageReader& message);
-  void enter_barrier(int pe, std::uint32_t id);
-  void give_up_barrier(int pe, std::uint32_t id);
   void find_node_peers(int pe, std::uint32_t id);
 
   void reply(const Request& to, std::span<const std::byte> content = {});
-  void fail(const Request& to, std::string_view why);
-  void fail_all(Requests& requests, std::string_view why);
+  void fail(const Request& to, chimex_status code, std::string_view why);
+  void fail_node_peers(std::string_view why);
   void go(int pe, State how);
   void forget_requests_of(int pe);
   void tell_what_was_lost_before(int newcomer);
   void tell_lost(int to, int pe);
   void settle_lookups_of(int pe);
-  void release_barrier_if_full();
   void answer_node_peers_if_known();
   void answer_node_peers();
 
@@ -73,10 +70,8 @@ class HubSession {
     return members_[pe].state == State::kLeft || members_[pe].state == State::kLost;
   }
   std::string describe(int pe) const;
-  std::string why_barrier_fails() const;
   std::string why_node_peers_fail() const;
   std::string explain(int from, std::uint32_t id) const;
-  std::string who_has_not_entered() const;
   std::string who_has_not_joined() const;
 
   std::vector<Member> members_;
@@ -84,8 +79,7 @@ class HubSession {
   std::vector<int> gone_;             // in the order in which they left or were lost
   std::map<std::string, int> nodes_;  // by name
   int gave_up_ = -1;  // the first PE that left before all had joined: this session will never be
-  std::string broken_barrier_;  // who gave one up, and whom it waited for: none is full again
-  Requests in_barrier_, for_node_peers_;
+  Requests for_node_peers_;
   Send send_;
 };
 

@@ -52,8 +52,8 @@ class PeerWatch {
   PeerWatch(Bootstrap& bootstrap, std::vector<KnownMate> known,
             std::function<void(int pe, std::string how)> lost);
 
-  // This PE is about to leave: peers must not take its end for a death. Call before finalize's last
-  // barrier.
+  // This PE is about to leave: peers must not take its end for a death. Call before the job's last
+  // meeting.
   void say_goodbye();
 
   // Stops watching.

@@ -16,7 +16,8 @@
 namespace chime::bootstrap {
 
 // The process's one connection to its PMIx server. It lasts to the end of the process, through
-// several chime_init: a second PMIx_Init after a finalize makes other PEs' fences fail.
+// several chime_init: launchers do not take one back that has finalized (under Open MPI 4.1 other
+// PEs' calls failed).
 class PmixClient {
  public:
   // The first call joins the launcher, within `timeout`.

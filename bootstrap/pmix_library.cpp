@@ -42,7 +42,7 @@ PmixLibrary PmixLibrary::load() {
   find(library, "PMIx_Put", pmix.put);
   find(library, "PMIx_Commit", pmix.commit);
   find(library, "PMIx_Get", pmix.get);
-  find(library, "PMIx_Fence", pmix.fence);
+  find(library, "PMIx_Get_nb", pmix.get_nb);
   find(library, "PMIx_Resolve_peers", pmix.resolve_peers);
   find(library, "PMIx_Query_info", pmix.query_info);
   find(library, "PMIx_Register_event_handler", pmix.register_event_handler);

@@ -21,7 +21,7 @@ struct PmixLibrary {
   decltype(&::PMIx_Put) put;
   decltype(&::PMIx_Commit) commit;
   decltype(&::PMIx_Get) get;
-  decltype(&::PMIx_Fence) fence;
+  decltype(&::PMIx_Get_nb) get_nb;
   decltype(&::PMIx_Resolve_peers) resolve_peers;
   decltype(&::PMIx_Query_info) query_info;
   decltype(&::PMIx_Register_event_handler) register_event_handler;

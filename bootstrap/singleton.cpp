@@ -1,49 +1,101 @@
 #include "bootstrap/singleton.hpp"
 
+#include <algorithm>
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <thread>
+#include <vector>
 
 #include "bootstrap/token.hpp"
+#include "chime/abi/start_thread.h"
 
 namespace chime::bootstrap {
 namespace {
 
 class Singleton final : public Bootstrap {
  public:
+  ~Singleton() override {
+    answer_those_still_open();
+    {
+      std::lock_guard lock(mutex_);
+      must_stop_ = true;
+      changed_.notify_all();
+    }
+    if (thread_.joinable()) thread_.join();
+  }
+
   int rank() const override { return 0; }
   int size() const override { return 1; }
-  std::vector<int> node_peers() const override { return {0}; }
   std::string job_id() const override { return job_id_of(token_); }
   Bytes job_secret() const override { return job_secret_of(token_); }
 
   void publish(std::string_view key, std::span<const std::byte> value) override {
     std::lock_guard lock(mutex_);
     published_.insert_or_assign(std::string(key), Bytes(value.begin(), value.end()));
-    has_published_.notify_all();
+    changed_.notify_all();
   }
 
-  // Another thread of this PE may publish while this one waits.
-  Bytes lookup(int pe, std::string_view key, Deadline deadline) override {
-    const auto what = "'" + std::string(key) + "' of PE " + std::to_string(pe);
-    if (pe != 0) throw BootstrapError(what + ": the job has PEs 0 to 0");
-    std::unique_lock lock(mutex_);
-    if (!has_published_.wait_until(lock, deadline, [&] { return published_.contains(key); }))
-      throw BootstrapError(what + ": PE 0 has not published it in time");
-    return published_.find(key)->second;
-  }
-
-  void barrier(Deadline) override {}
   void abort(int, std::string_view) noexcept override {}
   void on_peer_lost(std::function<void(int, std::string)>) override {}
   std::string why_lost(int) const override { return ""; }
   std::string describe() const override { return "no launcher, PE 0 of 1"; }
 
  private:
+  struct Asked {
+    OpenQuestions::Id question;
+    std::string key;
+    bool may_wait;
+  };
+
+  NodeInfo find_node() const override { return node_of(0, {0}); }
+
+  // Its thread, which most jobs of one PE never need, answers: who asks is not called back by its
+  // own call.
+  void look_for(OpenQuestions::Id question, int, std::string_view key,
+                bool may_wait) const override {
+    std::lock_guard lock(mutex_);
+    asked_.push_back({question, std::string(key), may_wait});
+    changed_.notify_all();
+    if (!thread_.joinable()) thread_ = abi::start_thread([this] { serve(); });
+  }
+
+  std::string why_open(OpenQuestions::Id) const override { return "PE 0 has not published it"; }
+
+  void serve() const {
+    std::unique_lock lock(mutex_);
+    while (!must_stop_) {
+      const auto known = std::find_if(asked_.begin(), asked_.end(), [this](const Asked& asked) {
+        return !asked.may_wait || published_.contains(asked.key) ||
+               !questions()->is_open(asked.question);
+      });
+      if (known == asked_.end()) {
+        changed_.wait(lock);
+        continue;
+      }
+      const auto question = known->question;
+      Answer answer = answer_to(*known);
+      asked_.erase(known);
+      lock.unlock();
+      questions()->answer(question, std::move(answer));
+      lock.lock();
+    }
+  }
+
+  // With mutex_ held.
+  Answer answer_to(const Asked& asked) const {
+    if (const auto found = published_.find(asked.key); found != published_.end())
+      return {.value = found->second};
+    return {.code = CHIMEX_ERR_TIMEOUT, .why = "PE 0 has not published it"};
+  }
+
   const Token token_ = net::random_token();
-  std::mutex mutex_;
-  std::condition_variable has_published_;
+  mutable std::mutex mutex_;  // guards all below
+  mutable std::condition_variable changed_;
   std::map<std::string, Bytes, std::less<>> published_;
+  mutable std::vector<Asked> asked_;
+  bool must_stop_ = false;
+  mutable std::thread thread_;
 };
 
 }  // namespace

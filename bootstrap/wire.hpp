@@ -27,13 +27,11 @@ enum class Message : std::uint8_t {
   // requests: u32 id, then
   kPublish = 10,    // key, value                 -> empty reply
   kLookup = 11,     // i32 pe, key, u8 wait       -> value, when it is there
-  kBarrier = 12,    // -                          -> empty reply, when all PEs have entered
   kNodePeers = 13,  // -                          -> i32 each, when all PEs have joined
   kExplain = 14,    // u32 id of a request        -> why it has no reply yet, in words
-  kGiveUp = 15,     // - ; id: of a kBarrier     -> its answer: failed, unless all have entered
   // answers: u32 id, then
   kReply = 20,   // bytes
-  kFailed = 21,  // why
+  kFailed = 21,  // i32 code (chimex_status), why
   // without an answer
   kAbort = 30,         // PE: i32 code, why
   kGoodbye = 31,       // PE: leaves the job

@@ -96,7 +96,8 @@ bool Mesh::send(int pe, Tag tag, std::span<const std::byte> payload) {
                                     std::to_string(pe) + " cannot be sent");
   if (pe == options_.pe) return send_to_myself(tag, payload);
   std::shared_ptr<Connection> connection;
-  bool must_open = false;
+  Bytes brought;
+  bool must_find = false;
   {
     std::lock_guard lock(mutex_);
     Peer& peer = peers_[pe];
@@ -106,25 +107,25 @@ bool Mesh::send(int pe, Tag tag, std::span<const std::byte> payload) {
       if (peer.waiting_bytes + payload.size() > kMaxQueuedBytes) return false;
       peer.waiting.push_back(message_of(tag, payload));
       peer.waiting_bytes += payload.size();
-      must_open = !std::exchange(peer.is_asked, true);
+      must_find = !std::exchange(peer.is_asked, true);
+      brought = peer.card;
     }
   }
   if (connection) {
     if (connection->unsent_bytes() + payload.size() > kMaxQueuedBytes) return false;
     send_over(*connection, pe, message_of(tag, payload));
-  } else if (must_open) {
-    find_and_open(pe);
+  } else if (must_find) {
+    brought.empty() ? find_card_(pe) : found(pe, std::move(brought));
   }
   return true;
 }
 
-void Mesh::find_and_open(int pe) {
-  try {
-    reactor_.post([this, pe, card = find_card_(pe)] { open(pe, card); });
-  } catch (const std::exception& error) {
-    reactor_.post([this, pe, why = std::string(error.what())] { lose(pe, why); });
-    throw;
-  }
+void Mesh::found(int pe, Bytes card) {
+  reactor_.post([this, pe, card = std::move(card)] { open(pe, card); });
+}
+
+void Mesh::not_found(int pe, std::string why) {
+  reactor_.post([this, pe, why = std::move(why)] { lose(pe, why); });
 }
 
 std::size_t Mesh::opened() const {
@@ -150,6 +151,7 @@ void Mesh::open(int pe, const Bytes& card) {
       Dial::Options{.addresses = std::move(addresses),
                     .credentials = credentials_,
                     .roles = {.client_pe = options_.pe, .server_pe = pe},
+                    .introduction = introduction(),
                     .limits = kLimits},
       Clock::now() + options_.connect_timeout,
       [this, pe](std::shared_ptr<Connection> connection) {
@@ -161,6 +163,9 @@ void Mesh::open(int pe, const Bytes& card) {
         dials_.erase(pe);
       });
 }
+
+// Of a machine with very many addresses it says nothing: whoever answers looks for the card.
+Bytes Mesh::introduction() const { return card_.size() <= kMaxIntroductionBytes ? card_ : Bytes(); }
 
 void Mesh::use(int pe, std::shared_ptr<Connection> connection) {
   connection->tag = static_cast<std::uint64_t>(pe);
@@ -191,6 +196,10 @@ void Mesh::admit(std::shared_ptr<Connection> guest) {
     return guest->refuse(why);
   }
   guest->accept();
+  {
+    std::lock_guard lock(mutex_);
+    peers_[pe].card = guest->introduction();
+  }
   guests_[pe] = std::move(guest);
 }
 
@@ -252,13 +261,14 @@ void Mesh::leave(int pe) {
   std::lock_guard lock(mutex_);
   Peer& peer = peers_[pe];
   if (peer.gone.empty()) peer.gone = "PE " + std::to_string(pe) + " has left";
+  peer.waiting.clear();
 }
 
 // Both kinds of connections: whoever is at the other end hears of it. First what was sent, also to
 // a peer whose connection is not open yet.
 void Mesh::part() {
   const Deadline by = Clock::now() + kPartingTime;
-  reactor_.run_until([this] { return dials_.empty(); }, by);
+  reactor_.run_until([this] { return !has_waiting(); }, by);
   const auto goodbye = message_of(kGoodbye, {});
   const auto say_to = [&](Connection& connection) {
     if (connection.is_open()) connection.send(goodbye);
@@ -272,6 +282,12 @@ void Mesh::part() {
       if (peer.connection) say_to(*peer.connection);
   }
   reactor_.run_until([this] { return is_flushed(); }, by);
+}
+
+bool Mesh::has_waiting() const {
+  std::lock_guard lock(mutex_);
+  return std::any_of(peers_.begin(), peers_.end(),
+                     [](const auto& entry) { return !entry.second.waiting.empty(); });
 }
 
 bool Mesh::is_flushed() const {

@@ -3,9 +3,10 @@
 //
 // Each PE has a mesh, which listens, and a card that says where. Whoever wants to speak to a PE
 // opens a connection of its own to it: a pair that speaks both ways has two, none has to be agreed
-// on, and n PEs that each speak to k others have n * k, not n * n. Messages of one PE to another
-// arrive in order, each once, whole. When a PE's process ends without stop(), all that it was
-// connected with are told.
+// on, and n PEs that each speak to k others have n * k, not n * n. It brings its card, so that who
+// answers looks for nothing: whoever kept the cards may be gone by then. Messages of one PE to
+// another arrive in order, each once, whole. When a PE's process ends without stop(), all that it
+// was connected with are told.
 #pragma once
 
 #include <functional>
@@ -32,8 +33,10 @@ class Mesh final : private ConnectionOwner {
   // `from` is who sent it. Called from run()'s thread, one at a time: it must not block, and may
   // send. An Error that it throws ends the connection to `from`: the message made no sense.
   using Handler = std::function<void(int from, std::span<const std::byte> payload)>;
-  // The card of `pe`. May wait for it; what it throws, send() throws, and `pe` counts as lost.
-  using FindCard = std::function<Bytes(int pe)>;
+  // Begins to look for the card of `pe`, which has not brought it, and sees to it that found() or
+  // not_found() is called, whenever that is known. Once a PE, by a thread that sends or run()'s; it
+  // must not wait.
+  using FindCard = std::function<void(int pe)>;
   // `pe` is gone, or cannot be reached. Called from run()'s thread, once a PE.
   using Lost = std::function<void(int pe, const std::string& why)>;
 
@@ -68,25 +71,31 @@ class Mesh final : private ConnectionOwner {
 
   // Takes `payload` for `pe`, which may be this one; returns before it has arrived. False, and
   // nothing is sent, when kMaxQueuedBytes wait for that PE already. The first message to a PE asks
-  // FindCard, on the caller's thread. Throws Error{kClosed} when `pe` has left or is lost. From any
-  // thread, handlers included.
+  // FindCard. Throws Error{kClosed} when `pe` has left or is lost. From any thread, handlers
+  // included.
   bool send(int pe, Tag tag, std::span<const std::byte> payload);
+
+  // FindCard's answers, from any thread: `pe` is tried there; or it counts as lost.
+  void found(int pe, Bytes card);
+  void not_found(int pe, std::string why);
 
   // Connections that were opened from here.
   std::size_t opened() const;
 
  private:
   struct Peer {
-    std::vector<Bytes> waiting;  // for the connection to open
+    std::vector<Bytes> waiting;  // for the card, and the connection to open
     std::size_t waiting_bytes = 0;
     bool is_asked = false;                   // somebody opens the connection
     std::shared_ptr<Connection> connection;  // open, and nothing waits
+    Bytes card;                              // that it has brought
     std::string gone;                        // why it cannot be sent to any more
   };
 
   void send_over(Connection& connection, int pe, const Bytes& message);
   bool send_to_myself(Tag tag, std::span<const std::byte> payload);
-  void find_and_open(int pe);
+  Bytes introduction() const;
+  bool has_waiting() const;
   void open(int pe, const Bytes& card);
   void use(int pe, std::shared_ptr<Connection> connection);
   void flush(int pe, std::shared_ptr<Connection> connection);

@@ -16,7 +16,7 @@
 
 namespace chime::net {
 
-inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::uint32_t kProtocolVersion = 2;
 // Before it has proved the secret, a peer may send no longer a frame.
 inline constexpr std::size_t kMaxHandshakeBytes = 1024;
 inline constexpr std::size_t kMaxIntroductionBytes = 768;

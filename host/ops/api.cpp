@@ -140,7 +140,7 @@ int node_number(const char* function, int NodePlace::*number) {
   int found = -1;
   if (!current_slot()) return found;
   guarded(function, [&] {
-    found = step("finding the node's PEs", [] { return current_runtime().node_place(); }).*number;
+    found = step("finding the node's PEs", [&] { return current_runtime().node_place().*number; });
   });
   return found;
 }

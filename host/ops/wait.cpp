@@ -22,19 +22,19 @@ constexpr unsigned kSleepsPerDoubling = 8;
 // Of a wait that begins now.
 class Bound {
  public:
-  explicit Bound(std::uint64_t timeout_ns) : timeout_ns_(timeout_ns) {}
+  explicit Bound(TimeLimit limit) : limit_(limit) {}
 
   void throw_if_over(const std::function<std::string()>& waited_for) const {
     const auto waited = std::chrono::steady_clock::now() - start_;
-    if (timeout_ns_ == 0 || waited <= std::chrono::nanoseconds(timeout_ns_)) return;
+    if (limit_.ns == 0 || waited <= std::chrono::nanoseconds(limit_.ns)) return;
     throw Error("wait", CHIMEX_ERR_TIMEOUT,
-                fmt::format("waited {:.3g} s for {} (CHIME_TIMEOUT bounds it)",
-                            static_cast<double>(timeout_ns_) * 1e-9, waited_for()));
+                fmt::format("waited {:.3g} s for {} ({} bounds it)",
+                            static_cast<double>(limit_.ns) * 1e-9, waited_for(), limit_.variable));
   }
 
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::uint64_t timeout_ns_;
+  TimeLimit limit_;
 };
 
 }  // namespace
@@ -57,10 +57,10 @@ void throw_if_aborted(const abi::AbortWord& word) {
   if (auto cause = abort_cause(word)) throw Error(kJobOrigin, cause->status, cause->why);
 }
 
-void wait_until(const std::function<bool()>& done, const abi::AbortWord& abort,
-                std::uint64_t timeout_ns, const std::function<std::string()>& waited_for) {
+void wait_until(const std::function<bool()>& done, const abi::AbortWord& abort, TimeLimit limit,
+                const std::function<std::string()>& waited_for) {
   Backoff backoff;
-  const Bound bound(timeout_ns);
+  const Bound bound(limit);
   while (!done()) {
     throw_if_aborted(abort);
     backoff.pause();
@@ -69,9 +69,9 @@ void wait_until(const std::function<bool()>& done, const abi::AbortWord& abort,
 }
 
 void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
-                const std::function<bool()>& done, const abi::AbortWord& abort,
-                std::uint64_t timeout_ns, const std::function<std::string()>& waited_for) {
-  const Bound bound(timeout_ns);
+                const std::function<bool()>& done, const abi::AbortWord& abort, TimeLimit limit,
+                const std::function<std::string()>& waited_for) {
+  const Bound bound(limit);
   while (!done()) {
     throw_if_aborted(abort);
     changed.wait_for(lock, kLookAtAbortEvery);

@@ -25,10 +25,18 @@ class Backoff {
 // Throws the Error that a raised abort word stands for; returns if it is not raised.
 void throw_if_aborted(const abi::AbortWord& word);
 
-// Waits until `done()` is true. Throws when `abort` is raised, and when `timeout_ns` (0: no bound)
-// have passed: then `waited_for()` completes the sentence "waited 120 s for ...".
-void wait_until(const std::function<bool()>& done, const abi::AbortWord& abort,
-                std::uint64_t timeout_ns, const std::function<std::string()>& waited_for);
+// How long a wait may be, and the variable that says so.
+struct TimeLimit {
+  TimeLimit(std::uint64_t ns, const char* variable = "CHIME_TIMEOUT")
+      : ns(ns), variable(variable) {}
+  std::uint64_t ns;  // 0: there is none
+  const char* variable;
+};
+
+// Waits until `done()` is true. Throws when `abort` is raised, and when the time of `limit` is
+// over: then `waited_for()` completes the sentence "waited 120 s for ...".
+void wait_until(const std::function<bool()>& done, const abi::AbortWord& abort, TimeLimit limit,
+                const std::function<std::string()>& waited_for);
 
 // How often a wait that sleeps looks at the abort word, which wakes nobody.
 inline constexpr std::chrono::milliseconds kLookAtAbortEvery{10};
@@ -36,7 +44,7 @@ inline constexpr std::chrono::milliseconds kLookAtAbortEvery{10};
 // The same for what another thread of this process does: sleeps until `changed` tells of it. `done`
 // and `waited_for` are called with `lock` held.
 void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
-                const std::function<bool()>& done, const abi::AbortWord& abort,
-                std::uint64_t timeout_ns, const std::function<std::string()>& waited_for);
+                const std::function<bool()>& done, const abi::AbortWord& abort, TimeLimit limit,
+                const std::function<std::string()>& waited_for);
 
 }  // namespace chime::host

@@ -19,7 +19,6 @@
 #include "host/errors/error.hpp"
 #include "host/errors/guard.hpp"
 #include "host/errors/log.hpp"
-#include "host/errors/step.hpp"
 #include "host/ops/tu_registry.hpp"
 #include "host/pe/one_leaver.hpp"
 
@@ -129,9 +128,10 @@ void complete_posts(PeSlot& slot) {
 
 // From here on nobody takes this PE's end for a death, and nobody uses its memory.
 void meet_last_time(Runtime& runtime) {
-  if (!runtime.device) return runtime.bootstrap->barrier(init_deadline(runtime.settings));
+  const CollectiveCall finalize{CollectiveCall::Kind::kFinalize};
+  if (!runtime.device) return meet_without_device(*runtime.bootstrap, runtime.settings, finalize);
   runtime.watch->say_goodbye();
-  runtime.device->rendezvous->meet({CollectiveCall::Kind::kFinalize});
+  runtime.device->rendezvous->meet(finalize);
 }
 
 bool launcher_tells_of_a_loss(const bootstrap::Bootstrap& bootstrap) {

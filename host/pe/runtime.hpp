@@ -89,7 +89,7 @@ struct Runtime {
 
   int my_pe() const { return bootstrap->rank(); }
   int n_pes() const { return bootstrap->size(); }
-  NodePlace node_place() { return node.place(*bootstrap); }
+  const NodePlace& node_place() const { return node.place(*bootstrap); }
 };
 
 }  // namespace chime::host

@@ -44,28 +44,18 @@ net::Mesh::Options options_for(bootstrap::Bootstrap& bootstrap, const std::strin
   options.log = [pe = options.pe](const std::string& line) {
     log(LogLevel::kWarn, pe, "{}", line);
   };
-  if (static_cast<int>(bootstrap.node_peers().size()) == bootstrap.size()) return options;
+  if (bootstrap.node().n_pes == bootstrap.size()) return options;
   for (const net::Address& address : addresses_of(interface)) options.listen_at.push_back(address);
   return options;
-}
-
-// A handler must not wait for a PE that has not come yet, or messages of all others do. A second is
-// for launchers that find a card which is there only when they are asked again.
-constexpr std::chrono::seconds kTimeOfHandlers{1};
-thread_local bool is_channels_thread = false;
-
-net::Bytes find_card(bootstrap::Bootstrap& bootstrap, int pe, std::chrono::milliseconds timeout) {
-  if (is_channels_thread) timeout = std::min<std::chrono::milliseconds>(timeout, kTimeOfHandlers);
-  return bootstrap.lookup(pe, kCardKey, std::chrono::steady_clock::now() + timeout);
 }
 
 }  // namespace
 
 SideChannel::SideChannel(bootstrap::Bootstrap& bootstrap, const std::string& interface,
                          std::chrono::milliseconds timeout, Lost lost)
-    : mesh_(
-          options_for(bootstrap, interface, timeout),
-          [&bootstrap, timeout](int pe) { return find_card(bootstrap, pe, timeout); },
+    : bootstrap_(bootstrap),
+      mesh_(
+          options_for(bootstrap, interface, timeout), [this](int pe) { find_card(pe); },
           std::move(lost)) {
   bootstrap.publish(kCardKey, mesh_.card());
 }
@@ -80,10 +70,7 @@ void SideChannel::handle(SideTag tag, Handler handler) {
 }
 
 void SideChannel::start() {
-  thread_ = abi::start_thread([this] {
-    is_channels_thread = true;
-    mesh_.run();
-  });
+  thread_ = abi::start_thread([this] { mesh_.run(); });
 }
 
 bool SideChannel::send(int pe, SideTag tag, std::span<const std::byte> payload) {
@@ -91,6 +78,19 @@ bool SideChannel::send(int pe, SideTag tag, std::span<const std::byte> payload) 
     return mesh_.send(pe, static_cast<net::Mesh::Tag>(tag), payload);
   } catch (const std::exception& error) {
     throw Error("side channel", CHIMEX_ERR_PEER_DEAD, error.what());
+  }
+}
+
+void SideChannel::find_card(int pe) {
+  try {
+    auto question = bootstrap_.ask(pe, kCardKey, [this, pe](bootstrap::Answer card) {
+      card.code == CHIMEX_OK ? mesh_.found(pe, std::move(card.value))
+                             : mesh_.not_found(pe, std::move(card.why));
+    });
+    const std::lock_guard lock(mutex_);
+    asked_.push_back(std::move(question));
+  } catch (const bootstrap::BootstrapError& error) {
+    mesh_.not_found(pe, error.what());
   }
 }
 

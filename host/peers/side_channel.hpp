@@ -7,9 +7,11 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "bootstrap/bootstrap.hpp"
 #include "net/mesh.hpp"
@@ -32,8 +34,9 @@ class SideChannel {
 
   // Listens, and publishes where: on this machine only, if all PEs of the job are here, else on
   // every network interface, or on `interface` alone (CHIME_BOOTSTRAP_IF). May wait as
-  // bootstrap.node_peers() does. `lost(pe, why)` is called from the channel's thread, once a PE
-  // that is gone without goodbye or cannot be reached. Throws Error.
+  // bootstrap.node() does. `timeout` bounds the opening of a connection. `lost(pe, why)` is called
+  // from the channel's thread, once a PE that is gone without goodbye or cannot be reached. Throws
+  // Error. `bootstrap` outlives it.
   SideChannel(bootstrap::Bootstrap& bootstrap, const std::string& interface,
               std::chrono::milliseconds timeout, Lost lost);
   // Says goodbye, and ends the thread.
@@ -47,16 +50,21 @@ class SideChannel {
   // Takes `payload`, at most net::Mesh::kMaxPayload bytes, for `pe`, which may be this one; returns
   // before it has arrived. Messages to one PE arrive in the order in which they were sent. False,
   // and nothing is sent, while too much waits for that PE. The first message to a PE asks the
-  // bootstrap where it is, and may wait for that. Throws Error{PEER_DEAD} when `pe` has left, is
-  // lost or cannot be found. From any thread.
+  // bootstrap where it is, and waits, as all that follow it, until that is known: send() does not.
+  // Throws Error{PEER_DEAD} when `pe` has left or is lost. From any thread.
   bool send(int pe, SideTag tag, std::span<const std::byte> payload);
 
   // PEs that this one has opened a connection to.
   std::size_t opened() const { return mesh_.opened(); }
 
  private:
+  void find_card(int pe);
+
+  const bootstrap::Bootstrap& bootstrap_;
   net::Mesh mesh_;
   std::thread thread_;
+  std::mutex mutex_;                        // guards what follows
+  std::vector<bootstrap::Question> asked_;  // last: their answers go to the mesh
 };
 
 }  // namespace chime::host

@@ -30,9 +30,9 @@ bool tells_of_an_end(chimex_status code) {
 }  // namespace
 
 MessageRendezvous::MessageRendezvous(std::unique_ptr<Messenger> messenger,
-                                     const abi::AbortWord& abort, std::uint64_t timeout_ns)
+                                     const abi::AbortWord& abort, TimeLimit limit)
     : abort_(abort),
-      timeout_ns_(timeout_ns),
+      limit_(limit),
       meeting_(messenger->my_pe(), messenger->n_pes()),
       messenger_(std::move(messenger)) {
   messenger_->start(*this);
@@ -57,7 +57,7 @@ void MessageRendezvous::meet(const CollectiveCall& call) {
 
 void MessageRendezvous::wait_until_settled(Lock& lock, const CollectiveCall& call) {
   wait_until(
-      lock, changed_, [&] { return meeting_.is_settled() || !lost_.empty(); }, abort_, timeout_ns_,
+      lock, changed_, [&] { return meeting_.is_settled() || !lost_.empty(); }, abort_, limit_,
       [&] { return fmt::format("all PEs to call {}", describe(call)); });
   if (!meeting_.is_settled()) throw_loss(lock);
 }
@@ -99,8 +99,7 @@ void MessageRendezvous::wait_for_better_words(Lock& lock, const std::function<bo
   }
 }
 
-// Not under mutex_: the first message to a PE may wait for it, and this PE's messages must be
-// taken meanwhile.
+// Not under mutex_: a messenger has locks of its own, and tells of what comes.
 void MessageRendezvous::send_letters(Lock& lock) {
   lock.unlock();
   {

@@ -14,6 +14,7 @@
 
 #include "chime/abi/context.h"
 #include "host/errors/error.hpp"
+#include "host/ops/wait.hpp"
 #include "host/team/meeting.hpp"
 #include "host/team/messenger.hpp"
 #include "host/team/rendezvous.hpp"
@@ -22,9 +23,9 @@ namespace chime::host {
 
 class MessageRendezvous final : public Rendezvous, private Messenger::Listener {
  public:
-  // `timeout_ns` bounds each call (0: nothing does), and `abort`, which outlives this, ends it.
+  // `limit` bounds each call, and `abort`, which outlives this, ends it.
   MessageRendezvous(std::unique_ptr<Messenger> messenger, const abi::AbortWord& abort,
-                    std::uint64_t timeout_ns);
+                    TimeLimit limit);
 
   void meet(const CollectiveCall& call) override;
 
@@ -44,7 +45,7 @@ class MessageRendezvous final : public Rendezvous, private Messenger::Listener {
   void on_lost(int pe, const std::string& why) override;
 
   const abi::AbortWord& abort_;
-  const std::uint64_t timeout_ns_;
+  const TimeLimit limit_;
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;

@@ -31,10 +31,10 @@ class Messenger {
   // From now on `listener` is told, first of what has come already.
   virtual void start(Listener& listener) = 0;
 
-  // Takes `message` for `pe`. Messages to one PE arrive in the order in which they were sent, each
-  // once, unless that PE or this one ends; those to this PE itself behind all that others have sent
-  // and that has arrived. The first to a PE may wait until that PE can be found. Throws
-  // Error{PEER_DEAD} when it cannot be reached. From any thread.
+  // Takes `message` for `pe`, and does not wait for it. Messages to one PE arrive in the order in
+  // which they were sent, each once, unless that PE or this one ends; those to this PE itself
+  // behind all that others have sent and that has arrived. Throws Error{PEER_DEAD} when it is lost.
+  // From any thread.
   virtual void send(int pe, std::span<const std::byte> message) = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "host/team/loss_news.hpp"
 #include "host/team/mapped_rendezvous.hpp"
 #include "host/team/message_rendezvous.hpp"
 #include "host/team/side_messenger.hpp"
@@ -17,16 +18,30 @@ bool all_mapped(const PeerTable& peers) {
   return true;
 }
 
+std::unique_ptr<Messenger> side_messenger(bootstrap::Bootstrap& bootstrap,
+                                          const Settings& settings) {
+  const auto timeout = std::chrono::ceil<std::chrono::milliseconds>(
+      std::chrono::nanoseconds(settings.init_timeout_ns));
+  return std::make_unique<SideMessenger>(bootstrap, settings.bootstrap_interface, timeout);
+}
+
 }  // namespace
 
 std::unique_ptr<Rendezvous> make_rendezvous(bootstrap::Bootstrap& bootstrap, const PeerTable& peers,
                                             const abi::AbortWord& abort, const Settings& settings) {
   if (all_mapped(peers)) return make_mapped_rendezvous(peers, settings.wait_timeout_ns);
-  auto side =
-      std::make_unique<SideMessenger>(bootstrap, settings.bootstrap_interface,
-                                      std::chrono::ceil<std::chrono::milliseconds>(
-                                          std::chrono::nanoseconds(settings.init_timeout_ns)));
-  return std::make_unique<MessageRendezvous>(std::move(side), abort, settings.wait_timeout_ns);
+  return std::make_unique<MessageRendezvous>(side_messenger(bootstrap, settings), abort,
+                                             settings.wait_timeout_ns);
+}
+
+void meet_without_device(bootstrap::Bootstrap& bootstrap, const Settings& settings,
+                         const CollectiveCall& call) {
+  if (bootstrap.size() == 1) return;
+  abi::AbortWord abort{};
+  const LossNews news(bootstrap, abort);
+  MessageRendezvous(side_messenger(bootstrap, settings), abort,
+                    {settings.init_timeout_ns, "CHIME_INIT_TIMEOUT"})
+      .meet(call);
 }
 
 }  // namespace chime::host

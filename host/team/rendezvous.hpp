@@ -28,4 +28,9 @@ class Rendezvous {
 std::unique_ptr<Rendezvous> make_rendezvous(bootstrap::Bootstrap& bootstrap, const PeerTable& peers,
                                             const abi::AbortWord& abort, const Settings& settings);
 
+// The one call of PEs that have no device, by messages: chime_finalize. Bounded by
+// CHIME_INIT_TIMEOUT, and ended when the launcher tells of a PE that is gone.
+void meet_without_device(bootstrap::Bootstrap& bootstrap, const Settings& settings,
+                         const CollectiveCall& call);
+
 }  // namespace chime::host

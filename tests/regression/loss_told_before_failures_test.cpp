@@ -12,22 +12,25 @@
 namespace chime::bootstrap {
 namespace {
 
-// A request of the kinds that carry nothing but their id.
-void ask(HubSession& session, int pe, Message kind) {
-  const auto message = MessageWriter(kind).put<std::uint32_t>(1).take();
-  MessageReader request(message);
-  session.handle(pe, request);
+// A request of PE 0 that waits for PE 1.
+void ask(HubSession& session, Message kind) {
+  MessageWriter message(kind);
+  message.put<std::uint32_t>(1);
+  if (kind == Message::kLookup) message.put<std::int32_t>(1).text("card").put<std::uint8_t>(1);
+  const auto bytes = message.take();
+  MessageReader request(bytes);
+  session.handle(0, request);
 }
 
 TEST(LossToldBeforeFailures, InEveryWait) {
-  for (const Message kind : {Message::kNodePeers, Message::kBarrier}) {
+  for (const Message kind : {Message::kNodePeers, Message::kLookup}) {
     std::vector<Message> heard;  // by PE 0
     HubSession session(2, [&](int pe, Bytes message) {
       if (pe == 0) heard.push_back(MessageReader(message).type());
     });
     session.join(0, "node");
-    if (kind == Message::kBarrier) session.join(1, "node");
-    ask(session, 0, kind);
+    if (kind == Message::kLookup) session.join(1, "node");
+    ask(session, kind);
     session.lose(1, "killed");
     EXPECT_EQ(heard, (std::vector{Message::kLost, Message::kFailed}));
   }

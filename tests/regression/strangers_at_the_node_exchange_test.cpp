@@ -24,6 +24,7 @@
 #include "host/errors/error.hpp"
 #include "host/peers/node/exchange.hpp"
 #include "host/peers/node/meeting.hpp"
+#include "support/meet.hpp"
 
 namespace chime::host {
 namespace {
@@ -128,7 +129,7 @@ void all_meet(const chimex_uniqueid_t& id, MayCome may_come) {
       for (const NodeMate& mate : mates)
         EXPECT_EQ(inode_of(mate.transport.get()), inode_of(heaps[mate.card.pe]));
       close(control);
-      job->barrier(Clock::now() + 20s);
+      bootstrap::test::meet(*job);
     }));
   for (auto& pe : pes) {
     try {

@@ -19,6 +19,15 @@ struct Body {
   void (*run)(const Join& join);
 };
 
+#define CHIME_BODY(name) \
+  { #name, name }
+
+// By what they are about: each a file.
+std::vector<Body> card_bodies();
+std::vector<Body> question_bodies();
+std::vector<Body> last_question_bodies();
+std::vector<Body> loss_bodies();
+
 // Bodies after which all PEs are alive and in step, so that another may follow.
 const std::vector<Body>& bodies();
 // Bodies that end a PE or break the job: one per launch, with a launcher that lets the others live.

@@ -18,6 +18,7 @@
 #include "net/descriptor.hpp"
 #include "net/frame.hpp"
 #include "net/secure_channel.hpp"
+#include "support/meet.hpp"
 #include "unique_id_text.hpp"
 
 namespace chime::bootstrap {
@@ -156,8 +157,8 @@ TEST(UniqueId, AFailureToJoinHasTheCodeOfItsCause) {
   EXPECT_EQ(failure_of_joining({}, 1, 3).code(), CHIMEX_ERR_INVALID);
   EXPECT_EQ(failure_of_joining(with_another_token(id), 1, 3, 300ms).code(), CHIMEX_ERR_TIMEOUT);
   try {
-    first->barrier(std::chrono::steady_clock::now() + 20ms);
-    FAIL() << "a barrier of 3 PEs ended with one";
+    first->lookup(1, "card", std::chrono::steady_clock::now() + 20ms);
+    FAIL() << "found a card of a PE that has not joined";
   } catch (const BootstrapError& e) {
     EXPECT_EQ(e.code(), CHIMEX_ERR_TIMEOUT) << e.what();
   }
@@ -177,7 +178,6 @@ TEST(UniqueId, StrangersNeitherDisturbNorReadTheJob) {
     pes.push_back(std::async(std::launch::async, [&, pe] {
       auto job = join_unique_id(id, pe, 2, {.timeout = 20s});
       job->publish("card", std::as_bytes(std::span(secret)));
-      job->barrier(std::chrono::steady_clock::now() + 20s);
       return job->lookup(1 - pe, "card", std::chrono::steady_clock::now() + 20s);
     }));
   for (auto& pe : pes) EXPECT_EQ(pe.get().size(), secret.size());
@@ -276,17 +276,17 @@ TEST(UniqueId, AMissingPeIsNamedByThoseThatWait) {
   const auto id = create_unique_id("lo");
   auto job = join_unique_id(id, 1, 3, {.timeout = 300ms});
   try {
-    job->node_peers();
+    job->node();
     FAIL();
   } catch (const BootstrapError& e) {
     EXPECT_NE(std::string(e.what()).find("PEs 0, 2 have not joined"), std::string::npos)
         << e.what();
   }
   try {
-    job->barrier(std::chrono::steady_clock::now() + 200ms);
+    job->lookup(2, "card", std::chrono::steady_clock::now() + 200ms);
     FAIL();
   } catch (const BootstrapError& e) {
-    EXPECT_NE(std::string(e.what()).find("PEs 0, 2 have not entered"), std::string::npos)
+    EXPECT_NE(std::string(e.what()).find("PE 2 has not joined the job"), std::string::npos)
         << e.what();
   }
 }
@@ -307,7 +307,7 @@ TEST(UniqueId, ALostPeIsReportedWithItsNumber) {
     posix_spawn(&pid, BOOTSTRAP_PE, nullptr, nullptr, arguments.data(), environ);
     waitpid(pid, nullptr, 0);
   });
-  watcher->barrier(std::chrono::steady_clock::now() + 20s);
+  test::meet(*watcher);
   auto pe = lost.get_future();
   ASSERT_EQ(pe.wait_for(10s), std::future_status::ready);
   EXPECT_EQ(pe.get(), 1);

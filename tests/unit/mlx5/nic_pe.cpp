@@ -24,6 +24,7 @@
 #include "host/peers/control.hpp"
 #include "host/transport/mlx5/transport.hpp"
 #include "requester.hpp"
+#include "support/meet.hpp"
 
 namespace chime::host::mlx5 {
 namespace {
@@ -123,10 +124,10 @@ void transfers(const NicOptions& options) {
     EXPECT(pe.peers.path(peer) == Path::kNic);
     for (unsigned slot = 0; slot < pe.nic.slots(); ++slot) exchange(pe, peer, slot);
   }
-  pe.job->barrier(deadline());
+  bootstrap::test::meet(*pe.job, deadline());
   EXPECT(pe.heap().counter ==
          3ull * static_cast<std::uint64_t>(pe.n()) * static_cast<std::uint64_t>(pe.nic.slots()));
-  pe.job->barrier(deadline());
+  bootstrap::test::meet(*pe.job, deadline());
 }
 
 // Thrice around the send queue and past 2^16, in batches with one completion and one doorbell.
@@ -147,11 +148,11 @@ void wraps(const NicOptions& options) {
     const Completion completion = queue.wait(last);
     EXPECT(completion.opcode == 0 && completion.counter == last);
   }
-  pe.job->barrier(deadline());
+  bootstrap::test::meet(*pe.job, deadline());
   const int from = (pe.me() + pe.n() - 1) % pe.n();
   const std::size_t i = (batch - 1) % 1024;
   EXPECT(heap.target[i] == value_of(from, (batch - 1 + rounds - 1) % 1024));
-  pe.job->barrier(deadline());
+  bootstrap::test::meet(*pe.job, deadline());
 }
 
 // A request with a key that nobody gave fails by name; the other slot goes on.
@@ -170,7 +171,7 @@ void is_refused(const NicOptions& options) {
     EXPECT(completion.opcode == 13 && completion.syndrome == kRemoteAccess);
     exchange(pe, peer, 1);
   }
-  pe.job->barrier(deadline());
+  bootstrap::test::meet(*pe.job, deadline());
 }
 
 // A queue pair that was given up flushes what is posted to it.
@@ -188,7 +189,7 @@ void gives_up(const NicOptions& options) {
   constexpr unsigned kFlushed = 0x05;
   EXPECT(completion.opcode == 13 && completion.syndrome == kFlushed);
   exchange(pe, peer, 1);
-  pe.job->barrier(deadline());
+  bootstrap::test::meet(*pe.job, deadline());
 }
 
 abi::Channel& first_channel(const abi::Channels& all, int pe) {
@@ -282,10 +283,10 @@ void has_a_table(const NicOptions& options) {
     const abi::CqeTail tail = poster.wait();
     EXPECT(tail.opcode == abi::CqeOpcode::kRequest && tail.counter == 0);
   }
-  pe.job->barrier(deadline());
+  bootstrap::test::meet(*pe.job, deadline());
   const int from = (pe.me() + pe.n() - 1) % pe.n();
   EXPECT(heap.target[0] == value_of(from, 7) && heap.target[1] == value_of(from, 7));
-  pe.job->barrier(deadline());
+  bootstrap::test::meet(*pe.job, deadline());
 }
 
 // It is the receiver that reorders: PE 1, whoever writes to it.
@@ -301,7 +302,7 @@ void learns_the_order_of_its_peers(const NicOptions& options) {
       EXPECT(((head.flags & abi::kNicSwapsSignals) != 0) == (peer == 1));
     }
   std::printf("PE %d: %s\n", pe.me(), pe.nic.describe().c_str());
-  pe.job->barrier(deadline());
+  bootstrap::test::meet(*pe.job, deadline());
 }
 
 CHIME_KERNEL void run_until_aborted(const std::uint32_t* end) {
@@ -339,7 +340,7 @@ void leaves_nothing(const NicOptions& options) {
       Pe pe(options);
       fill(pe);
       exchange(pe, (pe.me() + 1) % pe.n(), 0);
-      pe.job->barrier(deadline());
+      bootstrap::test::meet(*pe.job, deadline());
     }
     (round < 3 ? before : after) = held();
   }
@@ -399,7 +400,7 @@ void is_told_in_time() {
     EXPECT(is_flushed(queues[1]));
   }
   // Longer than PE 0 looks for what it misses, so that PE 0 says so.
-  runtime.bootstrap->barrier(deadline(std::chrono::seconds(200)));
+  bootstrap::test::meet(*runtime.bootstrap, deadline(std::chrono::seconds(200)));
   std::fflush(nullptr);
   _exit(0);  // what chime_finalize says of lost queues is other tests' business
 }

@@ -16,6 +16,7 @@
 #include "host/peers/connector.hpp"
 #include "host/peers/control.hpp"
 #include "host/transport/mlx5/transport.hpp"
+#include "support/meet.hpp"
 
 namespace chime::host {
 namespace {
@@ -41,7 +42,7 @@ struct Pe {
     Connector(*job, gpu.allocate_host_visible(sizeof(ControlBlock)), peers, deadline())
         .connect(nic);
   }
-  ~Pe() { job->barrier(deadline()); }
+  ~Pe() { bootstrap::test::meet(*job, deadline()); }
 
   // A copy of what lies on the GPU.
   template <class T>

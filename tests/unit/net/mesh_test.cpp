@@ -9,6 +9,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <future>
 #include <thread>
 
 #include "meeting.hpp"
@@ -43,7 +44,11 @@ class Pe {
              .offered = {Address::internet("127.0.0.1", 0), Address::internet("::1", 0)},
              .connect_timeout = 2s,
              .log = [this](std::string line) { note(log, std::move(line)); }},
-            [this](int other) { return cards_.at(other); },
+            [this](int other) {
+              const auto card = cards_.find(other);
+              card == cards_.end() ? mesh.not_found(other, "it has no card")
+                                   : mesh.found(other, card->second);
+            },
             [this](int other, const std::string& why) {
               note(lost, Received{other, why});
             }) {
@@ -158,6 +163,20 @@ TEST(Mesh, AHandlerMayAnswer) {
   EXPECT_EQ(asking.received[0], (Received{0, "answer"}));
 }
 
+// Where the cards were kept may be gone when the answer is due: the hub of a unique id's job ends
+// with PE 0's process.
+TEST(Mesh, AnAnswerNeedsNoCardButTheOneThatTheAskingPeBrought) {
+  Pe::Cards cards, none;
+  Pe asked(0, 2, none), asking(1, 2, cards);
+  cards[0] = asked.mesh.card();
+  asked.mesh.handle(8, [&](int from, std::span<const std::byte>) { asked.say(from, "answer"); });
+  asked.start();
+  asking.start();
+  ASSERT_TRUE(asking.mesh.send(0, 8, {}));
+  ASSERT_TRUE(asking.has(asking.received, 1));
+  EXPECT_EQ(asking.received[0], (Received{0, "answer"}));
+}
+
 TEST(Mesh, ReachesOverEveryFamilyThatIsOffered) {
   for (const char* everywhere : {"0.0.0.0", "::"}) {
     Pe::Cards cards;
@@ -233,12 +252,43 @@ TEST(Mesh, OneThatIsNotThereIsToldAsLostWhenItsTimeIsOver) {
   EXPECT_THAT(pe.lost[0].text, HasSubstr("Connection refused"));
 }
 
-TEST(Mesh, ACardThatCannotBeFoundIsTheSendersToHear) {
+TEST(Mesh, OneWhoseCardCannotBeFoundIsLost) {
   Pe::Cards cards;
   Pe pe(0, 2, cards);
   pe.start();
-  EXPECT_THROW(pe.mesh.send(1, kTag, {}), std::out_of_range);
+  pe.say(1, "anybody?");
   ASSERT_TRUE(pe.has(pe.lost, 1));
+  EXPECT_THAT(pe.lost[0].text, HasSubstr("it has no card"));
+  EXPECT_THROW(pe.mesh.send(1, kTag, {}), Error);
+}
+
+// Its sender goes on meanwhile, and speaks to others.
+TEST(Mesh, WhatIsSentToAPeWhoseCardIsNotKnownYetWaitsForIt) {
+  Pe::Cards cards;
+  std::promise<int> asked;
+  Mesh sender(
+      {.secret = Bytes(32, std::byte{5}),
+       .job = "job",
+       .pe = 0,
+       .n_pes = 3,
+       .listen_at = {some_name()},
+       .connect_timeout = 2s},
+      [&](int pe) { pe == 1 ? asked.set_value(pe) : sender.found(pe, cards.at(pe)); }, nullptr);
+  Pe late(1, 3, cards), there(2, 3, cards);
+  late.start();
+  there.start();
+  std::thread thread([&] { sender.run(); });
+  EXPECT_TRUE(sender.send(1, kTag, bytes_of("first")));
+  EXPECT_TRUE(sender.send(1, kTag, bytes_of("second")));
+  EXPECT_TRUE(sender.send(2, kTag, bytes_of("to another")));
+  EXPECT_TRUE(there.has(there.received, 1));
+  EXPECT_EQ(asked.get_future().get(), 1);
+  EXPECT_TRUE(late.received.empty());
+  sender.found(1, cards.at(1));
+  EXPECT_TRUE(late.has(late.received, 2));
+  EXPECT_EQ(late.received, (std::vector{Received{0, "first"}, Received{0, "second"}}));
+  sender.stop();
+  thread.join();
 }
 
 // A PE that does not serve its mesh does not make another keep everything.

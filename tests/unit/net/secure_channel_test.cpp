@@ -204,7 +204,7 @@ TEST(Handshake, AnotherVersionIsNamedWithThisOne) {
   auto c = client();
   EXPECT_EQ(fault_of([&] { c.receive(challenge); }, &words), Fault::kVersion);
   EXPECT_THAT(words, HasSubstr("version 99"));
-  EXPECT_THAT(words, HasSubstr("this process version 1"));
+  EXPECT_THAT(words, HasSubstr("this process version 2"));
 }
 
 TEST(Handshake, ARefusalReachesTheClientInWords) {

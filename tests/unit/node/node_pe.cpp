@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <latch>
 #include <string>
 #include <thread>
 #include <vector>
@@ -28,8 +29,10 @@ std::string place_in_kernel() {
 }
 
 // One line a PE: "PE 1: before -1/-1, bootstrapped 1/2, built 1/2, in a kernel 1/2, after -1/-1".
-void say_all(unsigned flags, const chimex_init_attr_t* attr) {
+// Between the first place and init it waits for `all_have_asked`.
+void say_all(unsigned flags, const chimex_init_attr_t* attr, std::latch& all_have_asked) {
   std::string line = "before " + place();
+  all_have_asked.arrive_and_wait();
   if (chimex_init_attr(flags | CHIMEX_INIT_DEFER_DEVICE, attr) != CHIMEX_OK) return;
   const int pe = chime_my_pe();
   line += ", bootstrapped " + place();
@@ -48,15 +51,22 @@ void asks_once() {
   std::printf("place %d: %s\n", place, chimex_last_error());
 }
 
+void is_one_process() {
+  std::latch nobody_else(1);
+  say_all(CHIMEX_INIT_WITH_LAUNCHER, nullptr, nobody_else);
+}
+
 void are_three_threads() {
   chimex_uniqueid_t id = CHIMEX_UNIQUEID_INITIALIZER;
   if (chimex_get_uniqueid(&id) != CHIMEX_OK) return;
+  // A thread that is no PE yet would be taken for one of the process's first, and wait for itself.
+  std::latch all_have_asked(3);
   std::vector<std::thread> pes;
   for (int pe = 0; pe < 3; ++pe)
-    pes.emplace_back([id, pe] {
+    pes.emplace_back([id, pe, &all_have_asked] {
       chimex_init_attr_t attr = CHIMEX_INIT_ATTR_INITIALIZER;
       chimex_set_attr_uniqueid_args(pe, 3, &id, &attr);
-      say_all(CHIMEX_INIT_WITH_UNIQUEID, &attr);
+      say_all(CHIMEX_INIT_WITH_UNIQUEID, &attr, all_have_asked);
     });
   for (std::thread& pe : pes) pe.join();
 }
@@ -69,5 +79,5 @@ int main(int argc, char** argv) {
   else if (argc == 2 && std::strcmp(argv[1], "once") == 0)
     asks_once();
   else
-    say_all(CHIMEX_INIT_WITH_LAUNCHER, nullptr);
+    is_one_process();
 }

@@ -1,8 +1,6 @@
 // A PE's place among the PEs of its node: under every launcher, on one node and on several of
 // different sizes, mapped or not. A process-id space of its own is a node of its own, so that one
 // machine can be several.
-#include "host/pe/node.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -12,6 +10,8 @@
 #include <cstdlib>
 #include <string>
 #include <vector>
+
+#include "bootstrap/node_info.hpp"
 
 namespace {
 
@@ -48,15 +48,16 @@ void expect_places(const Outcome& outcome, const std::vector<std::string>& place
 std::string chime_run(int n) { return CHIME_RUN " -n " + std::to_string(n) + " --timeout 40 "; }
 
 TEST(Place, IsTheNumberOfNodeMatesWithLowerNumbers) {
-  using chime::host::place_among;
+  using chime::bootstrap::node_of;
   const std::vector<int> uneven{1, 4, 5, 9};
-  const std::vector<int> lone{7};
   for (std::size_t i = 0; i < uneven.size(); ++i) {
-    EXPECT_EQ(place_among(uneven, uneven[i]).my_pe, static_cast<int>(i));
-    EXPECT_EQ(place_among(uneven, uneven[i]).n_pes, 4);
+    const auto node = node_of(uneven[i], uneven);
+    EXPECT_EQ(node.my_pe, static_cast<int>(i));
+    EXPECT_EQ(node.n_pes, 4);
+    EXPECT_EQ(node.pes, uneven);
   }
-  EXPECT_EQ(place_among(lone, 7).my_pe, 0);
-  EXPECT_EQ(place_among(lone, 7).n_pes, 1);
+  EXPECT_EQ(node_of(7, {7}).my_pe, 0);
+  EXPECT_EQ(node_of(7, {7}).n_pes, 1);
 }
 
 TEST(Place, OfAPeWithoutALauncherIsTheFirstOfOne) { expect_places(run(CHIME_NODE_PE), {"0/1"}); }

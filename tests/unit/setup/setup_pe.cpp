@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -475,6 +476,25 @@ void leaves_after_the_first_stage() {
   say("status " + std::to_string(chimex_init_status()));
 }
 
+// Without a device; PE 1 comes `later`, unless it ends before.
+void leaves_when_pe_1_does(std::chrono::milliseconds later, bool is_killed) {
+  join_first_stage();
+  const int pe = me();
+  if (pe == 1) {
+    std::this_thread::sleep_for(later);
+    if (is_killed) raise(SIGKILL);
+    say("comes last");
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  chime_finalize();
+  const bool is_soon = std::chrono::steady_clock::now() - begin < std::chrono::seconds(10);
+  std::printf("PE %d left%s, status %d: %s\n", pe, is_soon ? " soon" : "", chimex_last_status(),
+              chimex_last_error());
+}
+void leaves_after_a_late_pe() { leaves_when_pe_1_does(std::chrono::milliseconds(700), false); }
+void leaves_before_a_late_pe() { leaves_when_pe_1_does(std::chrono::milliseconds(2000), false); }
+void leaves_though_one_is_killed() { leaves_when_pe_1_does(std::chrono::milliseconds(300), true); }
+
 void builds_its_device_from_many_threads() {
   join_first_stage();
   std::vector<std::thread> threads;
@@ -556,6 +576,9 @@ const std::map<std::string, void (*)()> kActs = {
     {"calls_for_its_device", calls_for_its_device},
     {"asks_for_its_context", asks_for_its_context},
     {"leaves_after_the_first_stage", leaves_after_the_first_stage},
+    {"leaves_after_a_late_pe", leaves_after_a_late_pe},
+    {"leaves_before_a_late_pe", leaves_before_a_late_pe},
+    {"leaves_though_one_is_killed", leaves_though_one_is_killed},
     {"builds_its_device_from_many_threads", builds_its_device_from_many_threads},
     {"has_another_heap_size_late", has_another_heap_size_late},
     {"is_killed_between_the_stages", is_killed_between_the_stages},

@@ -407,6 +407,33 @@ TEST(TwoStages, FinalizeAfterTheFirstMeetsAllPes) {
   EXPECT_EQ(count(outcome.output, "says status -1"), 3) << outcome.output;
 }
 
+TEST(TwoStages, NobodyHasLeftTheFirstBeforeTheLastComes) {
+  Outcome outcome = job(3, "leaves_after_a_late_pe");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_EQ(count(outcome.output, "left soon, status 0: "), 3) << outcome.output;
+  EXPECT_LT(outcome.output.find("PE 1 says comes last"), outcome.output.find(" left soon"))
+      << outcome.output;
+}
+
+TEST(TwoStages, APeThatDoesNotLeaveTheFirstIsWaitedForNoLongerThanChimeInitTimeout) {
+  Outcome outcome =
+      job(3, "leaves_before_a_late_pe", "CHIME_INIT_TIMEOUT=1 CHIME_ON_ERROR=return CHIME_LOG=off");
+  EXPECT_EQ(count(outcome.output, "left soon, status 5: chime_finalize: "), 3) << outcome.output;
+  EXPECT_THAT(outcome.output,
+              ContainsRegex("PE 0 left soon.*waited 1 s for all PEs to call chime_finalize"));
+  EXPECT_THAT(outcome.output, HasSubstr("CHIME_INIT_TIMEOUT bounds it"));
+  EXPECT_THAT(outcome.output, ContainsRegex("PE 1 left soon.*PE [02] gave up"));
+}
+
+TEST(TwoStages, APeThatIsKilledInTheFirstEndsTheFinalizeOfAll) {
+  Outcome outcome =
+      job(3, "leaves_though_one_is_killed",
+          "CHIME_INIT_TIMEOUT=30 CHIME_ON_ERROR=return CHIME_LOG=off", "--keep-going");
+  for (const char* pe : {"0", "2"})
+    EXPECT_THAT(outcome.output,
+                ContainsRegex(std::string("PE ") + pe + " left soon, status 7: .*PE 1 is gone"));
+}
+
 TEST(TwoStages, ThreadsThatNeedTheSecondAtOnceBuildItOnce) {
   Outcome outcome = job(2, "builds_its_device_from_many_threads");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;

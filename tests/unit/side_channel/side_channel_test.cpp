@@ -10,11 +10,13 @@
 
 #include "bootstrap/tcp.hpp"
 #include "host/errors/error.hpp"
+#include "support/meet.hpp"
 
 namespace chime::host {
 namespace {
 
 using namespace std::chrono_literals;
+using bootstrap::test::meet;
 
 constexpr SideTag kTag = SideTag::kFirstForTests;
 
@@ -49,8 +51,6 @@ void for_each_pe(int n_pes, Body body) {
   for (auto& pe : pes) EXPECT_NO_THROW(pe.get());
 }
 
-void barrier(bootstrap::Bootstrap& job) { job.barrier(std::chrono::steady_clock::now() + 20s); }
-
 TEST(SideChannel, EveryPeFindsEveryOther) {
   constexpr int kPes = 4;
   for_each_pe(kPes, [](bootstrap::Bootstrap& job) {
@@ -64,9 +64,9 @@ TEST(SideChannel, EveryPeFindsEveryOther) {
     const std::vector<std::byte> payload(static_cast<std::size_t>(job.rank()));
     for (int pe = 0; pe < kPes; ++pe) EXPECT_TRUE(channel.send(pe, kTag, payload));
     EXPECT_TRUE(came.reaches(kPes));
-    barrier(job);  // all have all, so that all are open
+    meet(job);  // all have all, so that all are open
     EXPECT_EQ(channel.opened(), kPes - 1u);
-    barrier(job);
+    meet(job);
   });
 }
 
@@ -79,12 +79,12 @@ TEST(SideChannel, AMessageThatComesBeforeTheStartWaitsForIt) {
       channel.start();
       EXPECT_TRUE(channel.send(1, kTag, {}));
     }
-    barrier(job);
+    meet(job);
     if (job.rank() == 1) {
       channel.start();
       EXPECT_TRUE(came.reaches(1));
     }
-    barrier(job);
+    meet(job);
   });
 }
 
@@ -96,9 +96,9 @@ TEST(SideChannel, SendingToOneThatHasLeftSaysSo) {
     channel->start();
     channel->send(1 - job.rank(), kTag, {});
     EXPECT_TRUE(came.reaches(1));
-    barrier(job);
+    meet(job);
     if (job.rank() == 1) channel.reset();
-    barrier(job);
+    meet(job);
     if (job.rank() == 1) return;
     try {
       const auto end = std::chrono::steady_clock::now() + 10s;

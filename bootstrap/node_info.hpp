@@ -1,0 +1,18 @@
+// Which PEs share a PE's node: those that can map each other's memory, since kernel and network
+// namespace are the same (place.hpp). A launcher of PMIx goes by the host's name instead.
+#pragma once
+
+#include <vector>
+
+namespace chime::bootstrap {
+
+struct NodeInfo {
+  std::vector<int> pes = {};  // ascending, the PE itself among them
+  int my_pe = -1;             // how many of them have lower numbers
+  int n_pes = 0;              // how many they are
+};
+
+// Of `pe`, where its node has `pes`, ascending.
+NodeInfo node_of(int pe, std::vector<int> pes);
+
+}  // namespace chime::bootstrap

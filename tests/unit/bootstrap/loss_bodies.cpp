@@ -1,0 +1,126 @@
+// PEs that die or leave early, and how the others hear of it.
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <future>
+#include <mutex>
+#include <thread>
+
+#include "body_parts.hpp"
+#include "bootstrap/peer_watch.hpp"
+#include "support/meet.hpp"
+
+namespace chime::bootstrap::test {
+namespace {
+
+void a_killed_pe_ends_a_lookup(const Join& join) {
+  auto job = join();
+  meet(*job);
+  if (job->rank() == job->size() - 1) {
+    std::this_thread::sleep_for(200ms);
+    raise(SIGKILL);
+  }
+  std::string error;
+  int code = CHIMEX_OK;
+  const auto took = time_of(
+      [&] { error = error_of([&] { job->lookup(job->size() - 1, "never", soon()); }, &code); });
+  check(took < 10s, "noticed too late");
+  check(code == CHIMEX_ERR_PEER_DEAD, "the code is not that of a dead peer");
+  check_mentions(error, "gone");
+}
+
+void a_killed_pe_is_seen_by_the_process_watch(const Join& join) {
+  auto job = join();
+  std::promise<std::pair<int, std::string>> promise;
+  std::once_flag once;
+  PeerWatch watch(*job, {}, [&](int pe, std::string how) {
+    std::call_once(once, [&] { promise.set_value({pe, std::move(how)}); });
+  });
+  meet(*job);
+  if (job->rank() == job->size() - 1) {
+    std::this_thread::sleep_for(200ms);
+    raise(SIGKILL);
+  }
+  auto lost = promise.get_future();
+  check(lost.wait_for(10s) == std::future_status::ready, "noticed too late");
+  const auto [pe, how] = lost.get();
+  check(pe == job->size() - 1, "the wrong PE was blamed");
+  check_mentions(how, "process watch");
+  // Nobody ends before all have noticed: a watch that sees two ends at once may tell either first.
+  job->publish("noticed", {});
+  for (int other = 0; other < job->size() - 1; other++) job->lookup(other, "noticed", soon());
+}
+
+// The last PE joins and dies; PE 0 is there, and the PEs between come when it is all over.
+void a_killed_pe_is_told_to_those_that_join_later(const Join& join) {
+  const char* me = std::getenv("CHIME_RUN_PE");
+  if (me != nullptr && std::atoi(me) == 1) std::this_thread::sleep_for(1s);
+  auto job = join();
+  if (job->rank() == 0) job->publish("is there", {});
+  const int victim = job->size() - 1;
+  if (job->rank() == victim) {
+    job->lookup(0, "is there", soon());
+    raise(SIGKILL);
+  }
+  std::string why;
+  for (const auto end = soon(); why.empty() && Clock::now() < end;) {
+    why = job->why_lost(victim);
+    std::this_thread::sleep_for(10ms);
+  }
+  check(!why.empty(), "not told that a PE is gone");
+}
+
+// The child that it leaves behind, of fork() without exec as Python's multiprocessing makes, has
+// copies of its sockets.
+void a_killed_pe_is_told_though_its_child_lives(const Join& join) {
+  auto job = join();
+  const int victim = job->size() - 1;
+  if (job->rank() == victim) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(60);
+      pause();
+      _exit(0);
+    }
+    job->publish("child", std::as_bytes(std::span(&child, 1)));
+    meet(*job);
+    raise(SIGKILL);
+  }
+  const auto published = job->lookup(victim, "child", soon());
+  pid_t child;
+  std::memcpy(&child, published.data(), sizeof child);
+  meet(*job);
+  const std::string error = error_of([&] { job->lookup(victim, "never", soon()); });
+  const bool child_lives = kill(child, 0) == 0;
+  if (job->rank() == 0) kill(child, SIGKILL);
+  check(error.find("PE " + std::to_string(victim) + " is gone") != std::string::npos, error);
+  check(job->rank() != 0 || child_lives, "the child has ended: nothing was tried");
+}
+
+void an_early_leaver_is_not_reported(const Join& join) {
+  auto job = join();
+  std::atomic<int> told{0};
+  auto watch = std::make_unique<PeerWatch>(*job, std::vector<KnownMate>{},
+                                           [&](int, const std::string&) { told++; });
+  meet(*job);
+  watch->say_goodbye();
+  meet(*job);
+  if (job->rank() == job->size() - 1) return;  // its process ends now; the others are slow to leave
+  std::this_thread::sleep_for(1500ms);
+  check(told == 0, "a PE that left cleanly was reported lost");
+}
+
+}  // namespace
+
+std::vector<Body> loss_bodies() {
+  return {CHIME_BODY(a_killed_pe_ends_a_lookup),
+          CHIME_BODY(a_killed_pe_is_seen_by_the_process_watch),
+          CHIME_BODY(a_killed_pe_is_told_to_those_that_join_later),
+          CHIME_BODY(a_killed_pe_is_told_though_its_child_lives),
+          CHIME_BODY(an_early_leaver_is_not_reported)};
+}
+
+}  // namespace chime::bootstrap::test

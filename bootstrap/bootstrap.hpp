@@ -56,7 +56,6 @@ class Bootstrap {
   // Settings::timeout, until all PEs have joined; throws where PEs are gone or do not come, and
   // then the next call asks again.
   const NodeInfo& node() const;
-  const std::vector<int>& node_peers() const { return node().pes; }
 
   // A name for the job that differs between jobs of one user at one time; the same on every PE.
   virtual std::string job_id() const = 0;

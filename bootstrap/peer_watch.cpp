@@ -151,7 +151,7 @@ void PeerWatch::Watcher::watch() {
 
 bool PeerWatch::Watcher::find_node_peers() {
   try {
-    for (int pe : bootstrap_.node_peers())
+    for (int pe : bootstrap_.node().pes)
       if (pe != bootstrap_.rank()) peers_.push_back({.pe = pe});
     return true;
   } catch (const BootstrapError&) {

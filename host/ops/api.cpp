@@ -136,11 +136,12 @@ void init_as(unsigned flags, const chimex_init_attr_t* attr, const chimex_config
 }
 
 // -1 where there is no PE, and after an error.
-int node_number(const char* function, int NodePlace::*number) {
+int node_number(const char* function, int bootstrap::NodeInfo::*number) {
   int found = -1;
   if (!current_slot()) return found;
   guarded(function, [&] {
-    found = step("finding the node's PEs", [&] { return current_runtime().node_place().*number; });
+    found =
+        step("finding the node's PEs", [&] { return current_runtime().bootstrap->node().*number; });
   });
   return found;
 }
@@ -238,9 +239,13 @@ int chimex_host_n_pes(void) {
   return slot ? slot->n_pes : -1;
 }
 
-int chimex_host_node_my_pe(void) { return node_number("chimex_node_my_pe", &NodePlace::my_pe); }
+int chimex_host_node_my_pe(void) {
+  return node_number("chimex_node_my_pe", &bootstrap::NodeInfo::my_pe);
+}
 
-int chimex_host_node_n_pes(void) { return node_number("chimex_node_n_pes", &NodePlace::n_pes); }
+int chimex_host_node_n_pes(void) {
+  return node_number("chimex_node_n_pes", &bootstrap::NodeInfo::n_pes);
+}
 
 void chime_info_get_version(int* major, int* minor) {
   guarded("chime_info_get_version", [&] {

@@ -30,12 +30,11 @@ DeviceChoice device_choice(const Settings& settings) {
 
 // Each transport of the job in turn: the later ones may depend on what the earlier ones reach.
 void connect_transports(DeviceStage& stage, const Settings& settings,
-                        bootstrap::Bootstrap& bootstrap, Node& node,
-                        bootstrap::Deadline deadline) {
+                        bootstrap::Bootstrap& bootstrap, bootstrap::Deadline deadline) {
   Connector connector(bootstrap, stage.control_memory, stage.peers, deadline);
   TransportSetup setup{.my_pe = bootstrap.rank(),
                        .n_pes = bootstrap.size(),
-                       .node_pe = node.place(bootstrap).my_pe,
+                       .node_pe = bootstrap.node().my_pe,
                        .job = bootstrap.job_id(),
                        .gpu = *stage.gpu,
                        .heap = stage.heap.memory(),
@@ -56,7 +55,7 @@ void connect_transports(DeviceStage& stage, const Settings& settings,
 
 abi::Pe make_pe(Runtime& runtime) {
   const DeviceStage& device = *runtime.device;
-  const NodePlace node = runtime.node_place();
+  const bootstrap::NodeInfo& node = runtime.bootstrap->node();
   abi::Pe pe;
   pe.my_pe = runtime.my_pe();
   pe.n_pes = runtime.n_pes();
@@ -86,7 +85,7 @@ abi::Team all_pes(const Runtime& runtime) {
 bool device_is_chosen(const Settings& settings) { return is_chosen(device_choice(settings)); }
 
 std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
-                                                bootstrap::Bootstrap& bootstrap, Node& node) {
+                                                bootstrap::Bootstrap& bootstrap) {
   if (settings.checked) device_activity::check();
   bootstrap::Deadline deadline = init_deadline(settings);
   step("comparing settings", [&] { check_job_settings(bootstrap, settings, deadline); });
@@ -101,7 +100,7 @@ std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
   auto stage = std::make_unique<DeviceStage>(
       std::move(gpu), std::move(control), std::move(heap),
       PeerTable::Job{bootstrap.rank(), bootstrap.size(), settings.amo});
-  connect_transports(*stage, settings, bootstrap, node, deadline);
+  connect_transports(*stage, settings, bootstrap, deadline);
   stage->rendezvous = step("opening the way to meet", [&] {
     return make_rendezvous(bootstrap, stage->peers, stage->control().abort, settings);
   });

@@ -16,7 +16,7 @@ bool device_is_chosen(const Settings& settings);
 // Collective over the job's PEs, in the same order of steps on each. Throws Error, which says the
 // step; then the PEs cannot be brought back to the same point.
 std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
-                                                bootstrap::Bootstrap& bootstrap, Node& node);
+                                                bootstrap::Bootstrap& bootstrap);
 
 // What kernels see of a PE whose device stage stands, or what its host operations do. Throws Error
 // where CHIME_AMO asks for what the job does not have.

@@ -37,7 +37,7 @@ void watch_peers(Runtime& runtime) {
 
 void finish_init(PeSlot& slot) {
   Runtime& runtime = *slot.runtime;
-  runtime.device = build_device_stage(runtime.settings, *runtime.bootstrap, runtime.node);
+  runtime.device = build_device_stage(runtime.settings, *runtime.bootstrap);
   const Context kernels = make_context(runtime, ContextOwner::kKernels);
   if (!runtime.device->gpu->is_cpu())
     step("telling the kernels", [&] { tu_registry::fill_all(kernels); });

@@ -28,7 +28,6 @@
 #include "host/memory/heap.hpp"
 #include "host/memory/registered_buffers.hpp"
 #include "host/pe/env.hpp"
-#include "host/pe/node.hpp"
 #include "host/peers/connector.hpp"
 #include "host/peers/control.hpp"
 #include "host/peers/peer_table.hpp"
@@ -78,7 +77,6 @@ struct Runtime {
   const pid_t process = getpid();  // a child that it forks is not the PE
   Settings settings;
   std::unique_ptr<bootstrap::Bootstrap> bootstrap;
-  Node node;
   std::mutex one_builder;               // of the device stage: the first thread that needs it
   std::exception_ptr device_failure;    // why it could not be built; there is no second attempt
   std::unique_ptr<DeviceStage> device;  // null until it is built
@@ -89,7 +87,6 @@ struct Runtime {
 
   int my_pe() const { return bootstrap->rank(); }
   int n_pes() const { return bootstrap->size(); }
-  const NodePlace& node_place() const { return node.place(*bootstrap); }
 };
 
 }  // namespace chime::host

@@ -17,7 +17,7 @@ NodeTalk talk_of_gpus(bootstrap::Bootstrap& bootstrap, bootstrap::Deadline deadl
   };
   talk.hear = [&bootstrap, deadline] {
     NodeTalk::Told told;
-    for (const int pe : bootstrap.node_peers()) {
+    for (const int pe : bootstrap.node().pes) {
       if (pe == bootstrap.rank()) told.my_place = told.by_place.size();
       const bootstrap::Bytes words = bootstrap.lookup(pe, kKey, deadline);
       told.by_place.emplace_back(reinterpret_cast<const char*>(words.data()), words.size());

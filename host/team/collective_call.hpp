@@ -30,9 +30,9 @@ std::string describe(const CollectiveCall& call);
 // bytes: it travels.
 struct CollectiveCalls {
   CollectiveCall call;
-  CollectiveCall others_call;  // of other_pe
-  std::int32_t pe = 0;         // the lowest
-  std::int32_t other_pe = -1;  // -1: none differs
+  CollectiveCall others_call = {};  // of other_pe
+  std::int32_t pe = 0;              // the lowest
+  std::int32_t other_pe = -1;       // -1: none differs
 
   // With those of other PEs, all above this lowest.
   void add(const CollectiveCalls& more);

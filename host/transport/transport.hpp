@@ -57,10 +57,10 @@ struct OwnCard {
 
 // What `pe` shows this PE.
 struct PeerCard {
-  std::span<const std::byte> bytes;
-  std::span<const std::byte> offer;  // for this PE alone
-  int descriptor = -1;               // borrowed
-  bool is_of_this_process = false;   // a thread mate: one address space
+  std::span<const std::byte> bytes = {};
+  std::span<const std::byte> offer = {};  // for this PE alone
+  int descriptor = -1;                    // borrowed
+  bool is_of_this_process = false;        // a thread mate: one address space
 };
 
 struct Acceptance {
@@ -118,10 +118,11 @@ class Transport {
 
   // ---- Connecting: see above. Throw Error where PEs do not fit together.
   virtual OwnCard own_card() const = 0;
-  virtual CardBytes offer(int pe) = 0;
+  virtual CardBytes offer([[maybe_unused]] int pe) { return {}; }
   // `pe` may be this PE itself.
   virtual Acceptance accept(int pe, const PeerCard& card) = 0;
-  virtual void confirm(int pe, std::span<const std::byte> receipt) = 0;
+  virtual void confirm([[maybe_unused]] int pe,
+                       [[maybe_unused]] std::span<const std::byte> receipt) {}
   // Why `pe` is not reached this way and what to change, in one sentence. REQUIRES: it is not.
   virtual std::string why_not(int pe) const = 0;
 
@@ -130,20 +131,26 @@ class Transport {
   virtual void make_view() = 0;
   virtual void view(ContextOwner owner, Context& context) const = 0;
 
+  // ---- What follows is of transports that post.
+
   // Makes memory beside the heap known to requests. Null: there is nothing to make known. From any
   // thread, one at a time. Throws Error with what the system says and the limit to raise.
-  virtual std::unique_ptr<Registration> register_memory(std::byte* memory, std::size_t bytes) = 0;
+  virtual std::unique_ptr<Registration> register_memory(std::byte*, std::size_t) { return nullptr; }
 
   // ---- Failures. From any thread.
   // Ends the way to `pe`: what is on it fails, and so does what is posted later.
-  virtual void fail(int pe) = 0;
+  virtual void fail([[maybe_unused]] int pe) {}
   // Ends whatever threads of this PE have given up, so that nothing of it arrives later. Why that
   // failed; empty if it did not.
-  virtual std::string end_given_up() = 0;
+  virtual std::string end_given_up() { return ""; }
   // What the first request to `pe` that failed was, and why.
-  virtual std::optional<std::string> why_lost(int pe) const = 0;
+  virtual std::optional<std::string> why_lost([[maybe_unused]] int pe) const {
+    return std::nullopt;
+  }
   // What a wait at this address was for, if it was for something of this transport's own.
-  virtual std::optional<Scarcity> awaited_at(std::uint64_t address) const = 0;
+  virtual std::optional<Scarcity> awaited_at([[maybe_unused]] std::uint64_t address) const {
+    return std::nullopt;
+  }
 
   // Null: kernels write to its queues, or nobody does.
   virtual HostDriven* host_driven() { return nullptr; }

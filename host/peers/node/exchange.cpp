@@ -8,7 +8,7 @@ namespace chime::host {
 std::vector<NodeMate> exchange_with_node(const bootstrap::Bootstrap& bootstrap,
                                          const NodeCard& mine, int transport_fd, int control_fd,
                                          bootstrap::Deadline deadline) try {
-  const std::vector<int> members = bootstrap.node_peers();
+  const std::vector<int>& members = bootstrap.node().pes;
   if (members.size() <= 1) return {};
   const NodeWait wait(bootstrap, deadline);
   const OfferedCard card{mine, transport_fd, control_fd};

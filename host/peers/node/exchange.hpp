@@ -13,7 +13,7 @@
 
 namespace chime::host {
 
-// Collective over bootstrap.node_peers(). Returns all node mates but this PE, in PE order.
+// Collective over bootstrap.node().pes. Returns all node mates but this PE, in PE order.
 // `transport_fd` may be -1. Throws Error naming the PEs that did not come, or that run another
 // version.
 std::vector<NodeMate> exchange_with_node(const bootstrap::Bootstrap& bootstrap,

@@ -15,20 +15,11 @@ class NoNic final : public Transport {
   std::string describe() const override { return "no NIC: " + why_; }
 
   OwnCard own_card() const override;
-  CardBytes offer(int) override { return {}; }
   Acceptance accept(int, const PeerCard&) override { return {}; }
-  void confirm(int, std::span<const std::byte>) override {}
   std::string why_not(int) const override { return "this PE has no NIC: " + why_; }
 
   void make_view() override {}
   void view(ContextOwner, Context&) const override {}
-  std::unique_ptr<Registration> register_memory(std::byte*, std::size_t) override {
-    return nullptr;
-  }
-  void fail(int) override {}
-  std::string end_given_up() override { return ""; }
-  std::optional<std::string> why_lost(int) const override { return std::nullopt; }
-  std::optional<Scarcity> awaited_at(std::uint64_t) const override { return std::nullopt; }
 
  private:
   const std::string why_;

@@ -23,23 +23,12 @@ class P2pTransport final : public Transport {
   std::string describe() const override;
 
   OwnCard own_card() const override;
-  CardBytes offer(int) override { return {}; }
   // In the order of PEs, so that all name the same two whose heaps differ.
   Acceptance accept(int pe, const PeerCard& card) override;
-  void confirm(int, std::span<const std::byte>) override {}
   std::string why_not(int pe) const override;
 
   void make_view() override;
   void view(ContextOwner owner, Context& context) const override;
-
-  // Mapped memory needs no registration, and nothing on its way can fail.
-  std::unique_ptr<Registration> register_memory(std::byte*, std::size_t) override {
-    return nullptr;
-  }
-  void fail(int) override {}
-  std::string end_given_up() override { return ""; }
-  std::optional<std::string> why_lost(int) const override { return std::nullopt; }
-  std::optional<Scarcity> awaited_at(std::uint64_t) const override { return std::nullopt; }
 
  private:
   std::shared_ptr<DeviceMemory> map(const PeerCard& card) const;

@@ -40,7 +40,7 @@ struct Pe {
   int me() const { return job.rank(); }
   void connect() {
     std::shared_ptr<DeviceMemory> control =
-        create_memfd("chime-test", MemoryOf::kHost, sizeof(ControlBlock));
+        create_memfd(kSharedPages, sizeof(ControlBlock));
     Connector(job, control, peers, std::chrono::steady_clock::now() + 20s).connect(transport);
   }
 };

@@ -82,9 +82,6 @@ class FabricDouble final : public Transport, private HostDriven {
   int registrations = 0;
 
   void fail(int pe) override { failed_.insert(pe); }
-  std::string end_given_up() override { return ""; }
-  std::optional<std::string> why_lost(int) const override { return std::nullopt; }
-  std::optional<Scarcity> awaited_at(std::uint64_t) const override { return std::nullopt; }
   HostDriven* host_driven() override { return this; }
 
   // "offer of 1 for 2"

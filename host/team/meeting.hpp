@@ -55,8 +55,8 @@ class Meeting {
  private:
   struct Below {
     int pe;
-    std::uint64_t come = 0;  // the last call that all of its tree have come to
-    CollectiveCalls calls;   // to that
+    std::uint64_t come = 0;      // the last call that all of its tree have come to
+    CollectiveCalls calls = {};  // to that
   };
 
   void hear(int from, const Come& come);

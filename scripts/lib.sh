@@ -94,14 +94,15 @@ END
   done
 }
 
-# build_preset <preset> [target...]: configures and builds. The compiler's output is shown only when it fails.
+# build_preset <preset> [target...]: configures, with CONFIGURE's options beside the preset's, and builds. The compiler's
+# output is shown only when it fails.
 build_preset() {
   local preset=$1 folder=$builds/$1 log=$builds/$1/build.log
   shift
   can_write "$folder" "$log" "$folder/CMakeCache.txt" "$folder/CMakeFiles" "$folder/.ninja_log" || return 1
   mkdir -p "$folder"
   {
-    cd "$root" && cmake --preset "$preset" -B "$folder" && cmake --build "$folder" -j "$jobs" ${1:+--target "$@"}
+    cd "$root" && cmake --preset "$preset" -B "$folder" ${CONFIGURE-} && cmake --build "$folder" -j "$jobs" ${1:+--target "$@"}
   } 2>&1 | tee "$log" | build_progress
   [ "${PIPESTATUS[0]}" = 0 ] && return
   tail -n 60 "$log"

@@ -5,26 +5,28 @@ set -u
 cd "$1" || exit 1
 status=0
 
-# sources <folder>...: the C++ and CUDA files below them.
-sources() {
-  local folders=()
-  for folder in "$@"; do [ -d "$folder" ] && folders+=("$folder"); done
-  find "${folders[@]}" -type f \( -name '*.h' -o -name '*.hpp' -o -name '*.cuh' -o -name '*.c' -o -name '*.cpp' -o -name '*.cu' \)
-}
+everywhere=(include net device host bootstrap tools tests examples perf)
+
+# Every line of C++ and CUDA as <file>:<number>:<text without its comment>.
+lines=$(mktemp)
+trap 'rm -f "$lines"' EXIT
+for folder in "${everywhere[@]}"; do [ -d "$folder" ] && echo "$folder"; done |
+  xargs -I{} find {} -type f '(' -name '*.h' -o -name '*.hpp' -o -name '*.cuh' -o -name '*.c' -o -name '*.cpp' -o -name '*.cu' ')' |
+  sort | xargs -r perl -ne 's{//.*$}{}; print "$ARGV:$.:$_"; close ARGV if eof' >"$lines"
 
 # forbid <pattern> <allowed files, a pattern> <reason> <folder>...
 forbid() {
   local pattern=$1 allowed=$2 reason=$3 hits
   shift 3
-  hits=$(sources "$@" | grep -vE "$allowed" | sort | while read -r file; do
-    sed 's://.*$::' "$file" | grep -nE -- "$pattern" | sed "s|^|$file:|"
-  done)
+  hits=$(perl -ne 'BEGIN { ($pattern, $allowed, $folders) = splice @ARGV, 0, 3 }
+    my ($file, undef, $text) = split /:/, $_, 3;
+    print if $file =~ m{^(?:$folders)/} && $file !~ /$allowed/ && $text =~ /$pattern/' \
+    -- "$pattern" "$allowed" "$(IFS='|'; echo "$*")" "$lines")
   [ -z "$hits" ] && return
   printf '%s\n%s\n\n' "$reason" "$hits"
   status=1
 }
 
-everywhere=(include net device host bootstrap tools tests examples perf)
 programs=(device tests examples perf)
 exec_files='^device/(exec|exec_[a-z_]+|ptx|ptx_memory)\.cuh$'
 

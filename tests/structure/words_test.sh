@@ -42,4 +42,9 @@ expect clean device/ptx.cuh 'asm volatile("");'
 expect clean device/ptx_memory.cuh 'asm volatile("");'
 expect clean device/simt/names.hpp 'struct threadIdx;'
 expect clean tests/a.cpp 'std::vector<std::vector<std::vector<int>>> v;'
+fresh
+touch "$scratch"/host/{1..20}.cpp
+bash "$here/words.sh" "$scratch" >"$scratch/report" || { echo "20 files in a room are too many"; failed=1; }
+touch "$scratch"/host/21.cpp
+bash "$here/words.sh" "$scratch" >"$scratch/report" && { echo "21 files in a room are not seen"; failed=1; }
 exit $failed

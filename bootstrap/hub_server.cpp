@@ -57,7 +57,10 @@ void HubServer::admit(std::shared_ptr<net::Connection> guest) {
   const auto node = introduction.text();
   guest->belong_to(*this);
   guest->tag = static_cast<std::uint64_t>(pe);
-  if (const auto why = why_refused(pe, n_pes); !why.empty()) return guest->refuse(why);
+  if (const auto why = why_refused(pe, n_pes); !why.empty()) {
+    gate_->log_refusal(guest->peer(), why);
+    return guest->refuse(why);
+  }
   guest->accept();
   Member& member = members_[pe];
   member.connection = std::move(guest);

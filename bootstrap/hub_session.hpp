@@ -1,8 +1,8 @@
 // One session of a job at the hub: who has joined, what they published, who waits for what. No
 // sockets here: answers go out through `send`.
 //
-// A message costs what it has to say, and not the size of the job; but for a loss, which all are
-// told of.
+// A card costs what it has to say, and not the size of the job. Who asks for its node's PEs, and a
+// loss, which all are told of, cost a look at each member.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class HubSession {
       : members_(static_cast<std::size_t>(n_pes)), n_absent_(n_pes), send_(std::move(send)) {}
 
   bool has_seen(int pe) const { return members_[pe].state != State::kAbsent; }
-  // All have joined and none is left.
+  // None is left, nor will any join: each has left, or was lost before it came.
   bool is_over() const { return gone_.size() == members_.size(); }
 
   void join(int pe, std::string node);

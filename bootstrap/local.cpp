@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <utility>
 
 #include "bootstrap/hub_client.hpp"
 #include "net/socket.hpp"
@@ -51,13 +52,15 @@ int required_number(const char* name) {
 
 }  // namespace
 
-LocalJob::LocalJob(int n_pes, std::function<void(int, int, std::string)> aborted)
+LocalJob::LocalJob(int n_pes, std::function<void(int, int, std::string)> aborted,
+                   std::function<void(const std::string&)> log)
     : n_pes_(n_pes),
       token_(net::random_token()),
       address_("chime-run-" + net::to_hex(net::random_token()).substr(0, 24)) {
   hub_ = std::make_unique<Hub>(
       listen_at(address_),
-      Hub::Options{.token = token_, .n_pes = n_pes, .aborted = std::move(aborted), .log = {}});
+      Hub::Options{
+          .token = token_, .n_pes = n_pes, .aborted = std::move(aborted), .log = std::move(log)});
 }
 
 std::vector<std::string> LocalJob::environment_of(int pe) const {

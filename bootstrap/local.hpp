@@ -18,8 +18,10 @@ namespace chime::bootstrap {
 // chime-run's side.
 class LocalJob {
  public:
-  // `aborted` is called from the hub's thread when a PE asks for the job's end.
-  LocalJob(int n_pes, std::function<void(int pe, int code, std::string why)> aborted);
+  // Both are called from the hub's thread: `aborted` when a PE asks for the job's end, `log` with a
+  // line that a human should see, such as that a stranger was refused.
+  LocalJob(int n_pes, std::function<void(int pe, int code, std::string why)> aborted,
+           std::function<void(const std::string& line)> log);
 
   // What `pe` must find in its environment, as NAME=value.
   std::vector<std::string> environment_of(int pe) const;

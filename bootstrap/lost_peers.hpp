@@ -26,11 +26,6 @@ class LostPeers {
     if (lost_.emplace(pe, why).second && tell_) tell_(pe, why);
   }
 
-  bool is_empty() const {
-    std::lock_guard lock(mutex_);
-    return lost_.empty();
-  }
-
   // Empty if `pe` is not lost.
   std::string why(int pe) const {
     std::lock_guard lock(mutex_);

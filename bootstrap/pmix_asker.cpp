@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "bootstrap/bootstrap.hpp"
 #include "chime/abi/start_thread.h"
 
 namespace chime::bootstrap {
@@ -46,6 +47,7 @@ struct PmixAsker::Asked {
   pmix_proc_t owner;
   pmix_info_t how;
   std::chrono::milliseconds pause = kFirstPause;
+  pmix_status_t refused = PMIX_SUCCESS;      // by PMIx at once, which calls nobody back then
   Clock::time_point checked = Clock::now();  // whether the PE is gone
 };
 
@@ -64,7 +66,18 @@ void PmixAsker::send(std::unique_ptr<Asked> asked) {
   Asked* const sent = asked.release();
   const auto status = client_.library().get_nb(&sent->owner, sent->card.key.c_str(), &sent->how, 1,
                                                &PmixAsker::hear, sent);
-  if (status != PMIX_SUCCESS) hear(status, nullptr, sent);
+  if (status == PMIX_SUCCESS) return;
+  sent->refused = status;
+  hear_later(std::unique_ptr<Asked>(sent));
+}
+
+// On this object's thread: who asks is not called back before it has asked.
+void PmixAsker::hear_later(std::unique_ptr<Asked> asked) {
+  const std::lock_guard lock(mutex_);
+  if (must_stop_) return;
+  if (const auto why = why_no_thread(); !why.empty()) throw BootstrapError(why);
+  later_.emplace(Clock::now(), std::move(asked));
+  changed_.notify_one();
 }
 
 // Called by PMIx's own thread, which no wait may hold up.
@@ -126,6 +139,8 @@ void PmixAsker::serve() {
 
 void PmixAsker::ask_again(std::unique_ptr<Asked> asked) {
   if (!questions_->is_open(asked->question)) return answer(*asked, {});  // to nobody
+  if (const auto refused = std::exchange(asked->refused, PMIX_SUCCESS); refused != PMIX_SUCCESS)
+    return hear(std::move(asked), refused, nullptr);
   if (const auto now = Clock::now(); now - asked->checked > std::chrono::seconds(kGetSeconds)) {
     asked->checked = now;
     if (const auto why = client_.why_lost(asked->card.pe); !why.empty())

@@ -42,6 +42,7 @@ class PmixAsker : public std::enable_shared_from_this<PmixAsker> {
   void send(std::unique_ptr<Asked> asked);
   static void hear(pmix_status_t status, pmix_value_t* value, void* asked);
   void hear(std::unique_ptr<Asked> asked, pmix_status_t status, pmix_value_t* value);
+  void hear_later(std::unique_ptr<Asked> asked);
   void ask_later(std::unique_ptr<Asked> asked, pmix_status_t status);
   std::string why_no_thread();
   void serve();

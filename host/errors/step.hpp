@@ -15,7 +15,7 @@ namespace chime::host {
 // Runs it and returns its result. What it throws, the bootstrap's errors too, becomes an Error
 // whose origin begins with `name`.
 template <class Step>
-auto step(const char* name, Step&& run) {
+decltype(auto) step(const char* name, Step&& run) {
   try {
     return run();
   } catch (const Error& error) {

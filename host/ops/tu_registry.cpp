@@ -53,12 +53,12 @@ bool empty() {
 void fill_all(const Context& context) {
   Registry& all = registry();
   std::lock_guard lock(all.mutex);
+  all.filled_with = context;  // also of some alone: clear() knows of it
   for (const chime_tu* unit = all.first; unit != nullptr; unit = unit->next) {
     if (std::string why = fill(*unit, context); !why.empty())
       throw Error("kernel state", misfit(*unit).empty() ? CHIMEX_ERR_SYSTEM : CHIMEX_ERR_MISMATCH,
                   why);
   }
-  all.filled_with = context;
 }
 
 void clear(int pe) {

@@ -31,10 +31,12 @@ DeviceChoice device_choice(const Settings& settings) {
 // Each transport of the job in turn: the later ones may depend on what the earlier ones reach.
 void connect_transports(DeviceStage& stage, const Settings& settings,
                         bootstrap::Bootstrap& bootstrap, bootstrap::Deadline deadline) {
+  const bootstrap::NodeInfo& node = step(
+      "finding the node's PEs", [&]() -> const auto& { return bootstrap.node(); });
   Connector connector(bootstrap, stage.control_memory, stage.peers, deadline);
   TransportSetup setup{.my_pe = bootstrap.rank(),
                        .n_pes = bootstrap.size(),
-                       .node_pe = bootstrap.node().my_pe,
+                       .node_pe = node.my_pe,
                        .job = bootstrap.job_id(),
                        .gpu = *stage.gpu,
                        .heap = stage.heap.memory(),
@@ -42,13 +44,13 @@ void connect_transports(DeviceStage& stage, const Settings& settings,
                        .nic = settings.nic,
                        .reaches_all = false};
   for (const TransportKind& kind : transport_kinds()) {
-    auto transport = step(kind.opening, [&] { return kind.open(setup); });
-    if (!transport) continue;
-    stage.peers.add(*transport);
-    step(kind.connecting, [&] { connector.connect(*transport); });
-    step(kind.viewing, [&] { transport->make_view(); });
-    setup.reaches_all |= stage.peers.all_by(transport->capabilities().path);
-    stage.transports.push_back(std::move(transport));
+    auto opened = step(kind.opening, [&] { return kind.open(setup); });
+    if (!opened) continue;
+    Transport& transport = *stage.transports.emplace_back(std::move(opened));
+    stage.peers.add(transport);
+    step(kind.connecting, [&] { connector.connect(transport); });
+    step(kind.viewing, [&] { transport.make_view(); });
+    setup.reaches_all |= stage.peers.all_by(transport.capabilities().path);
   }
   stage.mates = connector.take_mates();
 }

@@ -16,12 +16,25 @@
 namespace chime::host {
 namespace {
 
+const char* words_of(Path path) {
+  switch (path) {
+    case Path::kP2p:
+      return "reached by p2p";
+    case Path::kNic:
+      return "reached by the NIC";
+    case Path::kProxy:
+      return "reached by the proxy";
+    case Path::kNone:
+      break;
+  }
+  return "not reached directly";
+}
+
 // A PE is gone: this PE's waits end. Each survivor notices by itself, and says so once.
 void on_lost_peer(Runtime& runtime, int pe, const std::string& how) {
-  const bool is_mapped = runtime.device->peers.path(pe) == Path::kP2p;
-  const char* path = is_mapped ? "reached by p2p" : "not reached directly";
-  AbortCause cause{CHIMEX_ERR_PEER_DEAD, pe, Path::kP2p,
-                   fmt::format("PE {} ({}) is gone: {}", pe, path, how)};
+  const Path path = runtime.device->peers.path(pe);
+  AbortCause cause{CHIMEX_ERR_PEER_DEAD, pe, path,
+                   fmt::format("PE {} ({}) is gone: {}", pe, words_of(path), how)};
   if (runtime.announced_pe.exchange(pe) != pe)
     log(LogLevel::kError, runtime.my_pe(), "{}", cause.why);
   runtime.device->peers.bury(pe, how);
@@ -61,6 +74,7 @@ void finish_init_once(PeSlot& slot) {
   } catch (...) {
     runtime.device_failure = std::current_exception();
     runtime.watch.reset();
+    tu_registry::clear(runtime.my_pe());
     runtime.device.reset();
     throw;
   }

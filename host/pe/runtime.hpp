@@ -2,7 +2,7 @@
 // reverse.
 //
 // Built in two stages (init.cpp, device_stage.cpp). The first needs no device, so that a program
-// may learn its PE number and then choose a GPU by it; the second is collective over the node and
+// may learn its PE number and then choose a GPU by it; the second is collective over the job and
 // makes whatever kernels need, in chime_init where nothing is left to choose, else at the first
 // call that needs it.
 #pragma once

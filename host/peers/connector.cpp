@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <mutex>
 #include <span>
 #include <utility>
 
@@ -17,15 +15,6 @@
 
 namespace chime::host {
 namespace {
-
-// How often this PE has shown a card to its job: a launcher may keep the cards of an earlier
-// chime_init of the same processes, so each turn has a key of its own.
-std::uint64_t next_turn(const bootstrap::Bootstrap& bootstrap) {
-  static std::mutex mutex;
-  static auto& turns = *new std::map<std::pair<std::string, int>, std::uint64_t>;
-  const std::lock_guard lock(mutex);
-  return ++turns[{bootstrap.job_id(), bootstrap.rank()}];
-}
 
 // ---- What a PE leaves with the launcher, for each of its peers
 //
@@ -196,8 +185,7 @@ void Connector::connect_node(Transport& transport) {
 // it accepted may send.
 void Connector::connect_job(Transport& transport) {
   const Path way = transport.capabilities().path;
-  const std::string key =
-      fmt::format("chime.way.{}.{}", static_cast<int>(way), next_turn(bootstrap_));
+  const std::string key = fmt::format("chime.way.{}", static_cast<int>(way));
   const int n = peers_.n_pes(), me = peers_.my_pe();
   const auto shown_by = [&](int pe, const std::string& name, const CardBytes& mine) {
     return pe == me ? mine : bootstrap_.lookup(pe, name, deadline_);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <cstdlib>
 
 #include "host/errors/error.hpp"
@@ -122,7 +123,12 @@ PeerTable::Peer PeerTable::known(int pe) const {
 // A step that was left out is a mistake of Chime's, and no later one would be right.
 void PeerTable::move(int pe, Path way, PeerState from, PeerState to) {
   PeerState& state = at(pe).ways[index_of(way)];
-  if (state != from) std::abort();
+  if (state != from) {
+    std::fprintf(stderr, "chime: PE %d, way %d: state %d came where %d follows %d\n", pe,
+                 static_cast<int>(way), static_cast<int>(state), static_cast<int>(to),
+                 static_cast<int>(from));
+    std::abort();
+  }
   state = to;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 #include "chime/abi/start_thread.h"
 #include "host/errors/error.hpp"
@@ -13,8 +14,6 @@
 
 namespace chime::host {
 namespace {
-
-constexpr char kCardKey[] = "chime.side";
 
 // Random, as nobody has to guess it: whoever looks for it finds it in the card.
 net::Address name_on_this_machine() {
@@ -51,13 +50,14 @@ net::Mesh::Options options_for(bootstrap::Bootstrap& bootstrap, const std::strin
 
 }  // namespace
 
-SideChannel::SideChannel(bootstrap::Bootstrap& bootstrap, const std::string& interface,
-                         std::chrono::milliseconds timeout, Lost lost)
+SideChannel::SideChannel(bootstrap::Bootstrap& bootstrap, std::string name,
+                         const std::string& interface, std::chrono::milliseconds timeout, Lost lost)
     : bootstrap_(bootstrap),
+      key_("chime.side." + std::move(name)),
       mesh_(
           options_for(bootstrap, interface, timeout), [this](int pe) { find_card(pe); },
           std::move(lost)) {
-  bootstrap.publish(kCardKey, mesh_.card());
+  bootstrap.publish(key_, mesh_.card());
 }
 
 SideChannel::~SideChannel() {
@@ -83,7 +83,7 @@ bool SideChannel::send(int pe, SideTag tag, std::span<const std::byte> payload) 
 
 void SideChannel::find_card(int pe) {
   try {
-    auto question = bootstrap_.ask(pe, kCardKey, [this, pe](bootstrap::Answer card) {
+    auto question = bootstrap_.ask(pe, key_, [this, pe](bootstrap::Answer card) {
       card.code == CHIMEX_OK ? mesh_.found(pe, std::move(card.value))
                              : mesh_.not_found(pe, std::move(card.why));
     });

@@ -19,11 +19,7 @@
 namespace chime::host {
 
 // Who uses it for what. A tag is one kind of message.
-enum class SideTag : net::Mesh::Tag {
-  kCollective = net::Mesh::kFirstTag,
-  kConnect,
-  kFirstForTests
-};
+enum class SideTag : net::Mesh::Tag { kCollective = net::Mesh::kFirstTag, kFirstForTests };
 
 class SideChannel {
  public:
@@ -36,8 +32,8 @@ class SideChannel {
   // every network interface, or on `interface` alone (CHIME_BOOTSTRAP_IF). May wait as
   // bootstrap.node() does. `timeout` bounds the opening of a connection. `lost(pe, why)` is called
   // from the channel's thread, once a PE that is gone without goodbye or cannot be reached. Throws
-  // Error. `bootstrap` outlives it.
-  SideChannel(bootstrap::Bootstrap& bootstrap, const std::string& interface,
+  // Error. `bootstrap` outlives it. PEs find each other by `name`, which a joined job has once.
+  SideChannel(bootstrap::Bootstrap& bootstrap, std::string name, const std::string& interface,
               std::chrono::milliseconds timeout, Lost lost);
   // Says goodbye, and ends the thread.
   ~SideChannel();
@@ -61,6 +57,7 @@ class SideChannel {
   void find_card(int pe);
 
   const bootstrap::Bootstrap& bootstrap_;
+  const std::string key_;  // of its card
   net::Mesh mesh_;
   std::thread thread_;
   std::mutex mutex_;                        // guards what follows

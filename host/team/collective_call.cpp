@@ -20,8 +20,6 @@ std::string describe(const CollectiveCall& call) {
       return "chime_barrier_all or chime_sync_all";
     case CollectiveCall::Kind::kFinalize:
       return "chime_finalize()";
-    case CollectiveCall::Kind::kConnect:
-      return "chime_init";
   }
   return "another version's call";
 }

@@ -7,15 +7,7 @@
 namespace chime::host {
 
 struct CollectiveCall {
-  enum class Kind : std::uint64_t {
-    kMalloc = 1,
-    kCalloc,
-    kAlign,
-    kFree,
-    kFinalize,
-    kBarrier,
-    kConnect
-  };
+  enum class Kind : std::uint64_t { kMalloc = 1, kCalloc, kAlign, kFree, kFinalize, kBarrier };
   Kind kind{};
   std::uint64_t first = 0;   // bytes; for kFree the offset in the heap
   std::uint64_t second = 0;  // alignment

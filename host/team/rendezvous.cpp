@@ -18,11 +18,13 @@ bool all_mapped(const PeerTable& peers) {
   return true;
 }
 
-std::unique_ptr<Messenger> side_messenger(bootstrap::Bootstrap& bootstrap,
+// `name`: a stage that failed may have left its card, which nobody shall find for another's.
+std::unique_ptr<Messenger> side_messenger(bootstrap::Bootstrap& bootstrap, std::string name,
                                           const Settings& settings) {
   const auto timeout = std::chrono::ceil<std::chrono::milliseconds>(
       std::chrono::nanoseconds(settings.init_timeout_ns));
-  return std::make_unique<SideMessenger>(bootstrap, settings.bootstrap_interface, timeout);
+  return std::make_unique<SideMessenger>(bootstrap, std::move(name), settings.bootstrap_interface,
+                                         timeout);
 }
 
 }  // namespace
@@ -30,7 +32,7 @@ std::unique_ptr<Messenger> side_messenger(bootstrap::Bootstrap& bootstrap,
 std::unique_ptr<Rendezvous> make_rendezvous(bootstrap::Bootstrap& bootstrap, const PeerTable& peers,
                                             const abi::AbortWord& abort, const Settings& settings) {
   if (all_mapped(peers)) return make_mapped_rendezvous(peers, settings.wait_timeout_ns);
-  return std::make_unique<MessageRendezvous>(side_messenger(bootstrap, settings), abort,
+  return std::make_unique<MessageRendezvous>(side_messenger(bootstrap, "calls", settings), abort,
                                              settings.wait_timeout_ns);
 }
 
@@ -39,7 +41,7 @@ void meet_without_device(bootstrap::Bootstrap& bootstrap, const Settings& settin
   if (bootstrap.size() == 1) return;
   abi::AbortWord abort{};
   const LossNews news(bootstrap, abort);
-  MessageRendezvous(side_messenger(bootstrap, settings), abort,
+  MessageRendezvous(side_messenger(bootstrap, "leaving", settings), abort,
                     {settings.init_timeout_ns, "CHIME_INIT_TIMEOUT"})
       .meet(call);
 }

@@ -2,15 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "host/errors/error.hpp"
 
 namespace chime::host {
 
-SideMessenger::SideMessenger(bootstrap::Bootstrap& bootstrap, const std::string& interface,
-                             std::chrono::milliseconds timeout)
+SideMessenger::SideMessenger(bootstrap::Bootstrap& bootstrap, std::string name,
+                             const std::string& interface, std::chrono::milliseconds timeout)
     : my_pe_(bootstrap.rank()),
       n_pes_(bootstrap.size()),
-      channel_(bootstrap, interface, timeout,
+      channel_(bootstrap, std::move(name), interface, timeout,
                [this](int pe, const std::string& why) { listener_->on_lost(pe, why); }) {}
 
 void SideMessenger::start(Listener& listener) {

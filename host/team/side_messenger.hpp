@@ -13,7 +13,7 @@ namespace chime::host {
 class SideMessenger final : public Messenger {
  public:
   // As SideChannel. `bootstrap` outlives it.
-  SideMessenger(bootstrap::Bootstrap& bootstrap, const std::string& interface,
+  SideMessenger(bootstrap::Bootstrap& bootstrap, std::string name, const std::string& interface,
                 std::chrono::milliseconds timeout);
 
   int my_pe() const override { return my_pe_; }

@@ -7,7 +7,7 @@ namespace chime::host {
 
 std::span<const TransportKind> transport_kinds() {
   static constexpr TransportKind kAll[] = {
-      {"sharing memory with the node", "mapping the node's PEs", "writing the peer table",
+      {"sharing memory with the node", "mapping the node's PEs", "writing the table of heaps",
        open_p2p},
       {"opening the NIC", "connecting queue pairs", "writing the NIC's tables", open_mlx5},
   };

@@ -31,7 +31,7 @@ namespace chime::host {
 
 using CardBytes = std::vector<std::byte>;
 
-// Bounds, so that nothing of the job's size travels with a pair.
+// Bounds: what two PEs say to each other does not grow with the job.
 inline constexpr std::size_t kMostCardBytes = 512;
 inline constexpr std::size_t kMostOfferBytes = 512;  // of an offer, and of a receipt
 

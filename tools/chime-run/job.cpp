@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <system_error>
 #include <utility>
@@ -60,12 +61,14 @@ Job::Job(const Options& options)
     : options_(options),
       signals_(open_signals()),
       abort_wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      hub_(options.n_pes,
-           [this](int pe, int code, std::string why) {
-             std::lock_guard lock(abort_mutex_);
-             aborts_.push_back({pe, code, std::move(why)});
-             eventfd_write(abort_wake_.get(), 1);
-           }),
+      hub_(
+          options.n_pes,
+          [this](int pe, int code, std::string why) {
+            std::lock_guard lock(abort_mutex_);
+            aborts_.push_back({pe, code, std::move(why)});
+            eventfd_write(abort_wake_.get(), 1);
+          },
+          [](const std::string& line) { std::fprintf(stderr, "chime-run: %s\n", line.c_str()); }),
       out_(STDOUT_FILENO),
       err_(STDERR_FILENO) {}
 

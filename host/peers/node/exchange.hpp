@@ -1,6 +1,6 @@
 // Every PE of a node learns every node mate's card and gets the descriptors of its memory.
 //
-// The lowest PE of the node is the hub (node_hub.hpp): it collects all cards, then sends the whole
+// The lowest PE of the node is the hub (hub.hpp): it collects all cards, then sends the whole
 // set to everyone, so n PEs make n - 1 connections. The names of its socket follow from the job's
 // secret, so nothing has to be looked up; both sides prove that they know it, and only then pass
 // descriptors (net/README.md). Strangers are turned away and harm nobody.

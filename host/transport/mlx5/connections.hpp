@@ -65,11 +65,11 @@ class Connections {
 
   int n_pes() const { return place_.n_pes; }
   const NicOptions& options() const { return device_.options(); }
-  const Capabilities& capabilities() const { return device_.capabilities(); }
+  const DeviceCapabilities& capabilities() const { return device_.capabilities(); }
 
-  // "mlx5_0 port 1 (the only active mlx5 port), InfiniBand, LID 7; queue pairs of 1024 blocks: 4 of kernels by devx in the
-  // device's memory, 2 of the host by verbs; heap registered as host memory; doorbells rung by
-  // kernels; writes in order, as all NICs say".
+  // "mlx5_0 port 1 (the only active mlx5 port), InfiniBand, LID 7; queue pairs of 1024 blocks: 4 of
+  // kernels by devx in the device's memory, 2 of the host by verbs; heap registered as host memory;
+  // doorbells rung by kernels; writes in order, as all NICs say".
   std::string describe() const;
 
  private:

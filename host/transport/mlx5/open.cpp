@@ -17,8 +17,9 @@ std::unique_ptr<Transport> open_mlx5(const TransportSetup& setup) {
   if (options.is_auto() && !mlx5::has_rdma_devices())
     return std::make_unique<mlx5::NoNic>("this machine has no RDMA device");
   try {
-    return std::make_unique<Mlx5Transport>(mlx5::NicPlace{setup.my_pe, setup.n_pes, setup.job, setup.node_pe},
-                                           setup.gpu, *setup.heap, options);
+    return std::make_unique<Mlx5Transport>(
+        mlx5::NicPlace{setup.my_pe, setup.n_pes, setup.job, setup.node_pe}, setup.gpu, *setup.heap,
+        options);
   } catch (const Error& error) {
     if (!options.is_auto()) throw;
     return std::make_unique<mlx5::NoNic>(error.what());

@@ -61,7 +61,7 @@ OwnCard P2pTransport::own_card() const {
 Acceptance P2pTransport::accept(int pe, const PeerCard& theirs) {
   check_same_size(pe, read_card(pe, theirs.bytes).heap_bytes);
   if (pe != my_pe_ && !groups_.maps(my_pe_, pe)) return {};
-  mapped_.push_back(pe == my_pe_ ? heap_ : map(theirs));
+  mapped_.push_back(pe == my_pe_ ? heap_ : map(pe, theirs));
   std::byte* const begin = mapped_.back()->address();
   peer_heap_[static_cast<std::size_t>(pe)] = begin;
   return {.is_accepted = true, .mapped = begin};
@@ -77,8 +77,8 @@ void P2pTransport::check_same_size(int pe, std::size_t bytes) {
                   first_.pe, first_.bytes - abi::kHeapReserved, pe, bytes - abi::kHeapReserved));
 }
 
-std::shared_ptr<DeviceMemory> P2pTransport::map(const PeerCard& theirs) const {
-  const p2p::Card card = read_card(my_pe_, theirs.bytes);
+std::shared_ptr<DeviceMemory> P2pTransport::map(int pe, const PeerCard& theirs) const {
+  const p2p::Card card = read_card(pe, theirs.bytes);
   if (theirs.is_of_this_process)
     if (auto shared = find_in_process(card.heap_address)) {
       gpu_.share_mapping(*shared);

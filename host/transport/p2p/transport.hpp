@@ -31,7 +31,7 @@ class P2pTransport final : public Transport {
   void view(ContextOwner owner, Context& context) const override;
 
  private:
-  std::shared_ptr<DeviceMemory> map(const PeerCard& card) const;
+  std::shared_ptr<DeviceMemory> map(int pe, const PeerCard& card) const;
   void check_same_size(int pe, std::size_t bytes);
 
   const int my_pe_;

@@ -174,21 +174,38 @@ void is_refused(const NicOptions& options) {
   bootstrap::test::meet(*pe.job, deadline());
 }
 
-// A queue pair that was given up flushes what is posted to it.
-void gives_up(const NicOptions& options) {
-  Pe pe(options);
-  fill(pe);
-  const int peer = (pe.me() + 1) % pe.n();
+// What is posted to a queue pair that has ended.
+bool is_flushed_when_posted(Pe& pe, int peer, unsigned slot) {
+  Requester queue(pe.nic.queue_pair(peer, slot).view());
   HeapLayout& heap = pe.heap();
-  pe.nic.to_error(peer, 0);
-  Requester queue(pe.nic.queue_pair(peer, 0).view());
   const std::uint16_t index = queue.transfer(Requester::kWrite, pe.data_at(peer, &heap.target[0]),
                                              pe.here(&heap.source[0]), 64, true);
   queue.ring();
   const Completion completion = queue.wait(index);
   constexpr unsigned kFlushed = 0x05;
-  EXPECT(completion.opcode == 13 && completion.syndrome == kFlushed);
+  return completion.opcode == 13 && completion.syndrome == kFlushed;
+}
+
+// A queue pair that was given up flushes what is posted to it; those beside it go on.
+void gives_up(const NicOptions& options) {
+  Pe pe(options);
+  fill(pe);
+  const int peer = (pe.me() + 1) % pe.n();
+  pe.nic.to_error(peer, 0);
+  EXPECT(is_flushed_when_posted(pe, peer, 0));
   exchange(pe, peer, 1);
+  bootstrap::test::meet(*pe.job, deadline());
+}
+
+// All ways to a peer that is failed end, and none to another. Twice is once.
+void fails_a_peer(const NicOptions& options) {
+  Pe pe(options);
+  fill(pe);
+  const int peer = (pe.me() + 1) % pe.n();
+  for (int twice = 0; twice < 2; ++twice) pe.transport.fail(peer);
+  for (unsigned slot = 0; slot < pe.nic.slots(); ++slot)
+    EXPECT(is_flushed_when_posted(pe, peer, slot));
+  for (unsigned slot = 0; slot < pe.nic.slots(); ++slot) exchange(pe, pe.me(), slot);
   bootstrap::test::meet(*pe.job, deadline());
 }
 
@@ -436,6 +453,7 @@ int run(const std::string& act) {
   if (act == "wraps") return wraps(options), 0;
   if (act == "is_refused") return is_refused(options), 0;
   if (act == "gives_up") return gives_up(options), 0;
+  if (act == "fails_a_peer") return fails_a_peer(options), 0;
   return 2;
 }
 

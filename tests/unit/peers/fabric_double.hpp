@@ -45,8 +45,9 @@ class FabricDouble final : public Transport, private HostDriven {
   // Whom it does not accept, and what it shows instead of its card.
   std::set<int> unwanted;
   CardBytes card = text("a card");
+  std::string fabric_name = "test's";
   // What it was shown.
-  std::map<int, std::string> offers, receipts;
+  std::map<int, std::string> cards, offers, receipts;
 
   static CardBytes text(const std::string& content) {
     const auto* const bytes = reinterpret_cast<const std::byte*>(content.data());
@@ -63,6 +64,7 @@ class FabricDouble final : public Transport, private HostDriven {
   OwnCard own_card() const override { return {card}; }
   CardBytes offer(int pe) override { return text(pair("offer", my_pe_, pe)); }
   Acceptance accept(int pe, const PeerCard& theirs) override {
+    cards[pe] = text(theirs.bytes);
     offers[pe] = text(theirs.offer);
     if (unwanted.contains(pe)) return {};
     return {.is_accepted = true, .receipt = text(pair("receipt", my_pe_, pe))};
@@ -71,7 +73,7 @@ class FabricDouble final : public Transport, private HostDriven {
     receipts[pe] = text(receipt);
   }
   std::string why_not(int pe) const override {
-    return "PE " + std::to_string(pe) + " is not on the fabric";
+    return "PE " + std::to_string(pe) + " is not on the " + fabric_name + " fabric";
   }
   void make_view() override {}
   void view(ContextOwner, Context&) const override {}

@@ -39,9 +39,9 @@ TEST(PeerTable, AWayGoesStepByStep) {
 
 TEST(PeerTableDeathTest, AStepThatWasLeftOutEndsTheProcess) {
   PeerTable peers(job_of(2));
-  EXPECT_DEATH(peers.use(1, Path::kNic, nullptr), "");
+  EXPECT_DEATH(peers.use(1, Path::kNic, nullptr), "PE 1, way 2: state 0 came where 3 follows 2");
   peers.ask(1, Path::kNic);
-  EXPECT_DEATH(peers.ask(1, Path::kNic), "");
+  EXPECT_DEATH(peers.ask(1, Path::kNic), "state 1 came where 1 follows 0");
 }
 
 TEST(PeerTable, TheFirstUsableWayIsTakenAndStays) {
@@ -68,10 +68,12 @@ TEST(PeerTable, ARefusedPeerIsReachedByTheNextWay) {
 TEST(PeerTable, EveryTransportSaysWhyNot) {
   Fabric fabric;
   FabricDouble one(fabric, 0, nullptr), other(fabric, 0, nullptr);
+  one.fabric_name = "first";
+  other.fabric_name = "second";
   PeerTable peers(job_of(4));
   peers.add(one);
   peers.add(other);
-  EXPECT_EQ(peers.why_not(3), "PE 3 is not on the fabric (PE 3 is not on the fabric)");
+  EXPECT_EQ(peers.why_not(3), "PE 3 is not on the first fabric (PE 3 is not on the second fabric)");
 }
 
 TEST(PeerTable, ADeadPeerIsReachedByNoWayAndTheFirstCauseIsTold) {

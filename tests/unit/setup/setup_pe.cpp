@@ -476,6 +476,15 @@ void leaves_after_the_first_stage() {
   say("status " + std::to_string(chimex_init_status()));
 }
 
+void leave_and_say_how(int pe) {
+  chimex_clear_last_error();
+  const auto begin = std::chrono::steady_clock::now();
+  chime_finalize();
+  const bool is_soon = std::chrono::steady_clock::now() - begin < std::chrono::seconds(10);
+  std::printf("PE %d left%s, status %d: %s\n", pe, is_soon ? " soon" : "", chimex_last_status(),
+              chimex_last_error());
+}
+
 // Without a device; PE 1 comes `later`, unless it ends before.
 void leaves_when_pe_1_does(std::chrono::milliseconds later, bool is_killed) {
   join_first_stage();
@@ -485,15 +494,18 @@ void leaves_when_pe_1_does(std::chrono::milliseconds later, bool is_killed) {
     if (is_killed) raise(SIGKILL);
     say("comes last");
   }
-  const auto begin = std::chrono::steady_clock::now();
-  chime_finalize();
-  const bool is_soon = std::chrono::steady_clock::now() - begin < std::chrono::seconds(10);
-  std::printf("PE %d left%s, status %d: %s\n", pe, is_soon ? " soon" : "", chimex_last_status(),
-              chimex_last_error());
+  leave_and_say_how(pe);
 }
 void leaves_after_a_late_pe() { leaves_when_pe_1_does(std::chrono::milliseconds(700), false); }
 void leaves_before_a_late_pe() { leaves_when_pe_1_does(std::chrono::milliseconds(2000), false); }
 void leaves_though_one_is_killed() { leaves_when_pe_1_does(std::chrono::milliseconds(300), true); }
+
+// The second stage ended late, after it had opened its way to meet.
+void leaves_after_the_second_failed() {
+  join_first_stage();
+  say(chime_malloc(8) ? "got memory" : chimex_last_error());
+  leave_and_say_how(me());
+}
 
 void builds_its_device_from_many_threads() {
   join_first_stage();
@@ -581,6 +593,7 @@ const std::map<std::string, void (*)()> kActs = {
     {"leaves_though_one_is_killed", leaves_though_one_is_killed},
     {"builds_its_device_from_many_threads", builds_its_device_from_many_threads},
     {"has_another_heap_size_late", has_another_heap_size_late},
+    {"leaves_after_the_second_failed", leaves_after_the_second_failed},
     {"is_killed_between_the_stages", is_killed_between_the_stages},
     {"gives_null_pointers", gives_null_pointers},
 };

@@ -451,6 +451,14 @@ TEST(TwoStages, AFailureOfTheSecondIsThatOfTheCallThatNeededItAndOfAllLaterOnes)
   EXPECT_EQ(count(outcome.output, "says status 1"), 2) << outcome.output;
 }
 
+TEST(TwoStages, AfterAFailureOfTheSecondAllLeaveTogether) {
+  Outcome outcome = job(3, "leaves_after_the_second_failed",
+                        "CHIME_AMO=owner CHIME_NIC=none CHIME_P2P=off CHIME_INIT_TIMEOUT=20 "
+                        "CHIME_ON_ERROR=return CHIME_LOG=off");
+  EXPECT_EQ(count(outcome.output, "CHIME_AMO: owner takes a NIC on every PE"), 3) << outcome.output;
+  EXPECT_EQ(count(outcome.output, "left soon, status 0: "), 3) << outcome.output;
+}
+
 TEST(TwoStages, APeThatDiesBetweenThemIsNamed) {
   Outcome outcome = job(3, "is_killed_between_the_stages", "", "--keep-going");
   EXPECT_NE(outcome.exit_code, 0);

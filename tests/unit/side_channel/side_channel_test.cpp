@@ -55,7 +55,7 @@ TEST(SideChannel, EveryPeFindsEveryOther) {
   constexpr int kPes = 4;
   for_each_pe(kPes, [](bootstrap::Bootstrap& job) {
     Count came;
-    SideChannel channel(job, "", 10s, nullptr);
+    SideChannel channel(job, "test", "", 10s, nullptr);
     channel.handle(kTag, [&](int from, std::span<const std::byte> payload) {
       EXPECT_EQ(payload.size(), static_cast<std::size_t>(from));
       came.add();
@@ -73,7 +73,7 @@ TEST(SideChannel, EveryPeFindsEveryOther) {
 TEST(SideChannel, AMessageThatComesBeforeTheStartWaitsForIt) {
   for_each_pe(2, [](bootstrap::Bootstrap& job) {
     Count came;
-    SideChannel channel(job, "", 10s, nullptr);
+    SideChannel channel(job, "test", "", 10s, nullptr);
     channel.handle(kTag, [&](int, std::span<const std::byte>) { came.add(); });
     if (job.rank() == 0) {
       channel.start();
@@ -91,7 +91,7 @@ TEST(SideChannel, AMessageThatComesBeforeTheStartWaitsForIt) {
 TEST(SideChannel, SendingToOneThatHasLeftSaysSo) {
   for_each_pe(2, [](bootstrap::Bootstrap& job) {
     Count came;
-    std::optional<SideChannel> channel(std::in_place, job, "", 10s, nullptr);
+    std::optional<SideChannel> channel(std::in_place, job, "test", "", 10s, nullptr);
     channel->handle(kTag, [&](int, std::span<const std::byte>) { came.add(); });
     channel->start();
     channel->send(1 - job.rank(), kTag, {});

@@ -10,7 +10,7 @@
 
 namespace chime::host::mlx5 {
 
-struct Capabilities {
+struct DeviceCapabilities {
   unsigned reads = 16;                // reads and atomics on their way at a time, of a queue pair
   bool atomics = false;               // 8 bytes: fetch-add, compare-and-swap
   bool extended_atomics = false;      // masked forms, 4 and 8 bytes
@@ -31,7 +31,7 @@ class Device {
   std::uint8_t port() const { return port_; }
   unsigned gid_index() const { return gid_index_; }
   const PortAddress& address() const { return address_; }
-  const Capabilities& capabilities() const { return capabilities_; }
+  const DeviceCapabilities& capabilities() const { return capabilities_; }
   const NicOptions& options() const { return options_; }
 
   // Whether firmware commands can be sent; the reason if not.
@@ -56,7 +56,7 @@ class Device {
   std::uint8_t port_ = 0;
   unsigned gid_index_ = 0;
   PortAddress address_;
-  Capabilities capabilities_;
+  DeviceCapabilities capabilities_;
   std::string description_;
 };
 

@@ -80,7 +80,8 @@ void Reactor::serve_sockets(Deadline deadline) {
   const int ready = epoll_wait(epoll_.get(), events.data(), kEventsARound, timeout);
   if (ready < 0 && errno != EINTR) throw system_error("cannot wait for sockets");
   for (int i = 0; i < ready; ++i) {
-    const auto found = watches_.find(events[i].data.u64);
+    const std::uint64_t id = events[i].data.u64;  // a copy: in a packed event it may lie askew
+    const auto found = watches_.find(id);
     if (found == watches_.end()) continue;
     const std::shared_ptr<Watch> watch = found->second;
     watch->ready(events[i].events);

@@ -131,7 +131,9 @@ class Block : public BlockState {
   void complete(Barrier& barrier);
 
   void release_lanes(unsigned warp, unsigned lanes);
-  const void* sync_cell(unsigned index) const { return sync_cells_.get() + index * 8; }
+  const void* sync_cell(unsigned index) const {
+    return kTsan ? sync_cells_.get() + index * 8 : nullptr;
+  }
 
   void open_to_lookers() { is_closed_.store(false, std::memory_order_release); }
   void close_to_lookers();

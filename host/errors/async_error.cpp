@@ -102,10 +102,10 @@ void throw_own_error(const Runtime& runtime, abi::ErrorRecord& failure, Operatio
   throw Error("", error.status, error.message);
 }
 
-bool is_announced(Runtime& runtime, const Error& error) {
-  if (error.origin() != kJobOrigin || !runtime.device) return false;
+std::optional<int> blamed_for_abort(const Runtime& runtime, const Error& error) {
+  if (error.origin() != kJobOrigin || !runtime.device) return std::nullopt;
   const auto cause = abort_cause(runtime.device->control().abort);
-  return cause && runtime.announced_pe.exchange(cause->pe) == cause->pe;
+  return cause ? std::optional(cause->pe) : std::nullopt;
 }
 
 void throw_async_error(Runtime& runtime) {

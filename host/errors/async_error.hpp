@@ -31,8 +31,8 @@ void throw_recorded_error(Runtime& runtime);
 [[noreturn]] void throw_own_error(const Runtime& runtime, abi::ErrorRecord& failure,
                                   Operation called = Operation::kNone);
 
-// Whether `error` is the job's abort and this PE has printed why. From now on it has.
-bool is_announced(Runtime& runtime, const Error& error);
+// The PE to blame (-1: none) if `error` is the job's abort, which is told once (told_once.hpp).
+std::optional<int> blamed_for_abort(const Runtime& runtime, const Error& error);
 
 // throw_recorded_error, and every time the job's abort.
 void throw_async_error(Runtime& runtime);

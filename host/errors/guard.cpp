@@ -28,18 +28,30 @@ OnError behaviour() {
   }
 }
 
-// The job was aborted and this PE has said why: the call that met it adds nothing.
-bool is_announced_abort(const Error& error) {
-  if (error.origin() != kJobOrigin) return error.is_announced();
-  PeSlot* slot = current_slot();
-  return error.is_announced() || (slot && is_announced(*slot->runtime, error));
-}
+void print_last_error() { log_line(LogLevel::kError, pe_for_messages(), last_error); }
 
-int report(const char* function, int code, const char* what, bool is_known = false) {
+int keep(const char* function, int code, const char* what) {
   last_error = std::string(function) + ": " + what;
   last_status = code;
-  if (!is_known) log_line(LogLevel::kError, pe_for_messages(), last_error);
   return code;
+}
+
+int report(const char* function, int code, const char* what) {
+  keep(function, code, what);
+  print_last_error();
+  return code;
+}
+
+// Where the job was aborted and this PE has said why, the call that met it adds nothing.
+int report(const char* function, const Error& error) {
+  keep(function, error.code(), error.what());
+  PeSlot* const slot = current_slot();
+  const auto blamed = slot ? blamed_for_abort(*slot->runtime, error) : std::nullopt;
+  if (blamed)
+    slot->runtime->abort_told.tell_of(*blamed, print_last_error);
+  else if (!error.is_announced())
+    print_last_error();
+  return error.code();
 }
 
 }  // namespace
@@ -48,7 +60,7 @@ int report_current_exception(const char* function) noexcept {
   try {
     throw;
   } catch (const Error& error) {
-    return report(function, error.code(), error.what(), is_announced_abort(error));
+    return report(function, error);
   } catch (const bootstrap::BootstrapError& error) {
     return report(function, error.code(), error.what());
   } catch (const std::bad_alloc&) {

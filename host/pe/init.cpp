@@ -35,8 +35,7 @@ void on_lost_peer(Runtime& runtime, int pe, const std::string& how) {
   const Path path = runtime.device->peers.path(pe);
   AbortCause cause{CHIMEX_ERR_PEER_DEAD, pe, path,
                    fmt::format("PE {} ({}) is gone: {}", pe, words_of(path), how)};
-  if (runtime.announced_pe.exchange(pe) != pe)
-    log(LogLevel::kError, runtime.my_pe(), "{}", cause.why);
+  runtime.abort_told.tell_of(pe, [&] { log(LogLevel::kError, runtime.my_pe(), "{}", cause.why); });
   runtime.device->peers.bury(pe, how);
   raise_abort(runtime.device->control().abort, cause);
   tell_mates(runtime, cause);

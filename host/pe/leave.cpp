@@ -112,7 +112,12 @@ void keep_first(Runtime& runtime, std::exception_ptr& first, Step&& run) {
   try {
     run();
   } catch (const Error& error) {
-    const bool is_known = is_announced(runtime, error);
+    bool is_known = false;
+    if (const auto blamed = blamed_for_abort(runtime, error)) {
+      is_known = true;
+      runtime.abort_told.tell_of(*blamed,
+                                 [&] { is_known = false; });  // who calls leave_job tells it
+    }
     if (!first) first = std::make_exception_ptr(is_known ? error.announced() : error);
   } catch (...) {
     if (!first) first = std::current_exception();

@@ -24,6 +24,7 @@
 #include "bootstrap/peer_watch.hpp"
 #include "chime/abi/context.h"
 #include "host/errors/abort.hpp"
+#include "host/errors/told_once.hpp"
 #include "host/gpu/gpu.hpp"
 #include "host/memory/heap.hpp"
 #include "host/memory/registered_buffers.hpp"
@@ -82,7 +83,7 @@ struct Runtime {
   std::unique_ptr<DeviceStage> device;  // null until it is built
   std::mutex one_amo;                   // of the host on a GPU heap at a time (gpu_ops.cpp)
   mutable std::mutex one_reader;        // of the PE's error record (async_error.cpp)
-  std::atomic<int> announced_pe{-2};    // the PE to blame for the abort that this PE has printed
+  ToldOnce abort_told;                  // on stderr, by the PE to blame for the abort
   std::unique_ptr<bootstrap::PeerWatch> watch;  // last: its thread uses all of the above
 
   int my_pe() const { return bootstrap->rank(); }

@@ -1,5 +1,6 @@
 // Which PEs share a PE's node: those that can map each other's memory, since kernel and network
-// namespace are the same (place.hpp). A launcher of PMIx goes by the host's name instead.
+// namespace are the same (place.hpp). Under a PMIx launcher also the host's name, by which it
+// counts PEs, has to be.
 #pragma once
 
 #include <vector>

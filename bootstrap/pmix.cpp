@@ -4,8 +4,13 @@
 
 #ifdef CHIME_HAVE_PMIX
 
+#include <algorithm>
+#include <deque>
 #include <mutex>
+#include <utility>
+#include <vector>
 
+#include "bootstrap/place.hpp"
 #include "bootstrap/pmix_asker.hpp"
 #include "bootstrap/pmix_client.hpp"
 #include "net/secret.hpp"
@@ -30,6 +35,7 @@ namespace chime::bootstrap {
 namespace {
 
 constexpr char kSecretKey[] = "chime.secret";
+constexpr char kNodeKey[] = "chime.node";  // the name of a PE's node (place.hpp)
 
 class PmixBootstrap final : public Bootstrap {
  public:
@@ -38,6 +44,8 @@ class PmixBootstrap final : public Bootstrap {
         joining_(client_.join()),
         timeout_(settings.timeout),
         asker_(std::make_shared<PmixAsker>(client_, questions())) {
+    const std::string node = name_of_this_node();
+    publish(kNodeKey, std::as_bytes(std::span(node)));
     if (rank() != 0) return;
     const auto secret = net::random_token();
     publish(kSecretKey, secret);
@@ -73,7 +81,7 @@ class PmixBootstrap final : public Bootstrap {
   std::string full_key(std::string_view key) const {
     return "chime." + std::to_string(joining_) + "." + std::string(key);
   }
-  NodeInfo find_node() const override { return node_of(rank(), client_.node_peers()); }
+  NodeInfo find_node() const override;
   void look_for(OpenQuestions::Id question, int pe, std::string_view key,
                 bool may_wait) const override {
     asker_->ask(question, {pe, full_key(key)}, may_wait);
@@ -107,6 +115,36 @@ void PmixBootstrap::publish(std::string_view key, std::span<const std::byte> val
   if (status != PMIX_SUCCESS)
     throw BootstrapError("publishing '" + std::string(key) +
                          "' through PMIx: " + client_.words(status));
+}
+
+// The launcher knows whom its daemon on this host has started, but not who of them has a network
+// namespace of its own, or what else makes two nodes of one host. So each PE leaves its node's name
+// when it joins, and asks for those of the PEs beside it, of all at once: as many messages as it
+// has neighbours, and it waits for none that has joined.
+NodeInfo PmixBootstrap::find_node() const {
+  const Deadline deadline = std::chrono::steady_clock::now() + timeout_;
+  const std::string mine = name_of_this_node();
+  struct Neighbour {
+    int pe = -1;
+    AwaitedAnswer name;
+    Question question;  // cancelled before the place of its answer goes
+  };
+  std::deque<Neighbour> neighbours;
+  std::vector<int> pes = {rank()};
+  for (const int pe : client_.host_peers()) {
+    if (pe == rank()) continue;
+    Neighbour& neighbour = neighbours.emplace_back();
+    neighbour.pe = pe;
+    neighbour.question = ask(pe, kNodeKey, neighbour.name.on_answer());
+  }
+  for (Neighbour& neighbour : neighbours) {
+    const Bytes name =
+        await(neighbour.name, neighbour.question, deadline,
+              "which PEs share this node: the name of that of PE " + std::to_string(neighbour.pe));
+    if (std::ranges::equal(name, std::as_bytes(std::span(mine)))) pes.push_back(neighbour.pe);
+  }
+  std::ranges::sort(pes);
+  return node_of(rank(), std::move(pes));
 }
 
 void PmixBootstrap::abort(int code, std::string_view why) noexcept {

@@ -4,7 +4,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <future>
@@ -147,12 +146,12 @@ void PmixClient::ask_launcher_who_is_gone() {
           "the PMIx launcher says that process " + std::to_string(process->pid) + " has died");
 }
 
-std::vector<int> PmixClient::node_peers() const {
+std::vector<int> PmixClient::host_peers() const {
   PmixValue host;
   const auto optional = pmix_flag(PMIX_OPTIONAL);
   auto status = library_.get(&me_, PMIX_HOSTNAME, &optional, 1, host.out());
   if (status != PMIX_SUCCESS)
-    throw BootstrapError("the PMIx launcher does not tell this node's name: " + words(status));
+    throw BootstrapError("the PMIx launcher does not tell this host's name: " + words(status));
   pmix_proc_t* procs = nullptr;
   size_t n = 0;
   status = library_.resolve_peers(host.as_text().c_str(), me_.nspace, &procs, &n);
@@ -162,7 +161,6 @@ std::vector<int> PmixClient::node_peers() const {
   std::vector<int> peers;
   for (size_t i = 0; i < n; i++) peers.push_back(static_cast<int>(procs[i].rank));
   std::free(procs);
-  std::sort(peers.begin(), peers.end());
   return peers;
 }
 

@@ -40,7 +40,9 @@ class PmixClient {
   }
   void leave() { live_--; }
 
-  std::vector<int> node_peers() const;
+  // The PEs, this one included, that run on this PE's host by what the launcher knows: their
+  // namespaces may differ.
+  std::vector<int> host_peers() const;
 
   // Why `pe` is gone, if the launcher has said so or says so when asked; else empty.
   std::string why_lost(int pe);

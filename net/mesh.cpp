@@ -159,7 +159,7 @@ void Mesh::open(int pe, const Bytes& card) {
         dials_.erase(pe);
       },
       [this, pe](const Error& why) {
-        lose(pe, std::string("it cannot be reached: ") + why.what());
+        lose(pe, std::string("it cannot be reached: ") + why.what() + options_.if_unreachable);
         dials_.erase(pe);
       });
 }

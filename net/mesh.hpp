@@ -49,6 +49,8 @@ class Mesh final : private ConnectionOwner {
     std::vector<Address> offered =
         {};  // what the card says instead of 0.0.0.0 and [::], without port
     std::chrono::milliseconds connect_timeout{20'000};
+    // Added to the words of a PE that cannot be reached: what may be wrong, and what to do.
+    std::string if_unreachable = {};
     std::function<void(std::string)> log{};  // strangers that were turned away: one line
   };
 

@@ -1,6 +1,6 @@
 // A PE's place among the PEs of its node: under every launcher, on one node and on several of
-// different sizes, mapped or not. A process-id space of its own is a node of its own, so that one
-// machine can be several.
+// different sizes, mapped or not. Another boot or another network namespace is a node of its own,
+// so that one machine can be several.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -15,6 +15,7 @@
 
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
 struct Outcome {
@@ -45,7 +46,15 @@ void expect_places(const Outcome& outcome, const std::vector<std::string>& place
     EXPECT_THAT(outcome.output, HasSubstr(says(static_cast<int>(pe), places[pe])));
 }
 
+bool can_run(const std::string& command) {
+  return std::system((command + " >/dev/null 2>&1").c_str()) == 0;
+}
+
 std::string chime_run(int n) { return CHIME_RUN " -n " + std::to_string(n) + " --timeout 40 "; }
+std::string mpirun(int n) {
+  return "mpirun --allow-run-as-root --oversubscribe --bind-to none --timeout 40 -n " +
+         std::to_string(n) + " ";
+}
 
 TEST(Place, IsTheNumberOfNodeMatesWithLowerNumbers) {
   using chime::bootstrap::node_of;
@@ -71,9 +80,8 @@ TEST(Place, OfAUniqueIdsThreadsFollowsTheNumber) {
 }
 
 TEST(Place, UnderMpirunFollowsTheNumber) {
-  if (std::system("command -v mpirun >/dev/null") != 0) GTEST_SKIP() << "there is no mpirun";
-  expect_places(run("mpirun --timeout 40 --oversubscribe -n 3 " CHIME_NODE_PE),
-                {"0/3", "1/3", "2/3"});
+  if (!can_run("command -v mpirun")) GTEST_SKIP() << "there is no mpirun";
+  expect_places(run(mpirun(3) + CHIME_NODE_PE), {"0/3", "1/3", "2/3"});
 }
 
 // Whether a peer is mapped is another question than whether it is on this node.
@@ -82,15 +90,46 @@ TEST(Place, IsTheSameWherePesAreNotMapped) {
                 {"0/2", "1/2"});
 }
 
+// A PE's command: those whose number, the variable `number`, is in `chosen` ("1 | 3") run by way of
+// `apart`.
+std::string some_apart(const std::string& number, const std::string& chosen,
+                       const std::string& apart) {
+  return "sh -c 'case $" + number + " in " + chosen + ") exec " + apart +
+         " " CHIME_NODE_PE ";; *) exec " CHIME_NODE_PE ";; esac'";
+}
+
 // PEs 1 and 3 are nodes by themselves, 0, 2 and 4 are one together.
 TEST(Place, OnNodesOfDifferentSizesCountsNodeMatesAlone) {
-  const std::string apart = CHIME_ON_ITS_OWN_NODE;
-  if (std::system((apart + " true 2>/dev/null").c_str()) != 0)
+  if (!can_run(CHIME_ON_ITS_OWN_NODE " true"))
     GTEST_SKIP() << "this user may not make a mount namespace (unshare --mount)";
-  const std::string pe = "sh -c 'case $CHIME_RUN_PE in 1 | 3) exec " + apart +
-                         " " CHIME_NODE_PE ";; *) exec " CHIME_NODE_PE ";; esac'";
-  expect_places(run("env CHIME_NIC=none " + chime_run(5) + pe),
+  expect_places(run("env CHIME_NIC=none " + chime_run(5) +
+                    some_apart("CHIME_RUN_PE", "1 | 3", CHIME_ON_ITS_OWN_NODE)),
                 {"0/3", "0/1", "1/3", "0/1", "2/3"});
+}
+
+// The launcher takes them all for PEs of one host.
+TEST(Place, UnderMpirunCountsPesOfThisKernelAlone) {
+  if (!can_run("command -v mpirun")) GTEST_SKIP() << "there is no mpirun";
+  if (!can_run(CHIME_ON_ITS_OWN_NODE " true"))
+    GTEST_SKIP() << "this user may not make a mount namespace (unshare --mount)";
+  expect_places(run("env CHIME_NIC=none " + mpirun(5) +
+                    some_apart("PMIX_RANK", "1 | 3", CHIME_ON_ITS_OWN_NODE)),
+                {"0/3", "0/1", "1/3", "0/1", "2/3"});
+}
+
+// Containers of one host, which no network connects: init takes them for two nodes, and who first
+// needs the other says what is wrong.
+TEST(Place, UnderMpirunCountsPesOfThisNetworkNamespaceAlone) {
+  if (!can_run("command -v mpirun")) GTEST_SKIP() << "there is no mpirun";
+  if (!can_run(CHIME_IN_ITS_OWN_NETWORK " true"))
+    GTEST_SKIP() << "this user may not make a network namespace";
+  const Outcome outcome =
+      run("env CHIME_NIC=none CHIME_ON_ERROR=return CHIME_INIT_TIMEOUT=4 CHIME_TIMEOUT=8 " +
+          mpirun(2) + some_apart("PMIX_RANK", "1", CHIME_IN_ITS_OWN_NETWORK));
+  expect_places(outcome, {"0/1", "0/1"});
+  EXPECT_THAT(outcome.output,
+              ContainsRegex("chime_finalize: .*PE 0 is lost to the side channel: it cannot be "
+                            "reached: .*network namespaces .containers. of one, need a network"));
 }
 
 TEST(Place, IsAnErrorThatNamesThePeThatNeverJoined) {

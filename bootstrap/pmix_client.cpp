@@ -9,6 +9,7 @@
 #include <future>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "bootstrap/bootstrap.hpp"
 #include "bootstrap/last_words.hpp"
@@ -22,6 +23,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kRegisterTimeout = 5s;
 constexpr auto kAskAgainAfter = 40ms;
+constexpr auto kAnswerTime = 1s;
 constexpr int kExitWithLauncher = 1;
 
 }  // namespace
@@ -120,30 +122,31 @@ std::string PmixClient::why_lost(int pe) {
   return lost_peers_.why(pe);
 }
 
-// One answer is good for all PEs that are asked about in one go.
-bool PmixClient::is_time_to_ask() {
-  const auto now = Clock::now().time_since_epoch();
-  auto last = asked_at_.load();
-  return now - Clock::duration(last) >= kAskAgainAfter &&
-         asked_at_.compare_exchange_strong(last, now.count());
-}
-
 // Open MPI 4.1 sends no event when a PE dies, but answers when asked for the table of its
 // processes. Who is past the end without having been told to be there has died. Launchers that
 // cannot answer are asked once.
+//
+// One answer is good for all PEs that are asked about in one go, and one question is open at a
+// time: a launcher that is stopped holds up one thread, for kAnswerTime, once. What it answers
+// later is found by who asks then.
 void PmixClient::ask_launcher_who_is_gone() {
-  if (!can_ask() || !is_time_to_ask()) return;
-  PmixProcessTable table;
-  if (table.ask(library_, me_.nspace) != PMIX_SUCCESS) {
-    can_ask_ = false;
-    return;
+  const std::unique_lock lock(one_asks_, std::try_to_lock);
+  if (!lock || !can_ask_) return;
+  auto wait = Clock::duration::zero();
+  if (!asked_.valid()) {
+    if (Clock::now() - asked_at_ < kAskAgainAfter) return;
+    asked_at_ = Clock::now();
+    asked_ = ask_for_processes(library_, me_.nspace);
+    wait = kAnswerTime;
   }
-  for (const auto* process : table.rows())
-    if (process->state >= PMIX_PROC_STATE_ERROR &&
-        std::strcmp(process->proc.nspace, me_.nspace) == 0)
-      note_gone(
-          static_cast<int>(process->proc.rank),
-          "the PMIx launcher says that process " + std::to_string(process->pid) + " has died");
+  if (asked_.wait_for(wait) != std::future_status::ready) return;
+  const auto processes = std::exchange(asked_, {}).get();
+  can_ask_ = processes.has_value();
+  if (!processes) return;
+  for (const PmixProcess& process : *processes)
+    if (process.state >= PMIX_PROC_STATE_ERROR)
+      note_gone(process.rank,
+                "the PMIx launcher says that process " + std::to_string(process.pid) + " has died");
 }
 
 std::vector<int> PmixClient::host_peers() const {

@@ -6,7 +6,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <initializer_list>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,7 +49,6 @@ class PmixClient {
 
   // Why `pe` is gone, if the launcher has said so or says so when asked; else empty.
   std::string why_lost(int pe);
-  bool can_ask() const { return can_ask_; }
   void on_lost(LostPeers::Tell lost) { lost_peers_.tell_to(std::move(lost)); }
 
  private:
@@ -58,7 +60,6 @@ class PmixClient {
   void listen_for(std::initializer_list<pmix_status_t> codes, pmix_notification_fn_t handler);
   void note_gone(int pe, const std::string& why);
   void ask_launcher_who_is_gone();
-  bool is_time_to_ask();
   static void hear_of_lost_launcher(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t*, size_t,
                                     pmix_info_t*, size_t, pmix_event_notification_cbfunc_fn_t,
                                     void*);
@@ -72,8 +73,10 @@ class PmixClient {
   std::atomic<int> live_{0};
   std::atomic<int> joinings_{0};
 
-  std::atomic<bool> can_ask_{true};
-  std::atomic<std::chrono::steady_clock::rep> asked_at_{0};
+  std::mutex one_asks_;  // the launcher who is gone; guards what follows
+  bool can_ask_ = true;  // else it cannot tell
+  std::chrono::steady_clock::time_point asked_at_{};
+  std::shared_future<std::optional<std::vector<PmixProcess>>> asked_;  // not valid: nothing is
   LostPeers lost_peers_;
 
   static inline PmixClient* the_client =

@@ -6,6 +6,8 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <utility>
 
 #include "bootstrap/bootstrap.hpp"
 
@@ -27,6 +29,58 @@ pmix_info_t named(const char* key) {
   return info;
 }
 
+using Processes = std::optional<std::vector<PmixProcess>>;
+
+// Kept until it is answered: PMIx copies none of what it is asked with.
+struct ProcessQuestion {
+  explicit ProcessQuestion(std::string of) : name_space(std::move(of)) {
+    of_job.value.type = PMIX_STRING;
+    of_job.value.data.string = name_space.data();
+    query.keys = keys;
+    query.qualifiers = &of_job;
+    query.nqual = 1;
+  }
+  ProcessQuestion(const ProcessQuestion&) = delete;
+
+  void add(const pmix_proc_info_t& row);
+  void add_all(const pmix_info_t& result);
+
+  std::string name_space;
+  char key[sizeof PMIX_QUERY_LOCAL_PROC_TABLE] = PMIX_QUERY_LOCAL_PROC_TABLE;
+  char* keys[2] = {key, nullptr};
+  pmix_info_t of_job = named(PMIX_NSPACE);
+  pmix_query_t query{};
+  std::vector<PmixProcess> rows;
+  std::promise<Processes> answer;
+};
+
+void ProcessQuestion::add(const pmix_proc_info_t& row) {
+  if (row.proc.nspace == name_space)
+    rows.push_back({static_cast<int>(row.proc.rank), row.pid, row.state});
+}
+
+void ProcessQuestion::add_all(const pmix_info_t& result) {
+  if (result.value.type != PMIX_DATA_ARRAY) return;
+  const pmix_data_array_t& table = *result.value.data.darray;
+  for (size_t i = 0; i < table.size; i++) {
+    if (table.type == PMIX_PROC_INFO) add(static_cast<const pmix_proc_info_t*>(table.array)[i]);
+    if (table.type != PMIX_INFO) continue;  // Open MPI 4.1 wraps each row once more
+    const auto& value = static_cast<const pmix_info_t*>(table.array)[i].value;
+    if (value.type == PMIX_PROC_INFO) add(*value.data.pinfo);
+  }
+}
+
+// On PMIx's thread.
+void hear_processes(pmix_status_t status, pmix_info_t* results, size_t n, void* asked,
+                    pmix_release_cbfunc_t release, void* token) {
+  const std::unique_ptr<ProcessQuestion> question(static_cast<ProcessQuestion*>(asked));
+  if (status == PMIX_SUCCESS)
+    for (size_t i = 0; i < n; i++) question->add_all(results[i]);
+  if (release) release(token);
+  question->answer.set_value(status == PMIX_SUCCESS ? Processes(std::move(question->rows))
+                                                    : std::nullopt);
+}
+
 }  // namespace
 
 PmixLibrary PmixLibrary::load() {
@@ -44,7 +98,7 @@ PmixLibrary PmixLibrary::load() {
   find(library, "PMIx_Get", pmix.get);
   find(library, "PMIx_Get_nb", pmix.get_nb);
   find(library, "PMIx_Resolve_peers", pmix.resolve_peers);
-  find(library, "PMIx_Query_info", pmix.query_info);
+  find(library, "PMIx_Query_info_nb", pmix.query_info_nb);
   find(library, "PMIx_Register_event_handler", pmix.register_event_handler);
   find(library, "PMIx_Error_string", pmix.error_string);
   find(library, "PMIx_Get_version", pmix.get_version);
@@ -108,48 +162,15 @@ std::string PmixValue::as_text() const {
   return value_->type == PMIX_STRING && value_->data.string ? value_->data.string : "";
 }
 
-pmix_status_t PmixProcessTable::ask(const PmixLibrary& library, const char* name_space) {
-  char key[] = PMIX_QUERY_LOCAL_PROC_TABLE;
-  char* keys[] = {key, nullptr};
-  auto of_job = named(PMIX_NSPACE);
-  of_job.value.type = PMIX_STRING;
-  of_job.value.data.string = const_cast<char*>(name_space);  // read only
-  pmix_query_t query{};
-  query.keys = keys;
-  query.qualifiers = &of_job;
-  query.nqual = 1;
-  return library.query_info(&query, 1, &results_, &n_results_);
-}
-
-std::vector<pmix_proc_info_t*> PmixProcessTable::rows() const {
-  std::vector<pmix_proc_info_t*> rows;
-  for (size_t r = 0; r < n_results_; r++) {
-    if (results_[r].value.type != PMIX_DATA_ARRAY) continue;
-    const auto* table = results_[r].value.data.darray;
-    for (size_t i = 0; i < table->size; i++) {
-      if (table->type == PMIX_PROC_INFO)
-        rows.push_back(&static_cast<pmix_proc_info_t*>(table->array)[i]);
-      if (table->type != PMIX_INFO) continue;  // Open MPI 4.1 wraps each row once more
-      const auto& value = static_cast<pmix_info_t*>(table->array)[i].value;
-      if (value.type == PMIX_PROC_INFO) rows.push_back(value.data.pinfo);
-    }
-  }
-  return rows;
-}
-
-PmixProcessTable::~PmixProcessTable() {
-  for (auto* row : rows()) std::free(row->hostname), std::free(row->executable_name);
-  for (size_t r = 0; r < n_results_; r++) {
-    if (results_[r].value.type != PMIX_DATA_ARRAY) continue;
-    auto* table = results_[r].value.data.darray;
-    for (size_t i = 0; table->type == PMIX_INFO && i < table->size; i++) {
-      const auto& value = static_cast<pmix_info_t*>(table->array)[i].value;
-      if (value.type == PMIX_PROC_INFO) std::free(value.data.pinfo);
-    }
-    std::free(table->array);
-    std::free(table);
-  }
-  std::free(results_);
+std::shared_future<Processes> ask_for_processes(const PmixLibrary& library,
+                                                const std::string& name_space) {
+  auto question = std::make_unique<ProcessQuestion>(name_space);
+  std::shared_future<Processes> answer = question->answer.get_future();
+  if (library.query_info_nb(&question->query, 1, hear_processes, question.get()) == PMIX_SUCCESS)
+    question.release();  // hear_processes takes it
+  else
+    question->answer.set_value(std::nullopt);
+  return answer;
 }
 
 }  // namespace chime::bootstrap

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <pmix.h>
+#include <sys/types.h>
 
+#include <future>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +26,7 @@ struct PmixLibrary {
   decltype(&::PMIx_Get) get;
   decltype(&::PMIx_Get_nb) get_nb;
   decltype(&::PMIx_Resolve_peers) resolve_peers;
-  decltype(&::PMIx_Query_info) query_info;
+  decltype(&::PMIx_Query_info_nb) query_info_nb;
   decltype(&::PMIx_Register_event_handler) register_event_handler;
   decltype(&::PMIx_Error_string) error_string;
   decltype(&::PMIx_Get_version) get_version;
@@ -54,22 +57,16 @@ class PmixValue {
   pmix_value_t* value_ = nullptr;
 };
 
-// What PMIx_Query_info answers to PMIX_QUERY_LOCAL_PROC_TABLE; frees it, as far as it has the known
-// form.
-class PmixProcessTable {
- public:
-  PmixProcessTable() = default;
-  PmixProcessTable(const PmixProcessTable&) = delete;
-  PmixProcessTable& operator=(const PmixProcessTable&) = delete;
-  ~PmixProcessTable();
-
-  // Asks for the processes of `name_space` on this node.
-  pmix_status_t ask(const PmixLibrary& library, const char* name_space);
-  std::vector<pmix_proc_info_t*> rows() const;
-
- private:
-  pmix_info_t* results_ = nullptr;
-  size_t n_results_ = 0;
+// A row of what the launcher answers to PMIX_QUERY_LOCAL_PROC_TABLE.
+struct PmixProcess {
+  int rank;
+  pid_t pid;
+  pmix_proc_state_t state;
 };
+
+// Asks for the processes of `name_space` on this node, and returns at once: PMIx bounds no such
+// question, so who waits for the answer does. Nothing is answered by launchers that cannot tell.
+std::shared_future<std::optional<std::vector<PmixProcess>>> ask_for_processes(
+    const PmixLibrary& library, const std::string& name_space);
 
 }  // namespace chime::bootstrap

@@ -113,6 +113,28 @@ void an_early_leaver_is_not_reported(const Join& join) {
   check(told == 0, "a PE that left cleanly was reported lost");
 }
 
+// PMIx launchers are asked whether PEs are gone: the answer is waited for, but not for ever.
+void a_stopped_launcher_holds_nobody_up(const Join& join) {
+  auto job = join();
+  meet(*job);
+  if (std::getenv("PMIX_RANK") != nullptr && job->rank() == 0) {
+    const pid_t launcher = getppid();
+    std::thread helper([launcher] {
+      std::this_thread::sleep_for(6s);
+      kill(launcher, SIGCONT);
+    });
+    kill(launcher, SIGSTOP);
+    const auto took = time_of([&] {
+      for (int i = 0; i < 20; ++i) job->why_lost(1);
+    });
+    helper.join();
+    check(took < 4s, "waited for a launcher that is stopped");
+  }
+  meet(*job);
+  check(job->why_lost(1).empty(), "a PE that lives is reported lost");
+  meet(*job);
+}
+
 }  // namespace
 
 std::vector<Body> loss_bodies() {
@@ -120,7 +142,8 @@ std::vector<Body> loss_bodies() {
           CHIME_BODY(a_killed_pe_is_seen_by_the_process_watch),
           CHIME_BODY(a_killed_pe_is_told_to_those_that_join_later),
           CHIME_BODY(a_killed_pe_is_told_though_its_child_lives),
-          CHIME_BODY(an_early_leaver_is_not_reported)};
+          CHIME_BODY(an_early_leaver_is_not_reported),
+          CHIME_BODY(a_stopped_launcher_holds_nobody_up)};
 }
 
 }  // namespace chime::bootstrap::test

@@ -46,7 +46,7 @@ void connect_transports(DeviceStage& stage, const Settings& settings,
   for (const TransportKind& kind : transport_kinds()) {
     auto opened = step(kind.opening, [&] { return kind.open(setup); });
     if (!opened) continue;
-    Transport& transport = *stage.transports.emplace_back(std::move(opened));
+    Transport& transport = stage.transports.add(std::move(opened));
     stage.peers.add(transport);
     step(kind.connecting, [&] { connector.connect(transport); });
     step(kind.viewing, [&] { transport.make_view(); });

@@ -22,6 +22,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "chime/abi/context.h"
@@ -156,7 +157,24 @@ class Transport {
   virtual HostDriven* host_driven() { return nullptr; }
 };
 
-// In the order in which they are preferred.
-using Transports = std::vector<std::unique_ptr<Transport>>;
+// In the order in which they are preferred and were opened; they go in the reverse one, since a
+// later one may stand on an earlier. A vector would begin with the first.
+class Transports {
+ public:
+  Transports() = default;
+  Transports(const Transports&) = delete;
+  ~Transports() {
+    while (!all_.empty()) all_.pop_back();
+  }
+
+  Transport& add(std::unique_ptr<Transport> opened) {
+    return *all_.emplace_back(std::move(opened));
+  }
+  auto begin() const { return all_.begin(); }
+  auto end() const { return all_.end(); }
+
+ private:
+  std::vector<std::unique_ptr<Transport>> all_;
+};
 
 }  // namespace chime::host

@@ -192,19 +192,34 @@ TEST(RegisteredBuffers, AreMadeKnownToEveryTransportThatPosts) {
   Transports transports;
   std::array<std::byte, 64> heap, memory;
   RegisteredBuffers buffers(heap, false, transports);
-  for (int i = 0; i < 2; ++i)
-    transports.push_back(std::make_unique<FabricDouble>(fabric, 0, heap.data()));
-  const auto known_to = [&](std::size_t i) {
-    return static_cast<FabricDouble&>(*transports[i]).registrations;
+  const auto open = [&]() -> FabricDouble& {
+    return static_cast<FabricDouble&>(
+        transports.add(std::make_unique<FabricDouble>(fabric, 0, heap.data())));
   };
+  const FabricDouble &first = open(), &second = open();
   buffers.add(memory.data(), 16);
   buffers.add(memory.data() + 16, 16);
-  EXPECT_EQ(known_to(0), 2);
-  EXPECT_EQ(known_to(1), 2);
+  EXPECT_EQ(first.registrations, 2);
+  EXPECT_EQ(second.registrations, 2);
   buffers.remove(memory.data());
-  EXPECT_EQ(known_to(0), 1);
+  EXPECT_EQ(first.registrations, 1);
   buffers.remove_all();
-  EXPECT_EQ(known_to(0) + known_to(1), 0);
+  EXPECT_EQ(first.registrations + second.registrations, 0);
+}
+
+TEST(Transports, GoInTheReverseOfTheOrderInWhichTheyWereOpened) {
+  Fabric fabric;
+  std::array<std::byte, 64> heap;
+  std::vector<std::string> gone;
+  {
+    Transports transports;
+    for (const char* name : {"first", "second", "third"}) {
+      auto opened = std::make_unique<FabricDouble>(fabric, 0, heap.data());
+      opened->at_its_end = [&gone, name] { gone.emplace_back(name); };
+      transports.add(std::move(opened));
+    }
+  }
+  EXPECT_THAT(gone, testing::ElementsAre("third", "second", "first"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
@@ -42,6 +43,11 @@ class FabricDouble final : public Transport, private HostDriven {
   FabricDouble(Fabric& fabric, int my_pe, std::byte* heap) : fabric_(fabric), my_pe_(my_pe) {
     fabric_.attach(my_pe, heap);
   }
+  ~FabricDouble() override {
+    if (at_its_end) at_its_end();
+  }
+  std::function<void()> at_its_end;
+  Reach reach = Reach::kJob;
   // Whom it does not accept, and what it shows instead of its card.
   std::set<int> unwanted;
   CardBytes card = text("a card");
@@ -58,7 +64,7 @@ class FabricDouble final : public Transport, private HostDriven {
   }
 
   Capabilities capabilities() const override {
-    return {.path = Path::kProxy, .reach = Reach::kJob, .maps = false, .posts = true};
+    return {.path = Path::kProxy, .reach = reach, .maps = false, .posts = true};
   }
   std::string describe() const override { return "a fabric of the test's"; }
   OwnCard own_card() const override { return {card}; }

@@ -87,6 +87,7 @@ void RegisteredBuffers::remove(const std::byte* memory) {
 
 void RegisteredBuffers::remove_all() {
   const std::lock_guard lock(mutex_);
+  for (const auto& transport : transports_) transport->forget_all_memory();
   buffers_.clear();
 }
 

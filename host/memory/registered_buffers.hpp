@@ -19,6 +19,7 @@ class RegisteredBuffers {
   // `heap`: what no buffer may overlap. `is_gpu`: its driver may wait for kernels. `transports` may
   // still be added to; where none wants to know of them, buffers are checked and remembered only.
   RegisteredBuffers(std::span<const std::byte> heap, bool is_gpu, const Transports& transports);
+  ~RegisteredBuffers() { remove_all(); }
 
   // From any thread. They throw Error.
   void add(std::byte* memory, std::size_t bytes);

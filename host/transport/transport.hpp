@@ -137,6 +137,9 @@ class Transport {
   // Makes memory beside the heap known to requests. Null: there is nothing to make known. From any
   // thread, one at a time. Throws Error with what the system says and the limit to raise.
   virtual std::unique_ptr<Registration> register_memory(std::byte*, std::size_t) { return nullptr; }
+  // Requests find none of the memory that is registered any more: before all registrations go, each
+  // of which would see to that for itself alone.
+  virtual void forget_all_memory() {}
 
   // ---- Failures. From any thread.
   // Ends the way to `pe`: what is on it fails, and so does what is posted later.

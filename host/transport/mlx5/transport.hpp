@@ -32,6 +32,9 @@ class Mlx5Transport final : public Transport {
   void view(ContextOwner owner, Context& context) const override;
 
   std::unique_ptr<Registration> register_memory(std::byte* memory, std::size_t bytes) override;
+  void forget_all_memory() override {
+    if (buffers_) buffers_->forget_all();
+  }
 
   void fail(int pe) override;
   std::string end_given_up() override;

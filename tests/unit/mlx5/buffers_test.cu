@@ -325,6 +325,19 @@ IN_EVERY_WORLD(Buffers, WrongOnesAreRefusedByName) {
   });
 }
 
+IN_EVERY_WORLD(Buffers, AllAreForgottenAtOnce) {
+  world.spawn(1, [](Pe& pe) {
+    Private<std::byte> memory(3);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(chimex_buffer_register(memory.data() + i, 1), CHIMEX_OK);
+    const abi::NicBuffers* const told = pe.context().nic.buffers;
+    const std::uint64_t tables = told ? told->generation : 0;
+    EXPECT_EQ(chimex_buffer_unregister_all(), CHIMEX_OK);
+    if (!told) return;  // no NIC
+    EXPECT_EQ(told->generation, tables + 1);
+    EXPECT_EQ(told->tables[told->generation % 2].count, 0u);
+  });
+}
+
 IN_EVERY_WORLD(Buffers, TheMostAreNamed) {
   world.spawn(1, [](Pe&) {
     Private<std::byte> memory(abi::kNicMostBuffers + 1);

@@ -22,10 +22,7 @@ class Buffers::Known final : public Registration {
   Known(Buffers& all, std::uint64_t begin, MemoryKey key)
       : all_(all), begin_(begin), key_(std::move(key)) {}
   // Nobody finds it any more when the NIC forgets it.
-  ~Known() override {
-    all_.all_.erase(begin_);
-    all_.tell();
-  }
+  ~Known() override { all_.forget(begin_); }
 
  private:
   Buffers& all_;
@@ -39,6 +36,14 @@ std::unique_ptr<Registration> Buffers::add(const std::byte* memory, std::size_t 
   all_[begin] = {begin + bytes, key->lkey};
   tell();
   return std::make_unique<Known>(*this, begin, std::move(key));
+}
+
+void Buffers::forget(std::uint64_t begin) {
+  if (all_.erase(begin) != 0) tell();
+}
+
+void Buffers::forget_all() {
+  if (!std::exchange(all_, {}).empty()) tell();
 }
 
 void Buffers::tell() {

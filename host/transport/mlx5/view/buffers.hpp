@@ -20,6 +20,8 @@ class Buffers {
   // Kernels know it until what is returned is destroyed, and the NIC a little longer. It overlaps
   // no other. One call at a time.
   std::unique_ptr<Registration> add(const std::byte* memory, std::size_t bytes, MemoryKey key);
+  // Kernels know none of them any more, by one new table for all.
+  void forget_all();
 
  private:
   class Known;
@@ -28,6 +30,7 @@ class Buffers {
     std::uint32_t key;
   };
 
+  void forget(std::uint64_t begin);
   void tell();
 
   abi::NicBuffers& told_;

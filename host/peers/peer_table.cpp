@@ -69,9 +69,14 @@ std::string PeerTable::why_not(int pe) const {
   if (const auto dead = dead_.find(pe); dead != dead_.end())
     return fmt::format("PE {} is gone: {}", pe, dead->second);
   std::string why;
-  for (const Transport* transport : transports_)
-    why += why.empty() ? transport->why_not(pe) : fmt::format(" ({})", transport->why_not(pe));
-  return why;
+  bool has_nic = false;
+  for (const Transport* transport : transports_) {
+    why += (why.empty() ? "" : ", and ") + transport->why_not(pe);
+    has_nic |= transport->capabilities().reach == Reach::kJob;
+  }
+  // Where a NIC is asked for, or a peer is not mapped and CHIME_NIC=auto, one is opened or says why
+  // it is not.
+  return has_nic ? why : why + ", and CHIME_NIC=none";
 }
 
 bool PeerTable::all_by(Path way) const {

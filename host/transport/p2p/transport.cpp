@@ -102,18 +102,15 @@ void P2pTransport::view(ContextOwner owner, Context& context) const {
 
 std::string P2pTransport::why_not(int pe) const {
   if (groups_.is_off())
-    return fmt::format(
-        "PE {} is not mapped because CHIME_P2P=off, and there is no NIC; set CHIME_P2P=auto or "
-        "CHIME_NIC",
-        pe);
+    return fmt::format("PE {} is not mapped because CHIME_P2P=off (auto maps the node's PEs)", pe);
   if (!groups_.maps(my_pe_, pe))
     return fmt::format(
-        "PE {} is not mapped because CHIME_P2P={} maps groups of so many PEs, and there is no NIC; "
-        "set CHIME_P2P=auto or CHIME_NIC",
+        "PE {} is not mapped because CHIME_P2P={} maps groups of so many PEs (auto maps the "
+        "node's)",
         pe, groups_.size);
   return fmt::format(
-      "PE {} runs on another node or in another network namespace (container) of this one, which "
-      "takes a NIC, and there is none; run all PEs on one node, in one network namespace",
+      "PE {} is not mapped because it runs on another node or in another network namespace "
+      "(container) of this one, which takes a NIC",
       pe);
 }
 

@@ -73,7 +73,22 @@ TEST(PeerTable, EveryTransportSaysWhyNot) {
   PeerTable peers(job_of(4));
   peers.add(one);
   peers.add(other);
-  EXPECT_EQ(peers.why_not(3), "PE 3 is not on the first fabric (PE 3 is not on the second fabric)");
+  EXPECT_EQ(peers.why_not(3),
+            "PE 3 is not on the first fabric, and PE 3 is not on the second fabric");
+}
+
+TEST(PeerTable, ThatThereIsNoNicIsSaidWhereThereIsNone) {
+  Fabric fabric;
+  FabricDouble of_node(fabric, 0, nullptr), of_job(fabric, 0, nullptr);
+  of_node.reach = Reach::kNode;
+  of_node.fabric_name = "node's";
+  of_job.fabric_name = "job's";
+  PeerTable peers(job_of(4));
+  peers.add(of_node);
+  EXPECT_EQ(peers.why_not(3), "PE 3 is not on the node's fabric, and CHIME_NIC=none");
+  peers.add(of_job);
+  EXPECT_EQ(peers.why_not(3),
+            "PE 3 is not on the node's fabric, and PE 3 is not on the job's fabric");
 }
 
 TEST(PeerTable, ADeadPeerIsReachedByNoWayAndTheFirstCauseIsTold) {

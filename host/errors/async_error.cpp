@@ -62,10 +62,10 @@ std::optional<AsyncError> take_recorded(Runtime& runtime) {
 
 }  // namespace
 
-std::optional<AsyncError> find_async_error(const Runtime& runtime) {
-  if (!runtime.device) return std::nullopt;
-  std::optional<AsyncError> found = first_error(runtime);
-  if (found) end_what_was_given_up(runtime, *found);
+std::optional<AsyncError> find_async_error(const PeSlot& slot) {
+  if (!built_device(slot)) return std::nullopt;
+  std::optional<AsyncError> found = first_error(*slot.runtime);
+  if (found) end_what_was_given_up(*slot.runtime, *found);
   return found;
 }
 
@@ -102,14 +102,15 @@ void throw_own_error(const Runtime& runtime, abi::ErrorRecord& failure, Operatio
   throw Error("", error.status, error.message);
 }
 
-std::optional<int> blamed_for_abort(const Runtime& runtime, const Error& error) {
-  if (error.origin() != kJobOrigin || !runtime.device) return std::nullopt;
-  const auto cause = abort_cause(runtime.device->control().abort);
+std::optional<int> blamed_for_abort(const PeSlot& slot, const Error& error) {
+  if (error.origin() != kJobOrigin) return std::nullopt;
+  const DeviceStage* const device = built_device(slot);
+  if (!device) return std::nullopt;
+  const auto cause = abort_cause(device->control().abort);
   return cause ? std::optional(cause->pe) : std::nullopt;
 }
 
 void throw_async_error(Runtime& runtime) {
-  if (!runtime.device) return;
   throw_recorded_error(runtime);
   auto cause = abort_cause(runtime.device->control().abort);
   if (!cause) return;

@@ -8,14 +8,16 @@
 #include <optional>
 
 #include "host/errors/error.hpp"
-#include "host/pe/runtime.hpp"
+#include "host/pe/pe.hpp"
 
 namespace chime::host {
+
+// What takes a Runtime REQUIRES its device stage, which nothing of all this happens without.
 
 // The first error of this PE that is recorded and not yet thrown, else the job's abort, else the
 // last one that was thrown. Takes nothing away. As whatever tells a failure, it first ends the
 // queue pairs that were given up: nothing of theirs arrives after it.
-std::optional<AsyncError> find_async_error(const Runtime& runtime);
+std::optional<AsyncError> find_async_error(const PeSlot& slot);
 
 // What has been recorded for this PE and no call has thrown. One that is being recorded is
 // waited for, up to a tenth of a second. Takes nothing away and ends nothing.
@@ -32,7 +34,7 @@ void throw_recorded_error(Runtime& runtime);
                                   Operation called = Operation::kNone);
 
 // The PE to blame (-1: none) if `error` is the job's abort, which is told once (told_once.hpp).
-std::optional<int> blamed_for_abort(const Runtime& runtime, const Error& error);
+std::optional<int> blamed_for_abort(const PeSlot& slot, const Error& error);
 
 // throw_recorded_error, and every time the job's abort.
 void throw_async_error(Runtime& runtime);

@@ -46,7 +46,7 @@ int report(const char* function, int code, const char* what) {
 int report(const char* function, const Error& error) {
   keep(function, error.code(), error.what());
   PeSlot* const slot = current_slot();
-  const auto blamed = slot ? blamed_for_abort(*slot->runtime, error) : std::nullopt;
+  const auto blamed = slot ? blamed_for_abort(*slot, error) : std::nullopt;
   if (blamed)
     slot->runtime->abort_told.tell_of(*blamed, print_last_error);
   else if (!error.is_announced())

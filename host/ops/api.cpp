@@ -217,7 +217,8 @@ int chimex_init_status(void) {
 int chimex_get_async_error(chimex_async_error_t* error) {
   return status_of("chimex_get_async_error", [&] {
     not_null(error, "error") = {CHIMEX_OK, -1, ""};
-    auto found = find_async_error(current_runtime());
+    current_runtime();
+    auto found = find_async_error(*current_slot());
     if (!found) return;
     error->status = found->status;
     error->pe = found->pe;

@@ -38,7 +38,7 @@ void on_lost_peer(Runtime& runtime, int pe, const std::string& how) {
   runtime.abort_told.tell_of(pe, [&] { log(LogLevel::kError, runtime.my_pe(), "{}", cause.why); });
   runtime.device->peers.bury(pe, how);
   raise_abort(runtime.device->control().abort, cause);
-  tell_mates(runtime, cause);
+  tell_mates(*runtime.device, cause);
 }
 
 void watch_peers(Runtime& runtime) {

@@ -32,9 +32,9 @@ thread_local std::unique_ptr<bootstrap::Bootstrap> job_not_joined;
 constexpr std::chrono::seconds kAbortGrace{5};
 
 // What kernels met and no call has told yet: the last chance to say it.
-void report_unseen_error(Runtime& runtime) {
+void report_unseen_error(PeSlot& slot) {
   try {
-    if (runtime.device) throw_recorded_error(runtime);
+    if (built_device(slot)) throw_recorded_error(*slot.runtime);
   } catch (...) {
     handle_current_exception("exit");
   }
@@ -60,10 +60,10 @@ void tell_mates_at_exit(int status, void*) {
   const int code = status == 0 ? 1 : exit_code_of(status);
   for_each_pe([code](PeSlot& slot) {
     if (slot.runtime->process != getpid()) return;
-    report_unseen_error(*slot.runtime);
-    int pe = slot.runtime->my_pe();
-    tell_mates(*slot.runtime, {CHIMEX_ERR_PEER_DEAD, pe, Path::kP2p,
-                               fmt::format("PE {} exited without chime_finalize", pe), code});
+    report_unseen_error(slot);
+    if (const DeviceStage* const device = built_device(slot))
+      tell_mates(*device, {CHIMEX_ERR_PEER_DEAD, slot.pe, Path::kP2p,
+                           fmt::format("PE {} exited without chime_finalize", slot.pe), code});
   });
 }
 
@@ -71,7 +71,7 @@ void tell_mates_at_exit(int status, void*) {
 void tell_recorded_error(int pe) noexcept try {
   if (joined_process.load(std::memory_order_relaxed) != getpid()) return;
   for_each_pe([pe](PeSlot& slot) {
-    if (slot.pe != pe || !slot.is_ready.load(std::memory_order_acquire)) return;
+    if (slot.pe != pe || !built_device(slot)) return;
     if (const auto error = find_recorded_error(*slot.runtime))
       log(LogLevel::kError, pe, "{}", error->message);
   });
@@ -93,30 +93,32 @@ std::chrono::steady_clock::time_point wait_deadline(const Settings& settings) {
 
 // Waits for this PE's kernels. Those that do not end within CHIME_TIMEOUT are told by the abort
 // word, which ends whatever waits; so are the other PEs. False: one runs on, and needs its memory.
-bool end_kernels(Runtime& runtime) {
-  if (!runtime.device) return true;
-  Gpu& gpu = *runtime.device->gpu;
+bool end_kernels(const PeSlot& slot) {
+  const DeviceStage* const device = built_device(slot);
+  if (!device) return true;
+  const Runtime& runtime = *slot.runtime;
+  Gpu& gpu = *device->gpu;
   if (gpu.wait_for_all_work(runtime.my_pe(), wait_deadline(runtime.settings))) return true;
   const AbortCause cause{
       CHIMEX_ERR_TIMEOUT, runtime.my_pe(), Path::kNone,
       fmt::format("a kernel of PE {} is still running {:.3g} s after chime_finalize was called",
                   runtime.my_pe(), static_cast<double>(runtime.settings.wait_timeout_ns) * 1e-9)};
-  raise_abort(runtime.device->control().abort, cause);
-  tell_mates(runtime, cause);
+  raise_abort(device->control().abort, cause);
+  tell_mates(*device, cause);
   return gpu.wait_for_all_work(runtime.my_pe(), std::chrono::steady_clock::now() + kAbortGrace);
 }
 
 // Runs a step of leaving, and keeps the first of their errors: the steps that follow must run, too.
 template <class Step>
-void keep_first(Runtime& runtime, std::exception_ptr& first, Step&& run) {
+void keep_first(PeSlot& slot, std::exception_ptr& first, Step&& run) {
   try {
     run();
   } catch (const Error& error) {
     bool is_known = false;
-    if (const auto blamed = blamed_for_abort(runtime, error)) {
+    if (const auto blamed = blamed_for_abort(slot, error)) {
       is_known = true;
-      runtime.abort_told.tell_of(*blamed,
-                                 [&] { is_known = false; });  // who calls leave_job tells it
+      slot.runtime->abort_told.tell_of(*blamed,
+                                       [&] { is_known = false; });  // who calls leave_job tells it
     }
     if (!first) first = std::make_exception_ptr(is_known ? error.announced() : error);
   } catch (...) {
@@ -127,16 +129,18 @@ void keep_first(Runtime& runtime, std::exception_ptr& first, Step&& run) {
 // What was posted to the NIC arrives before the queue pairs go: a peer may wait for it. What fails
 // here was not waited for, and is not told.
 void complete_posts(PeSlot& slot) {
-  if (!slot.runtime->device || !slot.runtime->device->posts()) return;
-  if (slot.runtime->device->gpu->is_cpu()) quiet(slot.host_context);
+  const DeviceStage* const device = built_device(slot);
+  if (device && device->posts() && device->gpu->is_cpu()) quiet(slot.host_context);
 }
 
 // From here on nobody takes this PE's end for a death, and nobody uses its memory.
-void meet_last_time(Runtime& runtime) {
+void meet_last_time(const PeSlot& slot) {
   const CollectiveCall finalize{CollectiveCall::Kind::kFinalize};
-  if (!runtime.device) return meet_without_device(*runtime.bootstrap, runtime.settings, finalize);
+  const Runtime& runtime = *slot.runtime;
+  const DeviceStage* const device = built_device(slot);
+  if (!device) return meet_without_device(*runtime.bootstrap, runtime.settings, finalize);
   runtime.watch->say_goodbye();
-  runtime.device->rendezvous->meet(finalize);
+  device->rendezvous->meet(finalize);
 }
 
 bool launcher_tells_of_a_loss(const bootstrap::Bootstrap& bootstrap) {
@@ -155,11 +159,9 @@ void keep_for_ever(std::unique_ptr<DeviceStage> device) {
 
 }  // namespace
 
-void tell_mates(const Runtime& runtime, const AbortCause& cause) {
-  if (!runtime.device) return;
-  for (int pe = 0; pe < runtime.n_pes(); ++pe)
-    if (ControlBlock* const control = runtime.device->peers.control(pe))
-      raise_abort(control->abort, cause);
+void tell_mates(const DeviceStage& device, const AbortCause& cause) {
+  for (int pe = 0; pe < device.peers.n_pes(); ++pe)
+    if (ControlBlock* const control = device.peers.control(pe)) raise_abort(control->abort, cause);
 }
 
 void watch_ends() {
@@ -178,11 +180,13 @@ void forget_failed_join() { job_not_joined.reset(); }
 void leave_job(PeSlot& slot) {
   const OneLeaver leaver(slot);
   exec::detail::tell_unseen_launch_errors();
-  const bool kernels_have_ended = end_kernels(*slot.runtime);
+  const bool kernels_have_ended = end_kernels(slot);
   complete_posts(slot);
   std::exception_ptr pending;
-  keep_first(*slot.runtime, pending, [&] { throw_async_error(*slot.runtime); });
-  keep_first(*slot.runtime, pending, [&] { meet_last_time(*slot.runtime); });
+  keep_first(slot, pending, [&] {
+    if (built_device(slot)) throw_async_error(*slot.runtime);
+  });
+  keep_first(slot, pending, [&] { meet_last_time(slot); });
   // Threads stop seeing the PE before it goes.
   std::unique_ptr<Runtime> runtime = leave_pe(slot);
   if (runtime->device && !runtime->device->gpu->is_cpu()) tu_registry::clear(runtime->my_pe());
@@ -198,11 +202,10 @@ void end_job(int status, const std::string& why) {
   PeSlot* const slot = current_slot();
   if (slot && is_left_by_another(*slot)) end_process(code);  // the launcher sees it end
   if (slot) {
-    Runtime& runtime = *slot->runtime;
-    runtime.bootstrap->abort(code, why);
-    const int pe = runtime.my_pe();
-    tell_mates(runtime, {CHIMEX_ERR_ABORTED, pe, Path::kNone,
-                         fmt::format("PE {} ended the job: {}", pe, why), code});
+    slot->runtime->bootstrap->abort(code, why);
+    if (const DeviceStage* const device = built_device(*slot))
+      tell_mates(*device, {CHIMEX_ERR_ABORTED, slot->pe, Path::kNone,
+                           fmt::format("PE {} ended the job: {}", slot->pe, why), code});
   } else if (job_not_joined && !launcher_tells_of_a_loss(*job_not_joined)) {
     // The job cannot start without this PE: the others need not wait for their deadline. Where the
     // launcher has told of a lost PE they hear that too, and shall live to say it themselves.
@@ -213,13 +216,14 @@ void end_job(int status, const std::string& why) {
 
 void end_aborted_pe() {
   int code = 1;
-  if (PeSlot* slot = current_slot(); slot && !is_left_by_another(*slot)) {
-    Runtime& runtime = *slot->runtime;
-    if (auto cause = runtime.device ? abort_cause(runtime.device->control().abort) : std::nullopt)
-      code = cause->exit_code;
+  PeSlot* const slot = current_slot();
+  const DeviceStage* const device =
+      slot && !is_left_by_another(*slot) ? built_device(*slot) : nullptr;
+  if (device) {
+    if (const auto cause = abort_cause(device->control().abort)) code = cause->exit_code;
     // The others know the cause; they shall not take this end for another one.
     try {
-      if (runtime.watch) runtime.watch->say_goodbye();
+      slot->runtime->watch->say_goodbye();
     } catch (const bootstrap::BootstrapError&) {
       // Then they will name this PE too.
     }

@@ -11,7 +11,7 @@
 namespace chime::host {
 
 // Tells every mapped node mate why the job ends.
-void tell_mates(const Runtime& runtime, const AbortCause& cause);
+void tell_mates(const DeviceStage& device, const AbortCause& cause);
 
 // From now on, if this process ends without chime_finalize, its mates hear of it; if a kernel's
 // trap ends it, the user hears why.

@@ -36,6 +36,14 @@ PeSlot& enter_pe(std::unique_ptr<Runtime> runtime);
 // operations run with.
 void publish_context(PeSlot& slot, const Context& kernels, const Context& host);
 
+// The device stage of a PE, once it stands and the contexts are whole: for threads that do not need
+// it and so have not called ready_runtime(), another of which may be building it. Null before, and
+// once the PE has left.
+inline DeviceStage* built_device(const PeSlot& slot) {
+  // Pairs with the release in publish_context.
+  return slot.is_ready.load(std::memory_order_acquire) ? slot.runtime->device.get() : nullptr;
+}
+
 // Takes the PE out of the process: the context is invalid from here on. The caller destroys the
 // runtime.
 std::unique_ptr<Runtime> leave_pe(PeSlot& slot);

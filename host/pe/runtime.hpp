@@ -80,7 +80,7 @@ struct Runtime {
   std::unique_ptr<bootstrap::Bootstrap> bootstrap;
   std::mutex one_builder;               // of the device stage: the first thread that needs it
   std::exception_ptr device_failure;    // why it could not be built; there is no second attempt
-  std::unique_ptr<DeviceStage> device;  // null until it is built
+  std::unique_ptr<DeviceStage> device;  // of threads that know that it is built: see built_device
   std::mutex one_amo;                   // of the host on a GPU heap at a time (gpu_ops.cpp)
   mutable std::mutex one_reader;        // of the PE's error record (async_error.cpp)
   ToldOnce abort_told;                  // on stderr, by the PE to blame for the abort

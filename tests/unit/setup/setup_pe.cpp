@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -507,6 +508,25 @@ void leaves_after_the_second_failed() {
   leave_and_say_how(me());
 }
 
+// One thread builds it; another looks, the whole time, whether something has failed.
+void asks_for_errors_while_it_is_built() {
+  join_first_stage();
+  std::atomic<bool> is_built = false;
+  std::thread builder([&] {
+    chimex_init_device();
+    is_built = true;
+  });
+  int failures = 0;
+  for (bool was_built = false; !was_built;) {
+    was_built = is_built;
+    chimex_async_error_t error;
+    failures += chimex_get_async_error(&error) != CHIMEX_OK || error.status != CHIMEX_OK;
+  }
+  builder.join();
+  chime_finalize();
+  say(std::to_string(failures) + " failures");
+}
+
 void builds_its_device_from_many_threads() {
   join_first_stage();
   std::vector<std::thread> threads;
@@ -591,6 +611,7 @@ const std::map<std::string, void (*)()> kActs = {
     {"leaves_after_a_late_pe", leaves_after_a_late_pe},
     {"leaves_before_a_late_pe", leaves_before_a_late_pe},
     {"leaves_though_one_is_killed", leaves_though_one_is_killed},
+    {"asks_for_errors_while_it_is_built", asks_for_errors_while_it_is_built},
     {"builds_its_device_from_many_threads", builds_its_device_from_many_threads},
     {"has_another_heap_size_late", has_another_heap_size_late},
     {"leaves_after_the_second_failed", leaves_after_the_second_failed},

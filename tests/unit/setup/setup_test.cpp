@@ -441,6 +441,13 @@ TEST(TwoStages, ThreadsThatNeedTheSecondAtOnceBuildItOnce) {
   EXPECT_THAT(outcome.output, Not(HasSubstr("found no device")));
 }
 
+// What ThreadSanitizer looks at: the second was read while it was made.
+TEST(TwoStages, WhetherSomethingHasFailedMayBeAskedWhileTheSecondIsBuilt) {
+  Outcome outcome = job(2, "asks_for_errors_while_it_is_built", "CHIME_ON_ERROR=return");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_EQ(count(outcome.output, "says 0 failures"), 2) << outcome.output;
+}
+
 TEST(TwoStages, AFailureOfTheSecondIsThatOfTheCallThatNeededItAndOfAllLaterOnes) {
   Outcome outcome =
       job(2, "has_another_heap_size_late", "CHIME_ON_ERROR=return CHIME_LOG=off", "--keep-going");

@@ -498,7 +498,8 @@ void leaves_when_pe_1_does(std::chrono::milliseconds later, bool is_killed) {
   leave_and_say_how(pe);
 }
 void leaves_after_a_late_pe() { leaves_when_pe_1_does(std::chrono::milliseconds(700), false); }
-void leaves_before_a_late_pe() { leaves_when_pe_1_does(std::chrono::milliseconds(2000), false); }
+// When the others have given up, after a second, and wait one more for it to take that.
+void leaves_before_a_late_pe() { leaves_when_pe_1_does(std::chrono::milliseconds(1500), false); }
 void leaves_though_one_is_killed() { leaves_when_pe_1_does(std::chrono::milliseconds(300), true); }
 
 // The second stage ended late, after it had opened its way to meet.

@@ -16,10 +16,11 @@ nothing new has no fence: the first of the two loads is acquired only if it find
 acquired before.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from memory import Strong, Weak
-from search import explore
+from search import explore, of_parts
 
 
 class Queue(NamedTuple):
@@ -43,6 +44,7 @@ class Cqe(NamedTuple):
 NO_CQE = Cqe(-1, False, -1)
 
 
+@of_parts
 class Poller(NamedTuple):
     step: str = "idle"
     acquired: int = 0       # what it found with the first load and acquired, this poll or before
@@ -51,6 +53,7 @@ class Poller(NamedTuple):
     cqe: Cqe = NO_CQE
 
 
+@of_parts
 class State(NamedTuple):
     pollers: tuple
     memory: Strong | Weak
@@ -93,17 +96,28 @@ def steps_of(queue):
 
 def poll(queue, state, which):
     """The states after the next step of one poller; the last of them found the newest values."""
+    # As in submit.py: the same step is met in many states, but for weak memory.
+    steps = poll_steps if queue.is_weak else remembered_poll_steps
+    for after, memory in steps(queue, state.memory, which, state.pollers[which]):
+        pollers = state.pollers[:which] + (after,) + state.pollers[which + 1:]
+        yield state._replace(pollers=pollers, memory=memory)
+
+
+def poll_steps(queue, memory, which, poller):
     steps = steps_of(queue)
-    poller = state.pollers[which]
     step = steps[0] if poller.step == "idle" else poller.step
     following = (*steps, "idle")[steps.index(step) + 1]
-    for after, memory in STEPS[step](queue, state.memory, which, poller):
+    ways = []
+    for after, found in STEPS[step](queue, memory, which, poller):
         if after is None or following == "idle":
             after = Poller(acquired=first_load(queue, after or poller))
         else:
             after = after._replace(step=following)
-        pollers = state.pollers[:which] + (after,) + state.pollers[which + 1:]
-        yield state._replace(pollers=pollers, memory=memory.trimmed())
+        ways.append((after, found.trimmed()))
+    return ways
+
+
+remembered_poll_steps = lru_cache(1 << 16)(poll_steps)
 
 
 def first_load(queue, poller):

@@ -13,7 +13,7 @@ the number of results taken, for which a poster waits that never finds an old on
 from typing import NamedTuple
 
 from memory import Weak
-from search import explore
+from search import explore, of_parts
 
 
 class Slot(NamedTuple):
@@ -30,6 +30,7 @@ class Fetch(NamedTuple):
     base: int = 0
 
 
+@of_parts
 class State(NamedTuple):
     fetches: tuple
     memory: Weak

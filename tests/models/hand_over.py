@@ -10,7 +10,7 @@ queue pair made twice; somebody who waits for ever."""
 
 from typing import NamedTuple
 
-from search import explore
+from search import explore, of_parts
 
 NONE, MADE, RECEIVES, SENDS = range(4)
 
@@ -21,6 +21,7 @@ class Job(NamedTuple):
     faults: frozenset = frozenset()
 
 
+@of_parts
 class Pe(NamedTuple):
     threads: tuple  # where each one is
     host: str = "idle"

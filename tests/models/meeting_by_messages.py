@@ -15,19 +15,20 @@ one that has not; somebody who waits for ever."""
 
 from typing import NamedTuple
 
-from search import explore
+from search import explore, of_parts
 
 
 class Job(NamedTuple):
     pes: int = 3
     calls: int = 2
-    impatient: frozenset = frozenset()  # their time may be over in any wait
+    impatient: frozenset = frozenset()  # their time may be over in any wait; (pe, call): in this one
     hasty: frozenset = frozenset()  # they may stop waiting for PE 0's answer, too, if PE 0 is stopped
     mortal: frozenset = frozenset()
     deaths: int = 1
     faults: frozenset = frozenset()
 
 
+@of_parts
 class Pe(NamedTuple):
     call: int = 1  # that it is in, or comes to next
     at: str = "out"  # out, waits, asks, asks directly, left, dead
@@ -43,6 +44,7 @@ class Pe(NamedTuple):
 IN_CALL = ("waits", "asks", "asks directly")
 
 
+@of_parts
 class State(NamedTuple):
     pes: tuple
     wires: tuple  # ((from, to), messages)
@@ -64,7 +66,7 @@ class Step:
         self.job, self.pes, self.wires, self.wrong = job, list(state.pes), dict(state.wires), ""
 
     def done(self):
-        wires = tuple(sorted((ends, messages) for ends, messages in self.wires.items() if messages))
+        wires = tuple(sorted([wire for wire in self.wires.items() if wire[1]]))
         return State(tuple(self.pes), wires, self.wrong)
 
     def change(self, pe, **changes):
@@ -191,7 +193,7 @@ def steps_of(job, state, pe):
             yield "end_call", (pe, "met")
         elif me.given_up:
             yield "end_call", (pe, "failed")
-        elif me.at == "waits" and (pe in job.impatient or me.lost):
+        elif me.at == "waits" and (job.impatient & {pe, (pe, me.call)} or me.lost):
             yield "stop_waiting", (pe,)
         elif me.at == "asks":
             yield "ask_directly", (pe,)

@@ -9,7 +9,7 @@ one that has not."""
 
 from typing import NamedTuple
 
-from search import explore
+from search import explore, of_parts
 
 
 class Job(NamedTuple):
@@ -19,6 +19,7 @@ class Job(NamedTuple):
     faults: frozenset = frozenset()
 
 
+@of_parts
 class Pe(NamedTuple):
     call: int = 1
     at: str = "out"  # out, adds, fills, waits, left
@@ -26,6 +27,7 @@ class Pe(NamedTuple):
     results: tuple = ()
 
 
+@of_parts
 class State(NamedTuple):
     pes: tuple
     counts: tuple

@@ -19,7 +19,13 @@ One more rule is of the machine and not of PTX, and `by_the_letter` switches it 
 another thread has read lies in the memory that all share, so a later store cannot go before it.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
+
+from search import of_parts
+
+# Views are few and short, and the same ones are computed again and again.
+remembered = lru_cache(1 << 18)
 
 
 class Message(NamedTuple):
@@ -34,14 +40,31 @@ class Thread(NamedTuple):
     tells: tuple                # never more than `knows`
 
 
+@remembered
 def join(one, other):
     return tuple(map(max, one, other))
 
 
+@remembered
 def with_time(view, location, time):
     return view[:location] + (max(view[location], time),) + view[location + 1:]
 
 
+@remembered
+def lowered(view, floor):
+    """The view where the first `floor` messages of each location are gone."""
+    return tuple([max(0, time - since) for time, since in zip(view, floor)])
+
+
+@remembered
+def moved_up(view, location, time):
+    """The view where a message has come to stand at `time` of `location`."""
+    if view[location] < time:
+        return view
+    return view[:location] + (view[location] + 1,) + view[location + 1:]
+
+
+@of_parts
 class Weak(NamedTuple):
     messages: tuple             # of each location, in coherence order
     threads: tuple              # None: it has left
@@ -110,11 +133,10 @@ class Weak(NamedTuple):
         floor = tuple(map(min, *known)) if len(known) > 1 else known[0]
         if not any(floor):
             return self
-        memory = self._replace(messages=tuple(
-            (history[since]._replace(is_update=False),) + history[since + 1:]
-            for history, since in zip(self.messages, floor)))
-        return memory._with_views(
-            lambda view: tuple(max(0, time - since) for time, since in zip(view, floor)))
+        memory = self._replace(messages=tuple([
+            (Message(history[since].value, history[since].carries),) + history[since + 1:]
+            for history, since in zip(self.messages, floor)]))
+        return memory._with_views(lambda view: lowered(view, floor))
 
     def _may_stand(self, location, time):
         """Whether a new message may come to stand at `time`, before what is there."""
@@ -138,7 +160,7 @@ class Weak(NamedTuple):
         knows, heard, tells = memory.threads[thread]
         carries = with_time(knows if release else tells, location, time)
         if handed_on is not None:   # of a message before `time`: it was not moved up
-            carries = join(carries, self._moved_view(handed_on, location, time))
+            carries = join(carries, moved_up(handed_on, location, time))
         history = memory.messages[location]
         message = Message(value, carries, handed_on is not None)
         history = history[:time] + (message,) + history[time:]
@@ -147,15 +169,9 @@ class Weak(NamedTuple):
         )._with_thread(thread, Thread(with_time(knows, location, time),
                                       with_time(heard, location, time), tells), memory.shared)
 
-    @staticmethod
-    def _moved_view(view, location, time):
-        if view[location] < time:
-            return view
-        return view[:location] + (view[location] + 1,) + view[location + 1:]
-
     def _moved_up(self, location, time):
         """Makes room: the messages of `location` from `time` on come one later."""
-        return self._with_views(lambda view: self._moved_view(view, location, time))
+        return self._with_views(lambda view: moved_up(view, location, time))
 
     def _with_thread(self, thread, views, shared):
         threads = self.threads[:thread] + (views,) + self.threads[thread + 1:]
@@ -163,9 +179,9 @@ class Weak(NamedTuple):
 
     def _with_views(self, change):
         return Weak(
-            tuple(tuple(message._replace(carries=change(message.carries)) for message in history)
-                  for history in self.messages),
-            tuple(thread and Thread(*map(change, thread)) for thread in self.threads),
+            tuple([tuple([Message(value, change(carries), is_update) for value, carries, is_update in history])
+                   for history in self.messages]),
+            tuple([thread and Thread(*map(change, thread)) for thread in self.threads]),
             self.shared and change(self.shared))
 
 

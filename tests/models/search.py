@@ -1,5 +1,7 @@
 """Explicit-state search: every state that can be reached, each once."""
 
+import gc
+
 
 class TooLarge(Exception):
     """The model has more states than a test may visit."""
@@ -7,17 +9,38 @@ class TooLarge(Exception):
 
 def explore(start, moves, verdict, limit=3_000_000):
     """Visits all states. Returns (what is wrong with the first bad one or "", states seen)."""
+    gc.disable()    # States hold no cycles, and the collector would go through all of them again and again.
+    try:
+        return _explore(start, moves, verdict, limit)
+    finally:
+        gc.enable()
+
+
+def _explore(start, moves, verdict, limit):
     seen, stack = {start}, [start]
+    count = 1
     while stack:
         state = stack.pop()
         following = list(moves(state))
         wrong = verdict(state, not following)
         if wrong:
-            return wrong, len(seen)
+            return wrong, count
         for after in following:
-            if after not in seen:
-                seen.add(after)
+            seen.add(after)     # Its size tells whether it is new: a state is hashed once.
+            if len(seen) != count:
+                count += 1
                 stack.append(after)
-        if len(seen) > limit:
+        if count > limit:
             raise TooLarge(f"more than {limit} states")
-    return "", len(seen)
+    return "", count
+
+
+def of_parts(record):
+    """Decorates a NamedTuple whose copies with changes are most of a search: `_replace`, made for its fields, takes a third
+    of the time."""
+    changed = ", ".join(f"{name}=same" for name in record._fields)
+    parts = ", ".join(f"self[{i}] if {name} is same else {name}" for i, name in enumerate(record._fields))
+    scope = {"same": object(), "new": tuple.__new__, "record": record}
+    exec(f"def _replace(self, *, {changed}): return new(record, ({parts},))", scope)
+    record._replace = scope["_replace"]
+    return record

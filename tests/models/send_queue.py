@@ -12,6 +12,8 @@ way of completions: the NIC moves `done` itself, and completion_queue.py is abou
 Faults are planted by name, so that a test can show that the search would find them.
 """
 
+from functools import lru_cache
+
 from memory import Strong, Weak
 from search import explore
 from send_queue_state import (DONE_WORD, DOORBELL_WORD, LEFT, READY_WORD, RECORD_WORD, SLOTS, Poster, Ready,
@@ -29,18 +31,28 @@ def moves(queue, programs, state):
 
 
 def nic_moves(queue, state):
-    nic = len(state.posters)
+    steps = nic_steps if queue.is_weak else remembered_nic_steps
+    for changes in steps(queue, len(state.posters), state._replace(posters=(), resv=0)):
+        yield state._replace(**changes)
+
+
+def nic_steps(queue, nic, state):
+    """What changes, each way that the NIC may go on. It sees neither posters nor `resv`."""
+    ways = []
     in_order = "nic reads early" not in queue.faults    # what PCIe promises
     for doorbell, rung in state.memory.load(nic, DOORBELL_WORD, acquire=in_order):
         if doorbell <= state.rung:
             continue
         for record, memory in rung.load(nic, RECORD_WORD, acquire=in_order):
             limit = record if queue.looks_ahead else doorbell
-            yield state._replace(
-                memory=memory.trimmed(), rung=doorbell, limit=max(limit, state.limit),
-                wrong="record behind its doorbell" if record < doorbell else "")
+            ways.append({"memory": memory.trimmed(), "rung": doorbell, "limit": max(limit, state.limit),
+                         "wrong": "record behind its doorbell" if record < doorbell else ""})
     if state.complete < state.limit:
-        yield from execute(queue, state, nic)
+        ways.extend(execute(queue, state, nic))
+    return ways
+
+
+remembered_nic_steps = lru_cache(1 << 16)(nic_steps)
 
 
 def execute(queue, state, nic):
@@ -49,16 +61,16 @@ def execute(queue, state, nic):
     for wqebb in range(base, max(found.end, base + 1)):
         slot = SLOTS + wqebb % queue.depth
         if found.base != base or set(memory.readable(nic, slot)) != {found}:
-            yield state._replace(wrong="request not whole")
+            yield {"wrong": "request not whole"}
             return
         _, memory = next(iter(memory.load(nic, slot)))
     ahead = found.end - found.tail
     if "counter taken for the end" in queue.faults:
         ahead += 1
     for memory in memory.store(nic, DONE_WORD, ahead, release=queue.by_the_letter):
-        yield state._replace(memory=memory.trimmed(), complete=found.end)
+        yield {"memory": memory.trimmed(), "complete": found.end}
     if queue.give_up and not state.status:      # an error CQE: whoever polls it stops the queue
-        yield state._replace(status=True)
+        yield {"status": True}
 
 
 def verdict(programs, state, last):

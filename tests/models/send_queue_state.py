@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from memory import Strong, Weak
+from search import of_parts
 
 
 class Op(NamedTuple):
@@ -48,6 +49,7 @@ RESERVE, ROOM, TURN, RECORD, DOORBELL, PUBLISH, PASS_ON, COMPLETION, LEFT = rang
 WAITS = (ROOM, TURN, COMPLETION)
 
 
+@of_parts
 class Poster(NamedTuple):
     op: int = 0
     step: int = RESERVE
@@ -57,6 +59,7 @@ class Poster(NamedTuple):
     target: int = 0         # what `done` must reach
 
 
+@of_parts
 class State(NamedTuple):
     posters: tuple
     memory: Strong | Weak

@@ -1,11 +1,13 @@
 """A poster's steps: "Submit" of device/channel/README.md. What nobody can come between is one step.
 
-Each step is given (queue, state, me) and yields (poster after, memory after, what else changes), once for each
+Each step is given (queue, sight, me) and yields (poster after, memory after, what else changes), once for each
 way it may go; nothing while its event is not there.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
+from memory import Strong, Weak
 from send_queue_state import (COMPLETION, DONE_WORD, DOORBELL, DOORBELL_WORD, LEFT, PASS_ON, PUBLISH, QUIET,
                               READY_WORD, RECORD, RECORD_WORD, RESERVE, ROOM, SLOTS, TURN, WAITS, Op,
                               Poster, Ready, Request)
@@ -28,21 +30,40 @@ class Me(NamedTuple):
         return self.poster._replace(step=step, **changes)
 
 
+class Sight(NamedTuple):
+    """What a step may look at: not the other posters. So what it does is the same in many states."""
+    memory: Strong | Weak
+    resv: int
+    complete: int
+    status: bool
+
+
 def poster_moves(queue, programs, state, thread):
     poster = state.posters[thread]
     program = programs[thread]
     me = Me(thread, poster, program[poster.op])
-    goes_on = False
-    for after, memory, shared in STEPS[poster.step](queue, state, me):
-        goes_on = True
-        if after.op == len(program):
-            memory = memory.leave(thread)
+    sight = Sight(state.memory, state.resv, state.complete, state.status)
+    # A weak memory is seldom met twice, and takes as long to hash.
+    steps = steps_of if queue.is_weak else remembered_steps_of
+    for after, memory, shared in steps(queue, sight, me, poster.op + 1 == len(program)):
         posters = state.posters[:thread] + (after,) + state.posters[thread + 1:]
-        yield state._replace(posters=posters, memory=memory.trimmed(), **shared)
-    if not goes_on and poster.step in WAITS and (state.status or queue.give_up):
-        posters = state.posters[:thread] + (me.at(LEFT),) + state.posters[thread + 1:]
+        yield state._replace(posters=posters, memory=memory, **shared)
+
+
+def steps_of(queue, sight, me, is_last):
+    """As a step yields them; who has come to the end of his program leaves the memory."""
+    ways = []
+    for after, memory, shared in STEPS[me.poster.step](queue, sight, me):
+        if is_last and after.op > me.poster.op:
+            memory = memory.leave(me.thread)
+        ways.append((after, memory.trimmed(), shared))
+    if not ways and me.poster.step in WAITS and (sight.status or queue.give_up):
         quietly = "leaves quietly" in queue.faults
-        yield state._replace(posters=posters, status=state.status or not quietly)
+        ways.append((me.at(LEFT), sight.memory, {"status": sight.status or not quietly}))
+    return ways
+
+
+remembered_steps_of = lru_cache(1 << 16)(steps_of)
 
 
 def fence(queue, memory, me, where, acquire=False, release=False):
@@ -58,31 +79,31 @@ def await_word(memory, me, word, is_there):
     return next((after for value, after in memory.load(me.thread, word) if is_there(value)), None)
 
 
-def reserve(queue, state, me):
+def reserve(queue, sight, me):
     if me.op == QUIET:
-        for ready, memory in state.memory.load(me.thread, READY_WORD):
+        for ready, memory in sight.memory.load(me.thread, READY_WORD):
             target = ready.end if "tail dropped" in queue.faults else ready.target
             yield me.at(COMPLETION, target=target), memory, {}
-    elif state.status:
-        yield me.at(LEFT), state.memory, {}
+    elif sight.status:
+        yield me.at(LEFT), sight.memory, {}
     else:
-        yield me.at(ROOM, base=state.resv), state.memory, {"resv": state.resv + me.op.wqebbs}
+        yield me.at(ROOM, base=sight.resv), sight.memory, {"resv": sight.resv + me.op.wqebbs}
 
 
-def write(queue, state, me):
+def write(queue, sight, me):
     """Waits for room, writes, and looks whether its turn has come."""
-    memory = await_word(state.memory, me, DONE_WORD, lambda done: me.end - done <= queue.depth
+    memory = await_word(sight.memory, me, DONE_WORD, lambda done: me.end - done <= queue.depth
                         or "no slot wait" in queue.faults)
     if memory is None:
         return
     if queue.by_the_letter:
         memory = fence(queue, memory, me, "at the room", acquire=True)
-    shared = {"wrong": "overwrite" if me.end - state.complete > queue.depth else ""}
+    shared = {"wrong": "overwrite" if me.end - sight.complete > queue.depth else ""}
     for written in stores_of_requests(queue, memory, me):
         waits = False
         for ready, memory in written.load(me.thread, READY_WORD):
             if ready.end == me.base:
-                yield from decide(queue, state, me, memory, me.at(TURN, ready=ready), shared)
+                yield from decide(queue, sight, me, memory, me.at(TURN, ready=ready), shared)
             elif not waits:
                 waits = True
                 memory = fence(queue, written, me, "before the wait", release=True)
@@ -99,11 +120,11 @@ def stores_of_requests(queue, memory, me):
     return memories
 
 
-def take_turn(queue, state, me):
-    for ready, memory in state.memory.load(me.thread, READY_WORD):
+def take_turn(queue, sight, me):
+    for ready, memory in sight.memory.load(me.thread, READY_WORD):
         if ready.end == me.base:
             poster = me.at(TURN, ready=ready, waited=True)
-            yield from decide(queue, state, me, memory, poster, {})
+            yield from decide(queue, sight, me, memory, poster, {})
 
 
 def duty(queue, me, ready):
@@ -111,12 +132,12 @@ def duty(queue, me, ready):
     return not me.op.more or (ready.owed and "owed dropped" not in queue.faults)
 
 
-def decide(queue, state, me, memory, poster, shared):
+def decide(queue, sight, me, memory, poster, shared):
     before = me.base if "edge from the end" in queue.faults else poster.ready.target
     edge = before // queue.batch != me.end // queue.batch and "no edge" not in queue.faults
     is_due = duty(queue, me, poster.ready)
     # A late load of `resv` finds its own addition, and nobody behind.
-    for is_last in {state.resv == me.end, state.resv == me.end or queue.is_weak}:
+    for is_last in {sight.resv == me.end, sight.resv == me.end or queue.is_weak}:
         rings = edge or is_due and is_last
         yield poster._replace(step=ringing(queue)[0] if rings else PASS_ON), memory, shared
 
@@ -136,8 +157,8 @@ def rung_on(queue, me):
     return me.at(steps[following]) if following < len(steps) else handed_in(queue, me)
 
 
-def write_record(queue, state, me):
-    memory = fence(queue, state.memory, me, "before the record", not queue.is_exclusive, True)
+def write_record(queue, sight, me):
+    memory = fence(queue, sight.memory, me, "before the record", not queue.is_exclusive, True)
     if "no record" in queue.faults:
         yield rung_on(queue, me), memory, {}
     else:
@@ -145,22 +166,22 @@ def write_record(queue, state, me):
             yield rung_on(queue, me), memory, {}
 
 
-def write_doorbell(queue, state, me):
-    before = fence(queue, state.memory, me, "before the doorbell", release=True)
+def write_doorbell(queue, sight, me):
+    before = fence(queue, sight.memory, me, "before the doorbell", release=True)
     for memory in before.store(me.thread, DOORBELL_WORD, me.end):
         passed = before.newest(DOORBELL_WORD) > me.end or memory.newest(DOORBELL_WORD) != me.end
         yield rung_on(queue, me), memory, {"wrong": "doorbell goes back" if passed else ""}
 
 
-def publish(queue, state, me):
+def publish(queue, sight, me):
     release = not queue.is_exclusive and "published relaxed" not in queue.faults
-    for memory in state.memory.store(me.thread, READY_WORD, Ready(me.end, False, me.op.tail),
+    for memory in sight.memory.store(me.thread, READY_WORD, Ready(me.end, False, me.op.tail),
                                      release=release):
         yield rung_on(queue, me), memory, {}
 
 
-def pass_on(queue, state, me):
-    memory = state.memory
+def pass_on(queue, sight, me):
+    memory = sight.memory
     if not me.poster.waited:
         memory = fence(queue, memory, me, "before passing on", release=True)
     ready = Ready(me.end, duty(queue, me, me.poster.ready), me.op.tail)
@@ -181,10 +202,10 @@ def handed_in(queue, me):
     return Poster(me.poster.op, COMPLETION, target=me.end - lag)
 
 
-def complete(queue, state, me):
-    memory = await_word(state.memory, me, DONE_WORD, lambda done: done >= me.poster.target)
+def complete(queue, sight, me):
+    memory = await_word(sight.memory, me, DONE_WORD, lambda done: done >= me.poster.target)
     if memory is not None:
-        early = state.complete < me.poster.target
+        early = sight.complete < me.poster.target
         yield Poster(me.poster.op + 1), memory, {"wrong": "early" if early else ""}
 
 

@@ -4,6 +4,7 @@ With CHIME_ON_ERROR=return one PE gave up its chime_malloc after CHIME_TIMEOUT, 
 call, and from there on each had other offsets for the same object. Now a call meets on all PEs or on none, and after
 one that did not, no collective call succeeds: each fails at once and names the first that failed."""
 import collections
+import functools
 import os
 import re
 import shutil
@@ -32,6 +33,12 @@ def job(*arguments, timeout=TIMEOUT_S, cwd=None):
     return done.returncode, done.stdout
 
 
+@functools.cache
+def job_with_a_late_pe():
+    """Two facts of one job, which takes seconds."""
+    return job("late", 2.5)
+
+
 class Facts(unittest.TestCase):
     def said(self, out, name):
         """{PE: (what it got, seconds, error)}"""
@@ -41,7 +48,7 @@ class Facts(unittest.TestCase):
         return found
 
     def test_a_call_that_one_pe_gave_up_fails_on_all_and_so_do_later_ones(self):
-        code, out = job("late", 2.5)
+        code, out = job_with_a_late_pe()
         self.assertEqual(code, 0, out)
         for pe, (got, _, _) in self.said(out, "before").items():
             self.assertEqual(got, "heap + 65536", out)
@@ -59,7 +66,7 @@ class Facts(unittest.TestCase):
             self.assertIn("chime_malloc(64)", error, f"PE {pe} does not name the first failure\n{out}")
 
     def test_the_pes_leave_without_waiting_and_are_not_taken_for_dead(self):
-        _, out = job("late", 2.5)
+        _, out = job_with_a_late_pe()
         self.assertEqual(len(re.findall(r"says left: chime_finalize: .*no collective call succeeds any more", out)), PES, out)
         self.assertNotIn("is gone", out)
 

@@ -112,8 +112,7 @@ build_preset() {
 
 # test_preset <preset> [ctest arguments]: runs the tests that the preset has built.
 # --no-tests=error: a filter that matches nothing is a mistake, not a success.
-# --timeout bounds tests that forgot their own TIMEOUT. Many tests wait, so half as many again as there are jobs run at a
-# time.
+# --timeout bounds tests that forgot their own TIMEOUT. Many tests wait, so twice as many as there are jobs run at a time.
 test_preset() {
   local preset=$1 run=(ctest)
   shift
@@ -124,6 +123,6 @@ test_preset() {
     export UBSAN_OPTIONS=${UBSAN_OPTIONS-print_stacktrace=1}
     export LSAN_OPTIONS=${LSAN_OPTIONS-suppressions=$root/tests/leaks_of_others.txt:print_suppressions=0}
     "${run[@]}" --test-dir "$builds/$preset" --output-on-failure --no-tests=error --timeout 300 \
-      -j "$((jobs * 3 / 2))" "$@"
+      -j "$((jobs * 2))" "$@"
   )
 }

@@ -97,9 +97,10 @@ CHIME_DEVICE bool may_touch(const Context& ctx, const Target& target) {
 // None if the operation may not touch the target. A channel carries no misaligned words.
 CHIME_DEVICE Route route_to(const Context& ctx, Traffic traffic, const Target& target, int pe) {
   if (!may_touch(ctx, target)) return {};
-  const Route route = route_to(ctx, traffic, pe);
+  Route route = route_to(ctx, traffic, pe);
   const bool is_refused = route.path != Path::kP2p && !is_aligned(target.address, target.alignment);
-  return is_refused ? Route{} : route;
+  if (is_refused) route = {};
+  return route;
 }
 
 // ---- Where none leads ---------------------------------------------------------------------------

@@ -12,7 +12,7 @@ namespace chime::simt {
 // inner one is told.
 class HostCall {
  public:
-  explicit HostCall(const char* name, const void* of = nullptr)
+  [[gnu::always_inline]] explicit HostCall(const char* name, const void* of = nullptr)
       : outer_(here_.name.load(std::memory_order_relaxed)),
         outer_of_(here_.of.load(std::memory_order_relaxed)) {
     if (!here_.is_listed) list();

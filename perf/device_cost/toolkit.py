@@ -1,4 +1,5 @@
 """The programs that make SASS and read it: nvcc and nvdisasm."""
+import glob
 import os
 import re
 import shutil
@@ -7,8 +8,11 @@ import sysconfig
 
 from cubin import repair_symbol_sizes
 
-NVDISASM_HINT = ("no nvdisasm beside nvcc, in PATH or among Python's packages: `pip install nvidia-cuda-nvdisasm` gives one "
-                 "(--nvdisasm names one that lies elsewhere)")
+NVDISASM_HINT = ("no nvdisasm beside nvcc, in PATH or among Python's packages: `scripts/setup ci` or "
+                 "`pip install nvidia-cuda-nvdisasm` gives one (--nvdisasm names one that lies elsewhere)")
+# Where scripts/setup ci has put one.
+FETCHED = os.path.join(os.environ.get("BUILD_FOLDER") or os.path.join(os.path.dirname(__file__), "..", "..", "build"),
+                       "disassembler", "nvidia", "*", "bin", "nvdisasm")
 USED = re.compile(r"Used (\d+) registers(?:.*?(\d+) bytes cumulative stack size)?")
 LINKED = re.compile(r"used (\d+) registers.*?(\d+) stack")
 
@@ -42,7 +46,8 @@ def find_nvdisasm(named, nvcc):
         places = [os.path.join(folder, "nvdisasm") for folder, _, files in os.walk(named) if "nvdisasm" in files]
     else:
         places = [named] if named else [os.path.join(os.path.dirname(os.path.realpath(nvcc)), "nvdisasm"), "nvdisasm",
-                                        os.path.join(sysconfig.get_path("purelib"), "nvidia", "cu13", "bin", "nvdisasm")]
+                                        os.path.join(sysconfig.get_path("purelib"), "nvidia", "cu13", "bin", "nvdisasm"),
+                                        *glob.glob(FETCHED)]
     for place in places:
         if os.path.isfile(place) and not os.access(place, os.X_OK):
             continue

@@ -16,16 +16,23 @@
 
 namespace chime {
 namespace host {
+namespace slots {
+
+thread_local constinit PeSlot* bound_slot = nullptr;
+constinit std::atomic<PeSlot*> only_slot{nullptr};
+
+}  // namespace slots
+
 namespace {
+
+using slots::bound_slot;
+using slots::only_slot;
 
 // The PEs of this process, past ones included. Never destroyed: threads may ask while the process
 // ends.
 struct Process {
   std::mutex mutex;
   std::vector<std::unique_ptr<PeSlot>> slots;
-  // The PE of threads that are bound to none: the only one of the process, else null. The last that
-  // is left of several is nobody's but its own thread's.
-  std::atomic<PeSlot*> only{nullptr};
   bool has_several = false;
   std::string failed_init;  // of the thread that failed last
 };
@@ -34,10 +41,6 @@ Process& process() {
   static Process* the_process = new Process;
   return *the_process;
 }
-
-// Read on every host operation: initial-exec makes it one load.
-thread_local PeSlot* bound_slot __attribute__((tls_model("initial-exec"))) = nullptr;
-std::atomic<PeSlot*>& only_slot = process().only;
 
 thread_local std::string failed_init_of_thread;
 
@@ -64,8 +67,8 @@ void find_only_slot(Process& all) {
       ++alive;
     }
   all.has_several = alive > 1 || (alive == 1 && all.has_several);
-  // Publishes the slot: pairs with the acquire in current_slot below.
-  all.only.store(all.has_several ? nullptr : found, std::memory_order_release);
+  // Publishes the slot: pairs with the acquire in current_slot.
+  only_slot.store(all.has_several ? nullptr : found, std::memory_order_release);
 }
 
 void bind(PeSlot& slot) { bound_slot = &slot; }
@@ -103,10 +106,6 @@ std::unique_ptr<Runtime> leave_pe(PeSlot& slot) {
   return runtime;
 }
 
-PeSlot* bound_slot_of_thread() {
-  return bound_slot && is_alive(*bound_slot) ? bound_slot : nullptr;
-}
-
 bool pe_has_left() {
   if (current_slot()) return false;
   Process& all = process();
@@ -115,11 +114,6 @@ bool pe_has_left() {
   if (bound_slot) return true;
   return !all.slots.empty() && std::none_of(all.slots.begin(), all.slots.end(),
                                             [](const auto& slot) { return is_alive(*slot); });
-}
-
-PeSlot* current_slot() {
-  if (PeSlot* bound = bound_slot_of_thread()) return bound;
-  return only_slot.load(std::memory_order_acquire);
 }
 
 void keep_failed_init(const std::string& why) {
@@ -153,11 +147,6 @@ Runtime& current_runtime() {
           "setup", CHIMEX_ERR_NOT_INITIALIZED,
           "this process has several PEs and this thread is bound to none; call chimex_pe_bind");
   throw Error("setup", CHIMEX_ERR_NOT_INITIALIZED, why_not_initialized(all));
-}
-
-bool is_left_by_another(const PeSlot& slot) {
-  const pid_t leaver = slot.leaver.load(std::memory_order_relaxed);
-  return leaver != 0 && leaver != gettid();
 }
 
 void bind_thread(int pe) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <functional>
@@ -28,6 +29,18 @@ struct PeSlot {
   std::unique_ptr<Runtime> runtime;
 };
 
+namespace slots {
+
+// That of the calling thread's own PE, past ones included. Read on every host operation:
+// initial-exec makes it one load.
+extern thread_local constinit PeSlot* bound_slot __attribute__((tls_model("initial-exec")));
+
+// The PE of threads that are bound to none: the only one of the process, else null. The last that
+// is left of several is nobody's but its own thread's.
+extern constinit std::atomic<PeSlot*> only_slot;
+
+}  // namespace slots
+
 // Makes `runtime` a PE of this process and binds the calling thread to it. The context is filled by
 // publish_context once the device stage stands.
 PeSlot& enter_pe(std::unique_ptr<Runtime> runtime);
@@ -48,11 +61,18 @@ inline DeviceStage* built_device(const PeSlot& slot) {
 // runtime.
 std::unique_ptr<Runtime> leave_pe(PeSlot& slot);
 
-// The calling thread's PE; null if it has none.
-PeSlot* current_slot();
-
 // The PE that this very thread initialised or bound; null if it has none of its own.
-PeSlot* bound_slot_of_thread();
+inline PeSlot* bound_slot_of_thread() {
+  PeSlot* const bound = slots::bound_slot;
+  // Pairs with the release in leave_pe.
+  return bound && bound->is_alive.load(std::memory_order_acquire) ? bound : nullptr;
+}
+
+// The calling thread's PE; null if it has none.
+inline PeSlot* current_slot() {
+  if (PeSlot* const bound = bound_slot_of_thread()) return bound;
+  return slots::only_slot.load(std::memory_order_acquire);
+}
 
 // Whether the calling thread had a PE that has left, and has not failed to join again; for a thread
 // that never had its own, whether all PEs of the process have.
@@ -68,7 +88,10 @@ void forget_failed_init();
 Runtime& current_runtime();
 
 // Whether another thread is taking the PE down: its runtime may be gone at any time.
-bool is_left_by_another(const PeSlot& slot);
+inline bool is_left_by_another(const PeSlot& slot) {
+  const pid_t leaver = slot.leaver.load(std::memory_order_relaxed);
+  return leaver != 0 && leaver != gettid();
+}
 
 // Binds the calling thread to PE `pe` of this process; throws Error{INVALID} if it does not live
 // here.

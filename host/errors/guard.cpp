@@ -30,10 +30,9 @@ OnError behaviour() {
 
 void print_last_error() { log_line(LogLevel::kError, pe_for_messages(), last_error); }
 
-int keep(const char* function, int code, const char* what) {
+void keep(const char* function, int code, const char* what) {
   last_error = std::string(function) + ": " + what;
   last_status = code;
-  return code;
 }
 
 int report(const char* function, int code, const char* what) {

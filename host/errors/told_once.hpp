@@ -1,24 +1,26 @@
-// Why the job is aborted is told once a PE, by whichever of its threads meets it first.
+// Why the job is aborted is told once for each PE that is to blame, by whichever thread meets it
+// first.
 #pragma once
 
 #include <mutex>
+#include <set>
 #include <utility>
 
 namespace chime::host {
 
 class ToldOnce {
  public:
-  // Calls `tell` unless the last one told of was `pe`. Whoever returns finds it told, not half told
-  // by another thread: it may end the process.
+  // Calls `tell` unless `pe` was told of. Whoever returns finds it told, not half told by another
+  // thread: it may end the process. -1: an abort that no PE is to blame for.
   template <class Tell>
   void tell_of(int pe, Tell&& tell) {
     const std::lock_guard lock(one_teller_);
-    if (std::exchange(last_, pe) != pe) std::forward<Tell>(tell)();
+    if (told_.insert(pe).second) std::forward<Tell>(tell)();
   }
 
  private:
   std::mutex one_teller_;
-  int last_ = -2;  // nobody; -1 is an abort that no PE is to blame for
+  std::set<int> told_;
 };
 
 }  // namespace chime::host

@@ -114,13 +114,11 @@ void keep_first(PeSlot& slot, std::exception_ptr& first, Step&& run) {
   try {
     run();
   } catch (const Error& error) {
-    bool is_known = false;
-    if (const auto blamed = blamed_for_abort(slot, error)) {
-      is_known = true;
-      slot.runtime->abort_told.tell_of(*blamed,
-                                       [&] { is_known = false; });  // who calls leave_job tells it
-    }
-    if (!first) first = std::make_exception_ptr(is_known ? error.announced() : error);
+    const auto blamed = blamed_for_abort(slot, error);
+    if (blamed)
+      slot.runtime->abort_told.tell_of(
+          *blamed, [&] { log(LogLevel::kError, slot.pe, "chime_finalize: {}", error.what()); });
+    if (!first) first = std::make_exception_ptr(blamed ? error.announced() : error);
   } catch (...) {
     if (!first) first = std::current_exception();
   }

@@ -19,6 +19,7 @@ TEST(ToldOnce, TellsOfEachPeOnce) {
   EXPECT_EQ(times_told(abort, 0), 1);
   EXPECT_EQ(times_told(abort, 0), 0);
   EXPECT_EQ(times_told(abort, 3), 1);
+  EXPECT_EQ(times_told(abort, 0), 0) << "as before another one was lost";
 }
 
 TEST(ToldOnce, AnAbortThatNobodyIsToBlameForIsTold) {

@@ -94,15 +94,21 @@ END
   done
 }
 
-# build_preset <preset> [target...]: configures, with CONFIGURE's options beside the preset's, and builds. The compiler's
-# output is shown only when it fails.
+# What a build folder was configured by. CMake keeps options that nobody names any more, and forgets all of them when the compiler
+# is another one.
+configured_by() { cat "$root/CMakePresets.json"; echo "${CONFIGURE-} ${CC-} ${CXX-} ${CUDACXX-} ${CUDAFLAGS-}"; }
+
+# build_preset <preset> [target...]: configures, with CONFIGURE's options beside the preset's, and builds: anew where the folder
+# was configured otherwise. The compiler's output is shown only when it fails.
 build_preset() {
-  local preset=$1 folder=$builds/$1 log=$builds/$1/build.log
+  local preset=$1 folder=$builds/$1 log=$builds/$1/build.log fresh=
   shift
   can_write "$folder" "$log" "$folder/CMakeCache.txt" "$folder/CMakeFiles" "$folder/.ninja_log" || return 1
   mkdir -p "$folder"
+  configured_by | cmp -s - "$folder/configured_by" || fresh=--fresh
+  configured_by >"$folder/configured_by"
   {
-    cd "$root" && cmake --preset "$preset" -B "$folder" ${CONFIGURE-} && cmake --build "$folder" -j "$jobs" ${1:+--target "$@"}
+    cd "$root" && cmake $fresh --preset "$preset" -B "$folder" ${CONFIGURE-} && cmake --build "$folder" -j "$jobs" ${1:+--target "$@"}
   } 2>&1 | tee "$log" | build_progress
   [ "${PIPESTATUS[0]}" = 0 ] && return
   tail -n 60 "$log"

@@ -9,7 +9,7 @@ if(CHIME_SANITIZE STREQUAL "address")
                       $<$<COMPILE_LANGUAGE:CXX,C>:-fno-omit-frame-pointer>)
   add_link_options(-fsanitize=address,undefined)
   # The sanitizer's runtime as a library, which programs that were built without it can preload. clang has it as an archive in
-  # each program unless asked, and finds it by no path of its own.
+  # each program unless asked, and finds it by no path of its own. A fuzzer links libstdc++ before it, which it refuses.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libasan.so
                     OUTPUT_VARIABLE chime_sanitizer_runtime OUTPUT_STRIP_TRAILING_WHITESPACE)
@@ -17,7 +17,9 @@ if(CHIME_SANITIZE STREQUAL "address")
     execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libclang_rt.asan-${CMAKE_SYSTEM_PROCESSOR}.so
                     OUTPUT_VARIABLE chime_sanitizer_runtime OUTPUT_STRIP_TRAILING_WHITESPACE)
     cmake_path(GET chime_sanitizer_runtime PARENT_PATH folder)
-    add_link_options(-shared-libasan LINKER:-rpath,${folder})
+    if(NOT CHIME_FUZZ)
+      add_link_options(-shared-libasan LINKER:-rpath,${folder})
+    endif()
   endif()
   if(CHIME_FUZZ)
     add_compile_options(-fsanitize=fuzzer-no-link)

@@ -76,7 +76,7 @@ std::string PeerTable::why_not(int pe) const {
   }
   // Where a NIC is asked for, or a peer is not mapped and CHIME_NIC=auto, one is opened or says why
   // it is not.
-  return has_nic ? why : why + ", and CHIME_NIC=none";
+  return has_nic ? why : why + ", and CHIME_NIC=none (auto opens one)";
 }
 
 bool PeerTable::all_by(Path way) const {

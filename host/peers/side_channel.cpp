@@ -47,8 +47,7 @@ net::Mesh::Options options_for(bootstrap::Bootstrap& bootstrap, const std::strin
   for (const net::Address& address : addresses_of(interface)) options.listen_at.push_back(address);
   options.if_unreachable =
       "; PEs of several nodes, or of several network namespaces (containers) of one, need a "
-      "network "
-      "that connects them (CHIME_BOOTSTRAP_IF names the interface)";
+      "network that connects them (CHIME_BOOTSTRAP_IF names the interface)";
   return options;
 }
 

@@ -110,7 +110,7 @@ std::string P2pTransport::why_not(int pe) const {
         pe, groups_.size);
   return fmt::format(
       "PE {} is not mapped because it runs on another node or in another network namespace "
-      "(container) of this one, which takes a NIC",
+      "(container) of this one; run all PEs in one, or with a NIC",
       pe);
 }
 

@@ -85,7 +85,8 @@ TEST(PeerTable, ThatThereIsNoNicIsSaidWhereThereIsNone) {
   of_job.fabric_name = "job's";
   PeerTable peers(job_of(4));
   peers.add(of_node);
-  EXPECT_EQ(peers.why_not(3), "PE 3 is not on the node's fabric, and CHIME_NIC=none");
+  EXPECT_EQ(peers.why_not(3),
+            "PE 3 is not on the node's fabric, and CHIME_NIC=none (auto opens one)");
   peers.add(of_job);
   EXPECT_EQ(peers.why_not(3),
             "PE 3 is not on the node's fabric, and PE 3 is not on the job's fabric");

@@ -97,7 +97,8 @@ class Bootstrap {
   virtual void on_peer_lost(std::function<void(int pe, std::string why)> lost) = 0;
 
   // Why `pe` is gone, if the launcher says so by itself or when asked; else empty. For waits that
-  // do not go through this object: ask from time to time, not in a spin.
+  // do not go through this object: ask from time to time, not in a spin. A launcher that does not
+  // answer is waited for, a second.
   virtual std::string why_lost(int pe) const = 0;
 
   // `say` is called, from a thread of the bootstrap, when the launcher is about to end the job or a

@@ -107,6 +107,7 @@ class Fault:
     def fingerprint(self):
         """Of the row, the file that it changes, the test that sees it, and what runs the test."""
         machinery = [path for folder in ("device/simt", "tests/support") for path in (self.source / folder).glob("*.?pp")]
+        machinery += [self.source / "tests/support/CMakeLists.txt", self.source / "CMakePresets.json"]
         files = sorted({self.source / self.file, self.source / (self.codegen or self.compiles), *machinery})
         parts = [repr(sorted(self.row.items())), *(path.read_text() for path in files)]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]

@@ -25,15 +25,17 @@ struct Row {
   const char* name;
 };
 
-// Of the types of one size, a build with CHIME_TEST_TYPES=sizes looks at the first of these.
+// What moves or changes a value uses its size and its alignment alone, so that accesses of all
+// types with the same two are the same. A build with CHIME_TEST_TYPES=sizes runs with these of
+// them; the data of each type are compared in the others.
 template <class T>
 constexpr bool is_looked_at() {
 #ifdef CHIME_TEST_ONE_TYPE_A_SIZE
   const auto is_one_of = []<class... Types>(Row<Types>...) {
     return (std::is_same_v<T, Types> || ...);
   };
-  return is_one_of(Row<char>{}, Row<short>{}, Row<int>{}, Row<float>{}, Row<unsigned long>{},
-                   Row<long double>{});
+  return is_one_of(Row<char>{}, Row<short>{}, Row<int>{}, Row<float>{}, Row<long>{},
+                   Row<unsigned long>{});
 #else
   return true;
 #endif

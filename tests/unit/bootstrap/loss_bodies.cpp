@@ -114,7 +114,7 @@ void an_early_leaver_is_not_reported(const Join& join) {
 }
 
 // PMIx launchers are asked whether PEs are gone: the answer is waited for, but not for ever.
-void a_stopped_launcher_holds_nobody_up(const Join& join) {
+void a_stopped_launcher_keeps_nobody_who_asks_for_losses(const Join& join) {
   auto job = join();
   meet(*job);
   if (std::getenv("PMIX_RANK") != nullptr && job->rank() == 0) {
@@ -143,7 +143,7 @@ std::vector<Body> loss_bodies() {
           CHIME_BODY(a_killed_pe_is_told_to_those_that_join_later),
           CHIME_BODY(a_killed_pe_is_told_though_its_child_lives),
           CHIME_BODY(an_early_leaver_is_not_reported),
-          CHIME_BODY(a_stopped_launcher_holds_nobody_up)};
+          CHIME_BODY(a_stopped_launcher_keeps_nobody_who_asks_for_losses)};
 }
 
 }  // namespace chime::bootstrap::test

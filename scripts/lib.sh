@@ -103,7 +103,7 @@ configured_by() { cat "$root/CMakePresets.json"; echo "${CONFIGURE-} ${CC-} ${CX
 build_preset() {
   local preset=$1 folder=$builds/$1 log=$builds/$1/build.log fresh=
   shift
-  can_write "$folder" "$log" "$folder/CMakeCache.txt" "$folder/CMakeFiles" "$folder/.ninja_log" || return 1
+  can_write "$folder" "$log" "$folder/configured_by" "$folder/CMakeCache.txt" "$folder/CMakeFiles" "$folder/.ninja_log" || return 1
   mkdir -p "$folder"
   configured_by | cmp -s - "$folder/configured_by" || fresh=--fresh
   configured_by >"$folder/configured_by"

@@ -8,7 +8,7 @@ from stage import NOBODY, Stage
 
 # Configures at once; then builds three files, each SLOWNESS seconds.
 CMAKE = """
-[ "$1" = --build ] || { echo "-- Configuring done"; exit; }
+[ "$1" = --build ] || { echo "-- Configuring done: $*"; exit; }
 for step in 1 2 3; do echo "[$step/3] Building CXX object $step.o"; sleep "$SLOWNESS"; done
 [ "$STATUS" = 0 ] || echo "x.cpp:1: error: planted"
 exit "$STATUS"
@@ -22,6 +22,10 @@ def check_progress(stage):
     stage.true(done.stdout == "status 0\n", f"a quick build is not silent:\n{done.stdout}")
     log = (stage.project / "build/cpu/build.log").read_text()
     stage.true("Configuring done" in log and "[3/3] Building" in log, f"the log lacks something:\n{log}")
+    for options, is_anew in (("", False), ("-DOTHER=1", True), ("-DOTHER=1", False), ("", True)):
+        stage.run("bash", "-c", BUILD, **quick, CONFIGURE=options)
+        log = (stage.project / "build/cpu/build.log").read_text()
+        stage.true(("--fresh" in log) == is_anew, f"configured with '{options}':\n{log}")
     slow = stage.run("bash", "-c", BUILD, **{**quick, "SLOWNESS": "3"})
     stage.true(slow.stdout == "   compiled 3 of 3\nstatus 0\n", f"a slow build:\n{slow.stdout}")
     terminal = stage.on_terminal("bash", "-c", BUILD, **quick)

@@ -22,6 +22,7 @@ class Stage:
         self.project.mkdir()
         self.bin.mkdir()
         shutil.copytree(pathlib.Path(source) / "scripts", self.project / "scripts")
+        shutil.copy(pathlib.Path(source) / "CMakePresets.json", self.project)
         self.failures = []
         self.count = 0
 

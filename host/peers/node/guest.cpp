@@ -55,7 +55,7 @@ void NodeGuest::on_frame(net::Connection& connection, net::Bytes message) {
 }
 
 void NodeGuest::fail() const {
-  wait_.check(members_);
+  wait_.check_for_the_cause(members_);
   const int hub = members_.front();
   if (end_->fault() == net::Fault::kRefused) fail_to_meet(CHIMEX_ERR_MISMATCH, end_->what());
   if (!hub_)

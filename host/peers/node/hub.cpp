@@ -128,7 +128,9 @@ void NodeHub::on_end(net::Connection& connection, const net::Error& why) {
   const auto found = guests_.find(connection.client_pe());
   if (found == guests_.end() || found->second.connection.get() != &connection) return;  // refused
   if (!cards_.empty() && has_all(found->second)) return;
-  wait_.check({&found->first, 1});
+  std::vector<int> pes;
+  for (const auto& [pe, guest] : guests_) pes.push_back(pe);
+  wait_.check_for_the_cause(pes);
   fail_to_meet(CHIMEX_ERR_PEER_DEAD,
                fmt::format("PE {} gave up while the node's PEs met ({}); its own message says why",
                            found->first, why.what()));

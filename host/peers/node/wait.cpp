@@ -4,12 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <thread>
 #include <vector>
 
 namespace chime::host {
 namespace {
 
 constexpr std::chrono::milliseconds kDeathCheck{250};
+constexpr std::chrono::milliseconds kLookAgain{5};
 
 }  // namespace
 
@@ -23,6 +25,11 @@ void NodeWait::check(std::span<const int> pes) const {
     if (std::string why = bootstrap_.why_lost(pe); !why.empty())
       gone.push_back(fmt::format("PE {} is gone: {}", pe, why));
   if (!gone.empty()) fail_to_meet(CHIMEX_ERR_PEER_DEAD, fmt::format("{}", fmt::join(gone, "; ")));
+}
+
+void NodeWait::check_for_the_cause(std::span<const int> pes) const {
+  const net::Deadline end = next_check();
+  for (check(pes); net::Clock::now() < end; check(pes)) std::this_thread::sleep_for(kLookAgain);
 }
 
 net::Deadline NodeWait::next_check() const {

@@ -33,6 +33,10 @@ class NodeWait {
   // Throws if some of `pes` are known to be gone.
   void check(std::span<const int> pes) const;
 
+  // The same by a PE that another has left, for a quarter of a second: who leaves has mostly heard
+  // of a loss, of which this PE hears in a moment.
+  void check_for_the_cause(std::span<const int> pes) const;
+
  private:
   net::Deadline next_check() const;
   [[noreturn]] static void fail_as_late(std::span<const int> pes);

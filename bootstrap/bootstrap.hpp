@@ -1,7 +1,7 @@
 // The seam to whatever started this job: who am I, how many are we, who is on this node, and a
 // place to leave and find cards. How PEs meet is not its business (host/team).
 //
-// Implementations: pmix.cpp (any PMIx launcher), local.cpp (chime-run, one machine), tcp.cpp
+// Implementations: pmix.cpp (any PMIx launcher), local.cpp (chime-run), tcp.cpp
 // (unique id), singleton.cpp; choose.cpp picks one. Rules that every one keeps
 // (tests/unit/bootstrap runs the same bodies over all of them): publish() and a peer's ask() may
 // come in any order; lookup() waits until its deadline; no call waits for ever; an error names what
@@ -107,6 +107,9 @@ class Bootstrap {
   // bootstrap.
   virtual void on_activity_asked(std::function<void()> say) { static_cast<void>(say); }
 
+  // Whether the launcher does.
+  virtual bool asks_for_activity() const { return false; }
+
   // One line for chime-info and error texts: "PMIx 4.2 under prterun, rank 2 of 4".
   virtual std::string describe() const = 0;
 
@@ -145,7 +148,7 @@ inline constexpr std::size_t kMaxValueBytes = 1 << 20;
 struct Settings {
   std::string kind = "auto";  // CHIME_BOOTSTRAP: auto, pmix, local or none
   std::string interface =
-      {};  // CHIME_BOOTSTRAP_IF: interface of a unique id's rendezvous; empty = all
+      {};  // CHIME_BOOTSTRAP_IF: interface by which other hosts reach this one; empty = all
   std::chrono::milliseconds timeout{
       60'000};  // bound of joining, and of the waits that take no deadline
 };

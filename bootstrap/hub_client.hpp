@@ -47,6 +47,7 @@ class HubClient final : public Bootstrap, private net::ConnectionOwner {
     std::lock_guard lock(say_mutex_);
     say_ = std::move(say);
   }
+  bool asks_for_activity() const override { return options_.ends_with_hub; }
   std::string why_lost(int pe) const override { return lost_peers_.why(pe); }
   std::string describe() const override;
 

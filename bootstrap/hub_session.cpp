@@ -28,6 +28,8 @@ void HubSession::join(int pe, std::string node) {
   if (member.state == State::kAbsent) n_absent_--;
   member.state = State::kJoined;
   member.node = nodes_.try_emplace(std::move(node), static_cast<int>(nodes_.size())).first->second;
+  on_node_.resize(nodes_.size());
+  on_node_[static_cast<std::size_t>(member.node)].push_back(pe);
   tell_what_was_lost_before(pe);
   answer_node_peers_if_known();
 }
@@ -70,7 +72,10 @@ void HubSession::go(int pe, State how) {
 void HubSession::forget_requests_of(int pe) {
   const auto is_its = [pe](const Request& r) { return r.from == pe; };
   std::erase_if(for_node_peers_, is_its);
-  for (Member& owner : members_) std::erase_if(owner.lookups, is_its);
+  for (const int owner : std::set(waited_for_)) {
+    std::erase_if(members_[owner].lookups, is_its);
+    note_whether_waited_for(owner);
+  }
 }
 
 void HubSession::handle(int pe, MessageReader& message) {
@@ -100,15 +105,15 @@ void HubSession::publish(int pe, std::uint32_t id, MessageReader& message) {
 void HubSession::look_up(int pe, std::uint32_t id, MessageReader& message) {
   const auto owner = message.get<std::int32_t>();
   if (owner < 0 || owner >= static_cast<int>(members_.size())) throw_nonsense("a lookup of no PE");
-  Request request{pe, id, message.text()};
+  const Request request{pe, id, message.text()};
   const bool may_wait = message.get<std::uint8_t>() != 0;
-  auto& waiting = members_[owner].lookups;
-  waiting.push_back(request);
-  settle_lookups_of(owner);
-  if (may_wait ||
-      std::erase_if(waiting, [&](const Request& r) { return r.from == pe && r.id == id; }) == 0)
-    return;
-  fail(request, CHIMEX_ERR_TIMEOUT, "is not there");
+  Member& member = members_[owner];
+  const auto found = member.published.find(request.key);
+  if (found != member.published.end()) return reply(request, found->second);
+  if (is_gone(owner)) return fail(request, CHIMEX_ERR_PEER_DEAD, describe(owner));
+  if (!may_wait) return fail(request, CHIMEX_ERR_TIMEOUT, "is not there");
+  member.lookups.push_back(request);
+  waited_for_.insert(owner);
 }
 
 void HubSession::find_node_peers(int pe, std::uint32_t id) {
@@ -125,10 +130,18 @@ void HubSession::fail(const Request& to, chimex_status code, std::string_view wh
         MessageWriter(Message::kFailed).put(to.id).put<std::int32_t>(code).text(why).take());
 }
 
+void HubSession::note_whether_waited_for(int pe) {
+  if (members_[pe].lookups.empty())
+    waited_for_.erase(pe);
+  else
+    waited_for_.insert(pe);
+}
+
 void HubSession::settle_lookups_of(int pe) {
   Member& owner = members_[pe];
   if (owner.lookups.empty()) return;
   if (is_gone(pe)) {
+    waited_for_.erase(pe);
     for (const Request& r : std::exchange(owner.lookups, {})) {
       const auto found = owner.published.find(r.key);
       found != owner.published.end() ? reply(r, found->second)
@@ -142,6 +155,7 @@ void HubSession::settle_lookups_of(int pe) {
     reply(r, found->second);
     return true;
   });
+  note_whether_waited_for(pe);
 }
 
 void HubSession::answer_node_peers_if_known() {
@@ -168,12 +182,13 @@ std::string HubSession::why_node_peers_fail() const {
   return "";
 }
 
+// Ascending. All have joined, so it is sorted once.
 void HubSession::answer_node_peers() {
-  std::map<int, std::vector<std::int32_t>> peers;
-  for (std::size_t pe = 0; pe < members_.size(); pe++)
-    peers[members_[pe].node].push_back(static_cast<std::int32_t>(pe));
-  for (const Request& r : std::exchange(for_node_peers_, {}))
-    reply(r, std::as_bytes(std::span(peers[members_[r.from].node])));
+  for (const Request& r : std::exchange(for_node_peers_, {})) {
+    auto& peers = on_node_[static_cast<std::size_t>(members_[r.from].node)];
+    if (!std::is_sorted(peers.begin(), peers.end())) std::sort(peers.begin(), peers.end());
+    reply(r, std::as_bytes(std::span(peers)));
+  }
 }
 
 std::string HubSession::describe(int pe) const {

@@ -1,13 +1,14 @@
 // One session of a job at the hub: who has joined, what they published, who waits for what. No
 // sockets here: answers go out through `send`.
 //
-// A card costs what it has to say, and not the size of the job. Who asks for its node's PEs, and a
-// loss, which all are told of, cost a look at each member.
+// A card costs what it has to say, a question for its node's PEs the size of the node, and neither
+// the size of the job. A loss, which all are told of, costs a look at each member.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,7 @@ class HubSession {
   void tell_what_was_lost_before(int newcomer);
   void tell_lost(int to, int pe);
   void settle_lookups_of(int pe);
+  void note_whether_waited_for(int pe);
   void answer_node_peers_if_known();
   void answer_node_peers();
 
@@ -76,8 +78,10 @@ class HubSession {
 
   std::vector<Member> members_;
   int n_absent_;
-  std::vector<int> gone_;             // in the order in which they left or were lost
-  std::map<std::string, int> nodes_;  // by name
+  std::vector<int> gone_;                           // in the order in which they left or were lost
+  std::map<std::string, int> nodes_;                // by name
+  std::vector<std::vector<std::int32_t>> on_node_;  // its PEs, in the order in which they joined
+  std::set<int> waited_for_;                        // whose lookups are not all answered
   int gave_up_ = -1;  // the first PE that left before all had joined: this session will never be
   Requests for_node_peers_;
   Send send_;

@@ -1,12 +1,14 @@
 // chime-run's PEs: how chime-run tells them where its hub is, and how they join.
 //
-// The hub listens on an abstract unix socket: no file to leave behind, gone with chime-run. A PE
-// finds its name and the token in the environment, so that a program started through a shell or a
-// debugger, which may close inherited descriptors, still joins.
+// For PEs of its own machine the hub listens on an abstract unix socket: no file to leave behind,
+// gone with chime-run. For those of several hosts it listens over TCP, as a unique id's does. A PE
+// finds its addresses and the token in the environment, so that a program started through a shell
+// or a debugger, which may close inherited descriptors, still joins.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,12 +18,20 @@
 namespace chime::bootstrap {
 
 // chime-run's side.
-class LocalJob {
+class LaunchedJob {
  public:
-  // Both are called from the hub's thread: `aborted` when a PE asks for the job's end, `log` with a
-  // line that a human should see, such as that a stranger was refused.
-  LocalJob(int n_pes, std::function<void(int pe, int code, std::string why)> aborted,
-           std::function<void(const std::string& line)> log);
+  struct Options {
+    int n_pes;
+    // The interface by which PEs of other hosts reach this one, "" for every one; without it all
+    // PEs are on this machine.
+    std::optional<std::string> interface {};
+    // Both are called from the hub's thread: when a PE asks for the job's end, and with a line that
+    // a human should see, such as that a stranger was refused.
+    std::function<void(int pe, int code, std::string why)> aborted;
+    std::function<void(const std::string& line)> log;
+  };
+  // Throws BootstrapError if there is no such interface.
+  explicit LaunchedJob(Options options);
 
   // What `pe` must find in its environment, as NAME=value.
   std::vector<std::string> environment_of(int pe) const;
@@ -37,7 +47,7 @@ class LocalJob {
  private:
   int n_pes_;
   Token token_;
-  std::string address_;
+  std::string address_;  // as PEs find it in their environment
   std::unique_ptr<Hub> hub_;
 };
 

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <list>
 #include <mutex>
@@ -10,67 +9,12 @@
 #include "bootstrap/hub.hpp"
 #include "bootstrap/hub_client.hpp"
 #include "bootstrap/id_content.hpp"
-#include "net/interfaces.hpp"
-#include "net/socket.hpp"
+#include "bootstrap/listen.hpp"
 
 namespace chime::bootstrap {
 namespace {
 
 constexpr std::chrono::seconds kIdleLimit{60};  // for PEs that finalize and initialise again
-constexpr int kPortAttempts = 16;
-
-std::vector<net::Address> addresses_to_offer(const std::string& wanted) {
-  std::vector<net::Address> found;
-  std::string names;
-  for (const net::Interface& i : net::interfaces_that_are_up()) {
-    if (names.find(i.name) == std::string::npos) names += (names.empty() ? "" : ", ") + i.name;
-    if (wanted.empty() || i.name == wanted) found.push_back(i.address);
-  }
-  if (!found.empty()) return found;
-  throw BootstrapError(wanted.empty()
-                           ? "no network interface with an address is up, not even lo"
-                           : "CHIME_BOOTSTRAP_IF=" + wanted +
-                                 ": no such interface is up with an address; there are: " + names);
-}
-
-// Every address of an interface, or every address of this machine: one listener a family.
-std::vector<net::Address> addresses_to_listen_at(const std::vector<net::Address>& offered,
-                                                 bool is_one_interface) {
-  if (is_one_interface) return offered;
-  std::vector<net::Address> everywhere;
-  const auto is_offered = [&](int family) {
-    return std::any_of(offered.begin(), offered.end(),
-                       [family](const net::Address& a) { return a.family() == family; });
-  };
-  if (is_offered(AF_INET)) everywhere.push_back(net::Address::internet("0.0.0.0", 0));
-  if (is_offered(AF_INET6)) everywhere.push_back(net::Address::internet("::", 0));
-  return everywhere;
-}
-
-// All at one port, which the first gets from the kernel.
-std::vector<net::Descriptor> listen_at_one_port(const std::vector<net::Address>& addresses,
-                                                std::uint16_t& port) {
-  std::vector<net::Descriptor> listeners;
-  port = 0;
-  for (const net::Address& address : addresses) {
-    listeners.push_back(net::listen_at(address.with_port(port)));
-    port = net::address_of(listeners.front()).port();
-  }
-  return listeners;
-}
-
-// That port may be taken at another address: then with another.
-std::vector<net::Descriptor> listen_at_some_port(const std::vector<net::Address>& addresses,
-                                                 std::uint16_t& port) {
-  for (int attempt = 1;; attempt++) {
-    try {
-      return listen_at_one_port(addresses, port);
-    } catch (const net::Error& error) {
-      if (attempt == kPortAttempts)
-        throw BootstrapError(std::string("cannot listen for PEs: ") + error.what());
-    }
-  }
-}
 
 // Hubs of this process, for its ids. Destroyed with the process; a hub whose PEs have all left has
 // stopped serving. A child of fork() has the list but none of the hubs' threads, and leaves them.
@@ -106,11 +50,10 @@ BootstrapError why_not_joined(const net::Error& why, int pe) {
 }  // namespace
 
 chimex_uniqueid_t create_unique_id(const std::string& interface) try {
-  IdContent content;
-  content.token = net::random_token();
-  content.addresses = addresses_to_offer(interface);
-  auto listeners = listen_at_some_port(
-      addresses_to_listen_at(content.addresses, !interface.empty()), content.port);
+  auto [listeners, addresses] = listen_for_other_hosts(interface);
+  const IdContent content{.token = net::random_token(),
+                          .port = addresses.front().port(),
+                          .addresses = std::move(addresses)};
   Hub::Options options{.token = content.token, .idle_limit = kIdleLimit, .aborted = {}, .log = {}};
   options.log = [](const std::string& text) {
     std::fprintf(stderr, "chime: unique id's rendezvous: %s\n", text.c_str());

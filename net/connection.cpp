@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "net/error.hpp"
+#include "net/traffic.hpp"
 
 namespace chime::net {
 namespace {
@@ -85,6 +86,7 @@ void Connection::send(std::span<const std::byte> payload, std::span<const int> d
   std::lock_guard lock(mutex_);
   if (!socket_ || !broken_.empty()) throw Error(Fault::kClosed, "the connection is over");
   channel_.send(payload);
+  count_traffic(channel_.purpose(), {.messages = 1});
   queue_output(descriptors);
 }
 
@@ -157,7 +159,7 @@ void Connection::read_some() {
       throw Error(Fault::kSystem,
                   "descriptors that it passed were lost: this process may open too few files "
                   "(ulimit -n)");
-    if (got.bytes == 0) throw why_closed();
+    if (got.bytes == 0) throw why_closed(got.error);
     take_in(std::span(buffer).first(got.bytes));
   }
 }
@@ -176,6 +178,7 @@ void Connection::take_in(std::span<const std::byte> bytes) {
   {
     std::lock_guard lock(mutex_);
     before = channel_.state();
+    count_traffic(channel_.purpose(), {.bytes = bytes.size()});
     channel_.receive(bytes);
     now = channel_.state();
     queue_output();
@@ -200,7 +203,9 @@ void Connection::deliver_frames() {
 
 std::optional<Bytes> Connection::next_frame() {
   std::lock_guard lock(mutex_);
-  return socket_ ? channel_.next_frame() : std::nullopt;
+  auto frame = socket_ ? channel_.next_frame() : std::nullopt;
+  if (frame) count_traffic(channel_.purpose(), {.messages = 1});
+  return frame;
 }
 
 void Connection::write_waiting() {
@@ -215,9 +220,11 @@ void Connection::write_waiting() {
   if (is_drained) owner_->on_drained(*this);
 }
 
-Error Connection::why_closed() const {
+Error Connection::why_closed(int error) const {
   std::lock_guard lock(mutex_);
   if (!broken_.empty()) return Error(Fault::kClosed, broken_);
+  if (error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH)
+    return Error(Fault::kTimeout, "its host does not answer any more: " + words_of(error));
   switch (channel_.state()) {
     case State::kAwaitsVerdict:
       return Error(Fault::kSecret, "closed the connection: wrong token, or the job has ended");
@@ -246,6 +253,7 @@ void Connection::ending_on_error(Step step) {
 void Connection::queue_output(std::span<const int> descriptors) {
   auto bytes = channel_.take_output();
   if (bytes.empty() || !socket_) return;
+  count_traffic(channel_.purpose(), {.bytes = bytes.size()});
   unsent_bytes_ += bytes.size();
   unsent_.push_back({std::move(bytes), 0, {descriptors.begin(), descriptors.end()}});
   if (unsent_bytes_ > kMaxUnsentBytes) return give_up("does not read what it is sent");

@@ -107,7 +107,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void deliver_frames();
   std::optional<Bytes> next_frame();
   void write_waiting();
-  Error why_closed() const;
+  Error why_closed(int error) const;
   void end(const Error& why);
   // Runs `step`; what net/ throws there ends the connection.
   template <class Step>

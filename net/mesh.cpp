@@ -125,7 +125,7 @@ void Mesh::found(int pe, Bytes card) {
 }
 
 void Mesh::not_found(int pe, std::string why) {
-  reactor_.post([this, pe, why = std::move(why)] { lose(pe, why); });
+  reactor_.post([this, pe, why = std::move(why)] { give_up(pe, why); });
 }
 
 std::size_t Mesh::opened() const {
@@ -144,7 +144,7 @@ void Mesh::open(int pe, const Bytes& card) {
   try {
     addresses = addresses_in(card);
   } catch (const Error& error) {
-    return lose(pe, std::string("its card makes no sense: ") + error.what());
+    return give_up(pe, std::string("its card makes no sense: ") + error.what());
   }
   dials_[pe] = std::make_unique<Dial>(
       reactor_,
@@ -159,7 +159,7 @@ void Mesh::open(int pe, const Bytes& card) {
         dials_.erase(pe);
       },
       [this, pe](const Error& why) {
-        lose(pe, std::string("it cannot be reached: ") + why.what() + options_.if_unreachable);
+        give_up(pe, std::string("it cannot be reached: ") + why.what() + options_.if_unreachable);
         dials_.erase(pe);
       });
 }
@@ -237,6 +237,15 @@ void Mesh::on_end(Connection& connection, const Error& why) {
   if (!is_guest && !is_ours) return;  // one that was refused
   lose(pe, why.what());
   if (is_guest) guests_.erase(pe);
+}
+
+// Of one to whom no connection can be opened. It may live, and wait for an answer over its own.
+void Mesh::give_up(int pe, const std::string& why) {
+  lose(pe, why);
+  const auto guest = guests_.find(pe);
+  if (guest == guests_.end()) return;
+  guest->second->close();
+  guests_.erase(guest);
 }
 
 // Not told of one that has left.

@@ -6,7 +6,7 @@
 // on, and n PEs that each speak to k others have n * k, not n * n. It brings its card, so that who
 // answers looks for nothing: whoever kept the cards may be gone by then. Messages of one PE to
 // another arrive in order, each once, whole. When a PE's process ends without stop(), all that it
-// was connected with are told.
+// was connected with are told; and who cannot be reached hears that it is lost, if it reached us.
 #pragma once
 
 #include <functional>
@@ -37,7 +37,8 @@ class Mesh final : private ConnectionOwner {
   // not_found() is called, whenever that is known. Once a PE, by a thread that sends or run()'s; it
   // must not wait.
   using FindCard = std::function<void(int pe)>;
-  // `pe` is gone, or cannot be reached. Called from run()'s thread, once a PE.
+  // `pe` is gone, cannot be reached, or could not reach this PE. Called from run()'s thread, once a
+  // PE.
   using Lost = std::function<void(int pe, const std::string& why)>;
 
   struct Options {
@@ -103,6 +104,7 @@ class Mesh final : private ConnectionOwner {
   void flush(int pe, std::shared_ptr<Connection> connection);
   void admit(std::shared_ptr<Connection> guest);
   std::string why_refused(int pe) const;
+  void give_up(int pe, const std::string& why);
   void lose(int pe, const std::string& why);
   void leave(int pe);
   void part();

@@ -47,6 +47,7 @@ class SecureChannel {
 
   State state() const { return state_; }
   bool is_open() const { return state_ == State::kOpen; }
+  const std::string& purpose() const { return credentials_.purpose; }
 
   // Takes what came from the other end. Throws Error, whose fault says what the other end is or has
   // done: kProtocol, kVersion, kSecret, or kRefused with its words. A refused client is not heard.

@@ -22,10 +22,29 @@ Descriptor make_socket(int family) {
   return opened_for_this_process([family] { return ::socket(family, kKind, 0); });
 }
 
-// Messages are short and somebody waits for each. Fails on a unix socket: no delay there.
+// Messages are short and somebody waits for each.
 void send_at_once(const Descriptor& socket) {
   const int yes = 1;
   setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+}
+
+// A host that is cut off or has lost its power says nothing any more: on a connection on which
+// nobody speaks only questions of the kernel's own find that out, here within half a minute. What
+// has been sent and is not acknowledged the kernel repeats for a quarter of an hour first;
+// TCP_USER_TIMEOUT would bound that, too, but also ends connections to those that are only stopped.
+void notice_a_silent_host(const Descriptor& socket) {
+  constexpr int kIdleSeconds = 10, kPauseSeconds = 5, kTries = 4;
+  const int yes = 1;
+  setsockopt(socket.get(), SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+  setsockopt(socket.get(), IPPROTO_TCP, TCP_KEEPIDLE, &kIdleSeconds, sizeof kIdleSeconds);
+  setsockopt(socket.get(), IPPROTO_TCP, TCP_KEEPINTVL, &kPauseSeconds, sizeof kPauseSeconds);
+  setsockopt(socket.get(), IPPROTO_TCP, TCP_KEEPCNT, &kTries, sizeof kTries);
+}
+
+// Both fail on a unix socket, which needs neither.
+void prepare(const Descriptor& socket) {
+  send_at_once(socket);
+  notice_a_silent_host(socket);
 }
 
 template <class Ask>
@@ -77,7 +96,7 @@ Address peer_of(const Descriptor& socket) { return ask_address(socket, getpeerna
 Descriptor start_connecting(const Address& address) {
   auto socket = make_socket(address.family());
   if (!socket) return {};
-  send_at_once(socket);
+  prepare(socket);
   if (connect(socket.get(), address.get(), address.length()) && errno != EINPROGRESS) return {};
   return socket;
 }
@@ -92,7 +111,7 @@ Descriptor accept_at(const Descriptor& listener) {
   auto socket = opened_for_this_process([&listener] {
     return accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
   });
-  if (socket) send_at_once(socket);
+  if (socket) prepare(socket);
   return socket;
 }
 

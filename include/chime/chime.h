@@ -71,6 +71,10 @@ typedef void* chimex_stream_t;
 // symmetric heap, connects to the PEs. Collective. A second call without finalize in between does
 // nothing. Where a GPU is to be used and the calling thread has none yet, only the first half is
 // done: see chimex_init_device.
+//
+// From here to chime_finalize SIGUSR1 to the process makes its PEs say on stderr what they are
+// doing, if the program leaves that signal to the system, which would end the process: its own
+// handlers stay. A sleep(), poll() and their kind that it finds return early, as by any signal.
 CHIME_EXPORT void chime_init(void);
 
 // chime_init with a level of thread support. `requested`: CHIME_THREAD_*; `*provided` is set to
@@ -247,6 +251,29 @@ CHIME_EXPORT int chimex_buffer_register(void* addr, size_t length);
 // CHIMEX_OK, CHIMEX_ERR_INVALID if none begins there, or CHIMEX_ERR_NOT_INITIALIZED.
 CHIME_EXPORT int chimex_buffer_unregister(void* addr);
 CHIME_EXPORT int chimex_buffer_unregister_all(void);
+
+// ---- Peers that are lost ------------------------------------------------------------------------
+
+// What this PE knows of PE `pe`. With CHIME_ON_PEER_FAILURE=report a job goes on when a PE dies:
+//
+// - an operation on it fails with CHIMEX_ERR_PEER_DEAD, on the host and in kernels (there as
+//   CHIME_ON_ERROR says; in kernels on a GPU, stores to memory of it that is mapped go unseen);
+// - what needs all PEs (barriers, collective allocation) fails with that status and names it, from
+//   then on for ever; a wait for a word fails when it has lasted CHIME_TIMEOUT since;
+// - quiet completes what goes to others, and fails where something went to it by a NIC or a fabric;
+//   that this has failed may also be told by a call that has itself succeeded, once;
+// - a call of the host that fails so sets chimex_last_status and returns, also with
+//   CHIME_ON_ERROR=exit; chime_finalize succeeds, and meets nobody: survivors that may still use
+//   each other's memory see to it themselves.
+//
+// The launcher must let the others live (chime-run --keep-going, mpirun --enable-recovery). With
+// abort, which is the default, the job ends, and every call fails.
+//
+// Returns CHIMEX_OK; CHIMEX_ERR_PEER_DEAD: it is gone; CHIMEX_ERR_NETWORK: the way to it from here
+// has failed, and it may live; CHIMEX_ERR_UNREACHABLE: there never was one; CHIMEX_ERR_INVALID:
+// there is no such PE; CHIMEX_ERR_NOT_INITIALIZED. Prints nothing for the first four. Of this PE
+// itself: CHIMEX_OK. From any host thread; costs a lock.
+CHIME_EXPORT int chimex_pe_status(int pe);
 
 // ---- Asynchronous errors -----------------------------------------------------------------------
 

@@ -1,5 +1,6 @@
-// A channel: one queue of requests to a peer, and what became of them. A queue pair of a NIC is
-// one. What is the same for all kinds stands here; what is the NIC's in nic_queue.h.
+// A channel: one queue of requests, and what became of them. A queue pair of a NIC is one, to a
+// peer; a FIFO of requests to the proxy is another, to many. What is the same for all kinds stands
+// here; what is the path's in nic_queue.h and proxy_fifo.h.
 //
 // Posters take room and hand in (Producer), pollers tell how far the requests are complete
 // (Progress). device/channel/README.md has the protocol. "Host" as an owner means: written before
@@ -11,7 +12,9 @@
 #include <cstdint>
 
 #include "chime/abi/nic_queue.h"
+#include "chime/abi/openings.h"
 #include "chime/abi/pe.h"
+#include "chime/abi/proxy_fifo.h"
 #include "chime/cxx20.h"
 
 namespace chime::abi {
@@ -31,18 +34,22 @@ inline constexpr unsigned kMostTail = 7;  // units: what three bits below kOwed 
 
 // The upper bits of Progress::done. A poster looks there for room, and finds them in the same load:
 // with one of them set there is none.
-inline constexpr std::uint64_t kStopped = 1ull << 63;  // out of use, and why is written
-inline constexpr std::uint64_t kFresh = 1ull << 62;    // nobody has posted yet: set by the host
+inline constexpr std::uint64_t kStopped = 1ull << 63;   // out of use, and why is written
+inline constexpr std::uint64_t kFresh = 1ull << 62;     // nobody has posted yet: set by the host
+inline constexpr std::uint64_t kSomeLost = 1ull << 61;  // of a FIFO: a request failed, and its peer
+                                                        // is lost; for others it is in use
 
 // What is left of both for the index.
 inline constexpr std::uint64_t kIndexBits = (1ull << kTailShift) - 1;
-static_assert(kIndexBits < kFresh && std::uint64_t{kMostTail} << kTailShift < kOwed);
+static_assert(kIndexBits < kSomeLost && std::uint64_t{kMostTail} << kTailShift < kOwed);
 
-// Indices count units of the ring (WQEBBs) since the channel was made, in 64 bits.
+// Indices count units of the ring (WQEBBs, slots) since the channel was made, in 64 bits.
 struct alignas(128) Producer {
-  std::uint64_t resv;   // reserved by posters; owner: atomic add of the poster
-  std::uint64_t ready;  // written, in order; owner: the poster whose base it equals
-  std::uint64_t reserved[14];
+  std::uint64_t resv;    // reserved by posters; owner: atomic add of the poster
+  std::uint64_t ready;   // written, in order; owner: the poster whose base it equals. FIFO: as resv
+  std::uint64_t mapped;  // FIFO: not 0 when an update without a result went to a mapped peer by it;
+                         // owner: its posters
+  std::uint64_t reserved[13];
 };
 
 // A wait that was given up, in the words of ErrorRecord.
@@ -86,7 +93,7 @@ struct alignas(64) ChannelFault {
   std::uint32_t context;
   std::uint32_t path;     // Path
   std::uint32_t number;   // of Stop::kError, as what follows. NIC: of the queue pair
-  std::uint8_t opcode;    // NIC: WqeOpcode
+  std::uint8_t opcode;    // NIC: WqeOpcode. Proxy: ProxyKind
   std::uint8_t syndrome;  // NIC: CqeSyndrome
   std::uint8_t vendor_error;
   std::uint8_t first_lost;  // 1: flushed; the cause was overwritten (collapsed CQ)
@@ -95,6 +102,8 @@ struct alignas(64) ChannelFault {
   std::uint64_t address;  // what it names at the peer, as an address of the heap here
   std::uint64_t bytes;
   std::uint64_t time_ns;  // exec::clock_ns
+  std::int32_t error;     // chimex_status of what failed
+  std::uint32_t reserved2;
 };
 static_assert(sizeof(ChannelFault) == 64 && offsetof(ChannelFault, address) == 32);
 
@@ -107,7 +116,8 @@ struct alignas(128) Watch {
 
 // What a post reads of a channel, in one load.
 struct alignas(16) ChannelHead {
-  std::byte* ring;          // `depth` units: of a queue pair the send queue, 64-byte aligned
+  std::byte* ring;          // `depth` units: of a queue pair the send queue, 64-byte aligned; of a
+                            // FIFO ProxySlots, in host memory that the device maps
   std::uint32_t number_be;  // NIC: be32(number of the queue pair << 8)
   std::uint16_t depth;      // a power of two
   std::uint8_t flags;
@@ -118,20 +128,23 @@ static_assert(sizeof(ChannelHead) == 16);
 // Owner of the first 128 bytes: the host.
 struct alignas(128) Channel {
   ChannelHead head;
-  NicQueue nic;     // the path's part: one of several, when there are more paths
-  std::int32_t pe;  // the peer
+  union {  // the path's part
+    NicQueue nic;
+    ProxyFifo fifo;
+  };
+  std::int32_t pe;  // the peer; -1: requests say which
   Path path;
   ChannelFault* fault;    // host-visible
   Watch* watch;           // of its pool
   std::uint32_t index;    // in its pool
   std::uint32_t context;  // id of the one it belongs to
-  std::uint32_t reserved[4];
   Producer producer;
   Progress progress;
 };
 static_assert(sizeof(Producer) == 128 && sizeof(Progress) == 128);
 static_assert(sizeof(Channel) == 384 && offsetof(Channel, producer) == 128 &&
-              offsetof(Channel, progress) == 256 && offsetof(Channel, nic) == 16);
+              offsetof(Channel, progress) == 256 && offsetof(Channel, nic) == 16 &&
+              offsetof(Channel, fifo) == 16);
 
 // ---- What a Context says of them
 // -----------------------------------------------------------------
@@ -156,8 +169,12 @@ struct Channels {
   std::uint32_t count = 0;  // and are so many, a multiple of 64, those included that lead nowhere
   std::uint32_t slots = 0;  // to each peer: a power of two, at most 64
   std::uint32_t id = 0;     // of the context: 0 is that of kernels
+  // Of peers that `route` has no word for: [n_pes] words.h, 0 until one is opened. Null: none will
+  // be. Owner: who carries an answer over.
+  std::uint32_t* opened = nullptr;
+  const Openings* openings = nullptr;
 };
-static_assert(sizeof(ChannelPool) == 32 && sizeof(Channels) == 64);
+static_assert(sizeof(ChannelPool) == 32 && sizeof(Channels) == 80);
 
 }  // namespace chime::abi
 

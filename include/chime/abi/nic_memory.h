@@ -1,5 +1,5 @@
-// What work requests say of memory: addresses and keys of the peers' heaps and of what is
-// registered here, and slots that stand in for what is not.
+// What work requests say of memory here: addresses and keys of what is registered, and slots that
+// stand in for what is not.
 //
 // All pointers are addresses for device code. Names that end in _be are big-endian in memory, as
 // work requests carry them.
@@ -12,14 +12,6 @@
 #include "chime/cxx20.h"
 
 namespace chime::abi {
-
-// One PE as this one reaches it. Owner: the host.
-struct alignas(16) NicPeer {
-  std::uint64_t heap;            // address of its heap's start in work requests
-  std::uint32_t rkey_be;         // for data
-  std::uint32_t strict_rkey_be;  // for signals, atomics and small puts: never overtakes
-};
-static_assert(sizeof(NicPeer) == 16);
 
 // A range of this PE's memory that the NIC may read and write. Owner: the host.
 struct NicBuffer {
@@ -39,8 +31,8 @@ inline constexpr std::uint32_t kNicMostBuffers = 1024;
 
 // `tables[generation % 2]` is the one in use. Registering and unregistering fill the other one and
 // then make it the one in use by adding 1 to `generation` (release; pairs with the acquire in
-// device/path/nic/memory.cuh). So a table changes only after another has been in use since: what a
-// reader found is true if `generation` is still what it was before.
+// device/path/local_memory.cuh). So a table changes only after another has been in use since: what
+// a reader found is true if `generation` is still what it was before.
 struct NicBuffers {
   std::uint64_t generation;
   std::uint64_t reserved;
@@ -64,12 +56,11 @@ static_assert(sizeof(NicStaging) == 40);
 
 // Part of a Context, so that kernels have it in constant memory. Owner: the host.
 struct NicMemory {
-  const NicPeer* peers = nullptr;  // [n_pes]
   const NicBuffers* buffers = nullptr;
   NicBuffer heap = {};      // this PE's own
   NicStaging staging = {};  // of the contexts of one pool
 };
-static_assert(sizeof(NicMemory) == 88 && offsetof(NicMemory, heap) == 16);
+static_assert(sizeof(NicMemory) == 80 && offsetof(NicMemory, heap) == 8);
 
 }  // namespace chime::abi
 

@@ -44,6 +44,14 @@ struct alignas(16) NicBell {
   std::uint64_t* doorbell;  // register; or a mailbox that a host thread empties into it
 };
 
+// The PE that a queue pair leads to. Owner: the host.
+struct alignas(16) NicPeer {
+  std::uint64_t heap;            // address of its heap's start in work requests
+  std::uint32_t rkey_be;         // for data
+  std::uint32_t strict_rkey_be;  // for signals, atomics and small puts: never overtakes
+};
+static_assert(sizeof(NicPeer) == 16);
+
 // Owner: the host.
 struct NicQueue {
   NicBell bell;
@@ -54,8 +62,9 @@ struct NicQueue {
   std::uint64_t fetch_nic;  // its address in work requests
   std::uint32_t fetch_lkey_be;
   std::uint32_t reserved[3];
+  NicPeer peer;
 };
-static_assert(sizeof(NicBell) == 16 && sizeof(NicQueue) == 64);
+static_assert(sizeof(NicBell) == 16 && sizeof(NicQueue) == 80);
 
 }  // namespace chime::abi
 

@@ -40,9 +40,13 @@ struct alignas(64) AbortWord {
   std::int32_t pe;         // the PE that is to blame, -1 if none is
   std::uint32_t path;      // Path by which it was reached
   std::int32_t exit_code;  // of the processes that end because of it
-  char why[236];           // zero-terminated words for the user
+  // Where survivors go on (CHIME_ON_PEER_FAILURE=report): the first PE that is dead, plus 1; 0:
+  // none is. Owner: this PE's host, by compare-and-swap, whether or not the word is raised.
+  std::uint32_t first_dead;
+  std::uint64_t dead_seen_ns;  // when a wait first saw that, by the device's clock; 0: none has
+  char why[224];               // zero-terminated words for the user
 };
-static_assert(sizeof(AbortWord) == 256 && offsetof(AbortWord, why) == 20);
+static_assert(sizeof(AbortWord) == 256 && offsetof(AbortWord, why) == 32);
 
 // The first failure of those who share the record: all kernels of a PE, or one host thread. Whoever
 // fails claims it by compare-and-swap; the host reports it, and frees it.

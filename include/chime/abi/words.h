@@ -23,6 +23,11 @@ CHIME_ABI_FN Path path_of_route(std::uint32_t word) {
 }
 CHIME_ABI_FN std::uint32_t first_of_route(std::uint32_t word) { return word & kRouteIndexBits; }
 
+// ---- Openings::answers --------------------------------------------------------------------------
+
+CHIME_ABI_FN std::uint32_t answer_of_place(std::uint32_t place) { return place + 1; }
+CHIME_ABI_FN std::uint32_t place_of_answer(std::uint32_t answer) { return answer - 1; }
+
 // ---- Producer::ready ----------------------------------------------------------------------------
 // Where the next request begins, the tail of the last one, and kOwed. A completion tells a
 // request's first unit alone: so `done` is as far as it comes when it lags behind by the tail.

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "chime/abi/amo_op.h"
 #include "chime/device/copy.cuh"
 #include "chime/device/exec.cuh"
 
@@ -47,9 +48,6 @@ struct SignalUpdate {
 CHIME_DEVICE constexpr bool signal_op_exists(SignalOp op) {
   return op == SignalOp::kSet || op == SignalOp::kAdd;
 }
-
-// kSet and kAdd to kXor have no result when they are posted; every one has when it fetches.
-enum class AmoOp { kFetch, kSet, kAdd, kAnd, kOr, kXor, kCompareSwap };
 
 // An atomic update of a word of 4 or 8 bytes at the PE.
 template <AmoOp kWhich, class W>

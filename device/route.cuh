@@ -11,6 +11,7 @@
 #include "chime/abi/channel.h"
 #include "chime/abi/context.h"
 #include "chime/abi/words.h"
+#include "chime/device/channel/opening.cuh"
 #include "chime/device/exec.cuh"
 #include "chime/device/fail.cuh"
 #include "chime/device/op.cuh"
@@ -56,15 +57,15 @@ CHIME_DEVICE bool has_channels(const Context& ctx) {
 CHIME_DEVICE Route route_by_channel(const Context& ctx, Traffic traffic, int pe) {
   const abi::Channels& all = ctx.channels;
   if (!detail::has_channels(ctx)) return {};
-  const std::uint32_t word = exec::ld_settled(all.route + pe);  // set before the peer is used
-  if (word == 0) return {};
+  std::uint32_t word = exec::ld_settled(all.route + pe);  // at init, or never
+  if (word == 0 && (all.opened == nullptr || (word = channel::open_way(ctx, pe)) == 0)) return {};
   abi::Channel* const first = all.pool.channels + abi::first_of_route(word);
   return {.path = abi::path_of_route(word), .pe = pe, .channel = first + slot_for(all, traffic)};
 }
 
 // ---- Routes -------------------------------------------------------------------------------------
 
-// A latch per peer: set before the peer is used.
+// A latch per peer: what it says once it says for ever.
 CHIME_DEVICE Route route_to(const Context& ctx, Traffic traffic, int pe) {
   if (!pe_exists(ctx, pe)) return {};
   const bool by_its_owner = traffic == Traffic::kAtomic && ctx.pe.amo_path != Path::kP2p;

@@ -19,6 +19,7 @@ struct Wait {
   std::uint64_t expected;
   int pe = -1;                   // who is to make it true, if that is known
   std::uint64_t timeout_ns = 0;  // 0: no bound
+  bool needs_all = false;        // ends when any PE of the job is dead
 };
 
 struct WaitResult {
@@ -39,6 +40,11 @@ CHIME_DEVICE bool abort_is_raised(const Context& ctx) {
   return order::observe(&ctx.pe.abort->raised) == 2;
 }
 
+// The first PE of the job that is dead, where survivors go on; -1: none is.
+CHIME_DEVICE int first_dead(const Context& ctx) {
+  return static_cast<int>(order::observe(&ctx.pe.abort->first_dead)) - 1;
+}
+
 struct NoLook {
   CHIME_DEVICE int operator()(std::uint64_t) const { return -1; }
 };
@@ -46,7 +52,8 @@ struct NoLook {
 }  // namespace detail
 
 // Spins until `done()` is true, this PE's job is aborted, or the bound has passed. Now and then
-// calls `look(start)`: if it returns a PE, that one is lost, and a wait without a bound ends.
+// calls `look(start)`: if it returns a PE, that one is lost, and a wait without a bound ends; or it
+// is dead, and a wait that needs all of them ends.
 template <class Done, class Look = detail::NoLook>
 CHIME_DEVICE WaitResult spin_until(const Context& ctx, const Wait& wait, Done done,
                                    Look look = {}) {
@@ -69,8 +76,9 @@ CHIME_DEVICE WaitResult spin_until(const Context& ctx, const Wait& wait, Done do
         break;
       }
       const int lost = look(start);
-      if (lost >= 0 && wait.timeout_ns == 0) {
-        result = {CHIMEX_ERR_NETWORK, lost, exec::clock_ns() - start};
+      if (lost >= 0 && (wait.timeout_ns == 0 || wait.needs_all)) {
+        const int status = wait.needs_all ? CHIMEX_ERR_PEER_DEAD : CHIMEX_ERR_NETWORK;
+        result = {status, lost, exec::clock_ns() - start};
         break;
       }
     }

@@ -22,12 +22,13 @@ using exec::Scope;
 // What channels of path `kPath` do in their own way (path.cuh).
 //
 // poll(channel): looks once whether something has completed.
-// target(channel): what `done` reaches when everything is complete that was handed in before.
 // keeps_order(channel): whether the peer sees writes in the order in which they were handed in.
 // describe_error(ctx, channel, fault): what is known of the request that failed, for Stop::kError.
+// has_other_way(ctx, channel): whether stores reach a peer to whom something was sent by it.
 // View, view_of(channel): what a post needs of its channel, read once.
 // hand_in(ctx, channel, view, base, all): what the leader does when the units of `all`, from `base`
-// on, are written; false if the channel is out of use.
+// on, are written; false if the channel is out of use. Without kHandsIn there is none: the consumer
+// finds each request by itself.
 template <Path kPath>
 struct Of;
 
@@ -57,10 +58,20 @@ CHIME_DEVICE std::uint64_t target_of(std::uint64_t ready) {
   return end_of(ready) - abi::tail_of(ready);
 }
 
+// What it reaches when everything is complete that was handed in before.
+CHIME_DEVICE std::uint64_t target(const Channel& channel) {
+  return target_of(load<Order::kAcquire>(channel.producer.ready));
+}
+
 // ---- Out of use ---------------------------------------------------------------------------------
 
 CHIME_DEVICE bool is_stopped(const Channel& channel) {
   return (load<Order::kRelaxed>(channel.progress.done) & abi::kStopped) != 0;
+}
+
+// The same, or a request of it has failed.
+CHIME_DEVICE bool has_failed(const Channel& channel) {
+  return (load<Order::kRelaxed>(channel.progress.done) & (abi::kStopped | abi::kSomeLost)) != 0;
 }
 
 // Whether everything below `target` is complete, as `done` says. It stands still when the channel

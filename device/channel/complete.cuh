@@ -19,38 +19,49 @@ struct Ticket {
   CHIME_DEVICE bool ok() const { return channel != nullptr; }
 };
 
-// Polls until `done` has reached `target`. False if the channel is out of use. In line for loops
-// over channels, whose own state would lie over the call.
-CHIME_DEVICE bool poll_until_done(const Context& ctx, Channel& channel, std::uint64_t target) {
-  std::uint64_t seen = 0;
+// Polls until `done`, which `seen` becomes, has reached `target`. False if the channel is out of
+// use. In line for loops over channels, whose own state would lie over the call.
+//
+// `pe`: whom it is to be waited for, -1 if that is not one.
+template <Path kPath>
+CHIME_DEVICE bool poll_until_done(const Context& ctx, Channel& channel, std::uint64_t target,
+                                  int pe, std::uint64_t& seen) {
   const auto is_there = [&] {
     seen = load<Order::kRelaxed>(channel.progress.done);
     return reaches(seen, target);
   };
-  const Wait wait = wait_for_word(ctx, channel, &channel.progress.done, target);
+  Wait wait = wait_for_word(ctx, channel, &channel.progress.done, target);
+  wait.pe = pe;
   const bool is_done = wait_on(ctx, channel, wait, seen, [&] {
     if (is_there()) return true;
-    poll(channel);
+    poll<kPath>(channel);
     return is_there();
   });
-  // Pairs with the release in move_on(), of whoever polled.
+  // Pairs with the release in move_to(), of whoever polled.
   exec::fence<Order::kAcquire, Scope::kSystem>();
   return is_done;
 }
 
+template <Path kPath>
 CHIME_DEVICE_OUT_OF_LINE bool await_done(const Context& ctx, Channel& channel,
                                          std::uint64_t target) {
-  return poll_until_done(ctx, channel, target);
+  std::uint64_t seen = 0;
+  return poll_until_done<kPath>(ctx, channel, target, channel.pe, seen);
 }
 
 // Waits for the end of a submission: sources may be reused, data of reads and results are here.
+template <Path kPath>
 CHIME_DEVICE bool wait_for(const Context& ctx, Ticket ticket) {
-  return ticket.ok() && await_done(ctx, *ticket.channel, ticket.target);
+  return ticket.ok() && await_done<kPath>(ctx, *ticket.channel, ticket.target);
 }
 
-// Waits until everything that was handed in to the channel is complete.
+// Waits until everything that was handed in to the channel is complete. False if some of it has
+// failed.
+template <Path kPath = kAny>
 CHIME_DEVICE bool drain(const Context& ctx, Channel& channel) {
-  return poll_until_done(ctx, channel, target(channel));
+  std::uint64_t seen = 0;
+  return poll_until_done<kPath>(ctx, channel, target(channel), channel.pe, seen) &&
+         (kPath == Path::kNic || (seen & abi::kSomeLost) == 0);
 }
 
 }  // namespace chime::channel

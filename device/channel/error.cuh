@@ -37,7 +37,7 @@ CHIME_DEVICE void write_fault(const Context& ctx, const Channel& channel, std::u
 
 CHIME_DEVICE void record_error(abi::ErrorRecord* to, const Channel& channel) {
   const abi::ChannelFault& fault = *channel.fault;
-  record_in(to, {.status = CHIMEX_ERR_NETWORK,
+  record_in(to, {.status = fault.error,
                  .operation = Operation::kNone,
                  .pe = fault.pe,
                  .address = reinterpret_cast<const void*>(fault.address),
@@ -72,15 +72,25 @@ CHIME_DEVICE void await_told(const Context& ctx, const Channel& channel) {
   });
 }
 
+// Whom what was told is about; -1 if nothing was.
+CHIME_DEVICE int first_lost(const Channel& channel) {
+  const abi::ChannelFault& fault = *channel.fault;
+  const auto published = exec::ld<Order::kAcquire, Scope::kSystem>(&fault.published);
+  return published == abi::kFaultTold ? fault.pe : -1;
+}
+
 }  // namespace detail
 
-// REQUIRES: is_stopped(channel). Tells why, if nobody has: the fault is there, then recorded, then
+// REQUIRES: has_failed(channel). Tells why, if nobody has: the fault is there, then recorded, then
 // marked as told. By then it is told, whoever did it. A channel that the host closed has no fault.
 // `to`: the caller's record if its operation or wait fails by this, else that of the whole PE.
 CHIME_DEVICE_OUT_OF_LINE void tell(const Context& ctx, Channel& channel, abi::ErrorRecord* to) {
   // Acquire: pairs with publish_stop.
-  load<Order::kAcquire>(channel.progress.done);
-  const std::uint32_t status = exec::ld<Order::kRelaxed, Scope::kSystem>(&channel.progress.status);
+  const bool is_in_use =
+      (load<Order::kAcquire>(channel.progress.done) & abi::kStopped) == 0;  // by other peers
+  const std::uint32_t status =
+      is_in_use ? abi::status_word(abi::Stop::kError)
+                : exec::ld<Order::kRelaxed, Scope::kSystem>(&channel.progress.status);
   const abi::Stop why = abi::stop_of(status);
   if (why != abi::Stop::kError && why != abi::Stop::kGaveUp) return;
   std::uint32_t* const published = &channel.fault->published;
@@ -96,20 +106,24 @@ CHIME_DEVICE_OUT_OF_LINE void tell(const Context& ctx, Channel& channel, abi::Er
   exec::st<Order::kRelease, Scope::kSystem>(published, abi::kFaultTold);
 }
 
-// Tells of an operation that failed: its channel is out of use, or it got no staging slot, which is
-// recorded. If why was told and reported, and the record is free again, this operation is the next
-// to fail.
-CHIME_DEVICE_OUT_OF_LINE void tell_of_operation(const Context& ctx, Channel& channel) {
-  if (is_stopped(channel)) tell(ctx, channel, ctx.pe.error);
+// Tells of an operation on `pe` that failed: its channel is out of use or has lost that peer, or it
+// got no staging slot, which is recorded. If why was told and reported, and the record is free
+// again, this operation is the next to fail. -1: on all peers that the channel leads to.
+CHIME_DEVICE_OUT_OF_LINE void tell_of_operation(const Context& ctx, Channel& channel, int pe) {
+  if (has_failed(channel)) tell(ctx, channel, ctx.pe.error);
   record(ctx, {.status = CHIMEX_ERR_NETWORK,
                .operation = Operation::kNone,
-               .pe = channel.pe,
+               .pe = pe >= 0 ? pe : detail::first_lost(channel),
                .address = nullptr});
 }
 
 // The same, and leaves it as CHIME_ON_ERROR says.
+CHIME_DEVICE_OUT_OF_LINE void leave_operation(const Context& ctx, Channel& channel, int pe) {
+  tell_of_operation(ctx, channel, pe);
+  leave(ctx);
+}
 CHIME_DEVICE_OUT_OF_LINE void leave_channel(const Context& ctx, Channel& channel) {
-  tell_of_operation(ctx, channel);
+  tell_of_operation(ctx, channel, channel.pe);
   leave(ctx);
 }
 

@@ -41,20 +41,28 @@ CHIME_DEVICE void by_path(const Channel& channel, F f) {
 
 }  // namespace detail
 
-CHIME_DEVICE void poll(Channel& channel) {
-  detail::by_path(channel, [&](auto of) { of.poll(channel); });
-}
+// A path that the caller does not know: it is asked of the channel.
+inline constexpr Path kAny = Path::kNone;
 
-CHIME_DEVICE std::uint64_t target(const Channel& channel) {
-  std::uint64_t target = 0;
-  detail::by_path(channel, [&](auto of) { target = of.target(channel); });
-  return target;
+template <Path kPath = kAny>
+CHIME_DEVICE void poll(Channel& channel) {
+  if constexpr (kPath == kAny) {
+    detail::by_path(channel, [&](auto of) { of.poll(channel); });
+  } else {
+    Of<kPath>::poll(channel);
+  }
 }
 
 CHIME_DEVICE bool keeps_order(const Channel& channel) {
   bool keeps = false;
   detail::by_path(channel, [&](auto of) { keeps = of.keeps_order(channel); });
   return keeps;
+}
+
+CHIME_DEVICE bool has_other_way(const Context& ctx, const Channel& channel) {
+  bool has = false;
+  detail::by_path(channel, [&](auto of) { has = of.has_other_way(ctx, channel); });
+  return has;
 }
 
 CHIME_DEVICE void describe_error(const Context& ctx, const Channel& channel,

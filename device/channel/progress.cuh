@@ -10,12 +10,13 @@
 namespace chime::channel {
 namespace detail {
 
-// Tells everybody in `word` that requests are complete up to `seen + ahead`; returns what the word
-// was. Release: what the poller has acquired with the completion is there for who acquires the
-// word.
+// Tells everybody in `word` that requests are complete up to `end`; returns what the word was.
+// Release: what the poller has acquired with the completion is there for who acquires the word.
+CHIME_DEVICE std::uint64_t move_to(std::uint64_t* word, std::uint64_t end) {
+  return exec::atomic_max<Order::kRelease, Scope::kDevice>(word, end);
+}
 CHIME_DEVICE std::uint64_t move_on(std::uint64_t* word, std::uint64_t seen, std::uint32_t ahead) {
-  if (ahead == 0) return 0;
-  return exec::atomic_max<Order::kRelease, Scope::kDevice>(word, seen + ahead);
+  return ahead == 0 ? 0 : move_to(word, seen + ahead);
 }
 
 }  // namespace detail
@@ -28,6 +29,13 @@ CHIME_DEVICE void advance_failed(Channel& channel, std::uint64_t seen, std::uint
 CHIME_DEVICE void advance(Channel& channel, std::uint64_t seen, std::uint32_t ahead) {
   const std::uint64_t before = detail::move_on(&channel.progress.done, seen, ahead);
   if ((before & abi::kStopped) != 0) advance_failed(channel, seen, ahead);
+}
+
+// A poller knows that `done` may become `through`, which is an index, and kSomeLost where requests
+// have failed: then all that comes has it, so that the greater word is the later one.
+CHIME_DEVICE void advance_to(Channel& channel, std::uint64_t through) {
+  const std::uint64_t before = detail::move_to(&channel.progress.done, through);
+  if ((before & abi::kStopped) != 0) detail::move_to(&channel.progress.failed, end_of(through));
 }
 
 // How far the requests have ended, however they did. Pairs with the releases in move_on(): memory

@@ -19,9 +19,12 @@ namespace detail {
 
 inline constexpr std::uint64_t kNoRoom = ~std::uint64_t{0};
 
-// Step 2. Takes `n` units; returns the index of the first.
+// Step 2. Takes `n` units; returns the index of the first. Where nothing is handed in, what is
+// reserved is so already: its poster writes before he leaves his call.
+template <Path kPath>
 CHIME_DEVICE std::uint64_t take(Channel& channel, Sharing sharing, std::uint64_t n) {
-  std::uint64_t* const resv = &channel.producer.resv;
+  abi::Producer& producer = channel.producer;
+  std::uint64_t* const resv = Of<kPath>::kHandsIn ? &producer.resv : &producer.ready;
   if (sharing == Sharing::kGpu) {
     return exec::atomic_add<Order::kRelaxed, Scope::kDevice>(resv, n);
   }
@@ -34,23 +37,28 @@ CHIME_DEVICE std::uint64_t take(Channel& channel, Sharing sharing, std::uint64_t
 }
 
 // Step 3, where there is no room yet: polls until there is.
+template <Path kPath>
 CHIME_DEVICE_OUT_OF_LINE bool await_room(const Context& ctx, Channel& channel, std::uint64_t end) {
-  return !is_stopped(channel) && poll_until_done(ctx, channel, end - channel.head.depth);
+  std::uint64_t seen = 0;
+  return !is_stopped(channel) &&
+         poll_until_done<kPath>(ctx, channel, end - channel.head.depth, channel.pe, seen);
 }
 
 }  // namespace detail
 
 // Step 1. False if the channel is out of use. `done` becomes its counter, as a poster finds room by
 // it. (Relaxed: only stores follow that depend on it.)
+template <Path kPath>
 CHIME_DEVICE bool look(const Context& ctx, Channel& channel, std::uint64_t& done) {
   done = load<Order::kRelaxed>(channel.progress.done);
-  return !detail::is_rare(done) || detail::may_be_used(ctx, channel);
+  return !detail::is_rare(done) || detail::may_be_used<kPath>(ctx, channel);
 }
 
 // The same before a thread posts as Alone: submit() looks itself only for other groups.
+template <Path kPath>
 CHIME_DEVICE bool may_post(const Context& ctx, Channel& channel) {
   std::uint64_t done = 0;
-  return look(ctx, channel, done);
+  return look<kPath>(ctx, channel, done);
 }
 
 // Steps 2 to 4, and the path's: `all` is what the posters put into the channel together.
@@ -67,21 +75,23 @@ CHIME_DEVICE Ticket submit_together(const Context& ctx, const Posters& posters, 
   auto view = Own::view_of(channel);
   std::uint64_t base = 0;
   if (posters.is_leader()) {
-    base = detail::take(channel, view.head.sharing, all.units);
+    base = detail::take<kPath>(channel, view.head.sharing, all.units);
     if (base + all.units - end_of(done) > view.head.depth) {
-      if (!detail::await_room(ctx, channel, base + all.units)) base = detail::kNoRoom;
+      if (!detail::await_room<kPath>(ctx, channel, base + all.units)) base = detail::kNoRoom;
       view = Own::view_of(channel);
     }
   }
   base = posters.from_leader(base);
   if (base == detail::kNoRoom) return {};
   write(view, base);
-  posters.sync();
-  bool is_in = true;
-  if (posters.is_leader()) is_in = Own::hand_in(ctx, channel, view, base, all);
-  is_in = posters.from_leader(is_in);
-  posters.sync();  // a quiet of any of them finds what the leader has handed in
-  if (!is_in) return {};
+  if constexpr (Own::kHandsIn) {
+    posters.sync();
+    bool is_in = true;
+    if (posters.is_leader()) is_in = Own::hand_in(ctx, channel, view, base, all);
+    is_in = posters.from_leader(is_in);
+    posters.sync();  // a quiet of any of them finds what the leader has handed in
+    if (!is_in) return {};
+  }
   return {&channel, base + all.units - all.tail};
 }
 
@@ -95,7 +105,7 @@ CHIME_DEVICE Ticket submit(const Context& ctx, Group group, Channel& channel, co
   if constexpr (std::is_same_v<Group, Alone>) {
     done = load<Order::kRelaxed>(channel.progress.done);
   } else {
-    if (!look(ctx, channel, done)) return {};
+    if (!look<kPath>(ctx, channel, done)) return {};
   }
   const exec::Committed from_reservation_to_hand_in;
   const Posters posters = posters_to(group, channel, shape.units);

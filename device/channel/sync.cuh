@@ -28,11 +28,11 @@ CHIME_DEVICE void drain_all(const Context& ctx, Channel* first, std::uint64_t bi
   }
 }
 
-// Whether the channels to a peer keep the order of what is sent to it, and are the only way there.
+// Whether the channels to a peer, or to all peers of a path, keep the order of what is sent to it,
+// and are the only way there. `first`: of those that were posted to.
 CHIME_DEVICE bool order_themselves(const Context& ctx, const Channel& first,
                                    std::uint64_t bits_of_peer) {
-  return exec::count_bits(bits_of_peer) < 2 && keeps_order(first) &&
-         ctx.pe.peer_heap[first.pe] == nullptr;
+  return exec::count_bits(bits_of_peer) < 2 && keeps_order(first) && !has_other_way(ctx, first);
 }
 
 // Of a word of touched bits: those of channels that a fence has to drain.
@@ -41,9 +41,9 @@ CHIME_DEVICE std::uint64_t unordered_bits(const Context& ctx, const Channel* fir
   const unsigned slots = ctx.channels.slots;
   std::uint64_t unordered = 0;
   for (std::uint64_t rest = bits; rest != 0;) {
-    const unsigned shift = exec::lowest_bit(rest) & ~(slots - 1);
+    const unsigned at = exec::lowest_bit(rest), shift = at & ~(slots - 1);
     const std::uint64_t of_peer = bits & (slots_mask(ctx.channels) << shift);
-    if (!order_themselves(ctx, first[shift], of_peer)) unordered |= of_peer;
+    if (!order_themselves(ctx, first[at], of_peer)) unordered |= of_peer;
     rest &= ~of_peer;
   }
   return unordered;
@@ -62,7 +62,8 @@ CHIME_DEVICE Channel* drain_touched(const Context& ctx, const abi::Channels& all
   const std::uint32_t end = (all.first + all.count) / 64;
   for (std::uint32_t i = all.first / 64 + words.first; i < end; i += words.step) {
     Channel* const first = all.pool.channels + std::uint64_t{i} * 64;
-    const std::uint64_t bits = exec::ld<Order::kRelaxed, Scope::kDevice>(all.pool.touched + i);
+    // Acquire: pairs with first_touch, whose thread knew whom the channel leads to.
+    const std::uint64_t bits = exec::ld<Order::kAcquire, Scope::kDevice>(all.pool.touched + i);
     if (bits != 0) drain_all(ctx, first, choose(first, bits), failed);
   }
   return failed;
@@ -96,7 +97,7 @@ CHIME_DEVICE_OUT_OF_LINE bool drain_share(const Context& ctx, unsigned rank, uns
                       const auto word = static_cast<std::uint32_t>(first - all.pool.channels) / 64;
                       return bits & share_of(word, rank, size);
                     });
-  if (failed != nullptr) tell_of_operation(ctx, *failed);
+  if (failed != nullptr) tell_of_operation(ctx, *failed, failed->pe);
   return failed == nullptr;
 }
 

@@ -20,6 +20,7 @@ namespace detail {
 // By the first posters of a channel. The bit comes before the look at the others to the same peer:
 // a fence either sees it and drains them, or has put before what is drained here. Pairs with the
 // fence in channel::fence. Who sees the channel used sees the bit.
+template <Path kPath>
 CHIME_DEVICE void first_touch(const Context& ctx, Channel& channel) {
   const abi::Channels& all = ctx.channels;
   std::uint64_t* const word = all.pool.touched + channel.index / 64;
@@ -30,15 +31,16 @@ CHIME_DEVICE void first_touch(const Context& ctx, Channel& channel) {
   std::uint64_t others = of_peer & slots_mask(all) & ~(std::uint64_t{1} << slot);
   Channel* const first = &channel - slot;
   for (; others != 0; others &= others - 1) {
-    drain(ctx, first[exec::lowest_bit(others)]);  // its failure would not be this one's
+    drain<kPath>(ctx, first[exec::lowest_bit(others)]);  // its failure would not be this one's
   }
   exec::red_and<Order::kRelease, Scope::kDevice>(&channel.progress.done, ~abi::kFresh);
 }
 
 // For a channel that is fresh or out of use. False for the latter.
+template <Path kPath>
 CHIME_DEVICE_OUT_OF_LINE bool may_be_used(const Context& ctx, Channel& channel) {
   if (is_stopped(channel)) return false;
-  first_touch(ctx, channel);
+  first_touch<kPath>(ctx, channel);
   return true;
 }
 

@@ -49,8 +49,9 @@ CHIME_DEVICE Channel* next_touched(const abi::ChannelPool& pool) {
   std::uint64_t* const next = &pool.watch->next;
   std::uint64_t at = exec::ld<Order::kRelaxed, Scope::kSystem>(next);
   if (at >= pool.count) at = 0;
+  // Acquire: pairs with first_touch, whose thread knew whom the channel leads to.
   const std::uint64_t bits =
-      exec::ld<Order::kRelaxed, Scope::kDevice>(pool.touched + at / 64) >> at % 64;
+      exec::ld<Order::kAcquire, Scope::kDevice>(pool.touched + at / 64) >> at % 64;
   at += bits != 0 ? exec::lowest_bit(bits) : 64 - at % 64;
   exec::st<Order::kRelaxed, Scope::kSystem>(next, at + (bits != 0 ? 1 : 0));
   return bits != 0 ? pool.channels + at : nullptr;
@@ -63,7 +64,7 @@ CHIME_DEVICE int watch_pool(const Context& ctx, const abi::ChannelPool& pool, st
   Channel* const channel = next_touched(pool);
   if (channel == nullptr) return -1;
   poll(*channel);
-  if (is_stopped(*channel)) tell(ctx, *channel, ctx.pe.async_error);
+  if (has_failed(*channel)) tell(ctx, *channel, ctx.pe.async_error);
   return -1;
 }
 
@@ -81,12 +82,41 @@ CHIME_DEVICE_OUT_OF_LINE int watch(const Context& ctx, std::uint64_t start) {
 
 }  // namespace channel
 
+namespace detail {
+
+// The first dead PE, if a wait that began at `start` has lasted CHIME_TIMEOUT since it was seen;
+// else -1. It may be who was waited for: a wait for a word does not know whose it is.
+CHIME_DEVICE int dead_for_long(const Context& ctx, std::uint64_t start) {
+  using exec::Order;
+  using exec::Scope;
+  const int dead = first_dead(ctx);
+  const std::uint64_t patience = ctx.pe.wait_timeout_ns, now = exec::clock_ns();
+  if (dead < 0 || patience == 0) return -1;
+  std::uint64_t* const seen_at = &ctx.pe.abort->dead_seen_ns;
+  const std::uint64_t before =
+      exec::atomic_cas<Order::kRelaxed, Scope::kSystem>(seen_at, std::uint64_t{0}, now);
+  const std::int64_t waited = channel::detail::ns_between(start, now),
+                     since = before == 0 ? 0 : channel::detail::ns_between(before, now);
+  return (waited < since ? waited : since) >= static_cast<std::int64_t>(patience) ? dead : -1;
+}
+
+// Of a wait that began at `start`: whom it has lost all hope of, or that needs all, who is dead.
+// -1: nobody. Polls a channel, as channel::watch says.
+CHIME_DEVICE_OUT_OF_LINE int lost_or_dead(const Context& ctx, std::uint64_t start, bool needs_all) {
+  const int lost = has_channels(ctx) ? channel::watch(ctx, start) : -1;
+  if (needs_all) return first_dead(ctx);
+  return lost >= 0 ? lost : dead_for_long(ctx, start);
+}
+
+}  // namespace detail
+
 // Waits for what another PE is to do, with an eye on this PE's channels. A wait without a bound of
-// its own ends when one of them has been lost for CHIME_TIMEOUT, the others by their bound.
+// its own ends when one of them has been lost, or a PE been dead, for CHIME_TIMEOUT, the others by
+// their bound.
 template <class Done>
 CHIME_DEVICE WaitResult wait_for_peers(const Context& ctx, const Wait& wait, Done done) {
   return spin_until(ctx, wait, done, [&](std::uint64_t start) {
-    return detail::has_channels(ctx) ? channel::watch(ctx, start) : -1;
+    return detail::lost_or_dead(ctx, start, wait.needs_all);
   });
 }
 

@@ -62,7 +62,8 @@ CHIME_DEVICE bool await_arrival(const Context& ctx, Operation operation, int rou
                      .address = flag,
                      .expected = epoch,
                      .pe = pe_before(ctx.team, round),
-                     .timeout_ns = ctx.pe.wait_timeout_ns};
+                     .timeout_ns = ctx.pe.wait_timeout_ns,
+                     .needs_all = true};
   const WaitResult result =
       wait_for_peers(ctx, wait, [&] { return order::observe(flag) >= epoch; });
   if (!result.ok()) record_wait(ctx, wait, result, order::observe(flag));
@@ -109,7 +110,8 @@ CHIME_DEVICE void sync_group(const Context& ctx, Group g, Operation operation) {
 
 // Returns when all PEs have called, and all puts, signals and atomics that the members of the
 // groups issued before are complete. One group per PE calls it; not two at once, nor host and
-// device at once. Bounded by CHIME_TIMEOUT: a PE that does not come is an error that names it.
+// device at once. Bounded by CHIME_TIMEOUT: a PE that does not come is an error that names it. With
+// a dead PE, which CHIME_ON_PEER_FAILURE=report has survive the others, it fails at once.
 template <class Group>
 CHIME_DEVICE void barrier_all(const Context& ctx, Group g) {
   detail::sync_group(ctx, g, Operation::kBarrierAll);

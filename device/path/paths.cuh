@@ -7,7 +7,7 @@
 #include "chime/abi/pe.h"
 
 #ifndef CHIME_PATHS
-#define CHIME_PATHS (1 << 1 | 1 << 2)
+#define CHIME_PATHS (1 << 1 | 1 << 2 | 1 << 3)
 #endif
 
 namespace chime::detail {

@@ -164,7 +164,13 @@ template <class T>
 T ld_settled(const T* p) {
   static_assert((sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16) && alignof(T) >= sizeof(T));
   simt::operation_hook(simt::Operation::kLoad, p, sizeof(T));
-  return *p;
+  if constexpr (sizeof(T) == 16) {
+    return *p;
+  } else {  // the way to a PE that dies is taken back
+    T value;
+    __atomic_load(p, &value, __ATOMIC_RELAXED);
+    return value;
+  }
 }
 
 // Relaxed, 16-byte aligned. Two atomic accesses of 8 bytes: other observers may see them in any
@@ -181,12 +187,17 @@ inline Vec16 ld16(const void* p) {
 
 inline void st16(void* p, Vec16 value) {
   simt::operation_hook(simt::Operation::kStore16, p, sizeof value);
-  if (!detail::watched()) {
-    std::memcpy(__builtin_assume_aligned(p, 16), &value, sizeof value);
-    return;
-  }
   const auto halves = detail::bit_copy<detail::Vec16Halves>(value);
   std::uint64_t* words = static_cast<std::uint64_t*>(p);
+  if (!detail::watched()) {
+#if CHIME_SIMT_TSAN
+    // Of a host thread, whose fences TSan does not know: what it fenced before comes before these.
+    for (int i : {0, 1}) detail::store<Order::kRelease>(words + i, halves.word[i]);
+#else
+    std::memcpy(__builtin_assume_aligned(p, 16), &value, sizeof value);
+#endif
+    return;
+  }
   for (int i = 0; i < 2; ++i) {
     detail::store_in_order<Order::kRelaxed, Scope::kSystem>(words + i, halves.word[i]);
   }

@@ -77,6 +77,7 @@ namespace chime::channel {
 template <>
 struct Of<Path::kNic> {
   using View = nic::QueueView;
+  static constexpr bool kHandsIn = true;
   CHIME_DEVICE static View view_of(const Channel& channel) { return nic::view_of(channel); }
 
   CHIME_DEVICE static bool hand_in(const Context& ctx, Channel& channel, const View& view,
@@ -86,12 +87,12 @@ struct Of<Path::kNic> {
 
   CHIME_DEVICE static void poll(Channel& channel) { nic::poll(channel); }
 
-  CHIME_DEVICE static std::uint64_t target(const Channel& channel) {
-    return target_of(load<Order::kAcquire>(channel.producer.ready));
-  }
-
   CHIME_DEVICE static bool keeps_order(const Channel& channel) {
     return (channel.head.flags & (abi::kNicUnorderedWrites | abi::kNicUnorderedData)) == 0;
+  }
+
+  CHIME_DEVICE static bool has_other_way(const Context& ctx, const Channel& channel) {
+    return ctx.pe.peer_heap[channel.pe] != nullptr;
   }
 
   CHIME_DEVICE static void describe_error(const Context& ctx, const Channel& channel,

@@ -11,7 +11,6 @@
 #include "chime/device/channel/posters.cuh"
 #include "chime/device/channel/submit.cuh"
 #include "chime/device/exec.cuh"
-#include "chime/device/path/nic/inline_data.cuh"
 #include "chime/device/path/nic/memory.cuh"
 #include "chime/device/path/nic/request.cuh"
 
@@ -39,20 +38,20 @@ CHIME_DEVICE Shape shape_of_inline(std::uint32_t bytes) {
 }
 
 template <class W>
-CHIME_DEVICE void put_element(const Context& ctx, const QueueView& view, std::uint64_t index,
-                              bool is_last, const W* dst, W value, int pe) {
-  put_inline_write({view, index, is_last}, remote_word(ctx, dst, pe), sizeof(W),
+CHIME_DEVICE void put_element(const Context& ctx, const Channel& queue, const QueueView& view,
+                              std::uint64_t index, bool is_last, const W* dst, W value) {
+  put_inline_write({view, index, is_last}, remote_word(ctx, queue, dst), sizeof(W),
                    inline_data_of(value));
 }
 
 // Their syncs in submit_together() stand between the lanes' stores and the leader's fence.
 template <class W>
-CHIME_DEVICE void put_gathered(const Context& ctx, const QueueView& view, std::uint64_t index,
-                               const Posters& posters, const W* dst, W value, int pe) {
+CHIME_DEVICE void put_gathered(const Context& ctx, const Channel& queue, const QueueView& view,
+                               std::uint64_t index, const Posters& posters, const W* dst, W value) {
   Request request = {view, index, true};
   request.inline_element(posters.rank(), value);
   if (!posters.is_leader()) return;
-  request.remote(remote_word(ctx, dst, pe));
+  request.remote(remote_word(ctx, queue, dst));
   request.inline_header(posters.count() * sizeof(W));
   request.end(abi::WqeOpcode::kWrite);
 }
@@ -60,7 +59,7 @@ CHIME_DEVICE void put_gathered(const Context& ctx, const QueueView& view, std::u
 // `mask`: the lanes that are at the call now. `done` as channel::look() left it.
 template <class W>
 CHIME_DEVICE_OUT_OF_LINE bool write_elements(const Context& ctx, Channel& queue, unsigned mask,
-                                             std::uint64_t done, const W* dst, W value, int pe) {
+                                             std::uint64_t done, const W* dst, W value) {
   const Posters posters = {mask};
   const unsigned count = posters.count();
   const bool gathers = are_neighbours(posters, dst);
@@ -68,9 +67,9 @@ CHIME_DEVICE_OUT_OF_LINE bool write_elements(const Context& ctx, Channel& queue,
   return channel::submit_together<Path::kNic>(
              ctx, posters, queue, done, all,
              [&](const QueueView& view, std::uint64_t base) {
-               if (gathers) return put_gathered(ctx, view, base, posters, dst, value, pe);
+               if (gathers) return put_gathered(ctx, queue, view, base, posters, dst, value);
                const unsigned rank = posters.rank();
-               put_element(ctx, view, base + rank, posters.is_last(), dst, value, pe);
+               put_element(ctx, queue, view, base + rank, posters.is_last(), dst, value);
              })
       .ok();
 }
@@ -79,18 +78,18 @@ CHIME_DEVICE_OUT_OF_LINE bool write_elements(const Context& ctx, Channel& queue,
 
 // False: the queue is out of use.
 template <class W>
-CHIME_DEVICE bool write_element(const Context& ctx, Channel& queue, W* dst, W value, int pe) {
+CHIME_DEVICE bool write_element(const Context& ctx, Channel& queue, W* dst, W value) {
   std::uint64_t done = 0;
-  if (!channel::look(ctx, queue, done)) return false;
+  if (!channel::look<Path::kNic>(ctx, queue, done)) return false;
   const exec::Committed from_reservation_to_hand_in;
   const Posters posters = channel::posters_to(Thread{}, queue, channel::kForElements);
   if (posters.are_many()) {
-    return detail::write_elements<W>(ctx, queue, posters.mask, done, dst, value, pe);
+    return detail::write_elements<W>(ctx, queue, posters.mask, done, dst, value);
   }
   return channel::submit_together<Path::kNic>(ctx, Posters{}, queue, done, {.units = 1},
                                               [&](const QueueView& view, std::uint64_t base) {
-                                                detail::put_element<W>(ctx, view, base, true, dst,
-                                                                       value, pe);
+                                                detail::put_element<W>(ctx, queue, view, base, true,
+                                                                       dst, value);
                                               })
       .ok();
 }

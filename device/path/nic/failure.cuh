@@ -55,6 +55,7 @@ CHIME_DEVICE void describe_error(const Context& ctx, const Channel& queue,
   const auto [tail, syndrome_word, opcode_word] = queue.progress.cause;
   const auto syndrome = abi::cqe_syndrome(syndrome_word);
   const auto opcode = abi::cqe_wqe_opcode(opcode_word);
+  fault.error = CHIMEX_ERR_NETWORK;
   fault.number = abi::be32(queue.head.number_be) >> 8;
   fault.opcode = static_cast<std::uint8_t>(opcode);
   fault.syndrome = static_cast<std::uint8_t>(syndrome);
@@ -66,8 +67,7 @@ CHIME_DEVICE void describe_error(const Context& ctx, const Channel& queue,
   fault.bytes = detail::bytes_of(wqe, opcode);
   // The heap's address here of what the request names there.
   const std::uint64_t there = detail::big_word_at(wqe + abi::kSegmentBytes);
-  fault.address =
-      reinterpret_cast<std::uint64_t>(ctx.pe.heap) + (there - ctx.nic.peers[queue.pe].heap);
+  fault.address = reinterpret_cast<std::uint64_t>(ctx.pe.heap) + (there - queue.nic.peer.heap);
 }
 
 }  // namespace chime::nic

@@ -1,7 +1,5 @@
 // Results that come back into the queue's own memory: each in the slot of its request's first
-// WQEBB.
-//
-// busy: 0 -> 1 by the poster, before the request is written; 1 -> 0 by the reader, with the value.
+// WQEBB (../../channel/result.cuh).
 //
 // The slots lie in the memory of the CQEs (host/transport/mlx5/view/view.hpp), and PCIe keeps a
 // NIC's writes to one memory in order: so no DUMP is needed here, as behind reads into a GPU's
@@ -16,6 +14,7 @@
 #include "chime/abi/wqe.h"
 #include "chime/device/channel/complete.cuh"
 #include "chime/device/channel/error.cuh"
+#include "chime/device/channel/result.cuh"
 #include "chime/device/channel/submit.cuh"
 #include "chime/device/exec.cuh"
 #include "chime/device/path/nic/memory.cuh"
@@ -34,25 +33,9 @@ CHIME_DEVICE Local local_of_slot(const Channel& queue, std::uint32_t slot) {
 // Takes results that nobody wants.
 CHIME_DEVICE Local sink_of(const Channel& queue) { return local_of_slot(queue, queue.head.depth); }
 
-// A reader of the lap before still has the value to take. It holds no reservation.
-CHIME_DEVICE_OUT_OF_LINE void await_reader(const Context& ctx, Channel& queue,
-                                           abi::NicFetchSlot* slot) {
-  std::uint64_t busy = 1;
-  const Wait wait = wait_for_word(ctx, queue, &slot->busy, 0);
-  wait_on(ctx, queue, wait, busy, [&] {
-    busy = load<Order::kAcquire>(slot->busy);  // (g)
-    return busy == 0;
-  });
-}
-
-// Makes the slot the request's own. If that fails the queue is out of use, which the submission
-// finds.
+// Makes the slot the request's own.
 CHIME_DEVICE void take_fetch_slot(const Context& ctx, Channel& queue, std::uint32_t index) {
-  abi::NicFetchSlot* const slot = queue.nic.fetch + index;
-  // (f): the busy word that the poster of the lap before has set is seen.
-  load<Order::kAcquire>(queue.progress.done);
-  if (load<Order::kAcquire>(slot->busy) != 0) await_reader(ctx, queue, slot);
-  exec::st<Order::kRelaxed, Scope::kDevice>(&slot->busy, 1);
+  channel::take_result_place(ctx, queue, &queue.nic.fetch[index].busy);
 }
 
 // Waits for the result and frees the slot.
@@ -61,7 +44,7 @@ CHIME_DEVICE bool take_result(const Context& ctx, Ticket ticket, std::uint32_t s
   if (!wait_for(ctx, ticket)) return false;
   abi::NicFetchSlot& place = ticket.channel->nic.fetch[slot];
   *value = exec::ld<Order::kRelaxed, Scope::kSystem>(&place.value);
-  exec::st<Order::kRelease, Scope::kDevice>(&place.busy, 0);  // (g)
+  channel::free_result_place(&place.busy);
   return true;
 }
 

@@ -1,12 +1,14 @@
-// Addresses and keys in work requests: of symmetric memory at a peer, of memory here.
+// Addresses and keys in work requests of symmetric memory at a peer. (Of memory here:
+// ../local_memory.cuh.)
 #ifndef CHIME_DEVICE_PATH_NIC_MEMORY_CUH_
 #define CHIME_DEVICE_PATH_NIC_MEMORY_CUH_
 
 #include <cstddef>
 #include <cstdint>
 
-#include "chime/abi/nic_memory.h"
+#include "chime/abi/channel.h"
 #include "chime/device/exec.cuh"
+#include "chime/device/path/local_memory.cuh"
 #include "chime/device/route.cuh"
 
 namespace chime::nic {
@@ -18,22 +20,14 @@ struct Remote {
   std::uint64_t address;
   std::uint32_t rkey_be;
 };
-struct Local {
-  std::uint64_t address;
-  std::uint32_t lkey_be;
-  bool is_known;  // to the NIC; else it must be staged
-};
 
 // The same memory from `bytes` on.
 CHIME_DEVICE Remote advanced(const Remote& remote, std::uint64_t bytes) {
   return {remote.address + bytes, remote.rkey_be};
 }
-CHIME_DEVICE Local advanced(const Local& local, std::uint64_t bytes) {
-  return {local.address + bytes, local.lkey_be, local.is_known};
-}
 
-CHIME_DEVICE abi::NicPeer peer_of(const Context& ctx, int pe) {
-  return exec::ld_settled(ctx.nic.peers + pe);
+CHIME_DEVICE abi::NicPeer peer_of(const abi::Channel& queue) {
+  return exec::ld_settled(&queue.nic.peer);
 }
 
 CHIME_DEVICE std::uint64_t address_at(const abi::NicPeer& peer, const Context& ctx,
@@ -42,81 +36,18 @@ CHIME_DEVICE std::uint64_t address_at(const abi::NicPeer& peer, const Context& c
          static_cast<std::uint64_t>(static_cast<const std::byte*>(symmetric) - ctx.pe.heap);
 }
 
-// Data at `pe`.
-CHIME_DEVICE Remote remote_data(const Context& ctx, const void* symmetric, int pe) {
-  const abi::NicPeer peer = peer_of(ctx, pe);
+// Data at the peer of `queue`.
+CHIME_DEVICE Remote remote_data(const Context& ctx, const abi::Channel& queue,
+                                const void* symmetric) {
+  const abi::NicPeer peer = peer_of(queue);
   return {address_at(peer, ctx, symmetric), peer.rkey_be};
 }
 // A word of signals and atomics, or a small put, which may be a flag: what is sent to it never
 // overtakes data.
-CHIME_DEVICE Remote remote_word(const Context& ctx, const void* symmetric, int pe) {
-  const abi::NicPeer peer = peer_of(ctx, pe);
+CHIME_DEVICE Remote remote_word(const Context& ctx, const abi::Channel& queue,
+                                const void* symmetric) {
+  const abi::NicPeer peer = peer_of(queue);
   return {address_at(peer, ctx, symmetric), peer.strict_rkey_be};
-}
-
-namespace detail {
-
-CHIME_DEVICE bool holds(const abi::NicBuffer& buffer, std::uint64_t begin, std::size_t bytes) {
-  return begin >= buffer.begin && begin < buffer.end && bytes <= buffer.end - begin;
-}
-CHIME_DEVICE Local place_in(const abi::NicBuffer& buffer, std::uint64_t begin) {
-  return {buffer.nic + (begin - buffer.begin), buffer.lkey_be, true};
-}
-
-CHIME_DEVICE Local unknown() { return {0, 0, false}; }
-
-// How many of a table's buffers begin at or before `begin`. Acquire: as in load_buffer, so that no
-// buffer beyond those of the table in use is taken for one.
-CHIME_DEVICE std::uint64_t count_before(const abi::NicBufferTable& table, std::uint64_t begin) {
-  std::uint64_t low = 0, high = exec::ld<Order::kAcquire, Scope::kSystem>(&table.count);
-  while (low < high) {
-    const std::uint64_t middle = (low + high) / 2;
-    if (exec::ld<Order::kRelaxed, Scope::kSystem>(&table.buffers[middle].begin) <= begin) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
-// Acquire: pairs with the release of the host when it fills a table that was in use before. Who
-// reads one of its new words then finds the later generation
-// (host/transport/mlx5/view/buffers.cpp).
-CHIME_DEVICE abi::NicBuffer load_buffer(const abi::NicBuffer& buffer) {
-  return {exec::ld<Order::kAcquire, Scope::kSystem>(&buffer.begin),
-          exec::ld<Order::kAcquire, Scope::kSystem>(&buffer.end),
-          exec::ld<Order::kAcquire, Scope::kSystem>(&buffer.nic),
-          exec::ld<Order::kAcquire, Scope::kSystem>(&buffer.lkey_be), 0};
-}
-
-// Among registered buffers. What is not found can always be staged, so only a place that was found
-// must be true: that the table was not refilled meanwhile.
-CHIME_DEVICE_OUT_OF_LINE Local find_registered(const Context& ctx, std::uint64_t begin,
-                                               std::size_t bytes) {
-  constexpr int kLooks = 4;  // the host registers buffers while this one is looked for
-  const abi::NicBuffers& all = *ctx.nic.buffers;
-  for (int look = 0; look < kLooks; ++look) {
-    // Pairs with the release of the host's step to a new table.
-    const auto generation = exec::ld<Order::kAcquire, Scope::kSystem>(&all.generation);
-    const abi::NicBufferTable& table = all.tables[generation % 2];
-    const std::uint64_t before = count_before(table, begin);
-    if (before == 0) return unknown();
-    const abi::NicBuffer buffer = load_buffer(table.buffers[before - 1]);
-    if (!holds(buffer, begin, bytes)) return unknown();
-    if (exec::ld<Order::kRelaxed, Scope::kSystem>(&all.generation) == generation) {
-      return place_in(buffer, begin);
-    }
-  }
-  return unknown();
-}
-
-}  // namespace detail
-
-CHIME_DEVICE Local find_local(const Context& ctx, const void* p, std::size_t bytes) {
-  const std::uint64_t begin = reinterpret_cast<std::uint64_t>(p);
-  if (detail::holds(ctx.nic.heap, begin, bytes)) return detail::place_in(ctx.nic.heap, begin);
-  return detail::find_registered(ctx, begin, bytes);
 }
 
 }  // namespace chime::nic

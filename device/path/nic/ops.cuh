@@ -17,7 +17,6 @@
 #include "chime/device/op.cuh"
 #include "chime/device/path/nic/atomics.cuh"
 #include "chime/device/path/nic/element.cuh"
-#include "chime/device/path/nic/inline_data.cuh"
 #include "chime/device/path/nic/memory.cuh"
 #include "chime/device/path/nic/rma.cuh"
 #include "chime/device/path/nic/signal.cuh"
@@ -28,33 +27,32 @@ namespace chime {
 template <>
 class Ops<Path::kNic> {
  public:
-  CHIME_DEVICE Ops(const Context& ctx, const Route& route)
-      : ctx_(ctx), queue_(*route.channel), pe_(route.pe) {}
+  CHIME_DEVICE Ops(const Context& ctx, const Route& route) : ctx_(ctx), queue_(*route.channel) {}
 
   // ---- Remote memory access ----
 
   template <std::size_t kLeast, class Group>
   CHIME_DEVICE void put(Group g, const Put& put) const {
-    if (g.is_leader()) leave_unless(nic::write<kLeast>(ctx_, g, queue_, put, pe_));
+    if (g.is_leader()) leave_unless(nic::write<kLeast>(ctx_, g, queue_, put));
   }
   template <std::size_t kLeast, class Group>
   CHIME_DEVICE void get(Group g, const Get& get) const {
-    if (g.is_leader()) leave_unless(nic::read(ctx_, g, queue_, get, pe_));
+    if (g.is_leader()) leave_unless(nic::read(ctx_, g, queue_, get));
   }
 
   template <class W>
   CHIME_DEVICE void p(W* dst, W value) const {
     if constexpr (nic::kIsGathered<W>) {
-      leave_unless(nic::write_element<W>(ctx_, queue_, dst, value, pe_));
+      leave_unless(nic::write_element<W>(ctx_, queue_, dst, value));
     } else {
-      leave_unless(nic::write_inline(ctx_, Thread{}, queue_, dst, sizeof(W), pe_,
+      leave_unless(nic::write_inline(ctx_, Thread{}, queue_, dst, sizeof(W),
                                      [&] { return nic::inline_data_of(value); }));
     }
   }
   template <class W>
   CHIME_DEVICE W g(const W* src) const {
     W value = {};
-    leave_unless(nic::read_element(ctx_, queue_, nic::remote_data(ctx_, src, pe_), &value));
+    leave_unless(nic::read_element(ctx_, queue_, nic::remote_data(ctx_, queue_, src), &value));
     return value;
   }
 
@@ -63,29 +61,29 @@ class Ops<Path::kNic> {
   template <std::size_t kLeast, class Group>
   CHIME_DEVICE void put_signal(Group g, const Put& put, const SignalUpdate& signal) const {
     if (g.is_leader()) {
-      leave_unless(nic::write_with_signal<kLeast>(ctx_, g, queue_, put, signal, pe_));
+      leave_unless(nic::write_with_signal<kLeast>(ctx_, g, queue_, put, signal));
     }
     if (put.until == Until::kLocal) g.sync();  // any member may reuse the source
   }
 
   // Behind what is in the queue, where that keeps order.
   CHIME_DEVICE void signal(const SignalUpdate& signal) const {
-    leave_unless(nic::write_signal(ctx_, Thread{}, queue_, signal, pe_).ok());
+    leave_unless(nic::write_signal(ctx_, Thread{}, queue_, signal).ok());
   }
   CHIME_DEVICE void announce(const SignalUpdate& signal) const {
-    leave_unless(nic::announce(ctx_, queue_, signal, pe_));
+    leave_unless(nic::announce(ctx_, queue_, signal));
   }
 
   template <class A>
   CHIME_DEVICE void amo(const A& amo) const {
-    leave_unless(nic::post_atomic(ctx_, queue_, nic::remote_word(ctx_, amo.word, pe_),
+    leave_unless(nic::post_atomic(ctx_, queue_, nic::remote_word(ctx_, queue_, amo.word),
                                   nic::request_of(amo)));
   }
   // The word before.
   template <class A>
   CHIME_DEVICE typename A::Word fetch_amo(const A& amo) const {
     typename A::Word before = 0;
-    leave_unless(nic::fetch_atomic(ctx_, queue_, nic::remote_word(ctx_, amo.word, pe_),
+    leave_unless(nic::fetch_atomic(ctx_, queue_, nic::remote_word(ctx_, queue_, amo.word),
                                    nic::request_of(amo), &before));
     return before;
   }
@@ -97,7 +95,6 @@ class Ops<Path::kNic> {
 
   const Context& ctx_;
   abi::Channel& queue_;
-  const int pe_;
 };
 
 }  // namespace chime

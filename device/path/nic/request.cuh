@@ -14,18 +14,25 @@
 #include "chime/device/exec.cuh"
 #include "chime/device/path/nic/channel.cuh"
 #include "chime/device/path/nic/memory.cuh"
+#include "chime/device/path/small_data.cuh"
 
 namespace chime::nic {
 
 using channel::Alone;
-using channel::await_done;
-using channel::drain;
 using channel::is_stopped;
-using channel::may_post;
 using channel::Ticket;
-using channel::wait_for;
 using channel::wait_for_word;
 using channel::wait_on;
+
+CHIME_DEVICE bool may_post(const Context& ctx, Channel& queue) {
+  return channel::may_post<Path::kNic>(ctx, queue);
+}
+CHIME_DEVICE bool await_done(const Context& ctx, Channel& queue, std::uint64_t target) {
+  return channel::await_done<Path::kNic>(ctx, queue, target);
+}
+CHIME_DEVICE bool wait_for(const Context& ctx, Ticket ticket) {
+  return channel::wait_for<Path::kNic>(ctx, ticket);
+}
 
 // `write(view, index, is_last)` writes the requests of one thread: see channel::submit.
 template <class Group, class Write>
@@ -114,6 +121,16 @@ CHIME_DEVICE void put_transfer(Request request, abi::WqeOpcode opcode, const Rem
   request.remote(remote);
   request.data(local, bytes);
   request.end(opcode);
+}
+
+// Data in registers, as a request carries it.
+template <class T>
+CHIME_DEVICE abi::InlineData inline_data_of(const T& value) {
+  return small_data_of<abi::InlineData>(value);
+}
+template <std::size_t kLeast>
+CHIME_DEVICE abi::InlineData load_inline(const std::byte* from, std::uint32_t bytes) {
+  return load_small_data<abi::InlineData, kLeast>(from, bytes);
 }
 
 // A write whose data is in the request.

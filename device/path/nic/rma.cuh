@@ -15,7 +15,6 @@
 #include "chime/device/exec.cuh"
 #include "chime/device/op.cuh"
 #include "chime/device/path/nic/fetch.cuh"
-#include "chime/device/path/nic/inline_data.cuh"
 #include "chime/device/path/nic/memory.cuh"
 #include "chime/device/path/nic/request.cuh"
 #include "chime/device/path/nic/stage.cuh"
@@ -23,44 +22,44 @@
 
 namespace chime::nic {
 
-// `data()`: what is written to `dst`, at `pe`. False: the queue is out of use.
+// `data()`: what is written to `dst`. False: the queue is out of use.
 template <class Group, class Data>
 CHIME_DEVICE bool write_inline(const Context& ctx, Group group, Channel& queue, const void* dst,
-                               std::uint32_t bytes, int pe, Data data) {
-  return submit(
-             ctx, group, queue, {.units = 1},
-             [&](const QueueView& view, std::uint64_t index, bool is_last) {
-               put_inline_write({view, index, is_last}, remote_word(ctx, dst, pe), bytes, data());
-             })
+                               std::uint32_t bytes, Data data) {
+  return submit(ctx, group, queue, {.units = 1},
+                [&](const QueueView& view, std::uint64_t index, bool is_last) {
+                  put_inline_write({view, index, is_last}, remote_word(ctx, queue, dst), bytes,
+                                   data());
+                })
       .ok();
 }
 
 // kLeast: an alignment that source and bytes are known to have.
 template <std::size_t kLeast, class Group>
-CHIME_DEVICE bool write(const Context& ctx, Group group, Channel& queue, const Put& put, int pe) {
+CHIME_DEVICE bool write(const Context& ctx, Group group, Channel& queue, const Put& put) {
   const auto* const src = static_cast<const std::byte*>(put.src);
   if (put.bytes <= abi::kInlineInTwoSegments) {
     const auto bytes = static_cast<std::uint32_t>(put.bytes);
-    return write_inline(ctx, group, queue, put.dst, bytes, pe,
+    return write_inline(ctx, group, queue, put.dst, bytes,
                         [&] { return load_inline<kLeast>(src, bytes); });
   }
   const Local local = find_local(ctx, src, put.bytes);
   if (!local.is_known) {
-    return staged_write(ctx, queue, remote_data(ctx, put.dst, pe), src, put.bytes);
+    return staged_write(ctx, queue, remote_data(ctx, queue, put.dst), src, put.bytes);
   }
   const Ticket ticket =
-      transfer(ctx, group, queue, abi::WqeOpcode::kWrite, put.dst, pe, local, put.bytes);
+      transfer(ctx, group, queue, abi::WqeOpcode::kWrite, put.dst, local, put.bytes);
   return put.until == Until::kPosted ? ticket.ok() : wait_for(ctx, ticket);
 }
 
 template <class Group>
-CHIME_DEVICE bool read(const Context& ctx, Group group, Channel& queue, const Get& get, int pe) {
+CHIME_DEVICE bool read(const Context& ctx, Group group, Channel& queue, const Get& get) {
   const Local local = find_local(ctx, get.dst, get.bytes);
   if (!local.is_known) {
-    return staged_read(ctx, queue, remote_data(ctx, get.src, pe), get.dst, get.bytes);
+    return staged_read(ctx, queue, remote_data(ctx, queue, get.src), get.dst, get.bytes);
   }
   const Ticket ticket =
-      transfer(ctx, group, queue, abi::WqeOpcode::kRead, get.src, pe, local, get.bytes);
+      transfer(ctx, group, queue, abi::WqeOpcode::kRead, get.src, local, get.bytes);
   return get.until == Until::kPosted ? ticket.ok() : wait_for(ctx, ticket);
 }
 

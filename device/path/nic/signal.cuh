@@ -26,8 +26,8 @@ namespace detail {
 
 // Added, or set by a write: one WQEBB.
 CHIME_DEVICE void put_signal_request(const Context& ctx, const Channel& queue,
-                                     const Request& request, const SignalUpdate& signal, int pe) {
-  const Remote word = remote_word(ctx, signal.word, pe);
+                                     const Request& request, const SignalUpdate& signal) {
+  const Remote word = remote_word(ctx, queue, signal.word);
   if (signal.op == SignalOp::kAdd) {
     put_atomic(request, word, add_request(signal.value), sink_of(queue));
   } else {
@@ -36,7 +36,7 @@ CHIME_DEVICE void put_signal_request(const Context& ctx, const Channel& queue,
 }
 
 CHIME_DEVICE_OUT_OF_LINE bool drain_before_signal(const Context& ctx, Channel& queue) {
-  return drain(ctx, queue);
+  return channel::drain(ctx, queue);
 }
 
 }  // namespace detail
@@ -45,19 +45,19 @@ CHIME_DEVICE_OUT_OF_LINE bool drain_before_signal(const Context& ctx, Channel& q
 // fence.
 template <class Group>
 CHIME_DEVICE Ticket write_signal(const Context& ctx, Group group, Channel& queue,
-                                 const SignalUpdate& signal, int pe) {
+                                 const SignalUpdate& signal) {
   return submit(ctx, group, queue, {.units = 1},
                 [&](const QueueView& view, std::uint64_t index, bool is_last) {
-                  detail::put_signal_request(ctx, queue, {view, index, is_last}, signal, pe);
+                  detail::put_signal_request(ctx, queue, {view, index, is_last}, signal);
                 });
 }
 
 // A signal that overtakes none before it: a barrier's counters must not go back, and nothing else
 // drains between the announcements of two sync_alls.
-CHIME_DEVICE bool announce(const Context& ctx, Channel& queue, const SignalUpdate& signal, int pe) {
+CHIME_DEVICE bool announce(const Context& ctx, Channel& queue, const SignalUpdate& signal) {
   const bool is_ordered = (queue.head.flags & abi::kNicUnorderedWrites) == 0;
   return (is_ordered || detail::drain_before_signal(ctx, queue)) &&
-         write_signal(ctx, Thread{}, queue, signal, pe).ok();
+         write_signal(ctx, Thread{}, queue, signal).ok();
 }
 
 namespace detail {
@@ -80,21 +80,20 @@ CHIME_DEVICE Shape shape_behind(unsigned data_wqebbs, bool is_swap) {
 }
 
 CHIME_DEVICE void put_request_behind_data(const Context& ctx, const Channel& queue,
-                                          const Request& request, const SignalUpdate& signal,
-                                          int pe) {
-  if (!is_swap(queue, signal.op)) return put_signal_request(ctx, queue, request, signal, pe);
-  put_atomic(request, remote_word(ctx, signal.word, pe), swap_request(signal.value),
+                                          const Request& request, const SignalUpdate& signal) {
+  if (!is_swap(queue, signal.op)) return put_signal_request(ctx, queue, request, signal);
+  put_atomic(request, remote_word(ctx, queue, signal.word), swap_request(signal.value),
              sink_of(queue));
 }
 
 // `put_data(request)` writes one request of one WQEBB.
 template <class Group, class PutData>
 CHIME_DEVICE Ticket submit_with_signal(const Context& ctx, Group group, Channel& queue,
-                                       const SignalUpdate& signal, int pe, PutData put_data) {
+                                       const SignalUpdate& signal, PutData put_data) {
   return submit(ctx, group, queue, shape_behind(1, is_swap(queue, signal.op)),
                 [&](const QueueView& view, std::uint64_t index, bool is_last) {
                   put_data(Request{view, index, false});
-                  put_request_behind_data(ctx, queue, {view, index + 1, is_last}, signal, pe);
+                  put_request_behind_data(ctx, queue, {view, index + 1, is_last}, signal);
                 });
 }
 
@@ -106,25 +105,24 @@ struct Apart {
   Put put;
   Local local;  // of put.src
   SignalUpdate signal;
-  int pe;
 };
 
 CHIME_DEVICE_OUT_OF_LINE Ticket submit_behind_data(const Context& ctx, Channel& queue,
                                                    const Apart& all) {
   return submit(ctx, Alone{}, queue, shape_behind(0, is_swap(queue, all.signal.op)),
                 [&](const QueueView& view, std::uint64_t index, bool is_last) {
-                  put_request_behind_data(ctx, queue, {view, index, is_last}, all.signal, all.pe);
+                  put_request_behind_data(ctx, queue, {view, index, is_last}, all.signal);
                 });
 }
 
 CHIME_DEVICE_OUT_OF_LINE bool signal_alone(const Context& ctx, Channel& queue, const Apart& all) {
-  return write_signal(ctx, Alone{}, queue, all.signal, all.pe).ok();
+  return write_signal(ctx, Alone{}, queue, all.signal).ok();
 }
 
 // Complete when it returns.
 CHIME_DEVICE_OUT_OF_LINE bool write_alone(const Context& ctx, Channel& queue, const Apart& all) {
   const Put& put = all.put;
-  const Remote remote = remote_data(ctx, put.dst, all.pe);
+  const Remote remote = remote_data(ctx, queue, put.dst);
   if (!all.local.is_known) return staged_write(ctx, queue, remote, put.src, put.bytes);
   const abi::WqeOpcode opcode = abi::WqeOpcode::kWrite;
   return wait_for(ctx, transfer_long(ctx, queue, opcode, remote, all.local, put.bytes, false));
@@ -141,15 +139,15 @@ CHIME_DEVICE bool write_long_with_signal(const Context& ctx, Channel& queue, con
   const exec::Committed to_ring_for_the_data;
   const Put& put = all.put;
   const Ticket data = transfer_long(ctx, queue, abi::WqeOpcode::kWrite,
-                                    remote_data(ctx, put.dst, all.pe), all.local, put.bytes, true);
+                                    remote_data(ctx, queue, put.dst), all.local, put.bytes, true);
   if (!data.ok()) return false;
   const Ticket ticket = submit_behind_data(ctx, queue, all);
   return put.until == Until::kPosted ? ticket.ok() : wait_for(ctx, ticket);
 }
 
 CHIME_DEVICE_OUT_OF_LINE bool write_apart(const Context& ctx, Channel& queue, Put put, Local local,
-                                          SignalUpdate signal, int pe) {
-  const Apart all = {put, local, signal, pe};
+                                          SignalUpdate signal) {
+  const Apart all = {put, local, signal};
   return local.is_known && follows_data(queue, signal.op) ? write_long_with_signal(ctx, queue, all)
                                                           : write_then_signal(ctx, queue, all);
 }
@@ -159,26 +157,26 @@ CHIME_DEVICE_OUT_OF_LINE bool write_apart(const Context& ctx, Channel& queue, Pu
 // Who sees the signal sees the data. `put.bytes` may be 0.
 template <std::size_t kLeast, class Group>
 CHIME_DEVICE bool write_with_signal(const Context& ctx, Group group, Channel& queue, const Put& put,
-                                    const SignalUpdate& signal, int pe) {
-  if (put.bytes == 0) return write_signal(ctx, group, queue, signal, pe).ok();
+                                    const SignalUpdate& signal) {
+  if (put.bytes == 0) return write_signal(ctx, group, queue, signal).ok();
   const bool follows = detail::follows_data(queue, signal.op);
   if (follows && put.bytes <= abi::kInlineInTwoSegments) {
-    return detail::submit_with_signal(ctx, group, queue, signal, pe,
+    return detail::submit_with_signal(ctx, group, queue, signal,
                                       [&](const Request& request) {
                                         const auto bytes = static_cast<std::uint32_t>(put.bytes);
                                         const auto* src = static_cast<const std::byte*>(put.src);
-                                        put_inline_write(request, remote_word(ctx, put.dst, pe),
+                                        put_inline_write(request, remote_word(ctx, queue, put.dst),
                                                          bytes, load_inline<kLeast>(src, bytes));
                                       })
         .ok();
   }
   const Local local = find_local(ctx, put.src, put.bytes);
   if (!follows || !local.is_known || put.bytes > abi::kNicMostBytes) {
-    return detail::write_apart(ctx, queue, put, local, signal, pe);
+    return detail::write_apart(ctx, queue, put, local, signal);
   }
   const Ticket ticket =
-      detail::submit_with_signal(ctx, group, queue, signal, pe, [&](const Request& request) {
-        put_transfer(request, abi::WqeOpcode::kWrite, remote_data(ctx, put.dst, pe), local,
+      detail::submit_with_signal(ctx, group, queue, signal, [&](const Request& request) {
+        put_transfer(request, abi::WqeOpcode::kWrite, remote_data(ctx, queue, put.dst), local,
                      static_cast<std::uint32_t>(put.bytes));
       });
   return put.until == Until::kPosted ? ticket.ok() : wait_for(ctx, ticket);

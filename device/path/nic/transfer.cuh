@@ -97,16 +97,17 @@ CHIME_DEVICE_OUT_OF_LINE Ticket transfer_long(const Context& ctx, Channel& queue
   return all.last;
 }
 
-// Between `symmetric` memory at `pe` and memory here.
+// Between `symmetric` memory at the peer and memory here.
 template <class Group>
 CHIME_DEVICE Ticket transfer(const Context& ctx, Group group, Channel& queue, abi::WqeOpcode opcode,
-                             const void* symmetric, int pe, const Local& local, std::size_t bytes) {
+                             const void* symmetric, const Local& local, std::size_t bytes) {
   if (bytes > abi::kNicMostBytes) {
-    return transfer_long(ctx, queue, opcode, remote_data(ctx, symmetric, pe), local, bytes, false);
+    return transfer_long(ctx, queue, opcode, remote_data(ctx, queue, symmetric), local, bytes,
+                         false);
   }
   const Shape shape = detail::shape_of_transfer(queue, opcode, false);
   return detail::transfer_once(ctx, group, queue, opcode, shape, [&]() -> detail::Piece {
-    return {remote_data(ctx, symmetric, pe), local, static_cast<std::uint32_t>(bytes)};
+    return {remote_data(ctx, queue, symmetric), local, static_cast<std::uint32_t>(bytes)};
   });
 }
 

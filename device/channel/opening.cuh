@@ -1,0 +1,111 @@
+// The way to a peer that was not connected at init: asked for at its first touch, and opened by the
+// host while the kernel waits (abi/openings.h has the words, host/peers/README.md what the hosts do
+// meanwhile).
+#ifndef CHIME_DEVICE_CHANNEL_OPENING_CUH_
+#define CHIME_DEVICE_CHANNEL_OPENING_CUH_
+
+#include <cstdint>
+
+#include "chime/abi/channel.h"
+#include "chime/abi/context.h"
+#include "chime/abi/openings.h"
+#include "chime/abi/words.h"
+#include "chime/device/exec.cuh"
+#include "chime/device/fail.cuh"
+#include "chime/device/path/paths.cuh"
+#include "chime/device/wait.cuh"
+
+namespace chime::channel {
+namespace detail {
+
+// Acquire: pairs with carry_over, so the channels say whom they lead to.
+CHIME_DEVICE std::uint32_t opened_way(const abi::Channels& all, int pe) {
+  return exec::ld<exec::Order::kAcquire, exec::Scope::kDevice>(all.opened + pe);
+}
+
+CHIME_DEVICE Wait wait_for_way(const Context& ctx, const std::uint32_t* word, int pe) {
+  return {.operation = Operation::kNone,
+          .address = word,
+          .expected = 1,
+          .pe = pe,
+          .timeout_ns = ctx.pe.wait_timeout_ns};
+}
+
+// Until `load()` finds a word that is not 0. 0: the wait was given up, which is recorded.
+template <class Load>
+CHIME_DEVICE std::uint32_t await_word(const Context& ctx, const Wait& wait, Load load) {
+  std::uint32_t word = 0;
+  const WaitResult result = spin_until(ctx, wait, [&] { return (word = load()) != 0; });
+  if (result.ok()) return word;
+  record_wait(ctx, wait, result, word);
+  leave(ctx);
+  return 0;
+}
+
+// Release: pairs with the acquire in the host's take_wanted().
+CHIME_DEVICE void ask_for(const abi::Openings& openings, int pe) {
+  using exec::Order;
+  using exec::Scope;
+  const std::uint64_t bit = std::uint64_t{1} << pe % 64;
+  std::uint64_t* const word = openings.wanted + pe / 64;
+  const exec::Committed to_count_it;
+  if ((exec::atomic_or<Order::kRelaxed, Scope::kSystem>(word, bit) & bit) != 0) return;
+  exec::red_add<Order::kRelease, Scope::kSystem>(openings.asked, std::uint64_t{1});
+}
+
+// Acquire: pairs with the host's answer, so peers[place] is whole.
+CHIME_DEVICE std::uint32_t answer_about(const abi::Openings& openings, int pe) {
+  return exec::ld<exec::Order::kAcquire, exec::Scope::kSystem>(openings.answers + pe);
+}
+
+CHIME_DEVICE std::uint32_t ask_and_wait(const Context& ctx, const abi::Openings& openings, int pe) {
+  if (const std::uint32_t answer = answer_about(openings, pe)) return answer;
+  ask_for(openings, pe);
+  return await_word(ctx, wait_for_way(ctx, openings.answers + pe, pe),
+                    [&] { return answer_about(openings, pe); });
+}
+
+// By one thread for each place: nobody reads these channels before it is done.
+CHIME_DEVICE void carry_over(const abi::Channels& all, const abi::OpenedPeer& peer,
+                             std::uint32_t first) {
+  using exec::Order;
+  using exec::Scope;
+  const auto flags = exec::ld<Order::kRelaxed, Scope::kSystem>(&peer.flags);
+  const auto pe = exec::ld<Order::kRelaxed, Scope::kSystem>(&peer.pe);
+  const exec::Vec16 nic = exec::ld16(&peer.nic);
+  for (std::uint32_t i = first; i < first + all.slots; ++i) {
+    abi::Channel& channel = all.pool.channels[i];
+    channel.head.flags = static_cast<std::uint8_t>(flags);
+    channel.pe = pe;
+    exec::st16(&channel.nic.peer, nic);
+  }
+  exec::st<Order::kRelease, Scope::kDevice>(all.opened + pe, abi::route_word(Path::kNic, first));
+}
+
+// Who loses the claim waits for the one who has it.
+CHIME_DEVICE void claim_and_carry_over(const abi::Channels& all, std::uint32_t place) {
+  const exec::Committed to_carry_it_over;
+  std::uint32_t* const claim = all.openings->claims + place;
+  if (exec::atomic_cas<exec::Order::kRelaxed, exec::Scope::kDevice>(claim, 0u, 1u) != 0) return;
+  carry_over(all, all.openings->peers[place], all.first + place * all.slots);
+}
+
+}  // namespace detail
+
+// The route's word, once the way is open; 0: it is refused, or the wait for it was given up, which
+// is recorded. REQUIRES: ctx.channels.opened.
+CHIME_DEVICE_OUT_OF_LINE std::uint32_t open_way(const Context& ctx, int pe) {
+  if constexpr (!chime::detail::kIsCompiled<Path::kNic>) return 0;
+  const abi::Channels& all = ctx.channels;
+  if (const std::uint32_t word = detail::opened_way(all, pe)) return word;
+  const std::uint32_t answer = detail::ask_and_wait(ctx, *all.openings, pe);
+  if (answer == abi::kNotAnswered || answer == abi::kRefused) return 0;
+  const std::uint32_t place = abi::place_of_answer(answer);
+  detail::claim_and_carry_over(all, place);
+  return detail::await_word(ctx, detail::wait_for_way(ctx, all.opened + pe, pe),
+                            [&] { return detail::opened_way(all, pe); });
+}
+
+}  // namespace chime::channel
+
+#endif  // CHIME_DEVICE_CHANNEL_OPENING_CUH_

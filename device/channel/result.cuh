@@ -1,0 +1,46 @@
+// Results that come back into a channel's own memory: each in the place of its request's first
+// unit, which has a busy word.
+//
+// busy: 0 -> 1 by the poster, before the request is written; 1 -> 0 by the reader, with the value.
+#ifndef CHIME_DEVICE_CHANNEL_RESULT_CUH_
+#define CHIME_DEVICE_CHANNEL_RESULT_CUH_
+
+#include <cstdint>
+
+#include "chime/device/channel/channel.cuh"
+#include "chime/device/channel/stop.cuh"
+#include "chime/device/exec.cuh"
+
+namespace chime::channel {
+namespace detail {
+
+// A reader of the lap before still has the value to take. It holds no reservation.
+CHIME_DEVICE_OUT_OF_LINE void await_reader(const Context& ctx, Channel& channel,
+                                           std::uint64_t* word) {
+  std::uint64_t busy = 1;
+  const Wait wait = wait_for_word(ctx, channel, word, 0);
+  wait_on(ctx, channel, wait, busy, [&] {
+    busy = load<Order::kAcquire>(*word);  // (g)
+    return busy == 0;
+  });
+}
+
+}  // namespace detail
+
+// Makes the place of a result the request's own. If that fails the channel is out of use, which the
+// submission finds.
+CHIME_DEVICE void take_result_place(const Context& ctx, Channel& channel, std::uint64_t* busy) {
+  // (f): the busy word that the poster of the lap before has set is seen.
+  load<Order::kAcquire>(channel.progress.done);
+  if (load<Order::kAcquire>(*busy) != 0) detail::await_reader(ctx, channel, busy);
+  exec::st<Order::kRelaxed, Scope::kDevice>(busy, 1);
+}
+
+// By the reader, who has the value.
+CHIME_DEVICE void free_result_place(std::uint64_t* busy) {
+  exec::st<Order::kRelease, Scope::kDevice>(busy, 0);  // (g)
+}
+
+}  // namespace chime::channel
+
+#endif  // CHIME_DEVICE_CHANNEL_RESULT_CUH_

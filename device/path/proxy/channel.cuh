@@ -1,0 +1,88 @@
+// A FIFO of requests to the proxy as a channel. proxy/README.md has the protocol.
+//
+// A slot is valid by itself, so nothing is handed in; how far requests are complete is one word of
+// the proxy's, in the host's memory. It is read by who waits, and told on in `done`.
+#ifndef CHIME_DEVICE_PATH_PROXY_CHANNEL_CUH_
+#define CHIME_DEVICE_PATH_PROXY_CHANNEL_CUH_
+
+#include <cstdint>
+
+#include "chime/abi/channel.h"
+#include "chime/abi/proxy_fifo.h"
+#include "chime/device/channel/channel.cuh"
+#include "chime/device/channel/progress.cuh"
+#include "chime/device/exec.cuh"
+
+namespace chime::fifo {
+
+using abi::Channel;
+using channel::load;
+using exec::Order;
+using exec::Scope;
+
+// What a post needs of its FIFO, read once.
+struct FifoView {
+  abi::ChannelHead head;
+};
+
+// Looks once whether something has completed. (Of one that is out of use always, for what ends then
+// is told elsewhere: kStopped makes `done` less than nothing.)
+CHIME_DEVICE void poll(Channel& fifo) {
+  // Acquire: pairs with the proxy's release. Results, data of gets, and who is lost are there.
+  const std::uint64_t through = exec::ld<Order::kAcquire, Scope::kSystem>(&fifo.fifo.told->through);
+  const std::uint64_t done = load<Order::kRelaxed>(fifo.progress.done);
+  if (static_cast<std::int64_t>(through) <= static_cast<std::int64_t>(done)) return;
+  channel::advance_to(fifo, through);
+}
+
+// Whether requests to `pe` fail. `done`: as it was seen when what is asked about was known to have
+// ended.
+CHIME_DEVICE bool has_lost(const Channel& fifo, std::uint64_t done, int pe) {
+  if ((done & abi::kSomeLost) == 0) return false;
+  const auto bits = exec::ld<Order::kRelaxed, Scope::kSystem>(&fifo.fifo.lost[pe / 64]);
+  return (bits >> pe % 64 & 1) != 0;
+}
+
+// The first request that failed.
+CHIME_DEVICE void describe_error(const Context& ctx, const Channel& fifo,
+                                 abi::ChannelFault& fault) {
+  const abi::ProxyFailure& failure = fifo.fifo.told->failure;
+  fault.address = reinterpret_cast<std::uint64_t>(ctx.pe.heap) + failure.at;
+  fault.bytes = failure.bytes;
+  fault.pe = failure.pe;
+  fault.error = failure.status;
+  fault.opcode = static_cast<std::uint8_t>(failure.kind);
+  fault.number = fifo.index;
+}
+
+}  // namespace chime::fifo
+
+namespace chime::channel {
+
+template <>
+struct Of<Path::kProxy> {
+  using View = fifo::FifoView;
+  static constexpr bool kHandsIn = false;
+  CHIME_DEVICE static View view_of(const Channel& channel) {
+    return {exec::ld_settled(&channel.head)};
+  }
+
+  CHIME_DEVICE static void poll(Channel& channel) { fifo::poll(channel); }
+
+  CHIME_DEVICE static bool keeps_order(const Channel& channel) {
+    return (channel.head.flags & abi::kProxyUnordered) == 0;
+  }
+
+  CHIME_DEVICE static bool has_other_way(const Context&, const Channel& channel) {
+    return load<Order::kRelaxed>(channel.producer.mapped) != 0;
+  }
+
+  CHIME_DEVICE static void describe_error(const Context& ctx, const Channel& channel,
+                                          abi::ChannelFault& fault) {
+    fifo::describe_error(ctx, channel, fault);
+  }
+};
+
+}  // namespace chime::channel
+
+#endif  // CHIME_DEVICE_PATH_PROXY_CHANNEL_CUH_

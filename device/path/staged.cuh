@@ -1,0 +1,149 @@
+// Transfers of memory that is not registered: the stack, globals, `__shared__`. They go through a
+// staging slot, in halves, one filled or emptied while the other is on its way.
+//
+// One thread moves the bytes, also of a warp or block. A slot whose request has failed is left to
+// the channel.
+#ifndef CHIME_DEVICE_PATH_STAGED_CUH_
+#define CHIME_DEVICE_PATH_STAGED_CUH_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "chime/device/channel/complete.cuh"
+#include "chime/device/channel/submit.cuh"
+#include "chime/device/copy.cuh"
+#include "chime/device/exec.cuh"
+#include "chime/device/path/local_memory.cuh"
+#include "chime/device/path/staging_slots.cuh"
+
+namespace chime::staging {
+
+using abi::Channel;
+using channel::Ticket;
+
+// How a path moves what is in a slot: `Way` has
+//
+// kPath.
+// Remote: where at the peer; advanced(remote, bytes).
+// post<kWrites>(ctx, channel, all, chunk): one request for the chunk.
+// await(ctx, channel, remote, target): channel::await_done; false if it failed.
+
+// A transfer through a slot, in chunks of half of it. It lies in memory, not in registers.
+template <class Way>
+struct Staged {
+  typename Way::Remote remote;
+  std::byte* memory;  // source or destination
+  std::size_t bytes;
+  std::uint32_t slot = 0;
+  Halves halves = {};
+  std::uint64_t chunk = 0;             // the next one
+  std::uint64_t before = 0, last = 0;  // targets of the last two requests
+
+  CHIME_DEVICE bool is_over() const { return chunk * halves.bytes >= bytes; }
+  CHIME_DEVICE std::byte* begin(std::uint64_t chunk) const { return memory + chunk * halves.bytes; }
+  CHIME_DEVICE std::size_t bytes_of(std::uint64_t chunk) const {
+    const std::size_t rest = bytes - chunk * halves.bytes;
+    return rest < halves.bytes ? rest : halves.bytes;
+  }
+  CHIME_DEVICE auto remote_of(std::uint64_t chunk) const {
+    return advanced(remote, chunk * halves.bytes);
+  }
+};
+
+namespace detail {
+
+// Memory that others read and write is like a peer's.
+using chime::detail::Peer;
+using chime::detail::Private;
+
+template <class W, class From, class To>
+CHIME_DEVICE_OUT_OF_LINE void copy_words(std::byte* dst, const std::byte* src, std::size_t bytes) {
+  for (std::size_t at = 0; at < bytes; at += sizeof(W)) {
+    To::store(dst + at, From::template load<W>(src + at));
+  }
+}
+
+// Plainer than copy.cuh, which moves more words at once: here registers are dearer than time.
+template <class From, class To>
+CHIME_DEVICE void copy_chunk(std::byte* dst, const std::byte* src, std::size_t bytes) {
+  if (exec::memcpy_is_relaxed()) return static_cast<void>(memcpy(dst, src, bytes));
+  const std::uint64_t both =
+      reinterpret_cast<std::uint64_t>(dst) | reinterpret_cast<std::uint64_t>(src);
+  const std::size_t rest = both % 16 == 0 ? bytes % 16 : both % 4 == 0 ? bytes % 4 : bytes;
+  const std::size_t whole = bytes - rest;
+  if (both % 16 == 0) {
+    copy_words<exec::Vec16, From, To>(dst, src, whole);
+  } else {
+    copy_words<std::uint32_t, From, To>(dst, src, whole);
+  }
+  copy_words<std::uint8_t, From, To>(dst + whole, src + whole, rest);
+}
+
+template <bool kWrites, class Way>
+CHIME_DEVICE_OUT_OF_LINE bool post_chunk(const Context& ctx, Channel& channel, Staged<Way>& all,
+                                         std::uint64_t chunk) {
+  const Ticket ticket = Way::template post<kWrites>(ctx, channel, all, chunk);
+  if (!ticket.ok()) return false;
+  all.before = all.last;
+  all.last = ticket.target;
+  return true;
+}
+
+// Chunk c is filled when chunk c - 2, which had its half, has left.
+template <class Way>
+CHIME_DEVICE_OUT_OF_LINE bool write_chunk(const Context& ctx, Channel& channel, Staged<Way>& all) {
+  const std::uint64_t chunk = all.chunk++;
+  if (chunk >= 2 && !Way::await(ctx, channel, all.remote, all.before)) return false;
+  copy_chunk<Private, Peer>(all.halves.at(chunk), all.begin(chunk), all.bytes_of(chunk));
+  return post_chunk<true>(ctx, channel, all, chunk);
+}
+
+// Chunk c + 1 is on its way while chunk c is emptied.
+template <class Way>
+CHIME_DEVICE_OUT_OF_LINE bool read_chunk(const Context& ctx, Channel& channel, Staged<Way>& all) {
+  const std::uint64_t chunk = all.chunk++;
+  if (chunk == 0 && !post_chunk<false>(ctx, channel, all, 0)) return false;
+  if (!all.is_over() && !post_chunk<false>(ctx, channel, all, chunk + 1)) return false;
+  const bool is_last = all.is_over();
+  if (!Way::await(ctx, channel, all.remote, is_last ? all.last : all.before)) return false;
+  copy_chunk<Peer, Private>(all.begin(chunk), all.halves.at(chunk), all.bytes_of(chunk));
+  return true;
+}
+
+// `move()` moves the next chunk.
+template <class Way, class Move>
+CHIME_DEVICE bool move(const Context& ctx, Channel& channel, Staged<Way>& all, Move move) {
+  if (!channel::may_post<Way::kPath>(ctx, channel)) return false;
+  all.slot = take_slot(ctx, channel);
+  if (all.slot == kNoSlot) return false;
+  const exec::Committed to_free_the_slot;
+  all.halves = halves_of(ctx.nic.staging, all.slot);
+  bool is_done = true;
+  while (is_done && !all.is_over()) is_done = move();
+  is_done = is_done && Way::await(ctx, channel, all.remote, all.last);
+  give_back(ctx, all.slot, channel, is_done ? 0 : all.last);
+  return is_done;
+}
+
+}  // namespace detail
+
+// Complete when they return; false if they failed.
+template <class Way>
+CHIME_DEVICE_OUT_OF_LINE bool write(const Context& ctx, Channel& channel,
+                                    typename Way::Remote remote, const void* src,
+                                    std::size_t bytes) {
+  Staged<Way> all = {remote, static_cast<std::byte*>(const_cast<void*>(src)), bytes};
+  return detail::move(ctx, channel, all, [&] { return detail::write_chunk(ctx, channel, all); });
+}
+
+template <class Way>
+CHIME_DEVICE_OUT_OF_LINE bool read(const Context& ctx, Channel& channel,
+                                   typename Way::Remote remote, void* dst, std::size_t bytes) {
+  Staged<Way> all = {remote, static_cast<std::byte*>(dst), bytes};
+  return detail::move(ctx, channel, all, [&] { return detail::read_chunk(ctx, channel, all); });
+}
+
+}  // namespace chime::staging
+
+#endif  // CHIME_DEVICE_PATH_STAGED_CUH_

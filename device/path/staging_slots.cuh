@@ -1,0 +1,113 @@
+// Slots of registered memory that stand in for memory that is in no table of it: taken by threads,
+// and left to a channel by who failed while a request on the slot was on its way. Who looks for a
+// slot finds out when that channel is through with it.
+#ifndef CHIME_DEVICE_PATH_STAGING_SLOTS_CUH_
+#define CHIME_DEVICE_PATH_STAGING_SLOTS_CUH_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "chime/abi/channel.h"
+#include "chime/abi/words.h"
+#include "chime/device/channel/path.cuh"
+#include "chime/device/channel/progress.cuh"
+#include "chime/device/channel/stop.cuh"
+#include "chime/device/exec.cuh"
+#include "chime/device/path/local_memory.cuh"
+#include "chime/device/route.cuh"
+#include "chime/device/wait.cuh"
+
+namespace chime::staging {
+
+using exec::Order;
+using exec::Scope;
+
+inline constexpr std::uint32_t kNoSlot = ~0u;
+
+CHIME_DEVICE bool is_through(const Context& ctx, std::uint64_t word) {
+  abi::Channel& channel = ctx.channels.pool.channels[abi::nic_channel_of_left_slot(word)];
+  if (abi::nic_left_slot_is_free(word, channel::through(channel))) return true;
+  channel::poll(channel);  // nobody else polls one that is out of use
+  return abi::nic_left_slot_is_free(word, channel::through(channel));
+}
+
+CHIME_DEVICE bool try_take(const Context& ctx, std::uint64_t* busy) {
+  const std::uint64_t word = exec::ld<Order::kRelaxed, Scope::kDevice>(busy);
+  if (word == abi::kNicSlotTaken) return false;
+  if (word != abi::kNicSlotFree && !is_through(ctx, word)) return false;
+  // Acquire: pairs with the release of give_back.
+  return exec::atomic_cas<Order::kAcquire, Scope::kDevice>(busy, word, abi::kNicSlotTaken) == word;
+}
+
+CHIME_DEVICE std::uint64_t* times_taken(const abi::NicStaging& staging) {
+  return staging.busy + staging.slots;
+}
+
+// One look at all slots, from a place that differs between threads.
+CHIME_DEVICE std::uint32_t try_take_slot(const Context& ctx) {
+  const abi::NicStaging& staging = ctx.nic.staging;
+  const auto start =
+      exec::in_kernel() ? static_cast<std::uint32_t>(exec::grid_rank() % staging.slots) : 0;
+  for (std::uint32_t i = 0; i < staging.slots; ++i) {
+    const std::uint32_t slot = (start + i) % staging.slots;
+    if (!try_take(ctx, &staging.busy[slot])) continue;
+    exec::atomic_add<Order::kRelaxed, Scope::kDevice>(times_taken(staging), std::uint64_t{1});
+    return slot;
+  }
+  return kNoSlot;
+}
+
+// The threads that have a slot wait for their channels alone; no PE is to blame if they keep it.
+// Slots go to whoever comes first, so that one of many threads may wait for long: the bound starts
+// anew while slots change hands. kNoSlot: the channel is out of use, the job is aborted, or no slot
+// came free in time.
+CHIME_DEVICE_OUT_OF_LINE std::uint32_t take_slot(const Context& ctx, const abi::Channel& channel) {
+  const abi::NicStaging& staging = ctx.nic.staging;
+  Wait wait = channel::wait_for_word(ctx, channel, staging.busy, abi::kNicSlotFree);
+  wait.pe = -1;
+  std::uint32_t slot = kNoSlot;
+  const auto taken_so_far = [&] {
+    return exec::ld<Order::kRelaxed, Scope::kDevice>(times_taken(staging));
+  };
+  std::uint64_t before = 0;
+  WaitResult result;
+  do {
+    before = taken_so_far();
+    result = spin_until(ctx, wait, [&] {
+      return (slot = try_take_slot(ctx)) != kNoSlot || channel::is_stopped(channel);
+    });
+  } while (result.status == CHIMEX_ERR_TIMEOUT && taken_so_far() != before &&
+           !chime::detail::abort_is_raised(ctx));
+  if (!result.ok()) record_wait(ctx, wait, result, staging.slots);
+  return slot;
+}
+
+// `pending`: the target of the last request on the slot that may not have ended; 0 if there is
+// none. Then the slot is free.
+CHIME_DEVICE void give_back(const Context& ctx, std::uint32_t slot, const abi::Channel& channel,
+                            std::uint64_t pending) {
+  const std::uint64_t word =
+      pending == 0 ? abi::kNicSlotFree : abi::nic_left_slot(channel.index, pending);
+  exec::st<Order::kRelease, Scope::kDevice>(&ctx.nic.staging.busy[slot], word);
+}
+
+// A slot in two halves.
+struct Halves {
+  std::byte* memory;
+  std::uint64_t nic;
+  std::size_t bytes;  // of each
+  std::uint32_t lkey_be;
+
+  CHIME_DEVICE std::byte* at(std::uint64_t chunk) const { return memory + chunk % 2 * bytes; }
+  CHIME_DEVICE Local local(std::uint64_t chunk) const {
+    return {nic + chunk % 2 * bytes, lkey_be, true};
+  }
+};
+CHIME_DEVICE Halves halves_of(const abi::NicStaging& staging, std::uint32_t slot) {
+  const std::uint64_t at = std::uint64_t{slot} * staging.slot_bytes;
+  return {staging.memory + at, staging.nic + at, staging.slot_bytes / 2, staging.lkey_be};
+}
+
+}  // namespace chime::staging
+
+#endif  // CHIME_DEVICE_PATH_STAGING_SLOTS_CUH_

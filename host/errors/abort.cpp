@@ -45,6 +45,19 @@ bool raise_abort(abi::AbortWord& word, const AbortCause& cause) {
   return true;
 }
 
+// Release: who sees it finds in the peer table how that PE died. Pairs with the acquires of waits.
+void tell_of_death(abi::AbortWord& word, int pe) {
+  std::uint32_t nobody = 0;
+  std::atomic_ref(word.first_dead)
+      .compare_exchange_strong(nobody, static_cast<std::uint32_t>(pe) + 1,
+                               std::memory_order_release, std::memory_order_relaxed);
+}
+
+int first_dead(const abi::AbortWord& word) {
+  const std::atomic_ref first(const_cast<std::uint32_t&>(word.first_dead));
+  return static_cast<int>(first.load(std::memory_order_acquire)) - 1;
+}
+
 std::optional<AbortCause> abort_cause(const abi::AbortWord& word) {
   std::atomic_ref<std::uint32_t> raised(const_cast<std::uint32_t&>(word.raised));
   if (raised.load(std::memory_order_acquire) != kPublished) return std::nullopt;

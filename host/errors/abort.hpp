@@ -27,6 +27,12 @@ struct AbortCause {
 // dead.
 bool raise_abort(abi::AbortWord& word, const AbortCause& cause);
 
+// Tells waits of this PE that `pe` is dead, where survivors go on. The first one counts.
+void tell_of_death(abi::AbortWord& word, int pe);
+
+// Whom it was told of; -1: nobody.
+int first_dead(const abi::AbortWord& word);
+
 // The published cause, if the word is raised.
 std::optional<AbortCause> abort_cause(const abi::AbortWord& word);
 

@@ -21,9 +21,19 @@ std::string why_lost(const Runtime& runtime, const abi::ErrorRecord& record) {
   return chimex_status_string(record.status);
 }
 
+// Device code knows that no way leads there, or that one has failed. That the PE is dead, the host.
+bool is_about_a_dead_pe(const Runtime& runtime, const abi::ErrorRecord& record) {
+  const bool is_about_peer = record.status == CHIMEX_ERR_NETWORK ||
+                             record.status == CHIMEX_ERR_UNREACHABLE ||
+                             record.status == CHIMEX_ERR_PEER_DEAD;
+  return is_about_peer && record.pe >= 0 && record.pe < runtime.n_pes() &&
+         runtime.device->peers.is_dead(record.pe);
+}
+
 // Why a wait ended without its event.
 std::string cause_words(const Runtime& runtime, const abi::ErrorRecord& record) {
   if (auto cause = abort_cause(runtime.device->control().abort)) return cause->why;
+  if (is_about_a_dead_pe(runtime, record)) return runtime.device->peers.why_not(record.pe);
   if (record.status == CHIMEX_ERR_TIMEOUT)
     return "its time is over (CHIME_TIMEOUT bounds Chime's waits)";
   if (record.status == CHIMEX_ERR_NETWORK)
@@ -41,7 +51,7 @@ std::optional<Scarcity> awaited_at(const Runtime& runtime, std::uint64_t address
 
 std::string scarcity_sentence(const Runtime& runtime, const abi::ErrorRecord& record,
                               const Scarcity& scarce) {
-  return fmt::format("no {} came free in {:.3g} s; {}: {}", scarce.what,
+  return fmt::format("{} in {:.3g} s; {}: {}", scarce.what,
                      static_cast<double>(record.waited_ns) * 1e-9, scarce.note,
                      cause_words(runtime, record));
 }
@@ -84,6 +94,7 @@ std::string argument_sentence(const Runtime& runtime, const abi::ErrorRecord& re
   if (record.pe < 0 || record.pe >= runtime.n_pes())
     return fmt::format("there is no PE {}; this job has PEs 0 to {}", record.pe,
                        runtime.n_pes() - 1);
+  if (is_about_a_dead_pe(runtime, record)) return runtime.device->peers.why_not(record.pe);
   if (record.status == CHIMEX_ERR_NETWORK) return network_sentence(runtime, record);
   if (record.status == CHIMEX_ERR_UNREACHABLE) return runtime.device->peers.why_not(record.pe);
   if (static_cast<Fault>(record.fault) == Fault::kAlignment)
@@ -109,8 +120,10 @@ std::string sentence(const Runtime& runtime, const abi::ErrorRecord& record) {
 }
 
 AsyncError describe(const Runtime& runtime, const abi::ErrorRecord& record) {
-  return {static_cast<chimex_status>(record.status), record.pe,
-          place_of_call(record) + sentence(runtime, record)};
+  const auto status = is_about_a_dead_pe(runtime, record)
+                          ? CHIMEX_ERR_PEER_DEAD
+                          : static_cast<chimex_status>(record.status);
+  return {status, record.pe, place_of_call(record) + sentence(runtime, record)};
 }
 
 }  // namespace chime::host

@@ -78,6 +78,7 @@ void handle_current_exception(const char* function) noexcept {
       std::raise(SIGTRAP);
       return;
     case OnError::kExit:
+      if (const PeSlot* const slot = current_slot(); slot && survives(*slot, code)) return;
       if (code == CHIMEX_ERR_ABORTED || code == CHIMEX_ERR_PEER_DEAD) end_aborted_pe();
       end_job(1, last_error);
   }

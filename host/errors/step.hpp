@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <new>
+#include <stdexcept>
 
 #include "bootstrap/bootstrap.hpp"
 #include "host/errors/error.hpp"
@@ -12,7 +13,7 @@
 
 namespace chime::host {
 
-// Runs it and returns its result. What it throws, the bootstrap's errors too, becomes an Error
+// Runs it and returns its result. What it throws, the system's errors too, becomes an Error
 // whose origin begins with `name`.
 template <class Step>
 decltype(auto) step(const char* name, Step&& run) {
@@ -22,6 +23,8 @@ decltype(auto) step(const char* name, Step&& run) {
     throw Error(fmt::format("{}: {}", name, error.origin()), error.code(), error.message());
   } catch (const bootstrap::BootstrapError& error) {
     throw Error(name, error.code(), error.what());
+  } catch (const std::runtime_error& error) {
+    throw Error(name, CHIMEX_ERR_SYSTEM, error.what());
   } catch (const std::bad_alloc&) {
     throw Error(name, CHIMEX_ERR_OUT_OF_MEMORY, "the system has no memory left");
   }

@@ -106,6 +106,18 @@ std::string kernels_sentence(int pe, const std::vector<simt::RunningKernel>& ker
                      count(pieces, "piece"));
 }
 
+// What threads of Chime's own do for the PE, a line each.
+std::string transports_paragraph(int pe) {
+  std::string text;
+  for_each_pe([&](PeSlot& slot) {
+    const DeviceStage* const device = slot.pe == pe ? built_device(slot) : nullptr;
+    if (!device) return;
+    for (const auto& transport : device->transports)
+      if (const std::string doing = transport->activity(); !doing.empty()) text += "\n  " + doing;
+  });
+  return text;
+}
+
 }  // namespace
 
 void say_activity(int pe) {
@@ -114,7 +126,7 @@ void say_activity(int pe) {
       fmt::format("when it was asked, {}; {}", host_sentence(), kernels_sentence(pe, kernels));
   for (std::size_t i = 0; i < std::min(kernels.size(), kMostKernels); ++i)
     text += paragraph(kernels[i]);
-  log_line(LogLevel::kError, pe, text);
+  log_line(LogLevel::kError, pe, text + transports_paragraph(pe));
 }
 
 }  // namespace chime::host

@@ -151,6 +151,21 @@ void finalize_current() {
   leave_job(*current_slot());
 }
 
+chimex_status status_of_peer(const Runtime& runtime, int pe) {
+  if (pe < 0 || pe >= runtime.n_pes())
+    throw Error(
+        "", CHIMEX_ERR_INVALID,
+        fmt::format("there is no PE {}; this job has PEs 0 to {}", pe, runtime.n_pes() - 1));
+  const DeviceStage& device = *runtime.device;
+  if (device.peers.is_dead(pe)) return CHIMEX_ERR_PEER_DEAD;
+  const chime::Path path = device.peers.path(pe);
+  if (path == chime::Path::kNone) return CHIMEX_ERR_UNREACHABLE;
+  for (const auto& transport : device.transports)
+    if (transport->capabilities().path == path && transport->why_lost(pe))
+      return CHIMEX_ERR_NETWORK;
+  return CHIMEX_OK;
+}
+
 }  // namespace
 
 extern "C" {
@@ -224,6 +239,13 @@ int chimex_get_async_error(chimex_async_error_t* error) {
     error->pe = found->pe;
     fmt::format_to_n(error->message, sizeof(error->message) - 1, "{}", found->message);
   });
+}
+
+int chimex_pe_status(int pe) {
+  chimex_status known = CHIMEX_OK;
+  const int status =
+      status_of("chimex_pe_status", [&] { known = status_of_peer(ready_runtime(), pe); });
+  return status != CHIMEX_OK ? status : known;
 }
 
 int chimex_pe_bind(int pe) {

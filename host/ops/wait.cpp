@@ -57,6 +57,12 @@ void throw_if_aborted(const abi::AbortWord& word) {
   if (auto cause = abort_cause(word)) throw Error(kJobOrigin, cause->status, cause->why);
 }
 
+void throw_if_some_dead(const abi::AbortWord& word) {
+  if (const int pe = first_dead(word); pe >= 0)
+    throw Error("collective call", CHIMEX_ERR_PEER_DEAD,
+                fmt::format("PE {} is gone, and this call needs all PEs", pe));
+}
+
 void wait_until(const std::function<bool()>& done, const abi::AbortWord& abort, TimeLimit limit,
                 const std::function<std::string()>& waited_for) {
   Backoff backoff;

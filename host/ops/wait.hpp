@@ -25,6 +25,9 @@ class Backoff {
 // Throws the Error that a raised abort word stands for; returns if it is not raised.
 void throw_if_aborted(const abi::AbortWord& word);
 
+// Throws where survivors go on without a PE that is dead: a call that needs all PEs cannot meet.
+void throw_if_some_dead(const abi::AbortWord& word);
+
 // How long a wait may be, and the variable that says so.
 struct TimeLimit {
   TimeLimit(std::uint64_t ns, const char* variable = "CHIME_TIMEOUT")

@@ -1,7 +1,12 @@
 #include "host/pe/device_stage.hpp"
 
+#include <fmt/format.h>
+
+#include <chrono>
+#include <functional>
 #include <utility>
 
+#include "host/errors/abort.hpp"
 #include "host/errors/error.hpp"
 #include "host/errors/step.hpp"
 #include "host/gpu/device_activity.hpp"
@@ -11,6 +16,7 @@
 #include "host/peers/connector.hpp"
 #include "host/peers/node_talk.hpp"
 #include "host/transport/open.hpp"
+#include "proxy/driven_transport.hpp"
 
 namespace chime::host {
 namespace {
@@ -28,6 +34,45 @@ DeviceChoice device_choice(const Settings& settings) {
   return settings.device;
 }
 
+// What no peer is to blame for ends this PE's waits at once, and names it: its next call ends the
+// job, or returns.
+std::function<void(Path way, const std::string& why)> lost_own_way(DeviceStage& stage) {
+  return
+      [&abort = stage.control().abort, me = stage.peers.my_pe()](Path way, const std::string& why) {
+        raise_abort(abort, {.status = CHIMEX_ERR_NETWORK,
+                            .pe = me,
+                            .path = way,
+                            .why = fmt::format("PE {} reaches no peer any more: {}", me, why)});
+      };
+}
+
+// A transport that the host drives gets the proxy before it, so that kernels can use it.
+std::unique_ptr<Transport> usable_by_kernels(std::unique_ptr<Transport> opened, DeviceStage& stage,
+                                             const Settings& settings, int node_pes) {
+  if (opened->host_driven() == nullptr) return opened;
+  const int me = stage.peers.my_pe();
+  const auto end_job = [lost = lost_own_way(stage), way = opened->capabilities().path](
+                           const std::string& why) { lost(way, "its proxy ended: " + why); };
+  const proxy::DrivenTransport::Setup setup = {.my_pe = me,
+                                               .n_pes = stage.peers.n_pes(),
+                                               .node_pes = node_pes,
+                                               .gpu = *stage.gpu,
+                                               .heap = {stage.heap.base(), stage.heap.bytes()},
+                                               .options = settings.proxy,
+                                               .failed = end_job};
+  return std::make_unique<proxy::DrivenTransport>(std::move(opened), setup);
+}
+
+// Peers are connected from here on when they are first touched.
+void open_on_demand(DeviceStage& stage, Transport& transport, const Settings& settings,
+                    bootstrap::Bootstrap& bootstrap) {
+  const auto timeout = std::chrono::ceil<std::chrono::milliseconds>(
+      std::chrono::nanoseconds(settings.init_timeout_ns));
+  stage.on_demand.push_back(std::make_unique<OnDemand>(
+      bootstrap, transport, stage.peers,
+      OnDemand::Setup{.interface = settings.bootstrap_interface, .timeout = timeout}));
+}
+
 // Each transport of the job in turn: the later ones may depend on what the earlier ones reach.
 void connect_transports(DeviceStage& stage, const Settings& settings,
                         bootstrap::Bootstrap& bootstrap, bootstrap::Deadline deadline) {
@@ -37,20 +82,30 @@ void connect_transports(DeviceStage& stage, const Settings& settings,
   TransportSetup setup{.my_pe = bootstrap.rank(),
                        .n_pes = bootstrap.size(),
                        .node_pe = node.my_pe,
+                       .is_one_node = node.n_pes == bootstrap.size(),
                        .job = bootstrap.job_id(),
                        .gpu = *stage.gpu,
                        .heap = stage.heap.memory(),
                        .p2p = settings.p2p,
                        .nic = settings.nic,
-                       .reaches_all = false};
+                       .fabric = settings.fabric,
+                       .reaches_all = false,
+                       .lost_own_way = lost_own_way(stage)};
   for (const TransportKind& kind : transport_kinds()) {
     auto opened = step(kind.opening, [&] { return kind.open(setup); });
     if (!opened) continue;
-    Transport& transport = stage.transports.add(std::move(opened));
+    Transport& transport =
+        stage.transports.add(usable_by_kernels(std::move(opened), stage, settings, node.n_pes));
     stage.peers.add(transport);
     step(kind.connecting, [&] { connector.connect(transport); });
     step(kind.viewing, [&] { transport.make_view(); });
-    setup.reaches_all |= stage.peers.all_by(transport.capabilities().path);
+    const Path way = transport.capabilities().path;
+    if (transport.opens_on_demand() && stage.peers.any_by(way))
+      step("opening the way to ask for peers",
+           [&] { open_on_demand(stage, transport, settings, bootstrap); });
+    setup.reaches_all |= stage.peers.all_by(way);
+    setup.looks_for_nic |= way == Path::kNic;
+    setup.reaches_by_nic |= way == Path::kNic && stage.peers.any_by(way);
   }
   stage.mates = connector.take_mates();
 }

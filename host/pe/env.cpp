@@ -1,5 +1,6 @@
 #include "host/pe/env.hpp"
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <limits>
 #include <numeric>
 
+#include "chime/abi/proxy_fifo.h"
 #include "chime/device/simt/option_numbers.hpp"
 #include "host/errors/error.hpp"
 
@@ -145,6 +147,16 @@ void read_nic_doorbell(const Variable& v, std::string_view text, Settings& s) {
       {{"auto", NicDoorbell::kAuto}, {"direct", NicDoorbell::kDirect}, {"cpu", NicDoorbell::kCpu}});
 }
 
+void read_connect(const Variable& v, std::string_view text, Settings& s) {
+  s.nic.connect = parse_word<NicConnect>(
+      v, text,
+      {{"auto", NicConnect::kAuto}, {"eager", NicConnect::kEager}, {"lazy", NicConnect::kLazy}});
+}
+
+void read_nic_peers(const Variable& v, std::string_view text, Settings& s) {
+  s.nic.peers = static_cast<unsigned>(parse_number(v, text, 1, 65536));
+}
+
 void read_nic_slots(const Variable& v, std::string_view text, Settings& s) {
   s.nic.slots = parse_power_of_two(v, text, 1, 64);
 }
@@ -181,6 +193,47 @@ void read_softnic_library(const Variable&, std::string_view text, Settings& s) {
   s.nic.softnic_library = text;
 }
 
+void read_proxy_fifos(const Variable& v, std::string_view text, Settings& s) {
+  s.proxy.fifos = parse_power_of_two(v, text, 1, 64);
+}
+
+void read_proxy_depth(const Variable& v, std::string_view text, Settings& s) {
+  s.proxy.depth = parse_power_of_two(v, text, abi::kProxyLeastDepth, abi::kProxyMostDepth);
+}
+
+void read_proxy_batch(const Variable& v, std::string_view text, Settings& s) {
+  s.proxy.batch = parse_number(v, text, 1, 32768);
+}
+
+void read_proxy_cpu(const Variable& v, std::string_view text, Settings& s) {
+  if (text == "any") return s.proxy.cpu.reset();
+  const unsigned cpu = parse_number(v, text, 0, CPU_SETSIZE - 1);
+  cpu_set_t mine;
+  if (sched_getaffinity(0, sizeof mine, &mine) == 0 && !CPU_ISSET(cpu, &mine))
+    refuse(v, text, "is a processor on which this process may not run");
+  s.proxy.cpu = static_cast<int>(cpu);
+}
+
+void read_proxy_threads(const Variable& v, std::string_view text, Settings&) {
+  if (text != "1")
+    refuse(v, text,
+           "is not possible: a PE has one endpoint of the fabric, which one thread may use; start "
+           "more PEs instead");
+}
+
+void read_fabric(const Variable& v, std::string_view text, Settings& s) {
+  if (text.empty()) refuse(v, text, "is no provider's name");
+  s.fabric.provider = text;
+}
+
+void read_fabric_interface(const Variable&, std::string_view text, Settings& s) {
+  s.fabric.interface = text;
+}
+
+void read_fabric_timeout(const Variable& v, std::string_view text, Settings& s) {
+  s.fabric.timeout_ns = parse_seconds_as_ns(v, text);
+}
+
 void read_amo(const Variable& v, std::string_view text, Settings& s) {
   s.amo = parse_word<AmoChoice>(
       v, text,
@@ -199,6 +252,11 @@ void read_init_timeout(const Variable& v, std::string_view text, Settings& s) {
 void read_on_error(const Variable& v, std::string_view text, Settings& s) {
   s.on_error = parse_word<OnError>(
       v, text, {{"exit", OnError::kExit}, {"return", OnError::kReturn}, {"trap", OnError::kTrap}});
+}
+
+void read_on_peer_failure(const Variable& v, std::string_view text, Settings& s) {
+  s.on_peer_failure = parse_word<OnPeerFailure>(
+      v, text, {{"abort", OnPeerFailure::kAbort}, {"report", OnPeerFailure::kReport}});
 }
 
 void read_check(const Variable& v, std::string_view text, Settings& s) {
@@ -275,6 +333,14 @@ constexpr Variable kVariables[] = {
      "auto: "
      "the thread where the driver does not map the NIC's registers for the GPU.",
      read_nic_doorbell, "NVSHMEM_IBGDA_NIC_HANDLER"},
+    {"CHIME_CONNECT", "auto|eager|lazy", "auto",
+     "When the NIC's queue pairs to a peer are connected: at init, or when it is first touched, "
+     "which then takes a millisecond. auto: lazy in jobs of more than 32 PEs.",
+     read_connect},
+    {"CHIME_NIC_PEERS", "1 to 65536", "40",
+     "How many peers a PE can be connected with where that is lazy; their queue pairs are made at "
+     "init.",
+     read_nic_peers},
     {"CHIME_NIC_SLOTS", "power of two, 1 to 64", "2",
      "Queue pairs to each peer; blocks of a kernel share them out.", read_nic_slots,
      "NVSHMEM_IBGDA_NUM_RC_PER_PE NVSHMEM_IB_NUM_RC_PER_DEVICE"},
@@ -298,6 +364,33 @@ constexpr Variable kVariables[] = {
      read_nic_retry, "NVSHMEM_IB_RETRY_CNT"},
     {"CHIME_SOFTNIC_LIBRARY", "path", "",
      "The emulated NIC's libsoftnic.so; beside libchime.so if unset.", read_softnic_library},
+    {"CHIME_PROXY_FIFOS", "power of two, 1 to 64", "4",
+     "FIFOs by which kernels ask the proxy thread to reach PEs that no NIC and no mapping leads "
+     "to; "
+     "blocks of a kernel share them out.",
+     read_proxy_fifos},
+    {"CHIME_PROXY_DEPTH", "power of two, 64 to 32768", "1024",
+     "Slots of 32 bytes in each of these FIFOs; a put takes one.", read_proxy_depth},
+    {"CHIME_PROXY_BATCH", "1 to 32768", "32",
+     "How many requests the proxy takes from one FIFO before it looks at the next.",
+     read_proxy_batch, "NVSHMEM_PROXY_REQUEST_BATCH_MAX"},
+    {"CHIME_PROXY_CPU", "any|number", "any", "The processor that the proxy thread stays on.",
+     read_proxy_cpu},
+    {"CHIME_PROXY_THREADS", "1", "1",
+     "Proxy threads of a PE. One: it has one endpoint of the fabric, which is one thread's.",
+     read_proxy_threads},
+    {"CHIME_FABRIC", "auto|off|<provider of libfabric>", "auto",
+     "By which fabric the host carries requests to PEs that kernels do not reach by themselves. "
+     "auto: where there are such, the first that works of cxi, efa, verbs;ofi_rxm, tcp;ofi_rxm "
+     "and, on one node, shm.",
+     read_fabric, "NVSHMEM_LIBFABRIC_PROVIDER"},
+    {"CHIME_IFACE", "interface name", "",
+     "Network interface whose address the fabric takes. Unset: loopback on one node, else the "
+     "first that others can reach.",
+     read_fabric_interface},
+    {"CHIME_FABRIC_TIMEOUT", "seconds, 0 = no bound", "30",
+     "How long a PE may have requests of the fabric without a sign of life before it is lost.",
+     read_fabric_timeout},
     {"CHIME_AMO", "auto|owner|p2p", "auto",
      "Who updates words of atomics and signal adds: the NIC of the PE that owns them, or everybody "
      "who has mapped them. auto: the NIC, if some PE is reached by it.",
@@ -310,6 +403,12 @@ constexpr Variable kVariables[] = {
     {"CHIME_ON_ERROR", "exit|return|trap", "exit",
      "What a failed call without a return code does: end the job, return, or stop in a debugger.",
      read_on_error},
+    {"CHIME_ON_PEER_FAILURE", "abort|report", "abort",
+     "When a PE dies. abort: the job ends. report: the others go on; what they do with it, and "
+     "what "
+     "needs all PEs, fails (chimex_pe_status). The launcher must let them live, too (chime-run "
+     "--keep-going, mpirun --enable-recovery).",
+     read_on_peer_failure},
     {"CHIME_CHECK", "0|1", "0",
      "1 checks PEs, addresses, sizes and operations of every call, on the host and in kernels, and "
      "that Chime allocates nothing while a kernel runs.",
@@ -320,9 +419,11 @@ constexpr Variable kVariables[] = {
      "How PEs find each other: a PMIx launcher, chime-run, or a job of one PE.", read_bootstrap,
      "NVSHMEM_BOOTSTRAP NVSHMEM_BOOTSTRAP_PMI NVSHMEM_BOOTSTRAP_PLUGIN"},
     {"CHIME_BOOTSTRAP_IF", "interface name", "",
-     "Network interface for the rendezvous of a unique id; all of them if unset.",
+     "Network interface by which PEs of other hosts reach this one; all of them if unset.",
      read_bootstrap_interface, "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME"},
-    {"CHIME_RUN_ADDRESS", "socket name", "", "Set by chime-run for the PEs that it starts."},
+    {"CHIME_RUN_AGENT", "command", "ssh",
+     "The remote shell by which chime-run --hosts starts an agent on each host."},
+    {"CHIME_RUN_ADDRESS", "where", "", "Set by chime-run for the PEs that it starts."},
     {"CHIME_RUN_TOKEN", "token", "", "Set by chime-run: proves that a process belongs to its job."},
     {"CHIME_RUN_PE", "number", "", "Set by chime-run: which PE a process is."},
     {"CHIME_RUN_NPES", "number", "", "Set by chime-run: how many PEs there are."},

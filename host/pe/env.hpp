@@ -18,9 +18,14 @@
 #include "host/errors/log.hpp"
 #include "host/gpu/factory.hpp"
 #include "host/transport/mlx5/options.hpp"
+#include "host/transport/ofi/options.hpp"
 #include "host/transport/p2p/options.hpp"
+#include "proxy/options.hpp"
 
 namespace chime::host {
+
+// What becomes of survivors when a PE is dead (CHIME_ON_PEER_FAILURE).
+enum class OnPeerFailure { kAbort, kReport };
 
 enum class AmoChoice { kAuto, kOwner, kP2p };
 
@@ -30,10 +35,13 @@ struct Settings {
   DeviceChoice device = DeviceChoice::kAuto;
   P2pGroups p2p;
   NicOptions nic;
+  ProxyOptions proxy;
+  FabricOptions fabric;
   AmoChoice amo = AmoChoice::kAuto;
   std::uint64_t wait_timeout_ns = 0;  // 0: no bound
   std::uint64_t init_timeout_ns = 0;
   OnError on_error = OnError::kExit;
+  OnPeerFailure on_peer_failure = OnPeerFailure::kAbort;
   bool checked = false;
   LogLevel log_level = LogLevel::kWarn;
   std::string bootstrap_kind;  // checked by the bootstrap, which knows its kinds

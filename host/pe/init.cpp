@@ -5,6 +5,7 @@
 #include <exception>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "host/errors/log.hpp"
 #include "host/errors/step.hpp"
@@ -30,15 +31,45 @@ const char* words_of(Path path) {
   return "not reached directly";
 }
 
-// A PE is gone: this PE's waits end. Each survivor notices by itself, and says so once.
+// The ways to it that are there.
+std::vector<Transport*> ways_to(const DeviceStage& device, int pe) {
+  std::vector<Transport*> ways;
+  for (const auto& transport : device.transports)
+    if (device.peers.state(pe, transport->capabilities().path) == PeerState::kUsable)
+      ways.push_back(transport.get());
+  return ways;
+}
+
+// Where survivors go on: it is known to be dead before what is on a way to it fails, and calls that
+// need all PEs end.
+void go_on_without(DeviceStage& device, int pe, const std::string& how) {
+  const std::vector<Transport*> ways = ways_to(device, pe);
+  device.peers.bury(pe, how);
+  tell_of_death(device.control().abort, pe);
+  for (Transport* const way : ways) way->fail(pe);
+}
+
+// All ways to it end: some do not notice by themselves that nobody is there. Mapped memory stays,
+// for who is in the middle of it hears the cause from the abort word.
+void end_job_without(DeviceStage& device, const AbortCause& cause, const std::string& how) {
+  raise_abort(device.control().abort, cause);
+  tell_mates(device, cause);
+  for (Transport* const way : ways_to(device, cause.pe))
+    if (!way->capabilities().maps) way->fail(cause.pe);
+  device.peers.bury(cause.pe, how);
+}
+
+// A PE is gone. Each survivor notices by itself, and says so once.
 void on_lost_peer(Runtime& runtime, int pe, const std::string& how) {
   const Path path = runtime.device->peers.path(pe);
   AbortCause cause{CHIMEX_ERR_PEER_DEAD, pe, path,
                    fmt::format("PE {} ({}) is gone: {}", pe, words_of(path), how)};
-  runtime.abort_told.tell_of(pe, [&] { log(LogLevel::kError, runtime.my_pe(), "{}", cause.why); });
-  runtime.device->peers.bury(pe, how);
-  raise_abort(runtime.device->control().abort, cause);
-  tell_mates(*runtime.device, cause);
+  const bool goes_on = runtime.settings.on_peer_failure == OnPeerFailure::kReport;
+  runtime.abort_told.tell_of(pe, [&] {
+    log(LogLevel::kError, runtime.my_pe(), "{}{}", cause.why,
+        goes_on ? "; going on without it (CHIME_ON_PEER_FAILURE=report)" : "");
+  });
+  goes_on ? go_on_without(*runtime.device, pe, how) : end_job_without(*runtime.device, cause, how);
 }
 
 void watch_peers(Runtime& runtime) {

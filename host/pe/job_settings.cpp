@@ -28,6 +28,18 @@ std::string p2p_text(const Settings& settings) {
   if (settings.p2p.is_off()) return "off";
   return settings.p2p.size == P2pGroups::kAll ? "auto" : std::to_string(settings.p2p.size);
 }
+std::string fabric_text(const Settings& settings) { return settings.fabric.provider; }
+std::string connect_text(const Settings& settings) {
+  switch (settings.nic.connect) {
+    case NicConnect::kEager:
+      return "eager";
+    case NicConnect::kLazy:
+      return "lazy";
+    case NicConnect::kAuto:
+      break;
+  }
+  return "auto";
+}
 std::string amo_text(const Settings& settings) {
   switch (settings.amo) {
     case AmoChoice::kOwner:
@@ -40,9 +52,15 @@ std::string amo_text(const Settings& settings) {
   return "auto";
 }
 
+std::string on_peer_failure_text(const Settings& settings) {
+  return settings.on_peer_failure == OnPeerFailure::kReport ? "report" : "abort";
+}
+
 // How a PE orders its own writes (CHIME_NIC_ORDER, CHIME_NIC_RELAXED_ORDERING) it decides alone:
 // what others must know of it stands on its card.
-constexpr Row kRows[] = {{"CHIME_NIC", nic_text}, {"CHIME_P2P", p2p_text}, {"CHIME_AMO", amo_text}};
+constexpr Row kRows[] = {{"CHIME_NIC", nic_text}, {"CHIME_FABRIC", fabric_text},
+                         {"CHIME_P2P", p2p_text}, {"CHIME_CONNECT", connect_text},
+                         {"CHIME_AMO", amo_text}, {"CHIME_ON_PEER_FAILURE", on_peer_failure_text}};
 
 std::string card_of(const Settings& settings) {
   std::string card;

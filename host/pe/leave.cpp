@@ -61,6 +61,7 @@ void tell_mates_at_exit(int status, void*) {
   for_each_pe([code](PeSlot& slot) {
     if (slot.runtime->process != getpid()) return;
     report_unseen_error(slot);
+    if (slot.on_peer_failure == OnPeerFailure::kReport) return;  // they see the process end
     if (const DeviceStage* const device = built_device(slot))
       tell_mates(*device, {CHIMEX_ERR_PEER_DEAD, slot.pe, Path::kP2p,
                            fmt::format("PE {} exited without chime_finalize", slot.pe), code});
@@ -109,11 +110,13 @@ bool end_kernels(const PeSlot& slot) {
 }
 
 // Runs a step of leaving, and keeps the first of their errors: the steps that follow must run, too.
+// A lost PE fails none where survivors go on: that it is lost was told.
 template <class Step>
 void keep_first(PeSlot& slot, std::exception_ptr& first, Step&& run) {
   try {
     run();
   } catch (const Error& error) {
+    if (survives(slot, error.code())) return;
     const auto blamed = blamed_for_abort(slot, error);
     if (blamed)
       slot.runtime->abort_told.tell_of(
@@ -131,7 +134,8 @@ void complete_posts(PeSlot& slot) {
   if (device && device->posts() && device->gpu->is_cpu()) quiet(slot.host_context);
 }
 
-// From here on nobody takes this PE's end for a death, and nobody uses its memory.
+// From here on nobody takes this PE's end for a death, and nobody uses its memory. Survivors of a
+// dead PE do not meet.
 void meet_last_time(const PeSlot& slot) {
   const CollectiveCall finalize{CollectiveCall::Kind::kFinalize};
   const Runtime& runtime = *slot.runtime;

@@ -83,6 +83,7 @@ PeSlot& enter_pe(std::unique_ptr<Runtime> runtime) {
   slot.pe = runtime->my_pe();
   slot.n_pes = runtime->n_pes();
   slot.on_error = runtime->settings.on_error;
+  slot.on_peer_failure = runtime->settings.on_peer_failure;
   slot.runtime = std::move(runtime);
   find_only_slot(all);
   bind(slot);

@@ -19,6 +19,7 @@ struct PeSlot {
   int pe = -1;
   int n_pes = 0;
   OnError on_error = OnError::kExit;
+  OnPeerFailure on_peer_failure = OnPeerFailure::kAbort;
   std::atomic<bool> is_alive{true};  // until leave_pe
   std::atomic<pid_t> leaver{0};      // the thread that is in chime_finalize (one_leaver.hpp)
   Context context;                   // of kernels
@@ -28,6 +29,13 @@ struct PeSlot {
   std::atomic<bool> is_ready{false};
   std::unique_ptr<Runtime> runtime;
 };
+
+// Whether the PE goes on after a failure with `code`: one of a PE that is lost, and survivors go
+// on.
+inline bool survives(const PeSlot& slot, int code) {
+  return slot.on_peer_failure == OnPeerFailure::kReport &&
+         (code == CHIMEX_ERR_PEER_DEAD || code == CHIMEX_ERR_NETWORK);
+}
 
 namespace slots {
 

@@ -19,6 +19,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "bootstrap/bootstrap.hpp"
 #include "bootstrap/peer_watch.hpp"
@@ -28,9 +29,11 @@
 #include "host/gpu/gpu.hpp"
 #include "host/memory/heap.hpp"
 #include "host/memory/registered_buffers.hpp"
+#include "host/ops/asked_by_signal.hpp"
 #include "host/pe/env.hpp"
 #include "host/peers/connector.hpp"
 #include "host/peers/control.hpp"
+#include "host/peers/on_demand.hpp"
 #include "host/peers/peer_table.hpp"
 #include "host/team/rendezvous.hpp"
 #include "host/transport/transport.hpp"
@@ -54,7 +57,8 @@ struct DeviceStage {
   PeerTable peers;
   RegisteredBuffers registered_buffers;
   std::unique_ptr<Rendezvous> rendezvous;
-  std::optional<AsyncError> last_thrown;  // under Runtime::one_reader
+  std::vector<std::unique_ptr<OnDemand>> on_demand;  // of the transports that connect so
+  std::optional<AsyncError> last_thrown;             // under Runtime::one_reader
 
   // With no peers yet.
   DeviceStage(std::unique_ptr<Gpu> device, std::shared_ptr<DeviceMemory> control_page,
@@ -84,6 +88,7 @@ struct Runtime {
   std::mutex one_amo;                   // of the host on a GPU heap at a time (gpu_ops.cpp)
   mutable std::mutex one_reader;        // of the PE's error record (async_error.cpp)
   ToldOnce abort_told;                  // on stderr, by the PE to blame for the abort
+  const AskedBySignal asked_by_signal;
   std::unique_ptr<bootstrap::PeerWatch> watch;  // last: its thread uses all of the above
 
   int my_pe() const { return bootstrap->rank(); }

@@ -29,6 +29,11 @@ void check_length(std::size_t bytes, std::size_t most) {
 
 CardBytes copy_of(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
 
+void check_version(net::Reader& message) {
+  if (message.get<std::uint32_t>() != kAbiVersion)
+    throw net::Error(net::Fault::kProtocol, "another interface");
+}
+
 // What `read(message)` takes out of the message of PE `pe`.
 template <class Read>
 auto read_message(int pe, std::span<const std::byte> bytes, Read read) {
@@ -39,6 +44,22 @@ auto read_message(int pe, std::span<const std::byte> bytes, Read read) {
     throw Error("setup", CHIMEX_ERR_MISMATCH,
                 fmt::format("PE {} runs another version of Chime", pe));
   }
+}
+
+std::string key_of(Path way) { return fmt::format("chime.way.{}", static_cast<int>(way)); }
+
+// The card alone, of a transport that opens on demand.
+CardBytes write_card(const Transport& transport) {
+  const CardBytes card = transport.own_card().bytes;
+  check_length(card.size(), kMostCardBytes);
+  return net::Writer().put(kAbiVersion).bytes(card).take();
+}
+
+CardBytes read_card(int pe, std::span<const std::byte> bytes) {
+  return read_message(pe, bytes, [](net::Reader& message) {
+    check_version(message);
+    return copy_of(message.bytes());
+  });
 }
 
 CardBytes write_cards(Transport& transport, int n_pes) {
@@ -59,8 +80,7 @@ struct Shown {
 
 Shown read_cards(int pe, std::span<const std::byte> bytes, int me) {
   return read_message(pe, bytes, [me](net::Reader& message) {
-    if (message.get<std::uint32_t>() != kAbiVersion)
-      throw net::Error(net::Fault::kProtocol, "another interface");
+    check_version(message);
     Shown shown{.card = copy_of(message.bytes()), .offer = {}};
     for (int other = 0; other < me; ++other) message.bytes();
     shown.offer = copy_of(message.bytes());
@@ -136,7 +156,7 @@ void Connector::connect(Transport& transport) {
     case Reach::kNode:
       return connect_node(transport);
     case Reach::kJob:
-      return connect_job(transport);
+      return transport.opens_on_demand() ? begin_on_demand(transport) : connect_job(transport);
   }
 }
 
@@ -154,9 +174,26 @@ void Connector::use(const Transport& transport, int pe, const Acceptance& accept
 }
 
 void Connector::connect_to_myself(Transport& transport) {
-  const OwnCard card = transport.own_card();
-  const auto acceptance = accept(transport, peers_.my_pe(), {.bytes = card.bytes});
-  if (acceptance.is_accepted) use(transport, peers_.my_pe(), acceptance);
+  const int me = peers_.my_pe();
+  const CardBytes card = transport.own_card().bytes, offer = transport.offer(me);
+  const auto acceptance = accept(transport, me, {.bytes = card, .offer = offer});
+  if (!acceptance.is_accepted) return;
+  transport.confirm(me, acceptance.receipt);
+  use(transport, me, acceptance);
+}
+
+// Whether the job goes by it is PE 0's to say: the same for all, and no PE reads more than one
+// card.
+void Connector::begin_on_demand(Transport& transport) {
+  const Path way = transport.capabilities().path;
+  const std::string key = key_of(way);
+  const bool is_first = peers_.my_pe() == 0;
+  const CardBytes first = is_first ? write_card(transport) : bootstrap_.lookup(0, key, deadline_);
+  if (is_first) bootstrap_.publish(key, first);
+  if (transport.agrees_with_first(read_card(0, first)))
+    connect_to_myself(transport);
+  else
+    peers_.refuse_all(way);
 }
 
 // In the order of PEs, this one among them.
@@ -185,7 +222,7 @@ void Connector::connect_node(Transport& transport) {
 // it accepted may send.
 void Connector::connect_job(Transport& transport) {
   const Path way = transport.capabilities().path;
-  const std::string key = fmt::format("chime.way.{}", static_cast<int>(way));
+  const std::string key = key_of(way);
   const int n = peers_.n_pes(), me = peers_.my_pe();
   const auto shown_by = [&](int pe, const std::string& name, const CardBytes& mine) {
     return pe == me ? mine : bootstrap_.lookup(pe, name, deadline_);

@@ -26,8 +26,9 @@ class Connector {
             PeerTable& peers, bootstrap::Deadline deadline);
 
   // Collective over the PEs that `transport` may reach, and over the job's transports in the same
-  // order. When it returns, whoever is reached can be written to. Throws Error or BootstrapError,
-  // at the deadline at the latest.
+  // order. When it returns, whoever is reached can be written to; where it opens on demand, this PE
+  // by itself, and no other has been waited for but PE 0. Throws Error or BootstrapError, at the
+  // deadline at the latest.
   void connect(Transport& transport);
 
   // Of the node's PEs, once a transport of theirs was connected.
@@ -37,6 +38,7 @@ class Connector {
   void connect_to_myself(Transport& transport);
   void connect_node(Transport& transport);
   void connect_job(Transport& transport);
+  void begin_on_demand(Transport& transport);
   Acceptance accept(Transport& transport, int pe, const PeerCard& card);
   void use(const Transport& transport, int pe, const Acceptance& acceptance);
 

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "host/errors/error.hpp"
 
@@ -41,9 +43,24 @@ void PeerTable::use(int pe, Path way, std::byte* mapped) {
   if (peer.path == Path::kNone) peer.path = way;
 }
 
-void PeerTable::refuse(int pe, Path way) {
+void PeerTable::refuse(int pe, Path way, std::string why) {
   const std::lock_guard lock(mutex_);
-  move(pe, way, PeerState::kConnecting, PeerState::kRefused);
+  PeerState& state = at(pe).ways[index_of(way)];
+  if (state == PeerState::kUsable || state == PeerState::kRefused)
+    move(pe, way, PeerState::kConnecting, PeerState::kRefused);
+  state = PeerState::kRefused;
+  if (!why.empty()) refused_.insert_or_assign(pe, std::move(why));
+}
+
+void PeerTable::refuse_all(Path way) {
+  const std::lock_guard lock(mutex_);
+  none_by_[index_of(way)] = true;
+}
+
+bool PeerTable::is_on_demand(Path way) const {
+  return !none_by_[index_of(way)] && std::ranges::any_of(transports_, [&](const Transport* one) {
+    return one->capabilities().path == way && one->opens_on_demand();
+  });
 }
 
 void PeerTable::bury(int pe, const std::string& how) {
@@ -58,30 +75,49 @@ PeerState PeerTable::state(int pe, Path way) const {
   return peer.is_dead ? PeerState::kDead : peer.ways[index_of(way)];
 }
 
+bool PeerTable::is_dead(int pe) const {
+  const std::lock_guard lock(mutex_);
+  return known(pe).is_dead;
+}
+
 Path PeerTable::path(int pe) const {
   const std::lock_guard lock(mutex_);
   const Peer peer = known(pe);
-  return peer.is_dead ? Path::kNone : peer.path;
+  if (peer.is_dead || peer.path != Path::kNone) return peer.is_dead ? Path::kNone : peer.path;
+  for (const Transport* transport : transports_)
+    if (const Path way = transport->capabilities().path;
+        is_on_demand(way) && peer.ways[index_of(way)] != PeerState::kRefused)
+      return way;
+  return Path::kNone;
 }
 
 std::string PeerTable::why_not(int pe) const {
   const std::lock_guard lock(mutex_);
   if (const auto dead = dead_.find(pe); dead != dead_.end())
     return fmt::format("PE {} is gone: {}", pe, dead->second);
+  if (const auto refused = refused_.find(pe); refused != refused_.end()) return refused->second;
   std::string why;
-  bool has_nic = false;
+  bool has_nic = false, has_fabric = false;
   for (const Transport* transport : transports_) {
     why += (why.empty() ? "" : ", and ") + transport->why_not(pe);
-    has_nic |= transport->capabilities().reach == Reach::kJob;
+    has_nic |= transport->capabilities().path == Path::kNic;
+    has_fabric |= transport->capabilities().path == Path::kProxy;
   }
-  // Where a NIC is asked for, or a peer is not mapped and CHIME_NIC=auto, one is opened or says why
-  // it is not.
-  return has_nic ? why : why + ", and CHIME_NIC=none (auto opens one)";
+  // Where a NIC or a fabric is asked for, or a peer is not mapped and the variable says auto, one
+  // is opened or says why it is not.
+  if (!has_nic) why += ", and CHIME_NIC=none (auto opens one)";
+  if (!has_fabric) why += ", and CHIME_FABRIC=off (auto opens one)";
+  return why;
 }
 
 bool PeerTable::all_by(Path way) const {
   const std::lock_guard lock(mutex_);
-  return usable_[index_of(way)] == job_.n_pes;
+  return usable_[index_of(way)] == job_.n_pes || is_on_demand(way);
+}
+
+bool PeerTable::any_by(Path way) const {
+  const std::lock_guard lock(mutex_);
+  return usable_[index_of(way)] != 0 || is_on_demand(way);
 }
 
 Path PeerTable::amo_path() const {
@@ -95,8 +131,10 @@ Path PeerTable::amo_path() const {
       break;
   }
   if (nic) return Path::kNic;
+  if (all_by(Path::kProxy)) return Path::kProxy;
   throw Error("CHIME_AMO", CHIMEX_ERR_UNSUPPORTED,
-              "owner takes a NIC on every PE, and there is none; set CHIME_NIC, or CHIME_AMO=auto");
+              "owner takes a NIC or a fabric on every PE, and there is none; set CHIME_NIC or "
+              "CHIME_FABRIC, or CHIME_AMO=auto");
 }
 
 std::byte* PeerTable::heap(int pe) const {

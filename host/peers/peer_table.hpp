@@ -4,8 +4,8 @@
 // Per transport and peer:
 //
 //   unknown --ask--> asked --connect--> connecting --use--> usable
-//                                           |
-//                                           +--refuse-----> refused
+//       |                    |              |
+//       +--refuse------------+--refuse------+--refuse-----> refused
 //   any of them, by the peer's end: dead
 //
 // Sparse: a peer that nobody has asked for costs nothing. All functions from any thread.
@@ -44,22 +44,29 @@ class PeerTable {
   void ask(int pe, Path way);
   void connect(int pe, Path way);
   void use(int pe, Path way, std::byte* mapped);
-  void refuse(int pe, Path way);
+  // `why`: empty if the transport itself says it (why_not).
+  void refuse(int pe, Path way, std::string why = "");
+  // No peer is reached by `way`.
+  void refuse_all(Path way);
   void bury(int pe, const std::string& how);
 
   PeerState state(int pe, Path way) const;
+  bool is_dead(int pe) const;
 
-  // The way that operations take: the preferred one of those that are usable. kNone: there is none,
-  // or the peer is gone. Once it is taken it stays.
+  // The way that operations take: the preferred one of those that are usable, or that are opened on
+  // demand. kNone: there is none, or the peer is gone. Once it is taken it stays.
   Path path(int pe) const;
   // Why there is none and what to change.
   std::string why_not(int pe) const;
-  // Whether all PEs, this one included, are reached by `way`.
+  // Whether all PEs, this one included, are reached by `way`, or asked for it on demand.
   bool all_by(Path way) const;
+  bool any_by(Path way) const;  // whether some PE is
 
   // How the job updates words of atomics (CHIME_AMO): the same answer on every PE, since either all
   // PEs are mapped everywhere or each has one that is not, and a PE without a NIC is reached by
-  // nobody's. Throws Error where the choice asks for what the job does not have.
+  // nobody's. Where no NIC makes them, owners' proxies and who has mapped a word make them by the
+  // same processors, so that both may. Throws Error where the choice asks for what the job does not
+  // have.
   Path amo_path() const;
 
   // Where the heap of `pe` is mapped here; null: it is not.
@@ -89,6 +96,7 @@ class PeerTable {
   Peer& at(int pe);                                           // REQUIRES: mutex_
   Peer known(int pe) const;                                   // a copy; REQUIRES: mutex_
   void move(int pe, Path way, PeerState from, PeerState to);  // REQUIRES: mutex_
+  bool is_on_demand(Path way) const;                          // REQUIRES: mutex_
 
   const Job job_;
   mutable std::mutex mutex_;  // guards what follows
@@ -96,6 +104,8 @@ class PeerTable {
   std::vector<std::unique_ptr<Page>> pages_;  // null: all of its peers are unknown
   std::array<int, kPaths> usable_ = {};       // how many peers, by way
   std::map<int, std::string> dead_;           // and how
+  std::map<int, std::string> refused_;        // and why, where that is no transport's to say
+  std::array<bool, kPaths> none_by_ = {};     // refused for all peers
 };
 
 }  // namespace chime::host

@@ -19,7 +19,7 @@
 namespace chime::host {
 
 // Who uses it for what. A tag is one kind of message.
-enum class SideTag : net::Mesh::Tag { kCollective = net::Mesh::kFirstTag, kFirstForTests };
+enum class SideTag : net::Mesh::Tag { kCollective = net::Mesh::kFirstTag, kWays, kFirstForTests };
 
 class SideChannel {
  public:

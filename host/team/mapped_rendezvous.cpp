@@ -88,7 +88,12 @@ class MappedRendezvous final : public Rendezvous {
 
   // By another PE, or by this one if it was the last.
   void wait_until_settled(const CollectiveCall& call) {
-    wait_until([&] { return verdict() != met(sequence_ - 1); }, control(my_pe_).abort, timeout_ns_,
+    const auto is_settled = [&] {
+      if (verdict() != met(sequence_ - 1)) return true;
+      throw_if_some_dead(control(my_pe_).abort);
+      return false;
+    };
+    wait_until(is_settled, control(my_pe_).abort, timeout_ns_,
                [&] { return fmt::format("PE {} to call {}", first_absent(), describe(call)); });
   }
 
@@ -132,6 +137,7 @@ class MappedRendezvous final : public Rendezvous {
     if (const auto cause = abort_cause(control(by).abort))
       raise_abort(control(my_pe_).abort, *cause);
     throw_if_aborted(control(my_pe_).abort);
+    throw_if_some_dead(control(by).abort);  // likewise
     throw Error(
         "collective call", CHIMEX_ERR_TIMEOUT,
         why_none_succeeds(fmt::format("PE {} gave up, {}", by, control(by).verdict.why_given_up)));

@@ -56,9 +56,13 @@ void MessageRendezvous::meet(const CollectiveCall& call) {
 }
 
 void MessageRendezvous::wait_until_settled(Lock& lock, const CollectiveCall& call) {
-  wait_until(
-      lock, changed_, [&] { return meeting_.is_settled() || !lost_.empty(); }, abort_, limit_,
-      [&] { return fmt::format("all PEs to call {}", describe(call)); });
+  const auto is_over = [&] {
+    if (meeting_.is_settled() || !lost_.empty()) return true;
+    throw_if_some_dead(abort_);
+    return false;
+  };
+  wait_until(lock, changed_, is_over, abort_, limit_,
+             [&] { return fmt::format("all PEs to call {}", describe(call)); });
   if (!meeting_.is_settled()) throw_loss(lock);
 }
 
@@ -95,6 +99,7 @@ void MessageRendezvous::wait_for_better_words(Lock& lock, const std::function<bo
   if (!better_words_by_) better_words_by_ = std::chrono::steady_clock::now() + kTimeOfBetterWords;
   while (!done() && std::chrono::steady_clock::now() < *better_words_by_) {
     throw_if_aborted(abort_);
+    throw_if_some_dead(abort_);
     changed_.wait_for(lock, kLookAtAbortEvery);
   }
 }

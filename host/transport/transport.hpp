@@ -1,6 +1,5 @@
 // The seam to a way of reaching peers: mapped memory (p2p/), a NIC whose queues kernels write
-// (mlx5/), later a fabric that the host drives (ofi/). host/ knows no more of a transport than
-// this.
+// (mlx5/), a fabric that the host drives (ofi/). host/ knows no more of a transport than this.
 //
 // Whoever brings two PEs together (host/peers) goes through the same steps for every transport:
 //
@@ -25,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "chime/abi/amo_op.h"
 #include "chime/abi/context.h"
 #include "chime/error.h"
 
@@ -76,37 +76,77 @@ class Registration {
   virtual ~Registration() = default;
 };
 
-// What kernels, or a host operation, of a PE see of the way to its peers.
-enum class ContextOwner { kKernels, kHost };
+// What kernels, or a host operation, of a PE see of the way to its peers. As abi::Channels::id.
+enum class ContextOwner : std::uint32_t { kKernels = 0, kHost = 1 };
+inline constexpr std::uint32_t context_id(ContextOwner owner) {
+  return static_cast<std::uint32_t>(owner);
+}
 
-// What a wait found missing, for its message: "no staging slot came free in 3 s; there are 64".
+// What a wait found missing, for its message: "no staging slot came free" in 3 s; "there are 64".
 struct Scarcity {
   std::string what, note;
 };
 
-// An operation that the host carries out for a kernel or for itself. Addresses are this PE's.
-struct HostRequest {
-  enum class Kind { kPut, kGet };
-  Kind kind;
-  int pe;
-  std::uint64_t at;  // offset in the peer's heap
-  std::byte* here;
-  std::size_t bytes;
+// An atomic update of a word of 4 or 8 bytes; low bytes of the operands.
+struct WordUpdate {
+  AmoOp op;
+  std::uint32_t bytes;
+  std::uint64_t operand, compare;  // compare: of kCompareSwap
 };
 
-// Transports that the host drives, and no kernel.
+// Who updates the words of this PE's heap for all others, so that all updates of a word are atomic
+// with each other; and writes what comes with them.
+class WordOwner {
+ public:
+  virtual ~WordOwner() = default;
+  // The word before. `at`: its offset in this PE's heap, a multiple of its size, and inside.
+  // Release and acquire: who sees the update sees what this PE's memory held before.
+  virtual std::uint64_t update(std::uint64_t at, const WordUpdate& update) = 0;
+  // Writes a few bytes, inside the heap: each aligned word of 8, 4 or 2 bytes of them at once, so
+  // that nobody sees half of one, and by release. Only asked for where the processor reaches the
+  // heap.
+  virtual void write(std::uint64_t at, std::span<const std::byte> data) = 0;
+};
+
+// An operation that the host carries out for a kernel or for itself. `here` is an address of this
+// PE's, at which memory stays as it is until the operation has ended.
+struct HostRequest {
+  enum class Kind { kPut, kGet, kAtomic };
+  Kind kind;
+  int pe;
+  std::uint64_t at;        // offset in the peer's heap
+  std::byte* here;         // kAtomic: 8 bytes that become the word before; null: nobody wants it
+  std::size_t bytes;       // kPut, kGet
+  WordUpdate update = {};  // kAtomic
+};
+
+// Transports that the host drives, and no kernel. By one thread.
 class HostDriven {
  public:
   virtual ~HostDriven() = default;
+  // Before the first poll(). `owner` outlives this.
+  virtual void serve(WordOwner& owner) = 0;
+
   // Takes a request; false: there is no room until poll() has told of another's end. `completion`
-  // is handed back by poll(). Requests to one PE end in the order in which they were posted.
+  // is handed back by poll(). Requests pass each other, but for one: an atomic is carried out
+  // behind all puts to the same PE that were posted before it, so that who sees its effect sees
+  // what they have written.
   virtual bool post(const HostRequest& request, std::uint64_t completion) = 0;
+  // A put has ended when its data is in the peer's memory, a get or an atomic when its result is at
+  // `here`. What is not well has changed nothing, or some of it.
   struct Ended {
     std::uint64_t completion;
     chimex_status status;
   };
-  // Moves what is on its way, and tells of what has ended: at most `ended.size()`. How many.
+  // Moves what is on its way, carries out what peers ask for, and tells of requests that have
+  // ended: at most `ended.size()`. How many.
   virtual std::size_t poll(std::span<Ended> ended) = 0;
+  // Whether the last poll() found anything, also what peers sent, of which nobody here is told.
+  virtual bool has_moved() const { return false; }
+  // A descriptor that can be waited for by poll(2) or epoll until there may be something to do
+  // here. Else kNoDescriptor: nothing wakes who sleeps; or kLookSoon: there may be something now.
+  static constexpr int kNoDescriptor = -1, kLookSoon = -2;
+  virtual int idle_descriptor() { return kNoDescriptor; }
 };
 
 class Transport {
@@ -126,6 +166,22 @@ class Transport {
                        [[maybe_unused]] std::span<const std::byte> receipt) {}
   // Why `pe` is not reached this way and what to change, in one sentence. REQUIRES: it is not.
   virtual std::string why_not(int pe) const = 0;
+
+  // ---- On demand: the steps above are taken for a peer when it is first touched, and at init for
+  // this PE alone. The same answer on all PEs of the job.
+  virtual bool opens_on_demand() const { return false; }
+  // Whether the job goes by this transport, as the card of PE 0 says, which may be this one. Throws
+  // Error where the job does and this PE cannot.
+  virtual bool agrees_with_first([[maybe_unused]] std::span<const std::byte> card) { return true; }
+  // Why no offer can be made to `pe`; empty if one can be.
+  virtual std::string why_no_offer([[maybe_unused]] int pe) const { return ""; }
+  // What was offered to `pe`, and not accepted here, is free for others.
+  virtual void withdraw([[maybe_unused]] int pe) {}
+  // Whom device code has asked for since the last call. From any thread.
+  virtual std::vector<int> take_wanted() { return {}; }
+  // Tells device code that waits for `pe`: it is reached, or never will be. From make_view() on,
+  // once a PE.
+  virtual void answer([[maybe_unused]] int pe, [[maybe_unused]] bool is_reached) {}
 
   // ---- What device code sees. make_view() once, when all that init connects is connected: it
   // writes the tables; view() enters them into a context.
@@ -155,6 +211,10 @@ class Transport {
   virtual std::optional<Scarcity> awaited_at([[maybe_unused]] std::uint64_t address) const {
     return std::nullopt;
   }
+
+  // What a thread of its own is doing, for who asks what the PE is doing. From any thread, once the
+  // view is made. Empty: it has none.
+  virtual std::string activity() const { return ""; }
 
   // Null: kernels write to its queues, or nobody does.
   virtual HostDriven* host_driven() { return nullptr; }

@@ -14,6 +14,12 @@ namespace {
 
 std::uint32_t random_psn() { return std::random_device{}() & 0xffffff; }
 
+// Places to hold: one for every PE, or for so many peers beside this PE.
+unsigned n_places(const NicPlace& place, const NicOptions& options) {
+  const auto all = static_cast<unsigned>(place.n_pes);
+  return options.opens_on_demand(place.n_pes) ? std::min(all, options.peers + 1) : all;
+}
+
 ActiveSoftnic softnic_for(const NicOptions& options, const std::string& job) {
   return options.is_soft() ? activate_softnic(job, options.softnic_library) : nullptr;
 }
@@ -28,11 +34,10 @@ Connections::Connections(const NicPlace& place, Gpu& gpu, const DeviceMemory& he
       device_(options, gpu.pci_address(), place.node_pe),
       heap_bytes_(heap.bytes()),
       heap_(device_, gpu, heap),
-      queues_(device_, gpu, place.n_pes, scratch_bytes(place.n_pes, options)),
+      queues_(device_, gpu, n_places(place, options),
+              scratch_bytes(n_places(place, options), options)),
       psn_(random_psn()),
-      cards_(static_cast<std::size_t>(place.n_pes)),
-      orders_(static_cast<std::size_t>(place.n_pes)),
-      is_confirmed_(static_cast<std::size_t>(place.n_pes)) {}
+      places_(n_places(place, options)) {}
 
 Card Connections::card() const {
   Card card;
@@ -48,46 +53,93 @@ Card Connections::card() const {
   return card;
 }
 
-std::vector<std::uint32_t> Connections::offer(int pe) const {
+std::string Connections::why_no_offer(int pe) const {
+  const std::lock_guard lock(mutex_);
+  if (places_.has_room_for(pe)) return "";
+  return fmt::format(
+      "PE {} has queue pairs for {} other PEs, all in use: raise CHIME_NIC_PEERS (each takes {} "
+      "queue "
+      "pairs of {} KiB)",
+      place_.my_pe, places_.count() - 1, slots(), options().queue_depth * 64 / 1024);
+}
+
+std::vector<std::uint32_t> Connections::offer(int pe) {
+  const std::lock_guard lock(mutex_);
+  const unsigned place = *places_.take(pe);
   std::vector<std::uint32_t> numbers;
   for (unsigned slot = 0; slot < slots(); ++slot)
-    numbers.push_back(queue_pair(pe, slot).view().qpn);
+    numbers.push_back(queue_pair(place, slot).view().qpn);
   return numbers;
 }
 
+void Connections::withdraw(int pe) {
+  const std::lock_guard lock(mutex_);
+  if (!connected_.contains(pe)) places_.give_back(pe);
+}
+
 Acceptance Connections::accept(int pe, const PeerCard& theirs) {
-  Card& card = cards_[static_cast<std::size_t>(pe)];
-  card = read_card(pe, theirs.bytes);
+  const Card card = read_card(pe, theirs.bytes);
+  const std::lock_guard lock(mutex_);
+  peers_[pe].card = card;
   if (!card.why_none.empty()) return {};
+  check_fits(pe, card);
   const auto numbers = read_offer(pe, theirs.offer);
-  check_fits(pe, card, numbers.size());
+  if (numbers.size() != slots())
+    throw Error("NIC", CHIMEX_ERR_MISMATCH,
+                fmt::format("PE {} offers {} queue pairs and not {}", pe, numbers.size(), slots()));
+  const unsigned place = *places_.of(pe);
+  connected_.insert(pe);
   for (unsigned slot = 0; slot < slots(); ++slot)
-    queue_pair(pe, slot).connect(route_to(card, numbers[slot]));
+    queue_pair(place, slot).connect(route_to(card, numbers[slot]));
   // Of one queue pair: those beside it go by the same port and address.
-  return {.is_accepted = true, .receipt = write_receipt(queue_pair(pe, 0).data_order())};
+  return {.is_accepted = true, .receipt = write_receipt(queue_pair(place, 0).data_order())};
 }
 
 void Connections::confirm(int pe, DataOrder order) {
-  orders_[static_cast<std::size_t>(pe)] = order;
-  is_confirmed_[static_cast<std::size_t>(pe)] = true;
+  const std::lock_guard lock(mutex_);
+  Peer& peer = peers_[pe];
+  peer.order = order;
+  peer.is_confirmed = true;
+}
+
+Connections::Peer Connections::peer(int pe) const {
+  const std::lock_guard lock(mutex_);
+  const auto known = peers_.find(pe);
+  return known == peers_.end() ? Peer{} : known->second;
+}
+
+std::vector<DataOrder> Connections::orders() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<DataOrder> orders;
+  for (const auto& [pe, peer] : peers_) orders.push_back(peer.order);
+  return orders;
+}
+
+bool Connections::reaches(int pe) const { return peer(pe).is_confirmed; }
+
+Card Connections::card_of(int pe) const { return peer(pe).card; }
+
+std::optional<unsigned> Connections::place_of(int pe) const {
+  const std::lock_guard lock(mutex_);
+  return places_.of(pe);
 }
 
 std::string Connections::why_not(int pe) const {
-  const std::string& why = card_of(pe).why_none;
+  const std::string why = card_of(pe).why_none;
   return why.empty() ? fmt::format("PE {} is not connected", pe)
                      : fmt::format("PE {} has no NIC: {}", pe, why);
 }
 
 bool Connections::counts_on_order(int pe) const {
-  return mlx5::counts_on_order(options().write_order, orders_[static_cast<std::size_t>(pe)]);
+  return mlx5::counts_on_order(options().write_order, peer(pe).order);
 }
 
 // Under the lock: who comes second returns when it has happened, too.
-void Connections::to_error(int pe, unsigned slot) {
+void Connections::to_error(unsigned place, unsigned slot) {
   const std::lock_guard lock(one_ends_);
-  if (ended_.contains({pe, slot})) return;
-  queue_pair(pe, slot).to_error();
-  ended_.emplace(pe, slot);
+  if (ended_.contains({place, slot})) return;
+  queue_pair(place, slot).to_error();
+  ended_.emplace(place, slot);
 }
 
 MemoryKey Connections::register_buffer(std::byte* memory, std::size_t bytes) const {
@@ -98,14 +150,14 @@ std::string Connections::describe() const {
   return fmt::format(
       "{}; {}; heap registered as {}; doorbells {}; {}", device_.description(), queues_.describe(),
       heap_.how(), queues_.describe_doorbells(),
-      describe_order(options().write_order, orders_, device_.capabilities().extended_atomics));
+      describe_order(options().write_order, orders(), device_.capabilities().extended_atomics));
 }
 
-void Connections::check_fits(int pe, const Card& theirs, std::size_t queue_pairs) const {
+void Connections::check_fits(int pe, const Card& theirs) const {
   const auto refuse = [&](const std::string& why) {
     throw Error("NIC", CHIMEX_ERR_MISMATCH, fmt::format("PE {} {}", pe, why));
   };
-  if (theirs.slots != slots() || queue_pairs != slots())
+  if (theirs.slots != slots())
     refuse(
         fmt::format("has {} queue pairs to each peer and this PE {}; CHIME_NIC_SLOTS must "
                     "be the same everywhere",

@@ -1,15 +1,18 @@
 // This PE's NIC and what it is connected to: one mlx5 port, the heap registered with it, queue
-// pairs to every PE, this one included, and what the peers have shown of theirs.
+// pairs to PEs, this one included, and what the peers have shown of theirs.
 //
-// The constructor makes everything that this PE can make alone; then each peer's card is accepted,
-// and its receipt confirmed.
+// The constructor makes everything that this PE can make alone; then a place is offered to each
+// peer, its card accepted, and its receipt confirmed: at init, or when it is first touched. What
+// reads is for any thread; what connects for one at a time.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -19,6 +22,7 @@
 #include "host/transport/mlx5/nic/mlx5_mr.hpp"
 #include "host/transport/mlx5/nic/softnic_activation.hpp"
 #include "host/transport/mlx5/options.hpp"
+#include "host/transport/mlx5/places.hpp"
 #include "host/transport/mlx5/queues/pe_queues.hpp"
 #include "host/transport/transport.hpp"
 
@@ -38,32 +42,46 @@ class Connections {
   Connections(const NicPlace& place, Gpu& gpu, const DeviceMemory& heap, const NicOptions& options);
 
   Card card() const;
-  std::vector<std::uint32_t> offer(int pe) const;  // numbers of this PE's queue pairs for it
+  // Why no place can be offered to `pe`; empty if one can be.
+  std::string why_no_offer(int pe) const;
+  // Numbers of this PE's queue pairs for it, whose place is held from here on. REQUIRES:
+  // why_no_offer(pe) is empty.
+  std::vector<std::uint32_t> offer(int pe);
+  // The place is free again, if its queue pairs are as they were made.
+  void withdraw(int pe);
   // Throws Error where PEs do not fit together.
   Acceptance accept(int pe, const PeerCard& theirs);
   void confirm(int pe, DataOrder order);
 
+  // Throws Error where this PE cannot be in a job with the one of that card.
+  void check_fits(int pe, const Card& theirs) const;
+
   // Whether `pe` has accepted and was accepted.
-  bool reaches(int pe) const { return is_confirmed_[static_cast<std::size_t>(pe)]; }
+  bool reaches(int pe) const;
   std::string why_not(int pe) const;
 
   // Of PEs that it reaches: the heap as requests name it; whether this PE takes it that its writes
   // arrive there in the order in which they were posted.
-  const Card& card_of(int pe) const { return cards_[static_cast<std::size_t>(pe)]; }
+  Card card_of(int pe) const;
   bool counts_on_order(int pe) const;
 
+  // The place that is held for it; nullopt: none is.
+  std::optional<unsigned> place_of(int pe) const;
+  unsigned places() const { return places_.count(); }
   // Slots 0 .. options().slots - 1 are kernels', those behind them the host's.
-  QueuePair& queue_pair(int pe, unsigned slot) const { return queues_.at(pe, slot); }
+  QueuePair& queue_pair(unsigned place, unsigned slot) const { return queues_.at(place, slot); }
   unsigned slots() const { return queues_.slots(); }
   Scratch scratch(ContextOwner owner) const { return queues_.scratch(owner); }
 
   // Ends a queue pair that is given up: whatever is in it is flushed. Nothing if it has ended; from
   // any thread.
-  void to_error(int pe, unsigned slot);
+  void to_error(unsigned place, unsigned slot);
 
   MemoryKey register_buffer(std::byte* memory, std::size_t bytes) const;
 
   int n_pes() const { return place_.n_pes; }
+  bool opens_on_demand() const { return options().opens_on_demand(n_pes()); }
+  ibv_context* context() const { return device_.context(); }
   const NicOptions& options() const { return device_.options(); }
   const DeviceCapabilities& capabilities() const { return device_.capabilities(); }
 
@@ -73,7 +91,15 @@ class Connections {
   std::string describe() const;
 
  private:
-  void check_fits(int pe, const Card& theirs, std::size_t queue_pairs) const;
+  // What a peer has shown.
+  struct Peer {
+    Card card;                            // when accepted, or why it was not
+    DataOrder order = DataOrder::kNoNic;  // of what is written there
+    bool is_confirmed = false;
+  };
+  Peer peer(int pe) const;
+  std::vector<DataOrder> orders() const;
+
   Route route_to(const Card& theirs, std::uint32_t queue_pair) const;
 
   const NicPlace place_;
@@ -86,10 +112,11 @@ class Connections {
   PeQueues queues_;
   const std::uint32_t psn_;
   std::mutex one_ends_;
-  std::set<std::pair<int, unsigned>> ended_;  // {pe, slot} of those moved to error
-  std::vector<Card> cards_;                   // [pe], when accepted, or why it was not
-  std::vector<DataOrder> orders_;             // [pe], of what is written there
-  std::vector<bool> is_confirmed_;            // [pe]
+  std::set<std::pair<unsigned, unsigned>> ended_;  // {place, slot} of those moved to error
+  mutable std::mutex mutex_;                       // guards what follows
+  Places places_;
+  std::set<int> connected_;              // those whose queue pairs are not as they were made
+  std::unordered_map<int, Peer> peers_;  // that have shown something
 };
 
 }  // namespace chime::host::mlx5

@@ -2,14 +2,24 @@
 
 #include <utility>
 
+#include "host/errors/error.hpp"
 #include "host/transport/mlx5/card.hpp"
 
 namespace chime::host::mlx5 {
 
-NoNic::NoNic(std::string why) : why_(std::move(why)) {}
+NoNic::NoNic(std::string why, bool opens_on_demand)
+    : why_(std::move(why)), opens_on_demand_(opens_on_demand) {}
 
 Capabilities NoNic::capabilities() const {
   return {.path = Path::kNic, .reach = Reach::kJob, .maps = false, .posts = false};
+}
+
+bool NoNic::agrees_with_first(std::span<const std::byte> card) {
+  if (!read_card(0, card).why_none.empty()) return false;
+  throw Error("NIC", CHIMEX_ERR_UNSUPPORTED,
+              "PE 0 has a NIC and this PE has none: " + why_ +
+                  "; where peers are connected on demand all PEs are alike: set CHIME_NIC=none, or "
+                  "CHIME_CONNECT=eager");
 }
 
 OwnCard NoNic::own_card() const {

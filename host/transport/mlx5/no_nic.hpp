@@ -9,7 +9,7 @@ namespace chime::host::mlx5 {
 
 class NoNic final : public Transport {
  public:
-  explicit NoNic(std::string why);
+  NoNic(std::string why, bool opens_on_demand);
 
   Capabilities capabilities() const override;
   std::string describe() const override { return "no NIC: " + why_; }
@@ -18,11 +18,15 @@ class NoNic final : public Transport {
   Acceptance accept(int, const PeerCard&) override { return {}; }
   std::string why_not(int) const override { return "this PE has no NIC: " + why_; }
 
+  bool opens_on_demand() const override { return opens_on_demand_; }
+  bool agrees_with_first(std::span<const std::byte> card) override;
+
   void make_view() override {}
   void view(ContextOwner, Context&) const override {}
 
  private:
   const std::string why_;
+  const bool opens_on_demand_;
 };
 
 }  // namespace chime::host::mlx5

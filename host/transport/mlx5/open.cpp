@@ -14,15 +14,16 @@ namespace chime::host {
 std::unique_ptr<Transport> open_mlx5(const TransportSetup& setup) {
   const NicOptions& options = setup.nic;
   if (options.is_off() || (options.is_auto() && setup.reaches_all)) return nullptr;
+  const bool on_demand = options.opens_on_demand(setup.n_pes);
   if (options.is_auto() && !mlx5::has_rdma_devices())
-    return std::make_unique<mlx5::NoNic>("this machine has no RDMA device");
+    return std::make_unique<mlx5::NoNic>("this machine has no RDMA device", on_demand);
   try {
     return std::make_unique<Mlx5Transport>(
         mlx5::NicPlace{setup.my_pe, setup.n_pes, setup.job, setup.node_pe}, setup.gpu, *setup.heap,
-        options);
+        options, [told = setup.lost_own_way](const std::string& why) { told(Path::kNic, why); });
   } catch (const Error& error) {
     if (!options.is_auto()) throw;
-    return std::make_unique<mlx5::NoNic>(error.what());
+    return std::make_unique<mlx5::NoNic>(error.what(), on_demand);
   }
 }
 

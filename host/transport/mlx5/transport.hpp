@@ -4,8 +4,9 @@
 #include <memory>
 #include <optional>
 
+#include "host/transport/known_buffers.hpp"
 #include "host/transport/mlx5/connections.hpp"
-#include "host/transport/mlx5/view/buffers.hpp"
+#include "host/transport/mlx5/nic/device_watch.hpp"
 #include "host/transport/mlx5/view/view.hpp"
 #include "host/transport/transport.hpp"
 
@@ -14,8 +15,9 @@ namespace chime::host {
 class Mlx5Transport final : public Transport {
  public:
   // Throws Error where there is no NIC that does. `gpu` and `heap` outlive it.
+  // `gone`: the device is, of which it is told as DeviceWatch does. Empty: nobody wants to know.
   Mlx5Transport(const mlx5::NicPlace& place, Gpu& gpu, const DeviceMemory& heap,
-                const NicOptions& options);
+                const NicOptions& options, mlx5::DeviceWatch::Gone gone = nullptr);
 
   Capabilities capabilities() const override;
   std::string describe() const override { return connections_.describe(); }
@@ -27,6 +29,13 @@ class Mlx5Transport final : public Transport {
     connections_.confirm(pe, mlx5::read_receipt(pe, receipt));
   }
   std::string why_not(int pe) const override { return connections_.why_not(pe); }
+
+  bool opens_on_demand() const override { return connections_.opens_on_demand(); }
+  bool agrees_with_first(std::span<const std::byte> card) override;
+  std::string why_no_offer(int pe) const override { return connections_.why_no_offer(pe); }
+  void withdraw(int pe) override { connections_.withdraw(pe); }
+  std::vector<int> take_wanted() override { return view_->take_wanted(); }
+  void answer(int pe, bool is_reached) override { view_->answer(pe, is_reached); }
 
   void make_view() override;
   void view(ContextOwner owner, Context& context) const override;
@@ -49,8 +58,9 @@ class Mlx5Transport final : public Transport {
   Gpu& gpu_;
   const DeviceMemory& heap_;
   mlx5::Connections connections_;
-  std::optional<mlx5::View> view_;        // from make_view() on
-  std::optional<mlx5::Buffers> buffers_;  // its part of registered memory
+  std::optional<mlx5::View> view_;       // from make_view() on
+  std::optional<KnownBuffers> buffers_;  // its part of registered memory
+  std::optional<mlx5::DeviceWatch> watch_;
 };
 
 }  // namespace chime::host

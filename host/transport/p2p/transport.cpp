@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <utility>
 
@@ -98,6 +99,15 @@ void P2pTransport::view(ContextOwner owner, Context& context) const {
   context.pe.peer_heap = owner == ContextOwner::kHost
                              ? peer_heap_.data()
                              : reinterpret_cast<std::byte* const*>(for_kernels_->address());
+}
+
+void P2pTransport::fail(int pe) {
+  const auto take_from = [pe](std::byte** table) {
+    std::atomic_ref(table[pe]).store(nullptr, std::memory_order_relaxed);
+  };
+  take_from(peer_heap_.data());
+  if (gpu_.is_cpu() && for_kernels_)
+    take_from(reinterpret_cast<std::byte**>(for_kernels_->address()));
 }
 
 std::string P2pTransport::why_not(int pe) const {

@@ -30,6 +30,10 @@ class P2pTransport final : public Transport {
   void make_view() override;
   void view(ContextOwner owner, Context& context) const override;
 
+  // Operations find it unmapped from here on; its memory stays, for those that have begun. In
+  // kernels on a GPU they do not: stores to it go on, and nobody sees them.
+  void fail(int pe) override;
+
  private:
   std::shared_ptr<DeviceMemory> map(int pe, const PeerCard& card) const;
   void check_same_size(int pe, std::size_t bytes);

@@ -30,6 +30,8 @@ namespace chime::host::mlx5 {
   X(ibv_get_device_name, Uses)    \
   X(ibv_close_device, Uses)       \
   X(ibv_query_device, Uses)       \
+  X(ibv_get_async_event, Uses)    \
+  X(ibv_ack_async_event, Uses)    \
   X(_ibv_query_gid_ex, Uses)      \
   X(ibv_alloc_pd, Allocates)      \
   X(ibv_dealloc_pd, Uses)         \

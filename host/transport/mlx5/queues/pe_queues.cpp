@@ -24,8 +24,8 @@ Doorbells doorbells_of_host() {
 }
 
 // Host code reads and writes them, so they are the host's.
-QueueSetPlan plan_of_host(const Device& device, int n_pes, std::size_t scratch_bytes) {
-  return {in_host_memory(device.options().backend, "").backend, QueuePlace::kHost, n_pes,
+QueueSetPlan plan_of_host(const Device& device, unsigned places, std::size_t scratch_bytes) {
+  return {in_host_memory(device.options().backend, "").backend, QueuePlace::kHost, places,
           kHostQueuePairs, scratch_bytes};
 }
 
@@ -38,14 +38,14 @@ void check_depth(const Device& device) {
 
 }  // namespace
 
-PeQueues::PeQueues(const Device& device, Gpu& gpu, int n_pes, const ScratchBytes& scratch)
+PeQueues::PeQueues(const Device& device, Gpu& gpu, unsigned places, const ScratchBytes& scratch)
     : device_(device),
       gpu_(gpu),
-      n_pes_(n_pes),
+      places_(places),
       slots_of_kernels_(device.options().slots),
       mailboxes_(gpu.allocate_host_visible(n_for_kernels() * sizeof(std::uint64_t))),
       kernels_(make_for_kernels(scratch.kernels)),
-      host_(device, gpu, plan_of_host(device, n_pes, scratch.host), doorbells_of_host()) {}
+      host_(device, gpu, plan_of_host(device, places, scratch.host), doorbells_of_host()) {}
 
 Scratch PeQueues::scratch(ContextOwner owner) const {
   const QueueSet& queues = owner == ContextOwner::kKernels ? *kernels_ : host_;
@@ -71,7 +71,7 @@ std::unique_ptr<QueueSet> PeQueues::make_for_kernels(std::size_t scratch_bytes) 
 
 std::unique_ptr<QueueSet> PeQueues::make_for_kernels(const QueueChoice& choice,
                                                      std::size_t scratch_bytes) {
-  const QueueSetPlan plan = {choice.backend, choice.place, n_pes_, slots_of_kernels_,
+  const QueueSetPlan plan = {choice.backend, choice.place, places_, slots_of_kernels_,
                              scratch_bytes};
   return std::make_unique<QueueSet>(device_, gpu_, plan, doorbells_of_kernels());
 }

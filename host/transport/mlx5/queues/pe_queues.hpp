@@ -32,11 +32,11 @@ struct ScratchBytes {
 class PeQueues {
  public:
   // Throws Error. `device` and `gpu` outlive it.
-  PeQueues(const Device& device, Gpu& gpu, int n_pes, const ScratchBytes& scratch);
+  PeQueues(const Device& device, Gpu& gpu, unsigned places, const ScratchBytes& scratch);
 
-  QueuePair& at(int pe, unsigned slot) const {
-    return slot < slots_of_kernels_ ? kernels_->at(pe, slot)
-                                    : host_.at(pe, slot - slots_of_kernels_);
+  QueuePair& at(unsigned place, unsigned slot) const {
+    return slot < slots_of_kernels_ ? kernels_->at(place, slot)
+                                    : host_.at(place, slot - slots_of_kernels_);
   }
   unsigned slots() const { return slots_of_kernels_ + kHostQueuePairs; }
   Scratch scratch(ContextOwner owner) const;
@@ -50,11 +50,11 @@ class PeQueues {
   std::unique_ptr<QueueSet> make_for_kernels(std::size_t scratch_bytes);
   std::unique_ptr<QueueSet> make_for_kernels(const QueueChoice& choice, std::size_t scratch_bytes);
   Doorbells doorbells_of_kernels();
-  unsigned n_for_kernels() const { return static_cast<unsigned>(n_pes_) * slots_of_kernels_; }
+  unsigned n_for_kernels() const { return places_ * slots_of_kernels_; }
 
   const Device& device_;
   Gpu& gpu_;
-  const int n_pes_;
+  const unsigned places_;
   const unsigned slots_of_kernels_;
   std::unique_ptr<DeviceMemory> mailboxes_;  // of kernels, where a host thread rings for them
   std::string why_host_;                     // why kernels' queues lie in the host's memory

@@ -18,9 +18,7 @@ std::size_t whole_pages(std::size_t bytes) { return (bytes + kPage - 1) / kPage 
 
 bool is_devx(const QueueSetPlan& plan) { return plan.backend == NicBackend::kDevx; }
 
-unsigned n_queue_pairs(const QueueSetPlan& plan) {
-  return static_cast<unsigned>(plan.n_pes) * plan.slots;
-}
+unsigned n_queue_pairs(const QueueSetPlan& plan) { return plan.places * plan.slots; }
 
 std::size_t slab_bytes(const QueueSetPlan& plan, unsigned depth) {
   const std::size_t each = is_devx(plan) ? devx_bytes(depth) : verbs_bytes(depth);

@@ -1,5 +1,5 @@
-// The queue pairs of kernels, or those of host operations, to all PEs: with their memory, who makes
-// them and where they are rung.
+// The queue pairs of kernels, or those of host operations, place by place: with their memory, who
+// makes them and where they are rung.
 #pragma once
 
 #include <memory>
@@ -15,10 +15,10 @@ namespace chime::host::mlx5 {
 
 // What a set consists of.
 struct QueueSetPlan {
-  NicBackend backend;  // kVerbs or kDevx
-  QueuePlace place;    // verbs' are the host's
-  int n_pes;
-  unsigned slots;             // to each PE
+  NicBackend backend;         // kVerbs or kDevx
+  QueuePlace place;           // verbs' are the host's
+  unsigned places;            // for a peer each
+  unsigned slots;             // of a place
   std::size_t scratch_bytes;  // of memory for results and staging, beside the queues
 };
 
@@ -29,8 +29,8 @@ class QueueSet {
   QueueSet(const QueueSet&) = delete;
   QueueSet& operator=(const QueueSet&) = delete;
 
-  QueuePair& at(int pe, unsigned slot) const {
-    return *queue_pairs_[static_cast<std::size_t>(pe) * plan_.slots + slot];
+  QueuePair& at(unsigned place, unsigned slot) const {
+    return *queue_pairs_[std::size_t{place} * plan_.slots + slot];
   }
   unsigned size() const { return static_cast<unsigned>(queue_pairs_.size()); }
 
@@ -50,7 +50,7 @@ class QueueSet {
   std::byte* const scratch_;
   MemoryKey key_;
   std::unique_ptr<Backend> backend_;  // makes queue pairs once doorbells_ is there
-  std::vector<std::unique_ptr<QueuePair>> queue_pairs_;  // [pe][slot]
+  std::vector<std::unique_ptr<QueuePair>> queue_pairs_;  // [place][slot]
   Doorbells doorbells_;  // behind their owners: registers are unmapped before they are given back
   std::unique_ptr<DoorbellWriter> doorbell_writer_;  // last: it rings them
 };

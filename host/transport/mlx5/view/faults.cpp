@@ -19,7 +19,7 @@ bool is_published(const abi::ChannelFault& fault) {
 }
 
 const char* context_words(std::uint32_t context) {
-  return context == kHostContextId ? "host operations" : "kernels";
+  return context == context_id(ContextOwner::kHost) ? "host operations" : "kernels";
 }
 
 const char* request_words(std::uint8_t opcode) {
@@ -72,9 +72,8 @@ const char* syndrome_words(std::uint8_t syndrome) {
   return "a reason that Chime does not know";
 }
 
-std::optional<abi::ChannelFault> find_in(const NicFaults& faults, int pe) {
-  if (pe < 0) return std::nullopt;
-  for (const abi::ChannelFault& fault : faults.of(pe))
+std::optional<abi::ChannelFault> find_in(const NicFaults& faults, unsigned place) {
+  for (const abi::ChannelFault& fault : faults.of(place))
     if (is_published(fault)) return fault;
   return std::nullopt;
 }
@@ -83,7 +82,7 @@ void end_given_up(const NicFaults& faults, Connections& nic) {
   for (std::size_t i = 0; i < faults.all.size(); ++i) {
     const abi::ChannelFault& fault = faults.all[i];
     if (is_published(fault) && abi::stop_of(fault.status) == abi::Stop::kGaveUp)
-      nic.to_error(static_cast<int>(i / faults.slots),
+      nic.to_error(static_cast<unsigned>(i / faults.slots),
                    faults.first_slot + static_cast<unsigned>(i % faults.slots));
   }
 }
@@ -91,8 +90,10 @@ void end_given_up(const NicFaults& faults, Connections& nic) {
 }  // namespace
 
 std::optional<abi::ChannelFault> find_fault(const View& view, int pe) {
-  if (auto fault = find_in(view.faults_of(ContextOwner::kKernels), pe)) return fault;
-  return find_in(view.faults_of(ContextOwner::kHost), pe);
+  const std::optional<unsigned> place = view.place_of(pe);
+  if (!place) return std::nullopt;
+  if (auto fault = find_in(view.faults_of(ContextOwner::kKernels), *place)) return fault;
+  return find_in(view.faults_of(ContextOwner::kHost), *place);
 }
 
 std::string describe(const abi::ChannelFault& fault) {

@@ -1,15 +1,15 @@
-#include "host/transport/mlx5/view/buffers.hpp"
+#include "host/transport/known_buffers.hpp"
 
 #include <atomic>
 #include <utility>
 
 #include "chime/abi/wqe.h"
 
-namespace chime::host::mlx5 {
+namespace chime::host {
 namespace {
 
 // Release: who reads the new word finds the generation that was in use before it (load_buffer in
-// device/path/nic/memory.cuh).
+// device/path/local_memory.cuh).
 template <class T>
 void put(T& word, T value) {
   std::atomic_ref(word).store(value, std::memory_order_release);
@@ -17,36 +17,37 @@ void put(T& word, T value) {
 
 }  // namespace
 
-class Buffers::Known final : public Registration {
+class KnownBuffers::Known final : public Registration {
  public:
-  Known(Buffers& all, std::uint64_t begin, MemoryKey key)
-      : all_(all), begin_(begin), key_(std::move(key)) {}
-  // Nobody finds it any more when the NIC forgets it.
+  Known(KnownBuffers& all, std::uint64_t begin, std::unique_ptr<Registration> registration)
+      : all_(all), begin_(begin), registration_(std::move(registration)) {}
+  // Nobody finds it any more when `registration_` goes.
   ~Known() override { all_.forget(begin_); }
 
  private:
-  Buffers& all_;
+  KnownBuffers& all_;
   const std::uint64_t begin_;
-  const MemoryKey key_;
+  const std::unique_ptr<Registration> registration_;
 };
 
-std::unique_ptr<Registration> Buffers::add(const std::byte* memory, std::size_t bytes,
-                                           MemoryKey key) {
+std::unique_ptr<Registration> KnownBuffers::add(const std::byte* memory, std::size_t bytes,
+                                                std::uint32_t key,
+                                                std::unique_ptr<Registration> registration) {
   const auto begin = reinterpret_cast<std::uint64_t>(memory);
-  all_[begin] = {begin + bytes, key->lkey};
+  all_[begin] = {begin + bytes, key};
   tell();
-  return std::make_unique<Known>(*this, begin, std::move(key));
+  return std::make_unique<Known>(*this, begin, std::move(registration));
 }
 
-void Buffers::forget(std::uint64_t begin) {
+void KnownBuffers::forget(std::uint64_t begin) {
   if (all_.erase(begin) != 0) tell();
 }
 
-void Buffers::forget_all() {
+void KnownBuffers::forget_all() {
   if (!std::exchange(all_, {}).empty()) tell();
 }
 
-void Buffers::tell() {
+void KnownBuffers::tell() {
   const std::uint64_t next = told_.generation + 1;  // one thread at a time changes it
   abi::NicBufferTable& table = told_.tables[next % 2];
   std::uint64_t count = 0;
@@ -62,4 +63,4 @@ void Buffers::tell() {
   put(told_.generation, next);
 }
 
-}  // namespace chime::host::mlx5
+}  // namespace chime::host

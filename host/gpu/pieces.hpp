@@ -39,6 +39,14 @@ class Pieces {
   std::size_t used_ = 0;
 };
 
+// Bytes that `take(pieces)` takes.
+template <class Take>
+std::size_t counted(Take take) {
+  Pieces pieces;
+  take(pieces);
+  return pieces.used();
+}
+
 // What is to lie in memory of the device that the host may be unable to touch.
 class DeviceImage {
  public:

@@ -1,0 +1,56 @@
+// Opens the ways of one transport to single peers, while kernels run: README.md has the messages
+// and states, tests/models/opening.py all that may happen.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
+
+#include "host/peers/peer_table.hpp"
+#include "host/transport/transport.hpp"
+
+namespace chime::host {
+
+// All functions from any thread.
+class Opener {
+ public:
+  // A message to another PE's opener. Messages of one PE to another arrive in order. Throws
+  // std::exception where `pe` is gone.
+  using Send = std::function<void(int pe, const CardBytes& message)>;
+
+  // They outlive it. REQUIRES: the transport opens on demand.
+  Opener(Transport& transport, PeerTable& peers, Send send);
+
+  // Opens the way to `pe`, unless that was done or is being done. Whoever waits is answered sooner
+  // or later.
+  void want(int pe);
+  // Throws net::Error for what no opener sends.
+  void on_message(int from, std::span<const std::byte> message);
+  // No message comes from `pe` any more.
+  void on_lost(int pe, const std::string& why);
+
+ private:
+  // What this PE's own card and a fresh offer to `pe` say; empty, and `pe` is refused, where there
+  // is no place for it.
+  CardBytes make_offer(int pe);
+  void on_offer(int from, std::span<const std::byte> card, std::span<const std::byte> offer);
+  void on_receipt(int from, std::span<const std::byte> receipt);
+  void on_refusal(int from, const std::string& why);
+  // Whether it is; else it is refused, and told so.
+  bool accept(int from, std::span<const std::byte> card, std::span<const std::byte> offer);
+  void refuse(int pe, const std::string& why);
+  void refuse_and_tell(int pe, const std::string& why);
+  void send(int pe, const CardBytes& message);
+
+  Transport& transport_;
+  PeerTable& peers_;
+  const Path way_;
+  const Send send_;
+  std::mutex one_step_;
+  CardBytes receipt_;      // of accept()
+  std::set<int> settled_;  // whose way is usable or refused, dead or not
+};
+
+}  // namespace chime::host

@@ -1,0 +1,55 @@
+#include "host/transport/ofi/card.hpp"
+
+#include <fmt/format.h>
+
+#include "host/errors/error.hpp"
+#include "net/fields.hpp"
+
+namespace chime::host::ofi {
+namespace {
+
+constexpr std::uint32_t kVersion = 0x6f666902;  // changes with the fields below
+constexpr std::size_t kMostReasonBytes = kMostCardBytes - 96;
+
+std::vector<std::byte> copy_of(std::span<const std::byte> bytes) {
+  return {bytes.begin(), bytes.end()};
+}
+
+[[noreturn]] void refuse_version(int pe) {
+  throw Error("fabric", CHIMEX_ERR_MISMATCH,
+              fmt::format("PE {} runs another version of Chime", pe));
+}
+
+}  // namespace
+
+CardBytes write_card(const Card& card) {
+  net::Writer fields;
+  fields.put(kVersion).text(card.why_none.substr(0, kMostReasonBytes)).text(card.provider);
+  fields.put(card.provider_version).put(card.address_format).bytes(card.address);
+  fields.put(card.heap_bytes).put(card.heap).put(card.key).bytes(card.raw_key).put(card.pass);
+  fields.put<std::uint8_t>(card.takes_puts);
+  return fields.take();
+}
+
+Card read_card(int pe, std::span<const std::byte> bytes) try {
+  net::Reader fields(bytes);
+  if (fields.get<std::uint32_t>() != kVersion) refuse_version(pe);
+  Card card;
+  card.why_none = fields.text();
+  card.provider = fields.text();
+  card.provider_version = fields.get<std::uint32_t>();
+  card.address_format = fields.get<std::uint32_t>();
+  card.address = copy_of(fields.bytes());
+  card.heap_bytes = fields.get<std::uint64_t>();
+  card.heap = fields.get<std::uint64_t>();
+  card.key = fields.get<std::uint64_t>();
+  card.raw_key = copy_of(fields.bytes());
+  card.pass = fields.get<std::uint64_t>();
+  card.takes_puts = fields.get<std::uint8_t>() != 0;
+  if (!fields.rest().empty()) refuse_version(pe);
+  return card;
+} catch (const net::Error&) {
+  refuse_version(pe);
+}
+
+}  // namespace chime::host::ofi

@@ -1,0 +1,31 @@
+// What a PE shows all of its way into the fabric.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "host/transport/transport.hpp"
+
+namespace chime::host::ofi {
+
+struct Card {
+  std::string why_none = {};  // not empty: this PE has no fabric, and nothing below counts
+  std::string provider = {};
+  std::uint32_t provider_version = 0;
+  std::uint32_t address_format = 0;
+  std::vector<std::byte> address = {};  // of its endpoint
+  std::uint64_t heap_bytes = 0;
+  std::uint64_t heap = 0, key = 0;  // how requests name it (fabric/memory)
+  std::vector<std::byte> raw_key = {};
+  std::uint64_t pass = 0;   // what letters to it begin with
+  bool takes_puts = false;  // as messages: its processor reaches its heap
+};
+
+// At most kMostCardBytes; a longer reason is cut off.
+CardBytes write_card(const Card& card);
+// Throws Error if PE `pe` runs another version of Chime.
+Card read_card(int pe, std::span<const std::byte> bytes);
+
+}  // namespace chime::host::ofi

@@ -1,0 +1,65 @@
+// Memory that the provider knows: the heap, for peers; the rest, where the provider wants to know
+// what it reads and writes here, too.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "host/transport/ofi/fabric/endpoint.hpp"
+#include "host/transport/transport.hpp"
+
+namespace chime::host::ofi {
+
+// How a peer names the heap in requests.
+struct HeapName {
+  std::uint64_t address = 0;  // of its first byte
+  std::uint64_t key = 0;
+  std::vector<std::byte> raw_key = {};  // not empty: `key` is what comes of mapping it
+};
+
+class Memory {
+ public:
+  // Registers the heap. `endpoint` outlives this.
+  Memory(Endpoint& endpoint, const ProviderFacts& facts, std::span<std::byte> heap, bool is_gpu);
+
+  HeapName heap_name() const;
+  // The key under which a peer's heap goes here.
+  std::uint64_t map(const HeapName& theirs);
+
+  // From any thread. Null where the provider need not know.
+  std::unique_ptr<Registration> add(std::byte* memory, std::size_t bytes);
+
+  void forget_all() {
+    const std::lock_guard lock(mutex_);
+    known_.clear();
+  }
+
+  // What a request over these bytes says of them. Memory that nobody has made known is, until
+  // give_back() with the same `borrower`. Throws Error.
+  void* local_key(const void* borrower, std::byte* memory, std::size_t bytes);
+  void give_back(const void* borrower) { borrowed_.erase(borrower); }
+
+ private:
+  using Region = Owned<fid_mr>;
+  class Known;
+
+  Region make_region(std::byte* memory, std::size_t bytes, std::uint64_t access, bool is_gpu);
+  std::uint64_t new_key();
+  void* known_key(const std::byte* memory, std::size_t bytes);
+
+  Endpoint& endpoint_;
+  const ProviderFacts& facts_;
+  const std::span<std::byte> heap_;
+  std::mutex mutex_;  // guards keys_ and known_
+  std::uint64_t keys_ = 0;
+  std::map<const std::byte*, std::pair<std::size_t, void*>> known_;  // bytes and key, by address
+  Region heap_region_;
+  std::map<const void*, Region> borrowed_;
+};
+
+}  // namespace chime::host::ofi

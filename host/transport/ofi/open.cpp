@@ -1,0 +1,48 @@
+#include "host/transport/ofi/open.hpp"
+
+#include <utility>
+
+#include "host/errors/error.hpp"
+#include "host/transport/ofi/no_fabric.hpp"
+#include "host/transport/ofi/transport.hpp"
+
+namespace chime::host {
+namespace {
+
+// What Chime cannot do yet, whatever the provider can.
+void refuse_beside_a_nic(const TransportSetup& setup) {
+  if (setup.reaches_by_nic)
+    throw Error("CHIME_FABRIC", CHIMEX_ERR_UNSUPPORTED,
+                "a NIC and a fabric in one job are not there yet; CHIME_NIC=none lets the fabric "
+                "carry everything that is not mapped, CHIME_FABRIC=off the NIC alone");
+}
+void refuse_for_a_gpu(const Gpu& gpu) {
+  if (!gpu.is_cpu())
+    throw Error("CHIME_FABRIC", CHIMEX_ERR_UNSUPPORTED,
+                "a fabric carries no requests of kernels on a GPU yet; peers on other nodes take a "
+                "NIC (CHIME_NIC)");
+}
+
+}  // namespace
+
+// With CHIME_FABRIC=auto a fabric that cannot be used is no error: peers are told the reason. What
+// is decided before that is alike on all PEs: which of them a NIC reaches is not.
+std::unique_ptr<Transport> open_ofi(const TransportSetup& setup) {
+  const FabricOptions& options = setup.fabric;
+  const bool is_needed = !setup.reaches_all || setup.looks_for_nic;
+  if (options.is_off() || (options.is_auto() && !is_needed)) return nullptr;
+  try {
+    refuse_beside_a_nic(setup);
+    ofi::Provider provider =
+        ofi::choose_provider(options, {setup.is_one_node, !setup.gpu.is_cpu()});
+    refuse_for_a_gpu(setup.gpu);
+    return std::make_unique<OfiTransport>(
+        ofi::PePlace{setup.my_pe, setup.n_pes, options.timeout_ns}, setup.gpu, *setup.heap,
+        std::move(provider));
+  } catch (const Error& error) {
+    if (!options.is_auto()) throw;
+    return std::make_unique<ofi::NoFabric>(error.what());
+  }
+}
+
+}  // namespace chime::host

@@ -1,0 +1,20 @@
+// What the user may decide about fabrics that the host drives. Filled by host/pe/env.cpp, whose
+// table explains each.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace chime::host {
+
+struct FabricOptions {
+  std::string provider = "auto";  // auto, off, or a provider's name as libfabric has it
+  std::string interface = {};     // whose address PEs are told; empty: chosen by fabric/provider
+  std::uint64_t timeout_ns =
+      30'000'000'000;  // without a sign of life, and a peer is lost; 0: never
+
+  bool is_off() const { return provider == "off"; }
+  bool is_auto() const { return provider == "auto"; }
+};
+
+}  // namespace chime::host

@@ -1,0 +1,247 @@
+// Posting and polling. Arrivals and losses: driver_events.cpp.
+#include "host/transport/ofi/requests/driver.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "host/transport/ofi/requests/words.hpp"
+
+namespace chime::host::ofi {
+namespace {
+
+constexpr unsigned kPollsPerLook = 16;
+
+}  // namespace
+
+Driver::Driver(const Place& place, Gpu& gpu, Wire& wire, Requests& requests, Mail& mail)
+    : place_(place),
+      gpu_(gpu),
+      wire_(wire),
+      requests_(requests),
+      mail_(mail),
+      lanes_(static_cast<std::size_t>(place.n_pes)) {
+  for (Arrival& arrival : mail_.arrivals()) unposted_.push_back(&arrival);
+  post_arrivals();
+}
+
+void Driver::add_peer(int pe, const PeerName& name) {
+  auto& lane = lanes_.at(static_cast<std::size_t>(pe)) = std::make_unique<Lane>(pe, name);
+  if (!why_deaf_.empty()) lose(*lane, why_deaf_);
+}
+
+Lane* Driver::lane_of(int pe) const {
+  const auto index = static_cast<std::size_t>(pe);
+  return pe >= 0 && index < lanes_.size() ? lanes_[index].get() : nullptr;
+}
+
+bool Driver::post(const HostRequest& wanted, std::uint64_t completion) {
+  if (in_use_ == kRoom) return false;
+  ++in_use_;
+  Request& request = requests_.take(wanted, completion);
+  Lane* const lane = lane_of(wanted.pe);
+  if (wanted.pe == place_.my_pe)
+    carry_out_here(request);
+  else if (lane == nullptr)
+    end(request, CHIMEX_ERR_UNREACHABLE);
+  else if (lane->is_lost)
+    end(request, CHIMEX_ERR_NETWORK);
+  else
+    start(*lane, request);
+  return true;
+}
+
+void Driver::start(Lane& lane, Request& request) {
+  if (lane.outstanding++ == 0) lane.has_news = true;
+  if (request.is_atomic())
+    start_atomic(lane, request);
+  else if (is_message(lane, request.wanted))
+    start_message(lane, request);
+  else
+    start_transfer(lane, request);
+}
+
+bool Driver::is_message(const Lane& lane, const HostRequest& wanted) const {
+  return wanted.kind == HostRequest::Kind::kPut && wanted.bytes > 0 &&
+         wanted.bytes <= kMostPutBytes && place_.sends_puts && lane.name.takes_puts;
+}
+
+void Driver::carry_out_here(Request& request) {
+  const HostRequest& wanted = request.wanted;
+  std::byte* const there = place_.heap.data() + wanted.at;
+  if (request.is_atomic()) {
+    const std::uint64_t before = owner_->update(wanted.at, wanted.update);
+    if (wanted.here != nullptr) std::memcpy(wanted.here, &before, sizeof before);
+  } else if (request.is_put()) {
+    gpu_.copy(there, wanted.here, wanted.bytes);
+  } else {
+    gpu_.copy(wanted.here, there, wanted.bytes);
+  }
+  end(request, CHIMEX_OK);
+}
+
+void Driver::start_transfer(Lane& lane, Request& request) {
+  if (request.wanted.bytes == 0) return end(request, CHIMEX_OK);
+  if (request.is_put()) request.turn = lane.order.enter();
+  request.piece = wire_.piece_of(request.wanted.bytes);
+  hand_over(lane, request);
+}
+
+// What stands before it in its letter, or in an earlier one where the provider keeps their order,
+// is carried out before it.
+void Driver::start_atomic(Lane& lane, Request& request) {
+  const Letter& letter = open_letter(lane, ask_for(request.wanted, request.id()));
+  if (lane.order.must_wait(letter.puts))
+    lane.order.hold(&request);
+  else
+    ask(lane, request);
+}
+
+void Driver::start_message(Lane& lane, Request& request) {
+  if (!wire_.facts().keeps_order) {
+    Letter& letter = open_letter(lane, ask_for(request.wanted, request.id()));
+    request.turn = lane.order.enter();
+    ++letter.puts;
+  }
+  ask(lane, request);
+}
+
+void Driver::ask(Lane& lane, Request& request) {
+  const HostRequest& wanted = request.wanted;
+  const Message message = ask_for(wanted, request.id());
+  const std::uint64_t operands[] = {wanted.update.operand, wanted.update.compare};
+  request.is_asked = true;
+  open_letter(lane, message)
+      .text.add(message, request.is_put() ? std::span<const std::byte>(wanted.here, wanted.bytes)
+                                          : std::as_bytes(std::span(operands)));
+}
+
+void Driver::answer(Lane& lane, const Message& ask, std::uint64_t before, chimex_status status) {
+  const Message message = answer_to(ask.id, before, status);
+  open_letter(lane, message).text.add(message);
+}
+
+Letter& Driver::letter_to(const Lane& lane) {
+  Letter& letter = mail_.take();
+  letter.to = lane.pe;
+  letter.puts = 0;
+  letter.text.begin(lane.name.pass, place_.my_pe);
+  return letter;
+}
+
+// With room for the message.
+Letter& Driver::open_letter(Lane& lane, const Message& message) {
+  if (lane.open && !lane.open->text.has_room_for(message)) close(lane);
+  if (lane.open == nullptr) lane.open = &letter_to(lane);
+  if (!std::exchange(lane.is_writing, true)) writing_.push_back(&lane);
+  return *lane.open;
+}
+
+void Driver::close(Lane& lane) {
+  Letter& letter = *std::exchange(lane.open, nullptr);
+  if (lane.is_lost) return mail_.free(letter);
+  hand_over(lane, letter);
+}
+
+// But those of lanes that wait for the provider: their letters would leave no earlier, and fewer
+// are fuller.
+void Driver::close_letters() {
+  std::swap(writing_, closing_);
+  for (Lane* const lane : closing_) {
+    const bool has_text = lane->open && !lane->open->text.is_empty();
+    if (has_text && lane->is_in_line) {
+      writing_.push_back(lane);
+      continue;
+    }
+    lane->is_writing = false;
+    if (has_text) close(*lane);
+  }
+  closing_.clear();
+}
+
+void Driver::hand_over(Lane& lane, Posted& posted) {
+  lane.append(posted);
+  if (lane.is_in_line) return;
+  drain(lane);
+  if (lane.is_in_line && lane.outstanding == 0) lane.has_news = true;
+}
+
+// What comes while this runs goes behind what is there.
+void Driver::drain(Lane& lane) {
+  lane.is_in_line = true;
+  while (lane.has_waiting())
+    if (!offer(lane)) return in_line_.push_back(&lane);
+  lane.is_in_line = false;
+}
+
+// False: the provider has no room for the first in line.
+bool Driver::offer(Lane& lane) {
+  Posted& posted = lane.first();
+  const bool is_letter = posted.kind == Posted::Kind::kLetter;
+  const long result = is_letter ? wire_.post(lane.name, static_cast<Letter&>(posted))
+                                : wire_.post(lane.name, static_cast<Request&>(posted));
+  if (result == -FI_EAGAIN) return false;
+  if (result < 0) {
+    lose(lane, failed(posted, wire_.facts(), words_of(static_cast<int>(-result))));
+    return true;
+  }
+  lane.drop_first();
+  if (is_letter) return true;
+  Request& request = static_cast<Request&>(posted);
+  request.is_with_provider = true;
+  const bool is_last = request.moved + request.piece == request.wanted.bytes;
+  if (request.is_put() && is_last && wire_.facts().keeps_order) pass(lane, request);
+  return true;
+}
+
+void Driver::drain_all() {
+  for (Lane* lane : std::exchange(in_line_, {})) drain(*lane);
+}
+
+// Nothing that is posted from here on overtakes this put.
+void Driver::pass(Lane& lane, Request& request) {
+  for (Request* atomic : lane.order.leave(std::exchange(request.turn, nullptr))) ask(lane, *atomic);
+}
+
+void Driver::end(Request& request, chimex_status status) {
+  // Of a lost one the count means nothing any more.
+  if (Lane* const lane = lane_of(request.wanted.pe); lane && !lane->is_lost) --lane->outstanding;
+  request.is_live = false;
+  request.status = status;
+  ended_.push_back(&request);
+}
+
+std::size_t Driver::poll(std::span<Ended> ended) {
+  if (losses_.is_asked()) lose_those_asked_for();
+  if (!unposted_.empty()) post_arrivals();
+  if (!writing_.empty()) close_letters();
+  take_completions();
+  if (!in_line_.empty()) drain_all();
+  if (!writing_.empty()) close_letters();
+  if (!lingering_.empty()) end_lingering();
+  if (++polls_ % kPollsPerLook == 0) lose_the_silent();
+  return tell(ended);
+}
+
+std::size_t Driver::tell(std::span<Ended> ended) {
+  const std::size_t count = std::min(ended.size(), ended_.size());
+  for (Ended& one : ended.first(count)) {
+    Request& request = *ended_.front();
+    ended_.pop_front();
+    one = {request.completion, request.status};
+    request.is_in_use = false;
+    if (!request.is_with_provider) requests_.free(request);
+  }
+  in_use_ -= count;
+  return count;
+}
+
+// Who waits for room is told by nothing.
+int Driver::idle_descriptor() {
+  if (!ended_.empty() || losses_.is_asked()) return kLookSoon;
+  if (in_line_.empty() && !writing_.empty()) return kLookSoon;
+  const bool waits = !in_line_.empty() || !unposted_.empty() || !lingering_.empty();
+  return waits ? kNoDescriptor : wire_.idle_descriptor();
+}
+
+}  // namespace chime::host::ofi

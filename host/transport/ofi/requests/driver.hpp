@@ -1,0 +1,130 @@
+// Carries requests to peers, and carries out what peers ask for: what HostDriven promises, over a
+// wire.
+//
+// A request of up to the wire's piece is one transfer; a longer one goes piece by piece. An atomic
+// is a message to the owner of its word, who answers, and so is a put of few bytes where both
+// processors reach the heaps; order.hpp says when an atomic may go. Messages to one PE gather in
+// its open letter, which leaves with the next poll(), and with its end what that has added. What
+// the provider has no room for waits here, in the order of its peer, so that a peer that is being
+// connected, or is gone, keeps nobody else waiting.
+//
+// The first failure to a peer ends the way to it: what was posted behind may count on what failed.
+// A provider need not notice that a peer is gone (tcp;ofi_rxm tries for ever to connect, and an
+// atomic that was asked for may never be answered): so who has work and shows no sign of life is
+// lost, too.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/gpu/gpu.hpp"
+#include "host/transport/ofi/requests/losses.hpp"
+#include "host/transport/ofi/requests/wire.hpp"
+
+namespace chime::host::ofi {
+
+class Driver final : public HostDriven {
+ public:
+  // Requests from post() until poll() has told of them.
+  static constexpr std::size_t kRoom = 512;
+
+  struct Place {
+    int my_pe, n_pes;
+    std::span<std::byte> heap;
+    std::uint64_t pass;                // what letters to this PE begin with
+    std::chrono::nanoseconds timeout;  // of a peer that has work and shows no sign of life; 0: none
+    bool sends_puts;                   // as messages: its processor reads what is to be put
+  };
+  // All of them outlive this; what is posted, also the endpoint, which may use it to its end.
+  Driver(const Place& place, Gpu& gpu, Wire& wire, Requests& requests, Mail& mail);
+
+  // REQUIRES: not this PE.
+  void add_peer(int pe, const PeerName& name);
+
+  void serve(WordOwner& owner) override { owner_ = &owner; }
+  bool post(const HostRequest& wanted, std::uint64_t completion) override;
+  std::size_t poll(std::span<Ended> ended) override;
+  bool has_moved() const override { return has_moved_; }
+  int idle_descriptor() override;
+
+  // From any thread.
+  void fail(int pe) { losses_.ask(pe); }
+  std::optional<std::string> why_lost(int pe) const { return losses_.why(pe); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  // A lost peer's requests that the provider has: until when it may tell of them by itself.
+  struct Lingering {
+    Lane* lane;
+    Clock::time_point until;
+  };
+
+  Lane* lane_of(int pe) const;
+
+  void carry_out_here(Request& request);
+  void start(Lane& lane, Request& request);
+  void start_transfer(Lane& lane, Request& request);
+  void start_atomic(Lane& lane, Request& request);
+  void start_message(Lane& lane, Request& request);
+  bool is_message(const Lane& lane, const HostRequest& wanted) const;
+  void ask(Lane& lane, Request& request);
+  void answer(Lane& lane, const Message& ask, std::uint64_t before, chimex_status status);
+  Letter& letter_to(const Lane& lane);
+  Letter& open_letter(Lane& lane, const Message& message);
+  void close(Lane& lane);
+  void close_letters();
+  // To the provider, now or when it has room.
+  void hand_over(Lane& lane, Posted& posted);
+  void drain(Lane& lane);
+  bool offer(Lane& lane);
+  void drain_all();
+  void pass(Lane& lane, Request& request);
+  void end(Request& request, chimex_status status);
+
+  void take_completions();
+  void take_failure();
+  void on_transfer(Request& request);
+  void on_arrival(Arrival& arrival, std::size_t bytes);
+  void on_letter(Lane& lane, LetterReader letter);
+  void on_ask(Lane& lane, const Message& ask, std::span<const std::byte> body);
+  std::uint64_t carry_out(const Message& ask, std::span<const std::byte> body);
+  void turn_away(const Lane& lane, const Message& ask);
+  void on_answer(Lane& lane, const Message& answer);
+  void post_arrivals();
+  void be_deaf(int error);
+
+  void lose(Lane& lane, const std::string& why);
+  void lose_those_asked_for();
+  void lose_the_silent();
+  void look_at(Lane& lane, Clock::time_point now, bool was_away);
+  void end_lingering();
+  void lose_all(const std::string& why);
+  std::size_t end_all_to(const Lane& lane, bool also_with_provider);  // how many
+  std::size_t tell(std::span<Ended> ended);
+
+  const Place place_;
+  Gpu& gpu_;
+  Wire& wire_;
+  Requests& requests_;
+  Mail& mail_;
+  WordOwner* owner_ = nullptr;
+  std::vector<std::unique_ptr<Lane>> lanes_;  // [n_pes], null: not a peer
+  std::size_t in_use_ = 0;
+  std::vector<Lane*> writing_, closing_;  // with an open letter
+  std::vector<Lane*> in_line_;            // whose posts the provider had no room for
+  std::vector<Arrival*> unposted_;        // places for letters, likewise
+  std::string why_deaf_;                  // not empty: no place for letters can be posted
+  std::deque<Request*> ended_;            // to be told of
+  std::vector<Lingering> lingering_;
+  bool has_moved_ = false;
+  unsigned polls_ = 0;  // a clock is looked at with some
+  Clock::time_point last_look_ = {};
+  Losses losses_;
+};
+
+}  // namespace chime::host::ofi

@@ -1,0 +1,248 @@
+// What the wire tells: transfers that are over, letters, failures; and lost peers.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "host/transport/ofi/requests/driver.hpp"
+#include "host/transport/ofi/requests/words.hpp"
+
+namespace chime::host::ofi {
+namespace {
+
+// A provider that finds a peer gone tells of all that it had for it, soon.
+constexpr std::chrono::seconds kGrace{1};
+
+}  // namespace
+
+void Driver::take_completions() {
+  std::array<Wire::Told, 32> told;
+  const long count = wire_.read(told);
+  has_moved_ = count > 0 || count == -FI_EAVAIL;
+  if (count == -FI_EAGAIN) return;
+  if (count == -FI_EAVAIL) return take_failure();
+  if (count < 0)
+    return lose_all(fmt::format("libfabric's {} has failed on this PE: {}", wire_.facts().name,
+                                words_of(static_cast<int>(-count))));
+  for (const Wire::Told& one : std::span(told).first(static_cast<std::size_t>(count))) {
+    switch (one.what->kind) {
+      case Posted::Kind::kTransfer:
+        on_transfer(static_cast<Request&>(*one.what));
+        break;
+      case Posted::Kind::kLetter:
+        mail_.free(static_cast<Letter&>(*one.what));
+        break;
+      case Posted::Kind::kReceive:
+        on_arrival(static_cast<Arrival&>(*one.what), one.bytes);
+        break;
+    }
+  }
+}
+
+void Driver::on_transfer(Request& request) {
+  request.is_with_provider = false;
+  lane_of(request.wanted.pe)->has_news = true;
+  if (!request.is_live) {
+    if (!request.is_in_use) requests_.free(request);
+    return;
+  }
+  Lane& lane = *lane_of(request.wanted.pe);
+  request.moved += request.piece;
+  request.piece = wire_.piece_of(request.wanted.bytes - request.moved);
+  if (request.piece != 0) {
+    if (lane.is_lost) return end(request, CHIMEX_ERR_NETWORK);
+    return hand_over(lane, request);
+  }
+  if (request.turn && !lane.is_lost) pass(lane, request);
+  end(request, CHIMEX_OK);
+}
+
+void Driver::on_arrival(Arrival& arrival, std::size_t bytes) {
+  const auto letter = LetterReader::open(
+      {arrival.data(), std::min<std::size_t>(bytes, Arrival::kBytes)}, place_.pass);
+  if (Lane* const from = letter ? lane_of(letter->from()) : nullptr) on_letter(*from, *letter);
+  unposted_.push_back(&arrival);
+  post_arrivals();
+}
+
+// Of one that cannot be read nothing is carried out; who sent it would wait for ever.
+void Driver::on_letter(Lane& lane, LetterReader letter) {
+  lane.has_news = true;
+  if (!letter.is_well())
+    return lose(lane, fmt::format("PE {} has sent a letter by libfabric's {} that cannot be read; "
+                                  "look whether it runs the same Chime, and for faults of memory",
+                                  lane.pe, wire_.facts().name));
+  while (!letter.is_over()) {
+    std::span<const std::byte> body;
+    const Message message = letter.next(body);
+    if (message.kind == Message::Kind::kAnswer) {
+      if (!lane.is_lost) on_answer(lane, message);
+    } else {
+      if (lane.is_lost) return turn_away(lane, message);
+      on_ask(lane, message, body);
+    }
+  }
+}
+
+void Driver::on_ask(Lane& lane, const Message& ask, std::span<const std::byte> body) {
+  if (!ask.fits(place_.heap.size())) return answer(lane, ask, 0, CHIMEX_ERR_INVALID);
+  answer(lane, ask, carry_out(ask, body), CHIMEX_OK);
+}
+
+// The word before, of an atomic.
+std::uint64_t Driver::carry_out(const Message& ask, std::span<const std::byte> body) {
+  if (ask.kind == Message::Kind::kPut) {
+    owner_->write(ask.at, body.first(ask.bytes));
+    return 0;
+  }
+  std::uint64_t operands[2];
+  std::memcpy(operands, body.data(), sizeof operands);
+  return owner_->update(ask.at, {static_cast<AmoOp>(ask.op), ask.bytes, operands[0], operands[1]});
+}
+
+// A peer that was given up, and is there all the same: its puts move without this PE's help, and
+// would be taken for the sign of life that its atomic waits behind. Nothing is kept for it: where
+// there is no room now, its next atomic tells it.
+void Driver::turn_away(const Lane& lane, const Message& ask) {
+  Letter& letter = letter_to(lane);
+  letter.text.add(answer_to(ask.id, 0, CHIMEX_ERR_NETWORK));
+  if (wire_.post(lane.name, letter) != 0) mail_.free(letter);
+}
+
+void Driver::on_answer(Lane& lane, const Message& answer) {
+  Request* const request = requests_.find(answer.id);
+  if (request == nullptr || !request->is_asked || request->wanted.pe != lane.pe) return;
+  if (answer.status == CHIMEX_ERR_NETWORK)
+    return lose(lane, fmt::format("PE {} has given up PE {}, and carries out nothing for it; look "
+                                  "for its own message",
+                                  lane.pe, place_.my_pe));
+  if (request->turn) pass(lane, *request);
+  if (request->is_atomic() && request->wanted.here != nullptr)
+    std::memcpy(request->wanted.here, &answer.at, sizeof answer.at);
+  end(*request, static_cast<chimex_status>(answer.status));
+}
+
+void Driver::post_arrivals() {
+  for (; !unposted_.empty(); unposted_.pop_back()) {
+    const long result = wire_.post(*unposted_.back());
+    if (result == -FI_EAGAIN) return;
+    if (result != 0) return be_deaf(static_cast<int>(-result));
+  }
+}
+
+// Who hears no answers can ask for nothing, now or later.
+void Driver::be_deaf(int error) {
+  unposted_.clear();
+  why_deaf_ = fmt::format("this PE cannot receive by libfabric's {}: {}", wire_.facts().name,
+                          words_of(error));
+  lose_all(why_deaf_);
+}
+
+void Driver::take_failure() {
+  const Wire::Failure failure = wire_.take_failure();
+  if (failure.what == nullptr) return;
+  Posted& what = *failure.what;
+  if (what.kind == Posted::Kind::kReceive) {
+    if (!failure.is_cancelled) unposted_.push_back(static_cast<Arrival*>(&what));
+    return;
+  }
+  const bool is_letter = what.kind == Posted::Kind::kLetter;
+  Lane& lane =
+      *lane_of(is_letter ? static_cast<Letter&>(what).to : static_cast<Request&>(what).wanted.pe);
+  if (!is_letter) static_cast<Request&>(what).is_with_provider = false;
+  if (!lane.is_lost) lose(lane, failed(what, wire_.facts(), failure.words));
+  if (is_letter) return mail_.free(static_cast<Letter&>(what));
+  Request& request = static_cast<Request&>(what);
+  if (request.is_live)
+    end(request, CHIMEX_ERR_NETWORK);
+  else if (!request.is_in_use)
+    requests_.free(request);
+}
+
+// ---- Lost peers
+
+void Driver::lose(Lane& lane, const std::string& why) {
+  if (std::exchange(lane.is_lost, true)) return;
+  losses_.record(lane.pe, why);
+  lane.order.clear();
+  if (lane.open) mail_.free(*std::exchange(lane.open, nullptr));
+  for (; lane.has_waiting(); lane.drop_first())
+    if (lane.first().kind == Posted::Kind::kLetter) mail_.free(static_cast<Letter&>(lane.first()));
+  end_all_to(lane, false);
+  lingering_.push_back({&lane, Clock::now() + kGrace});
+}
+
+std::size_t Driver::end_all_to(const Lane& lane, bool also_with_provider) {
+  std::size_t count = 0;
+  requests_.for_each([&](Request& request) {
+    if (!request.is_live || request.wanted.pe != lane.pe) return;
+    if (request.is_with_provider && !also_with_provider) return;
+    end(request, CHIMEX_ERR_NETWORK);
+    ++count;
+  });
+  return count;
+}
+
+void Driver::lose_all(const std::string& why) {
+  for (const auto& lane : lanes_)
+    if (lane) lose(*lane, why);
+}
+
+void Driver::lose_those_asked_for() {
+  for (const int pe : losses_.take_asked()) {
+    Lane* const lane = lane_of(pe);
+    if (lane == nullptr || lane->is_lost) continue;
+    std::string what = "nothing";
+    requests_.for_each([&](const Request& request) {
+      if (request.is_live && request.wanted.pe == pe && what == "nothing")
+        what = describe(request.wanted);
+    });
+    lose(*lane, fmt::format("{} was on its way by libfabric's {} when PE {} was given up", what,
+                            wire_.facts().name, pe));
+  }
+}
+
+// Who has not looked for long, as a process that was stopped, cannot tell who is silent.
+void Driver::lose_the_silent() {
+  const auto now = Clock::now();
+  if (place_.timeout == place_.timeout.zero() || now - last_look_ < place_.timeout / 16) return;
+  const bool was_away = now - last_look_ > place_.timeout / 4;
+  last_look_ = now;
+  requests_.for_each([&](const Request& request) {
+    if (Lane* const lane = request.is_live ? lane_of(request.wanted.pe) : nullptr)
+      look_at(*lane, now, was_away);
+  });
+  for (Lane* const lane : std::vector(in_line_)) look_at(*lane, now, was_away);
+}
+
+// More than once in one look does no harm.
+void Driver::look_at(Lane& lane, Clock::time_point now, bool was_away) {
+  if (std::exchange(lane.has_news, false) || was_away) lane.silent_since = now;
+  if (now - lane.silent_since < place_.timeout) return;
+  lose(lane,
+       fmt::format("PE {} has shown no sign of life by libfabric's {} for {} s "
+                   "(CHIME_FABRIC_TIMEOUT); look whether it has ended or is stopped, and whether "
+                   "its address can be reached from here (CHIME_IFACE chooses it)",
+                   lane.pe, wire_.facts().name,
+                   std::chrono::duration_cast<std::chrono::seconds>(place_.timeout).count()));
+}
+
+// What the provider has not given back is told of, and stays with it.
+void Driver::end_lingering() {
+  const auto now = Clock::now();
+  std::vector<int> keepers;
+  std::erase_if(lingering_, [&](const Lingering& one) {
+    if (now < one.until) return false;
+    if (end_all_to(*one.lane, true) > 0) keepers.push_back(one.lane->pe);
+    return true;
+  });
+  if (!wire_.facts().ends_in_order || keepers.empty()) return;
+  lose_all(
+      fmt::format("libfabric's {} tells of nothing any more since PE {} is lost; with "
+                  "CHIME_FABRIC=tcp;ofi_rxm the others would be reached",
+                  wire_.facts().name, keepers.front()));
+}
+
+}  // namespace chime::host::ofi

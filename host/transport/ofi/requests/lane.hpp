@@ -1,0 +1,49 @@
+// The way to one peer: how it is named, and what has been posted to it that the provider has not
+// taken yet.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "host/transport/ofi/requests/order.hpp"
+#include "host/transport/ofi/requests/request.hpp"
+
+namespace chime::host::ofi {
+
+struct Letter;
+
+struct PeerName {
+  fi_addr_t address = FI_ADDR_NOTAVAIL;
+  std::uint64_t heap = 0, key = 0;  // of its first byte
+  std::uint64_t pass = 0;           // of letters to it
+  bool takes_puts = false;          // as messages: its processor writes its heap
+};
+
+struct Lane {
+  Lane(int its_pe, const PeerName& its_name) : pe(its_pe), name(its_name) {}
+
+  const int pe;
+  const PeerName name;
+  Order<Request*> order;
+  Letter* open = nullptr;       // the letter that messages are added to, not handed over yet
+  bool is_writing = false;      // of those that have, or had, an open letter
+  bool is_lost = false;         // what is posted fails
+  bool is_in_line = false;      // of those that wait for the provider
+  std::size_t outstanding = 0;  // requests
+  bool has_news = true;         // since it was last looked at: a sign of life, or work after none
+  std::chrono::steady_clock::time_point silent_since = {};
+
+  bool has_waiting() const { return first_ != nullptr; }
+  Posted& first() { return *first_; }
+  void append(Posted& posted) {
+    posted.next = nullptr;
+    (first_ ? last_->next : first_) = &posted;
+    last_ = &posted;
+  }
+  void drop_first() { first_ = first_->next; }
+
+ private:
+  Posted *first_ = nullptr, *last_ = nullptr;
+};
+
+}  // namespace chime::host::ofi

@@ -1,0 +1,123 @@
+// Letters: as many messages as there are for one PE when it is posted, up to what there is room
+// for.
+//
+//   head: pass 8 | from 4 | bytes 4     message 24, body     message 24, body     ...
+//
+// `pass` is the receiver's, from its card: strangers do not know it. `bytes` are those behind the
+// head. Each message stands at a multiple of 8.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+
+#include "host/transport/ofi/requests/message.hpp"
+
+namespace chime::host::ofi {
+
+inline constexpr std::size_t kLetterBytes = 4096;
+using LetterMemory = std::array<std::byte, kLetterBytes>;
+
+struct LetterHead {
+  std::uint64_t pass;
+  std::int32_t from;  // PE
+  std::uint32_t bytes;
+};
+static_assert(sizeof(LetterHead) == 16);
+
+// A letter that is being written.
+class LetterText {
+ public:
+  void begin(std::uint64_t pass, std::int32_t from) {
+    const LetterHead head{pass, from, 0};
+    std::memcpy(memory_.data(), &head, sizeof head);
+    end_ = sizeof head;
+  }
+
+  bool is_empty() const { return end_ == sizeof(LetterHead); }
+  bool has_room_for(const Message& message) const {
+    return kLetterBytes - end_ >= sizeof message + message.body_bytes();
+  }
+  // REQUIRES: room. `body`: at most the message's body_bytes(); what is left of them is zeros.
+  void add(const Message& message, std::span<const std::byte> body = {}) {
+    std::memcpy(&memory_[end_], &message, sizeof message);
+    end_ += sizeof message;
+    const std::size_t bytes = message.body_bytes();
+    if (bytes == 0) return;
+    std::memset(&memory_[end_ + bytes - 8], 0, 8);
+    std::memcpy(&memory_[end_], body.data(), body.size());
+    end_ += bytes;
+  }
+
+  // To be sent.
+  std::span<std::byte> finish() {
+    const auto bytes = static_cast<std::uint32_t>(end_ - sizeof(LetterHead));
+    std::memcpy(&memory_[offsetof(LetterHead, bytes)], &bytes, sizeof bytes);
+    return std::span(memory_).first(end_);
+  }
+
+ private:
+  alignas(8) LetterMemory memory_;
+  std::size_t end_ = 0;
+};
+
+// A letter that has come, message by message.
+class LetterReader {
+ public:
+  // Null: it is no letter to who has this pass.
+  static std::optional<LetterReader> open(std::span<const std::byte> bytes, std::uint64_t pass) {
+    LetterHead head;
+    if (bytes.size() < sizeof head) return std::nullopt;
+    std::memcpy(&head, bytes.data(), sizeof head);
+    if (head.pass != pass) return std::nullopt;
+    return LetterReader(head, bytes.subspan(sizeof head));
+  }
+
+  std::int32_t from() const { return head_.from; }
+
+  // Whether all of it can be read. Before next(): of what cannot, nothing is to be carried out.
+  bool is_well() const {
+    LetterReader copy = *this;
+    if (rest_.empty() || rest_.size() != head_.bytes) return false;
+    while (!copy.is_over()) {
+      const std::optional<Message> message = copy.peek();
+      if (!message) return false;
+      copy.skip(*message);
+    }
+    return true;
+  }
+
+  bool is_over() const { return rest_.empty(); }
+  // REQUIRES: is_well(), of the whole; not is_over(). `body` stays in the letter's memory.
+  Message next(std::span<const std::byte>& body) {
+    Message message;
+    std::memcpy(&message, rest_.data(), sizeof message);
+    body = rest_.subspan(sizeof message, message.body_bytes());
+    skip(message);
+    return message;
+  }
+
+ private:
+  LetterReader(const LetterHead& head, std::span<const std::byte> rest)
+      : head_(head), rest_(rest) {}
+
+  std::optional<Message> peek() const {
+    Message message;
+    if (rest_.size() < sizeof message) return std::nullopt;
+    std::memcpy(&message, rest_.data(), sizeof message);
+    if (!message.is_known() || rest_.size() - sizeof message < message.body_bytes())
+      return std::nullopt;
+    return message;
+  }
+  void skip(const Message& message) {
+    rest_ = rest_.subspan(sizeof message + message.body_bytes());
+  }
+
+  LetterHead head_;
+  std::span<const std::byte> rest_;
+};
+
+}  // namespace chime::host::ofi

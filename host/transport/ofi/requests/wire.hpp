@@ -1,0 +1,46 @@
+// What the driver posts to, as calls that return at once: libfabric's endpoint (fabric_wire), or
+// what a test puts in its place.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "host/transport/ofi/fabric/provider_choice.hpp"
+#include "host/transport/ofi/requests/lane.hpp"
+#include "host/transport/ofi/requests/mail.hpp"
+
+namespace chime::host::ofi {
+
+class Wire {
+ public:
+  struct Told {
+    Posted* what;
+    std::size_t bytes;  // of an arrival
+  };
+  struct Failure {
+    Posted* what;  // null: the provider does not say
+    bool is_cancelled;
+    std::string words;
+  };
+
+  virtual ~Wire() = default;
+  virtual const ProviderFacts& facts() const = 0;
+
+  // Each 0, or -FI_EAGAIN, or another of libfabric's errors; never waits.
+  virtual long post(const PeerName& peer, Request& request) = 0;  // its next piece
+  virtual long post(const PeerName& peer, Letter& letter) = 0;
+  virtual long post(Arrival& arrival) = 0;
+
+  // What has ended: how many, or -FI_EAGAIN for none, or -FI_EAVAIL: take_failure(). Each posted
+  // object ends once, here or there.
+  virtual long read(std::span<Told> told) = 0;
+  virtual Failure take_failure() = 0;
+
+  // How much of a request goes at once.
+  virtual std::size_t piece_of(std::size_t bytes) const = 0;
+  // As HostDriven's.
+  virtual int idle_descriptor() const = 0;
+};
+
+}  // namespace chime::host::ofi

@@ -1,0 +1,125 @@
+#include "host/transport/ofi/transport.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <utility>
+
+#include "chime/abi/context.h"
+#include "host/errors/error.hpp"
+#include "net/secret.hpp"
+
+namespace chime::host {
+namespace {
+
+// Requests, letters and places for letters that may end before they are looked for.
+constexpr std::size_t kCompletions = 8 * ofi::Driver::kRoom;
+
+std::uint64_t random_number() {
+  std::uint64_t number;
+  std::memcpy(&number, net::random_token().data(), sizeof number);
+  return number;
+}
+
+std::span<std::byte> bytes_of(const DeviceMemory& heap) { return {heap.address(), heap.bytes()}; }
+
+}  // namespace
+
+OfiTransport::OfiTransport(const ofi::PePlace& place, Gpu& gpu, const DeviceMemory& heap,
+                           ofi::Provider provider)
+    : place_(place),
+      heap_bytes_(heap.bytes()),
+      provider_(std::move(provider)),
+      pass_(random_number()),
+      takes_puts_(gpu.is_cpu()),
+      endpoint_(provider_, kCompletions),
+      memory_(endpoint_, provider_.facts, bytes_of(heap), !gpu.is_cpu()),
+      wire_(endpoint_, memory_, provider_.facts, gpu.is_cpu()),
+      driver_({place.my_pe, place.n_pes, bytes_of(heap), pass_,
+               std::chrono::nanoseconds(place.timeout_ns), gpu.is_cpu()},
+              gpu, wire_, requests_, mail_) {}
+
+Capabilities OfiTransport::capabilities() const {
+  return {.path = Path::kProxy, .reach = Reach::kJob, .maps = false, .posts = true};
+}
+
+std::string OfiTransport::describe() const {
+  return fmt::format("{} {} of libfabric {} at {}; atomics {}", provider_.facts.name,
+                     ofi::version_text(provider_.facts.version),
+                     ofi::version_text(ofi::libfabric().fi_version()), endpoint_.address_text(),
+                     provider_.facts.keeps_order ? "come behind puts by the provider's order"
+                                                 : "wait here for the puts before them");
+}
+
+ofi::Card OfiTransport::card() const {
+  const ofi::HeapName heap = memory_.heap_name();
+  return {.why_none = {},
+          .provider = provider_.facts.name,
+          .provider_version = provider_.facts.version,
+          .address_format = endpoint_.address_format(),
+          .address = endpoint_.address(),
+          .heap_bytes = heap_bytes_,
+          .heap = heap.address,
+          .key = heap.key,
+          .raw_key = heap.raw_key,
+          .pass = pass_,
+          .takes_puts = takes_puts_};
+}
+
+// Empty: libfabric, which is given no length, reads no more than there is.
+std::string OfiTransport::why_malformed(std::span<const std::byte> address) const {
+  if (endpoint_.address_format() == FI_ADDR_STR) {
+    const bool ends = !address.empty() && address.back() == std::byte{0};
+    return ends ? "" : "its address does not end; look whether both PEs have one libfabric";
+  }
+  const std::size_t bytes = endpoint_.address().size();
+  if (address.size() == bytes) return "";
+  return fmt::format(
+      "its address has {} bytes and this PE's has {}; look whether both have one libfabric",
+      address.size(), bytes);
+}
+
+// Empty: its card fits.
+std::string OfiTransport::why_unfit(const ofi::Card& theirs) const {
+  if (!theirs.why_none.empty()) return "it has no fabric: " + theirs.why_none;
+  if (theirs.provider != provider_.facts.name)
+    return fmt::format(
+        "it has libfabric's {} {} and this PE has {} {}; set CHIME_FABRIC to one that both have",
+        theirs.provider, ofi::version_text(theirs.provider_version), provider_.facts.name,
+        ofi::version_text(provider_.facts.version));
+  if (theirs.address_format != endpoint_.address_format())
+    return "its address is of another family than this PE's; set CHIME_IFACE to an interface that "
+           "has one of the same family";
+  return why_malformed(theirs.address);
+}
+
+Acceptance OfiTransport::accept(int pe, const PeerCard& shown) {
+  const ofi::Card theirs = ofi::read_card(pe, shown.bytes);
+  const std::string why = why_unfit(theirs);
+  if (!why.empty()) {
+    refused_[pe] = why;
+    return {};
+  }
+  if (theirs.heap_bytes != heap_bytes_)
+    throw Error("symmetric heap", CHIMEX_ERR_MISMATCH,
+                fmt::format("PE {} has {} bytes and PE {} has {}; set CHIME_SYMMETRIC_SIZE alike "
+                            "on all PEs",
+                            pe, theirs.heap_bytes - abi::kHeapReserved, place_.my_pe,
+                            heap_bytes_ - abi::kHeapReserved));
+  if (pe == place_.my_pe) return {.is_accepted = true};
+  if (provider_.facts.name == "shm") leftovers_.add(theirs.address);
+  driver_.add_peer(pe, {.address = endpoint_.insert(theirs.address),
+                        .heap = theirs.heap,
+                        .key = memory_.map({theirs.heap, theirs.key, theirs.raw_key}),
+                        .pass = theirs.pass,
+                        .takes_puts = theirs.takes_puts});
+  return {.is_accepted = true};
+}
+
+std::string OfiTransport::why_not(int pe) const {
+  const auto found = refused_.find(pe);
+  return fmt::format("PE {} is not reached by the host: {}", pe,
+                     found == refused_.end() ? "it has refused this PE" : found->second);
+}
+
+}  // namespace chime::host

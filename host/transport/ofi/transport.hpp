@@ -1,0 +1,77 @@
+// Peers that the host reaches through libfabric.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "host/gpu/gpu.hpp"
+#include "host/transport/ofi/card.hpp"
+#include "host/transport/ofi/fabric/leftovers.hpp"
+#include "host/transport/ofi/requests/driver.hpp"
+#include "host/transport/ofi/requests/fabric_wire.hpp"
+#include "host/transport/transport.hpp"
+
+namespace chime::host {
+namespace ofi {
+
+struct PePlace {
+  int my_pe, n_pes;
+  std::uint64_t timeout_ns;  // as FabricOptions has it
+};
+
+}  // namespace ofi
+
+class OfiTransport final : public Transport {
+ public:
+  // Throws Error where the provider does not open. `gpu` and `heap` outlive it.
+  OfiTransport(const ofi::PePlace& place, Gpu& gpu, const DeviceMemory& heap,
+               ofi::Provider provider);
+
+  Capabilities capabilities() const override;
+  std::string describe() const override;
+
+  OwnCard own_card() const override { return {ofi::write_card(card())}; }
+  Acceptance accept(int pe, const PeerCard& card) override;
+  std::string why_not(int pe) const override;
+
+  // Kernels see nothing of it: their requests are the proxy's to carry here.
+  void make_view() override {}
+  void view(ContextOwner, Context&) const override {}
+
+  std::unique_ptr<Registration> register_memory(std::byte* memory, std::size_t bytes) override {
+    return memory_.add(memory, bytes);
+  }
+  void forget_all_memory() override { memory_.forget_all(); }
+
+  void fail(int pe) override {
+    driver_.fail(pe);
+    leftovers_.remove();
+  }
+  std::optional<std::string> why_lost(int pe) const override { return driver_.why_lost(pe); }
+
+  HostDriven* host_driven() override { return &driver_; }
+
+ private:
+  ofi::Card card() const;
+  std::string why_unfit(const ofi::Card& theirs) const;
+  std::string why_malformed(std::span<const std::byte> address) const;
+
+  const ofi::PePlace place_;
+  const std::size_t heap_bytes_;
+  const ofi::Provider provider_;
+  const std::uint64_t pass_;
+  const bool takes_puts_;
+  std::map<int, std::string> refused_;  // and why
+  ofi::Leftovers leftovers_;
+  // What is posted, before what it is posted to: until that is closed it may be used.
+  ofi::Requests requests_;
+  ofi::Mail mail_;
+  ofi::Endpoint endpoint_;
+  ofi::Memory memory_;
+  ofi::FabricWire wire_;
+  ofi::Driver driver_;
+};
+
+}  // namespace chime::host

@@ -1,0 +1,169 @@
+#include "proxy/carrier.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace chime::proxy {
+namespace {
+
+using host::HostRequest;
+
+bool is_inside(std::uint64_t at, std::uint64_t bytes, std::uint64_t heap) {
+  return at <= heap && bytes <= heap - at;
+}
+
+// Whether all that the request names at its PE lies in the heap there, and words at multiples of
+// their size: kernels look at ends only where CHIME_CHECK asks for it.
+bool is_well(const abi::ProxyRequest& what, std::uint64_t heap) {
+  const bool is_atomic =
+      what.kind == abi::ProxyKind::kAtomic || what.kind == abi::ProxyKind::kFetchAtomic;
+  if (!is_inside(what.at, what.bytes, heap)) return false;
+  if (is_atomic && ((what.bytes != 4 && what.bytes != 8) || what.at % what.bytes != 0))
+    return false;
+  return !what.has_signal || (is_inside(what.signal.at, 8, heap) && what.signal.at % 8 == 0);
+}
+
+HostRequest signal_of(const abi::ProxyRequest& what) {
+  return {.kind = HostRequest::Kind::kAtomic,
+          .pe = what.pe,
+          .at = what.signal.at,
+          .here = nullptr,
+          .bytes = 8,
+          .update = {what.signal.op, 8, what.signal.operand, 0}};
+}
+
+HostRequest first_part_of(const Fifo::Request& request) {
+  const abi::ProxyRequest& what = request.what;
+  HostRequest part{.kind = HostRequest::Kind::kPut,
+                   .pe = what.pe,
+                   .at = what.at,
+                   .here = request.here,
+                   .bytes = what.bytes};
+  switch (what.kind) {
+    case abi::ProxyKind::kPut:
+    case abi::ProxyKind::kPutValue:
+      break;
+    case abi::ProxyKind::kGet:
+    case abi::ProxyKind::kGetValue:
+      part.kind = HostRequest::Kind::kGet;
+      break;
+    case abi::ProxyKind::kAtomic:
+    case abi::ProxyKind::kFetchAtomic:
+      part.kind = HostRequest::Kind::kAtomic;
+      part.update = {what.op, static_cast<std::uint32_t>(what.bytes), what.operand, what.compare};
+      break;
+  }
+  return part;
+}
+
+}  // namespace
+
+Carrier::Carrier(host::HostDriven& fabric, std::span<Fifo> fifos, const Limits& limits,
+                 Counts& counts)
+    : fabric_(fabric), limits_(limits), last_look_(Clock::now()), counts_(counts) {
+  std::size_t slots = 0;
+  for (Fifo& fifo : fifos) {
+    sources_.push_back({&fifo});
+    slots += fifo.depth();
+  }
+  flights_.resize(slots);
+  free_.reserve(slots);
+  for (Flight& flight : flights_) free_.push_back(&flight);
+}
+
+std::uint64_t Carrier::id_of(const Flight& flight) const {
+  return static_cast<std::uint64_t>(&flight - flights_.data());
+}
+
+Carrier::Flight* Carrier::board(Source& source, Fifo::Request& request) {
+  Flight* const flight = free_.back();
+  free_.pop_back();
+  const std::uint16_t parts = request.what.has_signal ? 2 : 1;
+  *flight = {&request, static_cast<std::uint32_t>(&source - sources_.data()), parts, parts,
+             CHIMEX_OK};
+  counts_.under_way.set(++under_way_);
+  counts_.most_under_way.raise_to(under_way_);
+  return flight;
+}
+
+// Posts what of it is left, the signal last. False: the fabric has no room for it.
+bool Carrier::post(Flight& flight) {
+  const Fifo::Request& request = *flight.request;
+  while (flight.left_to_post != 0) {
+    const bool is_signal = request.what.has_signal && flight.left_to_post == 1;
+    const HostRequest part = is_signal ? signal_of(request.what) : first_part_of(request);
+    if (!fabric_.post(part, id_of(flight))) {
+      counts_.refused.add();
+      return false;
+    }
+    --flight.left_to_post;
+  }
+  return true;
+}
+
+// What a FIFO has, in its order: behind one that there was no room for, nothing.
+bool Carrier::visit(Source& source) {
+  std::uint64_t taken = 0;
+  while (taken < limits_.batch) {
+    if (source.held != nullptr) {
+      if (!post(*source.held)) break;
+      source.held = nullptr;
+    }
+    Fifo::Request* const request = source.fifo->take();
+    if (request == nullptr) break;
+    ++taken;
+    if (is_well(request->what, limits_.heap_bytes)) {
+      source.held = board(source, *request);
+    } else {
+      source.fifo->complete(*request, CHIMEX_ERR_INVALID);
+    }
+  }
+  if (source.held != nullptr && post(*source.held)) source.held = nullptr;
+  if (taken == 0) return false;
+  counts_.visits.add();
+  counts_.requests.add(taken);
+  counts_.most_taken.raise_to(taken);
+  return true;
+}
+
+void Carrier::end_part(Flight& flight, chimex_status status) {
+  if (flight.status == CHIMEX_OK) flight.status = status;
+  if (--flight.left_to_end != 0) return;
+  sources_[flight.fifo].fifo->complete(*flight.request, flight.status);
+  free_.push_back(&flight);
+  counts_.under_way.set(--under_way_);
+}
+
+bool Carrier::take_ended() {
+  std::array<host::HostDriven::Ended, 64> ended;
+  const std::size_t count = fabric_.poll(ended);
+  for (const auto& one : std::span(ended).first(count))
+    end_part(flights_[one.completion], one.status);
+  return count != 0 || fabric_.has_moved();
+}
+
+// Each is at all FIFOs: between two of them lies a gap for each.
+void Carrier::note_look() {
+  counts_.turns.add();
+  const auto now = Clock::now();
+  counts_.longest_gap_ns.raise_to(static_cast<std::uint64_t>(
+      std::chrono::nanoseconds(now - std::exchange(last_look_, now)).count()));
+}
+
+bool Carrier::turn() {
+  note_look();
+  bool has_moved = false;
+  for (std::size_t i = 0; i < sources_.size(); ++i)
+    has_moved |= visit(sources_[(first_ + i) % sources_.size()]);
+  first_ = (first_ + 1) % sources_.size();
+  return take_ended() || has_moved;
+}
+
+bool Carrier::has_requests() {
+  note_look();
+  return std::ranges::any_of(
+      sources_, [](const Source& source) { return source.held || source.fifo->has_request(); });
+}
+
+}  // namespace chime::proxy

@@ -1,0 +1,56 @@
+// What a PE's proxy thread has seen, for who asks why something is slow: while the job runs, by
+// `chime-info --proxy` from outside (counts_file.hpp) and in the report that a PE gives when asked.
+//
+// Plain words that the thread alone writes and anybody reads, of whatever moment.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace chime::proxy {
+
+// Written by one thread: an addition is a load and a store, not an atomic operation.
+class Count {
+ public:
+  void add(std::uint64_t more = 1) { set(get() + more); }
+  void set(std::uint64_t value) { value_.store(value, std::memory_order_relaxed); }
+  void raise_to(std::uint64_t value) {
+    if (value > get()) set(value);
+  }
+  std::uint64_t get() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> value_{0};
+};
+
+// A format: chime-info reads it, of a PE of whatever process.
+struct Counts {
+  static constexpr std::uint64_t kMagic = 0x3130'7978'6f72'7063;  // "cproxy01": of this layout
+  // Sleeps by how long they were: bucket i holds those of less than kShortestBucket << i that no
+  // earlier one holds, the last one all others.
+  static constexpr std::size_t kBuckets = 8;
+  static constexpr std::chrono::nanoseconds kShortestBucket = std::chrono::microseconds(32);
+
+  std::uint64_t magic = kMagic;
+  std::int64_t pe = -1;
+  Count turns;           // each looks at every FIFO once
+  Count longest_gap_ns;  // between two visits of a FIFO: turns, sleeps, and what took its processor
+  Count visits;          // that found something
+  Count requests;        // taken
+  Count most_taken;      // from one FIFO in one visit
+  Count under_way;       // requests that are taken and have not ended
+  Count most_under_way;
+  Count refused;  // how often the fabric had no room
+  std::array<Count, kBuckets> sleeps;
+
+  void note_sleep(std::chrono::nanoseconds length);
+};
+
+// A sentence or two: "17 requests taken in ...".
+std::string words_of(const Counts& counts);
+
+}  // namespace chime::proxy

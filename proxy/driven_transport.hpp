@@ -1,0 +1,72 @@
+// A transport that the host drives, made one whose queues kernels write: between the two stand
+// FIFOs and the proxy's thread.
+//
+// How peers are brought together, and what is known of their loss, stays the transport's business.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+
+#include "host/gpu/gpu.hpp"
+#include "host/transport/known_buffers.hpp"
+#include "host/transport/transport.hpp"
+#include "proxy/counts_file.hpp"
+#include "proxy/heap_words.hpp"
+#include "proxy/options.hpp"
+#include "proxy/progress.hpp"
+#include "proxy/view.hpp"
+
+namespace chime::proxy {
+
+class DrivenTransport final : public host::Transport {
+ public:
+  struct Setup {
+    int my_pe, n_pes, node_pes;
+    host::Gpu& gpu;
+    std::span<std::byte> heap;  // as large on every PE
+    ProxyOptions options;
+    Progress::Failed failed;  // see there
+  };
+  // REQUIRES: fabric->host_driven().
+  DrivenTransport(std::unique_ptr<host::Transport> fabric, const Setup& setup);
+
+  host::Capabilities capabilities() const override { return fabric_->capabilities(); }
+  std::string describe() const override { return fabric_->describe(); }
+
+  host::OwnCard own_card() const override { return fabric_->own_card(); }
+  host::CardBytes offer(int pe) override { return fabric_->offer(pe); }
+  host::Acceptance accept(int pe, const host::PeerCard& card) override {
+    return fabric_->accept(pe, card);
+  }
+  void confirm(int pe, std::span<const std::byte> receipt) override;
+  std::string why_not(int pe) const override { return fabric_->why_not(pe); }
+
+  // Starts the thread: peers may ask for something from here on.
+  void make_view() override;
+  void view(host::ContextOwner owner, Context& context) const override;
+
+  std::unique_ptr<host::Registration> register_memory(std::byte* memory,
+                                                      std::size_t bytes) override;
+  void forget_all_memory() override;
+
+  void fail(int pe) override { fabric_->fail(pe); }
+  std::optional<std::string> why_lost(int pe) const override { return fabric_->why_lost(pe); }
+  std::optional<host::Scarcity> awaited_at(std::uint64_t address) const override;
+
+  std::string activity() const override { return "its proxy: " + words_of(counts_.counts()); }
+
+ private:
+  const Setup setup_;
+  const CountsFile counts_;
+  HeapWords words_;
+  std::set<int> reached_;
+  std::optional<View> view_;                       // from make_view() on
+  std::optional<host::KnownBuffers> buffers_;      // likewise
+  const std::unique_ptr<host::Transport> fabric_;  // may use what is above until it is closed
+  std::optional<Progress> progress_;  // from make_view() on; last: its thread uses all of the above
+};
+
+}  // namespace chime::proxy

@@ -1,0 +1,93 @@
+#include "proxy/pause.hpp"
+
+#include <poll.h>
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "net/fork.hpp"
+
+namespace chime::proxy {
+namespace {
+
+// A scheduler's turn is longer.
+constexpr std::chrono::microseconds kLongYield{500};
+
+timespec timespec_of(std::chrono::nanoseconds time) {
+  constexpr long kSecond = 1'000'000'000;
+  return {static_cast<time_t>(time.count() / kSecond), static_cast<long>(time.count() % kSecond)};
+}
+
+int processors_of_process() {
+  cpu_set_t mine;
+  return sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine) : 1;
+}
+
+}  // namespace
+
+Pause::Limits Pause::limits_beside(int pes) {
+  Limits limits;
+  if (processors_of_process() < pes) limits.spin = {};
+  return limits;
+}
+
+Pause::Pause(const Limits& limits, Counts& counts)
+    : limits_(limits),
+      event_(net::opened_for_this_process([] { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); })),
+      counts_(counts) {
+  if (!event_) throw std::system_error(errno, std::generic_category(), "eventfd");
+}
+
+// Sleeps of 20 us would else be 50 longer.
+void Pause::begin() { prctl(PR_SET_TIMERSLACK, 1000); }
+
+void Pause::wake() { eventfd_write(event_.get(), 1); }
+
+// Who posts, or answers, may be waiting for this very processor.
+void Pause::yield(Clock::time_point now) {
+  sched_yield();
+  const auto back = Clock::now();
+  if (back - now > kLongYield) {
+    crowded_until_ = back + next_crowding_;
+    next_crowding_ = std::min<std::chrono::nanoseconds>(2 * next_crowding_, kLongestCrowding);
+  } else if (back > crowded_until_ + kLongestCrowding) {
+    next_crowding_ = kShortestCrowding;
+  }
+}
+
+bool Pause::sleep(int descriptor, std::chrono::nanoseconds length) {
+  pollfd watched[] = {{event_.get(), POLLIN, 0}, {descriptor, POLLIN, 0}};
+  const timespec time = timespec_of(length);
+  const auto begin = Clock::now();
+  const int ready = ppoll(watched, descriptor < 0 ? 1 : 2, &time, nullptr);
+  counts_.note_sleep(Clock::now() - begin);
+  if (ready <= 0) return ready < 0;
+  if (watched[1].revents != 0) reset();
+  if (watched[0].revents != 0) {
+    eventfd_t count;
+    eventfd_read(event_.get(), &count);
+  }
+  return true;
+}
+
+bool Pause::take(int descriptor, bool is_waiting) {
+  const auto now = Clock::now();
+  if (!is_empty_) {
+    is_empty_ = true;
+    empty_since_ = now;
+    next_sleep_ = limits_.shortest;
+  }
+  if (now - empty_since_ < limits_.spin && now >= crowded_until_) {
+    yield(now);
+    return true;
+  }
+  const bool was_ended = sleep(descriptor, is_waiting ? limits_.shortest : next_sleep_);
+  next_sleep_ = std::min(2 * next_sleep_, limits_.longest);
+  return was_ended;
+}
+
+}  // namespace chime::proxy

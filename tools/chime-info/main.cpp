@@ -1,15 +1,18 @@
 // chime-info: version, build, devices, launcher, limits, and the environment variables that are
-// set; with --variables every one, with its default, its current value and a sentence. Exit code 1
-// if a variable has a value that Chime refuses.
+// set; with --variables every one, with its default, its current value and a sentence; with --proxy
+// what the proxies of running PEs have done. Exit code 1 if a variable has a value that Chime
+// refuses, or there is no proxy.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 
 #include "facts.hpp"
 #include "paths.hpp"
+#include "proxies.hpp"
 
 namespace {
 
@@ -116,9 +119,16 @@ int main(int argc, char** argv) {
   bool paths = false;
   app.add_flag("--paths", paths,
                "under a launcher: which path puts and atomics of each PE to each PE take, and why");
+  std::optional<pid_t> process;
+  const auto proxy = app.add_option("--proxy", process,
+                                    "what the proxy threads of this machine's PEs have done so "
+                                    "far, or those of one process")
+                         ->type_name("[PROCESS]")
+                         ->expected(0, 1);
   app.set_version_flag("--version", "chime-info " CHIME_VERSION_TEXT);
   CLI11_PARSE(app, argc, argv);
 
+  if (*proxy) return chime::info::print_proxies(process);
   if (paths) return chime::info::print_paths();
   const Facts facts = chime::info::gather_facts();
   if (as_json)

@@ -38,10 +38,16 @@ std::string why_rma(const host::Runtime& runtime, Path path, int pe) {
   return "not mapped: on another node";
 }
 
-std::string describe_nic(const host::DeviceStage& device) {
+std::string describe(const host::DeviceStage& device, Path path, const char* not_looked_for) {
   for (const auto& transport : device.transports)
-    if (transport->capabilities().path == Path::kNic) return transport->describe();
-  return "not looked for: every PE is mapped, or CHIME_NIC=none";
+    if (transport->capabilities().path == path) return transport->describe();
+  return std::string("not looked for: ") + not_looked_for;
+}
+std::string describe_nic(const host::DeviceStage& device) {
+  return describe(device, Path::kNic, "every PE is mapped, or CHIME_NIC=none");
+}
+std::string describe_fabric(const host::DeviceStage& device) {
+  return describe(device, Path::kProxy, "every PE is reached without, or CHIME_FABRIC=off");
 }
 
 std::string why_amo(const host::Runtime& runtime, const Context& context) {
@@ -54,14 +60,16 @@ std::string why_amo(const host::Runtime& runtime, const Context& context) {
       break;
   }
   return context.pe.amo_path == Path::kP2p
-             ? "every PE is mapped, or there is no NIC"
+             ? "no PE is reached by a NIC: by whoever has mapped the word, else by its owner's "
+               "proxy"
              : "some PE is reached by the NIC: by the NIC of the PE that owns the word";
 }
 
 std::string report(const host::Runtime& runtime, const Context& context) {
-  std::string text = fmt::format("PE {}\n  device   {}\n  NIC      {}\n  atomics  {}\n",
-                                 runtime.my_pe(), runtime.device->gpu->describe(),
-                                 describe_nic(*runtime.device), why_amo(runtime, context));
+  std::string text =
+      fmt::format("PE {}\n  device   {}\n  NIC      {}\n  fabric   {}\n  atomics  {}\n",
+                  runtime.my_pe(), runtime.device->gpu->describe(), describe_nic(*runtime.device),
+                  describe_fabric(*runtime.device), why_amo(runtime, context));
   for (int pe = 0; pe < runtime.n_pes(); ++pe) {
     const Path rma = route_to(context, Traffic::kData, pe).path;
     text +=

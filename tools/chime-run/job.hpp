@@ -4,25 +4,25 @@
 // One loop over signals, pipes and one deadline; nothing in it blocks.
 #pragma once
 
-#include <poll.h>
-
-#include <chrono>
 #include <deque>
-#include <list>
-#include <mutex>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "bootstrap/local.hpp"
+#include "crew.hpp"
+#include "ends.hpp"
+#include "hub_news.hpp"
 #include "options.hpp"
 #include "output.hpp"
-#include "pe_process.hpp"
 #include "repeated.hpp"
+#include "signals.hpp"
 
 namespace chime::run {
 
-class Job {
+class Job final : private CrewOwner {
  public:
   explicit Job(const Options& options);
 
@@ -30,59 +30,52 @@ class Job {
   int run();
 
  private:
-  using Clock = std::chrono::steady_clock;
-
-  struct Abort {
-    int pe;
-    int code;
-    std::string why;
+  struct LinesOfPe {
+    Lines out, err;
   };
 
-  bool start();
-  bool start_pes();
-  bool all_could_run();
-  std::vector<cpu_set_t> places() const;
+  void start();
+  Lines::Filter filter_of(int pe);
   void wait_for_work();
-  void take_signals();
+  // What a crew does; if it finds out that its PEs cannot run, that ends the job.
+  void let(Crew& crew, const std::function<void(Crew&)>& act);
+
   void take_signal(int signal);
   void end_without_guardian();
-  void take_ends();
-  std::vector<Abort> take_aborts();
-  void note_abort(const Abort& abort);
-  std::vector<int> reap_pes();
-  std::vector<int> reap_round();
-  void note_end(int pe);
-  void check_clock();
-  void ask_what_pes_do();
-  void ask_and_end(int signal);
   void end_by_signal(int signal);
   void report();
-  void pass_to_listeners(int signal);
+
+  void take_ends();
+  void note_abort(const Abort& abort);
+  void note_end(const PeEnd& end);
+  void check_clock();
+  void ask_and_end(int signal);
   void check_answers();
   void check_output();
-  Source::Filter filter_of(int pe);
 
   // The first reason decides the exit code; then all PEs get `signal`, and SIGKILL when the grace
   // is over.
   void decide(int exit_code);
   void end_pes(int signal);
   void kill_pes();
+  void finish_output();
   void say(const std::string& text);
-  bool is_anyone_running() const;
+  bool is_any(bool (Crew::*so)() const) const;
   std::optional<Clock::time_point> next_event() const;
 
-  const Options options_;
-  net::Descriptor signals_;
-  net::Descriptor abort_wake_;
-  std::mutex abort_mutex_;
-  std::vector<Abort> aborts_;   // from the hub's thread
-  bool all_have_said_ = false;  // what they are doing; from the hub's thread
-  bootstrap::LocalJob hub_;
+  void on_output(int pe, Stream stream, std::string_view text) override;
+  void on_words(const std::string& sentence) override { say(sentence); }
 
-  std::deque<PeProcess> pes_;
+  const Options options_;
+  const Signals signals_;
+  HubNews news_;
+  bootstrap::LaunchedJob hub_;
+
   Sink out_, err_;
-  Repeated repeated_;  // what PEs say on stderr
-  std::list<Source> sources_;
+  Repeated repeated_;            // what PEs say on stderr
+  std::deque<LinesOfPe> lines_;  // [pe]; none without prefix
+  std::vector<std::unique_ptr<Crew>> crews_;
+  Ends ends_;
 
   std::optional<Clock::time_point> limit_;  // of the whole job
   // While PEs are asked what they are doing before the end; and the signal that they get then.

@@ -1,13 +1,21 @@
-// chime-run -n N [options] program [arguments]: starts N PEs on this machine and stays until they
-// have ended.
+// chime-run -n N [options] program [arguments]: starts N PEs, on this machine or on several hosts,
+// and stays until they have ended.
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <stdexcept>
+#include <string_view>
 
+#include "agent.hpp"
+#include "agent_command.hpp"
 #include "bootstrap/bootstrap.hpp"
+#include "environment.hpp"
 #include "guardian.hpp"
+#include "host_list.hpp"
 #include "job.hpp"
 #include "options.hpp"
 
@@ -30,7 +38,14 @@ CLI::Validator seconds(const char* least, bool zero_is_allowed) {
       "SECONDS");
 }
 
-void describe(CLI::App& app, Options& options, bool& has_no_prefix, std::string& binding) {
+// As the user wrote it.
+struct Words {
+  bool has_no_prefix = false;
+  std::string binding = "none";
+  std::string hosts, agent_command;
+};
+
+void describe(CLI::App& app, Options& options, Words& words) {
   app.add_option("-n,--np", options.n_pes, "number of PEs; also -np")->check(CLI::Range(1, 4096));
   app.add_flag("--keep-going", options.keeps_going, "when a PE fails, let the others go on");
   app.add_option("--timeout", options.time_limit_s,
@@ -40,11 +55,21 @@ void describe(CLI::App& app, Options& options, bool& has_no_prefix, std::string&
                  "seconds between asking PEs to end (SIGTERM) and SIGKILL")
       ->check(seconds("0", true))
       ->capture_default_str();
-  app.add_flag("--no-prefix", has_no_prefix,
+  app.add_flag("--no-prefix", words.has_no_prefix,
                "PEs write to this terminal directly, without [PE] before lines");
-  app.add_option("--bind", binding, "core, numa: give each PE one core or NUMA node, in turn; none")
+  app.add_option("--bind", words.binding,
+                 "core, numa: give each PE one core or NUMA node, in turn; none")
       ->check(CLI::IsMember({"none", "core", "numa"}))
       ->capture_default_str();
+  app.add_option("--hosts", words.hosts,
+                 "a,b[:slots],...: PEs fill these hosts in order; without slots in equal shares");
+  app.add_option("--agent-command", words.agent_command,
+                 "what starts an agent: words that get a host and a command of its shell "
+                 "(default: CHIME_RUN_AGENT, or ssh)");
+  app.add_option("-x", options.variables,
+                 "NAME or NAME=value: a variable for the PEs, beside CHIME_*, PATH and "
+                 "LD_LIBRARY_PATH, which all hosts get")
+      ->allow_extra_args(false);
   app.prefix_command();  // the first word that is no option of ours begins the program and its
                          // arguments
   app.footer(
@@ -53,7 +78,9 @@ void describe(CLI::App& app, Options& options, bool& has_no_prefix, std::string&
       "the program is not found. However it ends, no process of the job is left.\n"
       "Before PEs are ended by the time limit, SIGINT (Ctrl-C), SIGTERM or SIGQUIT, each says\n"
       "what it is doing; a second signal does not wait for that. SIGUSR1 lets them say it and\n"
-      "go on.");
+      "go on.\n"
+      "On each of --hosts runs 'chime-run --agent', which gets the job's secret, the command and\n"
+      "this folder's name over its standard input.");
 }
 
 // The next argument after `word` is its value.
@@ -91,8 +118,10 @@ std::vector<std::string> command_in(std::vector<std::string> rest) {
 bool has_descriptors_for(const Options& options) {
   constexpr rlim_t kOwn = 16;
   // The report of its exec, its connection to the hub; stdout and stderr.
-  const rlim_t of_each_pe = options.has_prefix ? 4 : 2;
-  const rlim_t needed = kOwn + of_each_pe * static_cast<rlim_t>(options.n_pes);
+  const rlim_t of_each_pe = !options.hosts.empty() ? 1 : options.has_prefix ? 4 : 2;
+  constexpr rlim_t kOfEachAgent = 4;
+  const rlim_t needed =
+      kOwn + of_each_pe * static_cast<rlim_t>(options.n_pes) + kOfEachAgent * options.hosts.size();
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= needed) return true;
   std::fprintf(stderr,
@@ -104,26 +133,56 @@ bool has_descriptors_for(const Options& options) {
   return false;
 }
 
-int run_job(const Options& options) {
+// Throws std::invalid_argument.
+void set_hosts(Options& options, const Words& words, const char* own_name) {
+  options.variables = chime::run::with_values(options.variables);
+  if (words.hosts.empty()) return;
+  const auto hosts = chime::run::hosts_in(words.hosts);
+  const auto shares = chime::run::shares_of(hosts, options.n_pes);
+  const auto starts_agent = chime::run::agent_command(words.agent_command, own_name);
+  for (std::size_t i = 0; i < hosts.size(); i++)
+    if (shares[i] > 0)
+      options.hosts.push_back({hosts[i].name, shares[i], starts_agent(hosts[i].name)});
+  auto variables = chime::run::variables_for_other_hosts();
+  variables.insert(variables.end(), options.variables.begin(), options.variables.end());
+  options.variables = std::move(variables);
+  if (const char* interface = std::getenv("CHIME_BOOTSTRAP_IF")) options.interface = interface;
+  const char* const limit = std::getenv("CHIME_INIT_TIMEOUT");
+  if (limit && std::atof(limit) > 0) options.start_limit_s = std::atof(limit);
+}
+
+// What runs in the process that the guardian makes.
+template <class Work>
+int run_work(const Work& work) {
   try {
-    return chime::run::Job(options).run();
+    return work();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "chime-run: %s\n", error.what());
     return chime::run::kExitCannotRun;
   }
 }
 
+int run_agent() {
+  if (isatty(STDIN_FILENO)) {
+    std::fputs("chime-run: --agent is for chime-run --hosts, which starts it on other hosts\n",
+               stderr);
+    return chime::run::kExitUsage;
+  }
+  return chime::run::run_guarded([] { return run_work([] { return chime::run::Agent().run(); }); });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--agent") return run_agent();
   CLI::App app(
       "chime-run -n N [options] program [arguments]\n"
-      "Starts the PEs of a Chime job on this machine, without another launcher.",
+      "Starts the PEs of a Chime job, on this machine or on several hosts, without another\n"
+      "launcher.",
       "chime-run");
   Options options;
-  bool has_no_prefix = false;
-  std::string binding = "none";
-  describe(app, options, has_no_prefix, binding);
+  Words words;
+  describe(app, options, words);
   try {
     app.parse(arguments_reversed(app, argc, argv));
   } catch (const CLI::ParseError& e) {
@@ -135,9 +194,16 @@ int main(int argc, char** argv) {
     std::fputs("chime-run: how many PEs? -n N comes before the program\n", stderr);
     return chime::run::kExitUsage;
   }
-  options.has_prefix = !has_no_prefix;
-  if (binding == "core") options.binding = chime::topology::PlaceKind::kCore;
-  if (binding == "numa") options.binding = chime::topology::PlaceKind::kNuma;
+  options.has_prefix = !words.has_no_prefix;
+  if (words.binding == "core") options.binding = chime::topology::PlaceKind::kCore;
+  if (words.binding == "numa") options.binding = chime::topology::PlaceKind::kNuma;
+  try {
+    set_hosts(options, words, argv[0]);
+  } catch (const std::invalid_argument& error) {
+    std::fprintf(stderr, "chime-run: %s\n", error.what());
+    return chime::run::kExitUsage;
+  }
   if (!has_descriptors_for(options)) return chime::run::kExitCannotRun;
-  return chime::run::run_guarded([&] { return run_job(options); });
+  return chime::run::run_guarded(
+      [&] { return run_work([&] { return chime::run::Job(options).run(); }); });
 }

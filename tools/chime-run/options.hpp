@@ -9,10 +9,21 @@
 
 namespace chime::run {
 
+// PEs of another host.
+struct HostShare {
+  std::string name;
+  int n_pes;
+  std::vector<std::string> agent;  // the command that starts chime-run --agent there
+};
+
 struct Options {
   int n_pes = 0;
-  bool keeps_going = false;                    // a failed PE does not end the others
-  bool has_prefix = true;                      // "[2] " before each line of PE 2
+  std::vector<HostShare> hosts;        // in the order of their PEs; none: all are on this machine
+  std::string interface;               // by which other hosts reach this one; empty: every one
+  double start_limit_s = 60;           // for the agents of other hosts
+  std::vector<std::string> variables;  // NAME=value, for the PEs
+  bool keeps_going = false;            // a failed PE does not end the others
+  bool has_prefix = true;              // "[2] " before each line of PE 2
   std::optional<topology::PlaceKind> binding;  // to what each PE is bound, in turn
   double time_limit_s = 0;                     // 0: none
   double grace_s = 2;                          // between asking PEs to end and killing them

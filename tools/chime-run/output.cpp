@@ -49,34 +49,8 @@ void Sink::flush() {
   }
 }
 
-Source::Source(int fd, std::string prefix, Sink& sink, Filter is_left_out)
-    : fd_(fd), prefix_(std::move(prefix)), sink_(sink), is_left_out_(std::move(is_left_out)) {
-  fcntl(fd_, F_SETFL, fcntl(fd_, F_GETFL) | O_NONBLOCK);
-}
-
-void Source::read_some() {
-  char buffer[65536];
-  while (!has_ended() && !sink_.is_full()) {
-    const auto got = read(fd_, buffer, sizeof buffer);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0 && errno == EAGAIN) return;
-    if (got <= 0) return finish();
-    line_.append(buffer, static_cast<std::size_t>(got));
-    show_whole_lines();
-  }
-}
-
-void Source::read_rest() {
-  read_some();
-  while (!has_ended() && sink_.is_full()) {
-    sink_.flush();
-    if (sink_.is_full()) break;  // nobody reads
-    read_some();
-  }
-  finish();
-}
-
-void Source::show_whole_lines() {
+void Lines::add(std::string_view text) {
+  line_ += text;
   std::size_t begin = 0;
   for (;;) {
     auto end = line_.find('\n', begin);
@@ -88,17 +62,52 @@ void Source::show_whole_lines() {
   line_.erase(0, begin);
 }
 
-void Source::show(std::string_view line) {
+void Lines::show(std::string_view line) {
   if (is_left_out_ && is_left_out_(line)) return;
   sink_.add(prefix_);
   sink_.add(line);
   sink_.add("\n");
 }
 
-void Source::finish() {
+void Lines::finish() {
   if (!line_.empty()) show(line_);
   line_.clear();
+}
+
+Source::Source(int fd, std::vector<Sink*> sinks, Take take)
+    : fd_(fd), sinks_(std::move(sinks)), take_(std::move(take)) {
+  fcntl(fd_, F_SETFL, fcntl(fd_, F_GETFL) | O_NONBLOCK);
+}
+
+bool Source::is_full() const {
+  return std::any_of(sinks_.begin(), sinks_.end(), [](const Sink* s) { return s->is_full(); });
+}
+
+void Source::read_some() {
+  char buffer[65536];
+  while (is_waited_for()) {
+    const auto got = read(fd_, buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) return;
+    if (got <= 0) return finish();
+    take_({buffer, static_cast<std::size_t>(got)});
+  }
+}
+
+void Source::read_rest() {
+  read_some();
+  while (fd_ >= 0 && is_full()) {
+    for (Sink* sink : sinks_) sink->flush();
+    if (is_full()) break;  // nobody reads
+    read_some();
+  }
+  finish();
+}
+
+void Source::finish() {
+  if (fd_ < 0) return;
   fd_ = -1;
+  take_({});
 }
 
 }  // namespace chime::run

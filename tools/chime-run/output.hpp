@@ -1,16 +1,17 @@
-// What PEs write, brought to chime-run's own stdout and stderr line by line, with "[PE] " before
-// each.
+// What children write, on its way line by line to where it belongs: a Source reads it, Lines put
+// "[PE] " before each line, a Sink writes it.
 //
-// Never blocks: a reader that stops reading must not keep chime-run from its time limit.
+// Nothing here blocks: a reader that stops reading must not keep chime-run from its time limit.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace chime::run {
 
-// One of chime-run's own streams, and what it did not take yet.
+// A stream that this process writes, and what it did not take yet.
 class Sink {
  public:
   explicit Sink(int fd) : fd_(fd) {}
@@ -20,6 +21,7 @@ class Sink {
     if (!is_closed()) waiting_ += text;
   }
   bool has_waiting() const { return !waiting_.empty(); }
+  std::size_t waiting_bytes() const { return waiting_.size(); }
   bool is_full() const { return waiting_.size() > kFullBytes; }
   // Takes nothing any more; error() has the system's reason.
   bool is_closed() const { return error_ != 0; }
@@ -37,32 +39,49 @@ class Sink {
   std::string waiting_;
 };
 
-// One stream of one PE.
-class Source {
+// The lines of one stream.
+class Lines {
  public:
   // Lines of which `is_left_out` is true are not shown.
   using Filter = std::function<bool(std::string_view line)>;
-  Source(int fd, std::string prefix, Sink& sink, Filter is_left_out = nullptr);
+  Lines(std::string prefix, Sink& sink, Filter is_left_out = nullptr)
+      : prefix_(std::move(prefix)), sink_(sink), is_left_out_(std::move(is_left_out)) {}
 
-  int fd() const { return fd_; }
-  bool has_ended() const { return fd_ < 0; }
-  Sink& sink() const { return sink_; }
-
-  // Takes what is there.
-  void read_some();
-  // The same when nobody writes any more, also if the sink is full: its reader may only be slow.
-  void read_rest();
+  void add(std::string_view text);
+  // Shows a last line that has no end.
+  void finish();
 
  private:
-  void show_whole_lines();
-  void finish();  // shows a last line that has no end
   void show(std::string_view line);
 
-  int fd_;  // -1 after end of file
   std::string prefix_;
   Sink& sink_;
   Filter is_left_out_;
   std::string line_;
+};
+
+// One stream of a child.
+class Source {
+ public:
+  using Take = std::function<void(std::string_view text)>;  // no text: it has ended
+  // While one of `sinks`, where its text goes, is full, nothing is read.
+  Source(int fd, std::vector<Sink*> sinks, Take take);
+
+  int fd() const { return fd_; }
+  bool is_waited_for() const { return fd_ >= 0 && !is_full(); }
+
+  // Takes what is there.
+  void read_some();
+  // The same when nobody writes any more, also if a sink is full: its reader may only be slow.
+  void read_rest();
+
+ private:
+  bool is_full() const;
+  void finish();
+
+  int fd_;  // -1 after end of file
+  std::vector<Sink*> sinks_;
+  Take take_;
 };
 
 }  // namespace chime::run

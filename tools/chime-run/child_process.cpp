@@ -1,4 +1,4 @@
-#include "pe_process.hpp"
+#include "child_process.hpp"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -8,9 +8,9 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <string_view>
 #include <system_error>
 
+#include "environment.hpp"
 #include "options.hpp"
 #include "processes.hpp"
 
@@ -34,19 +34,6 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-// A PMIx launcher around chime-run, or chime-run around itself, must not be taken for the PE's own.
-bool belongs_to_another_launcher(std::string_view variable) {
-  return variable.starts_with("PMIX_") || variable.starts_with("CHIME_RUN_");
-}
-
-std::vector<std::string> whole_environment(const std::vector<std::string>& added) {
-  std::vector<std::string> all;
-  for (char** variable = environ; *variable; variable++)
-    if (!belongs_to_another_launcher(*variable)) all.emplace_back(*variable);
-  all.insert(all.end(), added.begin(), added.end());
-  return all;
-}
-
 // After fork in a process with threads: nothing here may allocate or lock.
 struct Child {
   pid_t launcher;
@@ -55,7 +42,7 @@ struct Child {
   int input, output, errors, exec_report;
   const cpu_set_t* cpus;
 
-  [[noreturn]] void become_pe() const {
+  [[noreturn]] void become_it() const {
     setpgid(0, 0);
     if (!die_with_parent(launcher, SIGKILL)) _exit(kExitSignalBase + SIGKILL);
     if (cpus != nullptr) sched_setaffinity(0, sizeof *cpus, cpus);
@@ -75,24 +62,24 @@ struct Child {
 
 }  // namespace
 
-PeProcess::PeProcess(const Start& start) {
+ChildProcess::ChildProcess(const Start& start) {
   auto report = make_pipe();
   Pipe output, errors;
   if (start.has_own_output) output = make_pipe(), errors = make_pipe();
-  const auto environment = whole_environment(start.environment);
+  const auto environment = environment_with(start.environment);
   const auto arguments = pointers_to(start.command), variables = pointers_to(environment);
   const Child child{getpid(),           arguments.data(),   variables.data(),   start.input,
                     output.write.get(), errors.write.get(), report.write.get(), start.cpus};
   pid_ = fork();
   if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "fork");
-  if (pid_ == 0) child.become_pe();
+  if (pid_ == 0) child.become_it();
   setpgid(pid_, pid_);  // also here: a signal to the group must find it, whoever runs first
   exec_report_ = std::move(report.read);
   output_ = std::move(output.read);
   errors_ = std::move(errors.read);
 }
 
-int PeProcess::exec_error() {
+int ChildProcess::exec_error() {
   int error = 0;
   ssize_t got;
   do
@@ -102,11 +89,11 @@ int PeProcess::exec_error() {
   return got == sizeof error ? error : 0;
 }
 
-void PeProcess::send(int signal) const {
+void ChildProcess::send(int signal) const {
   if (is_running()) kill(-pid_, signal);
 }
 
-bool PeProcess::has_just_ended() {
+bool ChildProcess::has_just_ended() {
   if (!is_running()) return false;
   siginfo_t info{};
   if (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) ||

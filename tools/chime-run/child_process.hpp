@@ -1,4 +1,4 @@
-// One PE as a child process: its start, its group, its end.
+// A PE, or an agent, as a child process: its start, its group, its end.
 #pragma once
 
 #include <sched.h>
@@ -14,18 +14,17 @@ namespace chime::run {
 
 struct Start {
   const std::vector<std::string>& command;
-  const std::vector<std::string>&
-      environment;        // NAME=value, added to this process's own without its PMIX_*
-  int input;              // what it reads
-  bool has_own_output;    // its stdout and stderr come back through pipes
-  const cpu_set_t* cpus;  // bound to them; null: not bound
+  std::vector<std::string> environment;  // NAME=value, over this process's own without PMIX_*
+  int input;                             // what it reads
+  bool has_own_output;                   // its stdout and stderr come back through pipes
+  const cpu_set_t* cpus;                 // bound to them; null: not bound
 };
 
-class PeProcess {
+class ChildProcess {
  public:
   // Forks. Whether the program could be executed is known later: exec_error().
   // Throws std::system_error if the system has no room for another process.
-  explicit PeProcess(const Start& start);
+  explicit ChildProcess(const Start& start);
 
   // Waits for exec; its errno if it failed, else 0.
   int exec_error();
@@ -34,7 +33,7 @@ class PeProcess {
   bool is_running() const { return !status_; }
   std::optional<int> status() const { return status_; }
 
-  // To the PE and the processes that it started in its group.
+  // To the process and those that it started in its group.
   void send(int signal) const;
 
   // If it has ended: kills what is left of its group, reaps it, and returns true once.

@@ -18,7 +18,6 @@ struct NullNic {
   static constexpr std::size_t kDataBytes = 4096;
 
   alignas(128) abi::Channel queues[64];  // that to PE 1 is the second
-  abi::NicPeer peers[2];
   std::uint32_t route[2];
   abi::ChannelFault faults[2];
   abi::Watch watch;
@@ -82,7 +81,6 @@ inline abi::Channels channels_of(NullNic* place) {
 
 inline abi::NicMemory memory_of(NullNic* place) {
   abi::NicMemory memory;
-  memory.peers = place->peers;
   memory.buffers = &place->buffers;
   memory.heap = {reinterpret_cast<std::uint64_t>(place->heap),
                  reinterpret_cast<std::uint64_t>(place->heap) + sizeof place->heap, 0, 0, 0};

@@ -6,11 +6,11 @@
 // told.
 #pragma once
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "measure.hpp"
+#include "median.hpp"
 
 namespace chime::perf {
 
@@ -34,12 +34,6 @@ class Turns {
   }
 
  private:
-  static double median(std::vector<double> all) {
-    const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
-    std::nth_element(all.begin(), middle, all.end());
-    return *middle;
-  }
-
   Best rival_, host_, thread_;
   std::vector<double> host_ratios_, thread_ratios_;
 };

@@ -1,0 +1,162 @@
+#include "memory.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <thread>
+
+#include "heap_use.hpp"
+#include "host/gpu/pieces.hpp"
+#include "host/peers/peer_table.hpp"
+#include "host/transport/mlx5/card.hpp"
+#include "host/transport/mlx5/queues/mlx5_devx.hpp"
+#include "host/transport/mlx5/queues/mlx5_qp.hpp"
+#include "host/transport/mlx5/view/layout.hpp"
+#include "host/transport/ofi/requests/lane.hpp"
+#include "net/mesh.hpp"
+#include "proxy/layout.hpp"
+#include "proxy/options.hpp"
+
+namespace chime::perf {
+namespace {
+
+using host::ContextOwner;
+using host::Pieces;
+
+std::size_t count(int n) { return static_cast<std::size_t>(n); }
+
+// The node's PEs are mapped, the NIC leads to its own. Others are unknown when nobody touched them.
+double peer_table(const MemoryShape& shape) {
+  return static_cast<double>(heap_use_of([&] {
+    auto table = std::make_unique<host::PeerTable>(
+        host::PeerTable::Job{0, shape.n_pes, host::AmoChoice::kAuto});
+    const auto use = [&](int pe, Path way) {
+      table->ask(pe, way);
+      table->connect(pe, way);
+      table->use(pe, way, nullptr);
+    };
+    for (int pe = 0; pe < std::min(shape.node_pes, shape.n_pes); ++pe) use(pe, Path::kP2p);
+    for (int pe = 0; pe < (shape.is_lazy ? 1 : shape.n_pes); ++pe) use(pe, Path::kNic);
+    return table;
+  }));
+}
+
+net::Mesh::Options mesh_of(int pe, int n_pes) {
+  static int number = 0;
+  const auto name =
+      "chime-init-sim-" + net::to_hex(net::random_token()).substr(0, 16) + std::to_string(number++);
+  return {.secret = net::Bytes(32),
+          .job = "init_sim",
+          .pe = pe,
+          .n_pes = n_pes,
+          .listen_at = {net::Address::abstract(name)}};
+}
+
+double idle_mesh(int n_pes) {
+  return static_cast<double>(heap_use_of([&] {
+    return std::make_unique<net::Mesh>(
+        mesh_of(0, n_pes), [](int) {}, [](int, const std::string&) {});
+  }));
+}
+
+// Of one that is spoken with, both ways: two meshes that greet each other, and half of what both
+// keep. The kernel's buffers are its own.
+double peer_of_mesh() {
+  const net::Bytes hello(16);
+  net::Bytes card_of_other;
+  std::unique_ptr<net::Mesh> one, other;
+  std::atomic<bool> is_greeted = false;
+  one = std::make_unique<net::Mesh>(
+      mesh_of(0, 2), [&](int pe) { one->found(pe, card_of_other); },
+      [](int, const std::string&) {});
+  other = std::make_unique<net::Mesh>(
+      mesh_of(1, 2), [](int) {}, [](int, const std::string&) {});
+  card_of_other = other->card();
+  one->handle(net::Mesh::kFirstTag, [&](int, std::span<const std::byte>) { is_greeted = true; });
+  other->handle(net::Mesh::kFirstTag, [&](int from, std::span<const std::byte> message) {
+    other->send(from, net::Mesh::kFirstTag, message);
+  });
+  std::thread of_one([&] { one->run(); }), of_other([&] { other->run(); });
+  const std::size_t before = heap_use();
+  one->send(1, net::Mesh::kFirstTag, hello);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!is_greeted && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // dials go
+  const double kept = static_cast<double>(heap_use() - before) / 2;
+  one->stop();
+  other->stop();
+  of_one.join();
+  of_other.join();
+  return is_greeted ? kept : 0;
+}
+
+// Where each PE's heap is mapped: for the host, and for kernels.
+double heap_tables(int n_pes) { return 2.0 * static_cast<double>(n_pes) * sizeof(std::byte*); }
+
+// Of each place that queue pairs are made for, and the words that say of every PE whether it is
+// connected.
+double nic_tables(const MemoryShape& shape) {
+  const host::NicOptions options;
+  const host::mlx5::Size size = {count(shape.n_pes), count(shape.nic_peers)};
+  const auto state = [&](ContextOwner owner) {
+    return host::counted([&](Pieces& pieces) {
+      host::mlx5::take_state(pieces, size, host::mlx5::share_of(owner, options));
+    });
+  };
+  const std::size_t shared =
+      host::counted([&](Pieces& pieces) { host::mlx5::take_shared(pieces, size, options); });
+  return static_cast<double>(state(ContextOwner::kKernels) + state(ContextOwner::kHost) + shared +
+                             size.places * sizeof(host::mlx5::Card));
+}
+
+// Queues, and the words that say which way leads to a PE; staging is taken from the system when it
+// is touched.
+double proxy_tables(int n_pes) {
+  const ProxyOptions options;
+  const proxy::Size size = {count(n_pes), options.depth};
+  const auto of_kernels = proxy::share_of(ContextOwner::kKernels, options.fifos),
+             of_host = proxy::share_of(ContextOwner::kHost, options.fifos);
+  const auto state =
+      host::counted([&](Pieces& pieces) { proxy::take_state(pieces, size, of_kernels); });
+  const auto rest =
+      host::counted([&](Pieces& pieces) { proxy::HostPieces(pieces, size, of_kernels, of_host); });
+  return static_cast<double>(state + rest);
+}
+
+}  // namespace
+
+std::vector<MemoryPart> memory_of_pe(const MemoryShape& shape) {
+  static const double of_a_peer = peer_of_mesh();
+  const int channels = shape.is_lazy ? 2 : 1;
+  return {{"peer table", peer_table(shape)},
+          {"where heaps are mapped", heap_tables(shape.n_pes)},
+          {"side channels", channels * idle_mesh(shape.n_pes)},
+          {"their connections", channels * shape.peers * of_a_peer},
+          {"tables of the NIC", nic_tables(shape)},
+          {"the proxy's FIFOs and tables", proxy_tables(shape.n_pes)}};
+}
+
+double nic_queue_bytes(const MemoryShape& shape) {
+  const host::NicOptions options;
+  const auto scratch = host::mlx5::scratch_bytes(shape.nic_peers, options);
+  const std::size_t each =
+      options.slots * host::mlx5::devx_bytes(options.queue_depth) +
+      host::mlx5::kHostQueuePairs * host::mlx5::verbs_bytes(options.queue_depth);
+  return static_cast<double>(count(shape.nic_peers) * each + scratch.kernels + scratch.host);
+}
+
+double fabric_bytes(const MemoryShape& shape) {
+  return static_cast<double>(count(shape.n_pes)) *
+         (sizeof(host::ofi::Lane) + sizeof(std::unique_ptr<host::ofi::Lane>));
+}
+
+double sum(const std::vector<MemoryPart>& parts) {
+  return std::accumulate(parts.begin(), parts.end(), 0.0,
+                         [](double all, const MemoryPart& part) { return all + part.bytes; });
+}
+
+}  // namespace chime::perf

@@ -1,0 +1,35 @@
+// What a PE that does nothing keeps in memory for its peers, beside its heap: made by the classes
+// that keep it, and counted.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace chime::perf {
+
+struct MemoryShape {
+  int n_pes = 1;
+  int node_pes = 8;
+  int nic_peers = 0;  // that queue pairs are made for: all of them, or a pool's
+  int peers = 0;      // that it speaks with over a side channel
+  bool is_lazy = true;
+};
+
+struct MemoryPart {
+  std::string what;
+  double bytes = 0;
+};
+
+// Without the NIC's queues, which lie where kernels run: nic_queues().
+std::vector<MemoryPart> memory_of_pe(const MemoryShape& shape);
+
+// Send and completion queues, results and staging.
+double nic_queue_bytes(const MemoryShape& shape);
+
+// What a peer takes that the fabric (libfabric) leads to: today each PE of the job.
+double fabric_bytes(const MemoryShape& shape);
+
+double sum(const std::vector<MemoryPart>& parts);
+
+}  // namespace chime::perf

@@ -1,0 +1,59 @@
+// One endpoint of libfabric with memory that the other side may write: plain fi_write, as any
+// program uses it. fabric_absent.cpp: a build without libfabric, where there is none.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+
+namespace chime::perf {
+
+class FabricRival {
+ public:
+  // What the other side must know. As bytes, for Chime carries it.
+  struct Card {
+    std::uint64_t memory, key;
+    std::uint64_t address_bytes;
+    std::uint8_t address[256];
+  };
+  // Whether a write has ended when it has been sent, or when it is in the other side's memory.
+  enum class Ends { kSent, kDelivered };
+
+  // Null where the build has no libfabric. `provider`: by its name, at loopback where it speaks
+  // TCP. `bytes`: the longest write. Throws std::runtime_error.
+  static std::unique_ptr<FabricRival> open(const std::string& provider, std::size_t bytes);
+  virtual ~FabricRival() = default;
+
+  virtual Card card() const = 0;
+  virtual void connect(const Card& peer) = 0;
+
+  // Posts a write of `bytes` bytes, and waits while the provider has no room.
+  virtual void write(std::size_t bytes, Ends ends) = 0;
+  // The same of one word with this value, to the word that the other side reads.
+  virtual void write_word(std::uint64_t value, Ends ends) = 0;
+  virtual std::uint64_t word() const = 0;
+
+  // Looks once for what has ended, and lets the provider work. Whether anything had. From any
+  // thread.
+  virtual bool progress() = 0;
+  // How many writes have ended.
+  virtual std::uint64_t ended() const = 0;
+};
+
+// The second thread of those two that the proxy's path has: lets the provider work, for as long as
+// this lives.
+class FabricThread {
+ public:
+  explicit FabricThread(FabricRival& rival);
+  ~FabricThread();
+  FabricThread(const FabricThread&) = delete;
+
+ private:
+  std::atomic<bool> is_over_{false};
+  std::thread thread_;
+};
+
+}  // namespace chime::perf

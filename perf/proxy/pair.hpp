@@ -1,0 +1,112 @@
+// The two PEs of a benchmark of the proxy's path, with libfabric's own way between them.
+#pragma once
+
+#include <chime/chime.h>
+#include <sched.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "fabric_rival.hpp"
+#include "measure.hpp"
+
+namespace chime::perf {
+
+// The provider that Chime takes for two PEs on one machine.
+inline std::string provider_of_job() {
+  const char* const wanted = std::getenv("CHIME_FABRIC");
+  const bool is_named = wanted != nullptr && *wanted != '\0' && std::string(wanted) != "auto";
+  return is_named ? wanted : "tcp;ofi_rxm";
+}
+
+// Each wait ends: with a message that says what did not come. Gives way at each look that finds
+// nothing: four threads share what processors there are.
+template <class Condition>
+void wait_giving_way(const char* what, const Condition& holds) {
+  using Clock = std::chrono::steady_clock;
+  const auto deadline = Clock::now() + std::chrono::seconds(30);
+  while (!holds()) {
+    if (Clock::now() > deadline)
+      throw std::runtime_error(std::string("after 30 s there is still no ") + what);
+    sched_yield();
+  }
+}
+
+CHIME_KERNEL void tell_path(chime::Context ctx, Path* path) {
+  *path = chime::route_to(ctx, chime::Traffic::kData, 1 - chime::my_pe(ctx)).path;
+}
+
+// Ends the program with a message unless the proxy leads from one PE to the other.
+inline void need_proxy_path(const char* program) {
+  void* memory = nullptr;
+  Path path = Path::kNone;
+  if (exec::device_malloc(&memory, sizeof path) != CHIMEX_OK) std::abort();
+  if (exec::launch({}, tell_path, chime::context(), static_cast<Path*>(memory)) != CHIMEX_OK ||
+      exec::stream_synchronize(nullptr) != CHIMEX_OK ||
+      exec::copy(&path, memory, sizeof path) != CHIMEX_OK)
+    std::abort();
+  exec::device_free(memory);
+  if (path == Path::kProxy) return;
+  if (chime_my_pe() == 0) {
+    std::fprintf(
+        stderr,
+        "%s measures the proxy's path, but another one leads from PE 0 to PE 1. Run it with\n"
+        "CHIME_P2P=off CHIME_NIC=none chime-run -n 2 %s\n",
+        program, program);
+  }
+  chime_finalize();
+  std::exit(2);
+}
+
+// This PE's end of libfabric's way to the other; null where the build has none. Called by both.
+inline std::unique_ptr<FabricRival> connect_by_fabric(std::size_t bytes) {
+  auto rival = FabricRival::open(provider_of_job(), bytes);
+  if (!rival) return nullptr;
+  auto* const board = static_cast<FabricRival::Card*>(chime_malloc(sizeof(FabricRival::Card)));
+  const FabricRival::Card mine = rival->card();
+  FabricRival::Card peer;
+  chime_putmem(board, &mine, sizeof mine, 1 - chime_my_pe());
+  chime_barrier_all();
+  exec::copy(&peer, board, sizeof peer);
+  rival->connect(peer);
+  chime_barrier_all();  // both ends are ready
+  chime_free(board);
+  return rival;
+}
+
+inline std::string rival_note() {
+  return "raw: fi_write by " + provider_of_job() +
+         " between the same processes, in turns; 2 threads: one posts and waits, one lets the "
+         "provider work, as the proxy does; 1 thread: one does both";
+}
+
+// What PE 0 does while PE 1 is there for the network alone. Called by both.
+class AloneAtPe0 {
+ public:
+  AloneAtPe0() : turns_(static_cast<std::uint64_t*>(chime_calloc(1, sizeof(std::uint64_t)))) {}
+
+  // `work()`'s figure at PE 0; at PE 1, which sleeps meanwhile, kNotMeasured.
+  template <class Work>
+  double operator()(Work work) {
+    ++count_;
+    chime_barrier_all();
+    if (chime_my_pe() == 0) {
+      const double figure = work();
+      chime_uint64_p(turns_, count_, 1);
+      chime_quiet();
+      return figure;
+    }
+    while (chime_signal_fetch(turns_) < count_)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return kNotMeasured;
+  }
+
+ private:
+  std::uint64_t* const turns_;
+  std::uint64_t count_ = 0;
+};
+
+}  // namespace chime::perf

@@ -1,0 +1,28 @@
+// What stands behind the proxy in place of libfabric: it reaches every PE, and says no more of how
+// than a transport has to.
+#pragma once
+
+#include <string>
+
+#include "host/transport/transport.hpp"
+
+namespace chime::perf {
+
+class StandInFabric : public host::Transport, protected host::HostDriven {
+ public:
+  host::Capabilities capabilities() const final {
+    return {.path = Path::kProxy, .reach = host::Reach::kJob, .maps = false, .posts = true};
+  }
+  std::string describe() const final { return "a fabric's stand-in"; }
+  host::OwnCard own_card() const final { return {}; }
+  host::Acceptance accept(int, const host::PeerCard&) final { return {.is_accepted = true}; }
+  std::string why_not(int) const final { return "it is"; }
+  void make_view() final {}
+  void view(host::ContextOwner, Context&) const final {}
+  host::HostDriven* host_driven() final { return this; }
+
+ private:
+  void serve(host::WordOwner&) final {}
+};
+
+}  // namespace chime::perf

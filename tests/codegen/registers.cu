@@ -5,7 +5,7 @@
 
 extern "C" CHIME_KERNEL void p(float* dst, float value, int pe) { chime_float_p(dst, value, pe); }
 // PTXAS[80] p: registers <= 37, stack <= 0
-// PTXAS[90] p: registers <= 39, stack <= 0
+// PTXAS[90] p: registers <= 41, stack <= 0
 
 extern "C" CHIME_KERNEL void put(float* dst, const float* src, size_t n, int pe) {
   chime_float_put(dst, src, n, pe);
@@ -25,12 +25,12 @@ extern "C" CHIME_KERNEL void quiet() { chime_quiet(); }
 // PTXAS[90] quiet: registers <= 40, stack <= 0
 
 extern "C" CHIME_KERNEL void barrier_all() { chime_barrier_all(); }
-// PTXAS[80] barrier_all: registers <= 44, stack <= 0
-// PTXAS[90] barrier_all: registers <= 49, stack <= 0
+// PTXAS[80] barrier_all: registers <= 45, stack <= 0
+// PTXAS[90] barrier_all: registers <= 51, stack <= 0
 
 extern "C" CHIME_KERNEL void barrier_all_block() { chimex_barrier_all_block(); }
-// PTXAS[80] barrier_all_block: registers <= 45, stack <= 0
-// PTXAS[90] barrier_all_block: registers <= 50, stack <= 0
+// PTXAS[80] barrier_all_block: registers <= 47, stack <= 0
+// PTXAS[90] barrier_all_block: registers <= 52, stack <= 0
 
 extern "C" CHIME_KERNEL void atomic_add(uint64_t* word, uint64_t value, int pe) {
   chime_uint64_atomic_add(word, value, pe);
@@ -62,5 +62,5 @@ extern "C" CHIME_KERNEL void ring_all_reduce(float* data, float* inboxes, size_t
     chime::exec::sync_block();
   }
 }
-// PTXAS[80] ring_all_reduce: registers <= 94, stack <= 176
-// PTXAS[90] ring_all_reduce: registers <= 100, stack <= 176
+// PTXAS[80] ring_all_reduce: registers <= 96, stack <= 176
+// PTXAS[90] ring_all_reduce: registers <= 104, stack <= 176

@@ -95,7 +95,7 @@ void record_immediate(Recording& recording) {
                                ctx, Thread{}, q.queue(), {.units = 1},
                                [&](const nic::QueueView& view, std::uint64_t index, bool is_last) {
                                  nic::Request request(view, index, is_last);
-                                 request.remote(nic::remote_data(ctx, q.at(kThere), 0));
+                                 request.remote(nic::remote_data(ctx, q.queue(), q.at(kThere)));
                                  request.data({q.address(kHere), htobe32(q.lkey()), true}, kBytes);
                                  request.end(abi::WqeOpcode::kWriteImm, abi::AtomicSize::kPlain,
                                              abi::be32(kImmediate));

@@ -61,15 +61,12 @@ void TwoQueues::show_queue() {
 }
 
 void TwoQueues::show_memory() {
-  peer_.heap = address(0);
-  peer_.rkey_be = htobe32(data_rkey());
-  peer_.strict_rkey_be = htobe32(strict_rkey());
+  queue_.nic.peer = {address(0), htobe32(data_rkey()), htobe32(strict_rkey())};
   Context& ctx = job_.context();
   ctx.channels.pool = {&queue_, &touched_, &watch_, 64};
   ctx.channels.route = &route_;
   ctx.channels.count = 64;  // of which one is there, and is touched
   ctx.channels.slots = 1;
-  ctx.nic.peers = &peer_;
   ctx.nic.buffers = &no_buffers_;
   ctx.nic.heap = {address(0), address(kHeapBytes), address(0), htobe32(lkey()), 0};
 }

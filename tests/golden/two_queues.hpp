@@ -45,7 +45,8 @@ class TwoQueues {
   template <class Atomic>
   void fetch(std::byte* word, const Atomic& atomic) {
     typename Atomic::Word before;
-    nic::fetch_atomic(context(), queue_, nic::remote_word(context(), word, 0), atomic, &before);
+    nic::fetch_atomic(context(), queue_, nic::remote_word(context(), queue_, word), atomic,
+                      &before);
   }
   abi::Channel& queue() { return queue_; }
   // Flags of the queue, as the NIC would make them.
@@ -91,7 +92,6 @@ class TwoQueues {
   FakeJob job_{1};
   abi::Channel queue_{};
   abi::ChannelFault fault_{};
-  abi::NicPeer peer_{};
   std::uint32_t route_ = abi::route_word(Path::kNic, 0);
   std::uint64_t touched_ = 0;
   abi::Watch watch_{};

@@ -1,114 +1,107 @@
-"""A freshly connected peer is handed to kernels: design of the connection on demand.
+"""A way that a host has opened is handed over to kernels: include/chime/abi/openings.h, device/channel/opening.cuh.
 
-Two PEs. A kernel's thread that finds the peer unusable asks (a flag for the peer, then a summary word), waits until it is
-usable or gives up, reads the peer's table entry and posts. The host of each PE takes the summary, looks at the flag, makes a
-queue pair, shows its card, and goes through the states by which neither side sends before the other can take it:
-receive, tell, be told, send, fill the table, publish. A host also begins when it sees the other's card: both may ask at once.
+A kernel's thread that finds no route to a peer looks for the host's answer; where there is none it sets the peer's bit,
+counts up `asked` if the bit was not set, and waits for the answer. The host, when `asked` has moved, looks for new bits, opens the
+ways, and writes for each what its place leads to, and the answer. Who has an answer and wins the place's claim carries it over
+into the channels, and sets the route's word; the others wait for that. Who posts sets the channel's touched bit before, by
+which a quiet or a watch of any thread finds the channel. The host also answers for peers that nobody here has asked for.
 
-What must not happen: a post that reads an entry not filled, by a queue pair that cannot send, or to one that cannot receive; a
-queue pair made twice; somebody who waits for ever."""
+`check` returns the first thing that must not happen: "read before it is filled" (the host's entry, or the channel), "carried over
+twice", "a touched channel is missed", somebody who "waits for ever".
 
-from typing import NamedTuple
+How the hosts agree is in opening.py. The first touch's look at the other channels of its peer, and `fresh`, are not in here."""
 
-from search import explore, of_parts
-
-NONE, MADE, RECEIVES, SENDS = range(4)
-
-
-class Job(NamedTuple):
-    threads: tuple = (2, 1)  # that post, on each PE
-    give_up: bool = False
-    faults: frozenset = frozenset()
+from hand_over_kernel import ENDS, thread_moves
+from hand_over_state import ANSWER, ASKED, ENTRY, FILLED, REFUSED, WANTED, Access, Host, State, word
+from memory import Strong, Weak
+from search import explore
 
 
-@of_parts
-class Pe(NamedTuple):
-    threads: tuple  # where each one is
-    host: str = "idle"
-    asked: bool = False
-    summary: bool = False
-    queue: int = NONE
-    card: bool = False
-    told: bool = False  # the other: I can receive
-    filled: bool = False
-    usable: bool = False
-    wrong: str = ""
+# ---- The host: host/transport/mlx5/view/opening_desk.hpp. Each step yields (host after, memory after). 
 
 
-def thread_moves(job, me, other):
-    flag, wake = ("summary", "asked") if "summary before flag" in job.faults else ("asked", "summary")
-    for i, at in enumerate(me.threads):
-        def go(to, **changes):
-            return me._replace(threads=me.threads[:i] + (to,) + me.threads[i + 1:], **changes)
-
-        if at == "look":
-            yield go("read" if me.usable else "ask")
-        elif at == "ask":
-            yield go("wake", **{flag: True})
-        elif at == "wake":
-            yield go("wait", **{wake: True})
-        elif at == "wait":
-            if me.usable:
-                yield go("read")
-            if job.give_up:
-                yield go("left")
-        elif at == "read":
-            yield go("post", wrong="" if me.filled else "entry not filled")
-        elif at == "post":
-            wrong = "" if other.queue >= RECEIVES else "peer cannot receive"
-            yield go("done", wrong=wrong if me.queue == SENDS else "queue cannot send")
+def idle(job, at, host):
+    for asked, memory in at.load(ASKED, "asked's acquire"):
+        if asked != host.seen:
+            late = "counts after the bits" in job.faults
+            yield host._replace(step="take", seen=host.seen if late else asked), memory
+    for peer in range(job.count()):
+        if job.unasked and peer not in host.answered:
+            yield host._replace(step="open", bits=frozenset({peer})), at.memory
 
 
-def host_moves(job, me, other):
-    if me.host == "idle":
-        if me.summary:
-            yield me._replace(host="look", summary=False)
-        if other.card and (me.queue == NONE or "begins again" in job.faults):
-            yield me._replace(host="make")
-    elif me.host == "look":
-        asks = me.asked and (me.queue == NONE or "begins again" in job.faults)
-        yield me._replace(host="make" if asks else "idle")
-    elif me.host == "make":
-        yield me._replace(host="offer", queue=MADE, wrong="made twice" if me.queue != NONE else "")
-    elif me.host == "offer":
-        yield me._replace(host="meet", card=True)
-    elif me.host == "meet":
-        if other.card:
-            yield me._replace(host="tell", queue=RECEIVES)
-    elif me.host == "tell":
-        yield me._replace(host="be told", told=True)
-    elif me.host == "be told":
-        if other.told or "does not wait for the peer" in job.faults:
-            yield me._replace(host="send")
-    elif me.host == "send":
-        yield me._replace(host="fill", queue=SENDS)
-    elif me.host == "fill":
-        if "published before filled" in job.faults:
-            yield me._replace(host="fill late", usable=True)
-        else:
-            yield me._replace(host="publish", filled=True)
-    elif me.host == "fill late":
-        yield me._replace(host="idle", filled=True)
-    elif me.host == "publish":
-        yield me._replace(host="idle", usable=True)
+def take(job, at, host):
+    following = "count" if "counts after the bits" in job.faults else "open"
+    for bits, memory in at.load(WANTED):
+        yield host._replace(step=following, taken=bits | host.taken, bits=bits - host.taken), memory
+
+
+def count(job, at, host):
+    for asked, memory in at.load(ASKED):
+        yield host._replace(step="open", seen=asked), memory
+
+
+def open_next(job, at, host):
+    to_open = host.bits - host.answered
+    if not to_open:
+        yield host._replace(step="idle", bits=frozenset()), at.memory
+        return
+    peer = min(to_open)
+    opened = host._replace(bits=to_open - {peer}, answered=host.answered | {peer}, peer=peer)
+    yield opened._replace(step="answer" if "answer before the entry" in job.faults else "enter"), at.memory
+    if job.may_refuse:
+        yield opened._replace(step="refuse"), at.memory
+
+
+def enter(job, at, host):
+    following = "open" if "answer before the entry" in job.faults else "answer"
+    for memory in at.store(word(host.peer, ENTRY), FILLED):
+        yield host._replace(step=following), memory
+
+
+def answer(job, at, host):
+    following = "enter" if "answer before the entry" in job.faults else "open"
+    for memory in at.store(word(host.peer, ANSWER), FILLED, "answer's release"):
+        yield host._replace(step=following), memory
+
+
+def refuse(job, at, host):
+    for memory in at.store(word(host.peer, ANSWER), REFUSED, "answer's release"):
+        yield host._replace(step="open"), memory
+
+
+STEPS = {"idle": idle, "take": take, "count": count, "open": open_next, "enter": enter, "answer": answer,
+         "refuse": refuse}
+
+
+def host_moves(job, state):
+    at = Access(job, state.memory, len(state.threads))
+    for host, memory in STEPS[state.host.step](job, at, state.host):
+        yield state._replace(host=host, memory=memory.trimmed())
+
+
+# ---- The search -----------------------------------------------------------------------------------
 
 
 def moves(job, state):
-    for i in (0, 1):
-        me, other = state[i], state[1 - i]
-        for after in (*thread_moves(job, me, other), *host_moves(job, me, other)):
-            yield (after, other) if i == 0 else (other, after)
+    if all(step in ENDS for step in state.threads):
+        return
+    yield from host_moves(job, state)
+    for me, step in enumerate(state.threads):
+        if step not in ENDS:
+            yield from thread_moves(job, state, me)
 
 
 def verdict(state, is_end):
-    for pe in state:
-        if pe.wrong:
-            return pe.wrong
-    waits = any(at not in ("done", "left") for pe in state for at in pe.threads)
-    return "waits for ever" if is_end and waits else ""
+    if state.wrong:
+        return state.wrong
+    return "waits for ever" if is_end and any(step not in ENDS for step in state.threads) else ""
 
 
 def check(job):
     """(what is wrong or "", states)"""
-    start = tuple(Pe(threads=("look",) * n) for n in job.threads)
-    return explore(start, lambda state: moves(job, state), verdict)
+    threads = ("look",) * len(job.peers) + ("watch",) * job.watchers + ("await post",) * job.syncs
+    nobody = frozenset()
+    words = (0, nobody, nobody, 0) + (0,) * 5 * job.count()
+    memory = Weak.of(words, len(threads) + 1, by_the_letter=True) if job.is_weak else Strong(words)
+    return explore(State(threads, Host(), memory), lambda state: moves(job, state), verdict)

@@ -1,51 +1,105 @@
 #!/usr/bin/env python3
-"""A freshly connected peer, over all interleavings: README.md. `--soak` adds the larger searches."""
+"""A way that is handed over to kernels, over all interleavings: README.md. `--soak` adds the larger searches."""
 
 import sys
 import unittest
 
-from hand_over import Job, check
+from hand_over import check
+from hand_over_state import Job
 
 
 class Protocol(unittest.TestCase):
-    def expect_right(self, job):
-        wrong, states = check(job)
+    def expect_right(self, **job):
+        wrong, states = check(Job(**job))
         print(f"{self.id().split('.')[-1]}: {states} states")
         self.assertEqual(wrong, "")
 
-    def test_one_side_asks(self):
-        self.expect_right(Job(threads=(2, 0)))
+    def test_threads_that_touch_one_peer(self):
+        self.expect_right(peers=(0,))
+        self.expect_right(peers=(0, 0))
+        self.expect_right(peers=(0, 0, 0), is_weak=False)
 
-    def test_both_sides_ask(self):
-        self.expect_right(Job(threads=(2, 1)))
+    def test_threads_that_touch_two_peers(self):
+        self.expect_right(peers=(0, 1))
+        self.expect_right(peers=(0, 0, 1), is_weak=False)
 
-    def test_who_gives_up_leaves_nobody_behind(self):
-        self.expect_right(Job(threads=(2, 1), give_up=True))
+    def test_an_answer_that_nobody_has_asked_for(self):
+        self.expect_right(peers=(0, 0), unasked=True)
+
+    def test_a_refusal_and_threads_that_give_up(self):
+        self.expect_right(may_refuse=True, give_up=True, unasked=True)
+
+    def test_a_watch_and_a_quiet_of_other_threads(self):
+        self.expect_right(watchers=1)
+        self.expect_right(peers=(0,), watchers=1, syncs=True, unasked=True)
 
 
 class PlantedFaults(unittest.TestCase):
-    def expect_found(self, what, fault, threads=(2, 1)):
-        self.assertEqual(check(Job(threads=threads, faults=frozenset({fault})))[0], what)
+    def expect_found(self, what, fault, **job):
+        self.assertEqual(check(Job(faults=frozenset({fault}), **job))[0], what)
 
-    def test_published_before_it_is_filled(self):
-        self.expect_found("entry not filled", "published before filled")
+    def expect_orders_needed(self, what, *orders, **job):
+        for order in orders:
+            self.expect_found(what, f"{order} relaxed", **job)
 
-    def test_sending_before_the_peer_can_receive(self):
-        self.expect_found("peer cannot receive", "does not wait for the peer", threads=(1, 0))
+    # ---- Asking
 
-    def test_a_summary_told_before_the_flag(self):
-        self.expect_found("waits for ever", "summary before flag", threads=(2, 0))
+    def test_counted_before_the_bit(self):
+        self.expect_found("waits for ever", "counted before the bit")
 
-    def test_a_second_queue_pair_where_both_ask(self):
-        self.expect_found("made twice", "begins again")
+    def test_an_asker_that_ends_before_it_counts(self):
+        self.expect_found("waits for ever", "ends before it counts")
+
+    def test_a_count_that_is_seen_behind_the_bits(self):
+        self.expect_found("waits for ever", "counts after the bits", peers=(0, 1))
+
+    def test_the_order_of_asking(self):
+        self.expect_orders_needed("waits for ever", "asked's release", "asked's acquire")
+
+    # ---- The answer, and what it leads to
+
+    def test_an_answer_before_the_entry(self):
+        self.expect_found("read before it is filled", "answer before the entry", is_weak=False)
+
+    def test_the_order_of_the_answer(self):
+        self.expect_orders_needed("read before it is filled", "answer's release", "answer's acquire")
+
+    def test_a_route_before_the_channels(self):
+        self.expect_found("read before it is filled", "route before the channels", is_weak=False)
+
+    def test_the_order_of_the_route(self):
+        self.expect_orders_needed("read before it is filled", "route's release", "route's acquire")
+
+    def test_an_answer_that_nobody_claims(self):
+        self.expect_found("carried over twice", "no claim", is_weak=False)
+
+    def test_a_claim_that_is_not_kept(self):
+        self.expect_found("waits for ever", "ends before it has carried over")
+
+    # ---- Who looks for touched channels
+
+    def test_the_order_of_touched_bits(self):
+        self.expect_orders_needed("read before it is filled", "touch's release", "touched bits' acquire", peers=(0,),
+                                  watchers=1)
+
+    def test_a_quiet_of_a_thread_that_is_not_told_of_the_post(self):
+        self.expect_orders_needed("a touched channel is missed", "sync's release", "sync's acquire", peers=(0,), syncs=True)
 
 
 class Soak(unittest.TestCase):
-    def test_two_threads_on_both_sides(self):
-        self.assertEqual(check(Job(threads=(2, 2), give_up=True))[0], "")
+    def expect_right(self, **job):
+        self.assertEqual(check(Job(**job))[0], "")
 
     def test_three_threads(self):
-        self.assertEqual(check(Job(threads=(3, 1)))[0], "")
+        self.expect_right(peers=(0, 0, 0))
+        self.expect_right(peers=(0, 0, 1))
+
+    def test_a_watch_and_a_quiet(self):
+        self.expect_right(watchers=1, syncs=True, unasked=True)
+        self.expect_right(peers=(0, 1), watchers=1, syncs=True)
+
+    def test_three_peers(self):
+        self.expect_right(peers=(0, 1, 2), unasked=True, is_weak=False)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ def main():
     stage.play("cmake", "echo cmake version 3.25.1")
     stage.play("sudo", '[ "$1" != -n ] || shift; exec "$@"')
 
-    stage.explains_itself("scripts/setup", "  scripts/setup [build|ci|soak]")
+    stage.explains_itself("scripts/setup", "  scripts/setup [build|multi-host|ci|soak]")
     stage.true(not calls.exists(), "apt-get was called for a help")
 
     quick = {"CALLS": str(calls), "STATUS": "0", "SLOWNESS": "0"}

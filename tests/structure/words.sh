@@ -41,7 +41,7 @@ forbid '#include "chime/device/simt/' "$exec_files|^device/simt/" \
   'device code meets the executor through exec only:' device
 forbid '#include "\.\.?/' '^$' \
   'an include names its folder from the root, so that the arrows can be checked:' "${everywhere[@]}"
-forbid '#include "(chime/device/simt|host|bootstrap|net)/' '^$' \
+forbid '#include "(chime/device/simt|host|bootstrap|net)/' '^perf/(init_sim|proxy_fifos)/' \
   'examples and benchmarks use what a user has:' examples perf
 forbid '#include <(sys/(socket|un|epoll)|netinet/[a-z]+)\.h>' '^$' \
   'sockets stand in net/ alone; see net/README.md:' include device host bootstrap tools

@@ -15,6 +15,7 @@
 
 #include "support/board.hpp"
 #include "support/environment.hpp"
+#include "support/world_path.hpp"
 
 namespace chime::tests {
 namespace {
@@ -28,35 +29,6 @@ constexpr milliseconds kGraceAfterFailure{2000};
 [[noreturn]] void reject(std::string_view text, const std::string& why) {
   throw std::invalid_argument("'" + std::string(text) + "' names no World: " + why +
                               " (like cpu-p2p-4threads)");
-}
-
-// What a path through the softnic wants of the environment; empty for names that are none.
-struct NicPath {
-  const char *p2p, *backend, *link;
-};
-std::optional<NicPath> nic_path(const std::string& path) {
-  for (const char* p2p : {"nic", "mix"})
-    for (const char* backend : {"verbs", "devx"})
-      for (const char* link : {"ib", "roce"})
-        if (path == std::string(p2p) + "-" + backend + "-" + link)
-          return NicPath{std::string_view(p2p) == "nic" ? "off" : "2", backend,
-                         std::string_view(link) == "ib" ? "infiniband" : "ethernet"};
-  return std::nullopt;
-}
-
-// False if this build has no softnic.
-bool set_environment(const NicPath& path) {
-#ifdef CHIME_TEST_SOFTNIC
-  setenv("CHIME_NIC", "soft", 1);
-  setenv("CHIME_SOFTNIC_LIBRARY", CHIME_TEST_SOFTNIC, 1);
-  setenv("CHIME_P2P", path.p2p, 1);
-  setenv("CHIME_NIC_BACKEND", path.backend, 1);
-  setenv("SOFTNIC_LINK_LAYER", path.link, 1);
-  return true;
-#else
-  (void)path;
-  return false;
-#endif
 }
 
 }  // namespace
@@ -73,8 +45,7 @@ WorldName WorldName::parse(std::string_view text) {
     reject(text, "device is cpu or cuda");
   }
   name.path = text.substr(first + 1, last - first - 1);
-  if (name.path != "p2p" && !nic_path(name.path))
-    reject(text, "path is p2p, or nic or mix with a backend and a link");
+  if (!WorldPath::parse(name.path)) reject(text, WorldPath::names());
   auto [end, error] = std::from_chars(pes.data(), pes.data() + pes.size(), name.pes);
   const std::string_view kind(end, static_cast<std::size_t>(pes.data() + pes.size() - end));
   if (error != std::errc{} || name.pes < 1 || name.pes > kMaxPes) reject(text, "number of PEs");
@@ -356,11 +327,7 @@ bool World::start(const WorldName& name, std::string* why_not) {
     *why_not = "no CUDA device on this machine";
     return false;
   }
-  const auto nic = nic_path(name.path);
-  if (nic && !set_environment(*nic)) {
-    *why_not = "this build has no softnic: rdma-core's headers were not there";
-    return false;
-  }
+  if (!WorldPath::parse(name.path)->set_environment(why_not)) return false;
   the_world.reset(new World(name));
   if (name.kind == WorldPes::kThreads)
     the_world->crew_ = std::make_unique<ThreadCrew>(name.pes);
@@ -372,9 +339,8 @@ bool World::start(const WorldName& name, std::string* why_not) {
 void World::stop() { the_world->crew_.reset(); }
 
 int World::mapped_pes() const {
-  const auto nic = nic_path(name_.path);
-  if (!nic) return name_.pes;
-  return std::string_view(nic->p2p) == "off" ? 1 : std::min(std::atoi(nic->p2p), name_.pes);
+  const int mapped = WorldPath::parse(name_.path)->mapped;
+  return mapped == 0 ? name_.pes : std::min(mapped, name_.pes);
 }
 
 int World::printing_pe() const { return crew_->printing_pe(); }

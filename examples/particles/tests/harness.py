@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,7 @@ def parse_arguments(*extra):
     parser.add_argument("--particles", required=True)
     parser.add_argument("--chime-run", required=True)
     parser.add_argument("--data", type=pathlib.Path, required=True)
+    parser.add_argument("--launcher", type=shlex.split, help="in place of chime-run; -n and the PEs come behind its words")
     for name, kind in extra:
         parser.add_argument(name, type=kind, required=True)
     return parser.parse_args()
@@ -31,7 +33,8 @@ class Runner:
         self.folder = tempfile.TemporaryDirectory(prefix="particles-")
 
     def start(self, pes, *options, environment=None, limit=LIMIT):
-        command = [self.args.chime_run, "-n", str(pes), self.args.particles, *map(str, options)]
+        launcher = self.args.launcher or [self.args.chime_run]
+        command = [*launcher, "-n", str(pes), self.args.particles, *map(str, options)]
         return self.execute(command, environment, limit)
 
     def execute(self, command, environment=None, limit=LIMIT):

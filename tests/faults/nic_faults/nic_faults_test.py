@@ -69,7 +69,8 @@ CASES |= {
                    "strikes": {"late_cqe": 1, "delay": 1, "torn": 1, "slow_atomics": ROUNDS}},
     "lost_doorbell": {"faulty": 0, "rule": f"lost_doorbell:qp={KERNELS_QUEUE_TO[1]:#x}", "doomed": ["0>1"]},
     "stall": {"faulty": 1, "rule": f"stall:qp={KERNELS_QUEUE_TO[0]:#x}", "doomed": ["0>1", "1>0"]},
-    "vanish": {"faulty": 1, "rule": "vanish:us=8000000", "doomed": ["0>1", "1>0", "2>1", "1>2"]},
+    # Whose device it is hears of it from its driver: at once, not after CHIME_TIMEOUT.
+    "vanish": {"faulty": 1, "rule": "vanish:us=8000000", "doomed": ["0>1", "1>0", "2>1", "1>2"], "own": 1, "own_within_s": 15},
 }
 
 chime_run, program, name = sys.argv[1:]
@@ -100,6 +101,11 @@ for pe, said in verdicts.items():
         check((peer, pe) in doomed or rounds == ROUNDS, f"PE {pe} had {rounds} of {ROUNDS} messages of PE {peer}")
         check(rounds <= case.get("most_rounds", {}).get((peer, pe), ROUNDS),
               f"PE {pe} had {rounds} messages of PE {peer}: more than were sent before the failure")
+    if pe == case.get("own"):
+        check(said["status"] == NETWORK and said["peer"] == pe, f"PE {pe} has status {said['status']} and names PE {said['peer']}")
+        check("its own NIC mlx5_" in said["message"], f"PE {pe}: '{said['message']}' does not say that it is its own NIC")
+        check(said["seconds"] < case["own_within_s"], f"PE {pe} was told after {said['seconds']} s")
+        continue
     lost = {to for way, to in doomed if way == pe}
     if not lost:
         check(said["status"] == OK, f"PE {pe} has an error and sends to no lost queue: {said['message']}")

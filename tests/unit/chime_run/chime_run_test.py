@@ -214,7 +214,14 @@ class ChimeRun(unittest.TestCase):
                                 (("-n", "2", "--timeout", "1e10", "true"), "from more than 0 to 1e9"),
                                 (("-n", "2", "--grace", "inf", "true"), "from 0 to 1e9"),
                                 (("-n", "-3", "true"), "-n"), (("-n", "2"), "which program"),
-                                (("--nonsense", "-n", "2", "true"), "--nonsense"), (("-x", "true"), "no such option: -x")]:
+                                (("--nonsense", "-n", "2", "true"), "--nonsense"), (("-y", "true"), "no such option: -y"),
+                                (("--hosts", "a:0", "-n", "2", "true"), "'0' is no number of slots of a"),
+                                (("--hosts", "a,fd77::1", "-n", "2", "true"), "an IPv6 address stands in brackets"),
+                                (("--hosts", "a,,b", "-n", "2", "true"), "names no host"),
+                                (("--hosts", "a,-b", "-n", "2", "true"), "'-b' names no host"),
+                                (("--hosts", "a,b,a", "-n", "2", "true"), "a twice"),
+                                (("--hosts", "a:1,b:2", "-n", "4", "true"), "the hosts have 3 slots"),
+                                (("-x", "CHIME_NOT_SET", "-n", "2", "true"), "CHIME_NOT_SET: it is not set here")]:
             code, _, err = self.run_job(*arguments)
             self.assertEqual(code, 2, arguments)
             self.assertIn(word, err, arguments)
@@ -369,6 +376,20 @@ class ChimeRun(unittest.TestCase):
         self.environment.update(PMIX_RANK="3", PMIX_NAMESPACE="other", CHIME_RUN_PE="9")
         _, out, _ = self.run_job("-n", "1", "sh", "-c", "echo \"${PMIX_RANK-none} ${PMIX_NAMESPACE-none} $CHIME_RUN_PE\"")
         self.assertEqual(out, "[0] none none 0\n")
+
+    def test_variables_are_set_for_pes(self):
+        self.environment.update(KEPT="kept", GIVEN="before")
+        _, out, _ = self.run_job("-n", "1", "-x", "GIVEN=a=b c", "-x", "KEPT", "sh", "-c", 'echo "$GIVEN $KEPT"')
+        self.assertEqual(out, "[0] a=b c kept\n")
+
+    def test_an_agent_is_not_for_terminals(self):
+        master, terminal = pty.openpty()
+        job = self.start("--agent", stdin=terminal)
+        _, err = job.communicate(timeout=PATIENCE_S)
+        os.close(master)
+        os.close(terminal)
+        self.assertEqual(job.returncode, 2)
+        self.assertIn("--agent is for chime-run --hosts", err)
 
     def bound(self, pes, kind, **variables):
         self.environment.update(variables)

@@ -97,5 +97,26 @@ TEST(Barrier, EndsWithTheJob) {
   EXPECT_EQ(job.error(0).status, CHIMEX_ERR_PEER_DEAD);
 }
 
+CHIME_KERNEL void meet_twenty_times(Context ctx) {
+  for (int turn = 0; turn < 20; ++turn) barrier_all(ctx, Thread{});
+}
+
+// Members 2, 0 and 3 of four PEs, in this order.
+TEST(Team, MeetsWithoutTheOthers) {
+  FakeJob job(4);
+  const std::int32_t pes[] = {2, 0, 3};
+  for (int rank = 0; rank < 3; ++rank) {
+    Context& ctx = job.context(pes[rank]);
+    ctx.team.my_rank = rank;
+    ctx.team.size = 3;
+    ctx.team.pes = pes;
+  }
+  job.run([&](int pe) {
+    if (pe != 1) run_block(1, meet_twenty_times, job.context(pe));
+  });
+  for (int pe : {0, 2, 3}) EXPECT_EQ(job.context(pe).team.sync->epoch, 20u);
+  EXPECT_EQ(job.context(1).team.sync->epoch, 0u);
+}
+
 }  // namespace
 }  // namespace chime::tests

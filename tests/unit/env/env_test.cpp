@@ -124,6 +124,27 @@ TEST(Environment, TheNicsNumbersHaveBounds) {
   EXPECT_THAT(refusal_of("CHIME_NIC_RETRY", "8"), HasSubstr("0 to 7"));
 }
 
+TEST(Environment, TheFabricsVariablesAreRead) {
+  EXPECT_TRUE(settings_with({}).fabric.is_auto());
+  EXPECT_TRUE(settings_with({{"CHIME_FABRIC", "off"}}).fabric.is_off());
+  const FabricOptions fabric = settings_with({{"CHIME_FABRIC", "tcp;ofi_rxm"},
+                                              {"CHIME_IFACE", "eth1"},
+                                              {"CHIME_FABRIC_TIMEOUT", "1.5"}})
+                                   .fabric;
+  EXPECT_EQ(fabric.provider, "tcp;ofi_rxm");
+  EXPECT_EQ(fabric.interface, "eth1");
+  EXPECT_EQ(fabric.timeout_ns, 1'500'000'000u);
+  EXPECT_EQ(settings_with({}).fabric.timeout_ns, FabricOptions{}.timeout_ns);
+  EXPECT_THAT(refusal_of("CHIME_FABRIC", ""), HasSubstr("no provider's name"));
+  EXPECT_THAT(refusal_of("CHIME_FABRIC_TIMEOUT", "soon"), HasSubstr("not a number of seconds"));
+}
+
+TEST(Environment, ThereIsOneProxyThreadAndMoreAreRefusedWithTheReason) {
+  EXPECT_NO_THROW(settings_with({{"CHIME_PROXY_THREADS", "1"}}));
+  for (const char* text : {"0", "2", "x", ""})
+    EXPECT_THAT(refusal_of("CHIME_PROXY_THREADS", text), HasSubstr("one endpoint")) << text;
+}
+
 TEST(Environment, VariablesOfTheCpuDeviceAreCheckedAtInitToo) {
   EXPECT_THAT(refusal_of("CHIME_SIMT_SEED", "-1"), HasSubstr("CHIME_SIMT_SEED: '-1'"));
   EXPECT_THAT(refusal_of("CHIME_SIMT_SEED", ""), HasSubstr("integer"));

@@ -218,9 +218,9 @@ struct TablePoster {
   const abi::NicMemory& memory;
   abi::Channel& queue;
 
-  void write(const abi::NicPeer& peer, std::uint64_t to, std::uint64_t from, std::uint32_t bytes) {
+  void write(std::uint64_t to, std::uint64_t from, std::uint32_t bytes) {
     auto* wqe = reinterpret_cast<abi::WqeSegment*>(queue.head.ring);
-    wqe[1] = abi::remote_segment(peer.heap + to, peer.rkey_be);
+    wqe[1] = abi::remote_segment(queue.nic.peer.heap + to, queue.nic.peer.rkey_be);
     wqe[2] = abi::data_segment(bytes, memory.heap.lkey_be, memory.heap.nic + from);
     wqe[0] =
         abi::control_segment({abi::WqeOpcode::kWrite, 3, abi::kCqeAlways}, 0, queue.head.number_be);
@@ -279,7 +279,7 @@ void has_a_table(const NicOptions& options) {
     const bool is_unordered = options.write_order == NicWriteOrder::kRelaxed;
     EXPECT(((queue.head.flags & abi::kNicUnorderedWrites) != 0) == is_unordered);
     EXPECT(((queue.head.flags & abi::kNicSwapsSignals) != 0) == is_unordered);
-    EXPECT((memory.peers[peer].rkey_be != memory.peers[peer].strict_rkey_be) == is_relaxed);
+    EXPECT((queue.nic.peer.rkey_be != queue.nic.peer.strict_rkey_be) == is_relaxed);
     EXPECT(memory.heap.end - memory.heap.begin == kHeapBytes &&
            memory.buffers->tables[0].count == 0);
     const bool on_device = !is_host && options.backend == NicBackend::kDevx;
@@ -291,12 +291,11 @@ void has_a_table(const NicOptions& options) {
       EXPECT(lies_on(of_the_queue) == (on_device ? Kind::kDevice : Kind::kHost));
     for (const void* of_kernels :
          {static_cast<const void*>(&queue), static_cast<const void*>(view->channels.route),
-          static_cast<const void*>(memory.peers), static_cast<const void*>(memory.staging.busy)})
+          static_cast<const void*>(memory.staging.busy)})
       EXPECT(lies_on(of_kernels) == (is_host ? Kind::kHost : Kind::kDevice));
     EXPECT(lies_on(queue.fault) == Kind::kHost && lies_on(memory.buffers) == Kind::kHost);
     TablePoster poster{memory, queue};
-    poster.write(memory.peers[peer], pe.offset(&heap.target[is_host]), pe.offset(&heap.source[7]),
-                 8);
+    poster.write(pe.offset(&heap.target[is_host]), pe.offset(&heap.source[7]), 8);
     const abi::CqeTail tail = poster.wait();
     EXPECT(tail.opcode == abi::CqeOpcode::kRequest && tail.counter == 0);
   }

@@ -67,13 +67,12 @@ void places(const mlx5::View& tables, Pe& pe) {
   for (const void* at :
        {static_cast<const void*>(pool.channels), static_cast<const void*>(pool.touched),
         static_cast<const void*>(pool.watch), static_cast<const void*>(kernels.channels.route),
-        static_cast<const void*>(kernels.memory.peers),
         static_cast<const void*>(kernels.memory.staging.busy),
         static_cast<const void*>(kernels.memory.staging.memory)})
     EXPECT(pe.gpu.holds(at));
   for (const void* at :
        {static_cast<const void*>(host.channels.pool.channels),
-        static_cast<const void*>(host.channels.route), static_cast<const void*>(host.memory.peers),
+        static_cast<const void*>(host.channels.route),
         static_cast<const void*>(host.memory.staging.busy),
         static_cast<const void*>(host.memory.staging.memory),
         static_cast<const void*>(kernels.memory.buffers),
@@ -86,15 +85,15 @@ void contents(const mlx5::View& tables, Pe& pe) {
   const abi::Channels& all = tables.of(ContextOwner::kKernels).channels;
   const auto n = static_cast<std::size_t>(pe.job->size());
   const auto routes = pe.fetched(all.route, n);
-  const auto peers = pe.fetched(tables.of(ContextOwner::kKernels).memory.peers, n);
   const auto channels = pe.fetched(all.pool.channels, all.pool.count);
   for (std::size_t peer = 0; peer < n; ++peer) {
     EXPECT(abi::path_of_route(routes[peer]) == Path::kNic);
-    EXPECT(std::memcmp(&peers[peer], &tables.of(ContextOwner::kHost).memory.peers[peer],
-                       sizeof peers[peer]) == 0);
+    const abi::Channels& host = tables.of(ContextOwner::kHost).channels;
+    const abi::Channel& of_host = host.pool.channels[abi::first_of_route(host.route[peer])];
     for (unsigned slot = 0; slot < all.slots; ++slot) {
       const abi::Channel& channel = channels[abi::first_of_route(routes[peer]) + slot];
       EXPECT(channel.pe == static_cast<int>(peer) && channel.path == Path::kNic);
+      EXPECT(std::memcmp(&channel.nic.peer, &of_host.nic.peer, sizeof of_host.nic.peer) == 0);
       EXPECT(channel.progress.done == abi::kFresh && channel.producer.resv == 0);
       EXPECT(channel.nic.cq_mode == abi::NicCqMode::kCollapsed);
       EXPECT(pe.fetched(channel.nic.cq, 64) == std::vector(64, std::byte{0xff}));

@@ -252,6 +252,21 @@ TEST(Mesh, OneThatIsNotThereIsToldAsLostWhenItsTimeIsOver) {
   EXPECT_THAT(pe.lost[0].text, HasSubstr("Connection refused"));
 }
 
+// Else it would wait for ever for the answer to what it has sent.
+TEST(Mesh, WhoIsLostBecauseItCannotBeReachedHearsOfIt) {
+  Pe::Cards cards;
+  Pe asker(0, 2, cards), deaf(1, 2, cards);
+  cards[0] = some_name().to_bytes();
+  asker.start();
+  deaf.start();
+  deaf.say(0, "anybody?");
+  asker.say(1, "a question");
+  ASSERT_TRUE(deaf.has(deaf.received, 1));
+  ASSERT_TRUE(deaf.has(deaf.lost, 1));
+  ASSERT_TRUE(asker.has(asker.lost, 1));
+  EXPECT_EQ(asker.lost[0].from, 1);
+}
+
 TEST(Mesh, OneWhoseCardCannotBeFoundIsLost) {
   Pe::Cards cards;
   Pe pe(0, 2, cards);

@@ -224,7 +224,7 @@ TEST_P(Gather, TheLeastDepthIsEnoughBehindALongRequest) {
     const auto write = [&](const nic::QueueView& view, std::uint64_t index, bool) {
       for (unsigned i = 0; i < 31; ++i)
         nic::put_inline_write({view, index + i, i == 30},
-                              nic::remote_word(job.context(), words + i, 1), 8,
+                              nic::remote_word(job.context(), job.nic.queue(1), words + i), 8,
                               nic::inline_data_of(std::uint64_t{50 + i}));
     };
     nic::submit(job.context(), channel::Alone{}, job.nic.queue(1), {.units = 31, .more = true},

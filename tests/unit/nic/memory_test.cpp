@@ -46,17 +46,17 @@ TEST_P(Memory, ABufferIsFoundAmongMany) {
   std::vector<abi::NicBuffer> memory(rows.size());
   publish(job.nic.buffers(), rows, memory.data());
   const auto is_known = [&](std::size_t first, std::size_t bytes) {
-    return nic::find_local(job.context(), job.nic.buffer() + first, bytes).is_known;
+    return find_local(job.context(), job.nic.buffer() + first, bytes).is_known;
   };
   for (std::size_t i = 0; i < kPieces; ++i) {
     const std::size_t first = 2 * i * kPiece;
-    EXPECT_EQ(nic::find_local(job.context(), job.nic.buffer() + first + 3, 40).address,
+    EXPECT_EQ(find_local(job.context(), job.nic.buffer() + first + 3, 40).address,
               whole.nic + first + 3);
     EXPECT_TRUE(is_known(first, kPiece) && is_known(first + kPiece - 1, 1));
     EXPECT_FALSE(is_known(first, kPiece + 1)) << "more than is registered";
     EXPECT_FALSE(is_known(first + kPiece, 1)) << "between two";
   }
-  EXPECT_FALSE(nic::find_local(job.context(), job.nic.buffer() - 1, 1).is_known);
+  EXPECT_FALSE(find_local(job.context(), job.nic.buffer() - 1, 1).is_known);
 }
 
 // Two registrations come while the buffer's row is read: its begin and end are the old ones, its
@@ -141,9 +141,9 @@ TEST_P(Memory, AGivenUpSlotStaysTaken) {
   run_threads(1, [&] { put_staged(job, 1); });
   EXPECT_EQ(abi::stop_of(job.nic.queue(1).progress.status), abi::Stop::kGaveUp);
   EXPECT_EQ(slots_in_use(job), 1u);
-  const auto take = [&] { return nic::detail::try_take_slot(job.context()); };
+  const auto take = [&] { return staging::try_take_slot(job.context()); };
   EXPECT_EQ(take(), 1u) << "the other slot serves other peers";
-  EXPECT_EQ(take(), nic::detail::kNoSlot);
+  EXPECT_EQ(take(), staging::kNoSlot);
   job.nic.go_on();
   while (job.nic.counts(1).completions == 0) std::this_thread::yield();
   EXPECT_EQ(take(), 0u) << "the request was only late";
@@ -164,8 +164,8 @@ TEST_P(Memory, AnEarlierFailureFreesNoSlot) {
     put_staged(job, 1);
   });
   EXPECT_EQ(abi::stop_of(job.nic.queue(1).progress.status), abi::Stop::kError);
-  const auto take = [&] { return nic::detail::try_take_slot(job.context()); };
-  EXPECT_EQ(take(), nic::detail::kNoSlot) << "of two requests, only the first has ended";
+  const auto take = [&] { return staging::try_take_slot(job.context()); };
+  EXPECT_EQ(take(), staging::kNoSlot) << "of two requests, only the first has ended";
   may_end = true;
   while (job.nic.counts(1).completions < 2) std::this_thread::yield();
   EXPECT_EQ(take(), 0u) << "the second is flushed";
@@ -251,7 +251,8 @@ struct Long {
     job.nic.note_only();
   }
   std::uint64_t there() {
-    return nic::remote_data(job.context(), job.data<std::byte>(0, kThere), 1).address;
+    return nic::remote_data(job.context(), job.nic.queue(1), job.data<std::byte>(0, kThere))
+        .address;
   }
   void expect_covered(unsigned opcode, std::uint64_t bytes, const char* what) {
     std::uint64_t at = 0;

@@ -56,6 +56,7 @@ std::uint64_t masked_sum(std::uint64_t a, std::uint64_t b, std::uint64_t boundar
 
 struct NullNic::Queue {
   abi::Channel* abi;
+  int pe = -1;  // whom it leads to
   std::uint32_t qpn;
   std::vector<std::byte> memory, cq;
   std::uint32_t record = 0;
@@ -110,7 +111,6 @@ NullNic::NullNic(FakeJob& job, int n_pes, const NicPlan& plan)
   channels_.first = plan.first;
   channels_.count = static_cast<std::uint32_t>(channels) - plan.first;
   channels_.slots = plan.slots;
-  memory_.peers = peers_.data();
   memory_.buffers = &buffers_;
   for (int pe = 0; pe < n_pes; ++pe)
     for (unsigned slot = 0; slot < plan.slots; ++slot) set_up_queue(pe, slot);
@@ -125,13 +125,8 @@ NullNic::~NullNic() {
 
 void NullNic::set_up_peers(FakeJob& job) {
   for (int pe = 0; pe < n_pes_; ++pe) {
-    abi::NicPeer peer{};
-    peer.heap = kHeapNic;
-    peer.rkey_be = htobe32(kDataKey + static_cast<std::uint32_t>(pe));
-    peer.strict_rkey_be = htobe32(kStrictKey + static_cast<std::uint32_t>(pe));
     const std::uint32_t first = plan_.first + static_cast<std::uint32_t>(pe) * plan_.slots;
     route_.push_back(abi::route_word(Path::kNic, first));
-    peers_.push_back(peer);
     heaps_.push_back({kHeapNic, job.context(pe).pe.heap, kFakeHeapBytes, 0});
   }
   const auto here = [](std::byte* memory, std::size_t bytes, std::uint64_t nic, std::uint32_t key) {
@@ -169,10 +164,13 @@ void NullNic::set_up_queue(int pe, unsigned slot) {
   state.cqes = plan_.cq_start;
   abi::Channel& queue = queues_[plan_.first + i];
   state.abi = &queue;
+  state.pe = pe;
   queue.head.ring = state.memory.data();
   queue.nic.bell.record = &state.record;
   queue.nic.bell.doorbell = &state.doorbell;
   queue.nic.cq = state.cq.data();
+  queue.nic.peer = {kHeapNic, htobe32(kDataKey + static_cast<std::uint32_t>(pe)),
+                    htobe32(kStrictKey + static_cast<std::uint32_t>(pe))};
   queue.nic.fetch = state.fetch.data();
   queue.nic.fetch_nic = kFetchNic + i * 0x1000'0000;
   queue.nic.fetch_lkey_be = htobe32(kFetchKey);
@@ -201,7 +199,6 @@ void NullNic::mark_memory() {
   kinds_.mark(Kind::kDevice, touched_.data(), touched_.size());
   kinds_.mark(Kind::kDevice, &watch_);
   kinds_.mark(Kind::kDevice, route_.data(), route_.size());
-  kinds_.mark(Kind::kDevice, peers_.data(), peers_.size());
   kinds_.mark(Kind::kDevice, staging_busy_.data(), staging_busy_.size());
   kinds_.mark(Kind::kDevice, staging_.get(), plan_.staging_slots * plan_.staging_slot_bytes);
   kinds_.mark(Kind::kHost, faults_.data(), faults_.size());
@@ -277,7 +274,7 @@ std::string NullNic::complaints() {
 }
 
 void NullNic::complain(const Queue& queue, const std::string& what) {
-  complaints_ += "queue to PE " + std::to_string(queue.abi->pe) + ", request " +
+  complaints_ += "queue to PE " + std::to_string(queue.pe) + ", request " +
                  std::to_string(queue.next) + ": " + what + "\n";
 }
 
@@ -384,7 +381,7 @@ unsigned NullNic::carry_out(Queue& queue, const Wqe& wqe) {
   const unsigned opcode = wqe.opcode();
   const std::uint64_t there = wqe.long_word(16);
   const std::uint32_t rkey = wqe.word(24);
-  const int pe = queue.abi->pe;
+  const int pe = queue.pe;
   if (opcode == 0x08 || opcode == 0x10) {
     const std::uint32_t bytes = wqe.word(32) & 0x7fffffff;
     const bool is_inline = (wqe.word(32) >> 31) != 0;

@@ -114,7 +114,6 @@ class NullNic {
   const int n_pes_;
   abi::Channels channels_{};
   abi::NicMemory memory_{};
-  std::vector<abi::NicPeer> peers_;
   std::vector<std::uint32_t> route_;  // [pe]
   std::vector<Range> heaps_;          // [pe]
   std::vector<Range> locals_;         // what this PE's requests may name

@@ -93,9 +93,10 @@ TEST_P(Ring, ADoorbellThatIsOwedIsRungByAPosterThatHasMoreToCome) {
     while (__atomic_load_n(&producer.resv, __ATOMIC_ACQUIRE) < n) exec::pause();
   };
   const auto write = [&](const nic::QueueView& view, std::uint64_t index, bool is_last) {
-    nic::put_inline_write({view, index, is_last},
-                          nic::remote_word(job.context(), job.data<int>(0) + index, 1), sizeof(int),
-                          nic::inline_data_of(17));
+    nic::put_inline_write(
+        {view, index, is_last},
+        nic::remote_word(job.context(), job.nic.queue(1), job.data<int>(0) + index), sizeof(int),
+        nic::inline_data_of(17));
   };
   run_threads(64, [&] {
     if (exec::thread_rank() == 0) {

@@ -1,4 +1,4 @@
-// A transport that the host drives, as one over libfabric will be: requests are posted and polled,
+// A transport that the host drives, as one over libfabric is: requests are posted and polled,
 // peers' heaps are reached by copies, and every pair agrees before it is used.
 #pragma once
 
@@ -24,16 +24,30 @@ class Fabric {
     const std::lock_guard lock(mutex_);
     heaps_[pe] = heap;
   }
-  void copy(const HostRequest& request) {
+  void serve(int pe, WordOwner& owner) {
+    const std::lock_guard lock(mutex_);
+    owners_[pe] = &owner;
+  }
+  void carry_out(const HostRequest& request) {
     const std::lock_guard lock(mutex_);
     std::byte* const there = heaps_.at(request.pe) + request.at;
-    const bool is_put = request.kind == HostRequest::Kind::kPut;
-    std::memcpy(is_put ? there : request.here, is_put ? request.here : there, request.bytes);
+    switch (request.kind) {
+      case HostRequest::Kind::kPut:
+        std::memcpy(there, request.here, request.bytes);
+        return;
+      case HostRequest::Kind::kGet:
+        std::memcpy(request.here, there, request.bytes);
+        return;
+      case HostRequest::Kind::kAtomic:
+        const std::uint64_t before = owners_.at(request.pe)->update(request.at, request.update);
+        if (request.here != nullptr) std::memcpy(request.here, &before, sizeof(before));
+    }
   }
 
  private:
   std::mutex mutex_;
   std::map<int, std::byte*> heaps_;
+  std::map<int, WordOwner*> owners_;
 };
 
 class FabricDouble final : public Transport, private HostDriven {
@@ -48,6 +62,7 @@ class FabricDouble final : public Transport, private HostDriven {
   }
   std::function<void()> at_its_end;
   Reach reach = Reach::kJob;
+  Path path = Path::kProxy;
   // Whom it does not accept, and what it shows instead of its card.
   std::set<int> unwanted;
   CardBytes card = text("a card");
@@ -64,7 +79,7 @@ class FabricDouble final : public Transport, private HostDriven {
   }
 
   Capabilities capabilities() const override {
-    return {.path = Path::kProxy, .reach = reach, .maps = false, .posts = true};
+    return {.path = path, .reach = reach, .maps = false, .posts = true};
   }
   std::string describe() const override { return "a fabric of the test's"; }
   OwnCard own_card() const override { return {card}; }
@@ -104,6 +119,7 @@ class FabricDouble final : public Transport, private HostDriven {
     int& count_;
   };
 
+  void serve(WordOwner& owner) override { fabric_.serve(my_pe_, owner); }
   bool post(const HostRequest& request, std::uint64_t completion) override {
     if (posted_.size() == kRoom) return false;
     posted_.push_back({request, completion});
@@ -115,7 +131,7 @@ class FabricDouble final : public Transport, private HostDriven {
       const auto [request, completion] = posted_.front();
       posted_.pop_front();
       const bool is_lost = failed_.contains(request.pe);
-      if (!is_lost) fabric_.copy(request);
+      if (!is_lost) fabric_.carry_out(request);
       one = {completion, is_lost ? CHIMEX_ERR_NETWORK : CHIMEX_OK};
     }
     return count;

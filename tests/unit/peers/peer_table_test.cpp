@@ -70,6 +70,7 @@ TEST(PeerTable, EveryTransportSaysWhyNot) {
   FabricDouble one(fabric, 0, nullptr), other(fabric, 0, nullptr);
   one.fabric_name = "first";
   other.fabric_name = "second";
+  one.path = Path::kNic;
   PeerTable peers(job_of(4));
   peers.add(one);
   peers.add(other);
@@ -77,19 +78,29 @@ TEST(PeerTable, EveryTransportSaysWhyNot) {
             "PE 3 is not on the first fabric, and PE 3 is not on the second fabric");
 }
 
-TEST(PeerTable, ThatThereIsNoNicIsSaidWhereThereIsNone) {
-  Fabric fabric;
-  FabricDouble of_node(fabric, 0, nullptr), of_job(fabric, 0, nullptr);
-  of_node.reach = Reach::kNode;
-  of_node.fabric_name = "node's";
-  of_job.fabric_name = "job's";
+TEST(PeerTable, WaysThatTheJobDoesNotLookForAreNamed) {
+  Fabric doubles;
+  FabricDouble node(doubles, 0, nullptr), nic(doubles, 0, nullptr), fabric(doubles, 0, nullptr);
+  node.path = Path::kP2p;
+  node.reach = Reach::kNode;
+  node.fabric_name = "node's";
+  nic.path = Path::kNic;
+  nic.fabric_name = "NICs'";
+  fabric.fabric_name = "job's";
   PeerTable peers(job_of(4));
-  peers.add(of_node);
+  peers.add(node);
   EXPECT_EQ(peers.why_not(3),
-            "PE 3 is not on the node's fabric, and CHIME_NIC=none (auto opens one)");
-  peers.add(of_job);
+            "PE 3 is not on the node's fabric, and CHIME_NIC=none (auto opens one), and "
+            "CHIME_FABRIC=off (auto opens one)");
+  peers.add(nic);
   EXPECT_EQ(peers.why_not(3),
-            "PE 3 is not on the node's fabric, and PE 3 is not on the job's fabric");
+            "PE 3 is not on the node's fabric, and PE 3 is not on the NICs' fabric, and "
+            "CHIME_FABRIC=off (auto opens one)");
+  peers.add(fabric);
+  EXPECT_EQ(
+      peers.why_not(3),
+      "PE 3 is not on the node's fabric, and PE 3 is not on the NICs' fabric, and PE 3 is not "
+      "on the job's fabric");
 }
 
 TEST(PeerTable, ADeadPeerIsReachedByNoWayAndTheFirstCauseIsTold) {

@@ -247,7 +247,7 @@ TEST(Memory, OffsetsAgreeAndPeersSeeEachOther) {
 }
 
 TEST(Memory, P2pOffMapsNoPeer) {
-  Outcome outcome = job(2, "exchanges_words", "CHIME_P2P=off");
+  Outcome outcome = job(2, "exchanges_words", "CHIME_P2P=off CHIME_FABRIC=off");
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_THAT(outcome.output,
               AllOf(HasSubstr("PE 0 says sees 1 0 at"), HasSubstr("PE 1 says sees 0 2 at"),
@@ -459,10 +459,12 @@ TEST(TwoStages, AFailureOfTheSecondIsThatOfTheCallThatNeededItAndOfAllLaterOnes)
 }
 
 TEST(TwoStages, AfterAFailureOfTheSecondAllLeaveTogether) {
-  Outcome outcome = job(3, "leaves_after_the_second_failed",
-                        "CHIME_AMO=owner CHIME_NIC=none CHIME_P2P=off CHIME_INIT_TIMEOUT=20 "
-                        "CHIME_ON_ERROR=return CHIME_LOG=off");
-  EXPECT_EQ(count(outcome.output, "CHIME_AMO: owner takes a NIC on every PE"), 3) << outcome.output;
+  Outcome outcome =
+      job(3, "leaves_after_the_second_failed",
+          "CHIME_AMO=owner CHIME_NIC=none CHIME_FABRIC=off CHIME_P2P=off CHIME_INIT_TIMEOUT=20 "
+          "CHIME_ON_ERROR=return CHIME_LOG=off");
+  EXPECT_EQ(count(outcome.output, "CHIME_AMO: owner takes a NIC or a fabric on every PE"), 3)
+      << outcome.output;
   EXPECT_EQ(count(outcome.output, "left soon, status 0: "), 3) << outcome.output;
 }
 
@@ -608,8 +610,8 @@ TEST(CheckedRun, ErrorsNameTheOperationOnceAndWhatIsWrong) {
 }
 
 TEST(Operations, AnUnmappedPeIsUnreachableAndSaysWhatToSet) {
-  Outcome outcome =
-      job(2, "puts_to_an_unmapped_pe", "CHIME_ON_ERROR=return CHIME_LOG=off CHIME_P2P=off");
+  Outcome outcome = job(2, "puts_to_an_unmapped_pe",
+                        "CHIME_ON_ERROR=return CHIME_LOG=off CHIME_P2P=off CHIME_FABRIC=off");
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(count(outcome.output, "is not mapped because CHIME_P2P=off"), 4) << outcome.output;
   EXPECT_EQ(count(outcome.output, "says not mapped"), 2) << outcome.output;

@@ -1,0 +1,21 @@
+"""Survivors of a killed PE go on: survivors_test.py <chime-run> <survivors> <case>. Holds if each says that it survived, and says
+once, on its own stderr, who is gone and that it goes on."""
+import re
+import subprocess
+import sys
+
+LIMIT_S = 90
+chime_run, program, case = sys.argv[1:]
+done = subprocess.run([chime_run, "-n", "3", "--keep-going", "--timeout", str(LIMIT_S), program, case], stdin=subprocess.DEVNULL,
+                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LIMIT_S + 20)
+print(done.stdout)
+wrong = []
+for pe in 0, 2:
+    if f"[{pe}] PE {pe} survived\n" not in done.stdout:
+        wrong.append(f"PE {pe} did not survive")
+    told = re.findall(rf"\[{pe}\] chime: PE {pe}: PE 1 \(.*\) is gone: .*; going on without it", done.stdout)
+    if len(told) != 1:
+        wrong.append(f"PE {pe} said {len(told)} times that it goes on")
+if done.returncode != 128 + 9:
+    wrong.append(f"chime-run ended with {done.returncode}, not that of the killed PE")
+sys.exit("\n".join(wrong) if wrong else 0)

@@ -1,0 +1,68 @@
+// For each PE that asked for its node's, when all had joined, the hub went through all PEs of the
+// job, and once more when it left; for each that asked what PE 0 had not published yet, through all
+// that waited for that. At 100 000 PEs it was busy with each for minutes. Seen in perf/init_sim.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <utility>
+
+#include "bootstrap/hub_session.hpp"
+
+namespace chime::bootstrap {
+namespace {
+
+constexpr int kPes = 100'000, kNodePes = 8;
+constexpr std::chrono::seconds kMostTime{20};  // takes a tenth of one
+
+TEST(HubLookedAtAllForEach, NodePeersAndLeavingTakeNoTimeOfTheJobsSizeForEachPe) {
+  const auto begin = std::chrono::steady_clock::now();
+  int answers = 0;
+  bool is_published = false;
+  HubSession session(kPes, [&](int pe, const Bytes& message) {
+    MessageReader reply(message);
+    ASSERT_EQ(reply.type(), Message::kReply);
+    reply.get<std::uint32_t>();
+    const auto pes = reply.bytes();
+    ++answers;
+    if (std::exchange(is_published, false)) return;  // the answer to that is empty
+    ASSERT_EQ(pes.size(), kNodePes * sizeof(std::int32_t)) << "PE " << pe;
+  });
+  for (int pe = kPes - 1; pe >= 0; --pe) session.join(pe, "node " + std::to_string(pe / kNodePes));
+  const Bytes request = MessageWriter(Message::kNodePeers).put<std::uint32_t>(1).take();
+  const auto each = [&](auto what) {
+    for (int pe = 0; pe < kPes; ++pe) {
+      ASSERT_LT(std::chrono::steady_clock::now() - begin, kMostTime) << "at PE " << pe;
+      what(pe);
+    }
+  };
+  each([&](int pe) {
+    MessageReader reader(request);
+    session.handle(pe, reader);
+  });
+  EXPECT_EQ(answers, kPes);
+  each([&](int pe) {
+    const Bytes lookup = MessageWriter(Message::kLookup)
+                             .put<std::uint32_t>(2)
+                             .put<std::int32_t>(0)
+                             .text("card")
+                             .put<std::uint8_t>(1)
+                             .take();
+    MessageReader reader(lookup);
+    session.handle(pe, reader);
+  });
+  EXPECT_EQ(answers, kPes) << "there is no card yet";
+  const Bytes card = MessageWriter(Message::kPublish)
+                         .put<std::uint32_t>(3)
+                         .text("card")
+                         .bytes(Bytes(kNodePes * sizeof(std::int32_t)))
+                         .take();
+  MessageReader reader(card);
+  is_published = true;
+  session.handle(0, reader);
+  EXPECT_EQ(answers, 2 * kPes + 1);
+  each([&](int pe) { session.leave(pe); });
+  EXPECT_TRUE(session.is_over());
+}
+
+}  // namespace
+}  // namespace chime::bootstrap

@@ -1,0 +1,70 @@
+#include "support/world_path.hpp"
+
+#include <cstdlib>
+
+namespace chime::tests {
+namespace {
+
+// Pairs of PEs map each other where the name begins with mix.
+constexpr int kPair = 2;
+
+WorldPath by_softnic(const std::string& backend, const std::string& link) {
+  return {.environment = {{"CHIME_NIC", "soft"},
+                          {"CHIME_NIC_BACKEND", backend},
+                          {"SOFTNIC_LINK_LAYER", link == "ib" ? "infiniband" : "ethernet"}},
+          .takes_softnic = true};
+}
+
+WorldPath by_fabric(const std::string& provider) {
+  return {.environment = {{"CHIME_NIC", "none"},
+                          {"CHIME_FABRIC", provider == "tcp" ? "tcp;ofi_rxm" : provider}}};
+}
+
+// What follows nic-, lazy-, proxy- or mix-.
+std::optional<WorldPath> way(const std::string& kind, const std::string& name) {
+  if (kind != "proxy")
+    for (const char* backend : {"verbs", "devx"})
+      for (const char* link : {"ib", "roce"})
+        if (name == std::string(backend) + "-" + link) return by_softnic(backend, link);
+  if (kind == "proxy" || kind == "mix")
+    for (const char* provider : {"tcp", "shm"})
+      if (name == provider) return by_fabric(provider);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<WorldPath> WorldPath::parse(const std::string& name) {
+  if (name == "p2p") return WorldPath{};
+  for (const std::string kind : {"nic", "lazy", "proxy", "mix"}) {
+    if (!name.starts_with(kind + "-")) continue;
+    auto path = way(kind, name.substr(kind.size() + 1));
+    if (!path) return std::nullopt;
+    path->mapped = kind == "mix" ? kPair : 1;
+    if (kind == "lazy") path->environment.emplace_back("CHIME_CONNECT", "lazy");
+    path->environment.emplace_back("CHIME_P2P",
+                                   kind == "mix" ? std::to_string(kPair) : std::string("off"));
+    return path;
+  }
+  return std::nullopt;
+}
+
+std::string WorldPath::names() {
+  return "path is p2p; nic, lazy or mix with a backend and a link; or proxy or mix with tcp or shm";
+}
+
+bool WorldPath::set_environment(std::string* why_not) const {
+  if (takes_softnic) {
+#ifdef CHIME_TEST_SOFTNIC
+    setenv("CHIME_SOFTNIC_LIBRARY", CHIME_TEST_SOFTNIC, 1);
+#else
+    *why_not = "this build has no softnic: rdma-core's headers were not there";
+    return false;
+#endif
+  }
+  (void)why_not;
+  for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
+  return true;
+}
+
+}  // namespace chime::tests

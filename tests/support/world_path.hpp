@@ -1,0 +1,26 @@
+// How PEs of a World reach each other, by its name: "p2p", "nic-verbs-ib", "mix-tcp", and
+// "lazy-devx-ib", where the NIC is connected on demand.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace chime::tests {
+
+struct WorldPath {
+  int mapped = 0;  // how many PEs' memory each maps, its own among them; 0: all
+  std::vector<std::pair<std::string, std::string>> environment = {};
+  bool takes_softnic = false;
+
+  // Empty if `name` is none.
+  static std::optional<WorldPath> parse(const std::string& name);
+  // What the names are, in a sentence.
+  static std::string names();
+
+  // False, with the reason, if this build cannot go that way.
+  bool set_environment(std::string* why_not) const;
+};
+
+}  // namespace chime::tests

@@ -1,0 +1,70 @@
+// A wire that keeps what is posted to it, and tells what a test gives it to tell.
+#pragma once
+
+#include <cstring>
+#include <deque>
+#include <vector>
+
+#include "host/transport/ofi/requests/wire.hpp"
+
+namespace chime::host::ofi::test {
+
+class FakeWire final : public Wire {
+ public:
+  struct Sent {
+    int to;
+    std::vector<std::byte> bytes;
+  };
+  ProviderFacts the_facts = {.name = "fake", .keeps_order = true};
+  long receives = 0;               // what posting a place for letters comes to
+  bool has_room = true;            // for letters and transfers
+  std::vector<Sent> letters = {};  // that were posted
+  std::vector<Request*> transfers = {};
+  std::deque<Told> tells = {};
+
+  // A letter arrives here. False: there is no place for it.
+  bool arrive(std::span<const std::byte> bytes) {
+    if (places_.empty()) return false;
+    Arrival& place = *places_.front();
+    places_.pop_front();
+    if (!bytes.empty())
+      std::memcpy(place.data(), bytes.data(), std::min(bytes.size(), Arrival::kBytes));
+    tells.push_back({&place, bytes.size()});
+    return true;
+  }
+
+  const ProviderFacts& facts() const override { return the_facts; }
+  long post(const PeerName&, Request& request) override {
+    if (!has_room) return -FI_EAGAIN;
+    transfers.push_back(&request);
+    return 0;
+  }
+  long post(const PeerName&, Letter& letter) override {
+    if (!has_room) return -FI_EAGAIN;
+    const auto bytes = letter.bytes();
+    letters.push_back({letter.to, {bytes.begin(), bytes.end()}});
+    tells.push_back({&letter, 0});
+    return 0;
+  }
+  long post(Arrival& arrival) override {
+    if (receives == 0) places_.push_back(&arrival);
+    return receives;
+  }
+  long read(std::span<Told> told) override {
+    if (tells.empty()) return -FI_EAGAIN;
+    long count = 0;
+    for (; !tells.empty() && count < static_cast<long>(told.size()); ++count) {
+      told[static_cast<std::size_t>(count)] = tells.front();
+      tells.pop_front();
+    }
+    return count;
+  }
+  Failure take_failure() override { return {nullptr, false, ""}; }
+  std::size_t piece_of(std::size_t bytes) const override { return bytes; }
+  int idle_descriptor() const override { return HostDriven::kNoDescriptor; }
+
+ private:
+  std::deque<Arrival*> places_;
+};
+
+}  // namespace chime::host::ofi::test

@@ -1,0 +1,180 @@
+// When a PE has a fabric, and what it says where it has none.
+#include "host/transport/ofi/open.hpp"
+
+#include <gmock/gmock.h>
+
+#include "gpu_apart.hpp"
+#include "host/errors/error.hpp"
+#include "host/transport/ofi/card.hpp"
+#include "host/transport/ofi/transport.hpp"
+
+namespace chime::host {
+namespace {
+
+using testing::HasSubstr;
+
+// A PE, of two on one node, that may open a fabric.
+class OfiOpen : public testing::Test {
+ protected:
+  std::unique_ptr<Transport> open(const FabricOptions& fabric, bool reaches_all = false) {
+    return open_ofi({.my_pe = 0,
+                     .n_pes = 2,
+                     .node_pe = 0,
+                     .is_one_node = true,
+                     .job = "a job",
+                     .gpu = *gpu_,
+                     .heap = heap_,
+                     .p2p = {},
+                     .nic = {},
+                     .fabric = fabric,
+                     .reaches_all = reaches_all,
+                     .looks_for_nic = by_nic_,
+                     .reaches_by_nic = by_nic_});
+  }
+  std::string refusal(const FabricOptions& fabric) {
+    try {
+      open(fabric);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  bool by_nic_ = false;
+  std::unique_ptr<Gpu> gpu_ = open_simt_gpu();
+  std::shared_ptr<DeviceMemory> heap_ = gpu_->allocate_heap(1 << 20);
+};
+
+#define SKIP_WITHOUT_LIBFABRIC()  \
+  try {                           \
+    ofi::libfabric();             \
+  } catch (const Error& error) {  \
+    GTEST_SKIP() << error.what(); \
+  }
+
+TEST_F(OfiOpen, OffOpensNone) { EXPECT_EQ(open({.provider = "off"}), nullptr); }
+
+TEST_F(OfiOpen, AutoOpensNoneWhereOthersReachAll) { EXPECT_EQ(open({}, true), nullptr); }
+
+TEST_F(OfiOpen, WhatIsNamedIsOpenedWhereOthersReachAll) {
+  SKIP_WITHOUT_LIBFABRIC();
+  EXPECT_NE(open({.provider = "tcp;ofi_rxm"}, true), nullptr);
+}
+
+TEST_F(OfiOpen, AutoTakesTcpOnAMachineWithoutAFabric) {
+  SKIP_WITHOUT_LIBFABRIC();
+  const auto transport = open({});
+  ASSERT_NE(transport, nullptr);
+  EXPECT_THAT(transport->describe(), HasSubstr("tcp;ofi_rxm 117.0 of libfabric 1.17 at "));
+  EXPECT_NE(transport->host_driven(), nullptr);
+  const Capabilities can = transport->capabilities();
+  EXPECT_TRUE(can.path == Path::kProxy && can.reach == Reach::kJob && can.posts && !can.maps);
+}
+
+// The others may reach fewer, and then ask this one.
+TEST_F(OfiOpen, BesideANicThereIsNoneAndPeersAreToldSo) {
+  by_nic_ = true;
+  EXPECT_THAT(refusal({.provider = "tcp;ofi_rxm"}), HasSubstr("CHIME_NIC=none"));
+  for (const bool reaches_all : {false, true}) {
+    const auto transport = open({}, reaches_all);
+    ASSERT_NE(transport, nullptr);
+    EXPECT_EQ(transport->host_driven(), nullptr);
+    EXPECT_THAT(transport->why_not(1), HasSubstr("a NIC and a fabric in one job"));
+  }
+}
+
+TEST_F(OfiOpen, AProviderThatIsNotThereIsAnErrorThatNamesThoseThatAre) {
+  SKIP_WITHOUT_LIBFABRIC();
+  const std::string why = refusal({.provider = "warp"});
+  EXPECT_THAT(why, HasSubstr("CHIME_FABRIC: 'warp' is not one of libfabric's providers"));
+  EXPECT_THAT(why, HasSubstr("tcp;ofi_rxm"));
+  EXPECT_THAT(why, HasSubstr("shm"));
+}
+
+TEST_F(OfiOpen, AnInterfaceThatIsNotThereIsAnError) {
+  SKIP_WITHOUT_LIBFABRIC();
+  EXPECT_THAT(refusal({.provider = "tcp;ofi_rxm", .interface = "warp0"}), HasSubstr("warp0"));
+}
+
+TEST_F(OfiOpen, AGpusMemoryThatNoProviderReachesIsNoFabricThatSaysWhy) {
+  SKIP_WITHOUT_LIBFABRIC();
+  gpu_ = std::make_unique<GpuApart>(GpuApart::Traits{});
+  const auto transport = open({});
+  ASSERT_NE(transport, nullptr);
+  EXPECT_EQ(transport->host_driven(), nullptr);
+  EXPECT_THAT(transport->why_not(1), HasSubstr("this PE has no fabric: "));
+  EXPECT_THAT(transport->why_not(1), HasSubstr("FI_HMEM"));
+}
+
+// ---- Cards that do not fit
+
+class OfiFit : public OfiOpen {
+ protected:
+  // What the PE says of PE 1, which has this card but for what `change` does to it.
+  std::string refused(void (*change)(ofi::Card&)) {
+    const auto transport = open({.provider = provider_});
+    ofi::Card card = ofi::read_card(0, transport->own_card().bytes);
+    change(card);
+    const CardBytes bytes = ofi::write_card(card);
+    try {
+      const bool is_accepted = transport->accept(1, {.bytes = bytes}).is_accepted;
+      return is_accepted ? "" : transport->why_not(1);
+    } catch (const Error& error) {
+      return std::string("error: ") + error.what();
+    }
+  }
+  std::string provider_ = "tcp;ofi_rxm";
+};
+
+TEST_F(OfiFit, OneOfTheSameKindIsAccepted) {
+  SKIP_WITHOUT_LIBFABRIC();
+  EXPECT_EQ(refused([](ofi::Card&) {}), "");
+}
+
+TEST_F(OfiFit, AnotherProviderIsRefusedWithBothNames) {
+  SKIP_WITHOUT_LIBFABRIC();
+  const std::string why = refused([](ofi::Card& card) { card.provider = "efa"; });
+  EXPECT_THAT(why, HasSubstr("PE 1"));
+  EXPECT_THAT(why, HasSubstr("efa"));
+  EXPECT_THAT(why, HasSubstr("tcp;ofi_rxm"));
+  EXPECT_THAT(why, HasSubstr("CHIME_FABRIC"));
+}
+
+TEST_F(OfiFit, APeWithoutAFabricIsRefusedWithItsReason) {
+  SKIP_WITHOUT_LIBFABRIC();
+  EXPECT_THAT(refused([](ofi::Card& card) { card = {.why_none = "it is not installed"}; }),
+              HasSubstr("PE 1 is not reached by the host: it has no fabric: it is not installed"));
+}
+
+TEST_F(OfiFit, AnAddressOfAnotherFamilyIsRefused) {
+  SKIP_WITHOUT_LIBFABRIC();
+  EXPECT_THAT(refused([](ofi::Card& card) { ++card.address_format; }), HasSubstr("CHIME_IFACE"));
+}
+
+// libfabric is given no length: it reads as many bytes as the family has.
+TEST_F(OfiFit, AnAddressThatIsNotAsLongAsThoseOfItsFamilyIsRefused) {
+  SKIP_WITHOUT_LIBFABRIC();
+  for (const std::string& why : {refused([](ofi::Card& card) { card.address.clear(); }),
+                                 refused([](ofi::Card& card) { card.address.pop_back(); }),
+                                 refused([](ofi::Card& card) { card.address.push_back({}); })})
+    EXPECT_THAT(why, AllOf(HasSubstr("its address has "), HasSubstr("libfabric")));
+}
+
+TEST_F(OfiFit, ANameThatDoesNotEndIsRefused) {
+  SKIP_WITHOUT_LIBFABRIC();
+  provider_ = "shm";
+  EXPECT_EQ(refused([](ofi::Card&) {}), "");
+  for (const std::string& why :
+       {refused([](ofi::Card& card) { card.address.clear(); }),
+        refused([](ofi::Card& card) { card.address.back() = std::byte{'x'}; })})
+    EXPECT_THAT(why, HasSubstr("its address does not end"));
+}
+
+TEST_F(OfiFit, AHeapOfAnotherSizeIsAnErrorWithBothSizes) {
+  SKIP_WITHOUT_LIBFABRIC();
+  EXPECT_THAT(refused([](ofi::Card& card) { card.heap_bytes *= 2; }),
+              HasSubstr("error: symmetric heap: PE 1 has "));
+}
+
+}  // namespace
+}  // namespace chime::host

@@ -1,0 +1,341 @@
+// PEs of a test that reach each other through libfabric alone: threads or processes of this test,
+// each with a heap and a transport of its own, whose cards cross by hand.
+#pragma once
+
+#include <dirent.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "host/errors/error.hpp"
+#include "host/gpu/factory.hpp"
+#include "host/transport/ofi/transport.hpp"
+
+namespace chime::host::ofi::test {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+inline constexpr int kMostPes = 4;
+inline constexpr auto kLimit = 60s;  // of anything that a PE waits for
+
+// What the cases run over.
+struct World {
+  const char* name;
+  const char* provider;
+  bool as_processes = false;
+  // Of what the provider has, whether to use less.
+  bool holds_atomics = false;     // as if it kept no order
+  bool knows_its_memory = false;  // as if it wanted to know what is read and written here
+  std::size_t most_bytes = 0;     // of one transfer; 0: the provider's
+  std::uint64_t timeout_ns = 30'000'000'000;
+
+  friend void PrintTo(const World& world, std::ostream* out) { *out << world.name; }
+};
+
+inline constexpr World kWorlds[] = {
+    {.name = "tcp_threads", .provider = "tcp;ofi_rxm"},
+    {.name = "tcp_processes", .provider = "tcp;ofi_rxm", .as_processes = true},
+    {.name = "tcp_unordered", .provider = "tcp;ofi_rxm", .holds_atomics = true},
+    {.name = "tcp_in_pieces",
+     .provider = "tcp;ofi_rxm",
+     .knows_its_memory = true,
+     .most_bytes = 5000},
+    {.name = "shm_threads", .provider = "shm"},
+    {.name = "shm_processes", .provider = "shm", .as_processes = true},
+    {.name = "shm_in_pieces", .provider = "shm", .knows_its_memory = true, .most_bytes = 5000},
+};
+
+// Where PEs meet and show their cards: memory that forked children share.
+struct Board {
+  std::atomic<int> arrived = 0;
+  std::atomic<bool> has_failed = false;
+  std::atomic<int> words[8] = {};  // for the cases' own
+  struct {
+    std::atomic<std::size_t> bytes = 0;
+    std::byte card[kMostCardBytes];
+  } shown[kMostPes];
+};
+
+// Updates words of the heap; a case may look on.
+class CpuOwner final : public WordOwner {
+ public:
+  explicit CpuOwner(std::byte* heap) : heap_(heap) {}
+  std::function<void(std::uint64_t at)> before_update, before_write;
+
+  std::uint64_t update(std::uint64_t at, const WordUpdate& update) override {
+    if (before_update) before_update(at);
+    return update.bytes == 8 ? change<std::uint64_t>(at, update)
+                             : change<std::uint32_t>(at, update);
+  }
+  void write(std::uint64_t at, std::span<const std::byte> data) override {
+    if (before_write) before_write(at);
+    std::memcpy(heap_ + at, data.data(), data.size());
+  }
+
+ private:
+  template <class Word>
+  Word change(std::uint64_t at, const WordUpdate& update) {
+    const std::atomic_ref word(*reinterpret_cast<Word*>(heap_ + at));
+    const auto operand = static_cast<Word>(update.operand);
+    switch (update.op) {
+      case AmoOp::kFetch:
+        return word.load();
+      case AmoOp::kSet:
+        return word.exchange(operand);
+      case AmoOp::kAdd:
+        return word.fetch_add(operand);
+      case AmoOp::kAnd:
+        return word.fetch_and(operand);
+      case AmoOp::kOr:
+        return word.fetch_or(operand);
+      case AmoOp::kXor:
+        return word.fetch_xor(operand);
+      case AmoOp::kCompareSwap:
+        break;
+    }
+    auto before = static_cast<Word>(update.compare);
+    word.compare_exchange_strong(before, operand);
+    return before;
+  }
+
+  std::byte* const heap_;
+};
+
+inline Provider provider_for(const World& world) {
+  Provider provider = choose_provider({.provider = world.provider}, {.is_one_node = true});
+  if (world.holds_atomics) provider.facts.keeps_order = false;
+  if (world.knows_its_memory) {
+    provider.facts.needs_local_keys = true;
+    provider.facts.inject_bytes = 0;
+  }
+  if (world.most_bytes != 0) provider.facts.most_bytes = world.most_bytes;
+  return provider;
+}
+
+class Pe {
+ public:
+  static constexpr std::size_t kHeapBytes = std::size_t{16} << 20;
+
+  Pe(const World& world, Board& board, int me, int n)
+      : me(me),
+        n(n),
+        board(board),
+        transport({me, n, world.timeout_ns}, *gpu_, *heap_, provider_for(world)) {
+    driven().serve(owner);
+    show_card();
+    for (int pe = 0; pe < n; ++pe) accept(pe);
+    meet();
+  }
+
+  std::byte* heap() { return heap_->address(); }
+  HostDriven& driven() { return *transport.host_driven(); }
+
+  // Once; what ended is in ended().
+  void poll() {
+    std::array<HostDriven::Ended, 16> some;
+    const std::size_t count = driven().poll(some);
+    if (count == 0) std::this_thread::yield();  // there may be fewer processors than PEs
+    for (std::size_t i = 0; i < count; ++i) {
+      status_[some[i].completion] = some[i].status;
+      --outstanding_;
+    }
+  }
+  // Until `is_so`; throws at the limit, or when another PE has failed.
+  template <class IsSo>
+  void poll_until(IsSo is_so, const char* what = "an end", Clock::duration limit = kLimit) {
+    const auto deadline = Clock::now() + limit;
+    while (!is_so()) {
+      poll();
+      if (Clock::now() > deadline)
+        throw std::runtime_error(std::string("waited in vain for ") + what);
+      if (board.has_failed) throw std::runtime_error("another PE has failed");
+    }
+  }
+
+  // Number of a request.
+  std::size_t post(const HostRequest& request) {
+    const std::size_t number = status_.size();
+    status_.emplace_back();
+    ++outstanding_;
+    poll_until([&] { return driven().post(request, number); }, "room");
+    return number;
+  }
+  std::size_t put(int pe, std::uint64_t at, const void* from, std::size_t bytes) {
+    return post({HostRequest::Kind::kPut, pe, at, as_bytes(from), bytes});
+  }
+  std::size_t get(int pe, std::uint64_t at, void* to, std::size_t bytes) {
+    return post({HostRequest::Kind::kGet, pe, at, as_bytes(to), bytes});
+  }
+  std::size_t update(int pe, std::uint64_t at, const WordUpdate& update, void* before = nullptr) {
+    return post({HostRequest::Kind::kAtomic, pe, at, as_bytes(before), 0, update});
+  }
+  std::size_t add(int pe, std::uint64_t at, std::uint64_t value, void* before = nullptr) {
+    return this->update(pe, at, {AmoOp::kAdd, 8, value, 0}, before);
+  }
+
+  std::optional<chimex_status> status(std::size_t number) const { return status_.at(number); }
+  std::size_t outstanding() const { return outstanding_; }
+  chimex_status wait(std::size_t number) {
+    poll_until([&] { return status_[number].has_value(); });
+    return *status_[number];
+  }
+  // All that was posted has ended, well.
+  void wait_all() {
+    poll_until([&] { return outstanding_ == 0; });
+    for (std::size_t i = checked_; i < status_.size(); ++i)
+      ASSERT_EQ(status_[i], CHIMEX_OK) << "request " << i << ": " << why_lost();
+    checked_ = status_.size();
+  }
+
+  // All PEs have come; they serve each other meanwhile.
+  void meet() {
+    const int all = ++meetings_ * n;
+    ++board.arrived;
+    poll_until([&] { return board.arrived >= all; }, "the other PEs");
+  }
+
+  const int me, n;
+  Board& board;
+
+ private:
+  static std::byte* as_bytes(const void* at) {
+    return const_cast<std::byte*>(static_cast<const std::byte*>(at));
+  }
+  std::string why_lost() const {
+    std::string all;
+    for (int pe = 0; pe < n; ++pe) all += transport.why_lost(pe).value_or("");
+    return all;
+  }
+  void show_card() {
+    const CardBytes card = transport.own_card().bytes;
+    ASSERT_LE(card.size(), kMostCardBytes);
+    std::memcpy(board.shown[me].card, card.data(), card.size());
+    board.shown[me].bytes = card.size();
+  }
+  void accept(int pe) {
+    const auto& shown = board.shown[pe];
+    poll_until([&] { return shown.bytes != 0; }, "a card");
+    ASSERT_TRUE(transport.accept(pe, {.bytes = {shown.card, shown.bytes}}).is_accepted)
+        << transport.why_not(pe);
+  }
+
+  const std::unique_ptr<Gpu> gpu_ = open_simt_gpu();
+  const std::unique_ptr<DeviceMemory> heap_ = gpu_->allocate_heap(kHeapBytes);
+  std::vector<std::optional<chimex_status>> status_;
+  std::size_t outstanding_ = 0, checked_ = 0;
+  int meetings_ = 0;
+
+ public:
+  CpuOwner owner{heap_->address()};
+  OfiTransport transport;
+};
+
+using Body = std::function<void(Pe&)>;
+
+class Pes : public testing::TestWithParam<World> {
+ protected:
+  Pes() : board_(*new (shared()) Board) {}
+  ~Pes() override { ::munmap(&board_, sizeof board_); }
+
+  void run(int n, const Body& body) { run_in(GetParam(), n, body); }
+  void run_in(const World& world, int n, const Body& body) {
+    if (const std::string why = why_not(world); !why.empty()) GTEST_SKIP() << why;
+    if (world.as_processes) return run_processes(world, n, body);
+    std::vector<std::thread> threads;
+    for (int me = 0; me < n; ++me) threads.emplace_back([&, me] { be(world, me, n, body); });
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  // The processes' exit statuses, as waitpid() has them.
+  std::vector<int> run_forked(const World& world, int n, const Body& body) {
+    std::vector<pid_t> children;
+    for (int me = 0; me < n; ++me) {
+      const pid_t child = ::fork();
+      if (child == 0) {
+        be(world, me, n, body);
+        std::fflush(nullptr);
+        std::exit(testing::Test::HasFailure() ? 1 : 0);
+      }
+      children.push_back(child);
+    }
+    std::vector<int> statuses;
+    for (const pid_t child : children) ::waitpid(child, &statuses.emplace_back(), 0);
+    return statuses;
+  }
+
+  // Looked for by a child: what has met libfabric must not fork.
+  static std::string why_not(const World& world) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      try {
+        provider_for(world);
+      } catch (const Error& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        std::_Exit(1);
+      }
+      std::_Exit(0);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return status == 0 ? "" : std::string("no provider ") + world.provider + " here";
+  }
+
+  Board& board_;
+
+ private:
+  static void* shared() {
+    return ::mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+                  0);
+  }
+
+  void run_processes(const World& world, int n, const Body& body) {
+    for (const int status : run_forked(world, n, body)) EXPECT_EQ(status, 0);
+  }
+
+  void be(const World& world, int me, int n, const Body& body) {
+    try {
+      Pe pe(world, board_, me, n);
+      body(pe);
+      pe.meet();
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << "PE " << me << ": " << error.what();
+    }
+    if (testing::Test::HasFailure()) board_.has_failed = true;
+  }
+};
+
+// ---- What is left behind
+
+inline std::set<std::string> names_in(const char* folder) {
+  std::set<std::string> names;
+  DIR* const all = ::opendir(folder);
+  while (const dirent* one = ::readdir(all)) names.insert(one->d_name);
+  ::closedir(all);
+  return names;
+}
+
+inline std::set<std::string> left_in_shared_memory_by(pid_t who) {
+  std::set<std::string> its;
+  for (const std::string& name : names_in("/dev/shm"))
+    if (name.find(std::to_string(who)) != name.npos) its.insert(name);
+  return its;
+}
+
+inline std::string name_of(const testing::TestParamInfo<World>& info) { return info.param.name; }
+
+}  // namespace chime::host::ofi::test

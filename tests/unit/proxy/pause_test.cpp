@@ -1,0 +1,85 @@
+// How long the proxy's thread stays away: what counts as something to do, and for how long that is
+// remembered.
+#include "proxy/pause.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "net/descriptor.hpp"
+
+namespace chime::proxy {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+// Sleeps at once, and so long that a busy machine does not blur the difference.
+constexpr Pause::Limits kSleepy{.spin = 0ns, .shortest = 1ms, .longest = 2s};
+
+std::uint64_t sleeps(const Counts& counts) {
+  std::uint64_t all = 0;
+  for (const Count& some : counts.sleeps) all += some.get();
+  return all;
+}
+
+Clock::duration taken(Pause& pause, int descriptor, bool is_waiting = false) {
+  const auto begin = Clock::now();
+  pause.take(descriptor, is_waiting);
+  return Clock::now() - begin;
+}
+
+// Until the next sleep is one of at least `length`.
+void grow_sleeps(Pause& pause, Clock::duration length) {
+  for (int i = 0; i < 20 && taken(pause, -1) < length / 2; ++i) continue;
+}
+
+TEST(Pause, GrowsWhileThereIsNothing) {
+  Counts counts;
+  Pause pause(kSleepy, counts);
+  Clock::duration longest{};
+  for (int i = 0; i < 9; ++i) longest = std::max(longest, taken(pause, -1));
+  EXPECT_GE(longest, 256ms);  // 1 ms, doubled eight times
+}
+
+TEST(Pause, StaysShortForWhoWaits) {
+  Counts counts;
+  Pause pause(kSleepy, counts);
+  grow_sleeps(pause, 512ms);
+  EXPECT_LT(taken(pause, -1, true), 400ms);
+}
+
+// Peers ask one thing after another, and none of it is a request of this PE's own.
+TEST(Pause, IsShortAgainBehindWhatCameAtTheDescriptor) {
+  Counts counts;
+  Pause pause(kSleepy, counts);
+  const net::Descriptor event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  ASSERT_TRUE(event);
+  grow_sleeps(pause, 512ms);
+  eventfd_write(event.get(), 1);
+  EXPECT_LT(taken(pause, event.get()), 400ms) << "it slept through what came";
+  EXPECT_LT(taken(pause, -1), 400ms) << "it sleeps as if nothing had come";
+}
+
+TEST(Pause, EndsByWake) {
+  Counts counts;
+  Pause pause(kSleepy, counts);
+  grow_sleeps(pause, 1s);
+  std::thread waker([&] { pause.wake(); });
+  EXPECT_LT(taken(pause, -1), 900ms);
+  waker.join();
+}
+
+// Where nobody computes on its processor; where somebody does, it sleeps for a while.
+TEST(Pause, YieldsBeforeItSleeps) {
+  Counts counts;
+  Pause pause({.spin = 10s, .shortest = 50ms, .longest = 50ms}, counts);
+  for (int i = 0; i < 100; ++i) pause.take(-1, false);
+  EXPECT_LT(sleeps(counts), 50u);
+}
+
+}  // namespace
+}  // namespace chime::proxy

@@ -1,0 +1,307 @@
+// Requests go from FIFOs to a fabric in their order, and their ends come back in any.
+#include "proxy/carrier.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstring>
+#include <deque>
+#include <thread>
+#include <vector>
+
+#include "fed_fifo.hpp"
+
+namespace chime::proxy::tests {
+namespace {
+
+using namespace std::chrono_literals;
+using abi::ProxyKind;
+using host::HostDriven;
+using host::HostRequest;
+using Kind = HostRequest::Kind;
+using testing::ElementsAre;
+
+constexpr std::uint64_t kHeap = 4096;
+
+// Takes so many requests and ends those that the test names.
+class Fabric final : public HostDriven {
+ public:
+  struct Posted {
+    HostRequest request;
+    std::uint64_t completion;
+  };
+  std::size_t room = 100;
+  std::vector<Posted> posted;  // in all
+  std::deque<Ended> ended;     // for the next poll()
+
+  void end(std::size_t index, chimex_status status = CHIMEX_OK) {
+    ended.push_back({posted.at(index).completion, status});
+    ++room;
+  }
+
+  void serve(host::WordOwner&) override {}
+  bool post(const HostRequest& request, std::uint64_t completion) override {
+    if (room == 0) return false;
+    --room;
+    posted.push_back({request, completion});
+    return true;
+  }
+  std::size_t poll(std::span<Ended> out) override {
+    std::size_t count = 0;
+    for (; count < out.size() && !ended.empty(); ++count) {
+      out[count] = ended.front();
+      ended.pop_front();
+    }
+    return count;
+  }
+};
+
+std::vector<std::uint64_t> places(const Fabric& fabric) {
+  std::vector<std::uint64_t> all;
+  for (const auto& posted : fabric.posted) all.push_back(posted.request.at);
+  return all;
+}
+
+struct CarrierTest : testing::Test {
+  Fabric fabric;
+  FedFifo first, second;
+  Counts counts;
+  std::vector<Fifo> fifos;
+
+  void take(FedFifo& fed) { fifos.push_back(fed.fifo); }
+  Carrier carry(unsigned batch = 8) {
+    take(first);
+    take(second);
+    return Carrier(fabric, fifos, {.heap_bytes = kHeap, .batch = batch}, counts);
+  }
+  std::byte here[64];
+  std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(here); }
+};
+
+// Who posts without end may not keep all the room that the fabric has.
+TEST_F(CarrierTest, AFifoThatIsNeverEmptyLeavesRoomToOthers) {
+  constexpr unsigned kRoom = 8;
+  fabric.room = kRoom;
+  Carrier carrier = carry(kRoom);
+  const auto fill = [&](std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) first.post(abi::proxy_put(1, 0, address(), 8));
+  };
+  fill(2 * kRoom);
+  second.post(abi::proxy_put(1, 64, address(), 8));
+  std::size_t ended = 0;
+  for (int turn = 0; turn < 4; ++turn) {
+    carrier.turn();
+    const std::size_t posted = fabric.posted.size();
+    for (; ended < posted; ++ended) fabric.end(ended);
+    carrier.turn();  // tells of the ends; what it posts ends in the next round
+    fill(first.through() + 2 * kRoom - first.posted());
+  }
+  EXPECT_THAT(places(fabric), testing::Contains(64u));
+}
+
+TEST_F(CarrierTest, SaysWhatARequestIs) {
+  Carrier carrier = carry();
+  first.post(abi::proxy_put(2, 100, address(), 60));
+  first.post(abi::proxy_get(3, 200, address(), 50));
+  first.post(abi::proxy_atomic(ProxyKind::kAtomic, AmoOp::kAdd, 1, 308, 4, 7));
+  first.post(abi::proxy_atomic(ProxyKind::kFetchAtomic, AmoOp::kCompareSwap, 1, 400, 8, ~0ull, 5));
+  EXPECT_TRUE(carrier.turn());
+  ASSERT_EQ(fabric.posted.size(), 4u);
+  const HostRequest& put = fabric.posted[0].request;
+  EXPECT_EQ(put.kind, Kind::kPut);
+  EXPECT_EQ(put.pe, 2);
+  EXPECT_EQ(put.at, 100u);
+  EXPECT_EQ(put.here, here);
+  EXPECT_EQ(put.bytes, 60u);
+  const HostRequest& get = fabric.posted[1].request;
+  EXPECT_EQ(get.kind, Kind::kGet);
+  EXPECT_EQ(get.pe, 3);
+  EXPECT_EQ(get.at, 200u);
+  EXPECT_EQ(get.here, here);
+  EXPECT_EQ(get.bytes, 50u);
+  const HostRequest& add = fabric.posted[2].request;
+  EXPECT_EQ(add.kind, Kind::kAtomic);
+  EXPECT_EQ(add.pe, 1);
+  EXPECT_EQ(add.at, 308u);
+  EXPECT_EQ(add.here, nullptr);
+  EXPECT_EQ(add.update.op, AmoOp::kAdd);
+  EXPECT_EQ(add.update.bytes, 4u);
+  EXPECT_EQ(add.update.operand, 7u);
+  const HostRequest& swap = fabric.posted[3].request;
+  EXPECT_EQ(swap.update.op, AmoOp::kCompareSwap);
+  EXPECT_EQ(swap.update.bytes, 8u);
+  EXPECT_EQ(swap.update.operand, ~0ull);
+  EXPECT_EQ(swap.update.compare, 5u);
+  ASSERT_NE(swap.here, nullptr);
+  const std::uint64_t before = 99;
+  std::memcpy(swap.here, &before, sizeof before);
+  EXPECT_EQ(first.result(3), 99u);
+}
+
+TEST_F(CarrierTest, CarriesValuesOfRequestsAsMemory) {
+  Carrier carrier = carry();
+  first.post(abi::proxy_put_value(1, 8, 16, 0x0807060504030201, 0xff0f0e0d0c0b0a09));
+  first.post(abi::proxy_get_value(1, 24, 3));
+  carrier.turn();
+  ASSERT_EQ(fabric.posted.size(), 2u);
+  const HostRequest& put = fabric.posted[0].request;
+  EXPECT_EQ(put.kind, Kind::kPut);
+  ASSERT_EQ(put.bytes, 16u);
+  std::uint64_t words[2];
+  std::memcpy(words, put.here, sizeof words);
+  EXPECT_THAT(words, ElementsAre(0x0807060504030201, 0xff0f0e0d0c0b0a09));
+  const HostRequest& get = fabric.posted[1].request;
+  EXPECT_EQ(get.kind, Kind::kGet);
+  EXPECT_EQ(get.bytes, 3u);
+  std::memcpy(get.here, "abc", 3);
+  EXPECT_EQ(first.result(1) & 0xffffff, 0x636261u);
+}
+
+TEST_F(CarrierTest, PostsASignalBehindItsDataAndEndsBothTogether) {
+  Carrier carrier = carry();
+  first.post(abi::proxy_put(2, 100, address(), 60), {.at = 800, .operand = 3, .op = AmoOp::kSet});
+  carrier.turn();
+  ASSERT_EQ(fabric.posted.size(), 2u);
+  EXPECT_EQ(fabric.posted[0].request.kind, Kind::kPut);
+  const HostRequest& signal = fabric.posted[1].request;
+  EXPECT_EQ(signal.kind, Kind::kAtomic);
+  EXPECT_EQ(signal.pe, 2);
+  EXPECT_EQ(signal.at, 800u);
+  EXPECT_EQ(signal.here, nullptr);
+  EXPECT_EQ(signal.update.op, AmoOp::kSet);
+  EXPECT_EQ(signal.update.bytes, 8u);
+  EXPECT_EQ(signal.update.operand, 3u);
+  for (const std::size_t part : {1u, 0u}) {
+    EXPECT_EQ(first.through(), 0u) << "ended by one part alone";
+    EXPECT_FALSE(carrier.is_idle());
+    fabric.end(part);
+    carrier.turn();
+  }
+  EXPECT_EQ(first.through(), 2u);
+  EXPECT_TRUE(carrier.is_idle());
+}
+
+TEST_F(CarrierTest, KeepsTheOrderOfAFifoThatTheFabricHasNoRoomFor) {
+  Carrier carrier = carry();
+  fabric.room = 2;
+  first.post(abi::proxy_put(1, 10, address(), 1));
+  first.post(abi::proxy_put(1, 20, address(), 1), {.at = 32, .operand = 1, .op = AmoOp::kAdd});
+  first.post(abi::proxy_put(1, 40, address(), 1));
+  EXPECT_TRUE(carrier.turn());
+  EXPECT_THAT(places(fabric), ElementsAre(10, 20));
+  EXPECT_FALSE(carrier.turn());
+  EXPECT_TRUE(carrier.has_requests());
+  fabric.end(1);  // the data before its signal was posted
+  EXPECT_TRUE(carrier.turn());
+  carrier.turn();
+  EXPECT_THAT(places(fabric), ElementsAre(10, 20, 32));
+  fabric.end(0);
+  fabric.end(2);
+  carrier.turn();
+  EXPECT_EQ(first.through(), 3u);
+  carrier.turn();
+  EXPECT_THAT(places(fabric), ElementsAre(10, 20, 32, 40));
+  EXPECT_GE(counts.refused.get(), 2u);
+}
+
+TEST_F(CarrierTest, LetsNoFifoHaveMoreThanABatchAtATime) {
+  Carrier carrier = carry(2);
+  for (std::uint64_t i = 0; i < 5; ++i) first.post(abi::proxy_put(1, i, address(), 1));
+  for (std::uint64_t i = 0; i < 3; ++i) second.post(abi::proxy_put(1, 100 + i, address(), 1));
+  carrier.turn();
+  EXPECT_THAT(places(fabric), ElementsAre(0, 1, 100, 101));
+  carrier.turn();
+  EXPECT_THAT(places(fabric), ElementsAre(0, 1, 100, 101, 102, 2, 3))
+      << "another is first in each turn";
+  EXPECT_EQ(counts.most_taken.get(), 2u);
+  EXPECT_EQ(counts.most_under_way.get(), 7u);
+  EXPECT_EQ(counts.requests.get(), 7u);
+  EXPECT_EQ(counts.visits.get(), 4u);
+  EXPECT_EQ(counts.turns.get(), 2u);
+  EXPECT_EQ(counts.under_way.get(), 7u);
+  fabric.end(0);
+  carrier.turn();
+  EXPECT_EQ(counts.under_way.get(), 7u) << "one has ended and one was taken";
+}
+
+// A poster whose FIFO nobody looks at waits for so long.
+TEST_F(CarrierTest, CountsTheLongestTimeWithoutAVisit) {
+  Carrier carrier = carry();
+  carrier.turn();
+  std::this_thread::sleep_for(20ms);
+  carrier.turn();
+  EXPECT_GE(counts.longest_gap_ns.get(), 20'000'000u);
+  const std::uint64_t longest = counts.longest_gap_ns.get();
+  carrier.turn();
+  EXPECT_EQ(counts.longest_gap_ns.get(), longest);
+}
+
+// A FIFO as deep as it is, many times round, ended out of order.
+TEST_F(CarrierTest, GoesRoundManyTimes) {
+  Carrier carrier = carry(64);
+  for (int lap = 0; lap < 100; ++lap) {
+    fabric.posted.clear();
+    fabric.room = 100;
+    for (std::uint64_t i = 0; i < 16; ++i) first.post(abi::proxy_put(1, i, address(), 1));
+    carrier.turn();
+    ASSERT_EQ(fabric.posted.size(), 16u) << "lap " << lap;
+    for (std::size_t i = 16; i-- > 0;) fabric.end(i);
+    carrier.turn();
+    ASSERT_TRUE(carrier.is_idle());
+  }
+  EXPECT_EQ(first.through(), 1600u);
+}
+
+TEST_F(CarrierTest, EndsWhatFailsAndGoesOnWithOthers) {
+  Carrier carrier = carry();
+  first.post(abi::proxy_put(1, 0, address(), 1));
+  first.post(abi::proxy_put(2, 8, address(), 1));
+  carrier.turn();
+  fabric.end(0, CHIMEX_ERR_PEER_DEAD);
+  fabric.end(1);
+  carrier.turn();
+  EXPECT_EQ(first.through(), 2u);
+  EXPECT_TRUE(first.some_are_lost());
+  EXPECT_EQ(first.failure().status, CHIMEX_ERR_PEER_DEAD);
+  EXPECT_EQ(first.failure().pe, 1);
+}
+
+// Beyond the heap, or a word that is not where words are.
+TEST_F(CarrierTest, RefusesWhatIsNotInTheHeap) {
+  const abi::ProxySlot wrong[] = {
+      abi::proxy_put(1, kHeap - 8, address(), 9),
+      abi::proxy_put(1, ~0ull >> 1, address(), 2),
+      abi::proxy_get(1, kHeap + 1, address(), 0),
+      abi::proxy_atomic(ProxyKind::kAtomic, AmoOp::kAdd, 1, kHeap - 4, 8, 1),
+      abi::proxy_atomic(ProxyKind::kAtomic, AmoOp::kAdd, 1, 4, 8, 1),
+      abi::proxy_atomic(ProxyKind::kAtomic, AmoOp::kAdd, 1, 8, 2, 1),
+  };
+  for (const abi::ProxySlot& slot : wrong) {
+    FedFifo fed;
+    fifos.clear();
+    take(fed);
+    Carrier carrier(fabric, fifos, {.heap_bytes = kHeap, .batch = 8}, counts);
+    fed.post(slot);
+    carrier.turn();
+    EXPECT_TRUE(fabric.posted.empty());
+    EXPECT_EQ(fed.through(), 1u);
+    EXPECT_EQ(fed.failure().status, CHIMEX_ERR_INVALID);
+    fed.post(abi::proxy_put(1, 8, address(), 8));
+    carrier.turn();
+    EXPECT_THAT(places(fabric), ElementsAre(8)) << "what is well goes to the same peer";
+    fabric.posted.clear();
+  }
+  FedFifo fed;
+  fifos.clear();
+  take(fed);
+  Carrier carrier(fabric, fifos, {.heap_bytes = kHeap, .batch = 8}, counts);
+  fed.post(abi::proxy_put(1, kHeap - 8, address(), 8), {.at = 4, .operand = 1, .op = AmoOp::kSet});
+  fed.post(abi::proxy_put(2, kHeap, address(), 0));
+  carrier.turn();
+  EXPECT_THAT(places(fabric), ElementsAre(kHeap));
+  EXPECT_EQ(fed.failure().status, CHIMEX_ERR_INVALID);
+}
+
+}  // namespace
+}  // namespace chime::proxy::tests

@@ -1,0 +1,106 @@
+// The proxy's thread: it carries what comes, whenever it comes, and says so when it cannot go on.
+#include "proxy/progress.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+#include <stdexcept>
+#include <thread>
+
+#include "fed_fifo.hpp"
+
+namespace chime::proxy::tests {
+namespace {
+
+using namespace std::chrono_literals;
+using host::HostDriven;
+using host::HostRequest;
+
+// Ends each request at the next poll.
+class Prompt final : public HostDriven {
+ public:
+  std::atomic<bool> is_broken{false};
+
+  void serve(host::WordOwner&) override {}
+  bool post(const HostRequest&, std::uint64_t completion) override {
+    if (ended_) return false;
+    ended_ = completion;
+    return true;
+  }
+  std::size_t poll(std::span<Ended> out) override {
+    if (is_broken) throw std::runtime_error("the cable is out");
+    if (!ended_) return 0;
+    out[0] = {*std::exchange(ended_, std::nullopt), CHIMEX_OK};
+    return 1;
+  }
+
+ private:
+  std::optional<std::uint64_t> ended_;
+};
+
+const Progress::Settings kSettings = {
+    .carrier = {.heap_bytes = 4096, .batch = 4}, .pause = {}, .cpu = {}};
+
+void fail_test(const std::string& why) { FAIL() << why; }
+
+// True when all that was posted has ended, within a time in which nothing takes that long.
+bool all_end(const FedFifo& fed, std::uint64_t end) {
+  const auto limit = std::chrono::steady_clock::now() + 30s;
+  while (fed.through() != end) {
+    if (std::chrono::steady_clock::now() > limit) return false;
+    std::this_thread::sleep_for(10us);
+  }
+  return true;
+}
+
+TEST(Progress, CarriesWhatComesBeforeAndAfterItSleeps) {
+  FedFifo fed;
+  std::vector<Fifo> fifos = {fed.fifo};
+  Prompt fabric;
+  Counts counts;
+  Progress progress(fabric, fifos, kSettings, counts, fail_test);
+  std::byte here{};
+  std::uint64_t posted = 0;
+  for (const auto pause : {0us, 30us, 200us, 5000us, 30000us, 0us}) {
+    std::this_thread::sleep_for(pause);
+    for (int i = 0; i < 5; ++i) {
+      fed.post(abi::proxy_put(1, 8, reinterpret_cast<std::uint64_t>(&here), 1));
+      ++posted;
+    }
+    ASSERT_TRUE(all_end(fed, posted)) << "after " << pause.count() << " us";
+  }
+}
+
+TEST(Progress, WakesAtOnceWhenItIsTold) {
+  FedFifo fed;
+  std::vector<Fifo> fifos = {fed.fifo};
+  Prompt fabric;
+  Counts counts;
+  Progress::Settings settings = kSettings;
+  settings.pause = {.spin = 0ns, .shortest = 1h, .longest = 1h};
+  Progress progress(fabric, fifos, settings, counts, fail_test);
+  std::this_thread::sleep_for(20ms);
+  std::byte here{};
+  fed.post(abi::proxy_put(1, 8, reinterpret_cast<std::uint64_t>(&here), 1));
+  progress.wake();
+  EXPECT_TRUE(all_end(fed, 1));
+}  // and its end does not wait for an hour
+
+TEST(Progress, SaysOnceWhyItCannotGoOn) {
+  FedFifo fed;
+  std::vector<Fifo> fifos = {fed.fifo};
+  Prompt fabric;
+  Counts counts;
+  fabric.is_broken = true;
+  std::promise<std::string> why;
+  {
+    Progress progress(fabric, fifos, kSettings, counts,
+                      [&](const std::string& text) { why.set_value(text); });
+    EXPECT_EQ(why.get_future().get(), "the cable is out");
+  }
+}
+
+}  // namespace
+}  // namespace chime::proxy::tests

@@ -40,11 +40,9 @@ bool async_error_is_recorded(const Context& ctx) {
 }
 
 // Whether an operation would only put off what is to be told: the job is aborted, or ends when it
-// is told what a kernel has recorded. An operation may wait long for what is lost. Where the
-// program goes on after failures, so do its operations: other PEs wait for their part in a barrier.
-bool is_told_first(const Context& ctx) {
-  return detail::abort_is_raised(ctx) ||
-         (ctx.pe.on_error != OnError::kReturn && async_error_is_recorded(ctx));
+// is told what a kernel has recorded. An operation may wait long for what is lost.
+bool is_told_first(const PeSlot& slot, const Context& ctx) {
+  return detail::abort_is_raised(ctx) || (!goes_on(slot) && async_error_is_recorded(ctx));
 }
 
 // After an operation: what it has recorded, else what was found meanwhile and is nobody's own.
@@ -56,6 +54,21 @@ void throw_failure(PeSlot& slot, CallingThread& thread, Operation called) {
 // What is looked at before an operation: what CHIME_CHECK says, or everything.
 enum class Checks { kAsTheJobSays, kAll };
 
+// What kernels have recorded is told before an operation where that ends the program, else after.
+template <class Result, class OnGpu>
+Result run_on_gpu(PeSlot& slot, OnGpu on_gpu) {
+  Runtime& runtime = *slot.runtime;
+  if (!goes_on(slot) || abort_cause(runtime.device->control().abort)) throw_async_error(runtime);
+  if constexpr (std::is_void_v<Result>) {
+    on_gpu(runtime);
+    throw_recorded_error(runtime);
+  } else {
+    const auto result = static_cast<Result>(on_gpu(runtime));
+    throw_recorded_error(runtime);
+    return result;
+  }
+}
+
 // Runs `on_cpu(context)` and throws what it recorded, or `on_gpu(runtime)`.
 template <class OnCpu, class OnGpu>
 auto run(Operation called, Checks checks, OnCpu on_cpu, OnGpu on_gpu) {
@@ -63,11 +76,8 @@ auto run(Operation called, Checks checks, OnCpu on_cpu, OnGpu on_gpu) {
   CallingThread& thread = CallingThread::of(slot);
   const Context& ctx = thread.context(checks == Checks::kAll);
   using Result = decltype(on_cpu(ctx));
-  if (!slot.runtime->device->gpu->is_cpu()) {
-    throw_async_error(*slot.runtime);
-    return static_cast<Result>(on_gpu(*slot.runtime));
-  }
-  if (is_told_first(ctx)) throw_async_error(*slot.runtime);
+  if (!slot.runtime->device->gpu->is_cpu()) return run_on_gpu<Result>(slot, on_gpu);
+  if (is_told_first(slot, ctx)) throw_async_error(*slot.runtime);
   if constexpr (std::is_void_v<Result>) {
     on_cpu(ctx);
     throw_failure(slot, thread, called);

@@ -20,13 +20,6 @@
 namespace chime::host {
 namespace {
 
-// The calling thread's PE, after reporting what its kernels met before.
-Runtime& runtime_for_stream() {
-  Runtime& runtime = ready_runtime();
-  throw_recorded_error(runtime);
-  return runtime;
-}
-
 // Runs `operation` on the calling thread's PE when `stream` reaches it. A failure is recorded like
 // a kernel's.
 template <class Operation>
@@ -50,8 +43,8 @@ bool calls_templates(const Runtime& runtime) {
   return runtime.device->gpu->is_cpu() && runtime.device->posts();
 }
 
-void put(void* dst, const void* src, std::size_t bytes, int pe, NativeStream stream) {
-  Runtime& runtime = runtime_for_stream();
+void put(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int pe,
+         NativeStream stream) {
   if (calls_templates(runtime)) {
     check_place(runtime, dst, bytes, pe);
     return call_on_stream(runtime, stream,
@@ -61,8 +54,8 @@ void put(void* dst, const void* src, std::size_t bytes, int pe, NativeStream str
   runtime.device->gpu->copy_async(mapped_at(runtime, dst, bytes, pe), src, bytes, stream);
 }
 
-void get(void* dst, const void* src, std::size_t bytes, int pe, NativeStream stream) {
-  Runtime& runtime = runtime_for_stream();
+void get(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int pe,
+         NativeStream stream) {
   if (calls_templates(runtime)) {
     check_place(runtime, src, bytes, pe);
     return call_on_stream(runtime, stream,
@@ -72,8 +65,8 @@ void get(void* dst, const void* src, std::size_t bytes, int pe, NativeStream str
   runtime.device->gpu->copy_async(dst, mapped_at(runtime, src, bytes, pe), bytes, stream);
 }
 
-void signal(std::uint64_t* address, std::uint64_t value, int op, int pe, NativeStream stream) {
-  Runtime& runtime = runtime_for_stream();
+void signal(Runtime& runtime, std::uint64_t* address, std::uint64_t value, int op, int pe,
+            NativeStream stream) {
   if (calls_templates(runtime)) {
     check_signal_op(op);
     check_word(runtime, address, sizeof(*address), pe);
@@ -86,42 +79,55 @@ void signal(std::uint64_t* address, std::uint64_t value, int op, int pe, NativeS
                                     op == CHIME_SIGNAL_ADD, stream);
 }
 
-void put_signal(void* dst, const void* src, std::size_t bytes, std::uint64_t* sig,
+void put_signal(Runtime& runtime, void* dst, const void* src, std::size_t bytes, std::uint64_t* sig,
                 std::uint64_t value, int op, int pe, NativeStream stream) {
-  put(dst, src, bytes, pe, stream);
-  signal(sig, value, op, pe, stream);
+  put(runtime, dst, src, bytes, pe, stream);
+  signal(runtime, sig, value, op, pe, stream);
 }
 
 // What waits on a stream: a host function on the CPU device; on a GPU, whose heap host code cannot
 // look at, a kernel of the library that runs the same template.
 template <class Call, class Operation>
-void on_stream(NativeStream stream, LibraryKernel kernel, Call call, Operation operation) {
-  Runtime& runtime = runtime_for_stream();
+void on_stream(Runtime& runtime, NativeStream stream, LibraryKernel kernel, Call call,
+               Operation operation) {
   if (runtime.device->gpu->is_cpu()) return call_on_stream(runtime, stream, operation);
   Context ctx = context();
   void* arguments[] = {&ctx, &call};
   runtime.device->gpu->launch_async(kernel, arguments, stream);
 }
 
-void signal_wait(std::uint64_t* word, int cmp, std::uint64_t value, NativeStream stream) {
+void signal_wait(Runtime& runtime, std::uint64_t* word, int cmp, std::uint64_t value,
+                 NativeStream stream) {
   on_stream(
-      stream, LibraryKernel::kSignalWait, SignalWaitCall{word, value, cmp},
+      runtime, stream, LibraryKernel::kSignalWait, SignalWaitCall{word, value, cmp},
       [=](const Context& ctx) { signal_wait_until(ctx, word, static_cast<Cmp>(cmp), value); });
 }
 
-void quiet(NativeStream stream) {
-  if (!runtime_for_stream().device->posts()) return;
-  on_stream(stream, LibraryKernel::kSync, SyncCall{Operation::kQuiet}, chime::quiet);
+void quiet(Runtime& runtime, NativeStream stream) {
+  if (!runtime.device->posts()) return;
+  on_stream(runtime, stream, LibraryKernel::kSync, SyncCall{Operation::kQuiet}, chime::quiet);
 }
 
-void barrier(NativeStream stream) {
-  on_stream(stream, LibraryKernel::kSync, SyncCall{Operation::kBarrierAll},
+void barrier(Runtime& runtime, NativeStream stream) {
+  on_stream(runtime, stream, LibraryKernel::kSync, SyncCall{Operation::kBarrierAll},
             [](const Context& ctx) { barrier_all(ctx, Thread{}); });
 }
 
-void sync(NativeStream stream) {
-  on_stream(stream, LibraryKernel::kSync, SyncCall{Operation::kSyncAll},
+void sync(Runtime& runtime, NativeStream stream) {
+  on_stream(runtime, stream, LibraryKernel::kSync, SyncCall{Operation::kSyncAll},
             [](const Context& ctx) { sync_all(ctx, Thread{}); });
+}
+
+// One exported operation. What kernels have recorded is told: before it, where that ends the
+// program, else after it, for other PEs wait for what it sends.
+template <class Operation>
+void operation(const char* function, Operation run) noexcept {
+  guarded(function, [&] {
+    Runtime& runtime = ready_runtime();
+    if (!goes_on(*current_slot())) throw_recorded_error(runtime);
+    run(runtime);
+    throw_recorded_error(runtime);
+  });
 }
 
 }  // namespace
@@ -133,51 +139,58 @@ extern "C" {
 
 void chimex_putmem_on_stream(void* dst, const void* src, size_t bytes, int pe,
                              chimex_stream_t stream) {
-  guarded("chimex_putmem_on_stream", [=] { put(dst, src, bytes, pe, stream); });
+  operation("chimex_putmem_on_stream",
+            [=](Runtime& runtime) { put(runtime, dst, src, bytes, pe, stream); });
 }
 
 void chimex_putmem_nbi_on_stream(void* dst, const void* src, size_t bytes, int pe,
                                  chimex_stream_t stream) {
-  guarded("chimex_putmem_nbi_on_stream", [=] { put(dst, src, bytes, pe, stream); });
+  operation("chimex_putmem_nbi_on_stream",
+            [=](Runtime& runtime) { put(runtime, dst, src, bytes, pe, stream); });
 }
 
 void chimex_getmem_on_stream(void* dst, const void* src, size_t bytes, int pe,
                              chimex_stream_t stream) {
-  guarded("chimex_getmem_on_stream", [=] { get(dst, src, bytes, pe, stream); });
+  operation("chimex_getmem_on_stream",
+            [=](Runtime& runtime) { get(runtime, dst, src, bytes, pe, stream); });
 }
 
 void chimex_putmem_signal_on_stream(void* dst, const void* src, size_t bytes, uint64_t* sig,
                                     uint64_t value, int op, int pe, chimex_stream_t stream) {
-  guarded("chimex_putmem_signal_on_stream",
-          [=] { put_signal(dst, src, bytes, sig, value, op, pe, stream); });
+  operation("chimex_putmem_signal_on_stream", [=](Runtime& runtime) {
+    put_signal(runtime, dst, src, bytes, sig, value, op, pe, stream);
+  });
 }
 
 void chimex_putmem_signal_nbi_on_stream(void* dst, const void* src, size_t bytes, uint64_t* sig,
                                         uint64_t value, int op, int pe, chimex_stream_t stream) {
-  guarded("chimex_putmem_signal_nbi_on_stream",
-          [=] { put_signal(dst, src, bytes, sig, value, op, pe, stream); });
+  operation("chimex_putmem_signal_nbi_on_stream", [=](Runtime& runtime) {
+    put_signal(runtime, dst, src, bytes, sig, value, op, pe, stream);
+  });
 }
 
 void chimex_signal_op_on_stream(uint64_t* sig, uint64_t value, int op, int pe,
                                 chimex_stream_t stream) {
-  guarded("chimex_signal_op_on_stream", [=] { signal(sig, value, op, pe, stream); });
+  operation("chimex_signal_op_on_stream",
+            [=](Runtime& runtime) { signal(runtime, sig, value, op, pe, stream); });
 }
 
 void chimex_signal_wait_until_on_stream(uint64_t* sig, int cmp, uint64_t value,
                                         chimex_stream_t stream) {
-  guarded("chimex_signal_wait_until_on_stream", [=] { signal_wait(sig, cmp, value, stream); });
+  operation("chimex_signal_wait_until_on_stream",
+            [=](Runtime& runtime) { signal_wait(runtime, sig, cmp, value, stream); });
 }
 
 void chimex_quiet_on_stream(chimex_stream_t stream) {
-  guarded("chimex_quiet_on_stream", [=] { quiet(stream); });
+  operation("chimex_quiet_on_stream", [=](Runtime& runtime) { quiet(runtime, stream); });
 }
 
 void chimex_barrier_all_on_stream(chimex_stream_t stream) {
-  guarded("chimex_barrier_all_on_stream", [=] { barrier(stream); });
+  operation("chimex_barrier_all_on_stream", [=](Runtime& runtime) { barrier(runtime, stream); });
 }
 
 void chimex_sync_all_on_stream(chimex_stream_t stream) {
-  guarded("chimex_sync_all_on_stream", [=] { sync(stream); });
+  operation("chimex_sync_all_on_stream", [=](Runtime& runtime) { sync(runtime, stream); });
 }
 
 }  // extern "C"

@@ -30,6 +30,12 @@ struct PeSlot {
   std::unique_ptr<Runtime> runtime;
 };
 
+// Whether the program may go on after failures. Then its operations do, too, also where a failure
+// is still to be told: other PEs wait for what they send.
+inline bool goes_on(const PeSlot& slot) {
+  return slot.on_error == OnError::kReturn || slot.on_peer_failure == OnPeerFailure::kReport;
+}
+
 // Whether the PE goes on after a failure with `code`: one of a PE that is lost, and survivors go
 // on.
 inline bool survives(const PeSlot& slot, int code) {

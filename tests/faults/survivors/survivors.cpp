@@ -6,6 +6,7 @@
 //   kernel_barrier  likewise, of a kernel
 //   malloc          they are in a collective allocation
 //   signal          they wait for a word of its
+//   untold          a kernel has met its end, and no call has told that yet
 #include <chime/chime.h>
 #include <signal.h>
 #include <unistd.h>
@@ -73,6 +74,10 @@ void fails_at_once(Call call) {
 }
 
 CHIME_KERNEL void put_to(std::uint64_t* word, int pe) { chime_uint64_p(word, 1, pe); }
+CHIME_KERNEL void put_whole_to(std::uint64_t* word, int pe) {
+  chime_uint64_p(word, 1, pe);
+  chime_quiet();
+}
 CHIME_KERNEL void meet() { chime_barrier_all(); }
 
 void survivors_reach_each_other(Words* words) {
@@ -118,6 +123,13 @@ void wait_for_a_word(Words* words) {
   REQUIRE(Clock::now() - begin < seconds(30));
 }
 
+// The operations that come next are carried out, whatever they tell: the other survivor waits.
+void fail_in_a_kernel(Words* words) {
+  await_the_end();
+  exec::launch({}, put_whole_to, &words->data[0], kVictim);
+  exec::device_synchronize();
+}
+
 void launch_a_meeting() {
   exec::launch({.grid = 1, .block = 1, .cooperative = true}, meet);
   exec::device_synchronize();
@@ -130,7 +142,8 @@ void survive(const std::string& what, Words* words) {
   if (what == "kernel_barrier") fails_at_once(launch_a_meeting);
   if (what == "malloc") fails_at_once([] { REQUIRE(chime_malloc(64) == nullptr); });
   if (what == "signal") wait_for_a_word(words);
-  await_the_end();
+  if (what == "untold") fail_in_a_kernel(words);
+  if (what != "untold") await_the_end();
   survivors_reach_each_other(words);
 }
 

@@ -22,7 +22,7 @@ using namespace chime;
 
 constexpr unsigned kFlooders = 2, kProbe = kFlooders;  // blocks; their numbers are their sources
 constexpr std::size_t kHostSource = kFlooders + 1;
-constexpr int kPinnedBurners = 8;
+constexpr int kPinnedBurners = 64;  // each runs for a millisecond or more before the next may
 
 struct Options {
   double seconds = 10;

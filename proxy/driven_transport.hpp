@@ -11,7 +11,7 @@
 #include <string>
 
 #include "host/gpu/gpu.hpp"
-#include "host/transport/known_buffers.hpp"
+#include "host/transport/channels/tables.hpp"
 #include "host/transport/transport.hpp"
 #include "proxy/counts_file.hpp"
 #include "proxy/heap_words.hpp"
@@ -44,17 +44,21 @@ class DrivenTransport final : public host::Transport {
   void confirm(int pe, std::span<const std::byte> receipt) override;
   std::string why_not(int pe) const override { return fabric_->why_not(pe); }
 
+  // FIFOs are one place, for all its peers.
+  host::ChannelNeeds channel_needs() const override {
+    return {.places = 1, .kernel_slots = setup_.options.fifos, .host_slots = 1};
+  }
   // Starts the thread: peers may ask for something from here on.
-  void make_view() override;
-  void view(host::ContextOwner owner, Context& context) const override;
+  void make_view(host::ChannelTables& tables) override;
 
   std::unique_ptr<host::Registration> register_memory(std::byte* memory,
-                                                      std::size_t bytes) override;
-  void forget_all_memory() override;
+                                                      std::size_t bytes) override {
+    return fabric_->register_memory(memory, bytes);
+  }
+  void forget_all_memory() override { fabric_->forget_all_memory(); }
 
   void fail(int pe) override { fabric_->fail(pe); }
   std::optional<std::string> why_lost(int pe) const override { return fabric_->why_lost(pe); }
-  std::optional<host::Scarcity> awaited_at(std::uint64_t address) const override;
 
   std::string activity() const override { return "its proxy: " + words_of(counts_.counts()); }
 
@@ -64,7 +68,6 @@ class DrivenTransport final : public host::Transport {
   HeapWords words_;
   std::set<int> reached_;
   std::optional<View> view_;                       // from make_view() on
-  std::optional<host::KnownBuffers> buffers_;      // likewise
   const std::unique_ptr<host::Transport> fabric_;  // may use what is above until it is closed
   std::optional<Progress> progress_;  // from make_view() on; last: its thread uses all of the above
 };

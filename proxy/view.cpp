@@ -2,120 +2,80 @@
 
 #include <utility>
 
-#include "chime/abi/words.h"
-#include "proxy/layout.hpp"
-
 namespace chime::proxy {
 namespace {
 
+using host::ChannelTables;
 using host::ContextOwner;
-using host::Pieces;
 
-abi::Channel make_channel(const View::Shape& shape, const Share& share, const StatePieces& state,
-                          const SharedPieces& shared, const std::uint64_t* lost, unsigned index) {
-  const std::size_t first = std::size_t{index} * shape.depth;
-  abi::Channel channel{};
-  channel.head.ring = reinterpret_cast<std::byte*>(shared.slots.there + first);
-  channel.head.depth = static_cast<std::uint16_t>(shape.depth);
-  channel.head.flags = shape.flags;
-  channel.head.sharing = abi::Sharing::kGpu;
-  channel.fifo = {};
-  channel.fifo.told = shared.told.there + index;
-  channel.fifo.results = shared.results.there + first;
-  channel.fifo.busy = state.busy.there + first;
-  channel.fifo.lost = lost;
-  channel.pe = -1;
-  channel.path = Path::kProxy;
-  channel.fault = shared.faults.there + index;
-  channel.watch = state.watch.there;
-  channel.index = index;
-  channel.context = host::context_id(share.owner);
-  channel.progress.done = abi::kFresh;
-  return channel;
+FifoMemory memory_of(const FifoPieces& shared, unsigned fifo, unsigned depth) {
+  const std::size_t first = std::size_t{fifo} * depth;
+  return {{shared.slots.here + first, depth},
+          {shared.results.here + first, depth},
+          shared.told.here + fifo};
 }
 
-abi::Channels describe_channels(const StatePieces& state, const Share& share) {
-  abi::Channels all;
-  all.pool.channels = state.channels.there;
-  all.pool.touched = state.touched.there;
-  all.pool.watch = state.watch.there;
-  all.pool.count = all.count = kChannels;
-  all.route = state.route.there;
-  all.slots = share.fifos;
-  all.id = host::context_id(share.owner);
-  return all;
-}
-
-abi::NicMemory describe_memory(const View::Shape& shape, const Share& share,
-                               const StatePieces& state, std::byte* staging,
-                               const abi::NicBuffers* buffers) {
-  abi::NicMemory memory;
-  memory.buffers = buffers;
-  memory.heap.begin = memory.heap.nic = reinterpret_cast<std::uint64_t>(shape.heap.data());
-  memory.heap.end = memory.heap.begin + shape.heap.size();
-  memory.staging.memory = staging;
-  memory.staging.nic = reinterpret_cast<std::uint64_t>(staging);
-  memory.staging.busy = state.staging_busy.there;
-  memory.staging.lkey_be = 0;
-  memory.staging.slots = share.staging_slots;
-  memory.staging.slot_bytes = kStagingSlotBytes;
-  memory.staging.reserved = 0;
-  return memory;
-}
-
-FifoMemory memory_of(const View::Shape& shape, const SharedPieces& shared, unsigned index) {
-  const std::size_t first = std::size_t{index} * shape.depth;
-  return {{shared.slots.here + first, shape.depth},
-          {shared.results.here + first, shape.depth},
-          shared.told.here + index};
+// Requests name memory by the address that device code uses: so does who has no NIC.
+std::unique_ptr<host::DeviceMemory> say_plain_memory(host::Gpu& gpu, std::span<std::byte> heap,
+                                                     ChannelTables& tables) {
+  const std::size_t of_kernels = host::staging_bytes_of(ContextOwner::kKernels),
+                    of_host = host::staging_bytes_of(ContextOwner::kHost);
+  auto staging = gpu.allocate_host_visible(of_kernels + of_host);
+  const auto begin = reinterpret_cast<std::uint64_t>(heap.data());
+  tables.set_memory({.heap = {begin, begin + heap.size(), begin, 0, 0},
+                     .staging = {staging->address(), staging->address() + of_kernels},
+                     .staging_key = {}});
+  return staging;
 }
 
 }  // namespace
 
-View::View(host::Gpu& gpu, const Shape& shape, const std::function<bool(int pe)>& leads_to) {
-  const Size size = {static_cast<std::size_t>(shape.n_pes), shape.depth};
-  const Share of_kernels = share_of(ContextOwner::kKernels, shape.kernel_fifos),
-              of_host = share_of(ContextOwner::kHost, shape.kernel_fifos);
-  const auto take_kernel_state = [&](Pieces& pieces) {
-    return take_state(pieces, size, of_kernels);
+View::View(host::Gpu& gpu, const Shape& shape, std::function<bool(int pe)> leads_to,
+           ChannelTables& tables) {
+  const unsigned of_kernels = tables.slots(ContextOwner::kKernels),
+                 of_host = tables.slots(ContextOwner::kHost);
+  const auto take_host = [&](host::Pieces& pieces) {
+    return HostPieces(pieces, static_cast<std::size_t>(shape.n_pes), of_kernels, of_host,
+                      shape.depth);
   };
-  const auto take_host = [&](Pieces& pieces) {
-    return HostPieces(pieces, size, of_kernels, of_host);
+  const auto take_kernels_busy = [&](host::Pieces& pieces) {
+    return take_busy(pieces, of_kernels, shape.depth);
   };
-  device_memory_ = gpu.allocate_device(host::counted(take_kernel_state));
+  busy_memory_ = gpu.allocate_device(host::counted(take_kernels_busy));  // zero
   host_memory_ = gpu.allocate_host_visible(host::counted(take_host));
-  const auto take_all_staging = [&](Pieces& pieces) {
-    return std::pair(take_staging(pieces, of_kernels), take_staging(pieces, of_host));
-  };
-  staging_memory_ = gpu.allocate_host_visible(host::counted(take_all_staging));
-  Pieces untouched(nullptr, staging_memory_->address());
-  const auto [kernel_staging, host_staging] = take_all_staging(untouched);
-  Pieces here(host_memory_->address(), host_memory_->address());
-  const HostPieces host = take_host(here);
-  host::DeviceImage image(*device_memory_);
-  Pieces there = image.pieces();
-  const StatePieces kernel_state = take_kernel_state(there);
+  host::Pieces here(host_memory_->address(), host_memory_->address());
+  const HostPieces pieces = take_host(here);
+  host::Pieces there(nullptr, busy_memory_->address());
+  const Piece<std::uint64_t> kernels_busy = take_kernels_busy(there);
+  if (!tables.knows_memory()) staging_memory_ = say_plain_memory(gpu, shape.heap, tables);
 
-  lost_ = std::make_unique<LostPeers>(std::span(host.lost.here, size.lost_words()), shape.n_pes);
-  buffers_ = host.buffers.here;
-  for (const int i : {0, 1}) buffers_->tables[i].buffers = host.tables[i].there;
-  faults_ = {host.faults.here, of_kernels.fifos + of_host.fifos};
-  fifos_.reserve(faults_.size());
-  const auto fill = [&](const StatePieces& state, const SharedPieces& shared, std::byte* staging,
-                        const Share& share) {
-    for (unsigned i = 0; i < share.fifos; ++i) {
-      state.channels.here[i] = make_channel(shape, share, state, shared, host.lost.there, i);
-      fifos_.emplace_back(memory_of(shape, shared, i), *lost_);
-    }
-    for (int pe = 0; pe < shape.n_pes; ++pe)
-      state.route.here[pe] = leads_to(pe) ? abi::route_word(Path::kProxy, 0) : 0;
-    return ContextView{describe_channels(state, share),
-                       describe_memory(shape, share, state, staging, buffers_)};
-  };
-  kernels_ = fill(kernel_state, host.of_kernels, kernel_staging.there, of_kernels);
-  host_ = fill(host.host_state, host.of_host, host_staging.there, of_host);
-  host_.channels.kernels = &kernels_.channels;
-  image.copy_to_device(gpu);
+  const auto n_pes = static_cast<std::size_t>(shape.n_pes);
+  lost_ = std::make_unique<LostPeers>(std::span(pieces.lost.here, (n_pes + 63) / 64), shape.n_pes);
+  fifos_.reserve(of_kernels + of_host);
+  const unsigned place = tables.take_places(1);
+  add_fifos(shape, {pieces.of_kernels, kernels_busy, pieces.lost.there}, ContextOwner::kKernels,
+            place, tables);
+  add_fifos(shape, {pieces.of_host, pieces.busy_of_host, pieces.lost.there}, ContextOwner::kHost,
+            place, tables);
+  tables.lead_others(Path::kProxy, place, std::move(leads_to));
+}
+
+void View::add_fifos(const Shape& shape, const Pieces& mine, ContextOwner owner, unsigned place,
+                     ChannelTables& tables) {
+  for (unsigned i = 0; i < tables.slots(owner); ++i) {
+    const std::size_t first = std::size_t{i} * shape.depth;
+    abi::Channel& channel = tables.channel(owner, place, i);
+    channel.head.ring = reinterpret_cast<std::byte*>(mine.shared.slots.there + first);
+    channel.head.depth = static_cast<std::uint16_t>(shape.depth);
+    channel.head.flags = shape.flags;
+    channel.path = Path::kProxy;
+    channel.fifo = {};
+    channel.fifo.told = mine.shared.told.there + i;
+    channel.fifo.results = mine.shared.results.there + first;
+    channel.fifo.busy = mine.busy.there + first;
+    channel.fifo.lost = mine.lost;
+    fifos_.emplace_back(memory_of(mine.shared, i, shape.depth), *lost_);
+  }
 }
 
 }  // namespace chime::proxy

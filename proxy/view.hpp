@@ -1,9 +1,6 @@
-// What device code sees of the proxy: FIFOs as channels of a context, what it knows of memory here,
-// and what both sides share. This is the only file that turns it into the structs that kernels
-// read.
-//
-// What kernels alone use lies in the device's memory, and is written there by a copy, once. What
-// the proxy reads or writes, and all that host operations use, is the host's.
+// What device code sees of the proxy: FIFOs as channels in the PE's tables, one place of them for
+// all peers, and what both sides share. This is the only file that turns it into the structs that
+// kernels read.
 #pragma once
 
 #include <cstdint>
@@ -12,51 +9,43 @@
 #include <span>
 #include <vector>
 
-#include "chime/abi/channel.h"
-#include "chime/abi/nic_memory.h"
 #include "host/gpu/gpu.hpp"
-#include "host/transport/transport.hpp"
+#include "host/transport/channels/tables.hpp"
 #include "proxy/fifo.hpp"
+#include "proxy/layout.hpp"
 #include "proxy/lost_peers.hpp"
 
 namespace chime::proxy {
-
-// The proxy's part of a Context.
-struct ContextView {
-  abi::Channels channels;
-  abi::NicMemory memory;
-};
 
 class View {
  public:
   struct Shape {
     int n_pes;
-    unsigned kernel_fifos;  // a power of two, at most 64. The host has one of its own
-    unsigned depth;         // slots of each: a power of two
-    std::uint8_t flags;     // of the FIFOs: abi::kProxyUnordered...
+    unsigned depth;      // slots of each FIFO: a power of two
+    std::uint8_t flags;  // of the FIFOs: abi::kProxyUnordered...
     std::span<std::byte> heap;
   };
-  // `leads_to(pe)`: whether the proxy does.
-  View(host::Gpu& gpu, const Shape& shape, const std::function<bool(int pe)>& leads_to);
-  View(const View&) = delete;  // the host's part points to that of kernels
+  // As many FIFOs as the tables have channels of a place. `leads_to(pe)`: whether the proxy does,
+  // where nobody else does; from any thread. `tables` outlive it.
+  View(host::Gpu& gpu, const Shape& shape, std::function<bool(int pe)> leads_to,
+       host::ChannelTables& tables);
 
-  const ContextView& of(host::ContextOwner owner) const {
-    return owner == host::ContextOwner::kKernels ? kernels_ : host_;
-  }
-  // What both know of registered buffers.
-  abi::NicBuffers& buffers() const { return *buffers_; }
   // All FIFOs, of kernels and of the host.
   std::span<Fifo> fifos() { return fifos_; }
-  // Where their posters record failures.
-  std::span<const abi::ChannelFault> faults() const { return faults_; }
 
  private:
-  std::unique_ptr<host::DeviceMemory> device_memory_, host_memory_, staging_memory_;
+  struct Pieces {
+    FifoPieces shared;
+    Piece<std::uint64_t> busy;
+    const std::uint64_t* lost;
+  };
+  void add_fifos(const Shape& shape, const Pieces& mine, host::ContextOwner owner, unsigned place,
+                 host::ChannelTables& tables);
+
+  std::unique_ptr<host::DeviceMemory> busy_memory_, host_memory_;
+  std::unique_ptr<host::DeviceMemory> staging_memory_;  // null: requests' memory is another's
   std::unique_ptr<LostPeers> lost_;
   std::vector<Fifo> fifos_;
-  ContextView kernels_, host_;
-  abi::NicBuffers* buffers_ = nullptr;
-  std::span<const abi::ChannelFault> faults_;
 };
 
 }  // namespace chime::proxy

@@ -82,6 +82,15 @@ CHIME_DEVICE void carry_over(const abi::Channels& all, const abi::OpenedPeer& pe
   exec::st<Order::kRelease, Scope::kDevice>(all.opened + pe, abi::route_word(Path::kNic, first));
 }
 
+// Channels that were there from the beginning: whoever finds the answer, all say the same.
+CHIME_DEVICE std::uint32_t go_by(const abi::Channels& all, int pe, std::uint32_t answer) {
+  const std::uint32_t place = abi::place_of_answer(answer);
+  const std::uint32_t word =
+      abi::route_word(abi::path_of_answer(answer), all.first + place * all.slots);
+  exec::st<exec::Order::kRelease, exec::Scope::kDevice>(all.opened + pe, word);
+  return word;
+}
+
 // Who loses the claim waits for the one who has it.
 CHIME_DEVICE void claim_and_carry_over(const abi::Channels& all, std::uint32_t place) {
   const exec::Committed to_carry_it_over;
@@ -100,8 +109,8 @@ CHIME_DEVICE_OUT_OF_LINE std::uint32_t open_way(const Context& ctx, int pe) {
   if (const std::uint32_t word = detail::opened_way(all, pe)) return word;
   const std::uint32_t answer = detail::ask_and_wait(ctx, *all.openings, pe);
   if (answer == abi::kNotAnswered || answer == abi::kRefused) return 0;
-  const std::uint32_t place = abi::place_of_answer(answer);
-  detail::claim_and_carry_over(all, place);
+  if (abi::path_of_answer(answer) != Path::kNic) return detail::go_by(all, pe, answer);
+  detail::claim_and_carry_over(all, abi::place_of_answer(answer));
   return detail::await_word(ctx, detail::wait_for_way(ctx, all.opened + pe, pe),
                             [&] { return detail::opened_way(all, pe); });
 }

@@ -42,11 +42,9 @@ std::string cause_words(const Runtime& runtime, const abi::ErrorRecord& record) 
   return chimex_status_string(record.status);
 }
 
-// What a wait at `address` was for, if it was for something of a transport's own.
+// What a wait at `address` was for, if it was for what a way to peers takes.
 std::optional<Scarcity> awaited_at(const Runtime& runtime, std::uint64_t address) {
-  for (const auto& transport : runtime.device->transports)
-    if (auto scarce = transport->awaited_at(address)) return scarce;
-  return std::nullopt;
+  return runtime.device->tables ? runtime.device->tables->awaited_at(address) : std::nullopt;
 }
 
 std::string scarcity_sentence(const Runtime& runtime, const abi::ErrorRecord& record,

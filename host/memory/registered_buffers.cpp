@@ -26,8 +26,8 @@ RegisteredBuffers::RegisteredBuffers(std::span<const std::byte> heap, bool is_gp
 
 // Where kernels run on a GPU its driver takes part, and a checked job knows them: refused then,
 // before the driver lets it wait. Registering the CPU device's memory waits for no kernel.
-std::vector<std::unique_ptr<Registration>> RegisteredBuffers::make_known(std::byte* memory,
-                                                                         std::size_t bytes) {
+std::vector<std::unique_ptr<Registration>> RegisteredBuffers::register_at_transports(
+    std::byte* memory, std::size_t bytes) {
   std::vector<std::unique_ptr<Registration>> registrations;
   const auto posts = [](const auto& transport) { return transport->capabilities().posts; };
   if (std::ranges::none_of(transports_, posts)) return registrations;
@@ -40,6 +40,16 @@ std::vector<std::unique_ptr<Registration>> RegisteredBuffers::make_known(std::by
     if (auto registration = transport->register_memory(memory, bytes))
       registrations.push_back(std::move(registration));
   return registrations;
+}
+
+RegisteredBuffers::Buffer RegisteredBuffers::make_known(std::byte* memory, std::size_t bytes) {
+  Buffer buffer{.end = number(memory) + bytes,
+                .registrations = register_at_transports(memory, bytes),
+                .known = nullptr};
+  std::uint32_t key = 0;
+  for (const auto& registration : buffer.registrations) key |= registration->key();  // one has one
+  if (known_) buffer.known = known_->add(memory, bytes, key);
+  return buffer;
 }
 
 void RegisteredBuffers::check_is_free(std::uint64_t begin, std::uint64_t end) const {
@@ -73,7 +83,7 @@ void RegisteredBuffers::add(std::byte* memory, std::size_t bytes) {
                 fmt::format("{} are registered, which is the most; register few large ones, or "
                             "unregister some",
                             abi::kNicMostBuffers));
-  buffers_.emplace(begin, Buffer{end, make_known(memory, bytes)});
+  buffers_.emplace(begin, make_known(memory, bytes));
 }
 
 void RegisteredBuffers::remove(const std::byte* memory) {
@@ -87,6 +97,7 @@ void RegisteredBuffers::remove(const std::byte* memory) {
 
 void RegisteredBuffers::remove_all() {
   const std::lock_guard lock(mutex_);
+  if (known_) known_->forget_all();
   for (const auto& transport : transports_) transport->forget_all_memory();
   buffers_.clear();
 }

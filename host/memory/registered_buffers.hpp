@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "host/transport/channels/known_buffers.hpp"
 #include "host/transport/transport.hpp"
 
 namespace chime::host {
@@ -21,6 +22,9 @@ class RegisteredBuffers {
   RegisteredBuffers(std::span<const std::byte> heap, bool is_gpu, const Transports& transports);
   ~RegisteredBuffers() { remove_all(); }
 
+  // Where kernels look them up. Before the first is added; null: nowhere. It outlives this.
+  void tell_kernels_by(KnownBuffers* known) { known_ = known; }
+
   // From any thread. They throw Error.
   void add(std::byte* memory, std::size_t bytes);
   void remove(const std::byte* memory);
@@ -30,15 +34,19 @@ class RegisteredBuffers {
   struct Buffer {
     std::uint64_t end;
     std::vector<std::unique_ptr<Registration>> registrations;
+    std::unique_ptr<KnownBuffers::Known> known;  // last: nobody finds it when those above go
   };
   using Sorted = std::map<std::uint64_t, Buffer>;  // by the first address
 
-  std::vector<std::unique_ptr<Registration>> make_known(std::byte* memory, std::size_t bytes);
+  std::vector<std::unique_ptr<Registration>> register_at_transports(std::byte* memory,
+                                                                    std::size_t bytes);
+  Buffer make_known(std::byte* memory, std::size_t bytes);
   void check_is_free(std::uint64_t begin, std::uint64_t end) const;
 
   const std::span<const std::byte> heap_;
   const bool is_gpu_;
   const Transports& transports_;
+  KnownBuffers* known_ = nullptr;
   std::mutex mutex_;
   Sorted buffers_;
 };

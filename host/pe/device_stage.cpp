@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <functional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "host/errors/abort.hpp"
 #include "host/errors/error.hpp"
@@ -15,6 +17,7 @@
 #include "host/pe/job_settings.hpp"
 #include "host/peers/connector.hpp"
 #include "host/peers/node_talk.hpp"
+#include "host/transport/channels/tables.hpp"
 #include "host/transport/open.hpp"
 #include "proxy/driven_transport.hpp"
 
@@ -74,10 +77,13 @@ void open_on_demand(DeviceStage& stage, Transport& transport, const Settings& se
 }
 
 // Each transport of the job in turn: the later ones may depend on what the earlier ones reach.
-void connect_transports(DeviceStage& stage, const Settings& settings,
-                        bootstrap::Bootstrap& bootstrap, bootstrap::Deadline deadline) {
+// Their kinds.
+std::vector<const TransportKind*> connect_transports(DeviceStage& stage, const Settings& settings,
+                                                     bootstrap::Bootstrap& bootstrap,
+                                                     bootstrap::Deadline deadline) {
   const bootstrap::NodeInfo& node = step(
       "finding the node's PEs", [&]() -> const auto& { return bootstrap.node(); });
+  std::vector<const TransportKind*> kinds;
   Connector connector(bootstrap, stage.control_memory, stage.peers, deadline);
   TransportSetup setup{.my_pe = bootstrap.rank(),
                        .n_pes = bootstrap.size(),
@@ -96,18 +102,35 @@ void connect_transports(DeviceStage& stage, const Settings& settings,
     if (!opened) continue;
     Transport& transport =
         stage.transports.add(usable_by_kernels(std::move(opened), stage, settings, node.n_pes));
+    kinds.push_back(&kind);
     stage.peers.add(transport);
     step(kind.connecting, [&] { connector.connect(transport); });
-    step(kind.viewing, [&] { transport.make_view(); });
     const Path way = transport.capabilities().path;
-    if (transport.opens_on_demand() && stage.peers.any_by(way))
-      step("opening the way to ask for peers",
-           [&] { open_on_demand(stage, transport, settings, bootstrap); });
     setup.reaches_all |= stage.peers.all_by(way);
     setup.looks_for_nic |= way == Path::kNic;
     setup.reaches_by_nic |= way == Path::kNic && stage.peers.any_by(way);
   }
   stage.mates = connector.take_mates();
+  return kinds;
+}
+
+bool leads_to_some_on_demand(const DeviceStage& stage, const Transport& transport) {
+  return transport.opens_on_demand() && stage.peers.any_by(transport.capabilities().path);
+}
+
+// What kernels see of them, when all are connected: their channels lie in the same tables.
+void make_tables(DeviceStage& stage, std::span<const TransportKind* const> kinds) {
+  std::vector<ChannelNeeds> needs;
+  for (const auto& transport : stage.transports) {
+    needs.push_back(transport->channel_needs());
+    needs.back().opens_on_demand &= leads_to_some_on_demand(stage, *transport);
+  }
+  stage.tables = std::make_unique<ChannelTables>(*stage.gpu, stage.peers.n_pes(), needs);
+  auto kind = kinds.begin();
+  for (const auto& transport : stage.transports)
+    step((*kind++)->viewing, [&] { transport->make_view(*stage.tables); });
+  stage.tables->publish();
+  stage.registered_buffers.tell_kernels_by(stage.tables->buffers());
 }
 
 abi::Pe make_pe(Runtime& runtime) {
@@ -157,7 +180,11 @@ std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
   auto stage = std::make_unique<DeviceStage>(
       std::move(gpu), std::move(control), std::move(heap),
       PeerTable::Job{bootstrap.rank(), bootstrap.size(), settings.amo});
-  connect_transports(*stage, settings, bootstrap, deadline);
+  make_tables(*stage, connect_transports(*stage, settings, bootstrap, deadline));
+  for (const auto& transport : stage->transports)
+    if (leads_to_some_on_demand(*stage, *transport))
+      step("opening the way to ask for peers",
+           [&] { open_on_demand(*stage, *transport, settings, bootstrap); });
   stage->rendezvous = step("opening the way to meet", [&] {
     return make_rendezvous(bootstrap, stage->peers, stage->control().abort, settings);
   });
@@ -170,6 +197,7 @@ Context make_context(Runtime& runtime, ContextOwner owner) {
   context.size = sizeof(Context);
   context.pe = make_pe(runtime);
   context.team = all_pes(runtime);
+  runtime.device->tables->view(owner, context);
   for (const auto& transport : runtime.device->transports) transport->view(owner, context);
   return context;
 }

@@ -36,6 +36,7 @@
 #include "host/peers/on_demand.hpp"
 #include "host/peers/peer_table.hpp"
 #include "host/team/rendezvous.hpp"
+#include "host/transport/channels/tables.hpp"
 #include "host/transport/transport.hpp"
 
 namespace chime::host {
@@ -53,6 +54,7 @@ struct DeviceStage {
   std::shared_ptr<DeviceMemory> control_memory;  // a ControlBlock; node mates map it
   Heap heap;
   NodeMates mates;
+  std::unique_ptr<ChannelTables> tables;
   Transports transports;  // those that settings and peers ask for
   PeerTable peers;
   RegisteredBuffers registered_buffers;

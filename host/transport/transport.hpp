@@ -74,6 +74,8 @@ struct Acceptance {
 class Registration {
  public:
   virtual ~Registration() = default;
+  // Of a NIC, as requests name it; 0 where they take none.
+  virtual std::uint32_t key() const { return 0; }
 };
 
 // What kernels, or a host operation, of a PE see of the way to its peers. As abi::Channels::id.
@@ -81,6 +83,15 @@ enum class ContextOwner : std::uint32_t { kKernels = 0, kHost = 1 };
 inline constexpr std::uint32_t context_id(ContextOwner owner) {
   return static_cast<std::uint32_t>(owner);
 }
+
+// What a transport asks of the PE's channel tables (channels/tables.hpp). A place is as many
+// channels of each context as `slots` say, which are powers of two, at most 64.
+struct ChannelNeeds {
+  unsigned places = 0;
+  unsigned kernel_slots = 0, host_slots = 0;
+  bool opens_on_demand = false;  // some of them get a peer while kernels run
+};
+class ChannelTables;
 
 // What a wait found missing, for its message: "no staging slot came free" in 3 s; "there are 64".
 struct Scarcity {
@@ -183,18 +194,20 @@ class Transport {
   // once a PE.
   virtual void answer([[maybe_unused]] int pe, [[maybe_unused]] bool is_reached) {}
 
-  // ---- What device code sees. make_view() once, when all that init connects is connected: it
-  // writes the tables; view() enters them into a context.
-  virtual void make_view() = 0;
-  virtual void view(ContextOwner owner, Context& context) const = 0;
+  // ---- What device code sees. make_view() once, when all that init connects is connected, of all
+  // transports: it fills the tables, which outlive it. Transports in the order in which they were
+  // opened. view() enters into a context what the tables do not have.
+  virtual ChannelNeeds channel_needs() const { return {}; }
+  virtual void make_view(ChannelTables& tables) = 0;
+  virtual void view([[maybe_unused]] ContextOwner owner, [[maybe_unused]] Context& context) const {}
 
   // ---- What follows is of transports that post.
 
   // Makes memory beside the heap known to requests. Null: there is nothing to make known. From any
   // thread, one at a time. Throws Error with what the system says and the limit to raise.
   virtual std::unique_ptr<Registration> register_memory(std::byte*, std::size_t) { return nullptr; }
-  // Requests find none of the memory that is registered any more: before all registrations go, each
-  // of which would see to that for itself alone.
+  // No request names memory that is registered any more: before all registrations go, each of which
+  // would see to that for itself alone.
   virtual void forget_all_memory() {}
 
   // ---- Failures. From any thread.
@@ -205,10 +218,6 @@ class Transport {
   virtual std::string end_given_up() { return ""; }
   // What the first request to `pe` that failed was, and why.
   virtual std::optional<std::string> why_lost([[maybe_unused]] int pe) const {
-    return std::nullopt;
-  }
-  // What a wait at this address was for, if it was for something of this transport's own.
-  virtual std::optional<Scarcity> awaited_at([[maybe_unused]] std::uint64_t address) const {
     return std::nullopt;
   }
 

@@ -11,6 +11,7 @@
 #include "heap_use.hpp"
 #include "host/gpu/pieces.hpp"
 #include "host/peers/peer_table.hpp"
+#include "host/transport/channels/layout.hpp"
 #include "host/transport/mlx5/card.hpp"
 #include "host/transport/mlx5/queues/mlx5_devx.hpp"
 #include "host/transport/mlx5/queues/mlx5_qp.hpp"
@@ -97,34 +98,33 @@ double peer_of_mesh() {
 // Where each PE's heap is mapped: for the host, and for kernels.
 double heap_tables(int n_pes) { return 2.0 * static_cast<double>(n_pes) * sizeof(std::byte*); }
 
-// Of each place that queue pairs are made for, and the words that say of every PE whether it is
-// connected.
-double nic_tables(const MemoryShape& shape) {
+// Channels of a NIC's places and of the proxy, and the words that say of every PE by which it is
+// reached.
+double channel_tables(const MemoryShape& shape) {
   const host::NicOptions options;
-  const host::mlx5::Size size = {count(shape.n_pes), count(shape.nic_peers)};
+  const host::ChannelCounts counts = {.pes = count(shape.n_pes),
+                                      .places = count(shape.nic_peers + 1),
+                                      .kernel_slots = options.slots,
+                                      .host_slots = host::mlx5::kHostQueuePairs};
   const auto state = [&](ContextOwner owner) {
-    return host::counted([&](Pieces& pieces) {
-      host::mlx5::take_state(pieces, size, host::mlx5::share_of(owner, options));
-    });
+    return host::counted([&](Pieces& pieces) { host::take_state(pieces, counts, owner); });
   };
   const std::size_t shared =
-      host::counted([&](Pieces& pieces) { host::mlx5::take_shared(pieces, size, options); });
+      host::counted([&](Pieces& pieces) { host::take_shared(pieces, counts); });
   return static_cast<double>(state(ContextOwner::kKernels) + state(ContextOwner::kHost) + shared +
-                             size.places * sizeof(host::mlx5::Card));
+                             count(shape.nic_peers) * sizeof(host::mlx5::Card));
 }
 
-// Queues, and the words that say which way leads to a PE; staging is taken from the system when it
-// is touched.
-double proxy_tables(int n_pes) {
+// Staging is taken from the system when it is touched.
+double fifos(int n_pes) {
   const ProxyOptions options;
-  const proxy::Size size = {count(n_pes), options.depth};
-  const auto of_kernels = proxy::share_of(ContextOwner::kKernels, options.fifos),
-             of_host = proxy::share_of(ContextOwner::kHost, options.fifos);
-  const auto state =
-      host::counted([&](Pieces& pieces) { proxy::take_state(pieces, size, of_kernels); });
-  const auto rest =
-      host::counted([&](Pieces& pieces) { proxy::HostPieces(pieces, size, of_kernels, of_host); });
-  return static_cast<double>(state + rest);
+  const auto take_busy = [&](Pieces& pieces) {
+    proxy::take_busy(pieces, options.fifos, options.depth);
+  };
+  const auto rest = host::counted([&](Pieces& pieces) {
+    proxy::HostPieces(pieces, count(n_pes), options.fifos, 1, options.depth);
+  });
+  return static_cast<double>(host::counted(take_busy) + rest);
 }
 
 }  // namespace
@@ -136,8 +136,8 @@ std::vector<MemoryPart> memory_of_pe(const MemoryShape& shape) {
           {"where heaps are mapped", heap_tables(shape.n_pes)},
           {"side channels", channels * idle_mesh(shape.n_pes)},
           {"their connections", channels * shape.peers * of_a_peer},
-          {"tables of the NIC", nic_tables(shape)},
-          {"the proxy's FIFOs and tables", proxy_tables(shape.n_pes)}};
+          {"channels and routes", channel_tables(shape)},
+          {"the proxy's FIFOs", fifos(shape.n_pes)}};
 }
 
 double nic_queue_bytes(const MemoryShape& shape) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "host/gpu/factory.hpp"
+#include "host/transport/channels/tables.hpp"
 #include "proxy/driven_transport.hpp"
 
 namespace chime::perf {
@@ -36,7 +37,10 @@ class ProxyJob {
                                         std::exit(1);
                                       }});
     for (int pe = 1; pe < n_pes; ++pe) driven_->confirm(pe, {});
-    driven_->make_view();
+    const host::ChannelNeeds needs = driven_->channel_needs();
+    tables_ = std::make_unique<host::ChannelTables>(*gpu_, n_pes, std::span(&needs, 1));
+    driven_->make_view(*tables_);
+    tables_->publish();
   }
 
   Context context(host::ContextOwner owner) {
@@ -52,7 +56,7 @@ class ProxyJob {
     context.pe.error = context.pe.async_error = &error_;
     context.pe.wait_timeout_ns = 60'000'000'000;
     context.pe.amo_path = Path::kProxy;
-    driven_->view(owner, context);
+    tables_->view(owner, context);
     return context;
   }
   // Symmetric, as words.
@@ -64,6 +68,7 @@ class ProxyJob {
   abi::AbortWord abort_{};
   abi::ErrorRecord error_{};
   const std::unique_ptr<host::Gpu> gpu_ = host::open_simt_gpu();
+  std::unique_ptr<host::ChannelTables> tables_;
   std::unique_ptr<proxy::DrivenTransport> driven_;
 };
 

@@ -17,7 +17,7 @@ class StandInFabric : public host::Transport, protected host::HostDriven {
   host::OwnCard own_card() const final { return {}; }
   host::Acceptance accept(int, const host::PeerCard&) final { return {.is_accepted = true}; }
   std::string why_not(int) const final { return "it is"; }
-  void make_view() final {}
+  void make_view(host::ChannelTables&) final {}
   void view(host::ContextOwner, Context&) const final {}
   host::HostDriven* host_driven() final { return this; }
 

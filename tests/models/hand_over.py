@@ -17,7 +17,7 @@ from memory import Strong, Weak
 from search import explore
 
 
-# ---- The host: host/transport/mlx5/view/opening_desk.hpp. Each step yields (host after, memory after). 
+# ---- The host: host/transport/channels/opening_desk.hpp. Each step yields (host after, memory after). 
 
 
 def idle(job, at, host):

@@ -21,8 +21,7 @@ class NoNic final : public Transport {
   bool opens_on_demand() const override { return opens_on_demand_; }
   bool agrees_with_first(std::span<const std::byte> card) override;
 
-  void make_view() override {}
-  void view(ContextOwner, Context&) const override {}
+  void make_view(ChannelTables&) override {}
 
  private:
   const std::string why_;

@@ -1,17 +1,20 @@
 #include "host/transport/mlx5/transport.hpp"
 
-#include <fmt/format.h>
-
 #include <utility>
 
 #include "host/transport/mlx5/view/faults.hpp"
+#include "host/transport/mlx5/view/layout.hpp"
 
 namespace chime::host {
 namespace {
 
-struct RegisteredBuffer final : Registration {
-  explicit RegisteredBuffer(mlx5::MemoryKey its_key) : key(std::move(its_key)) {}
-  const mlx5::MemoryKey key;
+class RegisteredBuffer final : public Registration {
+ public:
+  explicit RegisteredBuffer(mlx5::MemoryKey key) : key_(std::move(key)) {}
+  std::uint32_t key() const override { return key_->lkey; }
+
+ private:
+  const mlx5::MemoryKey key_;
 };
 
 }  // namespace
@@ -32,21 +35,20 @@ bool Mlx5Transport::agrees_with_first(std::span<const std::byte> bytes) {
   return card.why_none.empty();
 }
 
-void Mlx5Transport::make_view() {
-  view_.emplace(connections_, gpu_, heap_);
-  buffers_.emplace(view_->buffers());
+ChannelNeeds Mlx5Transport::channel_needs() const {
+  const NicOptions& options = connections_.options();
+  return {.places = connections_.places(),
+          .kernel_slots = mlx5::slots_of(ContextOwner::kKernels, options),
+          .host_slots = mlx5::slots_of(ContextOwner::kHost, options),
+          .opens_on_demand = connections_.opens_on_demand()};
 }
 
-void Mlx5Transport::view(ContextOwner owner, Context& context) const {
-  const mlx5::NicView& mine = view_->of(owner);
-  context.channels = mine.channels;
-  context.nic = mine.memory;
+void Mlx5Transport::make_view(ChannelTables& tables) {
+  view_.emplace(connections_, gpu_, heap_, tables);
 }
 
 std::unique_ptr<Registration> Mlx5Transport::register_memory(std::byte* memory, std::size_t bytes) {
-  auto registered = std::make_unique<RegisteredBuffer>(connections_.register_buffer(memory, bytes));
-  const std::uint32_t key = registered->key->lkey;
-  return buffers_->add(memory, bytes, key, std::move(registered));
+  return std::make_unique<RegisteredBuffer>(connections_.register_buffer(memory, bytes));
 }
 
 void Mlx5Transport::fail(int pe) {
@@ -62,23 +64,6 @@ std::string Mlx5Transport::end_given_up() {
 std::optional<std::string> Mlx5Transport::why_lost(int pe) const {
   const auto fault = mlx5::find_fault(*view_, pe);
   return fault ? std::optional(mlx5::describe(*fault)) : std::nullopt;
-}
-
-// Kernels and host operations wait for slots of their own.
-std::optional<Scarcity> Mlx5Transport::awaited_at(std::uint64_t address) const {
-  for (const ContextOwner owner : {ContextOwner::kKernels, ContextOwner::kHost}) {
-    const abi::NicStaging& staging = view_->of(owner).memory.staging;
-    if (reinterpret_cast<std::uint64_t>(staging.busy) == address)
-      return Scarcity{"no staging slot came free",
-                      fmt::format("there are {}, for memory here that is neither in the heap nor "
-                                  "registered by chimex_buffer_register",
-                                  staging.slots)};
-  }
-  if (const auto pe = view_->opening_at(address))
-    return Scarcity{fmt::format("no way to PE {} was opened", *pe),
-                    "its host has not answered; with CHIME_CONNECT=eager it would have "
-                    "been connected at init"};
-  return std::nullopt;
 }
 
 }  // namespace chime::host

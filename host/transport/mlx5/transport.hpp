@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "host/transport/known_buffers.hpp"
+#include "host/transport/channels/tables.hpp"
 #include "host/transport/mlx5/connections.hpp"
 #include "host/transport/mlx5/nic/device_watch.hpp"
 #include "host/transport/mlx5/view/view.hpp"
@@ -37,29 +37,23 @@ class Mlx5Transport final : public Transport {
   std::vector<int> take_wanted() override { return view_->take_wanted(); }
   void answer(int pe, bool is_reached) override { view_->answer(pe, is_reached); }
 
-  void make_view() override;
-  void view(ContextOwner owner, Context& context) const override;
+  ChannelNeeds channel_needs() const override;
+  void make_view(ChannelTables& tables) override;
 
   std::unique_ptr<Registration> register_memory(std::byte* memory, std::size_t bytes) override;
-  void forget_all_memory() override {
-    if (buffers_) buffers_->forget_all();
-  }
 
   void fail(int pe) override;
   std::string end_given_up() override;
   std::optional<std::string> why_lost(int pe) const override;
-  std::optional<Scarcity> awaited_at(std::uint64_t address) const override;
 
   // For this folder's own tests.
   mlx5::Connections& connections() { return connections_; }
-  const mlx5::View& tables() const { return *view_; }
 
  private:
   Gpu& gpu_;
   const DeviceMemory& heap_;
   mlx5::Connections connections_;
-  std::optional<mlx5::View> view_;       // from make_view() on
-  std::optional<KnownBuffers> buffers_;  // its part of registered memory
+  std::optional<mlx5::View> view_;  // from make_view() on
   std::optional<mlx5::DeviceWatch> watch_;
 };
 

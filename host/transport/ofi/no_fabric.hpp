@@ -18,8 +18,7 @@ class NoFabric final : public Transport {
   Acceptance accept(int, const PeerCard&) override { return {}; }
   std::string why_not(int) const override { return "this PE has no fabric: " + why_; }
 
-  void make_view() override {}
-  void view(ContextOwner, Context&) const override {}
+  void make_view(ChannelTables&) override {}
 
  private:
   const std::string why_;

@@ -37,8 +37,7 @@ class OfiTransport final : public Transport {
   std::string why_not(int pe) const override;
 
   // Kernels see nothing of it: their requests are the proxy's to carry here.
-  void make_view() override {}
-  void view(ContextOwner, Context&) const override {}
+  void make_view(ChannelTables&) override {}
 
   std::unique_ptr<Registration> register_memory(std::byte* memory, std::size_t bytes) override {
     return memory_.add(memory, bytes);

@@ -89,7 +89,7 @@ std::shared_ptr<DeviceMemory> P2pTransport::map(int pe, const PeerCard& theirs) 
   return gpu_.map_peer_heap(card.fabric_handle, card.heap_bytes);
 }
 
-void P2pTransport::make_view() {
+void P2pTransport::make_view(ChannelTables&) {
   const std::size_t bytes = peer_heap_.size() * sizeof(std::byte*);
   for_kernels_ = gpu_.allocate_device(bytes);
   gpu_.copy(for_kernels_->address(), peer_heap_.data(), bytes);

@@ -27,7 +27,7 @@ class P2pTransport final : public Transport {
   Acceptance accept(int pe, const PeerCard& card) override;
   std::string why_not(int pe) const override;
 
-  void make_view() override;
+  void make_view(ChannelTables&) override;
   void view(ContextOwner owner, Context& context) const override;
 
   // Operations find it unmapped from here on; its memory stays, for those that have begun. In

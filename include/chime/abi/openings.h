@@ -7,6 +7,10 @@
 //                                                     place: channels, opened[pe] (release)
 //   poster   opened[pe] (acquire), the channels
 //
+// Where no way of its own is opened, the answer may name channels that lead to many PEs, which were
+// there from the beginning: those of a FIFO to the proxy. Then nothing is to be carried over but
+// the route.
+//
 // What askers write nobody else writes, and kernels and host operations have words of their own: a
 // GPU's atomics on the host's memory need not be atomic with a processor's.
 //
@@ -42,7 +46,8 @@ struct Openings {
   std::uint64_t* asked;          // how often somebody was; host-visible. Owner: askers, atomic add
   std::uint64_t* wanted;         // a bit for each PE, set once; host-visible. Owner: askers
   const std::uint32_t* answers;  // [n_pes]; host-visible. Owner: the host, each once
-  const OpenedPeer* peers;       // [places]; host-visible. Owner: the host, before the answer
+  const OpenedPeer* peers;       // [places] of a NIC; host-visible. Owner: the host, before the
+                                 // answer
   std::uint32_t* claims;         // [places] 0 -> 1 by who carries it over
 };
 static_assert(sizeof(Openings) == 40);

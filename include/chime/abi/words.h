@@ -24,9 +24,13 @@ CHIME_ABI_FN Path path_of_route(std::uint32_t word) {
 CHIME_ABI_FN std::uint32_t first_of_route(std::uint32_t word) { return word & kRouteIndexBits; }
 
 // ---- Openings::answers --------------------------------------------------------------------------
+// The path to a PE and the place of its channels: as a route, but for all contexts.
 
-CHIME_ABI_FN std::uint32_t answer_of_place(std::uint32_t place) { return place + 1; }
-CHIME_ABI_FN std::uint32_t place_of_answer(std::uint32_t answer) { return answer - 1; }
+CHIME_ABI_FN std::uint32_t answer_word(Path path, std::uint32_t place) {
+  return route_word(path, place);
+}
+CHIME_ABI_FN Path path_of_answer(std::uint32_t answer) { return path_of_route(answer); }
+CHIME_ABI_FN std::uint32_t place_of_answer(std::uint32_t answer) { return first_of_route(answer); }
 
 // ---- Producer::ready ----------------------------------------------------------------------------
 // Where the next request begins, the tail of the last one, and kOwed. A completion tells a

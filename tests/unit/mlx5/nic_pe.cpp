@@ -246,32 +246,40 @@ struct TablePoster {
 using Kind = simt::MemoryKind;
 Kind lies_on(const void* at) { return simt::kind_of_memory(at); }
 
+std::unique_ptr<ChannelTables> make_tables(Pe& pe) {
+  const ChannelNeeds needs = pe.transport.channel_needs();
+  auto tables = std::make_unique<ChannelTables>(*pe.gpu, pe.n(), std::span(&needs, 1));
+  pe.transport.make_view(*tables);
+  tables->publish();
+  return tables;
+}
+
 // The table says the same of queues, peers and memory as the transport does, and lies where it is
 // used.
 void has_a_table(const NicOptions& options) {
   Pe pe(options);
   fill(pe);
-  pe.transport.make_view();
-  const View& tables = pe.transport.tables();
-  const abi::Channels &kernels = tables.of(ContextOwner::kKernels).channels,
-                      &host = tables.of(ContextOwner::kHost).channels;
+  const std::unique_ptr<ChannelTables> made = make_tables(pe);
+  const ChannelTables& tables = *made;
+  const abi::Channels &kernels = tables.channels(ContextOwner::kKernels),
+                      &host = tables.channels(ContextOwner::kHost);
   EXPECT(kernels.slots == options.slots && kernels.id == 0);
   EXPECT(host.slots == 1 && host.id != 0 && host.kernels == &kernels);
   EXPECT(kernels.count >= options.slots * unsigned(pe.n()) && kernels.count % 64 == 0);
   HeapLayout& heap = pe.heap();
   const int peer = (pe.me() + 1) % pe.n();
-  for (const NicView* view :
-       {&tables.of(ContextOwner::kKernels), &tables.of(ContextOwner::kHost)}) {
-    const bool is_host = view == &tables.of(ContextOwner::kHost);
-    const abi::NicMemory& memory = view->memory;
+  for (const ContextOwner owner : {ContextOwner::kKernels, ContextOwner::kHost}) {
+    const bool is_host = owner == ContextOwner::kHost;
+    const abi::NicMemory& memory = tables.memory(owner);
+    const abi::Channels& channels = tables.channels(owner);
     for (int any = 0; any < pe.n(); ++any) {
-      const std::uint32_t word = view->channels.route[any], first = abi::first_of_route(word);
-      const std::uint32_t last = first + view->channels.slots - 1;
-      EXPECT(abi::path_of_route(word) == Path::kNic && first % view->channels.slots == 0);
-      EXPECT(first / 64 == last / 64 && last < view->channels.pool.count);
+      const std::uint32_t word = channels.route[any], first = abi::first_of_route(word);
+      const std::uint32_t last = first + channels.slots - 1;
+      EXPECT(abi::path_of_route(word) == Path::kNic && first % channels.slots == 0);
+      EXPECT(first / 64 == last / 64 && last < channels.pool.count);
     }
-    abi::Channel& queue = first_channel(view->channels, peer);
-    EXPECT(queue.path == Path::kNic && &view->channels.pool.channels[queue.index] == &queue);
+    abi::Channel& queue = first_channel(channels, peer);
+    EXPECT(queue.path == Path::kNic && &channels.pool.channels[queue.index] == &queue);
     EXPECT(queue.pe == peer && queue.head.depth == options.queue_depth);
     // The softnic does not say that it reorders.
     const bool is_relaxed = options.ordering == NicOrdering::kRelaxed;
@@ -290,7 +298,7 @@ void has_a_table(const NicOptions& options) {
           static_cast<const void*>(memory.staging.memory)})
       EXPECT(lies_on(of_the_queue) == (on_device ? Kind::kDevice : Kind::kHost));
     for (const void* of_kernels :
-         {static_cast<const void*>(&queue), static_cast<const void*>(view->channels.route),
+         {static_cast<const void*>(&queue), static_cast<const void*>(channels.route),
           static_cast<const void*>(memory.staging.busy)})
       EXPECT(lies_on(of_kernels) == (is_host ? Kind::kHost : Kind::kDevice));
     EXPECT(lies_on(queue.fault) == Kind::kHost && lies_on(memory.buffers) == Kind::kHost);
@@ -309,11 +317,11 @@ void has_a_table(const NicOptions& options) {
 void learns_the_order_of_its_peers(const NicOptions& options) {
   if (std::string_view(std::getenv("CHIME_RUN_PE")) == "1") setenv("SOFTNIC_FAULTS", "reorder", 1);
   Pe pe(options);
-  pe.transport.make_view();
-  const View& tables = pe.transport.tables();
-  for (const NicView* view : {&tables.of(ContextOwner::kKernels), &tables.of(ContextOwner::kHost)})
+  const std::unique_ptr<ChannelTables> made = make_tables(pe);
+  const ChannelTables& tables = *made;
+  for (const ContextOwner owner : {ContextOwner::kKernels, ContextOwner::kHost})
     for (int peer = 0; peer < pe.n(); ++peer) {
-      const abi::ChannelHead& head = first_channel(view->channels, peer).head;
+      const abi::ChannelHead& head = first_channel(tables.channels(owner), peer).head;
       EXPECT(((head.flags & abi::kNicUnorderedWrites) != 0) == (peer == 1));
       EXPECT(((head.flags & abi::kNicSwapsSignals) != 0) == (peer == 1));
     }
@@ -328,7 +336,7 @@ CHIME_KERNEL void run_until_aborted(const std::uint32_t* end) {
 // Planted: a checked job ends at the first call of the libraries that allocates beside a kernel.
 void allocates_beside_a_kernel(const NicOptions& options) {
   Pe pe(options);
-  pe.transport.make_view();
+  const std::unique_ptr<ChannelTables> tables = make_tables(pe);
   device_activity::check();
   static std::uint32_t end = 0;
   EXPECT(exec::launch({}, run_until_aborted, static_cast<const std::uint32_t*>(&end)) == CHIMEX_OK);

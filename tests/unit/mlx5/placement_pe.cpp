@@ -60,35 +60,36 @@ void is_on_the_gpu(Pe& pe, const abi::Channel& channel) {
 }
 
 // What kernels use lies on the GPU, what the host uses or reads meanwhile does not.
-void places(const mlx5::View& tables, Pe& pe) {
-  const mlx5::NicView& kernels = tables.of(ContextOwner::kKernels);
-  const mlx5::NicView& host = tables.of(ContextOwner::kHost);
+void places(const ChannelTables& tables, Pe& pe) {
+  Context kernels, host;
+  tables.view(ContextOwner::kKernels, kernels);
+  tables.view(ContextOwner::kHost, host);
   const abi::ChannelPool& pool = kernels.channels.pool;
   for (const void* at :
        {static_cast<const void*>(pool.channels), static_cast<const void*>(pool.touched),
         static_cast<const void*>(pool.watch), static_cast<const void*>(kernels.channels.route),
-        static_cast<const void*>(kernels.memory.staging.busy),
-        static_cast<const void*>(kernels.memory.staging.memory)})
+        static_cast<const void*>(kernels.nic.staging.busy),
+        static_cast<const void*>(kernels.nic.staging.memory)})
     EXPECT(pe.gpu.holds(at));
   for (const void* at :
        {static_cast<const void*>(host.channels.pool.channels),
         static_cast<const void*>(host.channels.route),
-        static_cast<const void*>(host.memory.staging.busy),
-        static_cast<const void*>(host.memory.staging.memory),
-        static_cast<const void*>(kernels.memory.buffers),
-        static_cast<const void*>(tables.faults_of(ContextOwner::kKernels).all.data())})
+        static_cast<const void*>(host.nic.staging.busy),
+        static_cast<const void*>(host.nic.staging.memory),
+        static_cast<const void*>(kernels.nic.buffers),
+        static_cast<const void*>(tables.faults(ContextOwner::kKernels, 0, 1).data())})
     EXPECT(!pe.gpu.holds(at));
 }
 
 // As kernels find them.
-void contents(const mlx5::View& tables, Pe& pe) {
-  const abi::Channels& all = tables.of(ContextOwner::kKernels).channels;
+void contents(const ChannelTables& tables, Pe& pe) {
+  const abi::Channels& all = tables.channels(ContextOwner::kKernels);
   const auto n = static_cast<std::size_t>(pe.job->size());
   const auto routes = pe.fetched(all.route, n);
   const auto channels = pe.fetched(all.pool.channels, all.pool.count);
   for (std::size_t peer = 0; peer < n; ++peer) {
     EXPECT(abi::path_of_route(routes[peer]) == Path::kNic);
-    const abi::Channels& host = tables.of(ContextOwner::kHost).channels;
+    const abi::Channels& host = tables.channels(ContextOwner::kHost);
     const abi::Channel& of_host = host.pool.channels[abi::first_of_route(host.route[peer])];
     for (unsigned slot = 0; slot < all.slots; ++slot) {
       const abi::Channel& channel = channels[abi::first_of_route(routes[peer]) + slot];
@@ -106,9 +107,12 @@ void contents(const mlx5::View& tables, Pe& pe) {
 void all_on_the_gpu() {
   Pe pe({});
   pe.gpu.wall_off();
-  pe.nic.make_view();
-  places(pe.nic.tables(), pe);
-  contents(pe.nic.tables(), pe);
+  const ChannelNeeds needs = pe.nic.channel_needs();
+  ChannelTables tables(pe.gpu, pe.job->size(), {&needs, 1});
+  pe.nic.make_view(tables);
+  tables.publish();
+  places(tables, pe);
+  contents(tables, pe);
 }
 
 int run(std::string_view act) {

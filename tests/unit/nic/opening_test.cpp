@@ -51,7 +51,8 @@ class Opening : public EachMode {
     const auto i = static_cast<std::size_t>(pe);
     peers[i] = {peers_to_be[i], pe, flags, 0};
     std::atomic_ref(answers[i])
-        .store(abi::answer_of_place(static_cast<std::uint32_t>(pe)), std::memory_order_release);
+        .store(abi::answer_word(Path::kNic, static_cast<std::uint32_t>(pe)),
+               std::memory_order_release);
   }
   void refuse(int pe) {
     std::atomic_ref(answers[static_cast<std::size_t>(pe)])
@@ -133,6 +134,24 @@ TEST_P(Opening, ARefusedWayIsUnreachable) {
   EXPECT_EQ(job.job.error().status, CHIMEX_ERR_UNREACHABLE);
   EXPECT_EQ(job.job.error().pe, 2);
   EXPECT_EQ(*job.data<std::uint64_t>(2), 0u);
+}
+
+// Of the proxy, say: there from the beginning, so nobody fills them, and nobody claims them.
+TEST_P(Opening, AnAnswerMayNameChannelsThatLeadToMany) {
+  std::atomic_ref(answers[4]).store(abi::answer_word(Path::kProxy, 5), std::memory_order_release);
+  job.nic.queue(5, 0).pe = job.nic.queue(5, 1).pe = -1;
+  std::array<Route, 64> routes_found;
+  run_grid(2, 32, [&] {
+    routes_found[exec::grid_rank()] = route_by_channel(job.context(), Traffic::kData, 4);
+  });
+  for (unsigned rank = 0; rank < 64; ++rank) {
+    EXPECT_EQ(routes_found[rank].path, Path::kProxy);
+    EXPECT_EQ(routes_found[rank].pe, 4);
+    EXPECT_EQ(routes_found[rank].channel, &job.nic.queue(5, rank / 32));
+  }
+  EXPECT_EQ(opened[4], abi::route_word(Path::kProxy, 5 * 2));
+  EXPECT_EQ(claims[5], 0u);
+  EXPECT_EQ(job.nic.queue(5, 0).pe, -1);
 }
 
 TEST_P(Opening, AWaitInVainEndsAndSaysWhere) {

@@ -96,7 +96,7 @@ class FabricDouble final : public Transport, private HostDriven {
   std::string why_not(int pe) const override {
     return "PE " + std::to_string(pe) + " is not on the " + fabric_name + " fabric";
   }
-  void make_view() override {}
+  void make_view(ChannelTables&) override {}
   void view(ContextOwner, Context&) const override {}
   std::unique_ptr<Registration> register_memory(std::byte*, std::size_t) override {
     ++registrations;

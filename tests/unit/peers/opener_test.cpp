@@ -74,7 +74,7 @@ class DemandDouble final : public Transport {
     EXPECT_TRUE(answers.emplace(pe, is_reached).second) << "answered once";
     EXPECT_EQ(is_reached, confirmed.contains(pe));
   }
-  void make_view() override {}
+  void make_view(ChannelTables&) override {}
   void view(ContextOwner, Context&) const override {}
 
  private:

@@ -43,8 +43,7 @@ class Slow final : public host::Transport, private host::HostDriven {
   host::OwnCard own_card() const override { return {}; }
   host::Acceptance accept(int, const host::PeerCard&) override { return {.is_accepted = true}; }
   std::string why_not(int) const override { return "it is"; }
-  void make_view() override {}
-  void view(ContextOwner, Context&) const override {}
+  void make_view(host::ChannelTables&) override {}
   host::HostDriven* host_driven() override { return this; }
 
  private:
@@ -77,6 +76,8 @@ TEST(DrivenTransport, KeepsWhatTheFabricUsesUntilThatIsClosed) {
   Slow::Seen seen;
   ProxyOptions options;
   options.depth = abi::kProxyMostDepth;  // so much memory goes back to the system
+  const host::ChannelNeeds needs = {.places = 1, .kernel_slots = 4, .host_slots = 1};
+  host::ChannelTables tables(*gpu, 2, {&needs, 1});
   {
     DrivenTransport driven(std::make_unique<Slow>(seen),
                            {.my_pe = 0,
@@ -87,9 +88,9 @@ TEST(DrivenTransport, KeepsWhatTheFabricUsesUntilThatIsClosed) {
                             .options = options,
                             .failed = [](const std::string& why) { ADD_FAILURE() << why; }});
     driven.confirm(1, {});
-    driven.make_view();
+    driven.make_view(tables);
     Context context;
-    driven.view(ContextOwner::kHost, context);
+    tables.view(ContextOwner::kHost, context);
     post(context, 0, abi::proxy_put_value(1, 64, 8, 0x1234567890));
     post(context, 1, abi::proxy_get_value(1, 64, 16));
     const auto limit = std::chrono::steady_clock::now() + 30s;

@@ -72,28 +72,22 @@ const char* syndrome_words(std::uint8_t syndrome) {
   return "a reason that Chime does not know";
 }
 
-std::optional<abi::ChannelFault> find_in(const NicFaults& faults, unsigned place) {
-  for (const abi::ChannelFault& fault : faults.of(place))
-    if (is_published(fault)) return fault;
-  return std::nullopt;
-}
-
-void end_given_up(const NicFaults& faults, Connections& nic) {
-  for (std::size_t i = 0; i < faults.all.size(); ++i) {
-    const abi::ChannelFault& fault = faults.all[i];
-    if (is_published(fault) && abi::stop_of(fault.status) == abi::Stop::kGaveUp)
-      nic.to_error(static_cast<unsigned>(i / faults.slots),
-                   faults.first_slot + static_cast<unsigned>(i % faults.slots));
-  }
+void end_given_up(const View& view, ContextOwner owner, Connections& nic) {
+  const unsigned slots = slots_of(owner, nic.options());
+  const std::span<const abi::ChannelFault> faults = view.faults_of(owner);
+  for (std::size_t i = 0; i < faults.size(); ++i)
+    if (is_published(faults[i]) && abi::stop_of(faults[i].status) == abi::Stop::kGaveUp)
+      nic.to_error(static_cast<unsigned>(i / slots),
+                   first_slot_of(owner, nic.options()) + static_cast<unsigned>(i % slots));
 }
 
 }  // namespace
 
 std::optional<abi::ChannelFault> find_fault(const View& view, int pe) {
-  const std::optional<unsigned> place = view.place_of(pe);
-  if (!place) return std::nullopt;
-  if (auto fault = find_in(view.faults_of(ContextOwner::kKernels), *place)) return fault;
-  return find_in(view.faults_of(ContextOwner::kHost), *place);
+  for (const ContextOwner owner : {ContextOwner::kKernels, ContextOwner::kHost})
+    for (const abi::ChannelFault& fault : view.faults_of(owner, pe))
+      if (is_published(fault)) return fault;
+  return std::nullopt;
 }
 
 std::string describe(const abi::ChannelFault& fault) {
@@ -112,8 +106,8 @@ std::string describe(const abi::ChannelFault& fault) {
 
 std::string end_given_up_queues(const View& view, Connections& nic) {
   try {
-    end_given_up(view.faults_of(ContextOwner::kKernels), nic);
-    end_given_up(view.faults_of(ContextOwner::kHost), nic);
+    end_given_up(view, ContextOwner::kKernels, nic);
+    end_given_up(view, ContextOwner::kHost, nic);
   } catch (const Error& error) {
     return error.what();
   }

@@ -8,7 +8,6 @@
 #include <memory>
 
 #include "chime/abi/nic_memory.h"
-#include "host/transport/transport.hpp"
 
 namespace chime::host {
 
@@ -17,15 +16,14 @@ class KnownBuffers {
   // `told` has room for abi::kNicMostBuffers in each of its tables.
   explicit KnownBuffers(abi::NicBuffers& told) : told_(told) {}
 
-  // Kernels know it until what is returned is destroyed, and `registration` lives a little longer.
-  // `key`: of a NIC, 0 where requests take none. It overlaps no other. One call at a time.
-  std::unique_ptr<Registration> add(const std::byte* memory, std::size_t bytes, std::uint32_t key,
-                                    std::unique_ptr<Registration> registration);
+  // Kernels know it until what is returned is destroyed. `key`: of a NIC, 0 where requests take
+  // none. It overlaps no other. One call at a time.
+  class Known;
+  std::unique_ptr<Known> add(const std::byte* memory, std::size_t bytes, std::uint32_t key);
   // Kernels know none of them any more, by one new table for all.
   void forget_all();
 
  private:
-  class Known;
   struct Buffer {
     std::uint64_t end;
     std::uint32_t key;
@@ -36,6 +34,17 @@ class KnownBuffers {
 
   abi::NicBuffers& told_;
   std::map<std::uint64_t, Buffer> all_;  // by the first address
+};
+
+class KnownBuffers::Known {
+ public:
+  Known(KnownBuffers& all, std::uint64_t begin) : all_(all), begin_(begin) {}
+  Known(const Known&) = delete;
+  ~Known() { all_.forget(begin_); }
+
+ private:
+  KnownBuffers& all_;
+  const std::uint64_t begin_;
 };
 
 }  // namespace chime::host

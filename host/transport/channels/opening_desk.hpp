@@ -6,14 +6,16 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "chime/abi/openings.h"
 #include "chime/abi/words.h"
 
-namespace chime::host::mlx5 {
+namespace chime::host {
 
 class OpeningDesk {
  public:
@@ -35,11 +37,21 @@ class OpeningDesk {
     return pes;
   }
 
+  // Those who are refused go by the channels at `place`, if they lead there. Before the first
+  // answer.
+  void send_refused(Path path, unsigned place, std::function<bool(int pe)> leads_to) {
+    refused_ = {abi::answer_word(path, place), std::move(leads_to)};
+  }
+
+  // A NIC's queue pairs at `place` lead there.
   void answer(unsigned place, const abi::OpenedPeer& peer) {
     peers_[place] = peer;
-    tell(peer.pe, abi::answer_of_place(place));
+    tell(peer.pe, abi::answer_word(Path::kNic, place));
   }
-  void refuse(int pe) { tell(pe, abi::kRefused); }
+  void refuse(int pe) {
+    const bool has_other_way = refused_.leads_to && refused_.leads_to(pe);
+    tell(pe, has_other_way ? refused_.answer : abi::kRefused);
+  }
 
   // Whose answer stands at this address.
   std::optional<int> answered_at(std::uint64_t address) const {
@@ -83,9 +95,15 @@ class OpeningDesk {
         .store(answer, std::memory_order_release);
   }
 
+  struct Refused {
+    std::uint32_t answer;
+    std::function<bool(int pe)> leads_to;
+  };
+
   Taken by_kernels_, by_host_;
+  Refused refused_{};
   const std::span<std::uint32_t> answers_;
   const std::span<abi::OpenedPeer> peers_;
 };
 
-}  // namespace chime::host::mlx5
+}  // namespace chime::host

@@ -1,4 +1,4 @@
-#include "host/transport/known_buffers.hpp"
+#include "host/transport/channels/known_buffers.hpp"
 
 #include <atomic>
 #include <utility>
@@ -17,26 +17,12 @@ void put(T& word, T value) {
 
 }  // namespace
 
-class KnownBuffers::Known final : public Registration {
- public:
-  Known(KnownBuffers& all, std::uint64_t begin, std::unique_ptr<Registration> registration)
-      : all_(all), begin_(begin), registration_(std::move(registration)) {}
-  // Nobody finds it any more when `registration_` goes.
-  ~Known() override { all_.forget(begin_); }
-
- private:
-  KnownBuffers& all_;
-  const std::uint64_t begin_;
-  const std::unique_ptr<Registration> registration_;
-};
-
-std::unique_ptr<Registration> KnownBuffers::add(const std::byte* memory, std::size_t bytes,
-                                                std::uint32_t key,
-                                                std::unique_ptr<Registration> registration) {
+std::unique_ptr<KnownBuffers::Known> KnownBuffers::add(const std::byte* memory, std::size_t bytes,
+                                                       std::uint32_t key) {
   const auto begin = reinterpret_cast<std::uint64_t>(memory);
   all_[begin] = {begin + bytes, key};
   tell();
-  return std::make_unique<Known>(*this, begin, std::move(registration));
+  return std::make_unique<Known>(*this, begin);
 }
 
 void KnownBuffers::forget(std::uint64_t begin) {

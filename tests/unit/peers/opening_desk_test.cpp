@@ -1,12 +1,12 @@
 // Asked by device code, taken and answered by the host.
-#include "host/transport/mlx5/view/opening_desk.hpp"
+#include "host/transport/channels/opening_desk.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
 
-namespace chime::host::mlx5 {
+namespace chime::host {
 namespace {
 
 using testing::ElementsAre;
@@ -41,15 +41,23 @@ TEST(OpeningDesk, WhoIsWantedIsTakenOnce) {
 TEST(OpeningDesk, AnAnswerNamesThePlaceOrRefuses) {
   Desk d;
   d.desk.answer(1, {.nic = {16, 2, 3}, .pe = 100, .flags = 4, .reserved = 0});
-  EXPECT_EQ(d.answers[100], abi::answer_of_place(1));
+  EXPECT_EQ(d.answers[100], abi::answer_word(Path::kNic, 1));
   EXPECT_EQ(d.peers[1].pe, 100);
   EXPECT_EQ(d.peers[1].nic.heap, 16u);
   EXPECT_EQ(d.peers[1].flags, 4u);
   d.desk.refuse(3);
   EXPECT_EQ(d.answers[3], abi::kRefused);
   EXPECT_EQ(d.answers[0], abi::kNotAnswered);
-  EXPECT_NE(abi::answer_of_place(0), abi::kNotAnswered);
-  EXPECT_EQ(abi::place_of_answer(abi::answer_of_place(9)), 9u);
+  EXPECT_NE(abi::answer_word(Path::kNic, 0), abi::kNotAnswered);
+}
+
+TEST(OpeningDesk, WhoIsRefusedGoesByWhatElseLeadsThere) {
+  Desk d;
+  d.desk.send_refused(Path::kProxy, 7, [](int pe) { return pe != 5; });
+  for (const int pe : {4, 5}) d.desk.refuse(pe);
+  EXPECT_EQ(abi::path_of_answer(d.answers[4]), Path::kProxy);
+  EXPECT_EQ(abi::place_of_answer(d.answers[4]), 7u);
+  EXPECT_EQ(d.answers[5], abi::kRefused);
 }
 
 TEST(OpeningDesk, KnowsWhoseAnswerStandsWhere) {
@@ -61,4 +69,4 @@ TEST(OpeningDesk, KnowsWhoseAnswerStandsWhere) {
 }
 
 }  // namespace
-}  // namespace chime::host::mlx5
+}  // namespace chime::host

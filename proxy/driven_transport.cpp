@@ -5,7 +5,7 @@
 namespace chime::proxy {
 
 DrivenTransport::DrivenTransport(std::unique_ptr<host::Transport> fabric, const Setup& setup)
-    : setup_(setup), counts_(setup.my_pe), words_(setup.heap), fabric_(std::move(fabric)) {}
+    : setup_(setup), counts_(setup.my_pe), fabric_(std::move(fabric)) {}
 
 void DrivenTransport::confirm(int pe, std::span<const std::byte> receipt) {
   fabric_->confirm(pe, receipt);
@@ -21,7 +21,9 @@ void DrivenTransport::make_view(host::ChannelTables& tables) {
   view_.emplace(
       setup_.gpu, shape, [this](int pe) { return reached_.contains(pe); }, tables);
   host::HostDriven& driven = *fabric_->host_driven();
-  driven.serve(words_);
+  if (setup_.words) words_ = setup_.words();
+  if (!words_) words_ = std::make_unique<HeapWords>(setup_.heap);
+  driven.serve(*words_);
   progress_.emplace(
       driven, view_->fifos(),
       Progress::Settings{.carrier = {.heap_bytes = setup_.heap.size(), .batch = options.batch},

@@ -4,6 +4,7 @@
 // How peers are brought together, and what is known of their loss, stays the transport's business.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -29,6 +30,8 @@ class DrivenTransport final : public host::Transport {
     std::span<std::byte> heap;  // as large on every PE
     ProxyOptions options;
     Progress::Failed failed;  // see there
+    // Asked once, when the view is made: who updates this PE's words. None, or null: the processor.
+    std::function<std::unique_ptr<host::WordOwner>()> words = {};
   };
   // REQUIRES: fabric->host_driven().
   DrivenTransport(std::unique_ptr<host::Transport> fabric, const Setup& setup);
@@ -65,7 +68,7 @@ class DrivenTransport final : public host::Transport {
  private:
   const Setup setup_;
   const CountsFile counts_;
-  HeapWords words_;
+  std::unique_ptr<host::WordOwner> words_;  // from make_view() on
   std::set<int> reached_;
   std::optional<View> view_;                       // from make_view() on
   const std::unique_ptr<host::Transport> fabric_;  // may use what is above until it is closed

@@ -13,6 +13,7 @@
 #include "host/errors/step.hpp"
 #include "host/gpu/device_activity.hpp"
 #include "host/gpu/factory.hpp"
+#include "host/memory/loopback_words.hpp"
 #include "host/ops/tu_registry.hpp"
 #include "host/pe/job_settings.hpp"
 #include "host/peers/connector.hpp"
@@ -49,9 +50,51 @@ std::function<void(Path way, const std::string& why)> lost_own_way(DeviceStage& 
       };
 }
 
+abi::Pe make_pe(const DeviceStage& stage, const Settings& settings,
+                bootstrap::Bootstrap& bootstrap) {
+  const bootstrap::NodeInfo& node = bootstrap.node();
+  abi::Pe pe;
+  pe.my_pe = bootstrap.rank();
+  pe.n_pes = bootstrap.size();
+  pe.node_my_pe = node.my_pe;
+  pe.node_n_pes = node.n_pes;
+  pe.heap = stage.heap.base();
+  pe.heap_bytes = stage.heap.bytes();
+  pe.abort = &stage.control().abort;
+  pe.error = pe.async_error = &stage.control().error;
+  pe.wait_timeout_ns = settings.wait_timeout_ns;
+  pe.on_error = settings.on_error;
+  pe.amo_path = stage.peers.amo_path();
+  pe.checked = settings.checked;
+  return pe;
+}
+
+Context context_without_team(ContextOwner owner, const DeviceStage& stage, const Settings& settings,
+                             bootstrap::Bootstrap& bootstrap) {
+  Context context;
+  context.abi_version = kAbiVersion;
+  context.size = sizeof(Context);
+  context.pe = make_pe(stage, settings, bootstrap);
+  stage.tables->view(owner, context);
+  for (const auto& transport : stage.transports) transport->view(owner, context);
+  return context;
+}
+
+// Null: the processor updates this PE's words, as all who reach them do.
+std::unique_ptr<WordOwner> words_by_nic(const DeviceStage& stage, const Settings& settings,
+                                        bootstrap::Bootstrap& bootstrap) {
+  const PeerTable& peers = stage.peers;
+  const bool has_nic = peers.state(peers.my_pe(), Path::kNic) == PeerState::kUsable;
+  if (peers.amo_path() != Path::kNic || !has_nic) return nullptr;
+  return std::make_unique<LoopbackWords>(
+      context_without_team(ContextOwner::kHost, stage, settings, bootstrap),
+      std::span(stage.heap.base(), stage.heap.bytes()));
+}
+
 // A transport that the host drives gets the proxy before it, so that kernels can use it.
 std::unique_ptr<Transport> usable_by_kernels(std::unique_ptr<Transport> opened, DeviceStage& stage,
-                                             const Settings& settings, int node_pes) {
+                                             const Settings& settings,
+                                             bootstrap::Bootstrap& bootstrap, int node_pes) {
   if (opened->host_driven() == nullptr) return opened;
   const int me = stage.peers.my_pe();
   const auto end_job = [lost = lost_own_way(stage), way = opened->capabilities().path](
@@ -62,7 +105,10 @@ std::unique_ptr<Transport> usable_by_kernels(std::unique_ptr<Transport> opened, 
                                                .gpu = *stage.gpu,
                                                .heap = {stage.heap.base(), stage.heap.bytes()},
                                                .options = settings.proxy,
-                                               .failed = end_job};
+                                               .failed = end_job,
+                                               .words = [&stage, &settings, &bootstrap] {
+                                                 return words_by_nic(stage, settings, bootstrap);
+                                               }};
   return std::make_unique<proxy::DrivenTransport>(std::move(opened), setup);
 }
 
@@ -74,6 +120,12 @@ void open_on_demand(DeviceStage& stage, Transport& transport, const Settings& se
   stage.on_demand.push_back(std::make_unique<OnDemand>(
       bootstrap, transport, stage.peers,
       OnDemand::Setup{.interface = settings.bootstrap_interface, .timeout = timeout}));
+}
+
+// For a peer that is opened on demand.
+bool may_have_no_place(const Transport& transport, int n_pes) {
+  return transport.opens_on_demand() &&
+         transport.channel_needs().places < static_cast<unsigned>(n_pes);
 }
 
 // Each transport of the job in turn: the later ones may depend on what the earlier ones reach.
@@ -100,15 +152,13 @@ std::vector<const TransportKind*> connect_transports(DeviceStage& stage, const S
   for (const TransportKind& kind : transport_kinds()) {
     auto opened = step(kind.opening, [&] { return kind.open(setup); });
     if (!opened) continue;
-    Transport& transport =
-        stage.transports.add(usable_by_kernels(std::move(opened), stage, settings, node.n_pes));
+    Transport& transport = stage.transports.add(
+        usable_by_kernels(std::move(opened), stage, settings, bootstrap, node.n_pes));
     kinds.push_back(&kind);
     stage.peers.add(transport);
     step(kind.connecting, [&] { connector.connect(transport); });
     const Path way = transport.capabilities().path;
-    setup.reaches_all |= stage.peers.all_by(way);
-    setup.looks_for_nic |= way == Path::kNic;
-    setup.reaches_by_nic |= way == Path::kNic && stage.peers.any_by(way);
+    setup.reaches_all |= stage.peers.all_by(way) && !may_have_no_place(transport, setup.n_pes);
   }
   stage.mates = connector.take_mates();
   return kinds;
@@ -131,25 +181,6 @@ void make_tables(DeviceStage& stage, std::span<const TransportKind* const> kinds
     step((*kind++)->viewing, [&] { transport->make_view(*stage.tables); });
   stage.tables->publish();
   stage.registered_buffers.tell_kernels_by(stage.tables->buffers());
-}
-
-abi::Pe make_pe(Runtime& runtime) {
-  const DeviceStage& device = *runtime.device;
-  const bootstrap::NodeInfo& node = runtime.bootstrap->node();
-  abi::Pe pe;
-  pe.my_pe = runtime.my_pe();
-  pe.n_pes = runtime.n_pes();
-  pe.node_my_pe = node.my_pe;
-  pe.node_n_pes = node.n_pes;
-  pe.heap = device.heap.base();
-  pe.heap_bytes = device.heap.bytes();
-  pe.abort = &device.control().abort;
-  pe.error = pe.async_error = &device.control().error;
-  pe.wait_timeout_ns = runtime.settings.wait_timeout_ns;
-  pe.on_error = runtime.settings.on_error;
-  pe.amo_path = device.peers.amo_path();
-  pe.checked = runtime.settings.checked;
-  return pe;
 }
 
 abi::Team all_pes(const Runtime& runtime) {
@@ -192,13 +223,9 @@ std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
 }
 
 Context make_context(Runtime& runtime, ContextOwner owner) {
-  Context context;
-  context.abi_version = kAbiVersion;
-  context.size = sizeof(Context);
-  context.pe = make_pe(runtime);
+  Context context =
+      context_without_team(owner, *runtime.device, runtime.settings, *runtime.bootstrap);
   context.team = all_pes(runtime);
-  runtime.device->tables->view(owner, context);
-  for (const auto& transport : runtime.device->transports) transport->view(owner, context);
   return context;
 }
 

@@ -339,7 +339,7 @@ constexpr Variable kVariables[] = {
      read_connect},
     {"CHIME_NIC_PEERS", "1 to 65536", "40",
      "How many peers a PE can be connected with where that is lazy; their queue pairs are made at "
-     "init.",
+     "init. A fabric (CHIME_FABRIC) leads to all others. Alike on all PEs.",
      read_nic_peers},
     {"CHIME_NIC_SLOTS", "power of two, 1 to 64", "2",
      "Queue pairs to each peer; blocks of a kernel share them out.", read_nic_slots,
@@ -367,7 +367,7 @@ constexpr Variable kVariables[] = {
     {"CHIME_PROXY_FIFOS", "power of two, 1 to 64", "4",
      "FIFOs by which kernels ask the proxy thread to reach PEs that no NIC and no mapping leads "
      "to; "
-     "blocks of a kernel share them out.",
+     "blocks of a kernel share them out. Beside a NIC there are as many as CHIME_NIC_SLOTS says.",
      read_proxy_fifos},
     {"CHIME_PROXY_DEPTH", "power of two, 64 to 32768", "1024",
      "Slots of 32 bytes in each of these FIFOs; a put takes one.", read_proxy_depth},

@@ -40,6 +40,7 @@ std::string connect_text(const Settings& settings) {
   }
   return "auto";
 }
+std::string nic_peers_text(const Settings& settings) { return std::to_string(settings.nic.peers); }
 std::string amo_text(const Settings& settings) {
   switch (settings.amo) {
     case AmoChoice::kOwner:
@@ -58,9 +59,13 @@ std::string on_peer_failure_text(const Settings& settings) {
 
 // How a PE orders its own writes (CHIME_NIC_ORDER, CHIME_NIC_RELAXED_ORDERING) it decides alone:
 // what others must know of it stands on its card.
-constexpr Row kRows[] = {{"CHIME_NIC", nic_text}, {"CHIME_FABRIC", fabric_text},
-                         {"CHIME_P2P", p2p_text}, {"CHIME_CONNECT", connect_text},
-                         {"CHIME_AMO", amo_text}, {"CHIME_ON_PEER_FAILURE", on_peer_failure_text}};
+constexpr Row kRows[] = {{"CHIME_NIC", nic_text},
+                         {"CHIME_FABRIC", fabric_text},
+                         {"CHIME_P2P", p2p_text},
+                         {"CHIME_CONNECT", connect_text},
+                         {"CHIME_NIC_PEERS", nic_peers_text},
+                         {"CHIME_AMO", amo_text},
+                         {"CHIME_ON_PEER_FAILURE", on_peer_failure_text}};
 
 std::string card_of(const Settings& settings) {
   std::string card;

@@ -40,7 +40,6 @@ void PeerTable::use(int pe, Path way, std::byte* mapped) {
   ++usable_[index_of(way)];
   Peer& peer = at(pe);
   if (mapped) peer.heap = mapped;
-  if (peer.path == Path::kNone) peer.path = way;
 }
 
 void PeerTable::refuse(int pe, Path way, std::string why) {
@@ -83,11 +82,12 @@ bool PeerTable::is_dead(int pe) const {
 Path PeerTable::path(int pe) const {
   const std::lock_guard lock(mutex_);
   const Peer peer = known(pe);
-  if (peer.is_dead || peer.path != Path::kNone) return peer.is_dead ? Path::kNone : peer.path;
-  for (const Transport* transport : transports_)
-    if (const Path way = transport->capabilities().path;
-        is_on_demand(way) && peer.ways[index_of(way)] != PeerState::kRefused)
+  if (peer.is_dead) return Path::kNone;
+  for (const Path way : {Path::kP2p, Path::kNic, Path::kProxy}) {
+    const PeerState state = peer.ways[index_of(way)];
+    if (state == PeerState::kUsable || (state != PeerState::kRefused && is_on_demand(way)))
       return way;
+  }
   return Path::kNone;
 }
 
@@ -112,7 +112,7 @@ std::string PeerTable::why_not(int pe) const {
 
 bool PeerTable::all_by(Path way) const {
   const std::lock_guard lock(mutex_);
-  return usable_[index_of(way)] == job_.n_pes || is_on_demand(way);
+  return reaches_all(way);
 }
 
 bool PeerTable::any_by(Path way) const {
@@ -120,8 +120,24 @@ bool PeerTable::any_by(Path way) const {
   return usable_[index_of(way)] != 0 || is_on_demand(way);
 }
 
+bool PeerTable::some_pe_has_nic() const {
+  return !none_by_[index_of(Path::kNic)] &&
+         std::ranges::any_of(transports_, [](const Transport* one) {
+           return one->capabilities().path == Path::kNic && one->is_used();
+         });
+}
+
+bool PeerTable::reaches_all(Path way) const {
+  return usable_[index_of(way)] == job_.n_pes || is_on_demand(way);
+}
+
+bool PeerTable::owners_nics_update() const {
+  const std::lock_guard lock(mutex_);
+  return reaches_all(Path::kNic) || (some_pe_has_nic() && reaches_all(Path::kProxy));
+}
+
 Path PeerTable::amo_path() const {
-  const bool nic = all_by(Path::kNic);
+  const bool nic = owners_nics_update();
   switch (job_.amo) {
     case AmoChoice::kP2p:
       return Path::kP2p;

@@ -37,7 +37,8 @@ class PeerTable {
   };
   explicit PeerTable(const Job& job);
 
-  // A transport that may reach peers; the one that was added first is preferred. It outlives this.
+  // A transport that may reach peers. Mappings are preferred to NICs, these to fabrics. It outlives
+  // this.
   void add(const Transport& transport);
 
   // Steps of the way to `pe` by `way`. REQUIRES: the state before it, as drawn above.
@@ -54,7 +55,7 @@ class PeerTable {
   bool is_dead(int pe) const;
 
   // The way that operations take: the preferred one of those that are usable, or that are opened on
-  // demand. kNone: there is none, or the peer is gone. Once it is taken it stays.
+  // demand and not refused. kNone: there is none, or the peer is gone. Once it is taken it stays.
   Path path(int pe) const;
   // Why there is none and what to change.
   std::string why_not(int pe) const;
@@ -63,11 +64,14 @@ class PeerTable {
   bool any_by(Path way) const;  // whether some PE is
 
   // How the job updates words of atomics (CHIME_AMO): the same answer on every PE, since either all
-  // PEs are mapped everywhere or each has one that is not, and a PE without a NIC is reached by
-  // nobody's. Where no NIC makes them, owners' proxies and who has mapped a word make them by the
-  // same processors, so that both may. Throws Error where the choice asks for what the job does not
-  // have.
+  // PEs are mapped everywhere or each has one that is not, and all know whether some PE has a NIC.
+  // kNic: the owners' NICs, also for those who ask by the proxy. Where there is none, owners'
+  // proxies and who has mapped a word make them by the same processors, so that both may. Throws
+  // Error where the choice asks for what the job does not have.
   Path amo_path() const;
+  // Whether PEs that have a NIC let it make all updates of their words: some PE has one, and each
+  // is reached by it or by the proxy.
+  bool owners_nics_update() const;
 
   // Where the heap of `pe` is mapped here; null: it is not.
   std::byte* heap(int pe) const;
@@ -86,7 +90,6 @@ class PeerTable {
 
   struct Peer {
     std::array<PeerState, kPaths> ways = {};
-    Path path = Path::kNone;
     bool is_dead = false;
     std::byte* heap = nullptr;
     ControlBlock* control = nullptr;
@@ -97,6 +100,8 @@ class PeerTable {
   Peer known(int pe) const;                                   // a copy; REQUIRES: mutex_
   void move(int pe, Path way, PeerState from, PeerState to);  // REQUIRES: mutex_
   bool is_on_demand(Path way) const;                          // REQUIRES: mutex_
+  bool some_pe_has_nic() const;                               // REQUIRES: mutex_
+  bool reaches_all(Path way) const;                           // REQUIRES: mutex_
 
   const Job job_;
   mutable std::mutex mutex_;  // guards what follows

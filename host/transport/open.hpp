@@ -26,10 +26,10 @@ struct TransportSetup {
   P2pGroups p2p;
   NicOptions nic;
   FabricOptions fabric;
-  // By the transports that were opened and connected before this one:
+  // Whether each PE is reached, now or when it is asked for, by one of the transports that were
+  // opened and connected before this one. Alike on all PEs of the job: a PE that has no NIC is
+  // reached by nobody's.
   bool reaches_all;
-  bool looks_for_nic = false;  // one is about NICs: alike on all PEs of the job
-  bool reaches_by_nic = false;
   // By a thread of a transport, at most once: `way` leads this PE nowhere any more, at no peer's
   // fault.
   std::function<void(Path way, const std::string& why)> lost_own_way = {};

@@ -178,6 +178,9 @@ class Transport {
   // Why `pe` is not reached this way and what to change, in one sentence. REQUIRES: it is not.
   virtual std::string why_not(int pe) const = 0;
 
+  // Whether some PE of the job can be reached this way: alike on all of them, once connected.
+  virtual bool is_used() const { return true; }
+
   // ---- On demand: the steps above are taken for a peer when it is first touched, and at init for
   // this PE alone. The same answer on all PEs of the job.
   virtual bool opens_on_demand() const { return false; }

@@ -18,7 +18,6 @@ class StandInFabric : public host::Transport, protected host::HostDriven {
   host::Acceptance accept(int, const host::PeerCard&) final { return {.is_accepted = true}; }
   std::string why_not(int) const final { return "it is"; }
   void make_view(host::ChannelTables&) final {}
-  void view(host::ContextOwner, Context&) const final {}
   host::HostDriven* host_driven() final { return this; }
 
  private:

@@ -7,6 +7,9 @@ namespace {
 
 // Pairs of PEs map each other where the name begins with mix.
 constexpr int kPair = 2;
+bool has_mapped_pairs(const std::string& kind) { return kind == "mix" || kind == "mixfew"; }
+// A NIC with queue pairs for one peer, and tcp for all others.
+bool has_few_places(const std::string& kind) { return kind == "few" || kind == "mixfew"; }
 
 WorldPath by_softnic(const std::string& backend, const std::string& link) {
   return {.environment = {{"CHIME_NIC", "soft"},
@@ -20,7 +23,7 @@ WorldPath by_fabric(const std::string& provider) {
                           {"CHIME_FABRIC", provider == "tcp" ? "tcp;ofi_rxm" : provider}}};
 }
 
-// What follows nic-, lazy-, proxy- or mix-.
+// What follows nic-, lazy-, few-, proxy- or mix-.
 std::optional<WorldPath> way(const std::string& kind, const std::string& name) {
   if (kind != "proxy")
     for (const char* backend : {"verbs", "devx"})
@@ -36,21 +39,27 @@ std::optional<WorldPath> way(const std::string& kind, const std::string& name) {
 
 std::optional<WorldPath> WorldPath::parse(const std::string& name) {
   if (name == "p2p") return WorldPath{};
-  for (const std::string kind : {"nic", "lazy", "proxy", "mix"}) {
+  for (const std::string kind : {"nic", "lazy", "few", "mixfew", "proxy", "mix"}) {
     if (!name.starts_with(kind + "-")) continue;
     auto path = way(kind, name.substr(kind.size() + 1));
     if (!path) return std::nullopt;
-    path->mapped = kind == "mix" ? kPair : 1;
-    if (kind == "lazy") path->environment.emplace_back("CHIME_CONNECT", "lazy");
-    path->environment.emplace_back("CHIME_P2P",
-                                   kind == "mix" ? std::to_string(kPair) : std::string("off"));
+    path->mapped = has_mapped_pairs(kind) ? kPair : 1;
+    auto& set = path->environment;
+    set.emplace_back("CHIME_P2P", has_mapped_pairs(kind) ? std::to_string(kPair) : "off");
+    if (kind == "lazy" || has_few_places(kind)) set.emplace_back("CHIME_CONNECT", "lazy");
+    if (has_few_places(kind)) {
+      set.emplace_back("CHIME_NIC_PEERS", "1");
+      set.emplace_back("CHIME_FABRIC", "tcp;ofi_rxm");
+    }
     return path;
   }
   return std::nullopt;
 }
 
 std::string WorldPath::names() {
-  return "path is p2p; nic, lazy or mix with a backend and a link; or proxy or mix with tcp or shm";
+  return "path is p2p; nic, lazy, few, mix or mixfew with a backend and a link; or proxy or mix "
+         "with "
+         "tcp or shm";
 }
 
 bool WorldPath::set_environment(std::string* why_not) const {

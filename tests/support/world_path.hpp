@@ -1,5 +1,6 @@
-// How PEs of a World reach each other, by its name: "p2p", "nic-verbs-ib", "mix-tcp", and
-// "lazy-devx-ib", where the NIC is connected on demand.
+// How PEs of a World reach each other, by its name: "p2p", "nic-verbs-ib", "mix-tcp",
+// "lazy-devx-ib", where the NIC is connected on demand, and "few-devx-ib", where it is with one
+// peer, and the proxy reaches the others.
 #pragma once
 
 #include <optional>

@@ -22,6 +22,11 @@ bool NoNic::agrees_with_first(std::span<const std::byte> card) {
                   "CHIME_CONNECT=eager");
 }
 
+Acceptance NoNic::accept(int pe, const PeerCard& card) {
+  others_have_ |= read_card(pe, card.bytes).why_none.empty();
+  return {};
+}
+
 OwnCard NoNic::own_card() const {
   Card card;
   card.why_none = why_;

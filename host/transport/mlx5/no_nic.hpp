@@ -15,8 +15,10 @@ class NoNic final : public Transport {
   std::string describe() const override { return "no NIC: " + why_; }
 
   OwnCard own_card() const override;
-  Acceptance accept(int, const PeerCard&) override { return {}; }
+  Acceptance accept(int pe, const PeerCard& card) override;
   std::string why_not(int) const override { return "this PE has no NIC: " + why_; }
+
+  bool is_used() const override { return others_have_; }
 
   bool opens_on_demand() const override { return opens_on_demand_; }
   bool agrees_with_first(std::span<const std::byte> card) override;
@@ -26,6 +28,7 @@ class NoNic final : public Transport {
  private:
   const std::string why_;
   const bool opens_on_demand_;
+  bool others_have_ = false;
 };
 
 }  // namespace chime::host::mlx5

@@ -10,12 +10,6 @@ namespace chime::host {
 namespace {
 
 // What Chime cannot do yet, whatever the provider can.
-void refuse_beside_a_nic(const TransportSetup& setup) {
-  if (setup.reaches_by_nic)
-    throw Error("CHIME_FABRIC", CHIMEX_ERR_UNSUPPORTED,
-                "a NIC and a fabric in one job are not there yet; CHIME_NIC=none lets the fabric "
-                "carry everything that is not mapped, CHIME_FABRIC=off the NIC alone");
-}
 void refuse_for_a_gpu(const Gpu& gpu) {
   if (!gpu.is_cpu())
     throw Error("CHIME_FABRIC", CHIMEX_ERR_UNSUPPORTED,
@@ -26,13 +20,11 @@ void refuse_for_a_gpu(const Gpu& gpu) {
 }  // namespace
 
 // With CHIME_FABRIC=auto a fabric that cannot be used is no error: peers are told the reason. What
-// is decided before that is alike on all PEs: which of them a NIC reaches is not.
+// is decided before that is alike on all PEs.
 std::unique_ptr<Transport> open_ofi(const TransportSetup& setup) {
   const FabricOptions& options = setup.fabric;
-  const bool is_needed = !setup.reaches_all || setup.looks_for_nic;
-  if (options.is_off() || (options.is_auto() && !is_needed)) return nullptr;
+  if (options.is_off() || (options.is_auto() && setup.reaches_all)) return nullptr;
   try {
-    refuse_beside_a_nic(setup);
     ofi::Provider provider =
         ofi::choose_provider(options, {setup.is_one_node, !setup.gpu.is_cpu()});
     refuse_for_a_gpu(setup.gpu);

@@ -1,5 +1,5 @@
-// PEs that no memory connects, and whose NICs connect when they are first touched. The argument
-// says what they do.
+// PEs that no memory connects; the NICs that they have connect when they are first touched, or all
+// of them at init. The argument says what they do.
 #define CHIME_HOST_ONLY
 #include <chime/chime.h>
 
@@ -36,6 +36,17 @@ void all_at_once() {
       std::printf("PE %d: wrong back from %d\n", me, pe);
 }
 
+// Each PE, its own words among them.
+void add() {
+  constexpr int kTimes = 50;
+  const int n = chime_n_pes();
+  for (int i = 0; i < kTimes; ++i)
+    for (int pe = 0; pe < n; ++pe) chime_int_atomic_inc(words, (pe + chime_my_pe()) % n);
+  chime_barrier_all();
+  if (words[0] != n * kTimes)
+    std::printf("PE %d: wrong, %d of %d additions\n", chime_my_pe(), words[0], n * kTimes);
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
@@ -44,6 +55,7 @@ int main(int, char** arguments) {
   if (std::strcmp(arguments[1], "ring") == 0) ring();
   if (std::strcmp(arguments[1], "all_in_turn") == 0) all_in_turn();
   if (std::strcmp(arguments[1], "all_at_once") == 0) all_at_once();
+  if (std::strcmp(arguments[1], "add") == 0) add();
   chime_barrier_all();
   chime_finalize();
 }

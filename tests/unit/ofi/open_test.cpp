@@ -27,9 +27,7 @@ class OfiOpen : public testing::Test {
                      .p2p = {},
                      .nic = {},
                      .fabric = fabric,
-                     .reaches_all = reaches_all,
-                     .looks_for_nic = by_nic_,
-                     .reaches_by_nic = by_nic_});
+                     .reaches_all = reaches_all});
   }
   std::string refusal(const FabricOptions& fabric) {
     try {
@@ -40,7 +38,6 @@ class OfiOpen : public testing::Test {
     return "";
   }
 
-  bool by_nic_ = false;
   std::unique_ptr<Gpu> gpu_ = open_simt_gpu();
   std::shared_ptr<DeviceMemory> heap_ = gpu_->allocate_heap(1 << 20);
 };
@@ -69,18 +66,6 @@ TEST_F(OfiOpen, AutoTakesTcpOnAMachineWithoutAFabric) {
   EXPECT_NE(transport->host_driven(), nullptr);
   const Capabilities can = transport->capabilities();
   EXPECT_TRUE(can.path == Path::kProxy && can.reach == Reach::kJob && can.posts && !can.maps);
-}
-
-// The others may reach fewer, and then ask this one.
-TEST_F(OfiOpen, BesideANicThereIsNoneAndPeersAreToldSo) {
-  by_nic_ = true;
-  EXPECT_THAT(refusal({.provider = "tcp;ofi_rxm"}), HasSubstr("CHIME_NIC=none"));
-  for (const bool reaches_all : {false, true}) {
-    const auto transport = open({}, reaches_all);
-    ASSERT_NE(transport, nullptr);
-    EXPECT_EQ(transport->host_driven(), nullptr);
-    EXPECT_THAT(transport->why_not(1), HasSubstr("a NIC and a fabric in one job"));
-  }
 }
 
 TEST_F(OfiOpen, AProviderThatIsNotThereIsAnErrorThatNamesThoseThatAre) {

@@ -63,6 +63,7 @@ class FabricDouble final : public Transport, private HostDriven {
   std::function<void()> at_its_end;
   Reach reach = Reach::kJob;
   Path path = Path::kProxy;
+  bool some_have = true, on_demand = false;
   // Whom it does not accept, and what it shows instead of its card.
   std::set<int> unwanted;
   CardBytes card = text("a card");
@@ -96,8 +97,9 @@ class FabricDouble final : public Transport, private HostDriven {
   std::string why_not(int pe) const override {
     return "PE " + std::to_string(pe) + " is not on the " + fabric_name + " fabric";
   }
+  bool is_used() const override { return some_have; }
+  bool opens_on_demand() const override { return on_demand; }
   void make_view(ChannelTables&) override {}
-  void view(ContextOwner, Context&) const override {}
   std::unique_ptr<Registration> register_memory(std::byte*, std::size_t) override {
     ++registrations;
     return std::make_unique<Counted>(registrations);

@@ -75,7 +75,6 @@ class DemandDouble final : public Transport {
     EXPECT_EQ(is_reached, confirmed.contains(pe));
   }
   void make_view(ChannelTables&) override {}
-  void view(ContextOwner, Context&) const override {}
 
  private:
   const int my_pe_;

@@ -145,6 +145,42 @@ TEST(PeerTable, AtomicsGoByTheOwnersNicWhereSomebodyIsReachedByItAlone) {
   EXPECT_THROW(PeerTable(job_of(2, AmoChoice::kOwner)).amo_path(), Error);
 }
 
+// Where some PE has a NIC, all PEs have the owners update, also who has none: there are NICs at
+// work on words. Where none has, processors are alike.
+TEST(PeerTable, AtomicsGoByTheirOwnersWhereTheProxyReachesTheRest) {
+  for (const bool some_have : {true, false}) {
+    Fabric doubles;
+    FabricDouble nic(doubles, 0, nullptr), fabric(doubles, 0, nullptr);
+    nic.path = Path::kNic;
+    nic.some_have = some_have;
+    PeerTable peers(job_of(2));
+    peers.add(nic);
+    peers.add(fabric);
+    make_usable(peers, 0, Path::kP2p);
+    for (const int pe : {0, 1}) make_usable(peers, pe, Path::kProxy);
+    EXPECT_EQ(peers.amo_path(), some_have ? Path::kNic : Path::kP2p);
+    make_usable(peers, 1, Path::kP2p);
+    EXPECT_EQ(peers.amo_path(), Path::kP2p) << "all are mapped";
+  }
+}
+
+// Opened on demand: the NIC until it refuses, whatever else leads there meanwhile.
+TEST(PeerTable, WhoIsRefusedOnDemandIsReachedByTheNextWay) {
+  Fabric doubles;
+  FabricDouble nic(doubles, 0, nullptr), fabric(doubles, 0, nullptr);
+  nic.path = Path::kNic;
+  nic.on_demand = true;
+  PeerTable peers(job_of(3));
+  peers.add(nic);
+  peers.add(fabric);
+  for (const int pe : {1, 2}) make_usable(peers, pe, Path::kProxy);
+  EXPECT_EQ(peers.path(1), Path::kNic) << "it will be";
+  peers.refuse(1, Path::kNic, "no place");
+  EXPECT_EQ(peers.path(1), Path::kProxy);
+  make_usable(peers, 2, Path::kNic);
+  EXPECT_EQ(peers.path(2), Path::kNic);
+}
+
 TEST(PeerTable, KnowsControlPages) {
   PeerTable peers(job_of(2));
   ControlBlock block{};

@@ -3,7 +3,8 @@
 A kernel's thread that finds no route to a peer looks for the host's answer; where there is none it sets the peer's bit,
 counts up `asked` if the bit was not set, and waits for the answer. The host, when `asked` has moved, looks for new bits, opens the
 ways, and writes for each what its place leads to, and the answer. Who has an answer and wins the place's claim carries it over
-into the channels, and sets the route's word; the others wait for that. Who posts sets the channel's touched bit before, by
+into the channels, and sets the route's word; the others wait for that. An answer may also name channels that lead to many peers and were
+filled from the beginning: then each who finds it sets the word, which is the same for all. Who posts sets the channel's touched bit before, by
 which a quiet or a watch of any thread finds the channel. The host also answers for peers that nobody here has asked for.
 
 `check` returns the first thing that must not happen: "read before it is filled" (the host's entry, or the channel), "carried over
@@ -12,7 +13,7 @@ twice", "a touched channel is missed", somebody who "waits for ever".
 How the hosts agree is in opening.py. The first touch's look at the other channels of its peer, and `fresh`, are not in here."""
 
 from hand_over_kernel import ENDS, thread_moves
-from hand_over_state import ANSWER, ASKED, ENTRY, FILLED, REFUSED, WANTED, Access, Host, State, word
+from hand_over_state import ANSWER, ASKED, ENTRY, FILLED, REFUSED, SHARED, WANTED, Access, Host, State, word
 from memory import Strong, Weak
 from search import explore
 
@@ -51,6 +52,8 @@ def open_next(job, at, host):
     yield opened._replace(step="answer" if "answer before the entry" in job.faults else "enter"), at.memory
     if job.may_refuse:
         yield opened._replace(step="refuse"), at.memory
+    if job.may_share:
+        yield opened._replace(step="share"), at.memory
 
 
 def enter(job, at, host):
@@ -70,8 +73,13 @@ def refuse(job, at, host):
         yield host._replace(step="open"), memory
 
 
+def share(job, at, host):
+    for memory in at.store(word(host.peer, ANSWER), SHARED, "answer's release"):
+        yield host._replace(step="open"), memory
+
+
 STEPS = {"idle": idle, "take": take, "count": count, "open": open_next, "enter": enter, "answer": answer,
-         "refuse": refuse}
+         "refuse": refuse, "share": share}
 
 
 def host_moves(job, state):

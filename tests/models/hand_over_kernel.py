@@ -1,15 +1,20 @@
 """What kernels do about a way that a host opens (hand_over.py has the whole): device/channel/opening.cuh, and who looks for
 touched channels."""
 
-from hand_over_state import (ANSWER, ASKED, CHANNEL, CLAIM, ENTRY, FILLED, OPENED, POSTED, REFUSED, TOUCHED, WANTED, Access,
-                             word)
+from hand_over_state import (ANSWER, ASKED, CHANNEL, CLAIM, ENTRY, FILLED, OPENED, POSTED, REFUSED, SHARED, TOUCHED, WANTED,
+                             Access, word)
 
 # ---- A kernel's thread. Each step yields (step after, memory after, what else changes). -----------
 
 
 def look(job, at, peer):
     for route, memory in at.load(word(peer, OPENED), "route's acquire"):
-        yield "touch" if route else "find answer", memory, {}
+        yield by_route(route) if route else "find answer", memory, {}
+
+
+# The touched bit of a shared channel is another's than the peer's.
+def by_route(route):
+    return "post to many" if route == SHARED else "touch"
 
 
 def find_answer(job, at, peer):
@@ -21,6 +26,8 @@ def find_answer(job, at, peer):
 def after_answer(job, answer):
     if answer == REFUSED:
         return "refused"
+    if answer == SHARED:
+        return "claim" if "shared channels are claimed" in job.faults else "go by"
     return "read entry" if "no claim" in job.faults else "claim"
 
 
@@ -69,10 +76,20 @@ def open_route(job, at, peer):
         yield "fill" if "route before the channels" in job.faults else "touch", memory, {}
 
 
+def go_by(job, at, peer):
+    for memory in at.store(word(peer, OPENED), SHARED, "route's release"):
+        yield "post to many", memory, {}
+
+
+def post_to_many(job, at, peer):
+    is_right = at.finds_only(word(peer, OPENED), lambda route: route in (0, SHARED))
+    yield "done", at.memory, {"wrong": "" if is_right else "two ways to one peer"}
+
+
 def await_route(job, at, peer):
     for route, memory in at.load(word(peer, OPENED), "route's acquire"):
         if route:
-            yield "touch", memory, {}
+            yield by_route(route), memory, {}
 
 
 def touch(job, at, peer):
@@ -118,7 +135,7 @@ def quiet(job, at, _):
 
 STEPS = {"look": look, "find answer": find_answer, "ask": ask, "count": count,
          "await answer": await_answer, "claim": claim, "read entry": read_entry, "fill": fill, "open": open_route,
-         "await route": await_route, "touch": touch, "post": post, "tell": tell, "watch": watch, "await post": await_post,
+         "await route": await_route, "go by": go_by, "post to many": post_to_many, "touch": touch, "post": post, "tell": tell, "watch": watch, "await post": await_post,
          "quiet": quiet}
 ENDS = ("done", "left", "refused")
 

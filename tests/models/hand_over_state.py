@@ -11,6 +11,7 @@ class Job(NamedTuple):
     watchers: int = 0           # threads that look, at any time, which channels are touched
     syncs: bool = False         # the last thread has a quiet behind the post of thread 0
     may_refuse: bool = False    # the host may find that there is no way
+    may_share: bool = False     # it may find no way of the peer's own, but one that leads to many
     unasked: bool = False       # it may answer before anybody asks
     give_up: bool = False       # threads may leave while they wait for the answer
     is_weak: bool = True
@@ -20,7 +21,7 @@ class Job(NamedTuple):
         return max(self.peers) + 1
 
 
-FILLED, REFUSED = 1, 2      # what is told of a peer; 0: nothing yet
+FILLED, REFUSED, SHARED = 1, 2, 3       # what is told of a peer; 0: nothing yet
 
 ASKED, WANTED, TOUCHED, POSTED, FIRST = range(5)    # and of each peer:
 ANSWER, ENTRY, CLAIM, CHANNEL, OPENED = range(5)

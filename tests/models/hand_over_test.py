@@ -29,6 +29,11 @@ class Protocol(unittest.TestCase):
     def test_a_refusal_and_threads_that_give_up(self):
         self.expect_right(may_refuse=True, give_up=True, unasked=True)
 
+    def test_an_answer_that_names_channels_of_many(self):
+        self.expect_right(peers=(0, 0), may_share=True, unasked=True)
+        self.expect_right(peers=(0, 1), may_share=True, may_refuse=True)
+        self.expect_right(peers=(0, 0, 0), may_share=True, is_weak=False)
+
     def test_a_watch_and_a_quiet_of_other_threads(self):
         self.expect_right(watchers=1)
         self.expect_right(peers=(0,), watchers=1, syncs=True, unasked=True)
@@ -72,6 +77,9 @@ class PlantedFaults(unittest.TestCase):
 
     def test_an_answer_that_nobody_claims(self):
         self.expect_found("carried over twice", "no claim", is_weak=False)
+
+    def test_channels_of_many_that_are_claimed(self):
+        self.expect_found("read before it is filled", "shared channels are claimed", may_share=True, is_weak=False)
 
     def test_a_claim_that_is_not_kept(self):
         self.expect_found("waits for ever", "ends before it has carried over")

@@ -77,8 +77,13 @@ CardBytes Opener::make_offer(int pe) {
     refuse(pe, why);
     return {};
   }
-  const CardBytes card = transport_.own_card().bytes, offer = transport_.offer(pe);
-  return message_of(Kind::kOffer).bytes(card).bytes(offer).take();
+  try {
+    const CardBytes card = transport_.own_card().bytes, offer = transport_.offer(pe);
+    return message_of(Kind::kOffer).bytes(card).bytes(offer).take();
+  } catch (const Error& error) {
+    refuse(pe, error.what());
+    return {};
+  }
 }
 
 // An offer answers this PE's own, whichever was first.

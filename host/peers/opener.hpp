@@ -33,7 +33,7 @@ class Opener {
 
  private:
   // What this PE's own card and a fresh offer to `pe` say; empty, and `pe` is refused, where there
-  // is no place for it.
+  // is no place for it, or none can be made.
   CardBytes make_offer(int pe);
   void on_offer(int from, std::span<const std::byte> card, std::span<const std::byte> offer);
   void on_receipt(int from, std::span<const std::byte> receipt);

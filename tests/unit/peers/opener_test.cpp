@@ -33,6 +33,7 @@ class DemandDouble final : public Transport {
   std::map<int, bool> confirmed;  // whether it could hear us when it was confirmed
   std::map<int, bool> answers;    // whether it is reached
   std::set<int> misfits;          // accept() throws
+  std::set<int> unoffered;        // offer() throws, when it has taken a place
   std::set<int> unwanted;         // accept() declines
   bool receipts_make_sense = true;
 
@@ -48,6 +49,7 @@ class DemandDouble final : public Transport {
   CardBytes offer(int pe) override {
     EXPECT_TRUE(held.insert(pe).second) << "one place for a peer";
     EXPECT_LE(held.size(), places_);
+    if (unoffered.contains(pe)) throw Error("NIC", CHIMEX_ERR_NETWORK, "no queue pair is made");
     return FabricDouble::text(FabricDouble::pair("offer", my_pe_, pe));
   }
   void withdraw(int pe) override {
@@ -216,6 +218,20 @@ TEST(Opener, ThoseWhoDoNotFitTogetherSayWhy) {
       EXPECT_THAT(job.peers(pe).why_not(1 - pe), HasSubstr("they do not fit together"));
     }
     EXPECT_TRUE(job.transport(at).held.empty());
+  }
+}
+
+// By whoever asks: the thread that looks whom kernels ask for has nobody to tell of it but them.
+TEST(Opener, WhoCannotBeOfferedAWayIsRefusedWithTheReason) {
+  for (const int at : {0, 1}) {
+    Job job(2);
+    job.transport(at).unoffered.insert(1 - at);
+    job.want(0, 1);
+    job.deliver_all();
+    EXPECT_FALSE(job.answer(0, 1));
+    EXPECT_THAT(job.peers(0).why_not(1), HasSubstr("no queue pair is made"));
+    EXPECT_TRUE(job.transport(0).held.empty());
+    EXPECT_TRUE(job.transport(1).held.empty());
   }
 }
 

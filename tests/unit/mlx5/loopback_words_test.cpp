@@ -113,7 +113,8 @@ TEST_F(LoopbackWordsTest, EachUpdateLeavesWhatItShouldAndGivesBackWhatWasThere) 
 }
 
 TEST_F(LoopbackWordsTest, NoUpdateOfTheNicIsLostNorOneOfTheProxy) {
-  constexpr std::uint64_t kTimes = 200;  // of each at least: one may begin late
+  // Of each at least, while the other goes on: some time slices of a busy machine.
+  constexpr std::uint64_t kTimes = 2000;
   LoopbackWords words = this->words();
   std::atomic<bool> is_over = false;
   std::atomic<std::uint64_t> by_proxy = 0;
@@ -122,6 +123,7 @@ TEST_F(LoopbackWordsTest, NoUpdateOfTheNicIsLostNorOneOfTheProxy) {
   });
   const Context kernels = context(ContextOwner::kKernels);
   std::uint64_t by_kernels = 0;
+  while (by_proxy == 0) std::this_thread::yield();
   for (; by_kernels < kTimes || by_proxy < kTimes; ++by_kernels)
     atomic_fetch_add(kernels, &word_at<std::uint64_t>(64), std::uint64_t{1}, 0);
   is_over = true;

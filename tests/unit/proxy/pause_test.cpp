@@ -73,12 +73,22 @@ TEST(Pause, EndsByWake) {
   waker.join();
 }
 
-// Where nobody computes on its processor; where somebody does, it sleeps for a while.
 TEST(Pause, YieldsBeforeItSleeps) {
   Counts counts;
-  Pause pause({.spin = 10s, .shortest = 50ms, .longest = 50ms}, counts);
-  for (int i = 0; i < 100; ++i) pause.take(-1, false);
-  EXPECT_LT(sleeps(counts), 50u);
+  Pause pause({.spin = 10s}, counts);
+  pause.take(-1, false);
+  EXPECT_EQ(sleeps(counts), 0u);
+}
+
+// Where somebody computes on its processor. A yield that was long is followed by sleeps for at most
+// 100 ms, and then by another yield, however busy the machine is.
+TEST(Pause, YieldsAgainWhenItHasSleptForAWhile) {
+  constexpr unsigned kTimes = 100;
+  Counts counts;
+  Pause pause({.spin = 60s, .shortest = 50ms, .longest = 50ms}, counts);
+  for (unsigned i = 0; i < kTimes; ++i) pause.take(-1, false);
+  const std::uint64_t yields = kTimes - sleeps(counts);
+  EXPECT_LE(sleeps(counts), 2 * yields);
 }
 
 }  // namespace

@@ -1,0 +1,111 @@
+// Modules and their kernels: machine code of this CPU out of PTX text.
+//
+// A kernel is translated to C++ and compiled at the first call of Kernel::code, once for every
+// process: the code is kept in a folder of the user's (CHIME_SOFTGPU_CACHE).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "softgpu/ptx/error.hpp"
+#include "softgpu/vocabulary/env.hpp"
+
+namespace softgpu {
+
+namespace ptx {
+struct Function;
+struct Module;
+}  // namespace ptx
+
+class Module;
+
+struct KernelParameter {
+  std::size_t offset, bytes, align;
+};
+
+// What all threads of one launch have in common.
+struct LaunchData {
+  const std::uint8_t* parameters = nullptr;  // param_bytes() of them
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::uint64_t grid_workspace = 0;  // a cooperative launch's {bytes, barrier word}
+};
+
+class Kernel {
+ public:
+  using Code = void (*)(Env&);
+
+  Kernel(const Module& module, const ptx::Function& function);
+  Kernel(const Kernel&) = delete;
+  ~Kernel();
+
+  const std::string& name() const { return name_; }
+  const Module& module() const { return module_; }
+  const std::vector<KernelParameter>& parameters() const { return parameters_; }
+  std::size_t param_bytes() const { return param_bytes_; }
+  unsigned max_threads() const { return max_threads_; }  // of a block
+
+  // Bytes of shared variables. A launch needs as many more than its dynamic ones. May translate.
+  // Throws PtxError.
+  std::size_t static_shared();
+
+  // What each thread of a launch calls; `watched` where the launch has a seed or weak memory: then
+  // every access is the executor's. Translates and compiles at the first call. Throws PtxError with
+  // the instruction and its line, or with what the compiler said. Its symbol is the kernel's name:
+  // with the address as KernelCall's, the executor's reports say it.
+  Code code(bool watched);
+
+  // For the calling CUDA thread, whose block was launched with static_shared() + dynamic bytes.
+  // REQUIRES: static_shared() was asked.
+  Env env(const LaunchData& launch) const;
+
+ private:
+  void translate();  // REQUIRES: mutex_
+
+  const Module& module_;
+  const ptx::Function& function_;
+  const std::string name_;
+  std::vector<KernelParameter> parameters_;
+  std::size_t param_bytes_ = 0;
+  unsigned max_threads_ = 0;
+  std::mutex mutex_;
+  bool is_translated_ = false;
+  std::string source_;
+  std::size_t static_shared_ = 0;
+  Code code_[2] = {};
+};
+
+class Module {
+ public:
+  // Reads what the text declares, gives its variables memory and their first values. Throws
+  // PtxError. Kernels are read when they are asked for their code.
+  explicit Module(std::string text);
+  Module(const Module&) = delete;
+  ~Module();
+
+  Kernel* find(std::string_view name) const;  // null: there is none
+  std::vector<Kernel*> kernels() const;
+
+  // The address of a variable of global or const memory; null: there is none.
+  void* variable(std::string_view name, std::size_t* bytes = nullptr) const;
+
+  std::uint8_t* const* variables() const { return variables_.data(); }
+  const ptx::Module& text() const { return *text_; }
+
+ private:
+  void place_variables();
+
+  std::unique_ptr<const ptx::Module> text_;
+  std::vector<std::unique_ptr<Kernel>> kernels_;
+  std::vector<std::uint8_t*> variables_;
+  struct Free {
+    void operator()(std::uint8_t* memory) const;
+  };
+  std::vector<std::unique_ptr<std::uint8_t, Free>> memory_;
+};
+
+}  // namespace softgpu

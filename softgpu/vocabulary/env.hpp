@@ -1,0 +1,35 @@
+// What translated code is given for each CUDA thread that runs it. Whoever launches fills it in
+// (Kernel::env); code in the cache was compiled with this layout, and its name covers it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "chime/device/simt/thread.hpp"
+
+namespace softgpu {
+
+// What kernels call that is no instruction.
+struct Services {
+  // `arguments`: those of the format, packed as PTX lays them out.
+  int (*vprintf)(const char* format, const std::uint8_t* arguments);
+  void* (*malloc)(std::size_t bytes);
+  void (*free)(void* memory);
+};
+
+struct Env {
+  chime::simt::ThreadState* thread = nullptr;
+  const std::uint8_t* parameters = nullptr;  // of the launch, at the offsets of Kernel::parameters
+  std::uint8_t* shared = nullptr;            // the block's window: static variables, then dynamic
+  std::uint32_t shared_bytes = 0;            // of all of it
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::uint64_t grid_workspace = 0;          // %envreg1 and 2: cooperative launches, else 0
+  std::uint8_t* const* variables = nullptr;  // of the module, in its order
+  const Services* services = nullptr;
+  std::uint32_t back_edges = 0;  // backward branches taken
+};
+
+// Shared addresses begin here, as on sm_90: a null pointer to shared memory is none.
+inline constexpr std::uint32_t kSharedBase = 1024;
+
+}  // namespace softgpu

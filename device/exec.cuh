@@ -5,7 +5,7 @@
 
 #include "chime/cxx20.h"
 
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || defined(__CUDA__)  // nvcc; clang
 #include "chime/device/exec_cuda.cuh"
 #else
 #include "chime/device/simt/exec_simt.hpp"

@@ -1,0 +1,85 @@
+# Kernels compiled by clang to PTX, for the softgpu (softgpu/README.md). Without CHIME_SOFTGPU nothing here looks for clang.
+#
+# CMake's own language CUDA wants a toolkit even where clang compiles it; here are no toolkit and no header of one: these are
+# commands of their own.
+
+if(CHIME_SOFTGPU)
+  if(CHIME_CUDA)
+    message(FATAL_ERROR "CHIME_SOFTGPU and CHIME_CUDA are both ON: libchime.so speaks to one of the two drivers. "
+                        "Build each in a folder of its own (presets softgpu and cuda)")
+  endif()
+  set(CHIME_SOFTGPU_ARCHITECTURE 90 CACHE STRING "Compute capability that clang compiles for: 80 or 90")
+  find_program(CHIME_CLANG NAMES clang++-19 clang++ DOC "clang 19 or newer, with its NVPTX back end")
+  if(NOT CHIME_CLANG)
+    message(FATAL_ERROR "CHIME_SOFTGPU is ON, but there is no clang++-19 and no clang++ in PATH. "
+                        "Install clang-19, or name a compiler by -DCHIME_CLANG=/path/to/clang++")
+  endif()
+  execute_process(COMMAND ${CHIME_CLANG} -dumpversion OUTPUT_VARIABLE version OUTPUT_STRIP_TRAILING_WHITESPACE)
+  execute_process(COMMAND ${CHIME_CLANG} --print-targets OUTPUT_VARIABLE targets)
+  if(version VERSION_LESS 19 OR NOT targets MATCHES "nvptx64")
+    message(FATAL_ERROR "${CHIME_CLANG} (${version}) cannot compile for the softgpu: it takes clang 19 or newer with the "
+                        "target nvptx64. Install clang-19, or name another by -DCHIME_CLANG=/path/to/clang++")
+  endif()
+  set(softgpu_words ${PROJECT_SOURCE_DIR}/softgpu/words)
+  file(GLOB softgpu_word_files CONFIGURE_DEPENDS ${softgpu_words}/*.h)
+  add_custom_target(softgpu_programs COMMENT "Every program that clang compiles for the softgpu")
+
+  # Our words stand before every other folder, no toolkit is looked for, and what is found all the same is refused by
+  # check_headers.
+  set(chime_clang_cuda -x cuda --cuda-gpu-arch=sm_${CHIME_SOFTGPU_ARCHITECTURE} --cuda-path=/nonexistent -nocudainc -nocudalib
+      -std=c++20 -Wall -Wextra -I${softgpu_words} -include cuda_runtime.h)
+  set(chime_check_headers ${PROJECT_SOURCE_DIR}/softgpu/check_headers ${softgpu_words})
+endif()
+
+# chime_clang_ptx(<output> <file> <flag>...): the kernels of a file as PTX text, which ends with a zero.
+function(chime_clang_ptx output source)
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CHIME_CLANG} ${chime_clang_cuda} --cuda-device-only --cuda-feature=+ptx83 -O3 ${ARGN}
+            -MD -MT ${output} -MF ${output}.d -S ${source} -o ${output}
+    COMMAND ${chime_check_headers} ${output}.d
+    COMMAND printf "'\\0'" >> ${output}
+    DEPENDS ${source} ${softgpu_word_files} ${PROJECT_SOURCE_DIR}/softgpu/check_headers
+    DEPFILE ${output}.d
+    COMMAND_EXPAND_LISTS
+    COMMENT "Compiling ${source} to PTX")
+endfunction()
+
+# chime_add_clang_program(<target> <source>... [HOST <source>...]): the program with the first sources compiled by clang, their
+# kernels as PTX inside; it runs on the softgpu. As chime_add_cuda_program. Needs CHIME_SOFTGPU.
+function(chime_add_clang_program target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HOST")
+  add_executable(${target} ${arg_HOST})
+  chime_clang_sources(${target} ${arg_UNPARSED_ARGUMENTS})
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(${target} PRIVATE Chime::chime chime_flags)
+  if(TARGET softgpu)
+    target_link_libraries(${target} PRIVATE softgpu)
+  endif()
+  add_dependencies(softgpu_programs ${target})
+endfunction()
+
+# chime_clang_sources(<target> <source>...): adds what clang makes of the sources, with the folders and definitions of the
+# target.
+function(chime_clang_sources target)
+  set(folders "$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>")
+  set(definitions "$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>")
+  set(flags "$<$<BOOL:${folders}>:-I$<JOIN:${folders},;-I>>" "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>")
+  foreach(source ${ARGN})
+    cmake_path(ABSOLUTE_PATH source NORMALIZE)
+    cmake_path(GET source STEM name)
+    set(object ${CMAKE_CURRENT_BINARY_DIR}/${target}.objects/${name})
+    chime_clang_ptx(${object}.ptx ${source} ${flags})
+    add_custom_command(OUTPUT ${object}.o
+      COMMAND ${CHIME_CLANG} ${chime_clang_cuda} --cuda-host-only -Xclang -target-sdk-version=12.4
+              -Xclang -fcuda-include-gpubinary -Xclang ${object}.ptx -O1 -g1 -fPIC ${flags}
+              -MD -MT ${object}.o -MF ${object}.o.d -c ${source} -o ${object}.o
+      COMMAND ${chime_check_headers} ${object}.o.d
+      DEPENDS ${source} ${object}.ptx
+      DEPFILE ${object}.o.d
+      COMMAND_EXPAND_LISTS
+      COMMENT "Compiling ${source} with its PTX inside")
+    target_sources(${target} PRIVATE ${object}.o)
+    set_source_files_properties(${object}.o PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+  endforeach()
+endfunction()

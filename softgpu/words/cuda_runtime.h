@@ -1,0 +1,24 @@
+// CUDA C++ for clang and the softgpu, by the names that NVIDIA's documentation publishes:
+// declarations and definitions of our own. clang includes it before everything else in a program.
+#pragma once
+
+#include "qualifiers.h"
+
+// Device functions with the names of the standard library's must be declared before its headers
+// take those names into std.
+#ifdef __CUDA__
+#include "device_math.h"
+#endif
+
+#include "vector_types.h"
+
+#ifdef __CUDA__
+#include "builtin_variables.h"
+#include "device_atomics.h"
+#include "device_bits.h"
+#include "device_memory.h"
+#include "device_threads.h"
+#endif
+#if __has_include("runtime_calls.h")
+#include "runtime_calls.h"
+#endif

@@ -22,6 +22,20 @@ void check_alignment(const void* a, const void* b, unsigned bytes) {
   }
 }
 
+PendingPhase& phase_of(exec::Mbarrier* barrier, const char* what) {
+  const auto found = copies().by_barrier.find(barrier);
+  if (found != copies().by_barrier.end()) return found->second;
+  kernel_fault(running_thread(), "it %s the mbarrier %p, which nobody has initialised", what,
+               static_cast<void*>(barrier));
+}
+
+void complete(exec::Mbarrier* barrier, PendingPhase& phase) {
+  BulkCopies::perform(phase.copies);
+  phase = {};
+  barrier->arrived = 0;
+  ++barrier->phase;
+}
+
 }  // namespace
 
 void BulkCopies::perform(std::vector<BulkCopy>& list) {
@@ -31,15 +45,25 @@ void BulkCopies::perform(std::vector<BulkCopy>& list) {
 
 void mbarrier_init(exec::Mbarrier* barrier, unsigned arrivals) {
   const TsanIgnores ignores;
-  *barrier = {arrivals, 0, 0, 0};
+  *barrier = {arrivals, 0, 0};
   copies().by_barrier[barrier] = {};
 }
 
-void mbarrier_expect_tx(exec::Mbarrier* barrier, unsigned bytes) {
+// Its phase is over once all arrivals came; where it waits for copies, somebody's wait ends it.
+unsigned mbarrier_arrive(exec::Mbarrier* barrier, unsigned arrivals, unsigned bytes) {
   const TsanIgnores ignores;
-  PendingPhase& phase = copies().by_barrier[barrier];
+  PendingPhase& phase = phase_of(barrier, "arrives at");
   phase.expected_bytes += bytes;
-  ++barrier->arrived;
+  if (barrier->arrived + arrivals > barrier->expected) {
+    kernel_fault(running_thread(), "%u arrivals at the mbarrier %p, which expects %u and had %u",
+                 arrivals, static_cast<void*>(barrier), unsigned{barrier->expected},
+                 unsigned{barrier->arrived});
+  }
+  const unsigned current = barrier->phase;
+  barrier->arrived += arrivals;
+  const bool waits_for_copies = phase.expected_bytes != 0 || phase.started_bytes != 0;
+  if (barrier->arrived == barrier->expected && !waits_for_copies) complete(barrier, phase);
+  return current;
 }
 
 // The phase is complete once all arrivals came and as many bytes were started as announced; waiting
@@ -47,12 +71,9 @@ void mbarrier_expect_tx(exec::Mbarrier* barrier, unsigned bytes) {
 bool mbarrier_try_wait(exec::Mbarrier* barrier, unsigned parity) {
   yield();
   const TsanIgnores ignores;
-  PendingPhase& phase = copies().by_barrier[barrier];
+  PendingPhase& phase = phase_of(barrier, "waits for");
   if (barrier->arrived == barrier->expected && phase.started_bytes == phase.expected_bytes) {
-    BulkCopies::perform(phase.copies);
-    phase = {};
-    barrier->arrived = 0;
-    ++barrier->phase;
+    complete(barrier, phase);
   }
   return (barrier->phase & 1) != (parity & 1);
 }
@@ -60,7 +81,7 @@ bool mbarrier_try_wait(exec::Mbarrier* barrier, unsigned parity) {
 void bulk_to_shared(void* shared, const void* global, unsigned bytes, exec::Mbarrier* barrier) {
   check_alignment(shared, global, bytes);
   const TsanIgnores ignores;
-  PendingPhase& phase = copies().by_barrier[barrier];
+  PendingPhase& phase = phase_of(barrier, "copies to");
   phase.copies.push_back({shared, global, bytes});
   phase.started_bytes += bytes;
 }
@@ -74,10 +95,14 @@ void bulk_from_shared(void* global, const void* shared, unsigned bytes) {
 void bulk_commit() {
   const TsanIgnores ignores;
   ThreadCopies& own = copies().by_thread[running_thread().rank];
-  own.committed.insert(own.committed.end(), own.open.begin(), own.open.end());
+  own.closed.push_back(std::move(own.open));
   own.open.clear();
 }
 
-void bulk_wait_all() { BulkCopies::perform(copies().by_thread[running_thread().rank].committed); }
+void bulk_wait(unsigned pending) {
+  const TsanIgnores ignores;
+  std::deque<std::vector<BulkCopy>>& closed = copies().by_thread[running_thread().rank].closed;
+  for (; closed.size() > pending; closed.pop_front()) BulkCopies::perform(closed.front());
+}
 
 }  // namespace chime::simt

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <unordered_map>
 #include <vector>
 
@@ -19,9 +20,10 @@ struct PendingPhase {
   std::vector<BulkCopy> copies;
 };
 
-// Copies of one thread from shared memory: its open group, and those it has closed.
+// Copies of one thread from shared memory: its open group, and those it has closed, oldest first.
 struct ThreadCopies {
-  std::vector<BulkCopy> open, committed;
+  std::vector<BulkCopy> open;
+  std::deque<std::vector<BulkCopy>> closed;
 };
 
 struct BulkCopies {

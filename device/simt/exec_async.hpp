@@ -10,27 +10,30 @@
 
 namespace chime::exec {
 
-// Counts arrivals and bytes of one phase after another. Lives in shared memory; use only the
-// functions below.
+// Counts arrivals and bytes of one phase after another. Of a GPU's size. Lives in shared memory;
+// use only the functions below.
 struct alignas(8) Mbarrier {
-  std::uint32_t expected;  // arrivals per phase
-  std::uint32_t arrived;   // in the current phase
-  std::uint32_t phase;     // completed phases
-  std::uint32_t id;        // names its pending copies
+  std::uint64_t expected : 20;  // arrivals per phase
+  std::uint64_t arrived : 20;   // in the current phase
+  std::uint64_t phase : 24;     // completed phases
 };
+static_assert(sizeof(Mbarrier) == 8);
 
 }  // namespace chime::exec
 
 namespace chime::simt {
 
 CHIME_SIMT_EXPORT void mbarrier_init(exec::Mbarrier* barrier, unsigned arrivals);
-CHIME_SIMT_EXPORT void mbarrier_expect_tx(exec::Mbarrier* barrier, unsigned bytes);
+// Announces `bytes`, then arrives so many times; returns the phase that they count in.
+CHIME_SIMT_EXPORT unsigned mbarrier_arrive(exec::Mbarrier* barrier, unsigned arrivals,
+                                           unsigned bytes);
 CHIME_SIMT_EXPORT bool mbarrier_try_wait(exec::Mbarrier* barrier, unsigned parity);
 CHIME_SIMT_EXPORT void bulk_to_shared(void* shared, const void* global, unsigned bytes,
                                       exec::Mbarrier* barrier);
 CHIME_SIMT_EXPORT void bulk_from_shared(void* global, const void* shared, unsigned bytes);
 CHIME_SIMT_EXPORT void bulk_commit();
-CHIME_SIMT_EXPORT void bulk_wait_all();
+// Returns when all closed groups of this thread but its latest `pending` are done.
+CHIME_SIMT_EXPORT void bulk_wait(unsigned pending);
 
 }  // namespace chime::simt
 
@@ -43,7 +46,7 @@ inline void mbarrier_init(Mbarrier* barrier, unsigned arrivals) {
 }
 // Arrives, and announces `bytes` of copies that the phase must also wait for.
 inline void mbarrier_expect_tx(Mbarrier* barrier, unsigned bytes) {
-  simt::mbarrier_expect_tx(barrier, bytes);
+  simt::mbarrier_arrive(barrier, 1, bytes);
 }
 // Whether the phase of this parity (0, 1, 0, ...) is complete. A poll tick.
 inline bool mbarrier_try_wait(Mbarrier* barrier, unsigned parity) {
@@ -57,7 +60,7 @@ inline void bulk_to_shared(void* shared, const void* global, unsigned bytes, Mba
 inline void bulk_from_shared(void* global, const void* shared, unsigned bytes) {
   simt::bulk_from_shared(global, shared, bytes);
 }
-inline void bulk_commit() { simt::bulk_commit(); }      // closes this thread's group of copies
-inline void bulk_wait_all() { simt::bulk_wait_all(); }  // returns when its closed groups are done
+inline void bulk_commit() { simt::bulk_commit(); }   // closes this thread's group of copies
+inline void bulk_wait_all() { simt::bulk_wait(0); }  // returns when its closed groups are done
 
 }  // namespace chime::exec

@@ -301,6 +301,47 @@ TEST(BulkCopy, HappensAtTheWait) {
   for (int i = 0; i < 256; ++i) EXPECT_EQ(out[i], 100 + i - 1);
 }
 
+CHIME_KERNEL void copy_in_groups(const int* in, int* out, int* after_wait) {
+  CHIME_SHARED_ARRAY(exec::Vec16, words, 2);
+  std::memcpy(words, in, sizeof words);
+  for (int group = 0; group < 2; ++group) {
+    exec::bulk_from_shared(out + 4 * group, words + group, 16);
+    exec::bulk_commit();
+  }
+  simt::bulk_wait(1);
+  after_wait[0] = out[0], after_wait[1] = out[4];
+  exec::bulk_wait_all();
+}
+
+TEST(BulkCopy, AWaitForAllGroupsButTheLatestLeavesThatOneUndone) {
+  const std::vector<int> in{1, 2, 3, 4, 5, 6, 7, 8};
+  std::vector<int> out(8), after_wait(2);
+  run(shape(1, 1), copy_in_groups, in.data(), out.data(), after_wait.data());
+  EXPECT_EQ(after_wait, (std::vector<int>{1, 0}));
+  EXPECT_EQ(out, in);
+}
+
+CHIME_KERNEL void count_arrivals(bool* before, bool* after, unsigned* phases) {
+  CHIME_SHARED_VAR(exec::Mbarrier, barrier);
+  simt::mbarrier_init(&barrier, 3);
+  phases[0] = simt::mbarrier_arrive(&barrier, 1, 0);
+  *before = exec::mbarrier_try_wait(&barrier, 0);
+  phases[1] = simt::mbarrier_arrive(&barrier, 2, 0);
+  phases[2] = simt::mbarrier_arrive(&barrier, 1, 0);  // nobody waited for the phase before
+  *after = exec::mbarrier_try_wait(&barrier, 0);
+}
+
+TEST(BulkCopy, AnMbarrierWithoutCopiesIsCompleteWithItsLastArrival) {
+  bool before = true, after = false;
+  unsigned phases[3] = {9, 9, 9};
+  run(shape(1, 1), count_arrivals, &before, &after, phases);
+  EXPECT_FALSE(before);
+  EXPECT_TRUE(after);
+  EXPECT_EQ(phases[0], 0u);
+  EXPECT_EQ(phases[1], 0u);
+  EXPECT_EQ(phases[2], 1u);
+}
+
 CHIME_KERNEL void try_atomics(std::uint64_t* u, int* i, float* f, exec::half* h) {
   using enum exec::Order;
   exec::atomic_add(u, 2);

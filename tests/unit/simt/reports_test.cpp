@@ -72,6 +72,23 @@ TEST_F(Reports, LaneOutsideItsOwnMask) {
                "with mask 0000ffff, which does not contain it");
 }
 
+TEST_F(Reports, MbarrierThatNobodyHasInitialised) {
+  const auto kernel = +[] {
+    CHIME_SHARED_VAR(exec::Mbarrier, barrier);
+    exec::mbarrier_expect_tx(&barrier, 16);
+  };
+  EXPECT_DEATH(run(kernel, 1), "it arrives at the mbarrier 0x[0-9a-f]+, which nobody has init");
+}
+
+TEST_F(Reports, MoreArrivalsAtAnMbarrierThanItExpects) {
+  const auto kernel = +[] {
+    CHIME_SHARED_VAR(exec::Mbarrier, barrier);
+    exec::mbarrier_init(&barrier, 1);
+    for (int i = 0; i < 2; ++i) exec::mbarrier_expect_tx(&barrier, 16);
+  };
+  EXPECT_DEATH(run(kernel, 1), "1 arrivals at the mbarrier 0x[0-9a-f]+, which expects 1 and had 1");
+}
+
 TEST_F(Reports, LanesInDifferentCollectives) {
   const auto kernel = +[] {
     if (exec::lane_id() < 3) {

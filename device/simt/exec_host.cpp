@@ -13,12 +13,10 @@
 #include <thread>
 #include <unordered_map>
 
-#define CHIME_HOST_ONLY
-#include "chime/abi/context.h"
-#include "chime/chime.h"
 #include "chime/device/simt/grid.hpp"
 #include "chime/device/simt/host_calls.hpp"
 #include "chime/device/simt/immortal.hpp"
+#include "chime/device/simt/launcher.hpp"
 #include "chime/device/simt/make_room.hpp"
 #include "chime/device/simt/options.hpp"
 #include "chime/device/simt/stream.hpp"
@@ -85,7 +83,7 @@ Status enqueue(exec::Stream handle, std::function<void()> work) {
   if (in_kernel()) return fail(CHIMEX_ERR_INVALID, "a stream operation was called in a kernel");
   const std::shared_ptr<Stream> stream = find_stream(handle);
   if (!stream) return fail(CHIMEX_ERR_INVALID, "%p is not a stream", static_cast<void*>(handle));
-  const int pe = chimex_host_my_pe();
+  const int pe = pe_of_thread();
   work_is_queued(pe);
   stream->enqueue([pe, work = std::move(work)]() mutable {
     work();
@@ -110,17 +108,12 @@ MakeCall find_kernel(const void* kernel) {
   return found == kernels().make_call.end() ? nullptr : found->second;
 }
 
-bool is_raised(const Context* context) {
-  return context && context->pe.abort &&
-         __atomic_load_n(&context->pe.abort->raised, __ATOMIC_RELAXED);
-}
-
 // Ends without its event when the PE that queued the wait is aborted.
 void wait_for_value(const std::uint64_t* address, std::uint64_t value, const Context* context) {
   constexpr int kAwake = 2'000;
   for (int turn = 0;; ++turn) {
     const std::uint64_t seen = __atomic_load_n(address, __ATOMIC_ACQUIRE);
-    if (static_cast<std::int64_t>(seen - value) >= 0 || is_raised(context)) return;
+    if (static_cast<std::int64_t>(seen - value) >= 0 || is_aborted(context)) return;
     if (turn < kAwake) {
       simt::make_room();
     } else {
@@ -135,7 +128,7 @@ void wait_for_value(const std::uint64_t* address, std::uint64_t value, const Con
 void set_thread_context(const Context* context) { host_thread_context = context; }
 
 const Context* thread_context() {
-  return host_thread_context ? host_thread_context : &chime::context();
+  return host_thread_context ? host_thread_context : context_of_thread();
 }
 
 // ---- Launch ---------------------------------------------------------------------------------

@@ -24,6 +24,14 @@ class KernelCall {
   virtual ~KernelCall() = default;
   virtual void run_thread() const = 0;
   virtual const void* address() const = 0;  // of the kernel's function
+  // For reports; valid for ever. Null: what the dynamic linker calls the function.
+  virtual const char* name() const { return nullptr; }
+  // A thread has trapped; `words` say which one, and why. True: the launch is abandoned (as by
+  // end_kernel), and who made it knows; false: the process ends with a report.
+  virtual bool take_trap(const char* words) const {
+    static_cast<void>(words);
+    return false;
+  }
 };
 
 template <class... P>

@@ -9,10 +9,9 @@
 #include <climits>
 #include <thread>
 
-#define CHIME_HOST_ONLY
-#include "chime/chime.h"
 #include "chime/device/simt/exec_threads.hpp"
 #include "chime/device/simt/kernel_name.hpp"
+#include "chime/device/simt/launcher.hpp"
 #include "chime/device/simt/report.hpp"
 #include "chime/device/simt/sanitizers.hpp"
 #include "chime/device/simt/worker.hpp"
@@ -113,8 +112,8 @@ Launch::Launch(const exec::LaunchConfig& config_, const KernelCall& call_, const
       context(context_),
       options(options_),
       serial(next_launch_serial()),
-      kernel_name(simt::kernel_name(call_.address())),
-      pe(chimex_host_my_pe()),
+      kernel_name(call_.name() ? call_.name() : simt::kernel_name(call_.address())),
+      pe(pe_of_thread()),
       blocks(std::uint64_t{config_.grid.x} * config_.grid.y * config_.grid.z),
       grid_barrier(blocks),
       blocks_left(blocks) {}

@@ -188,8 +188,21 @@ void set_trap_teller(void (*tell)(int pe) noexcept) {
   trap_teller.store(tell, std::memory_order_relaxed);
 }
 
+namespace {
+
+bool is_taken(const Thread& thread, const char* why) {
+  const exec::uint3 t = thread.thread_idx, b = thread.block->block_idx;
+  char words[512];
+  std::snprintf(words, sizeof words, "thread (%u,%u,%u) of block (%u,%u,%u): trap: %s", t.x, t.y,
+                t.z, b.x, b.y, b.z, why);
+  return static_cast<const Block*>(thread.block)->launch()->call.take_trap(words);
+}
+
+}  // namespace
+
 // Who traps meanwhile waits here, so that the process does not end before the cause is told.
 void report_trap(const Thread& thread, const char* why) {
+  if (is_taken(thread, why)) return;
   static std::once_flag told;
   std::call_once(told, tell_of_trap, thread);
   kernel_fault(thread, "trap: %s", why);

@@ -29,8 +29,8 @@ int begin_report();
 // own: it says what it knows of the cause, and throws nothing.
 void set_trap_teller(void (*tell)(int pe) noexcept);
 
-// The trap of `thread`.
-[[noreturn]] void report_trap(const Thread& thread, const char* why);
+// The trap of `thread`. Returns if its launch takes traps: then the kernel is to end.
+void report_trap(const Thread& thread, const char* why);
 
 // Every live thread of `block` waits.
 [[noreturn]] void report_deadlock(const Block& block);

@@ -133,6 +133,7 @@ void keep_commitment() {
 void trap(const char* why) {
   if (!current_thread) fatal("trap: %s", why);
   report_trap(running_thread(), why);
+  end_kernel();
 }
 
 // ---- Static shared memory -------------------------------------------------------------------

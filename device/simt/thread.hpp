@@ -144,7 +144,7 @@ CHIME_SIMT_EXPORT void keep_commitment();
 // ---- PE of a launch -------------------------------------------------------------------------
 
 // The PE that kernels launched by the calling host thread belong to: what was set here, which must
-// stay valid until those kernels have ended, else chime::context().
+// stay valid until those kernels have ended, else what launcher.hpp says.
 CHIME_SIMT_EXPORT void set_thread_context(const Context* context);
 CHIME_SIMT_EXPORT const Context* thread_context();
 

@@ -10,6 +10,7 @@
 
 #define CHIME_HOST_ONLY
 #include "chime/chime.h"
+#include "chime/device/simt/launcher.hpp"
 #include "host/errors/error.hpp"
 #include "host/errors/guard.hpp"
 #include "host/pe/init.hpp"
@@ -200,5 +201,19 @@ const Context& ready(const Context host::PeSlot::*context) {
 
 const Context& context() { return ready(&host::PeSlot::context); }
 const Context& host_context() { return ready(&host::PeSlot::host_context); }
+
+namespace {
+
+bool is_raised(const Context* context) {
+  return context->pe.abort && __atomic_load_n(&context->pe.abort->raised, __ATOMIC_RELAXED);
+}
+
+// Kernels that the executor runs belong to the PE of the host thread that launches them.
+constexpr simt::Launchers kLaunchers = {.context_of_thread = [] { return &context(); },
+                                        .pe_of_thread = &host::current_pe_or_none,
+                                        .is_aborted = &is_raised};
+[[maybe_unused]] const bool executor_knows = (simt::set_launchers(kLaunchers), true);
+
+}  // namespace
 
 }  // namespace chime

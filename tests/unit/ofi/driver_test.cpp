@@ -107,9 +107,9 @@ TEST_F(DriverTest, AnAnswerToWhatWasNotAskedYetIsNoAnswer) {
   put(1000, 1);
   add(2);
   LetterText text;
-  text.begin(kPass, 1);
+  text.begin(1);
   for (std::uint64_t id = 0; id < 4; ++id) text.add(answer_to(id, 0, CHIMEX_OK));
-  ASSERT_TRUE(wire.arrive(text.finish()));
+  ASSERT_TRUE(wire.arrive(text.finish(kPass)));
   poll();
   EXPECT_THAT(ended, SizeIs(0));
   EXPECT_THAT(wire.letters, SizeIs(0)) << "it is still held";
@@ -176,7 +176,7 @@ TEST_F(DriverTest, WhileThereIsNoRoomMessagesGather) {
 TEST_F(DriverTest, ALettersAsksAreCarriedOutInOrderAndAnsweredTogether) {
   open();
   LetterText text;
-  text.begin(kPass, 1);
+  text.begin(1);
   const std::uint64_t operands[2] = {};
   const std::byte data[5] = {};
   HostRequest put{HostRequest::Kind::kPut, 0, 64, nullptr, sizeof data};
@@ -184,7 +184,7 @@ TEST_F(DriverTest, ALettersAsksAreCarriedOutInOrderAndAnsweredTogether) {
   text.add(ask_for(kAdd, 6), std::as_bytes(std::span(operands)));
   put.at = heap.size() - 4;
   text.add(ask_for(put, 7), data);
-  ASSERT_TRUE(wire.arrive(text.finish()));
+  ASSERT_TRUE(wire.arrive(text.finish(kPass)));
   poll();
   EXPECT_THAT(owner.all, testing::ElementsAre(std::pair('w', 64u), std::pair('u', 16u)));
   ASSERT_THAT(wire.letters, SizeIs(1));
@@ -201,10 +201,10 @@ TEST_F(DriverTest, ALettersAsksAreCarriedOutInOrderAndAnsweredTogether) {
 // Nothing of it is carried out, and its sender is not left waiting.
 TEST_F(DriverTest, ALetterThatCannotBeReadLosesItsSender) {
   LetterText text;
-  text.begin(kPass, 1);
+  text.begin(1);
   const std::uint64_t operands[2] = {};
   text.add(ask_for(kAdd, 6), std::as_bytes(std::span(operands)));
-  const auto whole = text.finish();
+  const auto whole = text.finish(kPass);
   std::vector<std::byte> longer(whole.begin(), whole.end()), unknown = longer, counted = longer;
   longer.resize(longer.size() + 8);
   unknown[sizeof(LetterHead) + offsetof(Message, kind)] = std::byte{9};
@@ -226,9 +226,9 @@ TEST_F(DriverTest, AStrangersLetterIsNothing) {
   const std::uint64_t operands[2] = {};
   open();
   for (const auto& [pass, from] : {std::pair(kPass + 1, 1), {kPass, 5}, {kPass, -1}, {kPass, 0}}) {
-    text.begin(pass, from);
+    text.begin(from);
     text.add(ask_for(kAdd, 6), std::as_bytes(std::span(operands)));
-    ASSERT_TRUE(wire.arrive(text.finish()));
+    ASSERT_TRUE(wire.arrive(text.finish(pass)));
     poll();
   }
   EXPECT_THAT(owner.all, SizeIs(0));
@@ -243,9 +243,9 @@ TEST_F(DriverTest, AnAnswerCountsOnce) {
   poll();
   const auto asks = messages_in(wire.letters.at(0).bytes, kPeersPass);
   LetterText text;
-  text.begin(kPass, 1);
+  text.begin(1);
   for (int i = 0; i < 3; ++i) text.add(answer_to(asks.at(1).id, 0, CHIMEX_OK));
-  ASSERT_TRUE(wire.arrive(text.finish()));
+  ASSERT_TRUE(wire.arrive(text.finish(kPass)));
   poll();
   ASSERT_THAT(ended, SizeIs(1));
   EXPECT_EQ(ended[0].completion, 2u);
@@ -278,10 +278,10 @@ TEST_F(DriverTest, WithoutOrderAnAtomicWaitsForPutsOfEarlierLettersAlone) {
   ASSERT_THAT(wire.letters, SizeIs(2));
   EXPECT_THAT(messages_in(wire.letters[1].bytes, kPeersPass), SizeIs(1)) << "the put alone";
   LetterText text;
-  text.begin(kPass, 1);
+  text.begin(1);
   text.add(answer_to(first[0].id, 0, CHIMEX_OK));
   text.add(answer_to(messages_in(wire.letters[1].bytes, kPeersPass).at(0).id, 0, CHIMEX_OK));
-  ASSERT_TRUE(wire.arrive(text.finish()));
+  ASSERT_TRUE(wire.arrive(text.finish(kPass)));
   poll();
   ASSERT_THAT(wire.letters, SizeIs(3));
   EXPECT_EQ(messages_in(wire.letters[2].bytes, kPeersPass).at(0).kind, Message::Kind::kAsk);

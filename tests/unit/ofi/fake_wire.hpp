@@ -39,9 +39,9 @@ class FakeWire final : public Wire {
     transfers.push_back(&request);
     return 0;
   }
-  long post(const PeerName&, Letter& letter) override {
+  long post(const PeerName& peer, Letter& letter) override {
     if (!has_room) return -FI_EAGAIN;
-    const auto bytes = letter.bytes();
+    const auto bytes = letter.bytes_for(peer.pass);
     letters.push_back({letter.to, {bytes.begin(), bytes.end()}});
     tells.push_back({&letter, 0});
     return 0;

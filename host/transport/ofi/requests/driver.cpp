@@ -15,31 +15,21 @@ constexpr unsigned kPollsPerLook = 16;
 }  // namespace
 
 Driver::Driver(const Place& place, Gpu& gpu, Wire& wire, Requests& requests, Mail& mail)
-    : place_(place),
-      gpu_(gpu),
-      wire_(wire),
-      requests_(requests),
-      mail_(mail),
-      lanes_(static_cast<std::size_t>(place.n_pes)) {
+    : place_(place), gpu_(gpu), wire_(wire), requests_(requests), mail_(mail), lanes_(place.n_pes) {
   for (Arrival& arrival : mail_.arrivals()) unposted_.push_back(&arrival);
   post_arrivals();
 }
 
 void Driver::add_peer(int pe, const PeerName& name) {
-  auto& lane = lanes_.at(static_cast<std::size_t>(pe)) = std::make_unique<Lane>(pe, name);
-  if (!why_deaf_.empty()) lose(*lane, why_deaf_);
-}
-
-Lane* Driver::lane_of(int pe) const {
-  const auto index = static_cast<std::size_t>(pe);
-  return pe >= 0 && index < lanes_.size() ? lanes_[index].get() : nullptr;
+  Lane& lane = lanes_.add(pe, name);
+  if (!why_deaf_.empty()) lose(lane, why_deaf_);
 }
 
 bool Driver::post(const HostRequest& wanted, std::uint64_t completion) {
   if (in_use_ == kRoom) return false;
   ++in_use_;
   Request& request = requests_.take(wanted, completion);
-  Lane* const lane = lane_of(wanted.pe);
+  Lane* const lane = lanes_.find(wanted.pe);
   if (wanted.pe == place_.my_pe)
     carry_out_here(request);
   else if (lane == nullptr)
@@ -125,7 +115,7 @@ Letter& Driver::letter_to(const Lane& lane) {
   Letter& letter = mail_.take();
   letter.to = lane.pe;
   letter.puts = 0;
-  letter.text.begin(lane.name.pass, place_.my_pe);
+  letter.text.begin(place_.my_pe);
   return letter;
 }
 
@@ -205,7 +195,8 @@ void Driver::pass(Lane& lane, Request& request) {
 
 void Driver::end(Request& request, chimex_status status) {
   // Of a lost one the count means nothing any more.
-  if (Lane* const lane = lane_of(request.wanted.pe); lane && !lane->is_lost) --lane->outstanding;
+  if (Lane* const lane = lanes_.find(request.wanted.pe); lane && !lane->is_lost)
+    --lane->outstanding;
   request.is_live = false;
   request.status = status;
   ended_.push_back(&request);

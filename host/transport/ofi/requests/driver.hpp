@@ -17,12 +17,12 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "host/gpu/gpu.hpp"
+#include "host/transport/ofi/requests/lanes.hpp"
 #include "host/transport/ofi/requests/losses.hpp"
 #include "host/transport/ofi/requests/wire.hpp"
 
@@ -63,8 +63,6 @@ class Driver final : public HostDriven {
     Lane* lane;
     Clock::time_point until;
   };
-
-  Lane* lane_of(int pe) const;
 
   void carry_out_here(Request& request);
   void start(Lane& lane, Request& request);
@@ -113,7 +111,7 @@ class Driver final : public HostDriven {
   Requests& requests_;
   Mail& mail_;
   WordOwner* owner_ = nullptr;
-  std::vector<std::unique_ptr<Lane>> lanes_;  // [n_pes], null: not a peer
+  Lanes lanes_;
   std::size_t in_use_ = 0;
   std::vector<Lane*> writing_, closing_;  // with an open letter
   std::vector<Lane*> in_line_;            // whose posts the provider had no room for

@@ -43,12 +43,12 @@ void Driver::take_completions() {
 
 void Driver::on_transfer(Request& request) {
   request.is_with_provider = false;
-  lane_of(request.wanted.pe)->has_news = true;
+  lanes_.find(request.wanted.pe)->has_news = true;
   if (!request.is_live) {
     if (!request.is_in_use) requests_.free(request);
     return;
   }
-  Lane& lane = *lane_of(request.wanted.pe);
+  Lane& lane = *lanes_.find(request.wanted.pe);
   request.moved += request.piece;
   request.piece = wire_.piece_of(request.wanted.bytes - request.moved);
   if (request.piece != 0) {
@@ -62,7 +62,7 @@ void Driver::on_transfer(Request& request) {
 void Driver::on_arrival(Arrival& arrival, std::size_t bytes) {
   const auto letter = LetterReader::open(
       {arrival.data(), std::min<std::size_t>(bytes, Arrival::kBytes)}, place_.pass);
-  if (Lane* const from = letter ? lane_of(letter->from()) : nullptr) on_letter(*from, *letter);
+  if (Lane* const from = letter ? lanes_.find(letter->from()) : nullptr) on_letter(*from, *letter);
   unposted_.push_back(&arrival);
   post_arrivals();
 }
@@ -149,8 +149,8 @@ void Driver::take_failure() {
     return;
   }
   const bool is_letter = what.kind == Posted::Kind::kLetter;
-  Lane& lane =
-      *lane_of(is_letter ? static_cast<Letter&>(what).to : static_cast<Request&>(what).wanted.pe);
+  Lane& lane = *lanes_.find(is_letter ? static_cast<Letter&>(what).to
+                                      : static_cast<Request&>(what).wanted.pe);
   if (!is_letter) static_cast<Request&>(what).is_with_provider = false;
   if (!lane.is_lost) lose(lane, failed(what, wire_.facts(), failure.words));
   if (is_letter) return mail_.free(static_cast<Letter&>(what));
@@ -186,13 +186,12 @@ std::size_t Driver::end_all_to(const Lane& lane, bool also_with_provider) {
 }
 
 void Driver::lose_all(const std::string& why) {
-  for (const auto& lane : lanes_)
-    if (lane) lose(*lane, why);
+  lanes_.for_each([&](Lane& lane) { lose(lane, why); });
 }
 
 void Driver::lose_those_asked_for() {
   for (const int pe : losses_.take_asked()) {
-    Lane* const lane = lane_of(pe);
+    Lane* const lane = lanes_.find(pe);
     if (lane == nullptr || lane->is_lost) continue;
     std::string what = "nothing";
     requests_.for_each([&](const Request& request) {
@@ -211,7 +210,7 @@ void Driver::lose_the_silent() {
   const bool was_away = now - last_look_ > place_.timeout / 4;
   last_look_ = now;
   requests_.for_each([&](const Request& request) {
-    if (Lane* const lane = request.is_live ? lane_of(request.wanted.pe) : nullptr)
+    if (Lane* const lane = request.is_live ? lanes_.find(request.wanted.pe) : nullptr)
       look_at(*lane, now, was_away);
   });
   for (Lane* const lane : std::vector(in_line_)) look_at(*lane, now, was_away);

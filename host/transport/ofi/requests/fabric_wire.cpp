@@ -42,7 +42,7 @@ long FabricWire::post(const PeerName& peer, Request& request) {
 }
 
 long FabricWire::post(const PeerName& peer, Letter& letter) {
-  const std::span<std::byte> bytes = letter.bytes();
+  const std::span<std::byte> bytes = letter.bytes_for(peer.pass);
   const std::uint64_t inject = inject_flag(bytes.size());
   iovec here{bytes.data(), bytes.size()};
   void* key = inject != 0 ? nullptr : memory_.local_key(&letter, bytes.data(), bytes.size());

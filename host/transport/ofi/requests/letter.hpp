@@ -31,8 +31,8 @@ static_assert(sizeof(LetterHead) == 16);
 // A letter that is being written.
 class LetterText {
  public:
-  void begin(std::uint64_t pass, std::int32_t from) {
-    const LetterHead head{pass, from, 0};
+  void begin(std::int32_t from) {
+    const LetterHead head{0, from, 0};
     std::memcpy(memory_.data(), &head, sizeof head);
     end_ = sizeof head;
   }
@@ -52,8 +52,9 @@ class LetterText {
     end_ += bytes;
   }
 
-  // To be sent.
-  std::span<std::byte> finish() {
+  // To be sent to who has this pass.
+  std::span<std::byte> finish(std::uint64_t pass) {
+    std::memcpy(&memory_[offsetof(LetterHead, pass)], &pass, sizeof pass);
     const auto bytes = static_cast<std::uint32_t>(end_ - sizeof(LetterHead));
     std::memcpy(&memory_[offsetof(LetterHead, bytes)], &bytes, sizeof bytes);
     return std::span(memory_).first(end_);

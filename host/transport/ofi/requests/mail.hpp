@@ -22,7 +22,7 @@ struct Letter : Posted {
   unsigned puts = 0;  // in it, that atomics may have to follow (Order)
   LetterText text;
 
-  std::span<std::byte> bytes() { return text.finish(); }
+  std::span<std::byte> bytes_for(std::uint64_t pass) { return text.finish(pass); }
 };
 
 struct Arrival : Posted {

@@ -148,9 +148,8 @@ void read_nic_doorbell(const Variable& v, std::string_view text, Settings& s) {
 }
 
 void read_connect(const Variable& v, std::string_view text, Settings& s) {
-  s.nic.connect = parse_word<NicConnect>(
-      v, text,
-      {{"auto", NicConnect::kAuto}, {"eager", NicConnect::kEager}, {"lazy", NicConnect::kLazy}});
+  s.nic.connect = s.fabric.connect = parse_word<Connect>(
+      v, text, {{"auto", Connect::kAuto}, {"eager", Connect::kEager}, {"lazy", Connect::kLazy}});
 }
 
 void read_nic_peers(const Variable& v, std::string_view text, Settings& s) {

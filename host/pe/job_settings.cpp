@@ -31,11 +31,11 @@ std::string p2p_text(const Settings& settings) {
 std::string fabric_text(const Settings& settings) { return settings.fabric.provider; }
 std::string connect_text(const Settings& settings) {
   switch (settings.nic.connect) {
-    case NicConnect::kEager:
+    case Connect::kEager:
       return "eager";
-    case NicConnect::kLazy:
+    case Connect::kLazy:
       return "lazy";
-    case NicConnect::kAuto:
+    case Connect::kAuto:
       break;
   }
   return "auto";

@@ -10,105 +10,11 @@
 #include "host/gpu/memfd.hpp"
 #include "host/gpu/process_memory.hpp"
 #include "host/peers/control.hpp"
+#include "host/peers/left_cards.hpp"
 #include "host/peers/node/exchange.hpp"
-#include "net/fields.hpp"
 
 namespace chime::host {
 namespace {
-
-// ---- What a PE leaves with the launcher, for each of its peers
-//
-//   cards       u32 interface version, card, offer of PE 0, offer of PE 1...
-//   receipts    (u8 whether it is accepted, receipt) of PE 0, of PE 1...
-
-void check_length(std::size_t bytes, std::size_t most) {
-  if (bytes > most)
-    throw Error("setup", CHIMEX_ERR_SYSTEM,
-                fmt::format("a card of {} bytes is longer than {}", bytes, most));
-}
-
-CardBytes copy_of(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
-
-void check_version(net::Reader& message) {
-  if (message.get<std::uint32_t>() != kAbiVersion)
-    throw net::Error(net::Fault::kProtocol, "another interface");
-}
-
-// What `read(message)` takes out of the message of PE `pe`.
-template <class Read>
-auto read_message(int pe, std::span<const std::byte> bytes, Read read) {
-  try {
-    net::Reader message(bytes);
-    return read(message);
-  } catch (const net::Error&) {
-    throw Error("setup", CHIMEX_ERR_MISMATCH,
-                fmt::format("PE {} runs another version of Chime", pe));
-  }
-}
-
-std::string key_of(Path way) { return fmt::format("chime.way.{}", static_cast<int>(way)); }
-
-// The card alone, of a transport that opens on demand.
-CardBytes write_card(const Transport& transport) {
-  const CardBytes card = transport.own_card().bytes;
-  check_length(card.size(), kMostCardBytes);
-  return net::Writer().put(kAbiVersion).bytes(card).take();
-}
-
-CardBytes read_card(int pe, std::span<const std::byte> bytes) {
-  return read_message(pe, bytes, [](net::Reader& message) {
-    check_version(message);
-    return copy_of(message.bytes());
-  });
-}
-
-CardBytes write_cards(Transport& transport, int n_pes) {
-  net::Writer message;
-  const auto add = [&](const CardBytes& bytes, std::size_t most) {
-    check_length(bytes.size(), most);
-    message.bytes(bytes);
-  };
-  message.put(kAbiVersion);
-  add(transport.own_card().bytes, kMostCardBytes);
-  for (int pe = 0; pe < n_pes; ++pe) add(transport.offer(pe), kMostOfferBytes);
-  return message.take();
-}
-
-struct Shown {
-  CardBytes card, offer;
-};
-
-Shown read_cards(int pe, std::span<const std::byte> bytes, int me) {
-  return read_message(pe, bytes, [me](net::Reader& message) {
-    check_version(message);
-    Shown shown{.card = copy_of(message.bytes()), .offer = {}};
-    for (int other = 0; other < me; ++other) message.bytes();
-    shown.offer = copy_of(message.bytes());
-    return shown;
-  });
-}
-
-CardBytes write_receipts(std::span<const Acceptance> acceptances) {
-  net::Writer message;
-  for (const Acceptance& acceptance : acceptances) {
-    check_length(acceptance.receipt.size(), kMostOfferBytes);
-    message.put(std::uint8_t{acceptance.is_accepted}).bytes(acceptance.receipt);
-  }
-  return message.take();
-}
-
-// Empty if `pe` has not accepted this PE.
-std::optional<CardBytes> read_receipt(int pe, std::span<const std::byte> bytes, int me) {
-  return read_message(pe, bytes, [me](net::Reader& message) {
-    const auto next = [&]() -> std::optional<CardBytes> {
-      const bool is_accepted = message.get<std::uint8_t>() != 0;
-      const auto receipt = message.bytes();
-      return is_accepted ? std::optional(copy_of(receipt)) : std::nullopt;
-    };
-    for (int other = 0; other < me; ++other) next();
-    return next();
-  });
-}
 
 NodeCard node_card(int pe, const DeviceMemory& control, const OwnCard& card) {
   NodeCard mine;
@@ -186,7 +92,7 @@ void Connector::connect_to_myself(Transport& transport) {
 // card.
 void Connector::begin_on_demand(Transport& transport) {
   const Path way = transport.capabilities().path;
-  const std::string key = key_of(way);
+  const std::string key = key_of_cards(way);
   const bool is_first = peers_.my_pe() == 0;
   const CardBytes first = is_first ? write_card(transport) : bootstrap_.lookup(0, key, deadline_);
   if (is_first) bootstrap_.publish(key, first);
@@ -222,7 +128,7 @@ void Connector::connect_node(Transport& transport) {
 // it accepted may send.
 void Connector::connect_job(Transport& transport) {
   const Path way = transport.capabilities().path;
-  const std::string key = key_of(way);
+  const std::string key = key_of_cards(way), answer = key_of_receipts(way);
   const int n = peers_.n_pes(), me = peers_.my_pe();
   const auto shown_by = [&](int pe, const std::string& name, const CardBytes& mine) {
     return pe == me ? mine : bootstrap_.lookup(pe, name, deadline_);
@@ -234,7 +140,6 @@ void Connector::connect_job(Transport& transport) {
     const Shown shown = read_cards(pe, shown_by(pe, key, cards), me);
     acceptances.push_back(accept(transport, pe, {.bytes = shown.card, .offer = shown.offer}));
   }
-  const std::string answer = key + ".receipts";
   const CardBytes receipts = write_receipts(acceptances);
   bootstrap_.publish(answer, receipts);
   for (int pe = 0; pe < n; ++pe) {

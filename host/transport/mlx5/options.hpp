@@ -4,13 +4,14 @@
 
 #include <string>
 
+#include "host/transport/connect.hpp"
+
 namespace chime::host {
 
 enum class NicBackend { kAuto, kVerbs, kDevx };
 enum class NicDoorbell { kAuto, kDirect, kCpu };
 enum class NicOrdering { kAuto, kRelaxed, kStrict };
 enum class NicWriteOrder { kAuto, kStrict, kRelaxed };
-enum class NicConnect { kAuto, kEager, kLazy };
 
 struct NicOptions {
   std::string device = "auto";  // auto, none, soft, or a device's name with or without ":port"
@@ -18,7 +19,7 @@ struct NicOptions {
   NicOrdering ordering = NicOrdering::kAuto;
   NicWriteOrder write_order = NicWriteOrder::kAuto;
   NicDoorbell doorbell = NicDoorbell::kAuto;
-  NicConnect connect = NicConnect::kAuto;
+  Connect connect = Connect::kAuto;
   unsigned peers = 40;          // that queue pairs are made for, where they are connected on demand
   unsigned slots = 2;           // queue pairs to each peer: a power of two, at most 64
   unsigned queue_depth = 1024;  // 64-byte blocks of a send queue: a power of two
@@ -30,12 +31,7 @@ struct NicOptions {
   unsigned retry = 7;
   std::string softnic_library;  // empty: looked for beside libchime.so
 
-  // Whether peers are connected when they are first touched, or all of them at init. auto: at init
-  // in jobs so small that it takes no time.
-  bool opens_on_demand(int n_pes) const {
-    constexpr int kFew = 32;
-    return connect == NicConnect::kLazy || (connect == NicConnect::kAuto && n_pes > kFew);
-  }
+  bool opens_on_demand(int n_pes) const { return host::opens_on_demand(connect, n_pes); }
 
   bool is_off() const { return device == "none"; }
   bool is_auto() const { return device == "auto"; }

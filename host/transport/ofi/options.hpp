@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "host/transport/connect.hpp"
+
 namespace chime::host {
 
 struct FabricOptions {
@@ -13,6 +15,9 @@ struct FabricOptions {
   std::uint64_t timeout_ns =
       30'000'000'000;  // without a sign of life, and a peer is lost; 0: never
 
+  Connect connect = Connect::kAuto;  // that is: when their addresses are looked up
+
+  bool opens_on_demand(int n_pes) const { return host::opens_on_demand(connect, n_pes); }
   bool is_off() const { return provider == "off"; }
   bool is_auto() const { return provider == "auto"; }
 };

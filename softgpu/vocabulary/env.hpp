@@ -26,7 +26,6 @@ struct Env {
   std::uint64_t grid_workspace = 0;          // %envreg1 and 2: cooperative launches, else 0
   std::uint8_t* const* variables = nullptr;  // of the module, in its order
   const Services* services = nullptr;
-  std::uint32_t back_edges = 0;  // backward branches taken
 };
 
 // Shared addresses begin here, as on sm_90: a null pointer to shared memory is none.

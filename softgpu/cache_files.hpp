@@ -1,0 +1,36 @@
+// The cache's folder and its files (code_cache.hpp).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace softgpu {
+
+// 128 bits of a text, as 32 letters.
+std::string fingerprint(std::string_view text);
+
+// Of the names and contents of a folder's headers.
+std::string fingerprint_of_headers(const std::string& folder);
+
+bool is_readable(const std::string& path);
+std::string content_of(const std::string& path);                     // empty: none
+void write_file(const std::string& path, std::string_view content);  // throws PtxError
+
+// Among all that make one entry of a folder, in whatever process or thread, one at a time. Gives up
+// waiting after a time and goes on: then work is done twice, and nothing else happens.
+class MakingOf {
+ public:
+  MakingOf(const std::string& folder, const std::string& entry);
+  MakingOf(const MakingOf&) = delete;
+  ~MakingOf();
+
+ private:
+  int file_ = -1;
+};
+
+// Of a folder's files those used last remain, so that they have `most` bytes together.
+void remove_oldest(const std::string& folder, std::uint64_t most);
+void mark_as_used(const std::string& path);
+
+}  // namespace softgpu

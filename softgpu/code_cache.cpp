@@ -1,0 +1,256 @@
+#include "softgpu/code_cache.hpp"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+#include "chime/device/simt/thread.hpp"
+#include "softgpu/cache_files.hpp"
+#include "softgpu/ptx/error.hpp"
+
+namespace softgpu {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string variable_or(const char* name, const std::string& otherwise) {
+  const char* value = std::getenv(name);
+  return value && *value ? value : otherwise;
+}
+
+// The library of this process that a function lies in.
+std::string library_of(const void* function) {
+  Dl_info info;
+  return dladdr(function, &info) && info.dli_fname ? info.dli_fname : "";
+}
+
+// ---- Where headers are -----------------------------------------------------------------------
+
+struct Folders {
+  std::vector<std::string> includes;
+  std::string vocabulary, executor;  // where their headers lie
+};
+
+Folders folders_below(std::vector<std::string> includes) {
+  Folders folders{std::move(includes), {}, {}};
+  for (const std::string& folder : folders.includes) {
+    if (is_readable(folder + "/softgpu/vocabulary/vocabulary.hpp")) {
+      folders.vocabulary = folder + "/softgpu/vocabulary";
+    }
+    if (is_readable(folder + "/chime/device/simt/thread.hpp")) {
+      folders.executor = folder + "/chime/device/simt";
+    }
+  }
+  return folders;
+}
+
+std::vector<std::string> split(std::string_view list) {
+  std::vector<std::string> parts;
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(':'), list.size());
+    if (end > 0) parts.emplace_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return parts;
+}
+
+// Those that were installed with the library, else those that it was built with.
+Folders find_folders() {
+  const fs::path own = library_of(reinterpret_cast<const void*>(&cache_folder));
+  const Folders installed = folders_below({(own.parent_path() / "../include").string()});
+  if (!installed.vocabulary.empty()) return installed;
+  Folders built = folders_below(split(SOFTGPU_INCLUDES));
+  if (built.vocabulary.empty() || built.executor.empty()) {
+    throw PtxError(0, "softgpu's headers are neither in " + installed.includes.front() +
+                          " nor in " + SOFTGPU_INCLUDES);
+  }
+  return built;
+}
+
+// ---- The compiler ----------------------------------------------------------------------------
+
+bool has_fma() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2");
+#else
+  return false;
+#endif
+}
+
+// Signed sums wrap, types lie about each other's memory, and a sum is rounded as it is written.
+std::vector<std::string> compiler_command(const Folders& folders, bool watched) {
+  std::vector<std::string> command{variable_or("CHIME_SOFTGPU_CXX", "g++"),
+                                   "-std=c++20",
+                                   "-O1",
+                                   "-w",
+                                   "-fPIC",
+                                   "-fwrapv",
+                                   "-fno-strict-aliasing",
+                                   "-ffp-contract=off",
+                                   "-fno-math-errno",
+                                   "-fvisibility=hidden",
+                                   watched ? "-DSOFTGPU_WATCHED=1" : "-DSOFTGPU_WATCHED=0"};
+  if (has_fma()) command.insert(command.end(), {"-mavx2", "-mfma"});
+  for (const std::string& folder : folders.includes) command.push_back("-I" + folder);
+  return command;
+}
+
+// Without what is preloaded into this process.
+std::vector<char*> environment() {
+  std::vector<char*> kept;
+  for (char** entry = environ; *entry; ++entry) {
+    if (std::strncmp(*entry, "LD_PRELOAD=", 11) != 0) kept.push_back(*entry);
+  }
+  kept.push_back(nullptr);
+  return kept;
+}
+
+void rename(const std::string& from, const std::string& to) {
+  std::error_code error;
+  fs::rename(from, to, error);
+  if (error) throw PtxError(0, "cannot rename " + from + " to " + to + ": " + error.message());
+}
+void remove(const std::string& path) {
+  std::error_code none;
+  fs::remove(path, none);
+}
+
+// Throws PtxError with what it wrote to `log`.
+void run(std::vector<std::string> command, const std::string& log) {
+  std::vector<char*> arguments;
+  for (std::string& word : command) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  pid_t child = -1;
+  const int failure =
+      posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environment().data());
+  posix_spawn_file_actions_destroy(&actions);
+  if (failure != 0) {
+    throw PtxError(0, "kernels need a C++ compiler at run time, and '" + command.front() +
+                          "' cannot be run (" + std::strerror(failure) +
+                          "): install g++, or name another one by CHIME_SOFTGPU_CXX");
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (status != 0) {
+    throw PtxError(
+        0, "the compiler '" + command.front() + "' failed:\n" + content_of(log).substr(0, 4000));
+  }
+  remove(log);
+}
+
+// A name beside `path` that nobody else uses.
+std::string own_name(const std::string& path) {
+  static std::atomic<unsigned> count{0};
+  return path + "." + std::to_string(getpid()) + "." + std::to_string(count++);
+}
+
+// ---- The cache -------------------------------------------------------------------------------
+
+class Cache {
+ public:
+  Cache() : folder_(cache_folder()), folders_(find_folders()) {
+    for (bool watched : {false, true}) {
+      command_[watched] = compiler_command(folders_, watched);
+      std::string all =
+          fingerprint_of_headers(folders_.vocabulary) + fingerprint_of_headers(folders_.executor);
+      for (const std::string& word : command_[watched]) all += ' ' + word;
+      environment_[watched] = fingerprint(all);
+    }
+  }
+
+  void* load(const std::string& source, bool watched) {
+    const std::string name = fingerprint(environment_[watched] + source);
+    const std::string library = folder_ + "/" + name + ".so";
+    // Twice: another process may have removed it in between.
+    for (int i = 0; i < 2; ++i) {
+      if (!is_readable(library)) make(source, watched, name, library);
+      if (void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+        mark_as_used(library);
+        return handle;
+      }
+      const std::string why = dlerror();
+      if (i == 1) throw PtxError(0, "compiled code cannot be loaded: " + why);
+      remove(library);
+    }
+    __builtin_unreachable();
+  }
+
+ private:
+  void make(const std::string& source, bool watched, const std::string& name,
+            const std::string& library) {
+    const MakingOf making(folder_, name);
+    if (is_readable(library)) return;
+    std::vector<std::string> command = command_[watched];
+    command.insert(command.end(), {"-include", precompiled_vocabulary(watched)});
+    const std::string own = own_name(library), text = own + ".cpp";
+    write_file(text, source);
+    command.insert(command.end(), {"-shared", text, "-o", own});
+    // For the linker, which does not see what this process has loaded.
+    const std::string executor = library_of(reinterpret_cast<const void*>(&chime::simt::yield));
+    if (executor.find(".so") != std::string::npos) command.push_back(executor);
+    run(command, own + ".log");
+    remove(text);
+    rename(own, library);
+    remove_oldest(folder_, kMostCacheBytes);
+  }
+
+  // A header with what the compiler made of it beside it.
+  std::string precompiled_vocabulary(bool watched) {
+    const std::string folder = folder_ + "/vocabulary." + environment_[watched];
+    const std::string header = folder + "/vocabulary.hpp", compiled = header + ".gch";
+    if (is_readable(compiled)) return header;
+    const MakingOf making(folder_, "vocabulary");
+    if (is_readable(compiled)) return header;
+    std::error_code error;
+    fs::create_directories(folder, error);  // or writing there says why
+    write_file(header, "#include \"softgpu/vocabulary/vocabulary.hpp\"\n");
+    std::vector<std::string> command = command_[watched];
+    const std::string own = own_name(compiled);
+    command.insert(command.end(), {"-x", "c++-header", header, "-o", own});
+    run(command, own + ".log");
+    rename(own, compiled);
+    return header;
+  }
+
+  const std::string folder_;
+  const Folders folders_;
+  std::vector<std::string> command_[2];
+  std::string environment_[2];  // what code depends on beside its source
+};
+
+}  // namespace
+
+std::string cache_folder() {
+  const std::string home = variable_or("HOME", "/tmp/chime-" + std::to_string(getuid()));
+  const std::string user = variable_or("XDG_CACHE_HOME", home + "/.cache");
+  const std::string folder = variable_or("CHIME_SOFTGPU_CACHE", user + "/chime/softgpu");
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error || access(folder.c_str(), W_OK) != 0) {
+    throw PtxError(0, "the folder of compiled kernels, " + folder +
+                          ", cannot be written: CHIME_SOFTGPU_CACHE names another one");
+  }
+  return fs::canonical(folder).string();
+}
+
+// Code of kernels may run when the process ends: it is never unloaded.
+void* load_code(const std::string& source, bool watched) {
+  static Cache& cache = *new Cache;
+  return cache.load(source, watched);
+}
+
+}  // namespace softgpu

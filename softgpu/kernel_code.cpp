@@ -1,0 +1,133 @@
+#include "softgpu/kernel_code.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "softgpu/code_cache.hpp"
+#include "softgpu/ptx/module.hpp"
+#include "softgpu/ptx/parse.hpp"
+#include "softgpu/ptx/translate.hpp"
+#include "softgpu/services.hpp"
+
+namespace softgpu {
+
+// ---- Kernel ----------------------------------------------------------------------------------
+
+Kernel::Kernel(const Module& module, const ptx::Function& function)
+    : module_(module),
+      function_(function),
+      name_(function.name),
+      param_bytes_(function.param_bytes),
+      max_threads_(function.max_threads) {
+  for (const ptx::Parameter& p : function.parameters) {
+    parameters_.push_back({p.offset, p.bytes, p.align});
+  }
+}
+Kernel::~Kernel() = default;
+
+void Kernel::translate() {
+  if (is_translated_) return;
+  ptx::Translation translation = ptx::translate(module_.text(), function_);
+  source_ = std::move(translation.source);
+  static_shared_ = translation.static_shared;
+  is_translated_ = true;
+}
+
+std::size_t Kernel::static_shared() {
+  const std::lock_guard lock(mutex_);
+  translate();
+  return static_shared_;
+}
+
+Kernel::Code Kernel::code(bool watched) {
+  const std::lock_guard lock(mutex_);
+  Code& code = code_[watched];
+  if (code == nullptr) {
+    translate();
+    void* const library = load_code(source_, watched);
+    code = reinterpret_cast<Code>(dlsym(library, name_.c_str()));
+    if (code == nullptr) throw PtxError(0, "compiled code lacks the kernel " + name_);
+  }
+  return code;
+}
+
+Env Kernel::env(const LaunchData& launch) const {
+  chime::simt::ThreadState* const thread = chime::simt::current();
+  Env e;
+  e.thread = thread;
+  e.parameters = launch.parameters;
+  e.shared = reinterpret_cast<std::uint8_t*>(thread->block->dynamic_shared);
+  e.dynamic_shared_bytes = launch.dynamic_shared_bytes;
+  e.shared_bytes = static_cast<std::uint32_t>(static_shared_) + launch.dynamic_shared_bytes;
+  e.grid_workspace = launch.grid_workspace;
+  e.variables = module_.variables();
+  e.services = &services();
+  return e;
+}
+
+// ---- Module ----------------------------------------------------------------------------------
+
+Module::Module(std::string text) : text_(ptx::parse_module(std::move(text))) {
+  for (const ptx::Function& f : text_->functions) {
+    if (f.is_entry) kernels_.push_back(std::make_unique<Kernel>(*this, f));
+  }
+  place_variables();
+}
+Module::~Module() = default;
+
+void Module::Free::operator()(std::uint8_t* memory) const { std::free(memory); }
+
+// Shared variables have their places in each block; extern ones have none here.
+void Module::place_variables() {
+  for (const ptx::Variable& v : text_->variables) {
+    variables_.push_back(nullptr);
+    if (v.space == ptx::Space::kShared || v.is_extern) continue;
+    const std::size_t align = std::max<std::size_t>(v.align, 16);
+    const std::size_t bytes = (std::max<std::size_t>(v.bytes, 1) + align - 1) / align * align;
+    memory_.emplace_back(static_cast<std::uint8_t*>(std::aligned_alloc(align, bytes)));
+    if (!memory_.back()) throw std::bad_alloc();
+    std::memset(memory_.back().get(), 0, bytes);
+    std::copy(v.initial.begin(), v.initial.end(), memory_.back().get());
+    variables_.back() = memory_.back().get();
+  }
+  for (std::size_t i = 0; i < text_->variables.size(); ++i) {
+    for (const ptx::Relocation& r : text_->variables[i].relocations) {
+      std::size_t bytes = 0;
+      auto* target = static_cast<std::uint8_t*>(variable(r.symbol, &bytes));
+      if (target == nullptr) {
+        throw PtxError(text_->variables[i].line, "a first value is the address of '" +
+                                                     std::string(r.symbol) +
+                                                     "', which is no variable of this module");
+      }
+      const std::uint64_t address =
+          reinterpret_cast<std::uintptr_t>(target) + static_cast<std::uint64_t>(r.addend);
+      if (variables_[i] != nullptr) std::memcpy(variables_[i] + r.offset, &address, 8);
+    }
+  }
+}
+
+Kernel* Module::find(std::string_view name) const {
+  for (const auto& kernel : kernels_) {
+    if (kernel->name() == name) return kernel.get();
+  }
+  return nullptr;
+}
+
+std::vector<Kernel*> Module::kernels() const {
+  std::vector<Kernel*> all;
+  for (const auto& kernel : kernels_) all.push_back(kernel.get());
+  return all;
+}
+
+void* Module::variable(std::string_view name, std::size_t* bytes) const {
+  const auto found = text_->variable_index.find(name);
+  if (found == text_->variable_index.end()) return nullptr;
+  if (bytes) *bytes = text_->variables[found->second].bytes;
+  return variables_[found->second];
+}
+
+}  // namespace softgpu

@@ -1,0 +1,103 @@
+// Branches, calls and ends.
+#include "softgpu/ptx/instructions.hpp"
+#include "softgpu/ptx/names.hpp"
+
+namespace softgpu::ptx {
+
+namespace {
+
+void emit_bra(Emitter& e) {
+  e.take("uni");
+  const Operand& label = e.operand(0);
+  if (label.kind != Operand::kName) e.fail("a label is wanted");
+  e.branch_to(label.text);
+}
+
+void emit_brx(Emitter& e) {
+  e.take("uni");
+  if (!e.take("idx")) e.fail(".idx is wanted");
+  const BranchTargets* targets = e.scopes().targets(e.operand(1).text);
+  if (targets == nullptr) e.fail("a list of labels is wanted");
+  e.line("switch (" + e.word(0) + ") {");
+  for (std::size_t i = 0; i < targets->labels.size(); ++i) {
+    e.line("case " + std::to_string(i) + ":");
+    e.branch_to(targets->labels[i]);
+  }
+  e.line("default: simt::trap(\"a branch beyond its list of labels\"); }");
+}
+
+// A result or argument of a call: the bytes of a .param variable.
+std::string passed(Emitter& e, const Operand& o, const Parameter& parameter) {
+  const Variable* v = o.kind == Operand::kName ? e.scopes().variable(o.text) : nullptr;
+  if (v == nullptr || v->space != Space::kParam || o.offset != 0) {
+    e.fail("softgpu passes .param variables to functions");
+  }
+  if (v->bytes < parameter.bytes) e.fail("an argument is smaller than the function's parameter");
+  return ", " + local_name(o.text);
+}
+
+bool is_of_vocabulary(const Function& f) {
+  struct Known {
+    std::string_view name;
+    std::size_t results, parameters;
+  };
+  for (const Known& known : {Known{"vprintf", 1, 2}, Known{"malloc", 1, 1}, Known{"free", 0, 1},
+                             Known{"__assertfail", 0, 5}}) {
+    if (f.name == known.name) {
+      return f.results.size() == known.results && f.parameters.size() == known.parameters;
+    }
+  }
+  return false;
+}
+
+void emit_call(Emitter& e) {
+  e.take("uni");
+  const Operand& callee = e.operand(0);
+  if (callee.kind != Operand::kName || callee.offset != 0) e.fail("a function is wanted");
+  const Function* f = e.module().find_function(callee.text);
+  if (f == nullptr) e.fail("softgpu calls functions by their names alone");
+  if (f->is_entry) e.fail("a kernel is not called");
+  const Instruction& call = e.instruction();
+  if (call.results.size() != f->results.size() || call.arguments.size() != f->parameters.size()) {
+    e.fail("the call has not as many operands as the function");
+  }
+  if (f->has_body) {
+    e.reached().functions.insert(f->name);
+  } else if (!is_of_vocabulary(*f)) {
+    e.fail("function '" + std::string(f->name) + "' has no body here");
+  }
+  std::string text = function_name(f->name) + "(e";
+  for (std::size_t i = 0; i < call.results.size(); ++i) {
+    text += passed(e, call.results[i], f->results[i]);
+  }
+  for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+    text += passed(e, call.arguments[i], f->parameters[i]);
+  }
+  e.line(text + ");");
+}
+
+void emit_ret(Emitter& e) {
+  e.take("uni");
+  e.line("return;");
+}
+void emit_exit(Emitter& e) { e.line("simt::end_thread();"); }
+void emit_trap(Emitter& e) { e.line("trap();"); }
+void emit_nanosleep(Emitter& e) {
+  e.take("u32");
+  e.line("exec::nanosleep(" + e.word(0) + ");");
+}
+
+}  // namespace
+
+void add_control(Instructions& all) {
+  auto& table = all.of_any_type;
+  table["bra"] = emit_bra;
+  table["brx"] = emit_brx;
+  table["call"] = emit_call;
+  table["ret"] = emit_ret;
+  table["exit"] = emit_exit;
+  table["trap"] = emit_trap;
+  table["nanosleep"] = emit_nanosleep;
+}
+
+}  // namespace softgpu::ptx

@@ -1,0 +1,167 @@
+// Floating point arithmetic.
+#include "softgpu/ptx/instructions.hpp"
+#include "softgpu/ptx/rounding.hpp"
+
+namespace softgpu::ptx {
+
+namespace {
+
+// What stands around the words of an operation: how it rounds, and what is done to its operands and
+// result.
+struct Style {
+  std::string rounding;
+  bool flushes = false, saturates = false;
+  Type type;
+};
+Style take_style(Emitter& e) {
+  Style style;
+  style.rounding = take_rounding(e);
+  style.flushes = e.take("ftz");
+  style.saturates = e.take("sat");
+  style.type = e.take_type();
+  if (style.flushes && style.type.name != "f32") e.fail(".ftz is of f32");
+  return style;
+}
+
+std::string operand(Emitter& e, const Style& style, std::size_t index) {
+  const std::string value = e.in(index, style.type);
+  return style.flushes ? "flushed(" + value + ")" : value;
+}
+
+// 16-bit floats are computed in float.
+void result(Emitter& e, const Style& style, std::string expression) {
+  if (style.flushes) expression = "flushed(" + expression + ")";
+  if (style.saturates) expression = "unit_range(" + expression + ")";
+  e.out(0, style.type, expression);
+}
+
+// `operation(x, y, ...)` of values written down as it likes.
+template <class Operation>
+void compute(Emitter& e, const Style& style, std::size_t operands, Operation operation) {
+  std::vector<std::string> values;
+  const bool is_directed = !style.rounding.empty() && style.rounding != "Round::kNearest";
+  for (std::size_t i = 1; i <= operands; ++i) {
+    std::string value = operand(e, style, i);
+    if (style.type.is_half()) value = "f32(" + value + ")";
+    values.push_back(is_directed ? "opaque(" + value + ")" : value);
+  }
+  const std::string expression = operation(values);
+  if (!is_directed) return result(e, style, expression);
+  if (style.type.is_half()) e.fail("16-bit floats are rounded to nearest alone");
+  result(e, style,
+         "rounded<" + style.rounding + ", " + style.type.cpp() + ">([&] { return " +
+             style.type.cpp() + "(" + expression + "); })");
+}
+
+void emit_sum_or_product(Emitter& e) {
+  const std::string sign = e.opcode() == "add" ? " + " : e.opcode() == "sub" ? " - " : " * ";
+  compute(e, take_style(e), 2, [&](const auto& v) { return v[0] + sign + v[1]; });
+}
+
+// mad is fma: neither rounds in between.
+void emit_fma(Emitter& e) {
+  const Style style = take_style(e);
+  if (style.type.is_half()) e.fail("softgpu has no fma of 16-bit floats");
+  if (style.rounding.empty()) e.fail("a rounding is wanted");
+  compute(e, style, 3,
+          [](const auto& v) { return "std::fma(" + v[0] + ", " + v[1] + ", " + v[2] + ")"; });
+}
+
+// .full and .approx may be as exact as they like.
+bool take_approximation(Emitter& e) { return e.take("approx") || e.take("full"); }
+
+void emit_div(Emitter& e) {
+  const bool is_approximate = take_approximation(e);
+  const Style style = take_style(e);
+  if (style.type.is_half() || is_approximate == !style.rounding.empty()) {
+    e.fail("a rounding, .approx or .full is wanted");
+  }
+  compute(e, style, 2, [](const auto& v) { return v[0] + " / " + v[1]; });
+}
+
+// Of one operand.
+void emit_function(Emitter& e) {
+  const std::string_view name = e.opcode();
+  const bool is_approximate = take_approximation(e);
+  const Style style = take_style(e);
+  if (style.type.is_half()) e.fail("not of 16-bit floats");
+  const bool rounds = name == "rcp" || name == "sqrt";
+  if (is_approximate == !style.rounding.empty() || (!is_approximate && !rounds)) {
+    e.fail(rounds ? "a rounding or .approx is wanted" : ".approx is wanted");
+  }
+  compute(e, style, 1, [&](const auto& v) -> std::string {
+    if (name == "rcp") return "1 / " + v[0];
+    if (name == "rsqrt") return "1 / std::sqrt(" + v[0] + ")";
+    const std::string function = name == "ex2"   ? "exp2"
+                                 : name == "lg2" ? "log2"
+                                                 : std::string(name);
+    return "std::" + function + "(" + v[0] + ")";
+  });
+}
+
+void emit_extremum(Emitter& e) {
+  const std::string function = std::string(e.opcode()) + (e.take("NaN") ? "_nan" : "");
+  const Style style = take_style(e);
+  if (style.type.is_half() || style.saturates || !style.rounding.empty()) {
+    e.fail("of f32 and f64 alone, and nothing is rounded");
+  }
+  compute(e, style, 2, [&](const auto& v) { return function + "(" + v[0] + ", " + v[1] + ")"; });
+}
+
+// Of the sign bit alone, of a NaN's too.
+void emit_sign(Emitter& e) {
+  const bool is_neg = e.opcode() == "neg";
+  const bool flushes = e.take("ftz");
+  const Type type = e.take_type();
+  if (type.is_half()) {
+    if (flushes) e.fail(".ftz is of f32");
+    const Type bits = unsigned_of(2);
+    return e.out(0, bits, e.in(1, bits) + (is_neg ? " ^ 0x8000" : " & 0x7fff"));
+  }
+  std::string value = e.in(1, type);
+  if (flushes) {
+    if (type.name != "f32") e.fail(".ftz is of f32");
+    value = "flushed(" + value + ")";
+  }
+  e.out(0, type, is_neg ? "-" + value : "std::fabs(" + value + ")");
+}
+
+// b with the sign of a.
+void emit_copysign(Emitter& e) {
+  const Type type = e.take_type();
+  if (type.is_half()) e.fail("of f32 and f64 alone");
+  e.out(0, type, "std::copysign(" + e.in(2, type) + ", " + e.in(1, type) + ")");
+}
+
+void emit_testp(Emitter& e) {
+  const std::string_view property =
+      e.take_one_of({"finite", "infinite", "number", "notanumber", "normal", "subnormal"});
+  const Type type = e.take_type();
+  if (property.empty() || type.is_half()) e.fail("a property of f32 or f64 is wanted");
+  const std::string v = e.in(1, type);
+  e.out(0, type_of(kPredicate),
+        property == "finite"       ? "std::isfinite(" + v + ")"
+        : property == "infinite"   ? "std::isinf(" + v + ")"
+        : property == "number"     ? "!std::isnan(" + v + ")"
+        : property == "notanumber" ? "std::isnan(" + v + ")"
+        : property == "normal"     ? "std::isnormal(" + v + ")"
+                                   : "(std::fpclassify(" + v + ") == FP_SUBNORMAL)");
+}
+
+}  // namespace
+
+void add_float(Instructions& all) {
+  auto& table = all.of_floats;
+  table["add"] = table["sub"] = table["mul"] = emit_sum_or_product;
+  table["fma"] = table["mad"] = emit_fma;
+  table["div"] = emit_div;
+  for (const char* name : {"rcp", "sqrt", "rsqrt", "sin", "cos", "ex2", "lg2", "tanh"}) {
+    table[name] = emit_function;
+  }
+  table["min"] = table["max"] = emit_extremum;
+  table["neg"] = table["abs"] = emit_sign;
+  table["copysign"] = emit_copysign;
+  table["testp"] = emit_testp;
+}
+
+}  // namespace softgpu::ptx

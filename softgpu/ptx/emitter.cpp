@@ -1,0 +1,291 @@
+#include "softgpu/ptx/emitter.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "softgpu/ptx/error.hpp"
+#include "softgpu/ptx/instructions.hpp"
+#include "softgpu/ptx/names.hpp"
+#include "softgpu/ptx/parse.hpp"
+
+namespace softgpu::ptx {
+
+namespace {
+
+// The line of the text, without the blanks around it.
+std::string_view line_of(std::string_view text, unsigned line) {
+  for (; line > 1; --line) {
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) return {};
+    text.remove_prefix(end + 1);
+  }
+  text = text.substr(0, text.find('\n'));
+  const std::size_t begin = text.find_first_not_of(" \t\r");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+}
+
+std::string hexadecimal(std::uint64_t value) {
+  char digits[24];
+  std::snprintf(digits, sizeof digits, "0x%llx", static_cast<unsigned long long>(value));
+  return digits;
+}
+
+std::string plus(const std::string& base, std::int64_t offset) {
+  if (offset == 0) return base;
+  return "(" + base + " + " + hexadecimal(static_cast<std::uint64_t>(offset)) + "ull)";
+}
+
+}  // namespace
+
+Emitter::Emitter(const Module& module, const Function& function, Reached& reached)
+    : module_(module),
+      function_(function),
+      reached_(reached),
+      statements_(parse_body(module, function)),
+      scopes_(statements_) {}
+
+std::string Emitter::body() {
+  line("[[maybe_unused]] bool carry = false;");
+  line("[[maybe_unused]] u32 turns = 0;");
+  for (at_ = 0; at_ < statements_.size(); ++at_) {
+    std::visit([this](const auto& s) { statement(s); }, statements_[at_]);
+  }
+  return std::move(out_);
+}
+
+// ---- Statements ------------------------------------------------------------------------------
+
+void Emitter::statement(const BlockBegins&) {
+  scopes_.enter();
+  line("{");
+}
+void Emitter::statement(const BlockEnds&) {
+  scopes_.leave();
+  line("}");
+}
+
+void Emitter::statement(const Label& label) { line(scopes_.label(label.name)->cpp + ":;"); }
+
+void Emitter::statement(const Registers& registers) {
+  scopes_.declare(registers);
+  if (registers.count == 0) return;
+  std::string names;
+  if (!registers.is_range) {
+    names = register_name(registers.name);
+  } else {
+    for (std::size_t i = 0; i < registers.count; ++i) {
+      names += (i ? ", " : "") + register_name(registers.name) + std::to_string(i);
+    }
+  }
+  line(type_of(registers.type).word() + " " + names + ";");
+}
+
+void Emitter::statement(const Variable& variable) {
+  scopes_.declare(variable);
+  if (variable.space == Space::kShared) {
+    reached_.own_shared.push_back(&variable);
+    return;
+  }
+  line("alignas(" + std::to_string(variable.align) + ") u8 " + local_name(variable.name) + "[" +
+       std::to_string(std::max<std::size_t>(variable.bytes, 1)) + "];");
+}
+
+void Emitter::statement(const Instruction& instruction) {
+  instruction_ = &instruction;
+  line_ = instruction.line;
+  words_ = instruction.words;
+  operand_taken_.assign(instruction.operands.size(), false);
+  const Emit emit = find_instruction(instruction.opcode, last_type());
+  if (emit == nullptr) fail("softgpu does not know this instruction");
+  const bool is_guarded = !instruction.guard.empty();
+  if (is_guarded) {
+    Operand guard;
+    guard.kind = Operand::kName;
+    guard.text = instruction.guard;
+    guard.is_negated = instruction.is_guard_negated;
+    line("if (" + value(guard, type_of(kPredicate)) + ") {");
+  }
+  emit(*this);
+  if (is_guarded) line("}");
+  check_all_taken();
+}
+
+void Emitter::check_all_taken() const {
+  if (!words_.empty()) {
+    fail("softgpu does not know '." + std::string(words_.front()) + "' of this instruction");
+  }
+  for (bool taken : operand_taken_) {
+    if (!taken) fail("an operand too many");
+  }
+}
+
+void Emitter::fail(const std::string& why) const {
+  throw PtxError(line_, why + ": " + std::string(line_of(module_.text, line_)));
+}
+
+// ---- Words -----------------------------------------------------------------------------------
+
+bool Emitter::take(std::string_view word) {
+  const auto found = std::find(words_.begin(), words_.end(), word);
+  if (found == words_.end()) return false;
+  words_.erase(found);
+  return true;
+}
+
+std::string_view Emitter::take_one_of(std::initializer_list<std::string_view> words) {
+  for (std::string_view word : words) {
+    if (take(word)) return word;
+  }
+  return {};
+}
+
+bool Emitter::take_prefixed(std::string_view prefix) {
+  const auto found = std::find_if(words_.begin(), words_.end(),
+                                  [&](std::string_view word) { return word.starts_with(prefix); });
+  if (found == words_.end()) return false;
+  words_.erase(found);
+  return true;
+}
+
+Type Emitter::last_type() const { return words_.empty() ? Type{} : type_of(words_.back()); }
+
+Type Emitter::take_type() {
+  const Type type = last_type();
+  if (type.bytes == 0) fail("the instruction lacks a type that softgpu knows");
+  words_.pop_back();
+  return type;
+}
+
+// ---- Operands --------------------------------------------------------------------------------
+
+const Operand& Emitter::operand(std::size_t index) {
+  if (index >= instruction_->operands.size()) fail("the instruction lacks an operand");
+  operand_taken_[index] = true;
+  return instruction_->operands[index];
+}
+
+std::string Emitter::value(const Operand& o, Type type, Width width) {
+  if (o.is_negated && !type.is_predicate()) fail("only a predicate may be negated");
+  if (!o.beside.empty()) fail("'|' does not belong here");
+  switch (o.kind) {
+    case Operand::kName:
+      return named(o, type, width);
+    case Operand::kNumber:
+      return number(o, type);
+    default:
+      fail("an operand is no value");
+  }
+}
+
+std::string Emitter::named(const Operand& o, Type type, Width width) {
+  Type have = scopes_.register_type(o.text);
+  std::string text = register_name(o.text);
+  if (have.bytes == 0) {
+    const SpecialRegister special = special_register(o.text);
+    if (special.expression.empty()) {
+      if (type.bytes != 8 && type.bytes != 4) fail("an address has 4 or 8 bytes");
+      return type.cpp() + "(" + symbol(o.text, o.offset) + ")";
+    }
+    have = type_of(special.type);
+    text = special.expression;
+    width = Width::kWider;
+  }
+  if (o.offset != 0) fail("a register has no offset here");
+  if (type.is_predicate() != have.is_predicate()) fail("a predicate and a number are confused");
+  if (type.is_predicate()) return (o.is_negated ? "!" : "") + text;
+  if (have.bytes < type.bytes || (width == Width::kSame && have.bytes != type.bytes)) {
+    fail("register " + std::string(o.text) + " is not of the instruction's size");
+  }
+  if (type.cpp() == have.word()) return text;
+  return type.is_float() ? "as<" + type.cpp() + ">(" + text + ")" : type.cpp() + "(" + text + ")";
+}
+
+std::string Emitter::number(const Operand& o, Type type) const {
+  std::uint64_t bits = 0;
+  std::size_t bytes = 0;
+  const std::string text(o.text);
+  if (parse_float_bits(text, &bits, &bytes)) {
+    if (bytes != type.bytes || type.is_signed()) fail("a number is not of the instruction's type");
+    if (o.is_negative) bits ^= std::uint64_t{1} << (8 * bytes - 1);
+    return type.is_float()
+               ? "as<" + type.cpp() + ">(" + type.word() + "(" + hexadecimal(bits) + "))"
+               : type.word() + "(" + hexadecimal(bits) + "ull)";
+  }
+  if (type.is_float()) {
+    char* end = nullptr;
+    std::strtod(text.c_str(), &end);
+    if (type.is_half() || *end != '\0' || text.find_first_of(".eE") == std::string::npos) {
+      fail("a number is not of the instruction's type");
+    }
+    return type.cpp() + "(" + (o.is_negative ? "-" : "") + text + ")";
+  }
+  if (!parse_integer(text, &bits)) fail("'" + text + "' is no number of this type");
+  if (o.is_negative) bits = 0 - bits;
+  if (type.is_predicate()) return bits ? "true" : "false";
+  return type.cpp() + "(" + hexadecimal(bits) + "ull)";
+}
+
+// The address of a name: the host's, or of shared memory its own.
+std::string Emitter::symbol(std::string_view name, std::int64_t offset) {
+  if (const Variable* v = scopes_.variable(name)) {
+    if (v->space == Space::kShared) return plus(shared_name(name), offset);
+    return plus("address_of(" + local_name(name) + ")", offset);
+  }
+  for (const auto* list : {&function_.parameters, &function_.results}) {
+    for (const Parameter& p : *list) {
+      if (p.name != name) continue;
+      if (!function_.is_entry) return plus("address_of(" + parameter_name(name) + ")", offset);
+      return plus("address_of(e.parameters)", static_cast<std::int64_t>(p.offset) + offset);
+    }
+  }
+  const Variable* v = module_.find_variable(name);
+  if (v == nullptr) fail("'" + std::string(name) + "' is declared nowhere");
+  if (v->space == Space::kShared) {
+    reached_.shared.insert(v->name);
+    return plus(shared_name(name), offset);
+  }
+  if (v->is_extern) fail("'" + std::string(name) + "' is of another module");
+  const std::size_t index = module_.variable_index.at(name);
+  return plus("address_of(e.variables[" + std::to_string(index) + "])", offset);
+}
+
+void Emitter::assign(const Operand& o, Type type, const std::string& expression, Width width) {
+  if (!o.beside.empty()) fail("'|' does not belong here");
+  if (o.kind == Operand::kSink) return line("static_cast<void>(" + expression + ");");
+  const Type have = o.kind == Operand::kName ? scopes_.register_type(o.text) : Type{};
+  if (have.bytes == 0 || o.offset != 0 || o.is_negated) fail("a register is wanted for the result");
+  if (type.is_predicate() != have.is_predicate()) fail("a predicate and a number are confused");
+  if (have.bytes < type.bytes || (width == Width::kSame && have.bytes != type.bytes)) {
+    fail("register " + std::string(o.text) + " is not of the instruction's size");
+  }
+  const std::string name = register_name(o.text);
+  if (type.is_predicate()) return line(name + " = " + expression + ";");
+  line(name + " = word<" + have.word() + ">(" + type.cpp() + "(" + expression + "));");
+}
+
+std::string Emitter::base_of(const Operand& o) {
+  std::uint64_t number = 0;
+  if (parse_integer(o.text, &number)) return "u64(" + hexadecimal(number) + "ull)";
+  const Type have = scopes_.register_type(o.text);
+  if (have.bytes == 0) return symbol(o.text, 0);
+  if (have.is_predicate() || have.bytes < 4) fail("an address has 4 or 8 bytes");
+  return have.bytes == 8 ? register_name(o.text) : "u64(" + register_name(o.text) + ")";
+}
+
+std::string Emitter::address(std::size_t index, std::string_view space, std::size_t bytes) {
+  const Operand& o = operand(index);
+  if (o.kind != Operand::kAddress) fail("an address is wanted");
+  const std::string text = plus(base_of(o), o.offset);
+  if (space != "shared") return text;
+  return "shared_address<" + std::to_string(bytes) + ">(e, " + text + ")";
+}
+
+void Emitter::branch_to(std::string_view name) {
+  const LabelPlace* label = scopes_.label(name);
+  if (label == nullptr) fail("there is no label '" + std::string(name) + "' here");
+  if (label->statement <= at_) line("back_edge(&turns);");
+  line("goto " + label->cpp + ";");
+}
+
+}  // namespace softgpu::ptx

@@ -1,0 +1,111 @@
+// The C++ of a function's body, instruction by instruction: what the families of instructions
+// (emit_*.cpp) are written with.
+//
+// Nothing is passed over: an instruction whose words or operands are not all asked for is refused,
+// as is any that no family knows.
+#pragma once
+
+#include <initializer_list>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "softgpu/ptx/module.hpp"
+#include "softgpu/ptx/scopes.hpp"
+#include "softgpu/ptx/types.hpp"
+
+namespace softgpu::ptx {
+
+// What a function needs beside its body.
+struct Reached {
+  std::set<std::string_view> functions;
+  std::set<std::string_view> shared;        // variables of module scope
+  std::vector<const Variable*> own_shared;  // declared in functions
+};
+
+class Emitter {
+ public:
+  Emitter(const Module& module, const Function& function, Reached& reached);
+
+  // The statements of the body, without the braces around it.
+  std::string body();
+
+  // ---- The words of the current instruction, each taken once ----
+
+  std::string_view opcode() const { return instruction_->opcode; }
+  bool take(std::string_view word);
+  // Of several that exclude each other the one that is there; empty: none.
+  std::string_view take_one_of(std::initializer_list<std::string_view> words);
+  bool take_prefixed(std::string_view prefix);  // "L1::evict_last" by "L1::"
+  Type take_type();                             // the last word left
+  Type last_type() const;                       // the same, left where it is
+
+  // ---- Operands ----
+
+  enum class Width { kSame, kWider };  // whether a register may be wider than the type
+
+  std::size_t operand_count() const { return instruction_->operands.size(); }
+  const Operand& operand(std::size_t index);
+  const Instruction& instruction() const { return *instruction_; }
+
+  // Operand `index` as a C++ value of a type.
+  std::string in(std::size_t index, Type type, Width width = Width::kSame) {
+    return value(operand(index), type, width);
+  }
+  std::string predicate(std::size_t index) { return in(index, type_of(kPredicate)); }
+  std::string word(std::size_t index) { return in(index, type_of("u32")); }
+  std::string value(const Operand& o, Type type, Width width = Width::kSame);
+
+  // `index` = the expression, of a type.
+  void out(std::size_t index, Type type, const std::string& expression,
+           Width width = Width::kSame) {
+    assign(operand(index), type, expression, width);
+  }
+  void assign(const Operand& o, Type type, const std::string& expression,
+              Width width = Width::kSame);
+
+  // The host's address, as a u64, of [operand] in a space; "": generic. So many bytes are accessed.
+  std::string address(std::size_t index, std::string_view space, std::size_t bytes);
+
+  // ---- Output ----
+
+  void line(const std::string& text) { out_.append("  ").append(text).append("\n"); }
+  void branch_to(std::string_view label);
+  bool is_entry() const { return function_.is_entry; }
+  const Module& module() const { return module_; }
+  const Scopes& scopes() const { return scopes_; }
+  Reached& reached() { return reached_; }
+
+  [[noreturn]] void fail(const std::string& why) const;
+
+ private:
+  void statement(const BlockBegins&);
+  void statement(const BlockEnds&);
+  void statement(const Label& label);
+  void statement(const Registers& registers);
+  void statement(const Variable& variable);
+  void statement(const BranchTargets& targets) { scopes_.declare(targets); }
+  void statement(const Instruction& instruction);
+  void check_all_taken() const;
+
+  std::string number(const Operand& o, Type type) const;
+  std::string named(const Operand& o, Type type, Width width);
+  std::string symbol(std::string_view name, std::int64_t offset);
+  std::string base_of(const Operand& o);
+
+  const Module& module_;
+  const Function& function_;
+  Reached& reached_;
+  const std::vector<Statement> statements_;
+  Scopes scopes_;
+  std::string out_;
+
+  std::size_t at_ = 0;  // the current statement
+  const Instruction* instruction_ = nullptr;
+  unsigned line_ = 0;
+  std::vector<std::string_view> words_;
+  std::vector<bool> operand_taken_;
+};
+
+}  // namespace softgpu::ptx

@@ -1,0 +1,19 @@
+// One kernel of a module, with the functions that it reaches, as a C++ source.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "softgpu/ptx/module.hpp"
+
+namespace softgpu::ptx {
+
+struct Translation {
+  std::string source;  // defines one symbol, the kernel's name
+  std::size_t static_shared = 0;
+};
+
+// The source expects vocabulary/vocabulary.hpp before it. Throws PtxError.
+Translation translate(const Module& module, const Function& kernel);
+
+}  // namespace softgpu::ptx

@@ -1,0 +1,38 @@
+// Functions that kernels call and nobody writes in PTX, with parameters as translated ones have
+// them: addresses of their bytes, results first.
+#pragma once
+
+#include <cstdio>
+
+#include "softgpu/vocabulary/memory.hpp"
+
+namespace softgpu {
+
+inline void f_vprintf(Env& e, u8* result, u8* format, u8* arguments) {
+  const u64 text = plain_ld<u64>(address_of(format));
+  const u64 packed = plain_ld<u64>(address_of(arguments));
+  plain_st<s32>(address_of(result),
+                e.services->vprintf(at<const char>(text), at<const u8>(packed)));
+}
+
+inline void f_malloc(Env& e, u8* result, u8* bytes) {
+  plain_st<u64>(address_of(result),
+                address_of(e.services->malloc(plain_ld<u64>(address_of(bytes)))));
+}
+inline void f_free(Env& e, u8* memory) {
+  e.services->free(at<void>(plain_ld<u64>(address_of(memory))));
+}
+
+// Line 0: words of who calls it, and no assertion.
+inline void f___assertfail(Env&, u8* message, u8* file, u8* line, u8* function, u8*) {
+  const char* words = at<const char>(plain_ld<u64>(address_of(message)));
+  const u32 at_line = plain_ld<u32>(address_of(line));
+  if (at_line == 0) simt::trap(words);
+  char text[512];
+  std::snprintf(text, sizeof text, "%s:%u: %s: assertion `%s' failed",
+                at<const char>(plain_ld<u64>(address_of(file))), at_line,
+                at<const char>(plain_ld<u64>(address_of(function))), words);
+  simt::trap(text);
+}
+
+}  // namespace softgpu

@@ -1,0 +1,11 @@
+// All that translated code includes: compiled once, ahead of every kernel.
+#pragma once
+
+#include "softgpu/vocabulary/async.hpp"
+#include "softgpu/vocabulary/calls.hpp"
+#include "softgpu/vocabulary/env.hpp"
+#include "softgpu/vocabulary/floating.hpp"
+#include "softgpu/vocabulary/integer.hpp"
+#include "softgpu/vocabulary/meetings.hpp"
+#include "softgpu/vocabulary/memory.hpp"
+#include "softgpu/vocabulary/values.hpp"

@@ -4,6 +4,7 @@
 
 #ifdef __CUDA__
 #define __CUDACC__ 1
+#define __noinline__ __attribute__((noinline))
 #define __host__ __attribute__((host))
 #define __device__ __attribute__((device))
 #define __global__ __attribute__((global))
@@ -21,6 +22,5 @@
 #define __device__
 #define __global__
 #endif
-#define __noinline__ __attribute__((noinline))
 #define __forceinline__ __inline__ __attribute__((always_inline))
 #define __align__(bytes) __attribute__((aligned(bytes)))

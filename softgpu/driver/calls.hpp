@@ -1,0 +1,82 @@
+// The frame of every call of the driver: who may call, what is current, and codes out of
+// exceptions.
+#pragma once
+
+#include <cuda.h>
+
+#include <exception>
+#include <new>
+#include <type_traits>
+
+#include "softgpu/driver/context.hpp"
+#include "softgpu/driver/failure.hpp"
+#include "softgpu/ptx/error.hpp"
+
+#define SOFTGPU_API extern "C" __attribute__((visibility("default"))) CUresult
+
+namespace softgpu::driver {
+
+// cuInit has succeeded. In device.cpp.
+bool is_initialised();
+
+// Whether the calling thread runs a function of cuLaunchHostFunc, which must not call the driver.
+bool in_host_function();
+
+// `body` may be called at any time.
+template <class Body>
+CUresult answer(Body body) noexcept {
+  try {
+    if (in_host_function()) return CUDA_ERROR_NOT_PERMITTED;
+    if constexpr (std::is_void_v<std::invoke_result_t<Body>>) {
+      body();
+      return CUDA_SUCCESS;
+    } else {
+      return body();
+    }
+  } catch (const Failure& failure) {
+    return failure.result;
+  } catch (const PtxError& error) {
+    say("%s", error.what());
+    return CUDA_ERROR_INVALID_PTX;
+  } catch (const std::bad_alloc&) {
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  } catch (const std::exception& error) {
+    say("%s", error.what());
+    return CUDA_ERROR_UNKNOWN;
+  }
+}
+
+// `body` needs an initialised driver.
+template <class Body>
+CUresult answer_initialised(Body body) noexcept {
+  if (!is_initialised()) return CUDA_ERROR_NOT_INITIALIZED;
+  return answer(body);
+}
+
+// `body(Context&)` needs a current context. What failed in it before, also while `body` ran, is
+// every call's answer from then on.
+template <class Body>
+CUresult answer_in_context(Body body) noexcept {
+  return answer_initialised([&]() -> CUresult {
+    const std::shared_ptr<Context> context = current_context();
+    if (const CUresult lost = context->failure(); lost != CUDA_SUCCESS) return lost;
+    if constexpr (std::is_void_v<std::invoke_result_t<Body, Context&>>) {
+      body(*context);
+    } else {
+      if (const CUresult result = body(*context); result != CUDA_SUCCESS) return result;
+    }
+    return context->failure();
+  });
+}
+
+// What a program gives must not be null.
+inline void need(const void* pointer) {
+  if (!pointer) fail(CUDA_ERROR_INVALID_VALUE, "a pointer that the call needs is null");
+}
+template <class T>
+T& required(T* pointer) {
+  need(pointer);
+  return *pointer;
+}
+
+}  // namespace softgpu::driver

@@ -1,0 +1,89 @@
+// A context: its streams and what they wait for, and the error that it has been lost with.
+#pragma once
+
+#include <cuda.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "softgpu/driver/stream.hpp"
+
+namespace softgpu::driver {
+
+class Device;
+
+class Context : public std::enable_shared_from_this<Context> {
+ public:
+  // With a handle, in the list of those that live.
+  static std::shared_ptr<Context> create(Device& device);
+  explicit Context(Device& device) : device_(device) {}
+  Context(const Context&) = delete;
+
+  CUcontext handle() const { return handle_; }
+  Device& device() const { return device_; }
+
+  // Ends it: waits for its work, then its streams, events, modules and memory are gone.
+  void destroy();
+
+  // False: it was so already.
+  bool enable_peer(const Context& peer);
+  bool disable_peer(const Context& peer);
+
+  // ---- The error that it is lost with ----
+
+  // Sticky: a kernel that fails takes the context with it. CUDA_SUCCESS: none has.
+  CUresult failure() const { return failure_.load(std::memory_order_acquire); }
+  // The first one counts, and is told on stderr.
+  void lose(CUresult failure, const char* words);
+
+  // ---- Streams ----
+
+  std::shared_ptr<Stream> add_stream(StreamKind kind);
+  void remove_stream(const Stream& stream);
+
+  // The stream that a program means: also the null stream and the calling thread's. Fails if there
+  // is none in this context.
+  std::shared_ptr<Stream> stream_of(CUstream handle);
+
+  // Queues work in `stream`, after what the stream has to wait for: `put` puts it into the
+  // executor's queue.
+  void queue(Stream& stream, const std::function<void(Stream&)>& put);
+  // The same for a function, which does not run once the context is lost.
+  void queue_call(Stream& stream, std::function<void()> call);
+
+  // After all that is queued in the stream now, and what this waits for.
+  std::shared_ptr<Point> end_of_work(Stream& stream);
+  void synchronize();
+
+ private:
+  void wait_first(Stream& stream);  // REQUIRES: mutex_
+  Stream& legacy();                 // REQUIRES: mutex_
+
+  Device& device_;
+  CUcontext handle_ = nullptr;
+  std::atomic<CUresult> failure_{CUDA_SUCCESS};
+  // The order in which work comes into the streams: whom a piece of work waits for was queued
+  // before.
+  std::mutex mutex_;
+  std::shared_ptr<Stream> legacy_;
+  std::vector<std::shared_ptr<Stream>> streams_;  // without the legacy one
+  std::set<CUcontext> peers_;
+};
+
+// ---- Which context is current -----------------------------------------------------------------
+
+// Of the calling thread. Fails if there is none, or it is destroyed.
+std::shared_ptr<Context> current_context();
+std::shared_ptr<Context> find_context(CUcontext handle);  // null: no such
+
+// The calling thread's stack of them.
+CUcontext top_context();
+void set_context(CUcontext handle);  // null: takes the top away
+void push_context(CUcontext handle);
+CUcontext pop_context();
+
+}  // namespace softgpu::driver

@@ -1,0 +1,62 @@
+#include "softgpu/driver/kernel_call.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "chime/device/simt/options.hpp"
+#include "chime/device/simt/thread.hpp"
+#include "softgpu/driver/device.hpp"
+
+namespace softgpu::driver {
+
+Kernel::Code prepare(Function& function) {
+  function.kernel.static_shared();
+  const chime::simt::Options options = chime::simt::options();
+  return function.kernel.code(options.seed != 0 || options.weak);
+}
+
+// Without asking, variables and dynamic memory share what every kernel may have.
+int most_dynamic_shared(Function& function) {
+  if (const int asked = function.most_dynamic_shared; asked >= 0) return asked;
+  const std::size_t own = std::min(function.kernel.static_shared(), kSharedBytesWithoutAsking);
+  return static_cast<int>(kSharedBytesWithoutAsking - own);
+}
+
+// As many as the executor takes for a cooperative grid, divided among its processors.
+int resident_blocks(Function& function, int threads, std::size_t dynamic_shared) {
+  if (static_cast<unsigned>(threads) > function.kernel.max_threads()) return 0;
+  int blocks = 0;
+  chime::simt::max_cooperative_blocks(threads, function.kernel.static_shared() + dynamic_shared,
+                                      &blocks);
+  return blocks / multiprocessors();
+}
+
+TranslatedCall::TranslatedCall(Context& context, std::shared_ptr<Function> function,
+                               std::vector<std::uint8_t> arguments, std::size_t dynamic_shared,
+                               bool cooperative)
+    : context_(context.shared_from_this()),
+      function_(std::move(function)),
+      code_(prepare(*function_)),
+      arguments_(std::move(arguments)),
+      workspace_(cooperative ? std::make_unique<GridWorkspace>() : nullptr),
+      data_{.parameters = arguments_.data(),
+            .dynamic_shared_bytes = static_cast<std::uint32_t>(dynamic_shared),
+            .grid_workspace = reinterpret_cast<std::uint64_t>(workspace_.get())} {}
+
+// A context that is lost runs nothing any more.
+void TranslatedCall::run_thread() const {
+  if (context_->failure() != CUDA_SUCCESS) chime::simt::end_kernel();
+  Env env = function_->kernel.env(data_);
+  code_(env);
+}
+
+bool TranslatedCall::take_trap(const char* words) const {
+  const bool is_assertion =
+      std::string_view(words).find("assertion `") != std::string_view::npos;
+  const std::string told = "kernel " + function_->shown_name + ": " + words;
+  context_->lose(is_assertion ? CUDA_ERROR_ASSERT : CUDA_ERROR_LAUNCH_FAILED, told.c_str());
+  return true;
+}
+
+}  // namespace softgpu::driver

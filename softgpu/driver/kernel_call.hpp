@@ -1,0 +1,48 @@
+// A kernel of a module, as the executor runs it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "chime/device/simt/exec_host.hpp"
+#include "softgpu/driver/context.hpp"
+#include "softgpu/driver/objects.hpp"
+
+namespace softgpu::driver {
+
+// Translates and compiles the kernel for launches with today's options of the executor, if that is
+// not done. Throws PtxError.
+Kernel::Code prepare(Function& function);
+
+int most_dynamic_shared(Function& function);
+
+// Blocks of a multiprocessor that can be resident.
+int resident_blocks(Function& function, int threads, std::size_t dynamic_shared);
+
+class TranslatedCall final : public chime::simt::KernelCall {
+ public:
+  TranslatedCall(Context& context, std::shared_ptr<Function> function,
+                 std::vector<std::uint8_t> arguments, std::size_t dynamic_shared, bool cooperative);
+
+  void run_thread() const override;
+  const void* address() const override { return reinterpret_cast<const void*>(code_); }
+  const char* name() const override { return function_->shown_name.c_str(); }
+  bool take_trap(const char* words) const override;
+
+ private:
+  // What %envreg1 and 2 of a cooperative launch point at.
+  struct GridWorkspace {
+    std::uint32_t bytes = sizeof(GridWorkspace), barrier = 0;
+  };
+
+  const std::shared_ptr<Context> context_;
+  const std::shared_ptr<Function> function_;
+  const Kernel::Code code_;
+  const std::vector<std::uint8_t> arguments_;
+  const std::unique_ptr<GridWorkspace> workspace_;
+  LaunchData data_;
+};
+
+}  // namespace softgpu::driver

@@ -1,0 +1,171 @@
+// Modules: PTX text, the kernels and variables in it.
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "softgpu/driver/address_space.hpp"
+#include "softgpu/driver/calls.hpp"
+#include "softgpu/driver/device.hpp"
+#include "softgpu/driver/kernel_call.hpp"
+#include "softgpu/driver/objects.hpp"
+
+using namespace softgpu::driver;
+
+namespace {
+
+// PTX text begins with its version, after comments. Machine code and its containers, which nvcc
+// makes, begin with bytes that no text has, and are not read any further.
+bool is_text(const char* image) {
+  constexpr std::size_t kLooked = 64;
+  for (std::size_t i = 0; i < kLooked && image[i]; ++i) {
+    const auto byte = static_cast<unsigned char>(image[i]);
+    if (byte >= 0x7f || (byte < ' ' && byte != '\n' && byte != '\t' && byte != '\r')) return false;
+  }
+  return image[0] != 0;
+}
+
+std::string demangled(const std::string& symbol) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free);
+  return text ? text.get() : symbol;
+}
+
+CUfunction handle_of(Context& context, CUmodule handle, LoadedModule& module,
+                     softgpu::Kernel& kernel) {
+  const std::lock_guard lock(module.mutex);
+  CUfunction& function = module.functions[&kernel];
+  if (!function)
+    function = functions().add(std::shared_ptr<Function>(
+        new Function{context, handle, module.code, kernel, demangled(kernel.name()), {-1}}));
+  return function;
+}
+
+// Variables of a module are device memory like any other, as long as it is loaded.
+void make_known(Context& context, const LoadedModule& module, CUdeviceptr address,
+                std::size_t bytes) {
+  if (bytes == 0 || address_space().overlaps(address, bytes)) return;
+  address_space().add({.begin = address,
+                       .bytes = bytes,
+                       .context = context.handle(),
+                       .device = context.device().ordinal(),
+                       .module = module.code.get()});
+}
+
+}  // namespace
+
+SOFTGPU_API cuModuleLoadData(CUmodule* module, const void* image) {
+  return answer_in_context([&](Context& context) {
+    need(module);
+    const char* const text = static_cast<const char*>(image);
+    need(text);
+    if (!is_text(text))
+      fail(CUDA_ERROR_INVALID_IMAGE,
+           "the image is no PTX text: the softgpu runs the text that clang makes (softgpu/README)");
+    auto code = std::make_shared<softgpu::Module>(text);
+    *module = modules().add(
+        std::shared_ptr<LoadedModule>(new LoadedModule{context, std::move(code), {}, {}}));
+  });
+}
+
+SOFTGPU_API cuModuleUnload(CUmodule handle) {
+  return answer_in_context([&](Context&) {
+    const std::shared_ptr<LoadedModule> module = module_of(handle);
+    modules().remove(handle);
+    functions().remove_if([&](const Function& function) { return function.module == handle; });
+    module->context.synchronize();
+    address_space().remove_variables_of(*module->code);
+  });
+}
+
+SOFTGPU_API cuModuleGetFunction(CUfunction* function, CUmodule handle, const char* name) {
+  return answer_in_context([&](Context& context) {
+    need(function);
+    need(name);
+    const std::shared_ptr<LoadedModule> module = module_of(handle);
+    softgpu::Kernel* const kernel = module->code->find(name);
+    if (!kernel) fail(CUDA_ERROR_NOT_FOUND, "the module has no kernel %s", name);
+    *function = handle_of(context, handle, *module, *kernel);
+  });
+}
+
+SOFTGPU_API cuModuleGetGlobal(CUdeviceptr* address, size_t* bytes, CUmodule handle,
+                              const char* name) {
+  return answer_in_context([&](Context& context) {
+    need(name);
+    const std::shared_ptr<LoadedModule> module = module_of(handle);
+    std::size_t size = 0;
+    void* const variable = module->code->variable(name, &size);
+    if (!variable) fail(CUDA_ERROR_NOT_FOUND, "the module has no variable %s", name);
+    make_known(context, *module, reinterpret_cast<CUdeviceptr>(variable), size);
+    if (address) *address = reinterpret_cast<CUdeviceptr>(variable);
+    if (bytes) *bytes = size;
+  });
+}
+
+// ---- Functions --------------------------------------------------------------------------------
+
+SOFTGPU_API cuFuncGetName(const char** name, CUfunction function) {
+  return answer_in_context(
+      [&](Context&) { required(name) = function_of(function)->kernel.name().c_str(); });
+}
+
+SOFTGPU_API cuFuncGetModule(CUmodule* module, CUfunction function) {
+  return answer_in_context([&](Context&) { required(module) = function_of(function)->module; });
+}
+
+// Who asks wants the kernel ready: it is compiled here, not at its first launch.
+SOFTGPU_API cuFuncGetAttribute(int* value, CUfunction_attribute which, CUfunction handle) {
+  return answer_in_context([&](Context&) {
+    constexpr int kRegisters = 32, kArchitecture = 90;
+    need(value);
+    const std::shared_ptr<Function> function = function_of(handle);
+    softgpu::Kernel& kernel = function->kernel;
+    prepare(*function);
+    switch (which) {
+      case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+        *value = static_cast<int>(kernel.max_threads());
+        return;
+      case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+        *value = static_cast<int>(kernel.static_shared());
+        return;
+      case CU_FUNC_ATTRIBUTE_NUM_REGS:
+        *value = kRegisters;
+        return;
+      case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+      case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+        *value = kArchitecture;
+        return;
+      case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+        *value = most_dynamic_shared(*function);
+        return;
+      case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
+      case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+        *value = 0;
+        return;
+      case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        *value = -1;
+        return;
+    }
+    fail(CUDA_ERROR_INVALID_VALUE, "%d is no attribute of a function", static_cast<int>(which));
+  });
+}
+
+SOFTGPU_API cuFuncSetAttribute(CUfunction handle, CUfunction_attribute which, int value) {
+  return answer_in_context([&](Context&) {
+    const std::shared_ptr<Function> function = function_of(handle);
+    if (which == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT) return;  // a wish
+    if (which != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
+      fail(CUDA_ERROR_INVALID_VALUE, "this attribute of a function cannot be set");
+    const std::size_t own = function->kernel.static_shared();
+    if (value < 0 || own + static_cast<std::size_t>(value) > most_shared_bytes())
+      fail(
+          CUDA_ERROR_INVALID_VALUE,
+          "%d bytes of dynamic shared memory for %s, beside %zu of its variables: %zu are possible",
+          value, function->shown_name.c_str(), own, most_shared_bytes());
+    function->most_dynamic_shared = value;
+  });
+}

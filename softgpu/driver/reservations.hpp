@@ -1,0 +1,48 @@
+// Addresses that cuMemAddressReserve gave, and what is mapped there.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+
+namespace softgpu::driver {
+
+class Physical;
+
+class Reservations {
+ public:
+  CUdeviceptr reserve(std::size_t bytes, std::size_t alignment);
+  // All of what one reserve() gave; nothing may be mapped there.
+  void free(CUdeviceptr address, std::size_t bytes);
+
+  // The first `bytes` of the memory, without access as yet.
+  void map(CUdeviceptr address, std::size_t bytes, const std::shared_ptr<Physical>& memory);
+  // Whole mappings, without a gap between them.
+  void unmap(CUdeviceptr address, std::size_t bytes);
+  void set_access(CUdeviceptr address, std::size_t bytes, CUmemAccess_flags access, int device);
+  CUmemAccess_flags access(CUdeviceptr address, int device) const;
+
+ private:
+  struct Mapping {
+    std::size_t bytes;
+    std::map<int, CUmemAccess_flags> access;  // by device
+  };
+  using Mappings = std::map<CUdeviceptr, Mapping>;
+
+  // REQUIRES: mutex_.
+  void need_reserved(CUdeviceptr address, std::size_t bytes) const;
+  // The first of the mappings that [address, address + bytes) consists of; `doing`: for the words.
+  Mappings::iterator need_whole_mappings(CUdeviceptr address, std::size_t bytes, const char* doing);
+  void protect(CUdeviceptr address, const Mapping& mapping);
+
+  mutable std::mutex mutex_;
+  std::map<CUdeviceptr, std::size_t> reserved_;
+  Mappings mappings_;
+};
+
+Reservations& reservations();
+
+}  // namespace softgpu::driver

@@ -82,9 +82,9 @@ int run(int argc, char** argv) {
   const std::vector<char*> program(argv, argv + argc);  // gtest takes its own arguments away
   testing::InitGoogleTest(&argc, argv);
   const WorldName name = WorldName::parse(world_argument(argc, argv));
-  setenv("CHIME_DEVICE", name.device == WorldDevice::kCpu ? "cpu" : "cuda", 1);
-  if ((name.device == WorldDevice::kCuda) != (CHIME_TEST_CUDA != 0))
-    return skip(name.text(), "this program was compiled for the other device");
+  setenv("CHIME_DEVICE", name.device.is_gpu ? "cuda" : "cpu", 1);
+  if (name.device.name != CHIME_TEST_DEVICE)
+    return skip(name.text(), "this program was compiled for the device " CHIME_TEST_DEVICE);
   if (name.kind == WorldPes::kProcesses && inherited_board() < 0)
     return exec_under_chime_run(name, program);
   std::string why_not;

@@ -1,17 +1,8 @@
 #include "support/schedule.hpp"
 
-#if !CHIME_TEST_CUDA
 #include "chime/device/simt/options.hpp"
-#endif
 
 namespace chime::tests {
-
-#if CHIME_TEST_CUDA
-
-Schedule::Schedule(std::uint64_t, bool) {}
-Schedule::~Schedule() {}
-
-#else
 
 namespace {
 
@@ -40,7 +31,5 @@ Schedule::Schedule(std::uint64_t seed, bool weak) {
 }
 
 Schedule::~Schedule() { simt::set_options(initial_options()); }
-
-#endif
 
 }  // namespace chime::tests

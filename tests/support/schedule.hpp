@@ -11,7 +11,7 @@
 namespace chime::tests {
 
 // Sets how this process's next kernels are scheduled, until the end of the scope. All PEs of a
-// World take the same. A GPU has its own schedule and its own weak memory: there this does nothing.
+// World take the same. A GPU has its own schedule and its own weak memory, and asks nobody.
 class Schedule {
  public:
   Schedule(std::uint64_t seed, bool weak);

@@ -39,11 +39,9 @@ WorldName WorldName::parse(std::string_view text) {
   const std::string_view device = text.substr(0, first), pes = text.substr(last + 1);
 
   WorldName name;
-  if (device == "cuda") {
-    name.device = WorldDevice::kCuda;
-  } else if (device != "cpu") {
-    reject(text, "device is cpu or cuda");
-  }
+  const auto known = std::ranges::find(kWorldDevices, device, &WorldDevice::name);
+  if (known == std::end(kWorldDevices)) reject(text, "device is cpu, cuda or softgpu");
+  name.device = *known;
   name.path = text.substr(first + 1, last - first - 1);
   if (!WorldPath::parse(name.path)) reject(text, WorldPath::names());
   auto [end, error] = std::from_chars(pes.data(), pes.data() + pes.size(), name.pes);
@@ -58,8 +56,8 @@ WorldName WorldName::parse(std::string_view text) {
 }
 
 std::string WorldName::text() const {
-  return std::string(device == WorldDevice::kCpu ? "cpu-" : "cuda-") + path + "-" +
-         std::to_string(pes) + (kind == WorldPes::kThreads ? "threads" : "processes");
+  return std::string(device.name) + "-" + path + "-" + std::to_string(pes) +
+         (kind == WorldPes::kThreads ? "threads" : "processes");
 }
 
 void Pe::stop_with_launch_error(int status) {
@@ -323,7 +321,7 @@ World::~World() = default;
 World& World::current() { return *the_world; }
 
 bool World::start(const WorldName& name, std::string* why_not) {
-  if (name.device == WorldDevice::kCuda && exec::device_count() == 0) {
+  if (name.device.is_gpu && exec::device_count() == 0) {
     *why_not = "no CUDA device on this machine";
     return false;
   }

@@ -1,5 +1,5 @@
-// A World: where a fact is tested. Device (cpu, cuda) x path to the peers (p2p) x number of PEs x
-// PEs as threads of one process or as processes. It names itself: "cpu-p2p-4threads".
+// A World: where a fact is tested. Device (cpu, cuda, softgpu) x path to the peers (p2p) x number
+// of PEs x PEs as threads of one process or as processes. It names itself: "cpu-p2p-4threads".
 //
 //   IN_EVERY_WORLD(PutSignal, DataIsVisibleBeforeSignal) {
 //     world.spawn(2, [](Pe& pe) { ... });
@@ -28,12 +28,22 @@
 
 namespace chime::tests {
 
-enum class WorldDevice { kCpu, kCuda };
+// What a World's device is. A test program is compiled for one of them.
+struct WorldDevice {
+  std::string_view name;
+  bool is_gpu;                // to Chime and to the program's compiler
+  bool runs_on_the_executor;  // device/simt: schedules and weak memory have seeds
+};
+inline constexpr WorldDevice kWorldDevices[] = {
+    {.name = "cpu", .is_gpu = false, .runs_on_the_executor = true},
+    {.name = "cuda", .is_gpu = true, .runs_on_the_executor = false},
+    {.name = "softgpu", .is_gpu = true, .runs_on_the_executor = true},
+};
 enum class WorldPes { kThreads, kProcesses };
 
 // What a World's name says. Paths other than p2p come with their code.
 struct WorldName {
-  WorldDevice device = WorldDevice::kCpu;
+  WorldDevice device = kWorldDevices[0];
   std::string path = "p2p";
   int pes = 1;
   WorldPes kind = WorldPes::kThreads;
@@ -188,8 +198,8 @@ class World {
   int pes() const { return name_.pes; }
   WorldPes kind() const { return name_.kind; }
 
-  // Whether kernels run on the SIMT executor, whose schedules and weak memory have seeds.
-  bool has_seeded_schedules() const { return name_.device == WorldDevice::kCpu; }
+  bool has_seeded_schedules() const { return name_.device.runs_on_the_executor; }
+  bool has_a_gpu() const { return name_.device.is_gpu; }
 
   // Runs `body` on every PE of this World, and ends when it has ended on all of them. The fact
   // needs at least `pes` PEs: a smaller World skips it.

@@ -18,7 +18,7 @@ namespace detail {
 
 // Nothing of the kernel is left to go wrong below sm_90: the first bulk operation traps.
 template <class Operation>
-CHIME_DEVICE void on_hopper(Operation operation) {
+CHIME_DEVICE void on_hopper([[maybe_unused]] Operation operation) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   operation();
 #else

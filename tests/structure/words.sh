@@ -33,7 +33,7 @@ exec_files='^device/(exec|exec_[a-z_]+|ptx|ptx_memory)\.cuh$'
 forbid '\b(threadIdx|blockIdx|blockDim|gridDim|__shared__|__syncthreads|__syncwarp)\b|<<<' \
   "$exec_files|^device/simt/|^tests/install/cuda_consumer/" \
   'CUDA is spoken in exec only; here say exec::thread_idx, CHIME_SHARED_VAR, exec::launch ...:' "${programs[@]}"
-forbid '\b(__CUDACC__|__CUDA_ARCH__|__NVCC__)\b' "$exec_files" \
+forbid '\b(__CUDACC__|__CUDA__|__CUDA_ARCH__|__NVCC__)\b' "$exec_files" \
   'only exec asks which compiler runs; use CHIME_IF_DEVICE or a macro of exec.cuh:' "${everywhere[@]}"
 forbid '\basm\b' "^device/(ptx(_memory)?\.cuh$|simt/)" \
   'inline assembly stands in device/ptx.cuh, device/ptx_memory.cuh and device/simt alone:' "${everywhere[@]}"

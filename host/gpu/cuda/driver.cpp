@@ -7,7 +7,12 @@
 namespace chime::host::cuda {
 namespace {
 
-constexpr char kLibrary[] = "libcuda.so.1";
+// A build for the softgpu opens that instead, under its own name (host/gpu/CMakeLists.txt).
+#ifndef CHIME_CUDA_LIBRARY
+#define CHIME_CUDA_LIBRARY "libcuda.so.1"
+#define CHIME_CUDA_GET_PROC_ADDRESS "cuGetProcAddress_v2"
+#endif
+constexpr char kLibrary[] = CHIME_CUDA_LIBRARY;
 
 // Signatures as of this version: none of the functions that Chime uses has changed since.
 constexpr int kInterfaceVersion = 12000;
@@ -43,7 +48,7 @@ Driver load() {
                     "compiled for "
                     "the CPU device)");
   const auto get_proc_address =
-      reinterpret_cast<GetProcAddress>(::dlsym(library, "cuGetProcAddress_v2"));
+      reinterpret_cast<GetProcAddress>(::dlsym(library, CHIME_CUDA_GET_PROC_ADDRESS));
   if (get_proc_address == nullptr)
     throw Error("CUDA driver", CHIMEX_ERR_UNSUPPORTED,
                 std::string(kLibrary) + " is older than CUDA 12; install a newer NVIDIA driver");

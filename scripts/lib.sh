@@ -37,6 +37,16 @@ find_nvcc() {
   command -v nvcc || { [ -x /usr/local/cuda/bin/nvcc ] && echo /usr/local/cuda/bin/nvcc; }
 }
 
+# find_clang_cuda: prints the clang++ that can compile for the softgpu; fails when this machine has none (cmake/ChimeSoftgpu.cmake).
+find_clang_cuda() {
+  local clang
+  for clang in clang++-19 clang++; do
+    [ "$("$clang" -dumpversion 2>/dev/null | cut -d. -f1)" -ge 19 ] 2>/dev/null && "$clang" --print-targets | grep -q nvptx64 &&
+      command -v "$clang" && return
+  done
+  return 1
+}
+
 # Where scripts/setup ci puts CUDA's disassembler, for toolkits that come without it.
 fetched_disassembler=$builds/disassembler
 

@@ -17,8 +17,7 @@
 #include "device_atomics.h"
 #include "device_bits.h"
 #include "device_memory.h"
+#include "device_output.h"
 #include "device_threads.h"
 #endif
-#if __has_include("runtime_calls.h")
 #include "runtime_calls.h"
-#endif

@@ -1,16 +1,138 @@
-// The standard library's functions of numbers, for kernels. Those that GPUs have instructions for
-// are LLVM's built-ins.
+// The standard library's functions of numbers, for kernels.
+//
+// What GPUs have instructions for is a built-in of LLVM. The others are calls of functions that the
+// PTX only declares, named softgpu_ and the function: the softgpu has the host's library of
+// mathematics behind them, so that kernels compute what the CPU device computes, bit for bit.
 #pragma once
 
-#define SOFTGPU_OF_BOTH_1(NAME)                                                        \
-  __device__ __forceinline__ float NAME##f(float x) { return __builtin_##NAME##f(x); } \
-  __device__ __forceinline__ float NAME(float x) { return __builtin_##NAME##f(x); }    \
-  __device__ __forceinline__ double NAME(double x) { return __builtin_##NAME(x); }
-SOFTGPU_OF_BOTH_1(fabs)
-SOFTGPU_OF_BOTH_1(floor)
-SOFTGPU_OF_BOTH_1(ceil)
-SOFTGPU_OF_BOTH_1(trunc)
-SOFTGPU_OF_BOTH_1(rint)
-SOFTGPU_OF_BOTH_1(nearbyint)
-SOFTGPU_OF_BOTH_1(round)
-#undef SOFTGPU_OF_BOTH_1
+#define SOFTGPU_MATH __device__ __forceinline__
+
+// ---- Instructions ------------------------------------------------------------------------------
+
+#define SOFTGPU_OF_ONE(NAME)                                             \
+  SOFTGPU_MATH float NAME##f(float x) { return __builtin_##NAME##f(x); } \
+  SOFTGPU_MATH float NAME(float x) { return __builtin_##NAME##f(x); }    \
+  SOFTGPU_MATH double NAME(double x) { return __builtin_##NAME(x); }
+SOFTGPU_OF_ONE(fabs)
+SOFTGPU_OF_ONE(floor)
+SOFTGPU_OF_ONE(ceil)
+SOFTGPU_OF_ONE(trunc)
+SOFTGPU_OF_ONE(rint)
+SOFTGPU_OF_ONE(nearbyint)
+SOFTGPU_OF_ONE(round)
+#undef SOFTGPU_OF_ONE
+SOFTGPU_MATH float sqrtf(float x) { return __nvvm_sqrt_rn_f(x); }
+SOFTGPU_MATH float sqrt(float x) { return __nvvm_sqrt_rn_f(x); }
+SOFTGPU_MATH double sqrt(double x) { return __nvvm_sqrt_rn_d(x); }
+SOFTGPU_MATH float rsqrtf(float x) { return 1 / __nvvm_sqrt_rn_f(x); }
+SOFTGPU_MATH double rsqrt(double x) { return 1 / __nvvm_sqrt_rn_d(x); }
+
+#define SOFTGPU_OF_TWO(NAME)                                                         \
+  SOFTGPU_MATH float NAME##f(float x, float y) { return __builtin_##NAME##f(x, y); } \
+  SOFTGPU_MATH float NAME(float x, float y) { return __builtin_##NAME##f(x, y); }    \
+  SOFTGPU_MATH double NAME(double x, double y) { return __builtin_##NAME(x, y); }
+SOFTGPU_OF_TWO(fmin)
+SOFTGPU_OF_TWO(fmax)
+SOFTGPU_OF_TWO(copysign)
+#undef SOFTGPU_OF_TWO
+SOFTGPU_MATH float fmaf(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
+SOFTGPU_MATH float fma(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
+SOFTGPU_MATH double fma(double x, double y, double z) { return __builtin_fma(x, y, z); }
+SOFTGPU_MATH float __fmaf_rn(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
+SOFTGPU_MATH double __fma_rn(double x, double y, double z) { return __builtin_fma(x, y, z); }
+
+// Half away from zero, as round has it.
+#define SOFTGPU_TO_INTEGER(T, NAME, BY)                                \
+  SOFTGPU_MATH T NAME##f(float x) { return static_cast<T>(BY##f(x)); } \
+  SOFTGPU_MATH T NAME(float x) { return static_cast<T>(BY##f(x)); }    \
+  SOFTGPU_MATH T NAME(double x) { return static_cast<T>(BY(x)); }
+SOFTGPU_TO_INTEGER(long, lround, round)
+SOFTGPU_TO_INTEGER(long long, llround, round)
+SOFTGPU_TO_INTEGER(long, lrint, rint)
+SOFTGPU_TO_INTEGER(long long, llrint, rint)
+#undef SOFTGPU_TO_INTEGER
+
+// ---- Integers ----------------------------------------------------------------------------------
+
+SOFTGPU_MATH int abs(int x) { return __builtin_abs(x); }
+SOFTGPU_MATH long abs(long x) { return __builtin_labs(x); }
+SOFTGPU_MATH long long abs(long long x) { return __builtin_llabs(x); }
+SOFTGPU_MATH float abs(float x) { return __builtin_fabsf(x); }
+SOFTGPU_MATH double abs(double x) { return __builtin_fabs(x); }
+SOFTGPU_MATH long labs(long x) { return __builtin_labs(x); }
+SOFTGPU_MATH long long llabs(long long x) { return __builtin_llabs(x); }
+#define SOFTGPU_LEAST_AND_GREATEST(T)                    \
+  SOFTGPU_MATH T min(T a, T b) { return b < a ? b : a; } \
+  SOFTGPU_MATH T max(T a, T b) { return a < b ? b : a; }
+SOFTGPU_LEAST_AND_GREATEST(int)
+SOFTGPU_LEAST_AND_GREATEST(unsigned)
+SOFTGPU_LEAST_AND_GREATEST(long)
+SOFTGPU_LEAST_AND_GREATEST(unsigned long)
+SOFTGPU_LEAST_AND_GREATEST(long long)
+SOFTGPU_LEAST_AND_GREATEST(unsigned long long)
+#undef SOFTGPU_LEAST_AND_GREATEST
+SOFTGPU_MATH float min(float a, float b) { return __builtin_fminf(a, b); }
+SOFTGPU_MATH double min(double a, double b) { return __builtin_fmin(a, b); }
+SOFTGPU_MATH float max(float a, float b) { return __builtin_fmaxf(a, b); }
+SOFTGPU_MATH double max(double a, double b) { return __builtin_fmax(a, b); }
+
+// ---- Kinds of numbers --------------------------------------------------------------------------
+
+#define SOFTGPU_KIND(NAME, ...)                           \
+  SOFTGPU_MATH bool NAME(float x) { return __VA_ARGS__; } \
+  SOFTGPU_MATH bool NAME(double x) { return __VA_ARGS__; }
+SOFTGPU_KIND(isnan, __builtin_isnan(x))
+SOFTGPU_KIND(isinf, __builtin_isinf(x))
+SOFTGPU_KIND(isfinite, __builtin_isfinite(x))
+SOFTGPU_KIND(signbit, __builtin_signbit(x))
+#undef SOFTGPU_KIND
+
+// ---- Functions of the host's library -----------------------------------------------------------
+// Keep the table of softgpu/vocabulary in step.
+
+#define SOFTGPU_OF_ONE(NAME)                                           \
+  extern "C" __device__ float softgpu_##NAME##f(float);                \
+  extern "C" __device__ double softgpu_##NAME(double);                 \
+  SOFTGPU_MATH float NAME##f(float x) { return softgpu_##NAME##f(x); } \
+  SOFTGPU_MATH float NAME(float x) { return softgpu_##NAME##f(x); }    \
+  SOFTGPU_MATH double NAME(double x) { return softgpu_##NAME(x); }
+SOFTGPU_OF_ONE(exp)
+SOFTGPU_OF_ONE(exp2)
+SOFTGPU_OF_ONE(expm1)
+SOFTGPU_OF_ONE(log)
+SOFTGPU_OF_ONE(log2)
+SOFTGPU_OF_ONE(log10)
+SOFTGPU_OF_ONE(log1p)
+SOFTGPU_OF_ONE(sin)
+SOFTGPU_OF_ONE(cos)
+SOFTGPU_OF_ONE(tan)
+SOFTGPU_OF_ONE(asin)
+SOFTGPU_OF_ONE(acos)
+SOFTGPU_OF_ONE(atan)
+SOFTGPU_OF_ONE(sinh)
+SOFTGPU_OF_ONE(cosh)
+SOFTGPU_OF_ONE(tanh)
+SOFTGPU_OF_ONE(asinh)
+SOFTGPU_OF_ONE(acosh)
+SOFTGPU_OF_ONE(atanh)
+SOFTGPU_OF_ONE(cbrt)
+SOFTGPU_OF_ONE(erf)
+SOFTGPU_OF_ONE(erfc)
+SOFTGPU_OF_ONE(tgamma)
+SOFTGPU_OF_ONE(lgamma)
+#undef SOFTGPU_OF_ONE
+#define SOFTGPU_OF_TWO(NAME)                                                       \
+  extern "C" __device__ float softgpu_##NAME##f(float, float);                     \
+  extern "C" __device__ double softgpu_##NAME(double, double);                     \
+  SOFTGPU_MATH float NAME##f(float x, float y) { return softgpu_##NAME##f(x, y); } \
+  SOFTGPU_MATH float NAME(float x, float y) { return softgpu_##NAME##f(x, y); }    \
+  SOFTGPU_MATH double NAME(double x, double y) { return softgpu_##NAME(x, y); }
+SOFTGPU_OF_TWO(pow)
+SOFTGPU_OF_TWO(atan2)
+SOFTGPU_OF_TWO(fmod)
+SOFTGPU_OF_TWO(remainder)
+SOFTGPU_OF_TWO(hypot)
+SOFTGPU_OF_TWO(fdim)
+SOFTGPU_OF_TWO(nextafter)
+#undef SOFTGPU_OF_TWO
+#undef SOFTGPU_MATH

@@ -41,6 +41,11 @@ __device__ __forceinline__ unsigned __isConstant(const void* p) { return __nvvm_
 __device__ __forceinline__ unsigned __isLocal(const void* p) { return __nvvm_isspacep_local(p); }
 
 extern "C" {
+// Only declared, for LLVM's <new>: a kernel that calls them is refused, for the softgpu has no heap
+// of its own.
+__device__ void* malloc(std::size_t bytes);
+__device__ void free(void* p);
+
 __device__ __forceinline__ void* memcpy(void* to, const void* from, std::size_t bytes) {
   return __builtin_memcpy(to, from, bytes);
 }
@@ -50,7 +55,4 @@ __device__ __forceinline__ void* memmove(void* to, const void* from, std::size_t
 __device__ __forceinline__ void* memset(void* p, int byte, std::size_t bytes) {
   return __builtin_memset(p, byte, bytes);
 }
-// printf of a kernel becomes a call of it, with the arguments in a block of memory (LLVM's NVPTX
-// guide).
-__device__ int vprintf(const char* format, const char* arguments);
 }

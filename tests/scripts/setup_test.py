@@ -36,6 +36,15 @@ def main():
     stage.silent_of(done, CHATTER, "Unpacking", "Get:", "set up")
     stage.true("install -y --no-install-recommends g++ cmake" in calls.read_text(), f"apt-get was asked: {calls.read_text()}")
 
+    # What a release does not have and can do without: asked for with the lists, old and new, and then left out.
+    stage.play("apt-cache", 'case $1 in madison) [ "$2" = clang-19 ] || echo "$2 | 1.0 | http://mirror" ;; policy) echo "  Candidate: 3.25.1" ;; esac')
+    stage.play("python3", "exit 0")  # fetches a disassembler
+    calls.unlink()
+    done = stage.run("scripts/setup", "ci", **quick)
+    stage.true(done.returncode == 0, f"it ended with {done.returncode}:\n{done.stdout}")
+    stage.says(done, "clang-19: this release has none")
+    stage.true("clang-19" not in calls.read_text() and "clang-format-14" in calls.read_text(), f"apt-get was asked: {calls.read_text()}")
+
     slow = stage.run("scripts/setup", **{**quick, "SLOWNESS": "6"})
     stage.says(slow, "   set up 2 of 2\n")
     stage.silent_of(slow, CHATTER, "\r")

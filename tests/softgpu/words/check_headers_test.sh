@@ -1,0 +1,43 @@
+#!/bin/bash
+# check_headers_test.sh <softgpu folder> <scratch folder> <clang>: headers of a toolkit that lie where clang looks are refused,
+# with their names; open ones, and the words themselves, are not. Without clang: of the check alone.
+set -eu
+softgpu=$1 scratch=$2 clang=$3
+rm -rf "$scratch" && mkdir -p "$scratch/toolkit" && cd "$scratch"
+failed=0
+fail() { echo "FAILED: $*"; failed=1; }
+
+licence='/* Copyright 2024 NVIDIA Corporation.  All rights reserved. NOTICE TO LICENSEE: */'
+echo "$licence" >toolkit/cuda_texture_types.h
+echo '/* Copyright NVIDIA Corporation. Licensed under the Apache License, Version 2.0 */' >toolkit/open.h
+echo '// no licence at all' >toolkit/cuda_fp16.h
+echo '// of a program' >toolkit/mine.h
+
+# refused <header, or nothing> <depfile's headers...>
+refused() {
+  local name=$1
+  shift
+  printf 'program.o: program.cu \\\n  %s \\\n  %s\n' "$softgpu/words/cuda_runtime.h" "$*" >program.d
+  : >program.cu
+  if "$softgpu/check_headers" "$softgpu/words" program.d 2>said; then
+    [ -z "$name" ] || fail "$name was not refused"
+  elif [ -z "$name" ]; then
+    fail "refused: $(cat said)"
+  else
+    grep -q "$name" said || fail "the words do not name $name: $(cat said)"
+  fi
+}
+refused cuda_texture_types.h toolkit/mine.h toolkit/cuda_texture_types.h
+refused toolkit/cuda_fp16.h toolkit/cuda_fp16.h
+refused '' toolkit/mine.h toolkit/open.h "$softgpu/words/cuda_fp16.h"
+
+# What clang itself finds: a header that the words lack, in a folder that it searches unasked.
+if [ "$clang" ]; then
+  echo '#include <cuda_texture_types.h>
+__global__ void kernel(int* p) { *p = threadIdx.x; }' >program.cu
+  CPLUS_INCLUDE_PATH=$scratch/toolkit "$clang" -x cuda --cuda-gpu-arch=sm_90 --cuda-path=/nonexistent -nocudainc -nocudalib \
+    -std=c++20 -I"$softgpu/words" -include cuda_runtime.h --cuda-device-only -S -MD -MF program.d program.cu -o program.ptx
+  "$softgpu/check_headers" "$softgpu/words" program.d 2>said && fail "a toolkit's header that clang found was not refused"
+  grep -q cuda_texture_types.h said || fail "the words do not name the header: $(cat said)"
+fi
+exit $failed

@@ -62,7 +62,8 @@ function(chime_add_fatbin output source folders)
 endfunction()
 
 # chime_add_kernel_program(<target> <source>... [HOST <source>...]): a program with kernels. On the CPU device all of it
-# is C++; with CHIME_CUDA, <target>_cuda is the same program with the first sources compiled by nvcc.
+# is C++; with CHIME_CUDA, <target>_cuda is the same program with the first sources compiled by nvcc, with CHIME_SOFTGPU
+# <target>_softgpu by clang.
 function(chime_add_kernel_program target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HOST")
   set_source_files_properties(${arg_UNPARSED_ARGUMENTS} PROPERTIES LANGUAGE CXX)
@@ -71,6 +72,18 @@ function(chime_add_kernel_program target)
   if(CHIME_CUDA)
     chime_add_cuda_program(${target}_cuda ${ARGN})
   endif()
+  if(CHIME_SOFTGPU)
+    chime_add_clang_program(${target}_softgpu ${ARGN})
+  endif()
+endfunction()
+
+# chime_link_kernel_program(<target> <library>...): links a program of chime_add_kernel_program, whoever compiles it.
+function(chime_link_kernel_program target)
+  foreach(program ${target} ${target}_cuda ${target}_softgpu)
+    if(TARGET ${program})
+      target_link_libraries(${program} PRIVATE ${ARGN})
+    endif()
+  endforeach()
 endfunction()
 
 # chime_add_cuda_program(<target> <source>... [HOST <source>...]): the first sources compiled by nvcc for every

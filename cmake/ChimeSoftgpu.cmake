@@ -27,20 +27,21 @@ if(CHIME_SOFTGPU)
   # Our words stand before every other folder, no toolkit is looked for, and what is found all the same is refused by
   # check_headers.
   set(chime_clang_cuda -x cuda --cuda-gpu-arch=sm_${CHIME_SOFTGPU_ARCHITECTURE} --cuda-path=/nonexistent -nocudainc -nocudalib
-      -std=c++20 -Wall -Wextra -I${softgpu_words} -include cuda_runtime.h)
+      -std=c++20 -Wall -Wextra -Wno-cuda-compat -I${softgpu_words} -include cuda_runtime.h)
   set(chime_check_headers ${PROJECT_SOURCE_DIR}/softgpu/check_headers ${softgpu_words})
 endif()
 
-# chime_clang_ptx(<output> <file> <flag>...): the kernels of a file as PTX text, which ends with a zero.
-function(chime_clang_ptx output source)
+# chime_add_ptx(<output> <file> <folders> <definitions>): the kernels of a file as PTX text, which ends with a zero.
+function(chime_add_ptx output source folders definitions)
   add_custom_command(OUTPUT ${output}
-    COMMAND ${CHIME_CLANG} ${chime_clang_cuda} --cuda-device-only --cuda-feature=+ptx83 -O3 ${ARGN}
+    COMMAND ${CHIME_CLANG} ${chime_clang_cuda} --cuda-device-only --cuda-feature=+ptx83 -O3
+            "-I$<JOIN:${folders},;-I>" "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>"
             -MD -MT ${output} -MF ${output}.d -S ${source} -o ${output}
     COMMAND ${chime_check_headers} ${output}.d
-    COMMAND printf "'\\0'" >> ${output}
+    COMMAND printf "\\0" >> ${output}
     DEPENDS ${source} ${softgpu_word_files} ${PROJECT_SOURCE_DIR}/softgpu/check_headers
     DEPFILE ${output}.d
-    COMMAND_EXPAND_LISTS
+    COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "Compiling ${source} to PTX")
 endfunction()
 
@@ -49,13 +50,10 @@ endfunction()
 function(chime_add_clang_program target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HOST")
   add_executable(${target} ${arg_HOST})
-  chime_clang_sources(${target} ${arg_UNPARSED_ARGUMENTS})
   set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
   target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(${target} PRIVATE Chime::chime chime_flags)
-  if(TARGET softgpu)
-    target_link_libraries(${target} PRIVATE softgpu)
-  endif()
+  chime_clang_sources(${target} ${arg_UNPARSED_ARGUMENTS})
   add_dependencies(softgpu_programs ${target})
 endfunction()
 
@@ -64,22 +62,25 @@ endfunction()
 function(chime_clang_sources target)
   set(folders "$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>")
   set(definitions "$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>")
-  set(flags "$<$<BOOL:${folders}>:-I$<JOIN:${folders},;-I>>" "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>")
   foreach(source ${ARGN})
     cmake_path(ABSOLUTE_PATH source NORMALIZE)
     cmake_path(GET source STEM name)
     set(object ${CMAKE_CURRENT_BINARY_DIR}/${target}.objects/${name})
-    chime_clang_ptx(${object}.ptx ${source} ${flags})
+    chime_add_ptx(${object}.ptx ${source} "${folders}" "${definitions}")
     add_custom_command(OUTPUT ${object}.o
       COMMAND ${CHIME_CLANG} ${chime_clang_cuda} --cuda-host-only -Xclang -target-sdk-version=12.4
-              -Xclang -fcuda-include-gpubinary -Xclang ${object}.ptx -O1 -g1 -fPIC ${flags}
+              -Xclang -fcuda-include-gpubinary -Xclang ${object}.ptx -O1 -g1 -fPIC
+              "-I$<JOIN:${folders},;-I>" "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>"
               -MD -MT ${object}.o -MF ${object}.o.d -c ${source} -o ${object}.o
       COMMAND ${chime_check_headers} ${object}.o.d
       DEPENDS ${source} ${object}.ptx
       DEPFILE ${object}.o.d
-      COMMAND_EXPAND_LISTS
+      COMMAND_EXPAND_LISTS VERBATIM
       COMMENT "Compiling ${source} with its PTX inside")
     target_sources(${target} PRIVATE ${object}.o)
     set_source_files_properties(${object}.o PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
   endforeach()
+  if(TARGET softgpu)
+    target_link_libraries(${target} PRIVATE softgpu)
+  endif()
 endfunction()

@@ -53,19 +53,14 @@ CUresult answer_initialised(Body body) noexcept {
   return answer(body);
 }
 
-// `body(Context&)` needs a current context. What failed in it before, also while `body` ran, is
-// every call's answer from then on.
+// `body(Context&)` needs a current context. What it is lost with is every call's answer from then
+// on.
 template <class Body>
 CUresult answer_in_context(Body body) noexcept {
-  return answer_initialised([&]() -> CUresult {
+  return answer_initialised([&] {
     const std::shared_ptr<Context> context = current_context();
-    if (const CUresult lost = context->failure(); lost != CUDA_SUCCESS) return lost;
-    if constexpr (std::is_void_v<std::invoke_result_t<Body, Context&>>) {
-      body(*context);
-    } else {
-      if (const CUresult result = body(*context); result != CUDA_SUCCESS) return result;
-    }
-    return context->failure();
+    context->need_alive();
+    return body(*context);
   });
 }
 

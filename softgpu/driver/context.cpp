@@ -87,6 +87,10 @@ void Context::lose(CUresult failure, const char* words) {
     say("%s; the context is lost", words);
 }
 
+void Context::need_alive() const {
+  if (const CUresult lost = failure(); lost != CUDA_SUCCESS) throw Failure{lost};
+}
+
 // ---- Streams ----------------------------------------------------------------------------------
 
 std::shared_ptr<Stream> Context::add_stream(StreamKind kind) {
@@ -164,6 +168,11 @@ std::shared_ptr<Point> Context::end_of_work(Stream& stream) {
   const std::lock_guard lock(mutex_);
   wait_first(stream);
   return stream.end_of_work();
+}
+
+void Context::wait_for(const Point& point) const {
+  point.wait();
+  need_alive();
 }
 
 void Context::synchronize() {

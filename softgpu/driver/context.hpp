@@ -39,6 +39,8 @@ class Context : public std::enable_shared_from_this<Context> {
   CUresult failure() const { return failure_.load(std::memory_order_acquire); }
   // The first one counts, and is told on stderr.
   void lose(CUresult failure, const char* words);
+  // Fails with it.
+  void need_alive() const;
 
   // ---- Streams ----
 
@@ -57,6 +59,9 @@ class Context : public std::enable_shared_from_this<Context> {
 
   // After all that is queued in the stream now, and what this waits for.
   std::shared_ptr<Point> end_of_work(Stream& stream);
+  // Waits for it, and fails if the context is lost meanwhile.
+  void wait_for(const Point& point) const;
+  void wait_for_work(Stream& stream) { wait_for(*end_of_work(stream)); }
   void synchronize();
 
  private:

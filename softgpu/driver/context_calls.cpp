@@ -104,7 +104,10 @@ SOFTGPU_API cuCtxGetDevice(CUdevice* device) {
 }
 
 SOFTGPU_API cuCtxSynchronize() {
-  return answer_in_context([](Context& context) { context.synchronize(); });
+  return answer_in_context([](Context& context) {
+    context.synchronize();
+    context.need_alive();
+  });
 }
 
 // All addresses are every device's already; what is asked twice is refused all the same.

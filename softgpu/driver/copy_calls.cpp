@@ -28,8 +28,6 @@ bool is_pageable(CUdeviceptr address, std::size_t bytes, Access access) {
   return !address_space().check(address, bytes, access);
 }
 
-void wait_for(Context& context, Stream& stream) { context.end_of_work(stream)->wait(); }
-
 void copy_async(Context& context, const Copy& copy, CUstream handle) {
   const std::shared_ptr<Stream> stream = context.stream_of(handle);
   if (copy.bytes == 0) return;
@@ -43,13 +41,13 @@ void copy_async(Context& context, const Copy& copy, CUstream handle) {
   }
   context.queue_call(*stream,
                      [copy] { std::memmove(at(copy.dst), at_const(copy.src), copy.bytes); });
-  if (to_pageable) wait_for(context, *stream);
+  if (to_pageable) context.wait_for_work(*stream);
 }
 
 CUresult copy(const Copy& copy) {
   return answer_in_context([&](Context& context) {
     copy_async(context, copy, nullptr);
-    wait_for(context, *context.stream_of(nullptr));
+    context.wait_for_work(*context.stream_of(nullptr));
   });
 }
 
@@ -78,7 +76,7 @@ template <class T>
 CUresult fill(CUdeviceptr address, T value, std::size_t count) {
   return answer_in_context([&](Context& context) {
     fill_async(context, address, value, count, nullptr);
-    wait_for(context, *context.stream_of(nullptr));
+    context.wait_for_work(*context.stream_of(nullptr));
   });
 }
 

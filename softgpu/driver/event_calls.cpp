@@ -64,15 +64,16 @@ SOFTGPU_API cuEventRecord(CUevent handle, CUstream stream) {
 }
 
 SOFTGPU_API cuEventQuery(CUevent event) {
-  return answer_in_context([&](Context&) {
+  return answer_in_context([&](Context& context) {
     const std::shared_ptr<Point> point = latest(*event_of(event));
+    context.need_alive();
     return !point || point->is_reached() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
   });
 }
 
 SOFTGPU_API cuEventSynchronize(CUevent event) {
-  return answer_in_context([&](Context&) {
-    if (const std::shared_ptr<Point> point = latest(*event_of(event))) point->wait();
+  return answer_in_context([&](Context& context) {
+    if (const std::shared_ptr<Point> point = latest(*event_of(event))) context.wait_for(*point);
   });
 }
 

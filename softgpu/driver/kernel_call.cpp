@@ -52,8 +52,7 @@ void TranslatedCall::run_thread() const {
 }
 
 bool TranslatedCall::take_trap(const char* words) const {
-  const bool is_assertion =
-      std::string_view(words).find("assertion `") != std::string_view::npos;
+  const bool is_assertion = std::string_view(words).find("assertion `") != std::string_view::npos;
   const std::string told = "kernel " + function_->shown_name + ": " + words;
   context_->lose(is_assertion ? CUDA_ERROR_ASSERT : CUDA_ERROR_LAUNCH_FAILED, told.c_str());
   return true;

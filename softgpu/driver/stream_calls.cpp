@@ -96,13 +96,14 @@ SOFTGPU_API cuStreamGetCtx(CUstream stream, CUcontext* of) {
 SOFTGPU_API cuStreamQuery(CUstream stream) {
   return answer_in_context([&](Context& context) {
     const bool is_done = context.end_of_work(*context.stream_of(stream))->is_reached();
+    context.need_alive();
     return is_done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
   });
 }
 
 SOFTGPU_API cuStreamSynchronize(CUstream stream) {
   return answer_in_context(
-      [&](Context& context) { context.end_of_work(*context.stream_of(stream))->wait(); });
+      [&](Context& context) { context.wait_for_work(*context.stream_of(stream)); });
 }
 
 SOFTGPU_API cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {

@@ -1,0 +1,149 @@
+// Devices: how many, what they say of themselves. CHIME_SOFTGPU_DEVICES=2.
+#include "driver.hpp"
+
+namespace {
+
+using namespace softgpu::tests;
+
+// Before any other test: cuInit is once for the process.
+TEST(ADevice, IsNotThereBeforeInit) {
+  int count = 0;
+  CUcontext context;
+  EXPECT_CU(cuDeviceGetCount(&count), CUDA_ERROR_NOT_INITIALIZED);
+  EXPECT_CU(cuCtxGetCurrent(&context), CUDA_ERROR_NOT_INITIALIZED);
+  EXPECT_CU(cuStreamSynchronize(nullptr), CUDA_ERROR_NOT_INITIALIZED);
+  EXPECT_CU(cuInit(1), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CU(cuInit(0), CUDA_SUCCESS);
+  EXPECT_CU(cuInit(0), CUDA_SUCCESS);
+}
+
+using Devices = Driver;
+
+TEST_F(Devices, AreAsManyAsAskedFor) {
+  int count = 0;
+  NEED(cuDeviceGetCount(&count));
+  EXPECT_EQ(count, 2);
+  CUdevice device = -1;
+  NEED(cuDeviceGet(&device, 1));
+  EXPECT_EQ(device, 1);
+  EXPECT_CU(cuDeviceGet(&device, 2), CUDA_ERROR_INVALID_DEVICE);
+  EXPECT_CU(cuDeviceGet(&device, -1), CUDA_ERROR_INVALID_DEVICE);
+  EXPECT_CU(cuDeviceGet(nullptr, 0), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(Devices, HaveAddressesOfTheirOwn) {
+  char first[16] = "", second[16] = "";
+  NEED(cuDeviceGetPCIBusId(first, sizeof first, 0));
+  NEED(cuDeviceGetPCIBusId(second, sizeof second, 1));
+  EXPECT_STRNE(first, second);
+  CUdevice device = -1;
+  NEED(cuDeviceGetByPCIBusId(&device, second));
+  EXPECT_EQ(device, 1);
+  EXPECT_CU(cuDeviceGetByPCIBusId(&device, "0000:00:00.7"), CUDA_ERROR_INVALID_DEVICE);
+  EXPECT_CU(cuDeviceGetPCIBusId(first, 5, 0), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(Devices, HaveWhatChimeAsksFor) {
+  const auto attribute = [](CUdevice_attribute which) {
+    int value = -1;
+    EXPECT_CU(cuDeviceGetAttribute(&value, which, 1), CUDA_SUCCESS);
+    return value;
+  };
+  EXPECT_EQ(attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK), 1024);
+  EXPECT_EQ(attribute(CU_DEVICE_ATTRIBUTE_WARP_SIZE), 32);
+  EXPECT_GE(attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT), 2);
+  EXPECT_EQ(attribute(CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS), 1);
+  EXPECT_EQ(attribute(CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED), 1);
+  EXPECT_EQ(attribute(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED), 1);
+  EXPECT_EQ(attribute(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED), 0);
+  int value = 0;
+  EXPECT_CU(cuDeviceGetAttribute(&value, static_cast<CUdevice_attribute>(999), 0),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CU(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 5),
+            CUDA_ERROR_INVALID_DEVICE);
+}
+
+TEST_F(Devices, ReachEachOther) {
+  int can = 0;
+  NEED(cuDeviceCanAccessPeer(&can, 0, 1));
+  EXPECT_EQ(can, 1);
+  NEED(cuDeviceCanAccessPeer(&can, 1, 1));
+  EXPECT_EQ(can, 0);
+  CUcontext peer;
+  NEED(cuDevicePrimaryCtxRetain(&peer, 1));
+  EXPECT_CU(cuCtxDisablePeerAccess(peer), CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
+  EXPECT_CU(cuCtxEnablePeerAccess(peer, 0), CUDA_SUCCESS);
+  EXPECT_CU(cuCtxEnablePeerAccess(peer, 0), CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
+  EXPECT_CU(cuCtxDisablePeerAccess(peer), CUDA_SUCCESS);
+  EXPECT_CU(cuCtxEnablePeerAccess(context_, 0), CUDA_ERROR_INVALID_DEVICE);
+  NEED(cuDevicePrimaryCtxRelease(1));
+}
+
+// Each has its own memory, whose kernels the other's copies read.
+TEST_F(Devices, CopyBetweenTheirMemories) {
+  CUdeviceptr here, there;
+  NEED(cuMemAlloc(&here, 4096));
+  NEED(cuMemsetD8(here, 0x3c, 4096));
+  CUcontext other;
+  NEED(cuDevicePrimaryCtxRetain(&other, 1));
+  NEED(cuCtxPushCurrent(other));
+  NEED(cuMemAlloc(&there, 4096));
+  int ordinal = -1;
+  NEED(cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, there));
+  EXPECT_EQ(ordinal, 1);
+  NEED(cuMemcpyDtoD(there, here, 4096));
+  unsigned char seen[4096] = {};
+  NEED(cuMemcpyDtoH(seen, there, 4096));
+  EXPECT_EQ(seen[4095], 0x3c);
+  NEED(cuMemFree(there));
+  NEED(cuCtxPopCurrent(nullptr));
+  NEED(cuDevicePrimaryCtxRelease(1));
+  NEED(cuMemFree(here));
+}
+
+TEST_F(Devices, DivideHalfOfTheMachinesMemory) {
+  std::size_t first = 0, second = 0, free = 0, total = 0;
+  NEED(cuDeviceTotalMem(&first, 0));
+  NEED(cuDeviceTotalMem(&second, 1));
+  EXPECT_EQ(first, second);
+  NEED(cuMemGetInfo(&free, &total));
+  EXPECT_EQ(total, first);
+  CUdeviceptr memory;
+  NEED(cuMemAlloc(&memory, 1 << 20));
+  std::size_t left = 0;
+  NEED(cuMemGetInfo(&left, &total));
+  EXPECT_EQ(left, free - (1 << 20));
+  NEED(cuMemFree(memory));
+  NEED(cuMemGetInfo(&left, &total));
+  EXPECT_EQ(left, free);
+}
+
+// ---- Names ------------------------------------------------------------------------------------
+
+TEST(Results, HaveNamesAndSentences) {
+  const char *name = nullptr, *sentence = nullptr;
+  NEED(cuGetErrorName(CUDA_ERROR_OUT_OF_MEMORY, &name));
+  EXPECT_STREQ(name, "CUDA_ERROR_OUT_OF_MEMORY");
+  NEED(cuGetErrorString(CUDA_ERROR_OUT_OF_MEMORY, &sentence));
+  EXPECT_STREQ(sentence, "out of memory");
+  EXPECT_CU(cuGetErrorName(static_cast<CUresult>(12345), &name), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(name, nullptr);
+  EXPECT_CU(cuGetErrorString(static_cast<CUresult>(12345), &sentence), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST(EntryPoints, AreFoundByName) {
+  void* function = nullptr;
+  CUdriverProcAddressQueryResult found = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+  NEED(cuGetProcAddress("cuMemCreate", &function, 12000, CU_GET_PROC_ADDRESS_DEFAULT, &found));
+  EXPECT_EQ(function, reinterpret_cast<void*>(&cuMemCreate));
+  EXPECT_EQ(found, CU_GET_PROC_ADDRESS_SUCCESS);
+  for (const char* none : {"cuNoSuchCall", "cudaMalloc", "malloc", ""}) {
+    NEED(cuGetProcAddress(none, &function, 12000, CU_GET_PROC_ADDRESS_DEFAULT, &found));
+    EXPECT_EQ(function, nullptr) << none;
+    EXPECT_EQ(found, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
+  }
+  EXPECT_CU(cuGetProcAddress("cuInit", &function, 12000, 64, &found), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CU(cuGetProcAddress(nullptr, &function, 12000, 0, &found), CUDA_ERROR_INVALID_VALUE);
+}
+
+}  // namespace

@@ -14,9 +14,6 @@
 namespace chime::proxy {
 namespace {
 
-// A scheduler's turn is longer.
-constexpr std::chrono::microseconds kLongYield{500};
-
 timespec timespec_of(std::chrono::nanoseconds time) {
   constexpr long kSecond = 1'000'000'000;
   return {static_cast<time_t>(time.count() / kSecond), static_cast<long>(time.count() % kSecond)};
@@ -47,19 +44,7 @@ void Pause::begin() { prctl(PR_SET_TIMERSLACK, 1000); }
 
 void Pause::wake() { eventfd_write(event_.get(), 1); }
 
-// Who posts, or answers, may be waiting for this very processor.
-void Pause::yield(Clock::time_point now) {
-  sched_yield();
-  const auto back = Clock::now();
-  if (back - now > kLongYield) {
-    crowded_until_ = back + next_crowding_;
-    next_crowding_ = std::min<std::chrono::nanoseconds>(2 * next_crowding_, kLongestCrowding);
-  } else if (back > crowded_until_ + kLongestCrowding) {
-    next_crowding_ = kShortestCrowding;
-  }
-}
-
-bool Pause::sleep(int descriptor, std::chrono::nanoseconds length) {
+bool Pause::is_woken(int descriptor, std::chrono::nanoseconds length) {
   pollfd watched[] = {{event_.get(), POLLIN, 0}, {descriptor, POLLIN, 0}};
   const timespec time = timespec_of(length);
   const auto begin = Clock::now();
@@ -74,18 +59,21 @@ bool Pause::sleep(int descriptor, std::chrono::nanoseconds length) {
   return true;
 }
 
-bool Pause::take(int descriptor, bool is_waiting) {
+bool Pause::yields() {
   const auto now = Clock::now();
   if (!is_empty_) {
     is_empty_ = true;
     empty_since_ = now;
     next_sleep_ = limits_.shortest;
   }
-  if (now - empty_since_ < limits_.spin && now >= crowded_until_) {
-    yield(now);
-    return true;
-  }
-  const bool was_ended = sleep(descriptor, is_waiting ? limits_.shortest : next_sleep_);
+  if (now - empty_since_ >= limits_.spin || crowding_.is_believed(now)) return false;
+  sched_yield();  // who posts, or answers, may be waiting for this very processor
+  crowding_.yielded(now, Clock::now());
+  return true;
+}
+
+bool Pause::sleep(int descriptor, bool is_waiting) {
+  const bool was_ended = is_woken(descriptor, is_waiting ? limits_.shortest : next_sleep_);
   next_sleep_ = std::min(2 * next_sleep_, limits_.longest);
   return was_ended;
 }

@@ -57,16 +57,19 @@ void Progress::go_on() {
   }
 }
 
-// While the fabric's descriptor tells nothing, only the FIFOs are looked at, which is all that an
-// idle PE pays. From time to time the fabric, too, which may have something to do by the clock.
+// The fabric is asked for its descriptor only when it is to be slept at: to ask is to look several
+// times (libfabric polls at each of a provider's layers before it says that one may sleep). While
+// the descriptor tells nothing, only the FIFOs are looked at, which is all that an idle PE pays.
+// From time to time the fabric, too, which may have something to do by the clock.
 void Progress::rest() {
   constexpr int kLooksAtFifos = 50;
+  if (pause_.yields()) return;
   const int descriptor = fabric_.idle_descriptor();
   const bool may_have_more = descriptor == host::HostDriven::kLookSoon,
              tells = descriptor >= 0 && carrier_.is_idle();
   for (int look = 0; look < (tells ? kLooksAtFifos : 1); ++look) {
     const bool was_ended =
-        pause_.take(may_have_more ? -1 : descriptor, may_have_more || !carrier_.is_idle());
+        pause_.sleep(may_have_more ? -1 : descriptor, may_have_more || !carrier_.is_idle());
     if (was_ended || carrier_.has_requests() || is_over_.load(std::memory_order_relaxed)) return;
   }
 }

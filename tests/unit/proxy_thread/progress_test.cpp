@@ -22,6 +22,12 @@ using host::HostRequest;
 class Prompt final : public HostDriven {
  public:
   std::atomic<bool> is_broken{false};
+  std::atomic<std::uint64_t> polls{0}, asked{0};  // asked for its descriptor
+
+  int idle_descriptor() override {
+    ++asked;
+    return kNoDescriptor;
+  }
 
   void serve(host::WordOwner&) override {}
   bool post(const HostRequest&, std::uint64_t completion) override {
@@ -30,6 +36,7 @@ class Prompt final : public HostDriven {
     return true;
   }
   std::size_t poll(std::span<Ended> out) override {
+    ++polls;
     if (is_broken) throw std::runtime_error("the cable is out");
     if (!ended_) return 0;
     out[0] = {*std::exchange(ended_, std::nullopt), CHIMEX_OK};
@@ -87,6 +94,23 @@ TEST(Progress, WakesAtOnceWhenItIsTold) {
   progress.wake();
   EXPECT_TRUE(all_end(fed, 1));
 }  // and its end does not wait for an hour
+
+// To ask is to look several times.
+TEST(Progress, AsksTheFabricForItsDescriptorOnlyToSleepThere) {
+  FedFifo fed;
+  std::vector<Fifo> fifos = {fed.fifo};
+  Prompt fabric;
+  Counts counts;
+  Progress::Settings settings = kSettings;
+  settings.pause.spin = 1h;
+  {
+    Progress progress(fabric, fifos, settings, counts, fail_test);
+    while (fabric.polls < 1000) std::this_thread::sleep_for(1ms);
+  }
+  std::uint64_t sleeps = 0;
+  for (const Count& some : counts.sleeps) sleeps += some.get();
+  EXPECT_LE(fabric.asked, sleeps);  // of both none, but where others take the processor
+}
 
 TEST(Progress, SaysOnceWhyItCannotGoOn) {
   FedFifo fed;

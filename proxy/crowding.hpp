@@ -1,0 +1,42 @@
+// Whether somebody computes on the proxy's processor: what its yields tell.
+//
+// A kernel that waits for the proxy on the same processor yields, too, and the two take turns of a
+// microsecond. Who computes there keeps the processor until his turn ends, so each yield costs
+// milliseconds: more than a sleep, from which one is let in at once. One long yield says little:
+// it may have been a neighbour's copy of a few megabytes. After two in a row it is crowded for a
+// while; the yield behind that tells whether for another, each twice as long as the one before.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace chime::proxy {
+
+class Crowding {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  static constexpr std::chrono::microseconds kLongYield{500};  // a scheduler's turn is longer
+  static constexpr std::chrono::milliseconds kShortest{10}, kLongest{100};
+
+  bool is_believed(Time now) const { return now < until_; }
+
+  // A yield began and ended.
+  void yielded(Time began, Time ended) {
+    const bool is_long = ended - began > kLongYield;
+    if (std::exchange(last_was_long_, is_long) && is_long) {
+      until_ = ended + length_;
+      length_ = std::min(2 * length_, kLongest);
+    } else if (ended > until_ + kLongest) {
+      length_ = kShortest;
+    }
+  }
+
+ private:
+  bool last_was_long_ = false;
+  Time until_{};
+  std::chrono::milliseconds length_ = kShortest;
+};
+
+}  // namespace chime::proxy

@@ -1,0 +1,77 @@
+// What the proxy's yields tell of its processor, told with times of the test's.
+#include "proxy/crowding.hpp"
+
+#include <gtest/gtest.h>
+
+namespace chime::proxy {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Thread {
+  Crowding crowding;
+  Crowding::Time now{1h};
+
+  void yield_for(std::chrono::nanoseconds length) {
+    const auto began = now;
+    now += length;
+    crowding.yielded(began, now);
+  }
+  // Passes some time.
+  bool is_crowded_after(std::chrono::nanoseconds time) {
+    now += time;
+    return crowding.is_believed(now);
+  }
+};
+
+// A neighbour that copies, and then yields, too.
+TEST(Crowding, IsNotBelievedForOneLongYield) {
+  Thread thread;
+  for (int i = 0; i < 10; ++i) {
+    thread.yield_for(3ms);
+    EXPECT_FALSE(thread.is_crowded_after(0ms));
+    thread.yield_for(1us);
+    EXPECT_FALSE(thread.is_crowded_after(0ms));
+  }
+}
+
+TEST(Crowding, IsBelievedForAWhileAfterTwoLongYields) {
+  Thread thread;
+  thread.yield_for(3ms);
+  thread.yield_for(3ms);
+  EXPECT_TRUE(thread.is_crowded_after(9ms));
+  EXPECT_FALSE(thread.is_crowded_after(2ms));
+}
+
+// Who computes stays: to find that out costs one turn of the scheduler's, not two.
+TEST(Crowding, IsBelievedAgainForTwiceAsLongAfterOneMore) {
+  Thread thread;
+  thread.yield_for(3ms);
+  thread.yield_for(3ms);
+  EXPECT_FALSE(thread.is_crowded_after(11ms));
+  thread.yield_for(3ms);
+  EXPECT_TRUE(thread.is_crowded_after(19ms));
+  EXPECT_FALSE(thread.is_crowded_after(2ms));
+}
+
+TEST(Crowding, IsBelievedForAtMostATenthOfASecond) {
+  Thread thread;
+  thread.yield_for(3ms);
+  for (int i = 0; i < 10; ++i) {
+    thread.yield_for(3ms);
+    EXPECT_FALSE(thread.is_crowded_after(101ms));
+  }
+}
+
+TEST(Crowding, BeginsAnewWhenThereWasNoneForLong) {
+  Thread thread;
+  for (int i = 0; i < 5; ++i) thread.yield_for(3ms);
+  EXPECT_FALSE(thread.is_crowded_after(300ms));
+  thread.yield_for(1us);
+  thread.yield_for(3ms);
+  thread.yield_for(3ms);
+  EXPECT_FALSE(thread.is_crowded_after(11ms));
+}
+
+}  // namespace
+}  // namespace chime::proxy

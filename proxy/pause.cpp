@@ -35,6 +35,7 @@ Pause::Limits Pause::limits_beside(int pes) {
 Pause::Pause(const Limits& limits, Counts& counts)
     : limits_(limits),
       event_(net::opened_for_this_process([] { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); })),
+      upkeep_(limits.longest),
       counts_(counts) {
   if (!event_) throw std::system_error(errno, std::generic_category(), "eventfd");
 }
@@ -72,9 +73,16 @@ bool Pause::yields() {
   return true;
 }
 
+std::chrono::nanoseconds Pause::longest() const {
+  if (2 * next_sleep_ < limits_.longest || Clock::now() - empty_since_ < limits_.idle)
+    return limits_.longest;
+  return upkeep_.length();
+}
+
 bool Pause::sleep(int descriptor, bool is_waiting) {
   const bool was_ended = is_woken(descriptor, is_waiting ? limits_.shortest : next_sleep_);
-  next_sleep_ = std::min(2 * next_sleep_, limits_.longest);
+  if (!was_ended) upkeep_.slept();
+  next_sleep_ = std::min(2 * next_sleep_, longest());
   return was_ended;
 }
 

@@ -1,7 +1,8 @@
 // How long the proxy stays away when it finds nothing to do: for a while it looks again at once,
 // and between two looks yields; then it sleeps, longer from time to time, and at once where yields
 // take too long (crowding.hpp). A kernel cannot wake a thread, so the longest sleep is what its
-// first request may wait for.
+// first request may wait for: a millisecond, and behind a second without anything longer where
+// waking costs much (net/upkeep.hpp), as in a virtual machine.
 //
 // It does not sleep soon. Of what peers put here a provider may tell nothing, and who sleeps
 // between two pieces of a stream is late for each: beside libfabric alone, puts of 256 KiB and 1
@@ -11,6 +12,7 @@
 #include <chrono>
 
 #include "net/descriptor.hpp"
+#include "net/upkeep.hpp"
 #include "proxy/counts.hpp"
 #include "proxy/crowding.hpp"
 
@@ -22,6 +24,8 @@ class Pause {
     std::chrono::nanoseconds spin = std::chrono::milliseconds(1);  // before the first sleep
     std::chrono::nanoseconds shortest = std::chrono::microseconds(20);
     std::chrono::nanoseconds longest = std::chrono::milliseconds(1);
+    // Without anything, until sleeps are as long as they must be to cost next to nothing.
+    std::chrono::nanoseconds idle = net::Upkeep::kIdle;
   };
 
   // Where each of `pes` has a processor, on which it and its proxy may take turns; else a proxy
@@ -34,7 +38,10 @@ class Pause {
   // By the thread that pauses, once, before all else.
   void begin();
   // There was something to do.
-  void reset() { is_empty_ = false; }
+  void reset() {
+    is_empty_ = false;
+    upkeep_.interrupt();
+  }
   // There was nothing. Yields, and is to be asked again after another look. False: there has been
   // nothing for so long, or yielding takes so long, that it is better to sleep().
   bool yields();
@@ -51,6 +58,7 @@ class Pause {
   using Clock = std::chrono::steady_clock;
 
   bool is_woken(int descriptor, std::chrono::nanoseconds length);
+  std::chrono::nanoseconds longest() const;
 
   const Limits limits_;
   const net::Descriptor event_;
@@ -58,6 +66,7 @@ class Pause {
   Clock::time_point empty_since_;
   std::chrono::nanoseconds next_sleep_{};
   Crowding crowding_;
+  net::Upkeep upkeep_;
   Counts& counts_;
 };
 

@@ -34,14 +34,28 @@ OnDemand::~OnDemand() {
   thread_.join();
 }
 
+std::chrono::nanoseconds OnDemand::longest_sleep(
+    std::chrono::steady_clock::time_point asked) const {
+  const bool is_idle = std::chrono::steady_clock::now() - asked > net::Upkeep::kIdle;
+  return is_idle ? upkeep_.length() : kLongestSleep;
+}
+
 void OnDemand::look_until_the_end() {
   pthread_setname_np(pthread_self(), "chime-ways");
   prctl(PR_SET_TIMERSLACK, 1000);  // a sleep of 20 us would else be 50 longer
-  auto sleep = kShortestSleep;
+  auto asked = std::chrono::steady_clock::now();
+  std::chrono::nanoseconds sleep = kShortestSleep;
   while (!is_over_) {
     const std::vector<int> wanted = transport_.take_wanted();
     for (const int pe : wanted) opener_.want(pe);
-    sleep = wanted.empty() ? std::min(2 * sleep, kLongestSleep) : kShortestSleep;
+    if (wanted.empty()) {
+      upkeep_.slept();
+      sleep = std::min(2 * sleep, longest_sleep(asked));
+    } else {
+      upkeep_.interrupt();
+      asked = std::chrono::steady_clock::now();
+      sleep = kShortestSleep;
+    }
     std::this_thread::sleep_for(sleep);
   }
 }

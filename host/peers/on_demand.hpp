@@ -10,13 +10,16 @@
 #include "bootstrap/bootstrap.hpp"
 #include "host/peers/opener.hpp"
 #include "host/peers/side_channel.hpp"
+#include "net/upkeep.hpp"
 
 namespace chime::host {
 
 class OnDemand {
  public:
-  // How long nobody looks: longer and longer while nobody asks.
-  static constexpr std::chrono::microseconds kShortestSleep{20}, kLongestSleep{1000};
+  // How long nobody looks: longer and longer while nobody asks. The longest is what the first put
+  // to a peer may take beside the opening; when nobody has asked for a second, it is longer where
+  // waking costs much (net/upkeep.hpp).
+  static constexpr std::chrono::microseconds kShortestSleep{20}, kLongestSleep{400};
 
   struct Setup {
     const std::string& interface;       // CHIME_BOOTSTRAP_IF
@@ -30,10 +33,12 @@ class OnDemand {
 
  private:
   void look_until_the_end();
+  std::chrono::nanoseconds longest_sleep(std::chrono::steady_clock::time_point asked) const;
 
   Transport& transport_;
   Opener opener_;
   SideChannel channel_;
+  net::Upkeep upkeep_{kLongestSleep};
   std::atomic<bool> is_over_ = false;
   std::thread thread_;  // last: it uses all of the above
 };

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <map>
 
+#include "host/peers/on_demand.hpp"
 #include "job.hpp"
 #include "memory.hpp"
 #include "patterns.hpp"
@@ -18,7 +19,9 @@ using namespace chime::perf;
 constexpr double kMebi = 1 << 20;
 // The promises: of an idle PE beyond its heap, and of the first put to a peer.
 constexpr double kMostMebi = 64, kFirstPutBeyondTwoRoundTripsUs = 1000;
-constexpr double kSleepUs = 1000;  // the longest of the thread that kernels ask
+// The longest sleep of the thread that kernels ask.
+constexpr double kSleepUs =
+    std::chrono::duration<double, std::micro>(chime::host::OnDemand::kLongestSleep).count();
 
 // All ask all: so many are as much as is sensible here. In eager jobs each PE reads what each has
 // for all: n^3 bytes through one hub.

@@ -37,7 +37,8 @@ Seconds proxy_time() {
 
 // Percent of a core, while `body` runs again and again.
 double share_during(Seconds length, const std::function<void()>& body) {
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // for what init has begun
+  // For what init has begun, and until its sleeps are those of who is idle.
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
   const auto begin = Clock::now();
   const Seconds before = proxy_time();
   while (Clock::now() - begin < length) body();

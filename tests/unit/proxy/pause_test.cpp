@@ -64,6 +64,28 @@ TEST(Pause, IsShortAgainBehindWhatCameAtTheDescriptor) {
   EXPECT_LT(taken(pause, -1), 400ms) << "it sleeps as if nothing had come";
 }
 
+// However little waking costs here, sleeps of a microsecond would take more than a tenth of a core.
+TEST(Pause, CostsNextToNothingWhenThereIsNothingForLong) {
+  Counts counts;
+  Pause pause({.spin = 0ns, .shortest = 1us, .longest = 1us, .idle = 0ns}, counts);
+  pause.begin();
+  for (unsigned i = 0; i < 4 * net::Upkeep::kSleeps; ++i) taken(pause, -1);
+  const auto begin = Clock::now();
+  const auto before = net::Upkeep::used();
+  while (Clock::now() - begin < 300ms) taken(pause, -1);
+  EXPECT_LT((net::Upkeep::used() - before) * 100 / (Clock::now() - begin), 5) << "percent";
+}
+
+TEST(Pause, IsNotLateForWhatComesSoon) {
+  Counts counts;
+  Pause pause({.spin = 0ns, .shortest = 1us, .longest = 1us, .idle = 1h}, counts);
+  pause.begin();
+  for (unsigned i = 0; i < 4 * net::Upkeep::kSleeps; ++i) taken(pause, -1);
+  Clock::duration shortest = 1h;
+  for (int i = 0; i < 200; ++i) shortest = std::min(shortest, taken(pause, -1));
+  EXPECT_LT(shortest, 200us) << "it sleeps for as long as it costs next to nothing";
+}
+
 TEST(Pause, EndsByWake) {
   Counts counts;
   Pause pause(kSleepy, counts);

@@ -127,8 +127,9 @@ void add_states(Text& text, const Block& block) {
       ++running;
     }
   }
-  text.add("block (%u,%u,%u): %u threads, %u can run, %u have ended\n", block.block_idx.x,
-           block.block_idx.y, block.block_idx.z, block.threads, running, ended);
+  text.add("block (%u,%u,%u) of kernel %s: %u threads, %u can run, %u have ended\n",
+           block.block_idx.x, block.block_idx.y, block.block_idx.z, block.launch()->kernel_name,
+           block.threads, running, ended);
   add_waiters(text, block);
 }
 

@@ -298,7 +298,7 @@ TEST_F(Reports, OneOfManyDeadlocksIsReportedWhole) {
   EXPECT_DEATH(
       run(all_blocks_deadlock, 96, 8),
       "^chime: simt: deadlock: every live thread of block \\(.,0,0\\) waits\n"
-      "block \\(.,0,0\\): 96 threads, 0 can run, 32 have ended\n"
+      "block \\(.,0,0\\) of kernel .*: 96 threads, 0 can run, 32 have ended\n"
       "  thread \\(0,0,0\\) and the 31 after it \\(warp 0\\) wait at sync_named\\(5, 96\\): 64 "
       "of 96 threads have come\n"
       "  thread \\(32,0,0\\) and the 31 after it \\(warp 1\\) wait at sync_named\\(5, 96\\): "
@@ -332,9 +332,10 @@ CHIME_KERNEL void dump_from_inside() {
 }
 
 TEST_F(Reports, DumpListsResidentBlocks) {
-  EXPECT_DEATH(run(dump_from_inside, 64),
-               "resident blocks\nblock \\(0,0,0\\): 64 threads, 24 can run, 8 have ended\n"
-               "  thread \\(0,0,0\\) and the 31 after it \\(warp 0\\) wait at sync_block");
+  EXPECT_DEATH(
+      run(dump_from_inside, 64),
+      "resident blocks\nblock \\(0,0,0\\) of kernel .*: 64 threads, 24 can run, 8 have ended\n"
+      "  thread \\(0,0,0\\) and the 31 after it \\(warp 0\\) wait at sync_block");
 }
 
 }  // namespace

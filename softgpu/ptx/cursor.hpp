@@ -54,7 +54,7 @@ class Cursor {
 
   // Goes behind the brace that closes the one that was just taken.
   void skip_block() {
-    const unsigned opened = line();
+    const unsigned opened = line_before();
     for (int depth = 1; depth > 0;) {
       if (at_end()) throw PtxError(opened, "a '{' without its '}'");
       const Token& token = next();
@@ -64,11 +64,14 @@ class Cursor {
 
   [[noreturn]] void fail(const std::string& why) const {
     const Token& token = peek();
-    const std::string found = at_end() ? "the end" : "'" + std::string(token.text) + "'";
-    throw PtxError(token.line, why + ", and there is " + found);
+    if (at_end()) throw PtxError(line_before(), why + ", and there is the end");
+    throw PtxError(token.line, why + ", and there is '" + std::string(token.text) + "'");
   }
 
  private:
+  // Of what was taken last.
+  unsigned line_before() const { return at_ > 0 ? tokens_[at_ - 1].line : 1; }
+
   const std::vector<Token>& tokens_;
   std::size_t at_;
   const std::size_t end_;

@@ -38,8 +38,9 @@ void emit_mov(Emitter& e) {
   const Type type = e.take_type();
   if (e.operand(0).kind == Operand::kVector) return unpack(e, type);
   if (e.operand(1).kind == Operand::kVector) return pack(e, type);
-  const Type bits = type.is_predicate() ? type : unsigned_of(type.bytes);
-  e.out(0, bits, e.in(1, bits));
+  const bool is_written_down = e.operand(1).kind == Operand::kNumber;
+  const Type as = type.is_predicate() || is_written_down ? type : unsigned_of(type.bytes);
+  e.out(0, as, e.in(1, as));
 }
 
 // All addresses are generic but those of shared memory.

@@ -168,9 +168,9 @@ void emit_popc(Emitter& e) {
 void emit_clz(Emitter& e) { call_of(e, "clz", bits_type(e), 1, unsigned_of(4)); }
 
 void emit_prmt(Emitter& e) {
+  const std::string mode(e.take_one_of({"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"}));
   const Type type = bits_type(e);
   if (type.bytes != 4) e.fail("of 32 bits alone");
-  const std::string mode(e.take_one_of({"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"}));
   const std::string bytes = e.word(1) + ", " + e.word(2) + ", ";
   e.out(0, type,
         mode.empty() ? "prmt(" + bytes + e.word(3) + ")"

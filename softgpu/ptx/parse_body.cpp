@@ -83,7 +83,8 @@ class BodyParser {
       r.name = at_.word("a register's name");
       if (at_.accept("<")) {
         r.is_range = true;
-        r.count = at_.integer("a number of registers", kMostRegisters);
+        r.count = at_.integer("a number of registers", kMostRegisters - registers_);
+        registers_ += r.count;
         at_.expect(">");
       }
       statements_.push_back(r);
@@ -226,10 +227,11 @@ class BodyParser {
     return is_negative ? -value : value;
   }
 
-  static constexpr std::size_t kMostRegisters = 1u << 20;
+  static constexpr std::size_t kMostRegisters = 1u << 20;     // in ranges of one function
   static constexpr std::size_t kMostLocalBytes = 512u << 10;  // of a thread, on a GPU
   Cursor at_;
   int depth_ = 0;
+  std::size_t registers_ = 0;
   std::vector<Statement> statements_;
 };
 

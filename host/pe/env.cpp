@@ -363,6 +363,9 @@ constexpr Variable kVariables[] = {
      read_nic_retry, "NVSHMEM_IB_RETRY_CNT"},
     {"CHIME_SOFTNIC_LIBRARY", "path", "",
      "The emulated NIC's libsoftnic.so; beside libchime.so if unset.", read_softnic_library},
+    {"CHIME_SOFTGPU_CACHE", "path", "",
+     "Where the softgpu keeps compiled kernels; unset: chime/softgpu in the user's cache folder."},
+    {"CHIME_SOFTGPU_CXX", "program", "g++", "The C++ compiler that the softgpu runs."},
     {"CHIME_PROXY_FIFOS", "power of two, 1 to 64", "4",
      "FIFOs by which kernels ask the proxy thread to reach PEs that no NIC and no mapping leads "
      "to; "

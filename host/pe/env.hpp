@@ -55,7 +55,7 @@ struct Variable {
   std::string_view fallback;  // the default, as one would write it; empty: unset
   std::string_view sentence;
   // Parses `text` into the settings; throws Error naming the variable and the allowed values. Null:
-  // the bootstrap reads this variable, and checks it there.
+  // the bootstrap or the softgpu reads this variable, and checks it there.
   void (*read)(const Variable& variable, std::string_view text, Settings& settings) = nullptr;
   // What NVSHMEM, OpenSHMEM and its forerunner have for it, with spaces between.
   std::string_view counterparts = "";

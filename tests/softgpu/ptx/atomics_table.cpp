@@ -35,7 +35,7 @@ std::vector<Operation> operations() {
       {"xor", "b64", {{0xf0f0, 0xff00, 0x0ff0}}},
       // inc wraps to 0 at its operand, dec to its operand below 0 and beyond it.
       {"inc", "u32", {{5, 7, 6}, {7, 7, 0}, {9, 7, 0}, {0xffffffff, 0xffffffff, 0}}},
-      {"dec", "u32", {{5, 7, 4}, {0, 7, 7}, {9, 7, 7}}},
+      {"dec", "u32", {{5, 7, 4}, {7, 7, 6}, {0, 7, 7}, {9, 7, 7}}},
   };
 }
 

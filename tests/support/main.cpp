@@ -1,7 +1,8 @@
 // Entry of every test program that runs in a World.
 //
 // Exit status: 0 passed, 1 failed, 77 this machine has no such World (with the reason). A World of
-// processes that was not started by chime-run starts itself under it, with a board for its PEs.
+// processes that was not started by chime-run starts itself under it, with a board for its PEs; one
+// over hosts first makes those, and starts itself on the first of them.
 #include <unistd.h>
 
 #include <cstdio>
@@ -26,20 +27,40 @@ std::string world_argument(int argc, char** argv) {
   return world_from_environment();
 }
 
-// Replaces this process by `chime-run -n <pes> <this program>`. Returns only on failure.
+// Replaces this process by `command` and behind it `program`. Returns only on failure.
+int become(std::vector<std::string> command, const std::vector<char*>& program) {
+  std::vector<char*> words;
+  for (std::string& word : command) words.push_back(word.data());
+  words.insert(words.end(), program.begin(), program.end());
+  words.push_back(nullptr);
+  execvp(words[0], words.data());
+  std::perror(words[0]);
+  return 1;
+}
+
+std::string list_of_hosts(const WorldName& name) {
+  std::string list;
+  for (int i = 0; i < name.hosts(); ++i) list += (i ? ",host" : "host") + std::to_string(i);
+  return list;
+}
+
+// `chime-run -n <pes> <this program>`.
 int exec_under_chime_run(const WorldName& name, const std::vector<char*>& program) {
   setenv("CHIME_TEST_BOARD", std::to_string(Board::create(name.pes).fd()).c_str(), 1);
   setenv("CHIME_TEST_WORLD", name.text().c_str(), 1);
   const char* runner = std::getenv("CHIME_TEST_RUNNER");
   std::string chime_run = runner ? runner : CHIME_TEST_DEFAULT_RUNNER;
-  std::string count = std::to_string(name.pes);
-  std::vector<char*> command{chime_run.data(), const_cast<char*>("-n"), count.data()};
-  command.insert(command.end(), program.begin(), program.end());
-  command.push_back(nullptr);
-  execvp(command[0], command.data());
-  std::perror(chime_run.c_str());
-  return 1;
+  std::vector<std::string> command{chime_run, "-n", std::to_string(name.pes)};
+  if (name.hosts() > 1)  // agents are children here, so that they inherit the board
+    command.insert(command.end(),
+                   {"--agent-command", CHIME_TEST_HOSTS_PROGRAM, "--hosts", list_of_hosts(name)});
+  return become(std::move(command), program);
 }
+
+int exec_on_hosts(const WorldName& name, const std::vector<char*>& program) {
+  return become({CHIME_TEST_HOSTS_PROGRAM, "run", std::to_string(name.hosts())}, program);
+}
+bool is_on_hosts() { return std::getenv("CHIME_TEST_HOSTS") != nullptr; }
 
 int skip(const std::string& world, const std::string& why) {
   if (!world_must_run()) {
@@ -85,6 +106,7 @@ int run(int argc, char** argv) {
   setenv("CHIME_DEVICE", name.device.is_gpu ? "cuda" : "cpu", 1);
   if (name.device.name != CHIME_TEST_DEVICE)
     return skip(name.text(), "this program was compiled for the device " CHIME_TEST_DEVICE);
+  if (name.hosts() > 1 && !is_on_hosts()) return exec_on_hosts(name, program);
   if (name.kind == WorldPes::kProcesses && inherited_board() < 0)
     return exec_under_chime_run(name, program);
   std::string why_not;

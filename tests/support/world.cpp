@@ -52,8 +52,12 @@ WorldName WorldName::parse(std::string_view text) {
   } else if (kind != "threads") {
     reject(text, "PEs are threads or processes");
   }
+  if (name.hosts() > 1 && (name.kind == WorldPes::kThreads || name.pes % name.hosts() != 0))
+    reject(text, WorldPath::names());
   return name;
 }
+
+int WorldName::hosts() const { return WorldPath::parse(path)->hosts; }
 
 std::string WorldName::text() const {
   return std::string(device.name) + "-" + path + "-" + std::to_string(pes) +
@@ -338,7 +342,7 @@ void World::stop() { the_world->crew_.reset(); }
 
 int World::mapped_pes() const {
   const int mapped = WorldPath::parse(name_.path)->mapped;
-  return mapped == 0 ? name_.pes : std::min(mapped, name_.pes);
+  return mapped == 0 ? pes_of_a_host() : std::min(mapped, name_.pes);
 }
 
 int World::printing_pe() const { return crew_->printing_pe(); }

@@ -1,5 +1,6 @@
 // A World: where a fact is tested. Device (cpu, cuda, softgpu) x path to the peers (p2p) x number
-// of PEs x PEs as threads of one process or as processes. It names itself: "cpu-p2p-4threads".
+// of PEs x PEs as threads of one process or as processes, on one host or several. It names itself:
+// "cpu-p2p-4threads", "cpu-2hosts-tcp-4processes".
 //
 //   IN_EVERY_WORLD(PutSignal, DataIsVisibleBeforeSignal) {
 //     world.spawn(2, [](Pe& pe) { ... });
@@ -51,6 +52,7 @@ struct WorldName {
   // "cpu-p2p-4threads"; throws std::invalid_argument that says what is wrong with the name.
   static WorldName parse(std::string_view text);
   std::string text() const;
+  int hosts() const;
 };
 
 // One PE of the World, in its own thread: what a body may ask of it.
@@ -196,6 +198,7 @@ class World {
   // How many PEs' memory each PE maps, its own among them.
   int mapped_pes() const;
   int pes() const { return name_.pes; }
+  int pes_of_a_host() const { return name_.pes / name_.hosts(); }
   WorldPes kind() const { return name_.kind; }
 
   bool has_seeded_schedules() const { return name_.device.runs_on_the_executor; }

@@ -1,6 +1,7 @@
 #include "support/world_path.hpp"
 
 #include <cstdlib>
+#include <string_view>
 
 namespace chime::tests {
 namespace {
@@ -35,10 +36,21 @@ std::optional<WorldPath> way(const std::string& kind, const std::string& name) {
   return std::nullopt;
 }
 
+// "2hosts-tcp": of the node's PEs nothing is said, so that they map each other as they would.
+std::optional<WorldPath> over_hosts(const std::string& name) {
+  constexpr std::string_view kEnd = "hosts-tcp";
+  if (name.size() != kEnd.size() + 1 || !name.ends_with(kEnd)) return std::nullopt;
+  if (name[0] < '2' || name[0] > '9') return std::nullopt;
+  WorldPath path = by_fabric("tcp");
+  path.hosts = name[0] - '0';
+  return path;
+}
+
 }  // namespace
 
 std::optional<WorldPath> WorldPath::parse(const std::string& name) {
   if (name == "p2p") return WorldPath{};
+  if (auto path = over_hosts(name)) return path;
   for (const std::string kind : {"nic", "lazy", "few", "mixfew", "proxy", "mix"}) {
     if (!name.starts_with(kind + "-")) continue;
     auto path = way(kind, name.substr(kind.size() + 1));
@@ -57,9 +69,8 @@ std::optional<WorldPath> WorldPath::parse(const std::string& name) {
 }
 
 std::string WorldPath::names() {
-  return "path is p2p; nic, lazy, few, mix or mixfew with a backend and a link; or proxy or mix "
-         "with "
-         "tcp or shm";
+  return "path is p2p; nic, lazy, few, mix or mixfew with a backend and a link; proxy or mix with "
+         "tcp or shm; or 2hosts-tcp, with 2 to 9 hosts that have equally many PEs, as processes";
 }
 
 bool WorldPath::set_environment(std::string* why_not) const {

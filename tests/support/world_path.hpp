@@ -1,6 +1,7 @@
 // How PEs of a World reach each other, by its name: "p2p", "nic-verbs-ib", "mix-tcp",
-// "lazy-devx-ib", where the NIC is connected on demand, and "few-devx-ib", where it is with one
-// peer, and the proxy reaches the others.
+// "lazy-devx-ib", where the NIC is connected on demand, "few-devx-ib", where it is with one peer,
+// and the proxy reaches the others, and "2hosts-tcp", where it reaches those of the other host, and
+// those of one host are mapped.
 #pragma once
 
 #include <optional>
@@ -11,7 +12,8 @@
 namespace chime::tests {
 
 struct WorldPath {
-  int mapped = 0;  // how many PEs' memory each maps, its own among them; 0: all
+  int mapped = 0;  // how many PEs' memory each maps, its own among them; 0: all of its host
+  int hosts = 1;   // among which they are shared out equally
   std::vector<std::pair<std::string, std::string>> environment = {};
   bool takes_softnic = false;
 

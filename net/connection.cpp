@@ -145,7 +145,7 @@ void Connection::read_now() {
 bool Connection::is_connected() {
   std::lock_guard lock(mutex_);
   if (const int error = connect_error(socket_))
-    throw Error(error == ECONNREFUSED ? Fault::kClosed : Fault::kSystem, words_of(error));
+    throw Error(error == ECONNREFUSED ? Fault::kNobody : Fault::kSystem, words_of(error));
   is_connecting_ = false;
   return true;
 }

@@ -38,7 +38,8 @@ void Dial::try_next() {
 void Dial::begin(const Address& address) {
   auto socket = start_connecting(address);
   if (!socket) {
-    note(address.text() + ": " + std::generic_category().message(errno), Fault::kSystem);
+    const auto fault = errno == ECONNREFUSED ? Fault::kNobody : Fault::kSystem;
+    note(address.text() + ": " + std::generic_category().message(errno), fault);
     return later(Clock::now(), [this] { try_next(); });
   }
   if (!may_be_of_this_job(socket)) {
@@ -60,15 +61,18 @@ Deadline Dial::end_of_attempt() const {
 void Dial::note(const std::string& why, Fault fault) {
   tried_ += (tried_.empty() ? "" : "; ") + why;
   last_fault_ = fault;
+  without_listener_ += fault == Fault::kNobody;
 }
 
 void Dial::wait_for_next_round() {
   const auto next_round = Clock::now() + pause_;
-  if (!options_.waits || next_round >= deadline_) return fail(last_fault_, tried_);
+  const bool is_gone = options_.has_listened && without_listener_ == options_.addresses.size();
+  if (!options_.waits || is_gone || next_round >= deadline_) return fail(last_fault_, tried_);
   pause_ = std::min(2 * pause_, kLongestPause);
   options_.attempt = std::min(2 * options_.attempt, kLongestAttempt);
   next_ = 0;
   tried_.clear();
+  without_listener_ = 0;
   later(next_round, [this] { try_next(); });
 }
 

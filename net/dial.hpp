@@ -28,6 +28,9 @@ class Dial final : private ConnectionOwner {
     std::chrono::milliseconds attempt{3000};
     // Whether to wait for somebody to listen; else the first round is the last.
     bool waits = true;
+    // Somebody has listened at one of them: once nobody does at any, he will not come back, and is
+    // waited for no longer.
+    bool has_listened = false;
   };
   using Opened = std::function<void(std::shared_ptr<Connection>)>;
   using Failed = std::function<void(const Error&)>;
@@ -62,6 +65,7 @@ class Dial final : private ConnectionOwner {
   std::chrono::milliseconds pause_;
   std::string tried_;  // in this round
   Fault last_fault_ = Fault::kTimeout;
+  std::size_t without_listener_ = 0;  // addresses, in this round
   std::shared_ptr<Connection> attempt_;
   std::optional<Reactor::TimerId> timer_;
 };

@@ -15,6 +15,7 @@ enum class Fault {
   kVersion,   // the other side speaks another version of it
   kSecret,    // the other side does not know the job's secret
   kRefused,   // the other side knows the secret, and says no
+  kNobody,    // nobody listens there
 };
 
 // `what()` says what failed, and where another process is to blame, in which way.

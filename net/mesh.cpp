@@ -152,16 +152,24 @@ void Mesh::open(int pe, const Bytes& card) {
                     .credentials = credentials_,
                     .roles = {.client_pe = options_.pe, .server_pe = pe},
                     .introduction = introduction(),
-                    .limits = kLimits},
+                    .limits = kLimits,
+                    .has_listened = true},  // before there was a card
       Clock::now() + options_.connect_timeout,
       [this, pe](std::shared_ptr<Connection> connection) {
         use(pe, std::move(connection));
         dials_.erase(pe);
       },
       [this, pe](const Error& why) {
-        give_up(pe, std::string("it cannot be reached: ") + why.what() + options_.if_unreachable);
+        give_up(pe, why_unreached(why));
         dials_.erase(pe);
       });
+}
+
+std::string Mesh::why_unreached(const Error& why) const {
+  if (why.fault() == Fault::kNobody)
+    return std::string("it has left the job, or has died: nobody listens any more where it did (") +
+           why.what() + ")" + options_.if_unreachable;
+  return std::string("it cannot be reached: ") + why.what() + options_.if_unreachable;
 }
 
 // Of a machine with very many addresses it says nothing: whoever answers looks for the card.
@@ -266,11 +274,16 @@ void Mesh::lose(int pe, const std::string& why) {
 }
 
 void Mesh::leave(int pe) {
+  dials_.erase(pe);
+  {
+    std::lock_guard lock(mutex_);
+    Peer& peer = peers_[pe];
+    if (peer.gone.empty()) peer.gone = "PE " + std::to_string(pe) + " has left the job";
+    peer.waiting.clear();
+  }
+  if (is_told_[static_cast<std::size_t>(pe)]) return;
   is_told_[static_cast<std::size_t>(pe)] = true;
-  std::lock_guard lock(mutex_);
-  Peer& peer = peers_[pe];
-  if (peer.gone.empty()) peer.gone = "PE " + std::to_string(pe) + " has left";
-  peer.waiting.clear();
+  if (left_) left_(pe);
 }
 
 // Both kinds of connections: whoever is at the other end hears of it. First what was sent, also to

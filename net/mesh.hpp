@@ -7,6 +7,8 @@
 // answers looks for nothing: whoever kept the cards may be gone by then. Messages of one PE to
 // another arrive in order, each once, whole. When a PE's process ends without stop(), all that it
 // was connected with are told; and who cannot be reached hears that it is lost, if it reached us.
+// One who has left is known by its goodbye; who comes later finds that nobody listens where its
+// card says, and is told at once.
 #pragma once
 
 #include <functional>
@@ -40,6 +42,9 @@ class Mesh final : private ConnectionOwner {
   // `pe` is gone, cannot be reached, or could not reach this PE. Called from run()'s thread, once a
   // PE.
   using Lost = std::function<void(int pe, const std::string& why)>;
+  // `pe` has said goodbye: what was sent to it last may be unheard, and nothing comes from it but
+  // what is on its way. Called from run()'s thread, once a PE, and never of one that is lost.
+  using Left = std::function<void(int pe)>;
 
   struct Options {
     Bytes secret;  // the job's
@@ -64,6 +69,8 @@ class Mesh final : private ConnectionOwner {
 
   // What is done with messages of `tag`. Before run().
   void handle(Tag tag, Handler handler) { handlers_[tag] = std::move(handler); }
+  // Who is told of PEs that leave. Before run().
+  void on_left(Left left) { left_ = std::move(left); }
 
   // Serves until stop(), on one thread.
   void run();
@@ -104,6 +111,7 @@ class Mesh final : private ConnectionOwner {
   void flush(int pe, std::shared_ptr<Connection> connection);
   void admit(std::shared_ptr<Connection> guest);
   std::string why_refused(int pe) const;
+  std::string why_unreached(const Error& why) const;
   void give_up(int pe, const std::string& why);
   void lose(int pe, const std::string& why);
   void leave(int pe);
@@ -119,6 +127,7 @@ class Mesh final : private ConnectionOwner {
   const Credentials credentials_;
   const FindCard find_card_;
   const Lost lost_;
+  Left left_;
   std::unordered_map<Tag, Handler> handlers_;
   Bytes card_;
 

@@ -25,6 +25,8 @@ OnDemand::OnDemand(bootstrap::Bootstrap& bootstrap, Transport& transport, PeerTa
   channel_.handle(SideTag::kWays, [this](int from, std::span<const std::byte> message) {
     opener_.on_message(from, message);
   });
+  channel_.on_left(
+      [this](int pe) { opener_.on_lost(pe, "PE " + std::to_string(pe) + " has left the job"); });
   channel_.start();
   thread_ = abi::start_thread([this] { look_until_the_end(); });
 }

@@ -27,6 +27,7 @@ class SideChannel {
   // may send.
   using Handler = net::Mesh::Handler;
   using Lost = net::Mesh::Lost;
+  using Left = net::Mesh::Left;
 
   // Listens, and publishes where: on this machine only, if all PEs of the job are here, else on
   // every network interface, or on `interface` alone (CHIME_BOOTSTRAP_IF). May wait as
@@ -38,8 +39,10 @@ class SideChannel {
   // Says goodbye, and ends the thread.
   ~SideChannel();
 
-  // What is done with messages of `tag`: before start().
+  // What is done with messages of `tag`, and who is told of PEs that have said goodbye: before
+  // start().
   void handle(SideTag tag, Handler handler);
+  void on_left(Left left) { mesh_.on_left(std::move(left)); }
   // Starts the thread: messages may come now, those that are there already first.
   void start();
 

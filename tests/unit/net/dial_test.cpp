@@ -13,6 +13,11 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
+std::uint16_t port_that_was_free() {
+  const Descriptor listener = listen_at(Address::internet("127.0.0.1", 0));
+  return address_of(listener).port();
+}
+
 TEST(Dial, WaitsForTheOneWhoComesLate) {
   Reactor reactor;
   const auto where = some_name();
@@ -85,6 +90,35 @@ TEST(Dial, SaysAllThatItTriedWhenTheTimeIsOver) {
   EXPECT_TRUE(reactor.run_until([&] { return call.is_over(); }, begin + 10s));
   EXPECT_THAT(call.words(), AllOf(HasSubstr(nobody.text() + ": Connection refused"),
                                   HasSubstr(silent.text() + ": it did not answer in time")));
+}
+
+TEST(Dial, WhereSomebodyHasListenedNobodyIsWaitedForOnceNobodyDoes) {
+  Reactor reactor;
+  auto options = to(some_name());
+  options.addresses.push_back(Address::internet("127.0.0.1", port_that_was_free()));
+  options.has_listened = true;
+  Call call(reactor, options, Clock::now() + 60s);
+  EXPECT_TRUE(reactor.run_until([&] { return call.is_over(); }, Clock::now() + 20s));
+  ASSERT_TRUE(call.failure);
+  EXPECT_EQ(call.failure->fault(), Fault::kNobody);
+}
+
+// That nobody listens at one says nothing of the others.
+TEST(Dial, WhereSomebodyHasListenedHeIsWaitedForWhileOneAddressIsSilent) {
+  Reactor reactor, late;
+  House house(late);
+  auto options = to(some_name());
+  options.addresses.push_back(house.address);
+  options.attempt = 20ms;
+  options.has_listened = true;
+  Call call(reactor, options, Clock::now() + 10s);
+  EXPECT_FALSE(reactor.run_until([&] { return call.is_over(); }, Clock::now() + 100ms))
+      << call.words();
+  while (!call.is_over()) {
+    late.run_once(Clock::now());
+    reactor.run_until([&] { return call.is_over(); }, Clock::now() + 60ms);
+  }
+  EXPECT_TRUE(call.connection) << call.words();
 }
 
 TEST(Dial, ARefusalIsTheLastWord) {

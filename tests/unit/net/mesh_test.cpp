@@ -33,7 +33,8 @@ class Pe {
  public:
   using Cards = std::map<int, Bytes>;
 
-  Pe(int pe, int n_pes, Cards& cards, std::vector<Address> listen_at = {some_name()})
+  Pe(int pe, int n_pes, Cards& cards, std::vector<Address> listen_at = {some_name()},
+     std::chrono::milliseconds connect_timeout = 2s)
       : cards_(cards),
         mesh(
             {.secret = Bytes(32, std::byte{5}),
@@ -42,7 +43,7 @@ class Pe {
              .n_pes = n_pes,
              .listen_at = std::move(listen_at),
              .offered = {Address::internet("127.0.0.1", 0), Address::internet("::1", 0)},
-             .connect_timeout = 2s,
+             .connect_timeout = connect_timeout,
              .log = [this](std::string line) { note(log, std::move(line)); }},
             [this](int other) {
               const auto card = cards_.find(other);
@@ -53,6 +54,7 @@ class Pe {
               note(lost, Received{other, why});
             }) {
     cards[pe] = mesh.card();
+    mesh.on_left([this](int other) { note(left, int{other}); });
     mesh.handle(kTag, [this](int from, std::span<const std::byte> payload) {
       note(received,
            Received{from, {reinterpret_cast<const char*>(payload.data()), payload.size()}});
@@ -87,6 +89,7 @@ class Pe {
 
  public:
   std::vector<Received> received, lost;
+  std::vector<int> left;
   std::vector<std::string> log;
   Mesh mesh;
 
@@ -205,8 +208,54 @@ TEST(Mesh, APeThatLeftIsNotALostOne) {
       words = error.what();
     }
   }
-  EXPECT_THAT(words, HasSubstr("PE 1 has left"));
+  EXPECT_THAT(words, HasSubstr("PE 1 has left the job"));
   EXPECT_TRUE(job.pes[0].lost.empty());
+}
+
+// By connections of both, so that it says goodbye twice.
+TEST(Mesh, WhoLeavesIsToldAsLeftOnceToThoseItWasConnectedWith) {
+  Job job(2);
+  job.pes[0].say(1, "hello");
+  job.pes[1].say(0, "hello");
+  ASSERT_TRUE(job.pes[0].has(job.pes[0].received, 1));
+  ASSERT_TRUE(job.pes[1].has(job.pes[1].received, 1));
+  job.pes[1].end();
+  ASSERT_TRUE(job.pes[0].has(job.pes[0].left, 1));
+  job.pes[0].end();
+  EXPECT_EQ(job.pes[0].left, std::vector{1});
+  EXPECT_TRUE(job.pes[0].lost.empty());
+}
+
+// Whoever waits for its answer would wait for ever.
+TEST(Mesh, WhoLeavesIsToldAsLeftToOneThatIsStillLookingForIt) {
+  Pe::Cards cards;
+  Pe seeker(0, 2, cards, {some_name()}, 60s), leaver(1, 2, cards);
+  const auto silent = some_name();
+  const Descriptor unserved = listen_at(silent);
+  cards[1] = silent.to_bytes();
+  seeker.start();
+  leaver.start();
+  seeker.say(1, "where are you?");
+  leaver.say(0, "hello");
+  ASSERT_TRUE(seeker.has(seeker.received, 1));
+  leaver.end();
+  EXPECT_TRUE(seeker.has(seeker.left, 1));
+  EXPECT_TRUE(seeker.lost.empty());
+}
+
+// In a third of the time that opening a connection may take.
+TEST(Mesh, WhoComesWhenAPeHasLeftIsToldAtOnce) {
+  for (const Address& place : {some_name(), Address::internet("127.0.0.1", 0)}) {
+    Pe::Cards cards;
+    Pe late(0, 2, cards, {some_name()}, 60s), leaver(1, 2, cards, {place});
+    leaver.start();
+    leaver.end();
+    late.start();
+    late.say(1, "anybody?");
+    ASSERT_TRUE(late.has(late.lost, 1));
+    EXPECT_THAT(late.lost[0].text, HasSubstr("it has left the job, or has died"));
+    EXPECT_THAT(late.lost[0].text, HasSubstr("Connection refused"));
+  }
 }
 
 TEST(Mesh, AKilledPeIsToldOnceToThoseItWasConnectedWith) {
@@ -241,22 +290,26 @@ TEST(Mesh, AKilledPeIsToldOnceToThoseItWasConnectedWith) {
   EXPECT_FALSE(survivor.has(survivor.lost, 2, 0s));
 }
 
-TEST(Mesh, OneThatIsNotThereIsToldAsLostWhenItsTimeIsOver) {
+TEST(Mesh, OneThatDoesNotAnswerIsToldAsLostWhenItsTimeIsOver) {
   Pe::Cards cards;
   Pe pe(0, 2, cards);
-  cards[1] = some_name().to_bytes();
+  const auto silent = some_name();
+  const Descriptor unserved = listen_at(silent);
+  cards[1] = silent.to_bytes();
   pe.start();
   pe.say(1, "anybody?");
   ASSERT_TRUE(pe.has(pe.lost, 1));
   EXPECT_THAT(pe.lost[0].text, HasSubstr("cannot be reached"));
-  EXPECT_THAT(pe.lost[0].text, HasSubstr("Connection refused"));
+  EXPECT_THAT(pe.lost[0].text, HasSubstr("did not answer in time"));
 }
 
 // Else it would wait for ever for the answer to what it has sent.
 TEST(Mesh, WhoIsLostBecauseItCannotBeReachedHearsOfIt) {
   Pe::Cards cards;
   Pe asker(0, 2, cards), deaf(1, 2, cards);
-  cards[0] = some_name().to_bytes();
+  const auto silent = some_name();
+  const Descriptor unserved = listen_at(silent);
+  cards[0] = silent.to_bytes();
   asker.start();
   deaf.start();
   deaf.say(0, "anybody?");

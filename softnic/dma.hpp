@@ -13,9 +13,10 @@ namespace softnic {
 // Reads program memory into NIC memory.
 void dma_read(void* to, const std::byte* from, std::size_t bytes);
 
-// Places payload: in address order by aligned 8-byte stores where it can be, the last store with
-// release, so that who polls the last bytes of a message, or is told by a later packet, sees all of
-// it.
+// Places payload: in address order by the longest aligned stores, so that no aligned word of up to
+// 8 bytes is seen in part (a put of an int arrives whole, as a PCIe write does); the last store
+// with release, so that who polls the last bytes of a message, or is told by a later packet, sees
+// all of it.
 void dma_write(std::byte* to, const void* from, std::size_t bytes);
 
 // One aligned word of 4 or 8 bytes, for atomics and doorbell records.

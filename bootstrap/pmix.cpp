@@ -111,10 +111,13 @@ void PmixBootstrap::publish(std::string_view key, std::span<const std::byte> val
   packed.data.bo.size = content.size();
   std::lock_guard lock(publish_mutex_);
   auto status = client_.library().put(PMIX_GLOBAL, full_key(key).c_str(), &packed);
-  if (status == PMIX_SUCCESS) status = client_.library().commit();
-  if (status != PMIX_SUCCESS)
-    throw BootstrapError("publishing '" + std::string(key) +
-                         "' through PMIx: " + client_.words(status));
+  if (status == PMIX_SUCCESS) status = client_.commit(timeout_);
+  const std::string what = "publishing '" + std::string(key) + "' through PMIx: ";
+  if (status == PMIX_ERR_TIMEOUT)
+    throw BootstrapError(what + "the launcher has not answered for " +
+                             std::to_string(timeout_.count()) + " ms (CHIME_INIT_TIMEOUT)",
+                         CHIMEX_ERR_TIMEOUT);
+  if (status != PMIX_SUCCESS) throw BootstrapError(what + client_.words(status));
 }
 
 // The launcher knows whom its daemon on this host has started, but not who of them has a network
@@ -147,8 +150,9 @@ NodeInfo PmixBootstrap::find_node() const {
   return node_of(rank(), std::move(pes));
 }
 
-void PmixBootstrap::abort(int code, std::string_view why) noexcept {
-  client_.library().abort(code, std::string(why).c_str(), nullptr, 0);
+void PmixBootstrap::abort(int code, std::string_view why) noexcept try {
+  client_.abort(code, std::string(why));
+} catch (const std::exception&) {  // no thread can be started: who aborts goes on to its end
 }
 
 }  // namespace

@@ -8,12 +8,11 @@
 #include <cstring>
 #include <future>
 #include <memory>
-#include <thread>
 #include <utility>
 
 #include "bootstrap/bootstrap.hpp"
 #include "bootstrap/last_words.hpp"
-#include "chime/abi/signals_held.h"
+#include "chime/abi/start_thread.h"
 
 namespace chime::bootstrap {
 namespace {
@@ -24,6 +23,7 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kRegisterTimeout = 5s;
 constexpr auto kAskAgainAfter = 40ms;
 constexpr auto kAnswerTime = 1s;
+constexpr auto kAbortTime = 5s;
 constexpr int kExitWithLauncher = 1;
 
 }  // namespace
@@ -50,30 +50,44 @@ PmixClient::PmixClient(std::chrono::milliseconds timeout) {
   listen_for({PMIX_ERR_PROC_ABORTED_BY_SIG, PMIX_ERR_PROC_TERM_WO_SYNC}, hear_of_lost_pe);
 }
 
-// On a thread of its own, because PMIx_Init has no time limit, and hangs now and then: Open MPI 4.1
-// loses a PE that comes while others leave.
+// PMIx_Init hangs now and then: Open MPI 4.1 loses a PE that comes while others leave.
 pmix_status_t PmixClient::initialise(std::chrono::milliseconds timeout) {
-  struct Call {
-    pmix_proc_t me{};
-    std::promise<pmix_status_t> status;
-  };
-  auto call = std::make_shared<Call>();  // outlives this function if the call does
-  auto status = call->status.get_future();
-  const abi::SignalsHeld held;  // also for the threads that PMIx starts from it
-  std::thread([call, init = library_.init] {
-    call->status.set_value(init(&call->me, nullptr, 0));
-  }).detach();
-  if (status.wait_for(timeout) != std::future_status::ready)
+  const auto me = std::make_shared<pmix_proc_t>();
+  const auto status =
+      within(timeout, [me, init = library_.init] { return init(me.get(), nullptr, 0); });
+  if (!status)
     throw BootstrapError("PMIx_Init has not returned for " + std::to_string(timeout.count()) +
                              " ms: the PMIx launcher does not answer",
                          CHIMEX_ERR_TIMEOUT);
-  me_ = call->me;
-  return status.get();
+  me_ = *me;
+  return *status;
 }
 
-// A process that ends inside a job says nothing: the launcher shall take it for a failure.
+// Calls that wait for the launcher and take no time limit. On a thread of its own, which a call
+// that does not return keeps, and what it captured with it.
+std::optional<pmix_status_t> PmixClient::within(std::chrono::milliseconds timeout, Call call) {
+  auto promise = std::make_shared<std::promise<pmix_status_t>>();
+  auto status = promise->get_future();
+  abi::start_thread([promise, call = std::move(call)] { promise->set_value(call()); }).detach();
+  if (status.wait_for(timeout) == std::future_status::ready) return status.get();
+  has_open_call_ = true;
+  return std::nullopt;
+}
+
+pmix_status_t PmixClient::commit(std::chrono::milliseconds timeout) {
+  return within(timeout, library_.commit).value_or(PMIX_ERR_TIMEOUT);
+}
+
+void PmixClient::abort(int code, const std::string& why) {
+  within(kAbortTime,
+         [abort = library_.abort, code, why] { return abort(code, why.c_str(), nullptr, 0); });
+}
+
+// A process that ends inside a job says nothing: the launcher shall take it for a failure. Nor does
+// one that the launcher has left without an answer: it would wait for another, below the feet of
+// the first call.
 PmixClient::~PmixClient() {
-  if (live_ == 0 && process_ == getpid()) library_.finalize(nullptr, 0);
+  if (live_ == 0 && !has_open_call_ && process_ == getpid()) library_.finalize(nullptr, 0);
 }
 
 void PmixClient::listen_for(std::initializer_list<pmix_status_t> codes,

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <future>
 #include <initializer_list>
 #include <mutex>
@@ -43,6 +44,12 @@ class PmixClient {
   }
   void leave() { live_--; }
 
+  // Sends off what was put, within `timeout`: PMIX_ERR_TIMEOUT from a launcher that does not
+  // answer.
+  pmix_status_t commit(std::chrono::milliseconds timeout);
+  // Ends the job's PEs. A launcher that does not answer is left alone after kAbortTime.
+  void abort(int code, const std::string& why);
+
   // The PEs, this one included, that run on this PE's host by what the launcher knows: their
   // namespaces may differ.
   std::vector<int> host_peers() const;
@@ -55,7 +62,9 @@ class PmixClient {
   explicit PmixClient(std::chrono::milliseconds timeout);
   ~PmixClient();
 
+  using Call = std::function<pmix_status_t()>;
   pmix_status_t initialise(std::chrono::milliseconds timeout);
+  std::optional<pmix_status_t> within(std::chrono::milliseconds timeout, Call call);
 
   void listen_for(std::initializer_list<pmix_status_t> codes, pmix_notification_fn_t handler);
   void note_gone(int pe, const std::string& why);
@@ -72,6 +81,7 @@ class PmixClient {
   int size_ = 0;
   std::atomic<int> live_{0};
   std::atomic<int> joinings_{0};
+  std::atomic<bool> has_open_call_{false};  // which within() has left behind
 
   std::mutex one_asks_;  // the launcher who is gone; guards what follows
   bool can_ask_ = true;  // else it cannot tell

@@ -2,10 +2,14 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <future>
+#include <iterator>
 #include <mutex>
 #include <thread>
 
@@ -135,6 +139,48 @@ void a_stopped_launcher_keeps_nobody_who_asks_for_losses(const Join& join) {
   meet(*job);
 }
 
+// A child that says whether this process ends while its launcher stands still, and then lets that
+// go on.
+void watch_my_end(pid_t launcher) {
+  const pid_t me = getpid();
+  if (fork() != 0) return;
+  const auto limit = Clock::now() + 20s;
+  while (getppid() == me && Clock::now() < limit) std::this_thread::sleep_for(10ms);
+  std::fprintf(stderr, getppid() == me ? "FAILED: a PE waits for its launcher to end\n"
+                                       : "the PE has ended without its launcher\n");
+  kill(launcher, SIGCONT);
+  _exit(0);
+}
+
+// Also those of its threads that another processor runs: they take note of the signal by and by.
+void stop_all_of(pid_t process) {
+  namespace fs = std::filesystem;
+  const auto stands = [](const fs::directory_entry& thread) {
+    std::ifstream stat(thread.path() / "stat");
+    const std::string text((std::istreambuf_iterator<char>(stat)), {});
+    return text.find(") T ") != std::string::npos;
+  };
+  kill(process, SIGSTOP);
+  const fs::path threads = fs::path("/proc") / std::to_string(process) / "task";
+  while (!std::all_of(fs::directory_iterator(threads), {}, stands))
+    std::this_thread::sleep_for(1ms);
+}
+
+void a_stopped_launcher_keeps_nobody_who_publishes_or_ends(const Join& join) {
+  const auto job = join();
+  meet(*job);
+  if (std::getenv("PMIX_RANK") == nullptr || job->rank() != 0) return;
+  const auto hasty = make_bootstrap({.timeout = 2s});
+  watch_my_end(getppid());
+  stop_all_of(getppid());
+  int code = CHIMEX_OK;
+  const auto took = time_of([&] {
+    check_mentions(error_of([&] { hasty->publish("card", {}); }, &code), "has not answered");
+  });
+  check(code == CHIMEX_ERR_TIMEOUT, "the code is not that of a time that is over");
+  check(took >= 2s && took < 10s, "the time that it waited is not the one that was set");
+}
+
 }  // namespace
 
 std::vector<Body> loss_bodies() {
@@ -143,7 +189,8 @@ std::vector<Body> loss_bodies() {
           CHIME_BODY(a_killed_pe_is_told_to_those_that_join_later),
           CHIME_BODY(a_killed_pe_is_told_though_its_child_lives),
           CHIME_BODY(an_early_leaver_is_not_reported),
-          CHIME_BODY(a_stopped_launcher_keeps_nobody_who_asks_for_losses)};
+          CHIME_BODY(a_stopped_launcher_keeps_nobody_who_asks_for_losses),
+          CHIME_BODY(a_stopped_launcher_keeps_nobody_who_publishes_or_ends)};
 }
 
 }  // namespace chime::bootstrap::test

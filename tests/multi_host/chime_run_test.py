@@ -8,21 +8,18 @@ import tempfile
 import time
 import unittest
 
-from hosts_of_a_test import HOSTS, PATIENCE_S, SHELL, places_of, processes, start_shells, wait_until, words_of
+from hosts_of_a_test import HOSTS, PATIENCE_S, SHELL, LeavesNothing, places_of, processes, start_shells, wait_until, words_of
 
 CHIME_RUN = os.environ["TESTED_CHIME_RUN"]
 PE = os.environ["TESTED_PE"]
+HAS_FABRIC = os.environ["TESTED_FABRIC"] == "1"
 
 
-class OnHosts(unittest.TestCase):
+class OnHosts(LeavesNothing):
     def setUp(self):
         start_shells(["host0", "host1"])
-        self.before = processes()
+        super().setUp()
         self.environment = dict(os.environ)
-
-    def tearDown(self):
-        self.assertTrue(wait_until(lambda: processes() <= self.before),
-                        [words_of(pid, "cmdline") for pid in processes() - self.before])
 
     def start(self, *arguments, agent=SHELL, hosts="host0,host1", **options):
         options.setdefault("stdin", subprocess.DEVNULL)
@@ -53,7 +50,7 @@ class OnHosts(unittest.TestCase):
 
     def test_pes_fill_the_hosts_in_order(self):
         start_shells(["host2"])
-        self.before = processes()
+        super().setUp()
         self.assertEqual(self.places(5, "host0,host1,host2"), list("00112"))
         self.assertEqual(self.places(5, "host2:1,host0,host1"), list("20011"))
         self.assertEqual(self.places(3, "host1:2,host0:4"), list("110"))
@@ -278,6 +275,21 @@ class OnHosts(unittest.TestCase):
             self.job.wait(PATIENCE_S)
         self.assertEqual(self.job.wait(PATIENCE_S), 137)
         self.assertRegex(self.job.stderr.read(), r"PE 3 \(process \d+ on host host1\) was killed by signal 9")
+
+    # PEs that have heaps, sockets and, where there is libfabric, a proxy.
+    def test_nothing_of_chime_is_left_whoever_is_killed(self):
+        self.environment.update(CHIME_NIC="none", CHIME_FABRIC="tcp;ofi_rxm" if HAS_FABRIC else "off")
+        what = ["sends", "100000000"] if HAS_FABRIC else ["waits"]
+
+        def pes():
+            return [pid for pid in self.started(PE, what[0]) if "CHIME_RUN_PE=2" in words_of(pid, "environ")]
+        for who, victims in ("chime-run", lambda: [self.job.pid]), ("an agent", lambda: self.agents()[-1:]), ("a PE", pes):
+            with self.subTest(who):
+                self.job = self.start_and_wait_for(3, "-n", "3", PE, *what)
+                for pid in victims():
+                    os.kill(pid, signal.SIGKILL)
+                self.assertNotEqual(self.job.wait(PATIENCE_S), 0)
+                self.tearDown()
 
     def test_pes_of_other_hosts_hear_of_a_killed_pe(self):
         job = self.start_and_wait_for(3, "-n", "3", "--keep-going", PE, "waits")

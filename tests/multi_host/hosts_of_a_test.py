@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import time
+import unittest
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 HOSTS = os.path.join(HERE, "..", "support", "hosts", "hosts")
@@ -43,6 +44,38 @@ def processes():
         except (FileNotFoundError, ProcessLookupError):
             pass
     return found
+
+
+def names_on(host):
+    """What processes of a host have named there and others could find: shared memory, unix sockets, TCP ports that listen."""
+    script = "ls /dev/shm; echo ==; cat /proc/sysvipc/shm; echo ==; cat /proc/net/unix; echo ==; cat /proc/net/tcp /proc/net/tcp6"
+    said = subprocess.run([HOSTS, "on", host, "sh", "-c", script], capture_output=True, text=True).stdout.split("==\n")
+    files, segments, unix, tcp = (part.splitlines() for part in said)
+    listening = "0A"
+    return ({f"{host}: /dev/shm/{name}" for name in files} |
+            {f"{host}: segment {line.split()[1]}" for line in segments[1:]} |
+            {f"{host}: unix socket {line.split()[7]}" for line in unix[1:] if len(line.split()) > 7} |
+            {f"{host}: port {line.split()[1]}" for line in tcp if line.split()[3] == listening})
+
+
+def traces(hosts):
+    """All that a job may leave on hosts: living processes, and what they have named."""
+    return processes().union(*map(names_on, hosts))
+
+
+def describe(traces):
+    return [words_of(trace, "cmdline") if isinstance(trace, int) else trace for trace in traces]
+
+
+class LeavesNothing(unittest.TestCase):
+    """Of a test's jobs nothing is left on `hosts`, however they ended, when it has ended."""
+    hosts = ["host0", "host1"]
+
+    def setUp(self):
+        self.before = traces(self.hosts)
+
+    def tearDown(self):
+        self.assertTrue(wait_until(lambda: traces(self.hosts) <= self.before), describe(traces(self.hosts) - self.before))
 
 
 def words_of(pid, what):

@@ -7,21 +7,17 @@ import sys
 import tempfile
 import unittest
 
-from hosts_of_a_test import HOSTS, PATIENCE_S, places_of, processes, wait_until, words_of
+from hosts_of_a_test import HOSTS, PATIENCE_S, LeavesNothing, places_of, processes, words_of
 
 PE = os.environ["TESTED_PE"]
 
 
-class OnHosts(unittest.TestCase):
+class OnHosts(LeavesNothing):
     def setUp(self):
-        self.before = processes()
+        super().setUp()
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
-
-    def tearDown(self):
-        self.assertTrue(wait_until(lambda: processes() <= self.before),
-                        [words_of(pid, "cmdline") for pid in processes() - self.before])
 
     def start(self, *arguments):
         # --timeout below ctest's: an mpirun that is killed leaves its processes behind.

@@ -5,21 +5,17 @@ import subprocess
 import tempfile
 import unittest
 
-from hosts_of_a_test import PATIENCE_S, places_of, processes, wait_until, words_of
+from hosts_of_a_test import PATIENCE_S, LeavesNothing, places_of, processes, words_of
 
 PE = os.environ["TESTED_PE"]
 
 
-class OnHosts(unittest.TestCase):
+class OnHosts(LeavesNothing):
     def setUp(self):
-        self.before = processes()
+        super().setUp()
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
-
-    def tearDown(self):
-        self.assertTrue(wait_until(lambda: processes() <= self.before),
-                        [words_of(pid, "cmdline") for pid in processes() - self.before])
 
     def start(self, *arguments, **variables):
         return subprocess.Popen(["srun", "--mpi=pmix", "--unbuffered", *arguments], env=dict(os.environ, **variables), text=True,

@@ -5,12 +5,12 @@ import tempfile
 import time
 import unittest
 
-from hosts_of_a_test import HOSTS, PATIENCE_S, places_of
+from hosts_of_a_test import HOSTS, PATIENCE_S, LeavesNothing, places_of
 
 PE = os.environ["TESTED_PE"]
 
 
-class OnHosts(unittest.TestCase):
+class OnHosts(LeavesNothing):
     def start(self, hosts, folder, **variables):
         """PE i on the host whose number is hosts[i]."""
         return [subprocess.Popen([HOSTS, "on", f"host{host}", PE, "meets", folder, str(pe), str(len(hosts))],

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <string>
@@ -498,8 +499,27 @@ void leaves_when_pe_1_does(std::chrono::milliseconds later, bool is_killed) {
   leave_and_say_how(pe);
 }
 void leaves_after_a_late_pe() { leaves_when_pe_1_does(std::chrono::milliseconds(700), false); }
-// When the others have given up, after a second, and wait one more for it to take that.
-void leaves_before_a_late_pe() { leaves_when_pe_1_does(std::chrono::milliseconds(1500), false); }
+// What PEs have done, by files in a folder that they share.
+void note(const std::string& what) {
+  std::ofstream(std::filesystem::path(std::getenv("CHIME_TEST_FOLDER")) / what).flush();
+}
+void wait_for(const std::vector<std::string>& notes) {
+  const std::filesystem::path folder = std::getenv("CHIME_TEST_FOLDER");
+  for (const std::string& what : notes)
+    while (!std::filesystem::exists(folder / what))
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+}
+
+// PE 1 comes when the others have gone, whenever that is.
+void leaves_before_a_late_pe() {
+  join_first_stage();
+  const int pe = me();
+  note("joined " + std::to_string(pe));
+  wait_for({"joined 0", "joined 1", "joined 2"});
+  if (pe == 1) wait_for({"left 0", "left 2"});
+  leave_and_say_how(pe);
+  note("left " + std::to_string(pe));
+}
 void leaves_though_one_is_killed() { leaves_when_pe_1_does(std::chrono::milliseconds(300), true); }
 
 // The second stage ended late, after it had opened its way to meet.

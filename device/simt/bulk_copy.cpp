@@ -56,8 +56,8 @@ unsigned mbarrier_arrive(exec::Mbarrier* barrier, unsigned arrivals, unsigned by
   phase.expected_bytes += bytes;
   if (barrier->arrived + arrivals > barrier->expected) {
     kernel_fault(running_thread(), "%u arrivals at the mbarrier %p, which expects %u and had %u",
-                 arrivals, static_cast<void*>(barrier), unsigned{barrier->expected},
-                 unsigned{barrier->arrived});
+                 arrivals, static_cast<void*>(barrier), static_cast<unsigned>(barrier->expected),
+                 static_cast<unsigned>(barrier->arrived));
   }
   const unsigned current = barrier->phase;
   barrier->arrived += arrivals;

@@ -168,7 +168,7 @@ void Completer::enter_error(QueuePair& qp) {
   // Also what was done already: it stands behind something that was not, and completes after it.
   for (Outstanding& o : qp.outstanding) {
     o.syndrome = Syndrome::kFlushed;
-    o.done = true;
+    qp.end(o);
   }
   qp.rung = true;  // what is posted and not fetched is flushed by the requester
   qp.answers.clear();

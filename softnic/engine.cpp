@@ -204,6 +204,7 @@ void Engine::reset(QueuePair& qp) {
   qp.rung = false;
   qp.send_next = qp.send_retired = qp.next_sequence = qp.receive_next = 0;
   qp.unanswered_bytes = 0;
+  qp.unanswered_reads = 0;
   qp.peer_silent = qp.path_leads_nowhere = qp.error_reported = qp.deaf = false;
   qp.outstanding.clear();
   qp.receiving = {};

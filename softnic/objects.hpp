@@ -225,6 +225,7 @@ struct QueuePair {
   std::uint32_t next_sequence = 0;
   std::deque<Outstanding> outstanding;
   std::uint64_t unanswered_bytes = 0;  // payload of outstanding writes and sends
+  unsigned unanswered_reads = 0;       // and atomics, of the outstanding: those that are not done
   bool peer_silent = false;            // the other NIC says that nobody listens at remote_qpn
   bool path_leads_nowhere = false;     // to an address that no port of the fabric has
   bool error_reported = false;         // an error CQE was written since the last reset
@@ -242,6 +243,11 @@ struct QueuePair {
 
   // What the remote side may do: without room for reads and atomics, neither.
   std::uint32_t granted() const { return max_dest_reads == 0 ? access & kRemoteWrite : access; }
+  // `o`, of the outstanding, waits for nothing any more.
+  void end(Outstanding& o) {
+    if (o.request.is_read() && !o.done) --unanswered_reads;
+    o.done = true;
+  }
   bool can_send() const { return state == QpState::kRts; }
   bool can_receive() const { return state == QpState::kRtr || state == QpState::kRts; }
 };

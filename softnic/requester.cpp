@@ -31,11 +31,6 @@ bool blocked_by_failure(const QueuePair& qp) {
          qp.state != QpState::kError;
 }
 
-unsigned outstanding_reads(const QueuePair& qp) {
-  return static_cast<unsigned>(std::ranges::count_if(
-      qp.outstanding, [](const Outstanding& o) { return o.request.is_read() && !o.done; }));
-}
-
 // What a doorbell says of its queue: with the segments of a work request (libmlx5's are its first
 // words) that this one is posted, without (libraries of GPUs) that the queue ends before this
 // index.
@@ -109,7 +104,7 @@ bool Requester::may_fetch(const QueuePair& qp) const {
   if (blocked_by_failure(qp) || qp.unanswered_bytes > kMaxUnanswered) return false;
   const std::byte* next =
       qp.send_ring + static_cast<std::size_t>(qp.send_next & (qp.send_blocks - 1)) * kBlock;
-  const unsigned reads = outstanding_reads(qp);
+  const unsigned reads = qp.unanswered_reads;
   std::byte modes;
   dma_read(&modes, next + 11, 1);
   const bool fenced = std::to_integer<unsigned>(modes) >> 5 >= 2;
@@ -161,6 +156,7 @@ void Requester::fetch(QueuePair& qp) {
   o.done = o.syndrome != Syndrome::kNone;
   o.fingerprint = strict::fingerprint(qp, qp.send_next, blocks);
   if (!o.request.is_read()) qp.unanswered_bytes += o.request.bytes;
+  if (o.request.is_read() && !o.done) ++qp.unanswered_reads;
   qp.send_next += blocks;
   qp.outstanding.push_back(std::move(o));
 }
@@ -314,7 +310,7 @@ void Requester::on_nak(QueuePair& qp, const PacketHeader& header) {
     const auto behind = static_cast<std::int32_t>(o.sequence - header.sequence);
     if (behind > 0) break;
     if (behind == 0) o.syndrome = static_cast<Syndrome>(header.syndrome);
-    if (behind == 0 || !o.request.is_read()) o.done = true;
+    if (behind == 0 || !o.request.is_read()) qp.end(o);
   }
   completer_.retire(qp);
 }
@@ -342,7 +338,7 @@ void Requester::on_read_data(QueuePair& qp, const PacketHeader& header, const st
   }
   found->deadline = Clock::now() + transport_timeout(qp);
   if (header.is_last()) {
-    found->done = true;
+    qp.end(*found);
     completer_.retire(qp);
   }
 }
@@ -354,7 +350,7 @@ void Requester::check_timeout(QueuePair& qp, Clock::time_point now) {
   const bool answers_late =
       !qp.peer_silent && !qp.path_leads_nowhere && link_.is_alive(nic_of(qp.remote_qpn));
   if (answers_late && now < oldest.deadline + kPatience) return;
-  oldest.done = true;
+  qp.end(oldest);
   oldest.syndrome = Syndrome::kTransportRetryExceeded;
   completer_.retire(qp);
 }

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "chime/abi/tu_state.h"
 #include "host/errors/error.hpp"
@@ -17,6 +19,8 @@ struct Registry {
   std::mutex mutex;
   chime_tu* first = nullptr;
   std::optional<Context> filled_with;
+  std::vector<const chime_tu*> late;  // registered, and not filled yet
+  std::atomic<bool> has_late{false};
 };
 
 Registry& registry() {
@@ -61,11 +65,25 @@ void fill_all(const Context& context) {
   }
 }
 
+void fill_late_units() {
+  Registry& all = registry();
+  if (!all.has_late.load(std::memory_order_acquire)) return;
+  std::lock_guard lock(all.mutex);
+  for (const chime_tu* unit : all.late) {
+    if (std::string why = fill(*unit, *all.filled_with); !why.empty())
+      log_line(LogLevel::kError, all.filled_with->pe.my_pe, why);
+  }
+  all.late.clear();
+  all.has_late.store(false, std::memory_order_release);
+}
+
 void clear(int pe) {
   Registry& all = registry();
   std::lock_guard lock(all.mutex);
   if (!all.filled_with || all.filled_with->pe.my_pe != pe) return;
   all.filled_with.reset();
+  all.late.clear();
+  all.has_late.store(false, std::memory_order_release);
   const Context nobody;
   // A unit that cannot be cleared was never filled, or its GPU is lost: nothing is left to protect.
   for (const chime_tu* unit = all.first; unit != nullptr; unit = unit->next) fill(*unit, nobody);
@@ -76,22 +94,23 @@ void clear(int pe) {
 using chime::host::tu_registry::Registry;
 using chime::host::tu_registry::registry;
 
-// A unit that registers after init (a library opened late) is filled at once. There is nobody to
-// throw to: the reason is printed, and the unit's kernels trap.
+// A unit that registers after init (a library opened late) is filled at once, or else at the next
+// launch. There is nobody to throw to: the reason is printed then, and the unit's kernels trap.
 extern "C" void chime_register_tu(chime_tu* unit) {
   Registry& all = registry();
   std::lock_guard lock(all.mutex);
   unit->next = all.first;
   all.first = unit;
   if (!all.filled_with) return;
-  std::string why = chime::host::tu_registry::fill(*unit, *all.filled_with);
-  if (!why.empty())
-    chime::host::log_line(chime::host::LogLevel::kError, all.filled_with->pe.my_pe, why);
+  if (chime::host::tu_registry::fill(*unit, *all.filled_with).empty()) return;
+  all.late.push_back(unit);
+  all.has_late.store(true, std::memory_order_release);
 }
 
 extern "C" void chime_unregister_tu(chime_tu* unit) {
   Registry& all = registry();
   std::lock_guard lock(all.mutex);
+  std::erase(all.late, unit);
   for (chime_tu** link = &all.first; *link != nullptr; link = &(*link)->next) {
     if (*link == unit) {
       *link = unit->next;

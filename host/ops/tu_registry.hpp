@@ -17,6 +17,10 @@ bool empty();
 // cannot be filled.
 void fill_all(const Context& context);
 
+// Fills the units that could not be filled when they registered: of clang's, the CUDA runtime knows
+// the variables only after their static constructors. Nothing if there are none, and cheap then.
+void fill_late_units();
+
 // PE `pe` has left. If the units speak for it, their kernels trap until the next fill_all.
 void clear(int pe);
 

@@ -13,6 +13,7 @@
 #include "chime/device/simt/launcher.hpp"
 #include "host/errors/error.hpp"
 #include "host/errors/guard.hpp"
+#include "host/ops/tu_registry.hpp"
 #include "host/pe/init.hpp"
 
 namespace chime {
@@ -199,7 +200,10 @@ const Context& ready(const Context host::PeSlot::*context) {
 
 }  // namespace
 
-const Context& context() { return ready(&host::PeSlot::context); }
+const Context& context() {
+  host::tu_registry::fill_late_units();  // before a launch, which asks for the context
+  return ready(&host::PeSlot::context);
+}
 const Context& host_context() { return ready(&host::PeSlot::host_context); }
 
 namespace {

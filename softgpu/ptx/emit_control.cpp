@@ -1,6 +1,7 @@
 // Branches, calls and ends.
 #include "softgpu/ptx/instructions.hpp"
 #include "softgpu/ptx/names.hpp"
+#include "softgpu/words/host_functions.h"
 
 namespace softgpu::ptx {
 
@@ -41,8 +42,15 @@ bool is_of_vocabulary(const Function& f) {
     std::string_view name;
     std::size_t results, parameters;
   };
-  for (const Known& known : {Known{"vprintf", 1, 2}, Known{"malloc", 1, 1}, Known{"free", 0, 1},
-                             Known{"__assertfail", 0, 5}}) {
+#define SOFTGPU_OF_ONE(NAME) Known{"softgpu_" #NAME, 1, 1}, Known{"softgpu_" #NAME "f", 1, 1},
+#define SOFTGPU_OF_TWO(NAME) Known{"softgpu_" #NAME, 1, 2}, Known{"softgpu_" #NAME "f", 1, 2},
+  static constexpr Known kKnown[] = {
+      SOFTGPU_HOST_FUNCTIONS_OF_ONE(SOFTGPU_OF_ONE) SOFTGPU_HOST_FUNCTIONS_OF_TWO(SOFTGPU_OF_TWO)
+          Known{"vprintf", 1, 2},
+      Known{"malloc", 1, 1}, Known{"free", 0, 1}, Known{"__assertfail", 0, 5}};
+#undef SOFTGPU_OF_TWO
+#undef SOFTGPU_OF_ONE
+  for (const Known& known : kKnown) {
     if (f.name == known.name) {
       return f.results.size() == known.results && f.parameters.size() == known.parameters;
     }

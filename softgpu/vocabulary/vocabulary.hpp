@@ -6,6 +6,7 @@
 #include "softgpu/vocabulary/env.hpp"
 #include "softgpu/vocabulary/floating.hpp"
 #include "softgpu/vocabulary/integer.hpp"
+#include "softgpu/vocabulary/mathematics.hpp"
 #include "softgpu/vocabulary/meetings.hpp"
 #include "softgpu/vocabulary/memory.hpp"
 #include "softgpu/vocabulary/values.hpp"

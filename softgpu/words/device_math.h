@@ -5,6 +5,8 @@
 // mathematics behind them, so that kernels compute what the CPU device computes, bit for bit.
 #pragma once
 
+#include "host_functions.h"
+
 #define SOFTGPU_MATH __device__ __forceinline__
 
 // ---- Instructions ------------------------------------------------------------------------------
@@ -88,7 +90,6 @@ SOFTGPU_KIND(signbit, __builtin_signbit(x))
 #undef SOFTGPU_KIND
 
 // ---- Functions of the host's library -----------------------------------------------------------
-// Keep the table of softgpu/vocabulary in step.
 
 #define SOFTGPU_OF_ONE(NAME)                                           \
   extern "C" __device__ float softgpu_##NAME##f(float);                \
@@ -96,30 +97,7 @@ SOFTGPU_KIND(signbit, __builtin_signbit(x))
   SOFTGPU_MATH float NAME##f(float x) { return softgpu_##NAME##f(x); } \
   SOFTGPU_MATH float NAME(float x) { return softgpu_##NAME##f(x); }    \
   SOFTGPU_MATH double NAME(double x) { return softgpu_##NAME(x); }
-SOFTGPU_OF_ONE(exp)
-SOFTGPU_OF_ONE(exp2)
-SOFTGPU_OF_ONE(expm1)
-SOFTGPU_OF_ONE(log)
-SOFTGPU_OF_ONE(log2)
-SOFTGPU_OF_ONE(log10)
-SOFTGPU_OF_ONE(log1p)
-SOFTGPU_OF_ONE(sin)
-SOFTGPU_OF_ONE(cos)
-SOFTGPU_OF_ONE(tan)
-SOFTGPU_OF_ONE(asin)
-SOFTGPU_OF_ONE(acos)
-SOFTGPU_OF_ONE(atan)
-SOFTGPU_OF_ONE(sinh)
-SOFTGPU_OF_ONE(cosh)
-SOFTGPU_OF_ONE(tanh)
-SOFTGPU_OF_ONE(asinh)
-SOFTGPU_OF_ONE(acosh)
-SOFTGPU_OF_ONE(atanh)
-SOFTGPU_OF_ONE(cbrt)
-SOFTGPU_OF_ONE(erf)
-SOFTGPU_OF_ONE(erfc)
-SOFTGPU_OF_ONE(tgamma)
-SOFTGPU_OF_ONE(lgamma)
+SOFTGPU_HOST_FUNCTIONS_OF_ONE(SOFTGPU_OF_ONE)
 #undef SOFTGPU_OF_ONE
 #define SOFTGPU_OF_TWO(NAME)                                                       \
   extern "C" __device__ float softgpu_##NAME##f(float, float);                     \
@@ -127,12 +105,6 @@ SOFTGPU_OF_ONE(lgamma)
   SOFTGPU_MATH float NAME##f(float x, float y) { return softgpu_##NAME##f(x, y); } \
   SOFTGPU_MATH float NAME(float x, float y) { return softgpu_##NAME##f(x, y); }    \
   SOFTGPU_MATH double NAME(double x, double y) { return softgpu_##NAME(x, y); }
-SOFTGPU_OF_TWO(pow)
-SOFTGPU_OF_TWO(atan2)
-SOFTGPU_OF_TWO(fmod)
-SOFTGPU_OF_TWO(remainder)
-SOFTGPU_OF_TWO(hypot)
-SOFTGPU_OF_TWO(fdim)
-SOFTGPU_OF_TWO(nextafter)
+SOFTGPU_HOST_FUNCTIONS_OF_TWO(SOFTGPU_OF_TWO)
 #undef SOFTGPU_OF_TWO
 #undef SOFTGPU_MATH

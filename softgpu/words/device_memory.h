@@ -41,8 +41,7 @@ __device__ __forceinline__ unsigned __isConstant(const void* p) { return __nvvm_
 __device__ __forceinline__ unsigned __isLocal(const void* p) { return __nvvm_isspacep_local(p); }
 
 extern "C" {
-// Only declared, for LLVM's <new>: a kernel that calls them is refused, for the softgpu has no heap
-// of its own.
+// LLVM's <new> wants them; the softgpu has them behind their names.
 __device__ void* malloc(std::size_t bytes);
 __device__ void free(void* p);
 

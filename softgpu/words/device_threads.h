@@ -92,6 +92,8 @@ SOFTGPU_REDUCE(xor, unsigned, __nvvm_redux_sync_xor)
 
 // ---- Time --------------------------------------------------------------------------------------
 
-__device__ __forceinline__ void __nanosleep(unsigned ns) { __nvvm_nanosleep(ns); }
+__device__ __forceinline__ void __nanosleep(unsigned ns) {
+  asm volatile("nanosleep.u32 %0;" ::"r"(ns) : "memory");
+}
 __device__ __forceinline__ long long clock64() { return __nvvm_read_ptx_sreg_clock64(); }
 __device__ __forceinline__ long clock() { return __nvvm_read_ptx_sreg_clock64(); }

@@ -21,7 +21,6 @@ if(CHIME_SOFTGPU)
                         "target nvptx64. Install clang-19, or name another by -DCHIME_CLANG=/path/to/clang++")
   endif()
   set(softgpu_words ${PROJECT_SOURCE_DIR}/softgpu/words)
-  file(GLOB softgpu_word_files CONFIGURE_DEPENDS ${softgpu_words}/*.h)
   add_custom_target(softgpu_programs COMMENT "Every program that clang compiles for the softgpu")
 
   # Our words stand before every other folder, no toolkit is looked for, and what is found all the same is refused by
@@ -39,7 +38,7 @@ function(chime_add_ptx output source folders definitions)
             -MD -MT ${output} -MF ${output}.d -S ${source} -o ${output}
     COMMAND ${chime_check_headers} ${output}.d
     COMMAND printf "\\0" >> ${output}
-    DEPENDS ${source} ${softgpu_word_files} ${PROJECT_SOURCE_DIR}/softgpu/check_headers
+    DEPENDS ${source}
     DEPFILE ${output}.d
     COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "Compiling ${source} to PTX")

@@ -35,5 +35,8 @@ extern "C" CHIME_KERNEL void fetch_add(const CHIME_GRID_CONSTANT Context ctx, st
   *before = atomic_fetch_add(ctx, dst, value, pe);
 }
 // PTX fetch_add: 2 st.relaxed.sys.global.v2.u64, 1 st.relaxed.gpu.global.u64
-// PTX fetch_add: 1 st.release.gpu.global.u64
+// Both acquires see that the reader of the lap before is through, the release is that of the reader
+// (device/channel/README.md, f and g).
+// PTX fetch_add: 2 ld.acquire.gpu.global.u64, 1 st.release.gpu.global.u64
+// ORDER fetch_add: ld.acquire.gpu.global.u64, st.relaxed.gpu.global.u64
 // ORDER fetch_add: st.relaxed.gpu.global.u64, fence, st.relaxed.sys.global.v2

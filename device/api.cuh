@@ -9,6 +9,7 @@
 #include "chime/device/coll/barrier.cuh"
 #include "chime/device/exec.cuh"
 #include "chime/device/group.cuh"
+#include "chime/device/peer_status.cuh"
 #include "chime/device/rma.cuh"
 #include "chime/device/signal.cuh"
 #include "chime/device/state.cuh"

@@ -19,12 +19,13 @@ struct Wait {
   std::uint64_t expected;
   int pe = -1;                   // who is to make it true, if that is known
   std::uint64_t timeout_ns = 0;  // 0: no bound
-  bool needs_all = false;        // ends when any PE of the job is dead
+  bool needs_all = false;        // for a sync: ends when it cannot come to its end
 };
 
 struct WaitResult {
-  int status = CHIMEX_OK;  // else CHIMEX_ERR_TIMEOUT, or what the abort word says
-  int pe = -1;             // who is to blame
+  int status =
+      CHIMEX_OK;  // else CHIMEX_ERR_TIMEOUT, what the abort word says, or that a PE is lost
+  int pe = -1;    // who is to blame
   std::uint64_t waited_ns = 0;
 
   CHIME_DEVICE bool ok() const { return status == CHIMEX_OK; }
@@ -45,6 +46,13 @@ CHIME_DEVICE int first_dead(const Context& ctx) {
   return static_cast<int>(order::observe(&ctx.pe.abort->first_dead)) - 1;
 }
 
+// Whether `pe` is, there or where the job ends by it. A load from the host's memory: for who has
+// waited long, or asks. Acquire: pairs with the release in host/errors/abort.cpp.
+// REQUIRES: pe_exists(ctx, pe).
+CHIME_DEVICE bool is_dead(const Context& ctx, int pe) {
+  return (order::observe(ctx.pe.dead + pe / 64) >> pe % 64 & 1) != 0;
+}
+
 struct NoLook {
   CHIME_DEVICE int operator()(std::uint64_t) const { return -1; }
 };
@@ -52,8 +60,7 @@ struct NoLook {
 }  // namespace detail
 
 // Spins until `done()` is true, this PE's job is aborted, or the bound has passed. Now and then
-// calls `look(start)`: if it returns a PE, that one is lost, and a wait without a bound ends; or it
-// is dead, and a wait that needs all of them ends.
+// calls `look(start)`: if it returns a PE, that one is lost, and the wait ends.
 template <class Done, class Look = detail::NoLook>
 CHIME_DEVICE WaitResult spin_until(const Context& ctx, const Wait& wait, Done done,
                                    Look look = {}) {
@@ -76,8 +83,8 @@ CHIME_DEVICE WaitResult spin_until(const Context& ctx, const Wait& wait, Done do
         break;
       }
       const int lost = look(start);
-      if (lost >= 0 && (wait.timeout_ns == 0 || wait.needs_all)) {
-        const int status = wait.needs_all ? CHIMEX_ERR_PEER_DEAD : CHIMEX_ERR_NETWORK;
+      if (lost >= 0) {
+        const int status = detail::is_dead(ctx, lost) ? CHIMEX_ERR_PEER_DEAD : CHIMEX_ERR_NETWORK;
         result = {status, lost, exec::clock_ns() - start};
         break;
       }

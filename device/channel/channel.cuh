@@ -24,6 +24,7 @@ using exec::Scope;
 // poll(channel): looks once whether something has completed.
 // keeps_order(channel): whether the peer sees writes in the order in which they were handed in.
 // describe_error(ctx, channel, fault): what is known of the request that failed, for Stop::kError.
+// has_lost(channel, pe): whether requests to the peer have failed.
 // has_other_way(ctx, channel): whether stores reach a peer to whom something was sent by it.
 // View, view_of(channel): what a post needs of its channel, read once.
 // hand_in(ctx, channel, view, base, all): what the leader does when the units of `all`, from `base`

@@ -31,11 +31,14 @@ CHIME_DEVICE Wait wait_for_way(const Context& ctx, const std::uint32_t* word, in
           .timeout_ns = ctx.pe.wait_timeout_ns};
 }
 
-// Until `load()` finds a word that is not 0. 0: the wait was given up, which is recorded.
+// Until `load()` finds a word that is not 0. 0: the wait was given up, which is recorded. A dead
+// peer answers nothing, and nobody may be left to refuse it.
 template <class Load>
 CHIME_DEVICE std::uint32_t await_word(const Context& ctx, const Wait& wait, Load load) {
   std::uint32_t word = 0;
-  const WaitResult result = spin_until(ctx, wait, [&] { return (word = load()) != 0; });
+  const WaitResult result = spin_until(
+      ctx, wait, [&] { return (word = load()) != 0; },
+      [&](std::uint64_t) { return chime::detail::is_dead(ctx, wait.pe) ? wait.pe : -1; });
   if (result.ok()) return word;
   record_wait(ctx, wait, result, word);
   leave(ctx);
@@ -65,6 +68,12 @@ CHIME_DEVICE std::uint32_t ask_and_wait(const Context& ctx, const abi::Openings&
                     [&] { return answer_about(openings, pe); });
 }
 
+// The route's word that an answer becomes.
+CHIME_DEVICE std::uint32_t way_of_answer(const abi::Channels& all, std::uint32_t answer) {
+  return abi::route_word(abi::path_of_answer(answer),
+                         all.first + abi::place_of_answer(answer) * all.slots);
+}
+
 // By one thread for each place: nobody reads these channels before it is done.
 CHIME_DEVICE void carry_over(const abi::Channels& all, const abi::OpenedPeer& peer,
                              std::uint32_t first) {
@@ -84,9 +93,7 @@ CHIME_DEVICE void carry_over(const abi::Channels& all, const abi::OpenedPeer& pe
 
 // Channels that were there from the beginning: whoever finds the answer, all say the same.
 CHIME_DEVICE std::uint32_t go_by(const abi::Channels& all, int pe, std::uint32_t answer) {
-  const std::uint32_t place = abi::place_of_answer(answer);
-  const std::uint32_t word =
-      abi::route_word(abi::path_of_answer(answer), all.first + place * all.slots);
+  const std::uint32_t word = way_of_answer(all, answer);
   exec::st<exec::Order::kRelease, exec::Scope::kDevice>(all.opened + pe, word);
   return word;
 }
@@ -100,6 +107,12 @@ CHIME_DEVICE void claim_and_carry_over(const abi::Channels& all, std::uint32_t p
 }
 
 }  // namespace detail
+
+// The route's word if a way is open, 0 if none is or may be yet. Asks nobody.
+CHIME_DEVICE std::uint32_t way_so_far(const abi::Channels& all, int pe) {
+  const std::uint32_t word = exec::ld_settled(all.route + pe);  // at init, or never
+  return word != 0 || all.opened == nullptr ? word : detail::opened_way(all, pe);
+}
 
 // The route's word, once the way is open; 0: it is refused, or the wait for it was given up, which
 // is recorded. REQUIRES: ctx.channels.opened.

@@ -65,6 +65,13 @@ CHIME_DEVICE bool has_other_way(const Context& ctx, const Channel& channel) {
   return has;
 }
 
+// Whether what was sent to `pe` may not have come there. REQUIRES: the channel leads to it.
+CHIME_DEVICE bool has_lost(const Channel& channel, int pe) {
+  bool has = false;
+  detail::by_path(channel, [&](auto of) { has = of.has_lost(channel, pe); });
+  return has;
+}
+
 CHIME_DEVICE void describe_error(const Context& ctx, const Channel& channel,
                                  abi::ChannelFault& fault) {
   detail::by_path(channel, [&](auto of) { of.describe_error(ctx, channel, fault); });

@@ -9,13 +9,21 @@
 #include "chime/abi/context.h"
 #include "chime/device/channel/channel.cuh"
 #include "chime/device/channel/error.cuh"
+#include "chime/device/channel/opening.cuh"
 #include "chime/device/channel/path.cuh"
+#include "chime/device/coll/members.cuh"
 #include "chime/device/exec.cuh"
 #include "chime/device/route.cuh"
 #include "chime/device/wait.cuh"
 
 namespace chime {
 namespace channel {
+
+// Whether a channel has failed, which was told. Acquire: pairs with the release in write_fault.
+CHIME_DEVICE bool some_lost(const abi::ChannelPool& pool) {
+  return exec::ld<Order::kAcquire, Scope::kSystem>(&pool.watch->lost) != 0;
+}
+
 namespace detail {
 
 inline constexpr std::int64_t kLookNs = 100'000;
@@ -100,11 +108,31 @@ CHIME_DEVICE int dead_for_long(const Context& ctx, std::uint64_t start) {
   return (waited < since ? waited : since) >= static_cast<std::int64_t>(patience) ? dead : -1;
 }
 
-// Of a wait that began at `start`: whom it has lost all hope of, or that needs all, who is dead.
-// -1: nobody. Polls a channel, as channel::watch says.
+// Whether the way to a PE that is told of a round is lost, and the word with it, now or when its
+// turn comes. (No route_to(): a leaf's registers are its caller's.)
+CHIME_DEVICE bool has_lost_way(const Context& ctx, int pe) {
+  const bool is_mapped = exec::ld_settled(ctx.pe.peer_heap + pe) != nullptr;
+  const std::uint32_t way = is_mapped ? 0 : channel::way_so_far(ctx.channels, pe);
+  return way != 0 && channel::has_lost(ctx.channels.pool.channels[abi::first_of_route(way)], pe);
+}
+
+// Who keeps a sync of all from its end: a PE that is dead, or one that cannot be told that this PE
+// has come. -1: nobody.
+CHIME_DEVICE_OUT_OF_LINE int lost_to_sync(const Context& ctx) {
+  if (const int dead = first_dead(ctx); dead >= 0) return dead;
+  if (!has_channels(ctx) || !channel::some_lost(ctx.channels.pool)) return -1;
+  for (int round = 0; 1u << round < static_cast<unsigned>(ctx.team.size); ++round) {
+    const int pe = pe_after(ctx.team, round);
+    if (has_lost_way(ctx, pe)) return pe;
+  }
+  return -1;
+}
+
+// Of a wait that began at `start`: whom it has lost all hope of, or that needs all, who keeps it
+// from its end. -1: nobody. Polls a channel, as channel::watch says.
 CHIME_DEVICE_OUT_OF_LINE int lost_or_dead(const Context& ctx, std::uint64_t start, bool needs_all) {
   const int lost = has_channels(ctx) ? channel::watch(ctx, start) : -1;
-  if (needs_all) return first_dead(ctx);
+  if (needs_all) return lost_to_sync(ctx);
   return lost >= 0 ? lost : dead_for_long(ctx, start);
 }
 
@@ -116,7 +144,8 @@ CHIME_DEVICE_OUT_OF_LINE int lost_or_dead(const Context& ctx, std::uint64_t star
 template <class Done>
 CHIME_DEVICE WaitResult wait_for_peers(const Context& ctx, const Wait& wait, Done done) {
   return spin_until(ctx, wait, done, [&](std::uint64_t start) {
-    return detail::lost_or_dead(ctx, start, wait.needs_all);
+    const int lost = detail::lost_or_dead(ctx, start, wait.needs_all);
+    return wait.timeout_ns == 0 || wait.needs_all ? lost : -1;
   });
 }
 

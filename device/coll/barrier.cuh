@@ -14,6 +14,7 @@
 
 #include "chime/abi/context.h"
 #include "chime/device/channel/watch.cuh"
+#include "chime/device/coll/members.cuh"
 #include "chime/device/exec.cuh"
 #include "chime/device/group.cuh"
 #include "chime/device/order.cuh"
@@ -24,20 +25,6 @@
 
 namespace chime {
 namespace detail {
-
-CHIME_DEVICE int pe_of(const abi::Team& team, unsigned rank) {
-  return team.pes == nullptr ? static_cast<int>(rank) : team.pes[rank];
-}
-
-// The member 2^round after this PE, or before it.
-CHIME_DEVICE int pe_after(const abi::Team& team, int round) {
-  const auto size = static_cast<unsigned>(team.size), me = static_cast<unsigned>(team.my_rank);
-  return pe_of(team, (me + (1u << round)) % size);
-}
-CHIME_DEVICE int pe_before(const abi::Team& team, int round) {
-  const auto size = static_cast<unsigned>(team.size), me = static_cast<unsigned>(team.my_rank);
-  return pe_of(team, (me + size - (1u << round)) % size);
-}
 
 // Tells the PE after that this PE has come to `round` of its sync, and so has all that it knows of.
 // Pairs with the observe() in await_arrival on that PE.

@@ -45,7 +45,13 @@ bool raise_abort(abi::AbortWord& word, const AbortCause& cause) {
   return true;
 }
 
-// Release: who sees it finds in the peer table how that PE died. Pairs with the acquires of waits.
+// Release, here and below: who sees it finds in the peer table how that PE died, or the abort word
+// raised. Pairs with the acquires of device/wait.cuh.
+void mark_dead(std::span<std::uint64_t> dead, int pe) {
+  std::atomic_ref(dead[static_cast<std::size_t>(pe) / 64])
+      .fetch_or(std::uint64_t{1} << pe % 64, std::memory_order_release);
+}
+
 void tell_of_death(abi::AbortWord& word, int pe) {
   std::uint32_t nobody = 0;
   std::atomic_ref(word.first_dead)

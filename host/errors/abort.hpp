@@ -2,7 +2,9 @@
 // every wait.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -27,7 +29,10 @@ struct AbortCause {
 // dead.
 bool raise_abort(abi::AbortWord& word, const AbortCause& cause);
 
-// Tells waits of this PE that `pe` is dead, where survivors go on. The first one counts.
+// Tells kernels and waits of this PE that `pe` is dead, by its bit (abi::Pe::dead).
+void mark_dead(std::span<std::uint64_t> dead, int pe);
+
+// The same to waits that need all PEs, where survivors go on. The first one counts. It has its bit.
 void tell_of_death(abi::AbortWord& word, int pe);
 
 // Whom it was told of; -1: nobody.

@@ -30,15 +30,23 @@ bool is_about_a_dead_pe(const Runtime& runtime, const abi::ErrorRecord& record) 
          runtime.device->peers.is_dead(record.pe);
 }
 
+// A sync that cannot come to its end ends at once, a wait for a word when others had their time.
+std::string lost_way_words(const Runtime& runtime, const abi::ErrorRecord& record) {
+  const auto operation = static_cast<Operation>(record.operation);
+  const bool is_sync = operation == Operation::kBarrierAll || operation == Operation::kSyncAll;
+  const char* const since =
+      is_sync ? "PE {} was not told that this PE has come, because {}"
+              : "nothing came in CHIME_TIMEOUT since the way to PE {} was lost: {}";
+  return fmt::format(fmt::runtime(since), record.pe, why_lost(runtime, record));
+}
+
 // Why a wait ended without its event.
 std::string cause_words(const Runtime& runtime, const abi::ErrorRecord& record) {
   if (auto cause = abort_cause(runtime.device->control().abort)) return cause->why;
   if (is_about_a_dead_pe(runtime, record)) return runtime.device->peers.why_not(record.pe);
   if (record.status == CHIMEX_ERR_TIMEOUT)
     return "its time is over (CHIME_TIMEOUT bounds Chime's waits)";
-  if (record.status == CHIMEX_ERR_NETWORK)
-    return fmt::format("nothing came in CHIME_TIMEOUT since the way to PE {} was lost: {}",
-                       record.pe, why_lost(runtime, record));
+  if (record.status == CHIMEX_ERR_NETWORK) return lost_way_words(runtime, record);
   return chimex_status_string(record.status);
 }
 

@@ -241,7 +241,7 @@ int chimex_get_async_error(chimex_async_error_t* error) {
   });
 }
 
-int chimex_pe_status(int pe) {
+int chimex_host_pe_status(int pe) {
   chimex_status known = CHIMEX_OK;
   const int status =
       status_of("chimex_pe_status", [&] { known = status_of_peer(ready_runtime(), pe); });

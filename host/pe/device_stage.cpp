@@ -60,6 +60,7 @@ abi::Pe make_pe(const DeviceStage& stage, const Settings& settings,
   pe.node_n_pes = node.n_pes;
   pe.heap = stage.heap.base();
   pe.heap_bytes = stage.heap.bytes();
+  pe.dead = stage.dead_bits().data();
   pe.abort = &stage.control().abort;
   pe.error = pe.async_error = &stage.control().error;
   pe.wait_timeout_ns = settings.wait_timeout_ns;
@@ -204,7 +205,9 @@ std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
     return open_gpu(device_choice(settings), talk_of_gpus(bootstrap, deadline));
   });
   std::shared_ptr<DeviceMemory> control = step("allocating the control page", [&] {
-    return gpu->allocate_host_visible(sizeof(ControlBlock));
+    const auto n_pes = static_cast<std::size_t>(bootstrap.size());
+    return gpu->allocate_host_visible(sizeof(ControlBlock) +
+                                      (n_pes + 63) / 64 * sizeof(std::uint64_t));
   });
   Heap heap =
       step("allocating the symmetric heap", [&] { return Heap(*gpu, settings.symmetric_bytes); });

@@ -45,6 +45,7 @@ std::vector<Transport*> ways_to(const DeviceStage& device, int pe) {
 void go_on_without(DeviceStage& device, int pe, const std::string& how) {
   const std::vector<Transport*> ways = ways_to(device, pe);
   device.peers.bury(pe, how);
+  mark_dead(device.dead_bits(), pe);
   tell_of_death(device.control().abort, pe);
   for (Transport* const way : ways) way->fail(pe);
 }
@@ -53,6 +54,7 @@ void go_on_without(DeviceStage& device, int pe, const std::string& how) {
 // for who is in the middle of it hears the cause from the abort word.
 void end_job_without(DeviceStage& device, const AbortCause& cause, const std::string& how) {
   raise_abort(device.control().abort, cause);
+  mark_dead(device.dead_bits(), cause.pe);
   tell_mates(device, cause);
   for (Transport* const way : ways_to(device, cause.pe))
     if (!way->capabilities().maps) way->fail(cause.pe);

@@ -51,7 +51,8 @@ struct AsyncError {
 // The second stage.
 struct DeviceStage {
   std::unique_ptr<Gpu> gpu;
-  std::shared_ptr<DeviceMemory> control_memory;  // a ControlBlock; node mates map it
+  // A ControlBlock, which node mates map, and behind it the bits of abi::Pe::dead.
+  std::shared_ptr<DeviceMemory> control_memory;
   Heap heap;
   NodeMates mates;
   std::unique_ptr<ChannelTables> tables;
@@ -73,6 +74,10 @@ struct DeviceStage {
 
   ControlBlock& control() const {
     return *reinterpret_cast<ControlBlock*>(control_memory->address());
+  }
+  std::span<std::uint64_t> dead_bits() const {
+    const auto n_pes = static_cast<std::size_t>(peers.n_pes());
+    return {reinterpret_cast<std::uint64_t*>(&control() + 1), (n_pes + 63) / 64};
   }
   // Whether operations may be requests that a quiet waits for.
   bool posts() const {

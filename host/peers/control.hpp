@@ -1,6 +1,7 @@
 // The page that a PE shares with its node mates' hosts and its own kernels: why the job is being
 // ended, the first failure that is no host operation's own, what the PE is asked for by the
-// collective host call it is in, and what became of that call.
+// collective host call it is in, and what became of that call. Behind it stand the bits of dead
+// PEs (abi::Pe::dead), for this PE's kernels alone.
 #pragma once
 
 #include <cstdint>

@@ -254,7 +254,7 @@ CHIME_EXPORT int chimex_buffer_unregister_all(void);
 
 // ---- Peers that are lost ------------------------------------------------------------------------
 
-// What this PE knows of PE `pe`. With CHIME_ON_PEER_FAILURE=report a job goes on when a PE dies:
+// With CHIME_ON_PEER_FAILURE=report a job goes on when a PE dies:
 //
 // - an operation on it fails with CHIMEX_ERR_PEER_DEAD, on the host and in kernels (there as
 //   CHIME_ON_ERROR says; in kernels on a GPU, stores to memory of it that is mapped go unseen);
@@ -269,11 +269,10 @@ CHIME_EXPORT int chimex_buffer_unregister_all(void);
 // The launcher must let the others live (chime-run --keep-going, mpirun --enable-recovery). With
 // abort, which is the default, the job ends, and every call fails.
 //
-// Returns CHIMEX_OK; CHIMEX_ERR_PEER_DEAD: it is gone; CHIMEX_ERR_NETWORK: the way to it from here
-// has failed, and it may live; CHIMEX_ERR_UNREACHABLE: there never was one; CHIMEX_ERR_INVALID:
-// there is no such PE; CHIMEX_ERR_NOT_INITIALIZED. Prints nothing for the first four. Of this PE
-// itself: CHIMEX_OK. From any host thread; costs a lock.
-CHIME_EXPORT int chimex_pe_status(int pe);
+// chimex_pe_status, which says what has become of a PE: host and device, see chime_device.cuh. From
+// any host thread; costs a lock. It prints what is wrong with the call itself, not what it returns
+// of the PE.
+CHIME_EXPORT int chimex_host_pe_status(int pe);
 
 // ---- Asynchronous errors -----------------------------------------------------------------------
 

@@ -50,6 +50,15 @@
 // void* chime_ptr(const void* dst, int pe)
 //   Where `pe`'s copy of symmetric address dst can be loaded and stored from here; null if it
 //   cannot.
+// int   chimex_pe_status(int pe)
+//   What this PE knows of `pe`: CHIMEX_OK; CHIMEX_ERR_PEER_DEAD: it is gone; CHIMEX_ERR_NETWORK:
+//   the way to it from here has failed, for kernels or the host, and it may live;
+//   CHIMEX_ERR_UNREACHABLE: there never was one. CHIMEX_ERR_INVALID: there is no such PE;
+//   CHIMEX_ERR_NOT_INITIALIZED. Records nothing and ends no thread. Sends nothing and waits for
+//   nobody: what nobody has noticed yet it does not know, and a way that would be opened at the
+//   first touch is well. What it has once said of a dead PE stays. In a kernel each call loads
+//   words from the host's memory: a look now and then, not in a loop that has work to do. When a
+//   job goes on without a dead PE: chime.h, "Peers that are lost".
 
 // ---- Remote memory access (9.5) -----------------------------------------------------------------
 //

@@ -30,7 +30,10 @@
   ROW(int, chime_, n_pes, (void), n_pes, (), chimex_host_n_pes())                                  \
   ROW(int, chimex_, node_my_pe, (void), node_my_pe, (), chimex_host_node_my_pe())                  \
   ROW(int, chimex_, node_n_pes, (void), node_n_pes, (), chimex_host_node_n_pes())                  \
-  ROW(void*, chime_, ptr, (const void* dst, int pe), ptr, ((char*)dst, pe), chime_host_ptr(dst, pe))
+  ROW(void*, chime_, ptr, (const void* dst, int pe),                                               \
+      ptr, ((char*)dst, pe),                                                                       \
+      chime_host_ptr(dst, pe))                                                                     \
+  ROW(int, chimex_, pe_status, (int pe), pe_status, (pe), chimex_host_pe_status(pe))
 
 // ---- Remote memory access -----------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ struct NullNic {
   alignas(64) std::byte sq[kDepth * abi::kWqebbBytes];
   alignas(64) std::byte cqe[abi::kCqeBytes];
   abi::NicFetchSlot fetch[kDepth + 1];
-  std::uint64_t doorbell, touched;
+  std::uint64_t doorbell, touched, dead;
   std::uint32_t record;
   std::byte* peer_heap[2];  // null: nothing is mapped
   abi::NicBuffers buffers;  // none
@@ -97,6 +97,7 @@ inline Context context_of(NullNic* place) {
   ctx.pe.heap = place->heap;
   ctx.pe.heap_bytes = sizeof place->heap;
   ctx.pe.peer_heap = place->peer_heap;
+  ctx.pe.dead = &place->dead;
   ctx.pe.abort = &place->abort;
   ctx.pe.error = ctx.pe.async_error = &place->error;
   ctx.pe.amo_path = Path::kNic;

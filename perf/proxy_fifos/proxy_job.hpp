@@ -21,7 +21,8 @@ class ProxyJob {
   ProxyJob(std::unique_ptr<host::Transport> fabric, int n_pes, std::size_t heap_bytes,
            const ProxyOptions& options)
       : heap_((heap_bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t)),
-        peer_heap_(static_cast<std::size_t>(n_pes)) {
+        peer_heap_(static_cast<std::size_t>(n_pes)),
+        dead_(static_cast<std::size_t>(n_pes) / 64 + 1) {
     const auto bytes = std::as_writable_bytes(std::span(heap_));
     peer_heap_[0] = bytes.data();  // the others' are not mapped
     driven_ = std::make_unique<proxy::DrivenTransport>(
@@ -52,6 +53,7 @@ class ProxyJob {
     context.pe.heap = peer_heap_[0];
     context.pe.heap_bytes = heap_.size() * sizeof(std::uint64_t);
     context.pe.peer_heap = peer_heap_.data();
+    context.pe.dead = dead_.data();
     context.pe.abort = &abort_;
     context.pe.error = context.pe.async_error = &error_;
     context.pe.wait_timeout_ns = 60'000'000'000;
@@ -65,6 +67,7 @@ class ProxyJob {
  private:
   std::vector<std::uint64_t> heap_;
   std::vector<std::byte*> peer_heap_;
+  std::vector<std::uint64_t> dead_;  // a bit for each
   abi::AbortWord abort_{};
   abi::ErrorRecord error_{};
   const std::unique_ptr<host::Gpu> gpu_ = host::open_simt_gpu();

@@ -91,6 +91,8 @@ struct Of<Path::kNic> {
     return (channel.head.flags & (abi::kNicUnorderedWrites | abi::kNicUnorderedData)) == 0;
   }
 
+  CHIME_DEVICE static bool has_lost(const Channel& channel, int) { return is_stopped(channel); }
+
   CHIME_DEVICE static bool has_other_way(const Context& ctx, const Channel& channel) {
     return ctx.pe.peer_heap[channel.pe] != nullptr;
   }

@@ -73,6 +73,11 @@ struct Of<Path::kProxy> {
     return (channel.head.flags & abi::kProxyUnordered) == 0;
   }
 
+  CHIME_DEVICE static bool has_lost(const Channel& channel, int pe) {
+    return is_stopped(channel) ||
+           fifo::has_lost(channel, load<Order::kRelaxed>(channel.progress.done), pe);
+  }
+
   CHIME_DEVICE static bool has_other_way(const Context&, const Channel& channel) {
     return load<Order::kRelaxed>(channel.producer.mapped) != 0;
   }

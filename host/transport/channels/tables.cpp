@@ -77,6 +77,9 @@ void ChannelTables::describe(ContextOwner owner, const SharedPieces& shared,
   all.pool.count = all.count = static_cast<std::uint32_t>(counts_.channels(owner));
   all.route = state.route.there;
   all.slots = counts_.slots(owner);
+  const bool is_kernels = owner == ContextOwner::kKernels;
+  all.other_faults = (is_kernels ? shared.faults_of_host : shared.faults_of_kernels).there;
+  all.other_slots = counts_.slots(is_kernels ? ContextOwner::kHost : ContextOwner::kKernels);
   all.id = context_id(owner);
   part.memory.buffers = shared.buffers.there;
   if (!opens_on_demand_) return;

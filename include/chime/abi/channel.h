@@ -173,8 +173,13 @@ struct Channels {
   // be. Owner: who carries an answer over.
   std::uint32_t* opened = nullptr;
   const Openings* openings = nullptr;
+  // The faults of the host's channels for kernels, of kernels' for the host: a place has so many,
+  // behind those of the places before. Host-visible.
+  const ChannelFault* other_faults = nullptr;
+  std::uint32_t other_slots = 0;
+  std::uint32_t reserved = 0;
 };
-static_assert(sizeof(ChannelPool) == 32 && sizeof(Channels) == 80);
+static_assert(sizeof(ChannelPool) == 32 && sizeof(Channels) == 96);
 
 }  // namespace chime::abi
 

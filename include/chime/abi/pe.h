@@ -76,11 +76,13 @@ struct Pe {
   std::byte* heap = nullptr;  // my symmetric heap, as my device code addresses it
   std::uint64_t heap_bytes = 0;
   std::byte* const* peer_heap =
-      nullptr;                   // [n_pes] where each PE's heap is mapped here; null = not mapped
-  AbortWord* abort = nullptr;    // host-visible
-  ErrorRecord* error = nullptr;  // of the caller's failures; host-visible
-  ErrorRecord* async_error = nullptr;  // of failures that no call is to blame for; the PE's own,
-                                       // which is also `error` of kernels; host-visible
+      nullptr;  // [n_pes] where each PE's heap is mapped here; null = not mapped
+  const std::uint64_t* dead = nullptr;  // a bit for each PE that is gone, set before anything else
+                                        // tells of it, for ever; host-visible. Owner: the host
+  AbortWord* abort = nullptr;           // host-visible
+  ErrorRecord* error = nullptr;         // of the caller's failures; host-visible
+  ErrorRecord* async_error = nullptr;   // of failures that no call is to blame for; the PE's own,
+                                        // which is also `error` of kernels; host-visible
   std::uint64_t wait_timeout_ns =
       0;  // bound of Chime's own waits (barrier, sync); 0 = none. CHIME_TIMEOUT
   OnError on_error = OnError::kExit;
@@ -88,7 +90,7 @@ struct Pe {
   std::uint32_t checked = 0;   // 1: device code checks its arguments. CHIME_CHECK
   std::uint32_t reserved = 0;
 };
-static_assert(sizeof(Pe) == 88);
+static_assert(sizeof(Pe) == 96);
 
 }  // namespace abi
 }  // namespace chime

@@ -7,6 +7,12 @@
 //   malloc          they are in a collective allocation
 //   signal          they wait for a word of its
 //   untold          a kernel has met its end, and no call has told that yet
+//   kernel_status   a kernel asks what has become of it until it is gone
+//   in_flight       they are in the middle of operations on it, of the host
+//   kernel_quiet    likewise, of kernels: puts and quiet,
+//   kernel_get      gets,
+//   kernel_atomic   fetching atomics,
+//   kernel_signal   and puts with a signal
 #include <chime/chime.h>
 #include <signal.h>
 #include <unistd.h>
@@ -16,6 +22,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 
 namespace exec = chime::exec;
 using Clock = std::chrono::steady_clock;
@@ -38,6 +45,7 @@ constexpr auto kAtOnce = seconds(6);  // less than CHIME_TIMEOUT: who waits for 
 
 struct Words {
   std::uint64_t data[4], signal[4], never;
+  int status[3], status_of_nobody, is_in_time;  // what a kernel was told
 };
 
 int other_survivor() { return 2 - chime_my_pe(); }
@@ -57,8 +65,11 @@ bool has_told_of_the_victim() {
 
 void await_the_end() {
   const auto end = Clock::now() + seconds(20);
-  while (chimex_pe_status(kVictim) == CHIMEX_OK) REQUIRE(Clock::now() < end);
-  REQUIRE(chimex_pe_status(kVictim) == CHIMEX_ERR_PEER_DEAD);
+  for (int known = CHIMEX_OK; known != CHIMEX_ERR_PEER_DEAD; known = chimex_pe_status(kVictim)) {
+    // A fabric may find that the way has failed before anybody tells of the death.
+    REQUIRE(known == CHIMEX_OK || known == CHIMEX_ERR_NETWORK);
+    REQUIRE(Clock::now() < end);
+  }
 }
 
 // Also when it is called again.
@@ -79,6 +90,39 @@ CHIME_KERNEL void put_whole_to(std::uint64_t* word, int pe) {
   chime_quiet();
 }
 CHIME_KERNEL void meet() { chime_barrier_all(); }
+
+// A kernel sees the end without having sent anything there.
+CHIME_KERNEL void ask_until_the_end(Words* words) {
+  const std::uint64_t begin = exec::clock_ns();
+  const auto waited = [&] { return exec::clock_ns() - begin; };
+  while (chimex_pe_status(kVictim) != CHIMEX_ERR_PEER_DEAD && waited() < 20'000'000'000) {
+    exec::nanosleep(100'000);
+  }
+  words->is_in_time = waited() < 6'000'000'000;
+  for (int pe = 0; pe < chime_n_pes(); ++pe) words->status[pe] = chimex_pe_status(pe);
+  words->status_of_nobody = chimex_pe_status(chime_n_pes());
+}
+
+// Each goes on until an operation fails, which ends the kernel (CHIME_ON_ERROR).
+CHIME_KERNEL void put_and_quiet(Words* words) {
+  for (;;) {
+    chime_uint64_p(&words->data[chime_my_pe()], 1, kVictim);
+    chime_quiet();
+  }
+}
+CHIME_KERNEL void get(Words* words) {
+  for (;;) words->never += 0 * chime_uint64_g(&words->data[0], kVictim);
+}
+CHIME_KERNEL void add(Words* words) {
+  for (;;) chime_uint64_atomic_fetch_add(&words->data[3], 1, kVictim);
+}
+CHIME_KERNEL void put_with_signal(Words* words) {
+  const int me = chime_my_pe();
+  for (;;) {
+    chime_uint64_put_signal(&words->data[me], &words->data[me], 1, &words->signal[me], 1,
+                            CHIME_SIGNAL_SET, kVictim);
+  }
+}
 
 void survivors_reach_each_other(Words* words) {
   const int me = chime_my_pe(), other = other_survivor();
@@ -136,7 +180,60 @@ void launch_a_meeting() {
   chime_fence();  // a call: it tells what the kernel has met
 }
 
+void ask_in_a_kernel(Words* words) {
+  exec::launch({}, ask_until_the_end, words);
+  exec::device_synchronize();
+  for (int pe = 0; pe < chime_n_pes(); ++pe) {
+    REQUIRE(words->status[pe] == (pe == kVictim ? CHIMEX_ERR_PEER_DEAD : CHIMEX_OK));
+    REQUIRE(words->status[pe] == chimex_pe_status(pe));
+  }
+  REQUIRE(words->status_of_nobody == CHIMEX_ERR_INVALID);
+  REQUIRE(words->is_in_time != 0);
+}
+
+void be_in_a_kernel(void (*kernel)(Words*), Words* words) {
+  const auto begin = Clock::now();
+  exec::launch({}, kernel, words);
+  exec::device_synchronize();
+  REQUIRE(Clock::now() - begin < kAtOnce);
+  await_the_end();
+  chimex_async_error_t error{};
+  chimex_get_async_error(&error);
+  REQUIRE(error.status == CHIMEX_ERR_PEER_DEAD && error.pe == kVictim);
+}
+
+template <class Call>
+void repeat_until_it_fails(Call call) {
+  const auto begin = Clock::now();
+  chimex_clear_last_error();
+  while (chimex_last_status() == CHIMEX_OK && Clock::now() - begin < 2 * kAtOnce) call();
+  REQUIRE(chimex_last_status() != CHIMEX_OK);
+  REQUIRE(Clock::now() - begin < kAtOnce);
+  await_the_end();
+}
+
+// One thread each for what waits in different places.
+void be_in_the_middle(Words* words) {
+  const int me = chime_my_pe();
+  std::thread getter([&] {
+    chimex_pe_bind(me);
+    std::uint64_t there = 0;
+    repeat_until_it_fails([&] { chime_getmem(&there, &words->data[0], sizeof there, kVictim); });
+  });
+  repeat_until_it_fails([&] {
+    chime_uint64_p(&words->data[me], 1, kVictim);
+    chime_quiet();
+  });
+  getter.join();
+}
+
 void survive(const std::string& what, Words* words) {
+  if (what == "kernel_status") ask_in_a_kernel(words);
+  if (what == "in_flight") be_in_the_middle(words);
+  if (what == "kernel_quiet") be_in_a_kernel(put_and_quiet, words);
+  if (what == "kernel_get") be_in_a_kernel(get, words);
+  if (what == "kernel_atomic") be_in_a_kernel(add, words);
+  if (what == "kernel_signal") be_in_a_kernel(put_with_signal, words);
   if (what == "operations") operate(words);
   if (what == "barrier") fails_at_once([] { chime_barrier_all(); });
   if (what == "kernel_barrier") fails_at_once(launch_a_meeting);

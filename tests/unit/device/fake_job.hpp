@@ -23,6 +23,7 @@ inline constexpr std::size_t kFakeHeapBytes = abi::kHeapReserved + 256 * 1024;
 struct FakePe {
   std::unique_ptr<std::byte, decltype(&std::free)> memory{
       static_cast<std::byte*>(std::aligned_alloc(4096, kFakeHeapBytes)), &std::free};
+  std::uint64_t dead = 0;  // a bit for each PE
   abi::AbortWord abort{};
   abi::ErrorRecord error{};
   Context context;
@@ -62,6 +63,10 @@ class FakeJob {
   void unmap(int pe) { table_[static_cast<std::size_t>(pe)] = nullptr; }
   void map(int pe) { table_[static_cast<std::size_t>(pe)] = context(pe).pe.heap; }
 
+  // For PE 0, who hears of it.
+  abi::AbortWord& abort_word() { return pes_[0].abort; }
+  void bury(int pe) { __atomic_fetch_or(&pes_[0].dead, std::uint64_t{1} << pe, __ATOMIC_RELEASE); }
+
   void raise_abort(int pe, int status, int blame) {
     abi::AbortWord& word = pes_[static_cast<std::size_t>(pe)].abort;
     word.status = status;
@@ -93,9 +98,11 @@ class FakeJob {
     ctx.team.my_rank = pe;
     ctx.team.size = ctx.pe.n_pes;
     ctx.team.sync = reinterpret_cast<abi::SyncArea*>(ctx.pe.heap);
+    ctx.pe.dead = &self.dead;
     ctx.pe.abort = &self.abort;
     ctx.pe.error = ctx.pe.async_error = &self.error;
     kinds_.mark(simt::MemoryKind::kDevice, self.memory.get(), kFakeHeapBytes);
+    kinds_.mark(simt::MemoryKind::kHost, &self.dead);
     kinds_.mark(simt::MemoryKind::kHost, &self.abort);
     kinds_.mark(simt::MemoryKind::kHost, &self.error);
   }

@@ -50,6 +50,7 @@ class LoopbackWordsTest : public testing::Test {
     context.pe.heap = heap_->address();
     context.pe.heap_bytes = kHeapBytes;
     context.pe.peer_heap = peer_heap_;
+    context.pe.dead = &dead_;
     context.pe.abort = &abort_;
     context.pe.error = context.pe.async_error = &error_;
     context.pe.wait_timeout_ns = 60'000'000'000;
@@ -73,6 +74,7 @@ class LoopbackWordsTest : public testing::Test {
   PeerTable peers_{{0, 1, AmoChoice::kAuto}};
   std::optional<ChannelTables> tables_;
   std::byte* peer_heap_[1] = {nullptr};
+  std::uint64_t dead_ = 0;
   abi::AbortWord abort_{};
   abi::ErrorRecord error_{};
 };

@@ -1,0 +1,85 @@
+// What this PE knows of another, for who asks: chimex_pe_status of kernels. The host answers from
+// its tables (host/ops/api.cpp); here it is read from what it has told kernels, and they it.
+#ifndef CHIME_DEVICE_PEER_STATUS_CUH_
+#define CHIME_DEVICE_PEER_STATUS_CUH_
+
+#include <cstdint>
+
+#include "chime/abi/channel.h"
+#include "chime/abi/context.h"
+#include "chime/abi/openings.h"
+#include "chime/abi/words.h"
+#include "chime/device/channel/opening.cuh"
+#include "chime/device/exec.cuh"
+#include "chime/device/path/paths.cuh"
+#include "chime/device/route.cuh"
+#include "chime/device/symmetric.cuh"
+#include "chime/device/wait.cuh"
+#include "chime/error.h"
+
+namespace chime {
+namespace detail {
+
+// Acquire: pairs with the release in write_fault (channel/error.cuh).
+CHIME_DEVICE bool is_told(const abi::ChannelFault& fault) {
+  using exec::Order;
+  using exec::Scope;
+  return exec::ld<Order::kAcquire, Scope::kSystem>(&fault.published) >= abi::kFaultWhole;
+}
+
+// Of the queues to a peer, kernels' and the host's.
+CHIME_DEVICE bool has_lost_queue(const abi::Channels& all, std::uint32_t first) {
+  for (unsigned i = 0; i < all.slots; ++i) {
+    if (is_told(*all.pool.channels[first + i].fault)) return true;
+  }
+  const unsigned place = (first - all.first) / all.slots;
+  for (unsigned i = 0; i < all.other_slots; ++i) {
+    if (is_told(all.other_faults[std::uint64_t{place} * all.other_slots + i])) return true;
+  }
+  return false;
+}
+
+// Of FIFOs: the proxy has the same bits for all.
+CHIME_DEVICE bool has_lost_proxied(const abi::Channels& all, std::uint32_t first, int pe) {
+  using exec::Order;
+  using exec::Scope;
+  const std::uint64_t* const bits = all.pool.channels[first].fifo.lost;
+  return (exec::ld<Order::kRelaxed, Scope::kSystem>(bits + pe / 64) >> pe % 64 & 1) != 0;
+}
+
+CHIME_DEVICE int status_of_way(const abi::Channels& all, std::uint32_t way, int pe) {
+  const std::uint32_t first = abi::first_of_route(way);
+  const bool is_lost = abi::path_of_route(way) == Path::kProxy ? has_lost_proxied(all, first, pe)
+                                                               : has_lost_queue(all, first);
+  return is_lost ? CHIMEX_ERR_NETWORK : CHIMEX_OK;
+}
+
+// Of a peer that is not mapped. One that nobody has touched yet, and that would be connected then,
+// is well as far as is known.
+CHIME_DEVICE int status_by_channels(const Context& ctx, int pe) {
+  const abi::Channels& all = ctx.channels;
+  if (!has_channels(ctx)) return CHIMEX_ERR_UNREACHABLE;
+  if (const std::uint32_t way = exec::ld_settled(all.route + pe))
+    return status_of_way(all, way, pe);
+  if (all.opened == nullptr) return CHIMEX_ERR_UNREACHABLE;
+  const std::uint32_t answer = channel::detail::answer_about(*all.openings, pe);
+  if (answer == abi::kNotAnswered) return CHIMEX_OK;
+  if (answer == abi::kRefused) return CHIMEX_ERR_UNREACHABLE;
+  return status_of_way(all, channel::detail::way_of_answer(all, answer), pe);
+}
+
+}  // namespace detail
+
+// A chimex_status; the contract is the name's (chime_device.cuh). Looks at words, and waits for
+// nobody.
+CHIME_DEVICE_OUT_OF_LINE int pe_status(const Context& ctx, int pe) {
+  if (ctx.abi_version == 0) return CHIMEX_ERR_NOT_INITIALIZED;
+  if (!pe_exists(ctx, pe)) return CHIMEX_ERR_INVALID;
+  if (detail::is_dead(ctx, pe)) return CHIMEX_ERR_PEER_DEAD;
+  if (exec::ld_settled(ctx.pe.peer_heap + pe) != nullptr) return CHIMEX_OK;
+  return detail::status_by_channels(ctx, pe);
+}
+
+}  // namespace chime
+
+#endif  // CHIME_DEVICE_PEER_STATUS_CUH_

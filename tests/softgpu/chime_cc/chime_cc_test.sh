@@ -1,0 +1,96 @@
+#!/bin/bash
+# chime_cc_test.sh <what> <chime-cc> <chime-run> <scratch folder>: what chime-cc makes runs, and what it cannot make it names.
+set -eu
+what=$1 cc=$2 run=$3 scratch=$4
+tests=$(cd "$(dirname "$0")" && pwd)
+rm -rf "$scratch" && mkdir -p "$scratch" && cd "$scratch"
+failed=0
+fail() { echo "FAILED: $*"; failed=1; }
+
+# The ring's lines, of so many PEs, in the order of PEs.
+expected_of() {
+  local n=$1 pe left
+  for ((pe = 0; pe < n; ++pe)); do
+    left=$(((pe + n - 1) % n))
+    echo "PE $pe: got $left from the left, and a sum of $((64000 * left + 2016))"
+  done
+}
+# ring_runs <PEs> [variable=value...]
+ring_runs() {
+  local n=$1
+  shift
+  env "$@" timeout 120 "$run" --no-prefix -n "$n" ./ring >said 2>errors || fail "ring on $n PEs with '$*': $(cat said errors)"
+  diff <(expected_of "$n") <(sort said) || fail "ring on $n PEs with '$*' says something else"
+}
+
+runs() {
+  # As a Makefile for nvcc and NVSHMEM has it.
+  "$cc" -rdc=true -gencode arch=compute_90,code=sm_90 -O2 -Xcompiler -Wall,-Wextra -std=c++20 "$tests/ring.cu" -lcudart -o ring
+  ring_runs 2
+  ring_runs 4
+  ring_runs 2 CHIME_SIMT_SEED=7 CHIME_SIMT_WEAK=1
+  [ "${SOFTNIC-}" = '' ] || ring_runs 2 CHIME_NIC=soft CHIME_P2P=off
+}
+
+# In two steps, with a file of the host's and one of C; and the kernels alone.
+steps() {
+  echo 'extern "C" int from_c(void); int from_host(); int from_host() { return from_c() + 1; }' >host.cpp
+  echo 'int from_c(void) { return 41; }' >c.c
+  cat >main.cu <<'CU'
+#include <cstdio>
+int from_host();
+__global__ void add(int* p, int n) { atomicAdd(p, n); }
+int main() {
+  int *p, answer = 0;
+  if (cudaMalloc(&p, 4) != cudaSuccess || cudaMemset(p, 0, 4) != cudaSuccess) return 1;
+  add<<<2, 1>>>(p, from_host() / 2);
+  if (cudaMemcpy(&answer, p, 4, cudaMemcpyDeviceToHost) != cudaSuccess) return 1;
+  std::printf("%d\n", answer);
+  return answer == 42 ? 0 : 1;
+}
+CU
+  "$cc" -c host.cpp c.c main.cu
+  "$cc" host.o c.o main.o -o steps
+  [ "$(./steps)" = 42 ] || fail "objects that were linked later do not run"
+  "$cc" --ptx -arch=sm_80 main.cu
+  grep -q '^\.target sm_80' main.ptx || fail "--ptx -arch=sm_80 gives no PTX for it"
+}
+
+# names <word of the message> <line of a program, or options>: refused, and named.
+names() {
+  local word=$1
+  shift
+  if "$cc" "$@" -o refused 2>errors; then
+    fail "taken: $*"
+  else
+    grep -q "^chime-cc: .*$word" errors || fail "'$word' is not named: $(cat errors)"
+  fi
+  [ ! -e refused ] || fail "something was made of what was refused: $*"
+  rm -f refused
+}
+refused() {
+  local word=$1
+  printf '%s\n' "${@:2}" >bad.cu
+  names "$word" bad.cu
+}
+refuses() {
+  refused cooperative_groups '#include <cooperative_groups.h>' 'int main() {}'
+  refused cublas '#include <cublas_v2.h>' 'int main() {}'
+  refused tex2D '__global__ void k(float* f) { *f = tex2D<float>(0, 1, 2); }' 'int main() {}'
+  refused __managed__ '__managed__ int shared_by_all;' 'int main() {}'
+  refused cudaGraphCreate 'int main() { cudaGraphCreate(0, 0); }'
+  refused chime_ '#include <nvshmem.h>' 'int main() {}'
+  refused 'kernels that launch' '__global__ void inner() {}' '__global__ void outer() { inner<<<1, 1>>>(); }' 'int main() {}'
+  refused cudaNoSuchCall 'int main() { return cudaNoSuchCall(); }'
+  refused __vabsdiffu4 '__global__ void k(unsigned* p) { *p = __vabsdiffu4(p[0], p[1]); }' 'int main() {}'
+  echo 'int main() {}' >good.cu
+  names NVIDIA good.cu -lcublas
+  names sm_80 good.cu -arch=sm_70
+  names '-c will do' -dc good.cu
+  names 'no file' absent.cu
+  names 'known by its name' "$tests/chime_cc_test.sh"
+  CHIME_CC_CLANG=no-such-clang names 'clang-19' good.cu
+}
+
+"$what"
+exit $failed

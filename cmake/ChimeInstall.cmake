@@ -14,7 +14,7 @@ install(TARGETS chime chime_include chime_device EXPORT ChimeTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 # The tools find the library that was installed with them, wherever the prefix is moved to.
-foreach(tool chime-run chime-info chime-doctor chime-cc)
+foreach(tool chime-run chime-info chime-doctor)
   if(TARGET ${tool})
     file(RELATIVE_PATH library_from_tool
       ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
@@ -26,7 +26,11 @@ endforeach()
 # What is built of it, by one name; and an install that finds something missing says so before it copies anything.
 add_custom_target(installed)
 set(missing_tests "")
-foreach(target chime chime-run chime-info chime-doctor chime-cc softnic softnic-run softnic-trace)
+set(installed_targets chime chime-run chime-info chime-doctor softnic softnic-run softnic-trace)
+if(CHIME_SOFTGPU)
+  list(APPEND installed_targets softgpu)
+endif()
+foreach(target ${installed_targets})
   if(TARGET ${target})
     add_dependencies(installed ${target})
     string(APPEND missing_tests "if(NOT EXISTS \"$<TARGET_FILE:${target}>\")\n  list(APPEND missing ${target})\nendif()\n")

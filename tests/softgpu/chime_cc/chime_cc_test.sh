@@ -32,6 +32,16 @@ runs() {
   [ "${SOFTNIC-}" = '' ] || ring_runs 2 CHIME_NIC=soft CHIME_P2P=off
 }
 
+# The same from an installed prefix that has been moved since.
+installed() {
+  . "$tests/../../install/prefix.sh"
+  local prefix
+  prefix=$(installed_and_moved "$BUILD" "$scratch/moved")
+  "$prefix/bin/chime-cc" "$tests/ring.cu" -o ring
+  run=$prefix/bin/chime-run
+  ring_runs 2
+}
+
 # In two steps, with a file of the host's and one of C; and the kernels alone.
 steps() {
   echo 'extern "C" int from_c(void); int from_host(); int from_host() { return from_c() + 1; }' >host.cpp

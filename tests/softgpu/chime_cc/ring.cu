@@ -28,10 +28,10 @@ __global__ void sum_of_left(const int* mine, int* inbox, uint64_t* arrived, int*
   chime_quiet();
 }
 
-#define CHECK(call)                                                                       \
-  if (cudaError_t error = (call); error != cudaSuccess) {                                 \
-    std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error));                   \
-    return 1;                                                                             \
+#define CHECK(call)                                                     \
+  if (cudaError_t error = (call); error != cudaSuccess) {               \
+    std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error)); \
+    return 1;                                                           \
   }
 
 int main() {

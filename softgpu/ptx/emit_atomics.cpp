@@ -51,12 +51,13 @@ Atomic take_atomic(Emitter& e) {
 
 // The call, with its value or values from operand `first` on.
 std::string call_of(Emitter& e, const Atomic& a, std::size_t address, std::size_t first) {
+  const std::string function(e.opcode());
   const std::string type = a.type.cpp(), where = e.address(address, a.space, a.type.bytes);
   const std::string how = a.order + ", " + a.scope + ", " + type + ">(e, " + where + ", ";
   if (a.operation == "cas") {
     return "compare_and_swap<" + how + e.in(first, a.type) + ", " + e.in(first + 1, a.type) + ")";
   }
-  return "atom<" + in_cpp(a.operation) + ", " + how + e.in(first, a.type) + ")";
+  return function + "<" + in_cpp(a.operation) + ", " + how + e.in(first, a.type) + ")";
 }
 
 void emit_atom(Emitter& e) {

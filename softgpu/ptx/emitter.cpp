@@ -78,7 +78,7 @@ void Emitter::statement(const Registers& registers) {
       names += (i ? ", " : "") + register_name(registers.name) + std::to_string(i);
     }
   }
-  line(type_of(registers.type).word() + " " + names + ";");
+  line(type_of(registers.type).reg() + " " + names + ";");
 }
 
 void Emitter::statement(const Variable& variable) {
@@ -197,8 +197,9 @@ std::string Emitter::named(const Operand& o, Type type, Width width) {
   if (have.bytes < type.bytes || (width == Width::kSame && have.bytes != type.bytes)) {
     fail("register " + std::string(o.text) + " is not of the instruction's size");
   }
-  if (type.cpp() == have.word()) return text;
-  return type.is_float() ? "as<" + type.cpp() + ">(" + text + ")" : type.cpp() + "(" + text + ")";
+  if (type.cpp() == have.reg()) return text;
+  const bool is_cast = !type.is_float() && !have.is_float();
+  return (is_cast ? type.cpp() : "as<" + type.cpp() + ">") + "(" + text + ")";
 }
 
 std::string Emitter::number(const Operand& o, Type type) const {
@@ -261,7 +262,7 @@ void Emitter::assign(const Operand& o, Type type, const std::string& expression,
   }
   const std::string name = register_name(o.text);
   if (type.is_predicate()) return line(name + " = " + expression + ";");
-  line(name + " = word<" + have.word() + ">(" + type.cpp() + "(" + expression + "));");
+  line(name + " = word<" + have.reg() + ">(" + type.cpp() + "(" + expression + "));");
 }
 
 std::string Emitter::base_of(const Operand& o) {
@@ -269,7 +270,7 @@ std::string Emitter::base_of(const Operand& o) {
   if (parse_integer(o.text, &number)) return "u64(" + hexadecimal(number) + "ull)";
   const Type have = scopes_.register_type(o.text);
   if (have.bytes == 0) return symbol(o.text, 0);
-  if (have.is_predicate() || have.bytes < 4) fail("an address has 4 or 8 bytes");
+  if (have.is_predicate() || have.is_float() || have.bytes < 4) fail("an address is no such word");
   return have.bytes == 8 ? register_name(o.text) : "u64(" + register_name(o.text) + ")";
 }
 

@@ -24,7 +24,10 @@ struct Type {
     if (is_predicate()) return "bool";
     return is_bits() ? word() : std::string(name);
   }
-  // The unsigned word of its size: what registers are.
+  // What a register of it is: a float in a word would travel to a float's register and back in each
+  // instruction.
+  std::string reg() const { return is_float() && !is_half() ? std::string(name) : word(); }
+  // The unsigned word of its size.
   std::string word() const { return is_predicate() ? "bool" : "u" + std::to_string(bits()); }
 };
 

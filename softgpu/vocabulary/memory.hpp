@@ -88,7 +88,7 @@ SOFTGPU_INLINE void weak_st(const Env& e, u64 address, T value) {
 }
 
 // ---- Strong accesses -------------------------------------------------------------------------
-// Each is a turn of a loop that may be waiting.
+// Each load is a turn of a loop that may be waiting.
 
 template <Order kOrder, Scope kScope, class T>
 SOFTGPU_INLINE T strong_ld(const Env& e, u64 address) {
@@ -115,32 +115,78 @@ SOFTGPU_INLINE void mmio_st(const Env&, u64 address, T value) {
 
 enum class Atom { kAdd, kExch, kMin, kMax, kAnd, kOr, kXor, kInc, kDec };
 
+// What is in memory after the operation.
+template <Atom kAtom, class T>
+SOFTGPU_INLINE T applied(T old, T value) {
+  if constexpr (std::is_class_v<T>) {
+    return T(static_cast<f32>(old) + static_cast<f32>(value));
+  } else if constexpr (kAtom == Atom::kAdd) {
+    return static_cast<T>(old + value);
+  } else if constexpr (kAtom == Atom::kMin) {
+    return value < old ? value : old;
+  } else if constexpr (kAtom == Atom::kMax) {
+    return old < value ? value : old;
+  } else if constexpr (kAtom == Atom::kAnd) {
+    return old & value;
+  } else if constexpr (kAtom == Atom::kOr) {
+    return old | value;
+  } else if constexpr (kAtom == Atom::kXor) {
+    return old ^ value;
+  } else if constexpr (kAtom == Atom::kInc) {
+    return old >= value ? T{0} : static_cast<T>(old + 1);
+  } else if constexpr (kAtom == Atom::kDec) {
+    return old == 0 || old > value ? value : static_cast<T>(old - 1);
+  } else {
+    return value;
+  }
+}
+
+template <Atom kAtom, Order kOrder, Scope kScope, class T>
+SOFTGPU_INLINE T update(u64 address, T value) {
+  T* const p = at<T>(address);
+  if constexpr (kAtom == Atom::kAdd && !std::is_class_v<T>) {
+    return exec::atomic_add<kOrder, kScope>(p, value);
+  } else if constexpr (kAtom == Atom::kExch) {
+    return exec::atomic_exchange<kOrder, kScope>(p, value);
+  } else if constexpr (kAtom == Atom::kMin) {
+    return exec::atomic_min<kOrder, kScope>(p, value);
+  } else if constexpr (kAtom == Atom::kMax) {
+    return exec::atomic_max<kOrder, kScope>(p, value);
+  } else if constexpr (kAtom == Atom::kAnd) {
+    return exec::atomic_and<kOrder, kScope>(p, value);
+  } else if constexpr (kAtom == Atom::kOr) {
+    return exec::atomic_or<kOrder, kScope>(p, value);
+  } else if constexpr (kAtom == Atom::kXor) {
+    return exec::atomic_xor<kOrder, kScope>(p, value);
+  } else {
+    return exec::detail::atomic_update<kOrder, kScope>(
+        p, [=](T old) { return applied<kAtom>(old, value); });
+  }
+}
+
+template <class T>
+SOFTGPU_INLINE bool same_bits(T a, T b) {
+  return std::bit_cast<WordOf<sizeof(T)>>(a) == std::bit_cast<WordOf<sizeof(T)>>(b);
+}
+
+// One that leaves memory as it was may be polling. One that changes it gets on, and giving way
+// there would cost it its core.
 template <Atom kAtom, Order kOrder, Scope kScope, class T>
 SOFTGPU_INLINE T atom(const Env& e, u64 address, T value) {
-  T* const p = at<T>(address);
-  simt::poll_tick(e.thread);
-  if constexpr (kAtom == Atom::kAdd && !std::is_class_v<T>)
-    return exec::atomic_add<kOrder, kScope>(p, value);
-  if constexpr (kAtom == Atom::kAdd && std::is_class_v<T>)
-    return exec::detail::atomic_update<kOrder, kScope>(
-        p, [=](T old) { return T(static_cast<f32>(old) + static_cast<f32>(value)); });
-  if constexpr (kAtom == Atom::kExch) return exec::atomic_exchange<kOrder, kScope>(p, value);
-  if constexpr (kAtom == Atom::kMin) return exec::atomic_min<kOrder, kScope>(p, value);
-  if constexpr (kAtom == Atom::kMax) return exec::atomic_max<kOrder, kScope>(p, value);
-  if constexpr (kAtom == Atom::kAnd) return exec::atomic_and<kOrder, kScope>(p, value);
-  if constexpr (kAtom == Atom::kOr) return exec::atomic_or<kOrder, kScope>(p, value);
-  if constexpr (kAtom == Atom::kXor) return exec::atomic_xor<kOrder, kScope>(p, value);
-  if constexpr (kAtom == Atom::kInc)
-    return exec::detail::atomic_update<kOrder, kScope>(
-        p, [=](T old) { return old >= value ? T{0} : static_cast<T>(old + 1); });
-  if constexpr (kAtom == Atom::kDec)
-    return exec::detail::atomic_update<kOrder, kScope>(
-        p, [=](T old) { return old == 0 || old > value ? value : static_cast<T>(old - 1); });
+  const T old = update<kAtom, kOrder, kScope>(address, value);
+  if (same_bits(applied<kAtom>(old, value), old)) simt::poll_tick(e.thread);
+  return old;
+}
+// Whoever is told nothing does not wait.
+template <Atom kAtom, Order kOrder, Scope kScope, class T>
+SOFTGPU_INLINE void red(const Env&, u64 address, T value) {
+  update<kAtom, kOrder, kScope>(address, value);
 }
 template <Order kOrder, Scope kScope, class T>
 SOFTGPU_INLINE T compare_and_swap(const Env& e, u64 address, T expected, T desired) {
-  simt::poll_tick(e.thread);
-  return exec::atomic_cas<kOrder, kScope>(at<T>(address), expected, desired);
+  const T old = exec::atomic_cas<kOrder, kScope>(at<T>(address), expected, desired);
+  if (old != expected) simt::poll_tick(e.thread);
+  return old;
 }
 
 // Keeps what is around it in order for the compiler: of a fence between proxies, which are one

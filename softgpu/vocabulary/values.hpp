@@ -1,5 +1,5 @@
-// What values translated code works on. Registers are unsigned words of their size, as PTX's own
-// have no type beyond it; each instruction says how to read them, and how its result goes back.
+// What values translated code works on. Registers are unsigned words of their size, or f32 and f64
+// where PTX declares them so; each instruction says how to read them, and how its result goes back.
 #pragma once
 
 #include <bit>
@@ -52,10 +52,14 @@ using WordOf = std::conditional_t<
     kBytes == 8, u64,
     std::conditional_t<kBytes == 4, u32, std::conditional_t<kBytes == 2, u16, u8>>>;
 
-// A register, or what lies lowest in it, as a T.
+// A register, or what lies lowest in it, as a T. Registers of floats are floats.
 template <class T, class R>
 SOFTGPU_INLINE T as(R value) {
-  if constexpr (std::is_integral_v<T>) {
+  if constexpr (std::same_as<T, R>) {
+    return value;
+  } else if constexpr (std::is_floating_point_v<R>) {
+    return as<T>(std::bit_cast<WordOf<sizeof(R)>>(value));
+  } else if constexpr (std::is_integral_v<T>) {
     return static_cast<T>(value);
   } else {
     return std::bit_cast<T>(static_cast<WordOf<sizeof(T)>>(value));
@@ -65,7 +69,11 @@ SOFTGPU_INLINE T as(R value) {
 // A result in a register: a signed one is extended by its sign where the register is wider.
 template <class R, class T>
 SOFTGPU_INLINE R word(T value) {
-  if constexpr (std::is_integral_v<T>) {
+  if constexpr (std::same_as<R, T>) {
+    return value;
+  } else if constexpr (std::is_floating_point_v<R>) {
+    return std::bit_cast<R>(word<WordOf<sizeof(R)>>(value));
+  } else if constexpr (std::is_integral_v<T>) {
     return static_cast<R>(value);
   } else {
     return static_cast<R>(std::bit_cast<WordOf<sizeof(T)>>(value));

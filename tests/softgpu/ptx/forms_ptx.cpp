@@ -18,7 +18,8 @@ std::string with_registers(std::string text) {
   return text;
 }
 
-std::string register_type(const std::string& type) {
+// A row's word in memory.
+std::string word_type(const std::string& type) {
   return type[0] == 'f' ? "b" + type.substr(1) : type;
 }
 
@@ -62,7 +63,7 @@ class Writer {
     for (std::size_t i = 0; i < types.operands.size(); ++i)
       operand(kOperands[i], types.operands[i], 8 * i);
     for (std::size_t i = 0; i < types.results.size(); ++i) {
-      out_ << "  .reg ." << register_type(types.results[i]) << " %" << kResults[i] << ";\n";
+      out_ << "  .reg ." << types.results[i] << " %" << kResults[i] << ";\n";
     }
     out_ << "  " << with_registers(c.text) << "\n";
     out_ << "  mad.wide.u32 %row, %tid, " << 8 * types.results.size() << ", %results;\n";
@@ -89,23 +90,24 @@ class Writer {
   }
 
   void operand(const std::string& name, const std::string& type, std::size_t offset) {
-    out_ << "  .reg ." << register_type(type) << " %" << name << ";\n";
+    out_ << "  .reg ." << type << " %" << name << ";\n";
     if (type == "pred") {
       out_ << "  ld.global.b32 %word, [%row+" << offset << "];\n  setp.ne.u32 %" << name
            << ", %word, 0;\n";
     } else {
-      out_ << "  ld.global." << register_type(type) << " %" << name << ", [%row+" << offset
-           << "];\n";
+      out_ << "  ld.global." << type << " %" << name << ", [%row+" << offset << "];\n";
     }
   }
 
   void result(const std::string& name, const std::string& type, std::size_t offset) {
     if (type == "pred") {
       out_ << "  selp.u64 %wide, 1, 0, %" << name << ";\n";
-    } else if (register_type(type) == "b64") {
+    } else if (word_type(type) == "b64") {
       out_ << "  mov.b64 %wide, %" << name << ";\n";
+    } else if (type == "f32") {
+      out_ << "  mov.b32 %word, %" << name << ";\n  cvt.u64.u32 %wide, %word;\n";
     } else {
-      out_ << "  cvt.u64.u" << register_type(type).substr(1) << " %wide, %" << name << ";\n";
+      out_ << "  cvt.u64.u" << word_type(type).substr(1) << " %wide, %" << name << ";\n";
     }
     out_ << "  st.global.u64 [%row+" << offset << "], %wide;\n";
   }

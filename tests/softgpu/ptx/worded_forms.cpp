@@ -105,11 +105,13 @@ void atomics(std::vector<Worded>& all) {
         for (const Operation& o : kOperations) {
           const std::string form = words + o.name + "." + o.type;
           const std::string call =
-              std::string("atom<Atom::") + o.cpp + ", " + how + o.cpp_type + ">(e, ";
-          all.push_back({"atom" + form + " $" + o.reg + ", " + at + ", $" + o.reg + ";", {call}});
+              std::string("<Atom::") + o.cpp + ", " + how + o.cpp_type + ">(e, ";
+          all.push_back(
+              {"atom" + form + " $" + o.reg + ", " + at + ", $" + o.reg + ";", {"atom" + call}});
           const bool reads =
               order.ptx == ".acquire" || order.ptx == ".acq_rel" || std::string(o.name) == "exch";
-          if (!reads) all.push_back({"red" + form + " " + at + ", $" + o.reg + ";", {call}});
+          if (!reads)
+            all.push_back({"red" + form + " " + at + ", $" + o.reg + ";", {"red" + call}});
         }
         for (const auto& [type, reg] :
              {std::pair{"16", "h"}, std::pair{"32", "r"}, std::pair{"64", "q"}}) {

@@ -27,6 +27,10 @@ namespace chime::exec {
 
 using Status = chimex_status;
 
+// Null: the default stream of the calling host thread, as on the CPU device. CUDA's own null stream
+// is one for all threads of a process: there two PEs that are threads would queue behind each
+// other, and kernels of one that wait for the other's would wait for ever. The thread's stream
+// waits for that one, which waits for it, so that a program may use both.
 using Stream = cudaStream_t;
 using Event = cudaEvent_t;
 
@@ -47,6 +51,8 @@ struct DeviceProps {
 // ---- Errors ------------------------------------------------------------------------------------
 
 namespace detail {
+
+inline cudaStream_t native(Stream stream) { return stream ? stream : cudaStreamPerThread; }
 
 inline thread_local char last_error[256] = "";
 
@@ -106,7 +112,8 @@ inline Status stream_memory_operation(const char* name, Stream stream, const voi
                                       std::uint64_t value, unsigned flags) {
   const auto operation = driver_function<StreamMemoryOperation>(name);
   if (operation == nullptr) return CHIMEX_ERR_UNSUPPORTED;
-  const int result = operation(stream, reinterpret_cast<unsigned long long>(address), value, flags);
+  const int result =
+      operation(native(stream), reinterpret_cast<unsigned long long>(address), value, flags);
   if (result == 0) return CHIMEX_OK;
   std::snprintf(last_error, sizeof last_error, "%s: the driver answers CUresult %d", name, result);
   return CHIMEX_ERR_SYSTEM;
@@ -165,7 +172,7 @@ inline LaunchStatus launch_erased(const LaunchConfig& config, const void* kernel
   native.gridDim = config.grid;
   native.blockDim = config.block;
   native.dynamicSmemBytes = config.shared_bytes;
-  native.stream = config.stream;
+  native.stream = detail::native(config.stream);
   native.attrs = &cooperative;
   native.numAttrs = config.cooperative ? 1 : 0;
   constexpr std::size_t kWithoutAsking = 48 * 1024;
@@ -178,7 +185,7 @@ inline LaunchStatus launch_erased(const LaunchConfig& config, const void* kernel
   }
   const Status status =
       detail::check(cudaLaunchKernelExC(&native, kernel, arguments), "kernel launch");
-  if (status == CHIMEX_OK) detail::tell_of_launch(kernel, config.stream);
+  if (status == CHIMEX_OK) detail::tell_of_launch(kernel, native.stream);
   return {status, detail::last_error};
 }
 
@@ -221,14 +228,15 @@ inline Status stream_destroy(Stream stream) {
 }
 inline Status stream_synchronize(Stream stream) {
   detail::tell_unseen_launch_errors();
-  return detail::check(cudaStreamSynchronize(stream), "stream_synchronize");
+  return detail::check(cudaStreamSynchronize(detail::native(stream)), "stream_synchronize");
 }
 inline Status device_synchronize() {
   detail::tell_unseen_launch_errors();
   return detail::check(cudaDeviceSynchronize(), "device_synchronize");
 }
 inline Status stream_host_call(Stream stream, void (*call)(void*), void* argument) {
-  return detail::check(cudaLaunchHostFunc(stream, call, argument), "stream_host_call");
+  return detail::check(cudaLaunchHostFunc(detail::native(stream), call, argument),
+                       "stream_host_call");
 }
 
 // *address = value when the work before it is done and visible; waits until *address >= value
@@ -250,7 +258,7 @@ inline Status event_destroy(Event event) {
   return detail::check(cudaEventDestroy(event), "event_destroy");
 }
 inline Status event_record(Event event, Stream stream) {
-  return detail::check(cudaEventRecord(event, stream), "event_record");
+  return detail::check(cudaEventRecord(event, detail::native(stream)), "event_record");
 }
 inline Status event_synchronize(Event event) {
   detail::tell_unseen_launch_errors();
@@ -260,7 +268,7 @@ inline Status event_elapsed_ms(Event start, Event end, float* ms) {
   return detail::check(cudaEventElapsedTime(ms, start, end), "event_elapsed_ms");
 }
 inline Status stream_wait_event(Stream stream, Event event) {
-  return detail::check(cudaStreamWaitEvent(stream, event), "stream_wait_event");
+  return detail::check(cudaStreamWaitEvent(detail::native(stream), event), "stream_wait_event");
 }
 
 // ---- Memory ------------------------------------------------------------------------------------
@@ -270,14 +278,18 @@ inline Status device_malloc(void** address, std::size_t bytes) {
 }
 inline Status device_free(void* address) { return detail::check(cudaFree(address), "device_free"); }
 inline Status copy_async(void* dst, const void* src, std::size_t bytes, Stream stream) {
-  return detail::check(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, stream), "copy_async");
+  return detail::check(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, detail::native(stream)),
+                       "copy_async");
 }
 inline Status copy(void* dst, const void* src, std::size_t bytes) {
   detail::tell_unseen_launch_errors();
-  return detail::check(cudaMemcpy(dst, src, bytes, cudaMemcpyDefault), "copy");
+  const cudaError_t error =
+      cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, cudaStreamPerThread);
+  return detail::check(error == cudaSuccess ? cudaStreamSynchronize(cudaStreamPerThread) : error,
+                       "copy");
 }
 inline Status set_async(void* dst, int byte, std::size_t bytes, Stream stream) {
-  return detail::check(cudaMemsetAsync(dst, byte, bytes, stream), "set_async");
+  return detail::check(cudaMemsetAsync(dst, byte, bytes, detail::native(stream)), "set_async");
 }
 
 // ---- Device ------------------------------------------------------------------------------------

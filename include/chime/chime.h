@@ -61,8 +61,8 @@ enum {
   CHIME_THREAD_MULTIPLE = 3
 };
 
-// A stream of the device: a cudaStream_t, or what exec::stream_create gave on the CPU device. Null:
-// default stream.
+// A stream of the device: a cudaStream_t, or exec::stream_create's on the CPU device. Null: the
+// calling thread's default stream (on a GPU cudaStreamPerThread).
 typedef void* chimex_stream_t;
 
 // ---- Library setup, exit and query (OpenSHMEM 1.5, 9.1) ----------------------------------------

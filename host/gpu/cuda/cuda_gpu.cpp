@@ -18,7 +18,10 @@ using cuda::CurrentContext;
 using cuda::driver;
 
 CUdeviceptr device_pointer(const void* address) { return reinterpret_cast<CUdeviceptr>(address); }
-CUstream native(NativeStream stream) { return static_cast<CUstream>(stream); }
+// Null: the calling thread's, as in exec_cuda_host.cuh.
+CUstream native(NativeStream stream) {
+  return stream ? static_cast<CUstream>(stream) : CU_STREAM_PER_THREAD;
+}
 
 int device_count() {
   int count = 0;

@@ -78,8 +78,8 @@ TEST_F(Runtime, CallsKernelsByTheHostsName) {
   ASSERT_EQ(cudaLaunchKernelExC(&config, &set_word_stub, arguments), cudaSuccess);
   ASSERT_EQ(cudaMemcpy(&seen, word, 4, cudaMemcpyDefault), cudaSuccess);
   EXPECT_EQ(seen, 8u);
-  config.gridDim = dim3(100000);
-  EXPECT_EQ(cudaLaunchKernelExC(&config, &set_word_stub, arguments),
+  const cudaLaunchConfig_t too_large = {dim3(100000), dim3(1), 0, nullptr, &cooperative, 1};
+  EXPECT_EQ(cudaLaunchKernelExC(&too_large, &set_word_stub, arguments),
             cudaErrorCooperativeLaunchTooLarge);
   EXPECT_EQ(cudaFree(word), cudaSuccess);
 }

@@ -366,6 +366,11 @@ constexpr Variable kVariables[] = {
     {"CHIME_SOFTGPU_CACHE", "path", "",
      "Where the softgpu keeps compiled kernels; unset: chime/softgpu in the user's cache folder."},
     {"CHIME_SOFTGPU_CXX", "program", "g++", "The C++ compiler that the softgpu runs."},
+    {"CHIME_SOFTGPU_DEVICES", "0 to 8", "1", "How many devices the softgpu has."},
+    {"CHIME_SOFTGPU_DEFAULT_STREAM", "legacy, thread", "legacy",
+     "Whose the softgpu's null stream is: one of all threads, or each thread's own."},
+    {"CHIME_SOFTGPU_TRACE", "0, 1", "0",
+     "1: calls of the softgpu's driver that fail say why, on stderr."},
     {"CHIME_PROXY_FIFOS", "power of two, 1 to 64", "4",
      "FIFOs by which kernels ask the proxy thread to reach PEs that no NIC and no mapping leads "
      "to; "

@@ -44,7 +44,7 @@ struct MemoryRegion {
   };
   std::vector<Piece> pieces;
   std::uint32_t log_piece = 0;
-  GpuHold gpu;                     // null: memory of the host
+  GpuHold gpu;                     // null: memory of the program
   std::uint64_t seen_in_turn = 0;  // the engine's turn in which all of it was there
 };
 

@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
+#include <utility>
 
+#include "dma_buf.hpp"
 #include "identity.hpp"
 #include "log.hpp"
 #include "path.hpp"
@@ -22,6 +25,19 @@ constexpr std::uint32_t kAccessFlags =
     0x3f | IB_UVERBS_ACCESS_ON_DEMAND | IB_UVERBS_ACCESS_HUGETLB | IB_UVERBS_ACCESS_OPTIONAL_RANGE;
 constexpr std::uint32_t kWritable =
     kLocalWrite | kRemoteWrite | kRemoteAtomic | IB_UVERBS_ACCESS_MW_BIND;
+// Of memory by a descriptor the kernel takes fewer.
+constexpr std::uint32_t kDmaBufFlags =
+    kLocalWrite | kRemoteWrite | kRemoteRead | kRemoteAtomic | IB_UVERBS_ACCESS_RELAXED_ORDERING;
+
+bool is_possible(std::uint32_t access) {
+  return !(access & (kRemoteWrite | kRemoteAtomic)) || access & kLocalWrite;
+}
+Use use_of(std::uint32_t access) { return access & kWritable ? Use::kWrite : Use::kRead; }
+
+void log_region(const MemoryRegion& region, const char* kind) {
+  SOFTNIC_LOG_AT(2, "softnic: region %#x%s: %llu bytes, access %#x\n", region.key, kind,
+                 static_cast<unsigned long long>(region.bytes), region.access);
+}
 }  // namespace
 
 int alloc_pd(Call& call) {
@@ -51,18 +67,16 @@ int reg_mr(Call& call) {
   region.access = r.access_flags;
   if (region.pd == 0) return EINVAL;
   if (region.access & ~kAccessFlags) return EINVAL;
-  if (region.access & (kRemoteWrite | kRemoteAtomic) && !(region.access & kLocalWrite))
-    return EINVAL;
+  if (!is_possible(region.access)) return EINVAL;
   if (region.access & IB_UVERBS_ACCESS_ON_DEMAND) return EOPNOTSUPP;
   if (region.bytes == 0 || region.start + region.bytes < region.start) return EINVAL;
   if (region.start % kPage != region.iova % kPage) return EINVAL;
-  const Use use = region.access & kWritable ? Use::kWrite : Use::kRead;
-  if (const int error = pin(region.start, region.bytes, use, region.gpu)) return error;
+  if (const int error = pin(region.start, region.bytes, use_of(region.access), region.gpu))
+    return error;
   const MemoryRegion* made = call.device.add_region(region);
   if (!made) return ENOMEM;
   const std::uint32_t key = made->key;
-  SOFTNIC_LOG_AT(2, "softnic: region %#x: %llu bytes, access %#x\n", key,
-                 static_cast<unsigned long long>(made->bytes), made->access);
+  log_region(*made, "");
   ib_uverbs_reg_mr_resp o{};
   o.mr_handle = call.handles.add(Kind::kRegion, key, call.file);
   o.lkey = o.rkey = key;
@@ -78,9 +92,33 @@ int destroy_mr(Call& call) {
   return 0;
 }
 
-// With memcpy as the DMA back end there is no address behind a dma-buf: refused as a kernel without
-// the feature does.
-int reg_dmabuf_mr(Call&) { return EOPNOTSUPP; }
+int reg_dmabuf_mr(Call& call) {
+  const Message& m = call.message;
+  const std::uint64_t offset = m.number(UVERBS_ATTR_REG_DMABUF_MR_OFFSET);
+  MemoryRegion region;
+  region.pd = call.named(Kind::kPd, UVERBS_ATTR_REG_DMABUF_MR_PD_HANDLE);
+  region.bytes = m.number(UVERBS_ATTR_REG_DMABUF_MR_LENGTH);
+  region.iova = m.number(UVERBS_ATTR_REG_DMABUF_MR_IOVA);
+  region.access = static_cast<std::uint32_t>(m.number(UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS));
+  if (region.pd == 0) return call.refusal(UVERBS_ATTR_REG_DMABUF_MR_PD_HANDLE);
+  if (region.access & ~kDmaBufFlags || !is_possible(region.access)) return EINVAL;
+  if (region.bytes == 0 || offset % kPage != region.iova % kPage) return EINVAL;
+  const int fd = m.in<std::int32_t>(UVERBS_ATTR_REG_DMABUF_MR_FD);
+  DmaBufMemory memory;
+  if (const int error = map_dma_buf(fd, offset, region.bytes, use_of(region.access), memory))
+    return error;
+  region.start = memory.start;
+  region.gpu = std::move(memory.hold);
+  const MemoryRegion* made = call.device.add_region(region);
+  if (!made) return ENOMEM;
+  const std::uint32_t key = made->key;
+  log_region(*made, " of a dma-buf");
+  call.message.set_handle(UVERBS_ATTR_REG_DMABUF_MR_HANDLE,
+                          call.handles.add(Kind::kRegion, key, call.file));
+  call.message.out(UVERBS_ATTR_REG_DMABUF_MR_RESP_LKEY, key);
+  call.message.out(UVERBS_ATTR_REG_DMABUF_MR_RESP_RKEY, key);
+  return 0;
+}
 
 int create_ah(Call& call) {
   const auto a = call.message.in<ib_uverbs_create_ah>(UVERBS_ATTR_CORE_IN);

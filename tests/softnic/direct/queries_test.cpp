@@ -165,11 +165,6 @@ TEST(Queries, DoorbellPagesLeaveTheClockAlone) {
   for (auto* page : pages) mlx5dv_devx_free_uar(page);
 }
 
-TEST(Queries, DmaBufIsRefusedAsNotSupported) {
-  EXPECT_EQ(ibv_reg_dmabuf_mr(Hca::instance().pd(), 0, 4096, 0, 0, IBV_ACCESS_LOCAL_WRITE),
-            nullptr);
-  EXPECT_EQ(errno, EOPNOTSUPP);
-}
 
 }  // namespace
 }  // namespace direct

@@ -12,6 +12,11 @@ void DrivenTransport::confirm(int pe, std::span<const std::byte> receipt) {
   reached_.insert(pe);
 }
 
+// Who finds its peers reaches all, as far as is known, if it reaches itself.
+bool DrivenTransport::leads_to(int pe) const {
+  return reached_.contains(finds_peers() ? setup_.my_pe : pe);
+}
+
 void DrivenTransport::make_view(host::ChannelTables& tables) {
   const ProxyOptions& options = setup_.options;
   const View::Shape shape = {.n_pes = setup_.n_pes,
@@ -19,7 +24,7 @@ void DrivenTransport::make_view(host::ChannelTables& tables) {
                              .flags = abi::kProxyUnordered | abi::kProxyUnorderedAtomics,
                              .heap = setup_.heap};
   view_.emplace(
-      setup_.gpu, shape, [this](int pe) { return reached_.contains(pe); }, tables);
+      setup_.gpu, shape, [this](int pe) { return leads_to(pe); }, tables);
   host::HostDriven& driven = *fabric_->host_driven();
   if (setup_.words) words_ = setup_.words();
   if (!words_) words_ = std::make_unique<HeapWords>(setup_.heap);

@@ -47,6 +47,13 @@ class DrivenTransport final : public host::Transport {
   void confirm(int pe, std::span<const std::byte> receipt) override;
   std::string why_not(int pe) const override { return fabric_->why_not(pe); }
 
+  bool is_used() const override { return fabric_->is_used(); }
+  bool opens_on_demand() const override { return fabric_->opens_on_demand(); }
+  bool finds_peers() const override { return fabric_->finds_peers(); }
+  bool agrees_with_first(std::span<const std::byte> card) override {
+    return fabric_->agrees_with_first(card);
+  }
+
   // FIFOs are one place, for all its peers.
   host::ChannelNeeds channel_needs() const override {
     return {.places = 1, .kernel_slots = setup_.options.fifos, .host_slots = 1};
@@ -66,6 +73,8 @@ class DrivenTransport final : public host::Transport {
   std::string activity() const override { return "its proxy: " + words_of(counts_.counts()); }
 
  private:
+  bool leads_to(int pe) const;
+
   const Setup setup_;
   const CountsFile counts_;
   std::unique_ptr<host::WordOwner> words_;  // from make_view() on

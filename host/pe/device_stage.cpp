@@ -17,6 +17,7 @@
 #include "host/ops/tu_registry.hpp"
 #include "host/pe/job_settings.hpp"
 #include "host/peers/connector.hpp"
+#include "host/peers/launcher_cards.hpp"
 #include "host/peers/node_talk.hpp"
 #include "host/transport/channels/tables.hpp"
 #include "host/transport/open.hpp"
@@ -134,6 +135,8 @@ bool may_have_no_place(const Transport& transport, int n_pes) {
 std::vector<const TransportKind*> connect_transports(DeviceStage& stage, const Settings& settings,
                                                      bootstrap::Bootstrap& bootstrap,
                                                      bootstrap::Deadline deadline) {
+  stage.fabric_cards = std::make_unique<LauncherCards>(
+      bootstrap, Path::kProxy, std::chrono::nanoseconds(settings.init_timeout_ns));
   const bootstrap::NodeInfo& node = step(
       "finding the node's PEs", [&]() -> const auto& { return bootstrap.node(); });
   std::vector<const TransportKind*> kinds;
@@ -149,6 +152,7 @@ std::vector<const TransportKind*> connect_transports(DeviceStage& stage, const S
                        .nic = settings.nic,
                        .fabric = settings.fabric,
                        .reaches_all = false,
+                       .fabric_cards = stage.fabric_cards.get(),
                        .lost_own_way = lost_own_way(stage)};
   for (const TransportKind& kind : transport_kinds()) {
     auto opened = step(kind.opening, [&] { return kind.open(setup); });
@@ -165,8 +169,10 @@ std::vector<const TransportKind*> connect_transports(DeviceStage& stage, const S
   return kinds;
 }
 
+// Whether its channels get their peers while kernels run.
 bool leads_to_some_on_demand(const DeviceStage& stage, const Transport& transport) {
-  return transport.opens_on_demand() && stage.peers.any_by(transport.capabilities().path);
+  return transport.channel_needs().opens_on_demand &&
+         stage.peers.any_by(transport.capabilities().path);
 }
 
 // What kernels see of them, when all are connected: their channels lie in the same tables.

@@ -333,8 +333,9 @@ constexpr Variable kVariables[] = {
      "the thread where the driver does not map the NIC's registers for the GPU.",
      read_nic_doorbell, "NVSHMEM_IBGDA_NIC_HANDLER"},
     {"CHIME_CONNECT", "auto|eager|lazy", "auto",
-     "When the NIC's queue pairs to a peer are connected: at init, or when it is first touched, "
-     "which then takes a millisecond. auto: lazy in jobs of more than 32 PEs.",
+     "When the NIC's queue pairs to a peer are connected and its address in a fabric is looked up: "
+     "at init, or when it is first touched, which then takes a millisecond. auto: lazy in jobs of "
+     "more than 32 PEs.",
      read_connect},
     {"CHIME_NIC_PEERS", "1 to 65536", "40",
      "How many peers a PE can be connected with where that is lazy; their queue pairs are made at "

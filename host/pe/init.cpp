@@ -31,11 +31,12 @@ const char* words_of(Path path) {
   return "not reached directly";
 }
 
-// The ways to it that are there.
+// The ways to it that are there, or that a first touch might still find.
 std::vector<Transport*> ways_to(const DeviceStage& device, int pe) {
   std::vector<Transport*> ways;
   for (const auto& transport : device.transports)
-    if (device.peers.state(pe, transport->capabilities().path) == PeerState::kUsable)
+    if (transport->finds_peers() ||
+        device.peers.state(pe, transport->capabilities().path) == PeerState::kUsable)
       ways.push_back(transport.get());
   return ways;
 }

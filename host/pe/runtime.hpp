@@ -56,7 +56,8 @@ struct DeviceStage {
   Heap heap;
   NodeMates mates;
   std::unique_ptr<ChannelTables> tables;
-  Transports transports;  // those that settings and peers ask for
+  std::unique_ptr<CardFinder> fabric_cards;  // of the fabric's peers
+  Transports transports;                     // those that settings and peers ask for
   PeerTable peers;
   RegisteredBuffers registered_buffers;
   std::unique_ptr<Rendezvous> rendezvous;

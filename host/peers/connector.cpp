@@ -89,13 +89,14 @@ void Connector::connect_to_myself(Transport& transport) {
 }
 
 // Whether the job goes by it is PE 0's to say: the same for all, and no PE reads more than one
-// card.
+// card. That of others is left for who touches them, where nothing else brings it.
 void Connector::begin_on_demand(Transport& transport) {
   const Path way = transport.capabilities().path;
   const std::string key = key_of_cards(way);
   const bool is_first = peers_.my_pe() == 0;
-  const CardBytes first = is_first ? write_card(transport) : bootstrap_.lookup(0, key, deadline_);
-  if (is_first) bootstrap_.publish(key, first);
+  const CardBytes mine = write_card(transport);
+  if (is_first || transport.finds_peers()) bootstrap_.publish(key, mine);
+  const CardBytes first = is_first ? mine : bootstrap_.lookup(0, key, deadline_);
   if (transport.agrees_with_first(read_card(0, first)))
     connect_to_myself(transport);
   else

@@ -131,9 +131,17 @@ bool PeerTable::reaches_all(Path way) const {
   return usable_[index_of(way)] == job_.n_pes || is_on_demand(way);
 }
 
+// As others see it, also where this PE is reached by nobody.
+bool PeerTable::job_goes_by(Path way) const {
+  return usable_[index_of(way)] == job_.n_pes ||
+         std::ranges::any_of(transports_, [&](const Transport* one) {
+           return one->capabilities().path == way && one->opens_on_demand() && one->is_used();
+         });
+}
+
 bool PeerTable::owners_nics_update() const {
   const std::lock_guard lock(mutex_);
-  return reaches_all(Path::kNic) || (some_pe_has_nic() && reaches_all(Path::kProxy));
+  return reaches_all(Path::kNic) || (some_pe_has_nic() && job_goes_by(Path::kProxy));
 }
 
 Path PeerTable::amo_path() const {

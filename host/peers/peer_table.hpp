@@ -102,6 +102,7 @@ class PeerTable {
   bool is_on_demand(Path way) const;                          // REQUIRES: mutex_
   bool some_pe_has_nic() const;                               // REQUIRES: mutex_
   bool reaches_all(Path way) const;                           // REQUIRES: mutex_
+  bool job_goes_by(Path way) const;                           // REQUIRES: mutex_
 
   const Job job_;
   mutable std::mutex mutex_;  // guards what follows

@@ -56,6 +56,21 @@ struct OwnCard {
   int descriptor = -1;  // borrowed; of Reach::kNode, if it has one
 };
 
+// Where a transport that finds its peers (Transport::finds_peers) gets their cards. By one thread.
+class CardFinder {
+ public:
+  struct Found {
+    int pe;
+    CardBytes card = {};
+    std::string why_none = {};  // where there is no card
+  };
+  virtual ~CardFinder() = default;
+  // Looks for the card of `pe`, and returns at once. Once for each.
+  virtual void look_for(int pe) = 0;
+  // What has come since the last call: for each that was looked for once, and in bounded time.
+  virtual std::vector<Found> take() = 0;
+};
+
 // What `pe` shows this PE.
 struct PeerCard {
   std::span<const std::byte> bytes = {};
@@ -187,6 +202,9 @@ class Transport {
   // Whether the job goes by this transport, as the card of PE 0 says, which may be this one. Throws
   // Error where the job does and this PE cannot.
   virtual bool agrees_with_first([[maybe_unused]] std::span<const std::byte> card) { return true; }
+  // Whether a card is all that it takes to reach a peer: then all PEs leave theirs, and the
+  // transport finds those that are touched by itself. What follows here is of those who do not.
+  virtual bool finds_peers() const { return false; }
   // Why no offer can be made to `pe`; empty if one can be.
   virtual std::string why_no_offer([[maybe_unused]] int pe) const { return ""; }
   // What was offered to `pe`, and not accepted here, is free for others.

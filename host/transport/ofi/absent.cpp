@@ -11,7 +11,7 @@ std::unique_ptr<Transport> open_ofi(const TransportSetup& setup) {
   const char* const why =
       "this libchime was built without libfabric; configure it where libfabric-dev is installed";
   if (!options.is_auto()) throw Error("CHIME_FABRIC", CHIMEX_ERR_UNSUPPORTED, why);
-  return std::make_unique<ofi::NoFabric>(why);
+  return std::make_unique<ofi::NoFabric>(why, options.opens_on_demand(setup.n_pes));
 }
 
 }  // namespace chime::host

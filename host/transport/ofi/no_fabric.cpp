@@ -6,10 +6,17 @@
 
 namespace chime::host::ofi {
 
-NoFabric::NoFabric(std::string why) : why_(std::move(why)) {}
+NoFabric::NoFabric(std::string why, bool opens_on_demand)
+    : why_(std::move(why)), opens_on_demand_(opens_on_demand) {}
 
 Capabilities NoFabric::capabilities() const {
   return {.path = Path::kProxy, .reach = Reach::kJob, .maps = false, .posts = false};
+}
+
+// The job may go by it: this PE reaches nobody.
+bool NoFabric::agrees_with_first(std::span<const std::byte> card) {
+  first_has_ = read_card(0, card).why_none.empty();
+  return false;
 }
 
 OwnCard NoFabric::own_card() const { return {write_card({.why_none = why_})}; }

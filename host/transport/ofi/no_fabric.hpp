@@ -9,7 +9,7 @@ namespace chime::host::ofi {
 
 class NoFabric final : public Transport {
  public:
-  explicit NoFabric(std::string why);
+  NoFabric(std::string why, bool opens_on_demand);
 
   Capabilities capabilities() const override;
   std::string describe() const override { return "no fabric: " + why_; }
@@ -18,10 +18,17 @@ class NoFabric final : public Transport {
   Acceptance accept(int, const PeerCard&) override { return {}; }
   std::string why_not(int) const override { return "this PE has no fabric: " + why_; }
 
+  bool is_used() const override { return !opens_on_demand_ || first_has_; }
+  bool opens_on_demand() const override { return opens_on_demand_; }
+  bool finds_peers() const override { return opens_on_demand_; }
+  bool agrees_with_first(std::span<const std::byte> card) override;
+
   void make_view(ChannelTables&) override {}
 
  private:
   const std::string why_;
+  const bool opens_on_demand_;
+  bool first_has_ = false;  // PE 0, a fabric
 };
 
 }  // namespace chime::host::ofi

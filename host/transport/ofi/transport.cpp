@@ -21,23 +21,28 @@ std::uint64_t random_number() {
   return number;
 }
 
+std::string not_reached(int pe, const std::string& why) {
+  return fmt::format("PE {} is not reached by the host: {}", pe, why);
+}
+
 std::span<std::byte> bytes_of(const DeviceMemory& heap) { return {heap.address(), heap.bytes()}; }
 
 }  // namespace
 
 OfiTransport::OfiTransport(const ofi::PePlace& place, Gpu& gpu, const DeviceMemory& heap,
-                           ofi::Provider provider)
+                           ofi::Provider provider, CardFinder* cards)
     : place_(place),
       heap_bytes_(heap.bytes()),
       provider_(std::move(provider)),
       pass_(random_number()),
       takes_puts_(gpu.is_cpu()),
+      cards_(cards),
       endpoint_(provider_, kCompletions),
       memory_(endpoint_, provider_.facts, bytes_of(heap), !gpu.is_cpu()),
       wire_(endpoint_, memory_, provider_.facts, gpu.is_cpu()),
       driver_({place.my_pe, place.n_pes, bytes_of(heap), pass_,
                std::chrono::nanoseconds(place.timeout_ns), gpu.is_cpu()},
-              gpu, wire_, requests_, mail_) {}
+              gpu, wire_, requests_, mail_, cards ? this : nullptr) {}
 
 Capabilities OfiTransport::capabilities() const {
   return {.path = Path::kProxy, .reach = Reach::kJob, .maps = false, .posts = true};
@@ -93,33 +98,62 @@ std::string OfiTransport::why_unfit(const ofi::Card& theirs) const {
   return why_malformed(theirs.address);
 }
 
-Acceptance OfiTransport::accept(int pe, const PeerCard& shown) {
-  const ofi::Card theirs = ofi::read_card(pe, shown.bytes);
-  const std::string why = why_unfit(theirs);
-  if (!why.empty()) {
-    refused_[pe] = why;
-    return {};
-  }
+// The name of a peer that has this card, or why there is no way to it. Throws Error where the two
+// cannot be in one job.
+ofi::Names::Found OfiTransport::name(int pe, std::span<const std::byte> card) {
+  const ofi::Card theirs = ofi::read_card(pe, card);
+  if (std::string why = why_unfit(theirs); !why.empty()) return {pe, {}, std::move(why)};
   if (theirs.heap_bytes != heap_bytes_)
     throw Error("symmetric heap", CHIMEX_ERR_MISMATCH,
                 fmt::format("PE {} has {} bytes and PE {} has {}; set CHIME_SYMMETRIC_SIZE alike "
                             "on all PEs",
                             pe, theirs.heap_bytes - abi::kHeapReserved, place_.my_pe,
                             heap_bytes_ - abi::kHeapReserved));
-  if (pe == place_.my_pe) return {.is_accepted = true};
   if (provider_.facts.name == "shm") leftovers_.add(theirs.address);
-  driver_.add_peer(pe, {.address = endpoint_.insert(theirs.address),
-                        .heap = theirs.heap,
-                        .key = memory_.map({theirs.heap, theirs.key, theirs.raw_key}),
-                        .pass = theirs.pass,
-                        .takes_puts = theirs.takes_puts});
-  return {.is_accepted = true};
+  return {.pe = pe,
+          .name = ofi::PeerName{.address = endpoint_.insert(theirs.address),
+                                .heap = theirs.heap,
+                                .key = memory_.map({theirs.heap, theirs.key, theirs.raw_key}),
+                                .pass = theirs.pass,
+                                .takes_puts = theirs.takes_puts}};
+}
+
+Acceptance OfiTransport::accept(int pe, const PeerCard& shown) {
+  if (pe == place_.my_pe) return {.is_accepted = true};
+  const ofi::Names::Found found = name(pe, shown.bytes);
+  if (found.name)
+    driver_.add_peer(pe, *found.name);
+  else
+    refused_[pe] = found.why_none;
+  return {.is_accepted = found.name.has_value()};
+}
+
+std::vector<ofi::Names::Found> OfiTransport::take_found() {
+  std::vector<ofi::Names::Found> all;
+  for (const CardFinder::Found& found : cards_->take()) {
+    ofi::Names::Found named{found.pe, {}, found.why_none};
+    try {
+      if (found.why_none.empty()) named = name(found.pe, found.card);
+    } catch (const Error& error) {
+      named.why_none = error.what();
+    }
+    if (!named.name) named.why_none = not_reached(named.pe, named.why_none);
+    all.push_back(std::move(named));
+  }
+  return all;
+}
+
+bool OfiTransport::agrees_with_first(std::span<const std::byte> bytes) {
+  const ofi::Card first = ofi::read_card(0, bytes);
+  if (!first.why_none.empty())
+    why_unused_ = "the job goes by none, as PE 0 has none: " + first.why_none;
+  return is_used();
 }
 
 std::string OfiTransport::why_not(int pe) const {
+  if (!is_used()) return not_reached(pe, why_unused_);
   const auto found = refused_.find(pe);
-  return fmt::format("PE {} is not reached by the host: {}", pe,
-                     found == refused_.end() ? "it has refused this PE" : found->second);
+  return not_reached(pe, found == refused_.end() ? "it has refused this PE" : found->second);
 }
 
 }  // namespace chime::host

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "host/gpu/gpu.hpp"
 #include "host/transport/ofi/card.hpp"
@@ -23,11 +24,12 @@ struct PePlace {
 
 }  // namespace ofi
 
-class OfiTransport final : public Transport {
+class OfiTransport final : public Transport, private ofi::Names {
  public:
-  // Throws Error where the provider does not open. `gpu` and `heap` outlive it.
+  // Throws Error where the provider does not open. `gpu` and `heap` outlive it, and so do `cards`,
+  // by which it finds its peers when they are first touched. Null: each is accepted before.
   OfiTransport(const ofi::PePlace& place, Gpu& gpu, const DeviceMemory& heap,
-               ofi::Provider provider);
+               ofi::Provider provider, CardFinder* cards = nullptr);
 
   Capabilities capabilities() const override;
   std::string describe() const override;
@@ -35,6 +37,11 @@ class OfiTransport final : public Transport {
   OwnCard own_card() const override { return {ofi::write_card(card())}; }
   Acceptance accept(int pe, const PeerCard& card) override;
   std::string why_not(int pe) const override;
+
+  bool is_used() const override { return why_unused_.empty(); }
+  bool opens_on_demand() const override { return cards_ != nullptr; }
+  bool finds_peers() const override { return cards_ != nullptr; }
+  bool agrees_with_first(std::span<const std::byte> card) override;
 
   // Kernels see nothing of it: their requests are the proxy's to carry here.
   void make_view(ChannelTables&) override {}
@@ -53,7 +60,11 @@ class OfiTransport final : public Transport {
   HostDriven* host_driven() override { return &driver_; }
 
  private:
+  void look_for(int pe) override { cards_->look_for(pe); }
+  std::vector<ofi::Names::Found> take_found() override;
+
   ofi::Card card() const;
+  ofi::Names::Found name(int pe, std::span<const std::byte> card);
   std::string why_unfit(const ofi::Card& theirs) const;
   std::string why_malformed(std::span<const std::byte> address) const;
 
@@ -62,6 +73,8 @@ class OfiTransport final : public Transport {
   const ofi::Provider provider_;
   const std::uint64_t pass_;
   const bool takes_puts_;
+  CardFinder* const cards_;
+  std::string why_unused_;              // not empty: the job goes by no fabric
   std::map<int, std::string> refused_;  // and why
   ofi::Leftovers leftovers_;
   // What is posted, before what it is posted to: until that is closed it may be used.

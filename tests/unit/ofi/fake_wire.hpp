@@ -16,11 +16,13 @@ class FakeWire final : public Wire {
     std::vector<std::byte> bytes;
   };
   ProviderFacts the_facts = {.name = "fake", .keeps_order = true};
-  long receives = 0;               // what posting a place for letters comes to
-  bool has_room = true;            // for letters and transfers
+  long receives = 0;     // what posting a place for letters comes to
+  bool has_room = true;  // for letters and transfers
+  int descriptor = HostDriven::kNoDescriptor;
   std::vector<Sent> letters = {};  // that were posted
   std::vector<Request*> transfers = {};
   std::deque<Told> tells = {};
+  std::vector<char> order = {};  // of what was posted: 't' a transfer, 'l' a letter
 
   // A letter arrives here. False: there is no place for it.
   bool arrive(std::span<const std::byte> bytes) {
@@ -37,10 +39,12 @@ class FakeWire final : public Wire {
   long post(const PeerName&, Request& request) override {
     if (!has_room) return -FI_EAGAIN;
     transfers.push_back(&request);
+    order.push_back('t');
     return 0;
   }
   long post(const PeerName& peer, Letter& letter) override {
     if (!has_room) return -FI_EAGAIN;
+    order.push_back('l');
     const auto bytes = letter.bytes_for(peer.pass);
     letters.push_back({letter.to, {bytes.begin(), bytes.end()}});
     tells.push_back({&letter, 0});
@@ -61,7 +65,7 @@ class FakeWire final : public Wire {
   }
   Failure take_failure() override { return {nullptr, false, ""}; }
   std::size_t piece_of(std::size_t bytes) const override { return bytes; }
-  int idle_descriptor() const override { return HostDriven::kNoDescriptor; }
+  int idle_descriptor() const override { return descriptor; }
 
  private:
   std::deque<Arrival*> places_;

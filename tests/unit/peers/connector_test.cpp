@@ -16,6 +16,7 @@
 #include "host/gpu/memfd.hpp"
 #include "host/memory/registered_buffers.hpp"
 #include "host/peers/control.hpp"
+#include "host/peers/left_cards.hpp"
 
 namespace chime::host {
 namespace {
@@ -126,6 +127,37 @@ TEST(Connector, ASecondJoiningFindsTheNewCards) {
                     EXPECT_EQ(pe.transport.cards[peer], card_of(peer));
                 },
                 2),
+            kNoErrors);
+}
+
+// No PE reads more than one card, and the others' are there for who wants them.
+TEST(Connector, WhoFindsItsPeersLeavesItsCardAndReadsThatOfTheFirst) {
+  EXPECT_EQ(run([](Pe& pe) {
+              const auto card_of = [](int whose) { return FabricDouble::pair("card", whose, 0); };
+              pe.transport.on_demand = pe.transport.finds = true;
+              pe.transport.card = FabricDouble::text(card_of(pe.me()));
+              pe.connect();
+              EXPECT_EQ(pe.transport.cards[0], card_of(0));
+              for (int peer = 1; peer < kPes; ++peer)
+                EXPECT_EQ(pe.transport.cards.contains(peer), peer == pe.me());
+              EXPECT_TRUE(pe.peers.all_by(Path::kProxy)) << "on demand";
+              for (int peer = 0; peer < kPes; ++peer) {
+                const auto left = pe.job.lookup(peer, key_of_cards(Path::kProxy),
+                                                std::chrono::steady_clock::now() + 20s);
+                EXPECT_EQ(FabricDouble::text(read_card(peer, left)), card_of(peer));
+              }
+            }),
+            kNoErrors);
+}
+
+TEST(Connector, WhereTheFirstDoesNotGoByItNobodyIsReached) {
+  EXPECT_EQ(run([](Pe& pe) {
+              pe.transport.on_demand = pe.transport.finds = true;
+              pe.transport.agrees = false;
+              pe.connect();
+              for (int peer = 0; peer < kPes; ++peer) EXPECT_EQ(pe.peers.path(peer), Path::kNone);
+              EXPECT_FALSE(pe.peers.any_by(Path::kProxy));
+            }),
             kNoErrors);
 }
 

@@ -63,7 +63,7 @@ class FabricDouble final : public Transport, private HostDriven {
   std::function<void()> at_its_end;
   Reach reach = Reach::kJob;
   Path path = Path::kProxy;
-  bool some_have = true, on_demand = false;
+  bool some_have = true, on_demand = false, finds = false, agrees = true;
   // Whom it does not accept, and what it shows instead of its card.
   std::set<int> unwanted;
   CardBytes card = text("a card");
@@ -99,6 +99,11 @@ class FabricDouble final : public Transport, private HostDriven {
   }
   bool is_used() const override { return some_have; }
   bool opens_on_demand() const override { return on_demand; }
+  bool finds_peers() const override { return finds; }
+  bool agrees_with_first(std::span<const std::byte> card) override {
+    cards[0] = text(card);
+    return agrees;
+  }
   void make_view(ChannelTables&) override {}
   std::unique_ptr<Registration> register_memory(std::byte*, std::size_t) override {
     ++registrations;

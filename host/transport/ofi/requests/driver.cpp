@@ -14,28 +14,39 @@ constexpr unsigned kPollsPerLook = 16;
 
 }  // namespace
 
-Driver::Driver(const Place& place, Gpu& gpu, Wire& wire, Requests& requests, Mail& mail)
-    : place_(place), gpu_(gpu), wire_(wire), requests_(requests), mail_(mail), lanes_(place.n_pes) {
+Driver::Driver(const Place& place, Gpu& gpu, Wire& wire, Requests& requests, Mail& mail,
+               Names* names)
+    : place_(place),
+      gpu_(gpu),
+      wire_(wire),
+      requests_(requests),
+      mail_(mail),
+      names_(names),
+      lanes_(place.n_pes) {
   for (Arrival& arrival : mail_.arrivals()) unposted_.push_back(&arrival);
   post_arrivals();
 }
 
 void Driver::add_peer(int pe, const PeerName& name) {
-  Lane& lane = lanes_.add(pe, name);
-  if (!why_deaf_.empty()) lose(lane, why_deaf_);
+  Lane& lane = lanes_.add(pe);
+  ++unnamed_;
+  this->name(lane, name);
+  if (!why_all_lost_.empty()) lose(lane, why_all_lost_);
 }
 
 bool Driver::post(const HostRequest& wanted, std::uint64_t completion) {
   if (in_use_ == kRoom) return false;
   ++in_use_;
+  Lane* const lane = lane_to(wanted.pe);  // before: what it may end is not this request
   Request& request = requests_.take(wanted, completion);
-  Lane* const lane = lanes_.find(wanted.pe);
   if (wanted.pe == place_.my_pe)
     carry_out_here(request);
   else if (lane == nullptr)
     end(request, CHIMEX_ERR_UNREACHABLE);
   else if (lane->is_lost)
     end(request, CHIMEX_ERR_NETWORK);
+  else if (!lane->has_name)
+    lane->unstarted.push_back(&request);
   else
     start(*lane, request);
   return true;
@@ -123,8 +134,12 @@ Letter& Driver::letter_to(const Lane& lane) {
 Letter& Driver::open_letter(Lane& lane, const Message& message) {
   if (lane.open && !lane.open->text.has_room_for(message)) close(lane);
   if (lane.open == nullptr) lane.open = &letter_to(lane);
-  if (!std::exchange(lane.is_writing, true)) writing_.push_back(&lane);
+  if (lane.has_name) start_writing(lane);
   return *lane.open;
+}
+
+void Driver::start_writing(Lane& lane) {
+  if (!std::exchange(lane.is_writing, true)) writing_.push_back(&lane);
 }
 
 void Driver::close(Lane& lane) {
@@ -203,6 +218,7 @@ void Driver::end(Request& request, chimex_status status) {
 }
 
 std::size_t Driver::poll(std::span<Ended> ended) {
+  if (unnamed_ != 0) take_names();
   if (losses_.is_asked()) lose_those_asked_for();
   if (!unposted_.empty()) post_arrivals();
   if (!writing_.empty()) close_letters();
@@ -231,7 +247,8 @@ std::size_t Driver::tell(std::span<Ended> ended) {
 int Driver::idle_descriptor() {
   if (!ended_.empty() || losses_.is_asked()) return kLookSoon;
   if (in_line_.empty() && !writing_.empty()) return kLookSoon;
-  const bool waits = !in_line_.empty() || !unposted_.empty() || !lingering_.empty();
+  const bool waits =
+      unnamed_ != 0 || !in_line_.empty() || !unposted_.empty() || !lingering_.empty();
   return waits ? kNoDescriptor : wire_.idle_descriptor();
 }
 

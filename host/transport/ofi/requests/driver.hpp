@@ -8,6 +8,9 @@
 // the provider has no room for waits here, in the order of its peer, so that a peer that is being
 // connected, or is gone, keeps nobody else waiting.
 //
+// A peer whose name is not known yet is looked for when it is first touched, or heard of, and what
+// is to go to it waits (driver_names).
+//
 // The first failure to a peer ends the way to it: what was posted behind may count on what failed.
 // A provider need not notice that a peer is gone (tcp;ofi_rxm tries for ever to connect, and an
 // atomic that was asked for may never be answered): so who has work and shows no sign of life is
@@ -24,6 +27,7 @@
 #include "host/gpu/gpu.hpp"
 #include "host/transport/ofi/requests/lanes.hpp"
 #include "host/transport/ofi/requests/losses.hpp"
+#include "host/transport/ofi/requests/names.hpp"
 #include "host/transport/ofi/requests/wire.hpp"
 
 namespace chime::host::ofi {
@@ -41,7 +45,9 @@ class Driver final : public HostDriven {
     bool sends_puts;                   // as messages: its processor reads what is to be put
   };
   // All of them outlive this; what is posted, also the endpoint, which may use it to its end.
-  Driver(const Place& place, Gpu& gpu, Wire& wire, Requests& requests, Mail& mail);
+  // `names`: of peers that are not added. Null: then there is no way to them.
+  Driver(const Place& place, Gpu& gpu, Wire& wire, Requests& requests, Mail& mail,
+         Names* names = nullptr);
 
   // REQUIRES: not this PE.
   void add_peer(int pe, const PeerName& name);
@@ -64,6 +70,10 @@ class Driver final : public HostDriven {
     Clock::time_point until;
   };
 
+  Lane* lane_to(int pe);  // null: there is none, and will be none
+  void take_names();
+  void name(Lane& lane, const PeerName& its_name);
+
   void carry_out_here(Request& request);
   void start(Lane& lane, Request& request);
   void start_transfer(Lane& lane, Request& request);
@@ -74,6 +84,7 @@ class Driver final : public HostDriven {
   void answer(Lane& lane, const Message& ask, std::uint64_t before, chimex_status status);
   Letter& letter_to(const Lane& lane);
   Letter& open_letter(Lane& lane, const Message& message);
+  void start_writing(Lane& lane);
   void close(Lane& lane);
   void close_letters();
   // To the provider, now or when it has room.
@@ -111,12 +122,14 @@ class Driver final : public HostDriven {
   Requests& requests_;
   Mail& mail_;
   WordOwner* owner_ = nullptr;
+  Names* const names_;
   Lanes lanes_;
+  std::size_t unnamed_ = 0;  // lanes that wait for their names
   std::size_t in_use_ = 0;
   std::vector<Lane*> writing_, closing_;  // with an open letter
   std::vector<Lane*> in_line_;            // whose posts the provider had no room for
   std::vector<Arrival*> unposted_;        // places for letters, likewise
-  std::string why_deaf_;                  // not empty: no place for letters can be posted
+  std::string why_all_lost_;              // not empty: so will be who comes later
   std::deque<Request*> ended_;            // to be told of
   std::vector<Lingering> lingering_;
   bool has_moved_ = false;

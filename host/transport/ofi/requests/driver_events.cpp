@@ -62,7 +62,7 @@ void Driver::on_transfer(Request& request) {
 void Driver::on_arrival(Arrival& arrival, std::size_t bytes) {
   const auto letter = LetterReader::open(
       {arrival.data(), std::min<std::size_t>(bytes, Arrival::kBytes)}, place_.pass);
-  if (Lane* const from = letter ? lanes_.find(letter->from()) : nullptr) on_letter(*from, *letter);
+  if (Lane* const from = letter ? lane_to(letter->from()) : nullptr) on_letter(*from, *letter);
   unposted_.push_back(&arrival);
   post_arrivals();
 }
@@ -106,6 +106,7 @@ std::uint64_t Driver::carry_out(const Message& ask, std::span<const std::byte> b
 // would be taken for the sign of life that its atomic waits behind. Nothing is kept for it: where
 // there is no room now, its next atomic tells it.
 void Driver::turn_away(const Lane& lane, const Message& ask) {
+  if (!lane.has_name) return;
   Letter& letter = letter_to(lane);
   letter.text.add(answer_to(ask.id, 0, CHIMEX_ERR_NETWORK));
   if (wire_.post(lane.name, letter) != 0) mail_.free(letter);
@@ -135,9 +136,8 @@ void Driver::post_arrivals() {
 // Who hears no answers can ask for nothing, now or later.
 void Driver::be_deaf(int error) {
   unposted_.clear();
-  why_deaf_ = fmt::format("this PE cannot receive by libfabric's {}: {}", wire_.facts().name,
-                          words_of(error));
-  lose_all(why_deaf_);
+  lose_all(fmt::format("this PE cannot receive by libfabric's {}: {}", wire_.facts().name,
+                       words_of(error)));
 }
 
 void Driver::take_failure() {
@@ -165,6 +165,8 @@ void Driver::take_failure() {
 
 void Driver::lose(Lane& lane, const std::string& why) {
   if (std::exchange(lane.is_lost, true)) return;
+  if (!lane.has_name) --unnamed_;
+  lane.unstarted.clear();
   losses_.record(lane.pe, why);
   lane.order.clear();
   if (lane.open) mail_.free(*std::exchange(lane.open, nullptr));
@@ -186,12 +188,13 @@ std::size_t Driver::end_all_to(const Lane& lane, bool also_with_provider) {
 }
 
 void Driver::lose_all(const std::string& why) {
+  if (why_all_lost_.empty()) why_all_lost_ = why;
   lanes_.for_each([&](Lane& lane) { lose(lane, why); });
 }
 
 void Driver::lose_those_asked_for() {
   for (const int pe : losses_.take_asked()) {
-    Lane* const lane = lanes_.find(pe);
+    Lane* const lane = lane_to(pe);  // also where nothing was said to it yet
     if (lane == nullptr || lane->is_lost) continue;
     std::string what = "nothing";
     requests_.for_each([&](const Request& request) {
@@ -216,8 +219,9 @@ void Driver::lose_the_silent() {
   for (Lane* const lane : std::vector(in_line_)) look_at(*lane, now, was_away);
 }
 
-// More than once in one look does no harm.
+// More than once in one look does no harm. How long a name may take is not for this clock.
 void Driver::look_at(Lane& lane, Clock::time_point now, bool was_away) {
+  if (!lane.has_name) return;
   if (std::exchange(lane.has_news, false) || was_away) lane.silent_since = now;
   if (now - lane.silent_since < place_.timeout) return;
   lose(lane,

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <vector>
 
 #include "host/transport/ofi/requests/order.hpp"
 #include "host/transport/ofi/requests/request.hpp"
@@ -20,15 +21,17 @@ struct PeerName {
 };
 
 struct Lane {
-  Lane(int its_pe, const PeerName& its_name) : pe(its_pe), name(its_name) {}
+  explicit Lane(int its_pe) : pe(its_pe) {}
 
   const int pe;
-  const PeerName name;
+  PeerName name = {};
+  bool has_name = false;            // else it is looked for, and nothing goes
+  std::vector<Request*> unstarted;  // what was posted meanwhile
   Order<Request*> order;
   Letter* open = nullptr;       // the letter that messages are added to, not handed over yet
   bool is_writing = false;      // of those that have, or had, an open letter
   bool is_lost = false;         // what is posted fails
-  bool is_in_line = false;      // of those that wait for the provider
+  bool is_in_line = true;       // of those that wait: for the provider, or for their name
   std::size_t outstanding = 0;  // requests
   bool has_news = true;         // since it was last looked at: a sign of life, or work after none
   std::chrono::steady_clock::time_point silent_since = {};

@@ -24,11 +24,11 @@ class Lanes {
     return page ? (*page)[static_cast<std::size_t>(pe) % kPage].get() : nullptr;
   }
   // It stays where it is. REQUIRES: exists(pe), and there is none.
-  Lane& add(int pe, const PeerName& name) {
+  Lane& add(int pe) {
     std::unique_ptr<Page>& page = pages_[static_cast<std::size_t>(pe) / kPage];
     if (!page) page = std::make_unique<Page>();
     auto& lane = (*page)[static_cast<std::size_t>(pe) % kPage];
-    lane = std::make_unique<Lane>(pe, name);
+    lane = std::make_unique<Lane>(pe);
     return *lane;
   }
 

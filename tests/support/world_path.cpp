@@ -30,7 +30,7 @@ std::optional<WorldPath> way(const std::string& kind, const std::string& name) {
     for (const char* backend : {"verbs", "devx"})
       for (const char* link : {"ib", "roce"})
         if (name == std::string(backend) + "-" + link) return by_softnic(backend, link);
-  if (kind == "proxy" || kind == "mix")
+  if (kind == "proxy" || kind == "lazy" || kind == "mix")
     for (const char* provider : {"tcp", "shm"})
       if (name == provider) return by_fabric(provider);
   return std::nullopt;
@@ -69,8 +69,9 @@ std::optional<WorldPath> WorldPath::parse(const std::string& name) {
 }
 
 std::string WorldPath::names() {
-  return "path is p2p; nic, lazy, few, mix or mixfew with a backend and a link; proxy or mix with "
-         "tcp or shm; or 2hosts-tcp, with 2 to 9 hosts that have equally many PEs, as processes";
+  return "path is p2p; nic, lazy, few, mix or mixfew with a backend and a link; proxy, lazy or mix "
+         "with tcp or shm; or 2hosts-tcp, with 2 to 9 hosts that have equally many PEs, as "
+         "processes";
 }
 
 bool WorldPath::set_environment(std::string* why_not) const {

@@ -1,7 +1,7 @@
 // How PEs of a World reach each other, by its name: "p2p", "nic-verbs-ib", "mix-tcp",
-// "lazy-devx-ib", where the NIC is connected on demand, "few-devx-ib", where it is with one peer,
-// and the proxy reaches the others, and "2hosts-tcp", where it reaches those of the other host, and
-// those of one host are mapped.
+// "lazy-devx-ib" and "lazy-tcp", where peers are connected or found on demand, "few-devx-ib", where
+// the NIC is connected with one peer, and the proxy reaches the others, and "2hosts-tcp", where it
+// reaches those of the other host, and those of one host are mapped.
 #pragma once
 
 #include <optional>

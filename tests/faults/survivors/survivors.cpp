@@ -6,6 +6,7 @@
 //   kernel_barrier  likewise, of a kernel
 //   malloc          they are in a collective allocation
 //   signal          they wait for a word of its
+//   untouched       nothing was said to each other before
 //   untold          a kernel has met its end, and no call has told that yet
 //   kernel_status   a kernel asks what has become of it until it is gone
 //   in_flight       they are in the middle of operations on it, of the host
@@ -234,7 +235,7 @@ void survive(const std::string& what, Words* words) {
   if (what == "kernel_get") be_in_a_kernel(get, words);
   if (what == "kernel_atomic") be_in_a_kernel(add, words);
   if (what == "kernel_signal") be_in_a_kernel(put_with_signal, words);
-  if (what == "operations") operate(words);
+  if (what == "operations" || what == "untouched") operate(words);
   if (what == "barrier") fails_at_once([] { chime_barrier_all(); });
   if (what == "kernel_barrier") fails_at_once(launch_a_meeting);
   if (what == "malloc") fails_at_once([] { REQUIRE(chime_malloc(64) == nullptr); });
@@ -247,12 +248,13 @@ void survive(const std::string& what, Words* words) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "";
   chime_init();
   auto* const words = static_cast<Words*>(chime_calloc(1, sizeof(Words)));
-  chime_barrier_all();
+  if (what != "untouched") chime_barrier_all();
   if (chime_my_pe() == kVictim) die();
   const int me = chime_my_pe();
-  survive(argc > 1 ? argv[1] : "", words);
+  survive(what, words);
   chime_finalize();
   std::printf("PE %d survived\n", me);
 }

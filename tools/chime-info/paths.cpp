@@ -38,6 +38,13 @@ std::string why_rma(const host::Runtime& runtime, Path path, int pe) {
   return "not mapped: on another node";
 }
 
+// Who is not connected yet may turn out not to be reached.
+std::string when_first_touched(const host::Runtime& runtime, Path path, int pe) {
+  const bool is_open = path == Path::kNone || pe == runtime.my_pe() ||
+                       runtime.device->peers.state(pe, path) == host::PeerState::kUsable;
+  return is_open ? "" : "; found when it is first touched (CHIME_CONNECT)";
+}
+
 std::string describe(const host::DeviceStage& device, Path path, const char* not_looked_for) {
   for (const auto& transport : device.transports)
     if (transport->capabilities().path == path) return transport->describe();
@@ -72,9 +79,9 @@ std::string report(const host::Runtime& runtime, const Context& context) {
                   describe_fabric(*runtime.device), why_amo(runtime, context));
   for (int pe = 0; pe < runtime.n_pes(); ++pe) {
     const Path rma = route_to(context, Traffic::kData, pe).path;
-    text +=
-        fmt::format("  to PE {}  puts and gets {}, atomics {}  ({})\n", pe, words(rma),
-                    words(route_to(context, Traffic::kAtomic, pe).path), why_rma(runtime, rma, pe));
+    text += fmt::format("  to PE {}  puts and gets {}, atomics {}  ({}{})\n", pe, words(rma),
+                        words(route_to(context, Traffic::kAtomic, pe).path),
+                        why_rma(runtime, rma, pe), when_first_touched(runtime, rma, pe));
   }
   return text;
 }

@@ -147,10 +147,7 @@ void print_memory(const Options& options, int n_pes) {
   std::printf("# An idle PE of %d, lazy, in KiB:", n_pes);
   for (const MemoryPart& part : memory_of_pe(lazy))
     std::printf(" %s %.0f;", part.what.c_str(), part.bytes / 1024);
-  std::printf(
-      "\n# Not in it: libfabric's ways (%.0f MiB where a fabric leads to all PEs), the kernel's "
-      "socket buffers, libraries\n",
-      fabric_bytes(lazy) / kMebi);
+  std::printf("\n# Not in it: libfabric's own memory, the kernel's socket buffers, libraries\n");
 }
 
 int most_peers_that_fit(const Options& options, int n_pes) {

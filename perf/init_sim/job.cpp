@@ -16,8 +16,8 @@ constexpr std::size_t kTagBytes = sizeof(std::uint32_t);     // net/mesh's
 constexpr std::size_t kLength = sizeof(std::uint32_t);       // before a field of any length
 constexpr std::size_t kNodeNameBytes = 60;
 const std::string kSettings = "chime.settings", kGpus = "chime.gpus", kWay = "chime.way.1",
-                  kReceipts = kWay + ".receipts", kCallsCard = "chime.side.calls",
-                  kWaysCard = "chime.side.ways";
+                  kFabric = "chime.way.3", kReceipts = kWay + ".receipts",
+                  kCallsCard = "chime.side.calls", kWaysCard = "chime.side.ways";
 
 // What a question of a side channel is, by the number that its answer repeats: 0 are init's own.
 constexpr std::uint32_t kAskedByCalls = 1u << 24, kAskedByWays = 2u << 24, kPeBits = 0xffffff;
@@ -243,6 +243,11 @@ bool Job::take_step(int pe) {
              once([&] { publish(pe, kReceipts, size * (1 + kLength + cards_.nic_receipt)); });
     case Step::kHearReceipts:
       return !options_.is_lazy && look_up_each(pe, 0, n, kReceipts);
+    case Step::kLeaveFabric:  // opened where a NIC's places may not do: all leave their cards
+      return options_.is_lazy &&
+             once([&] { publish(pe, kFabric, sizeof(std::uint32_t) + kLength + cards_.fabric); });
+    case Step::kSeeFirstFabric:
+      return options_.is_lazy && pe != 0 && once([&] { look_up(pe, 0, kFabric); });
     case Step::kSideChannels: {
       const int channels = options_.is_lazy ? 2 : 1;
       if (me.turn == channels) return me.turn = 0, false;

@@ -87,6 +87,8 @@ class Job {
     kSee,
     kTellReceipts,
     kHearReceipts,
+    kLeaveFabric,
+    kSeeFirstFabric,
     kSideChannels,
     kDone
   };

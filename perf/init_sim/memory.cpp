@@ -16,7 +16,7 @@
 #include "host/transport/mlx5/queues/mlx5_devx.hpp"
 #include "host/transport/mlx5/queues/mlx5_qp.hpp"
 #include "host/transport/mlx5/view/layout.hpp"
-#include "host/transport/ofi/requests/lane.hpp"
+#include "host/transport/ofi/requests/lanes.hpp"
 #include "net/mesh.hpp"
 #include "proxy/layout.hpp"
 #include "proxy/options.hpp"
@@ -127,6 +127,16 @@ double fifos(int n_pes) {
   return static_cast<double>(host::counted(take_busy) + rest);
 }
 
+// Of the peers that were touched; on a PE that nothing but a NIC leads away from, none.
+double fabric_lanes(const MemoryShape& shape) {
+  if (!shape.is_lazy) return 0;
+  return static_cast<double>(heap_use_of([&] {
+    auto lanes = std::make_unique<host::ofi::Lanes>(shape.n_pes);
+    for (int pe = 0; pe < std::min(shape.peers, shape.n_pes); ++pe) lanes->add(pe);
+    return lanes;
+  }));
+}
+
 }  // namespace
 
 std::vector<MemoryPart> memory_of_pe(const MemoryShape& shape) {
@@ -137,7 +147,8 @@ std::vector<MemoryPart> memory_of_pe(const MemoryShape& shape) {
           {"side channels", channels * idle_mesh(shape.n_pes)},
           {"their connections", channels * shape.peers * of_a_peer},
           {"channels and routes", channel_tables(shape)},
-          {"the proxy's FIFOs", fifos(shape.n_pes)}};
+          {"the proxy's FIFOs", fifos(shape.n_pes)},
+          {"the fabric's lanes", fabric_lanes(shape)}};
 }
 
 double nic_queue_bytes(const MemoryShape& shape) {
@@ -147,11 +158,6 @@ double nic_queue_bytes(const MemoryShape& shape) {
       options.slots * host::mlx5::devx_bytes(options.queue_depth) +
       host::mlx5::kHostQueuePairs * host::mlx5::verbs_bytes(options.queue_depth);
   return static_cast<double>(count(shape.nic_peers) * each + scratch.kernels + scratch.host);
-}
-
-double fabric_bytes(const MemoryShape& shape) {
-  return static_cast<double>(count(shape.n_pes)) *
-         (sizeof(host::ofi::Lane) + sizeof(std::unique_ptr<host::ofi::Lane>));
 }
 
 double sum(const std::vector<MemoryPart>& parts) {

@@ -12,7 +12,7 @@ struct MemoryShape {
   int n_pes = 1;
   int node_pes = 8;
   int nic_peers = 0;  // that queue pairs are made for: all of them, or a pool's
-  int peers = 0;      // that it speaks with over a side channel
+  int peers = 0;      // that it speaks with, over a side channel or the fabric
   bool is_lazy = true;
 };
 
@@ -26,9 +26,6 @@ std::vector<MemoryPart> memory_of_pe(const MemoryShape& shape);
 
 // Send and completion queues, results and staging.
 double nic_queue_bytes(const MemoryShape& shape);
-
-// What a peer takes that the fabric (libfabric) leads to: today each PE of the job.
-double fabric_bytes(const MemoryShape& shape);
 
 double sum(const std::vector<MemoryPart>& parts);
 

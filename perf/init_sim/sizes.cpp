@@ -1,5 +1,7 @@
 #include "sizes.hpp"
 
+#include <netinet/in.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -8,6 +10,7 @@
 #include "host/transport/mlx5/card.hpp"
 #include "host/transport/mlx5/options.hpp"
 #include "host/transport/mlx5/queues/pe_queues.hpp"
+#include "host/transport/ofi/card.hpp"
 #include "net/address.hpp"
 #include "net/seal.hpp"
 #include "net/secure_channel.hpp"
@@ -42,6 +45,9 @@ CardBytesOf card_bytes() {
           .nic = host::mlx5::write_card({}).size(),
           .nic_offer = host::mlx5::write_offer(numbers).size(),
           .nic_receipt = host::mlx5::write_receipt({}).size(),
+          .fabric = host::ofi::write_card({.provider = "tcp;ofi_rxm",
+                                           .address = std::vector<std::byte>(sizeof(sockaddr_in))})
+                        .size(),
           .node = sizeof(host::NodeCard)};
 }
 

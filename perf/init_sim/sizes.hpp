@@ -18,7 +18,8 @@ std::size_t frame_bytes(std::size_t payload);
 struct CardBytesOf {
   std::size_t side_channel;  // where it listens: two addresses beside the abstract one
   std::size_t nic, nic_offer, nic_receipt;
-  std::size_t node;  // to the node's hub
+  std::size_t fabric;  // over tcp
+  std::size_t node;    // to the node's hub
 };
 CardBytesOf card_bytes();
 

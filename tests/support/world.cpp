@@ -64,6 +64,19 @@ std::string WorldName::text() const {
          (kind == WorldPes::kThreads ? "threads" : "processes");
 }
 
+Pe::~Pe() {
+  if (stream_ != exec::Stream{}) exec::stream_destroy(stream_);
+}
+
+exec::Stream Pe::stream() const {
+  if (!World::current().has_a_gpu()) return {};  // each thread has a default stream of its own
+  if (stream_ == exec::Stream{}) {
+    if (const exec::Status status = exec::stream_create(&stream_); status != CHIMEX_OK)
+      stop_with_launch_error(status);
+  }
+  return stream_;
+}
+
 void Pe::stop_with_launch_error(int status) {
   throw PeStopped(std::string("the kernel did not run: ") + chimex_status_string(status) + ": " +
                   chimex_last_error());

@@ -59,6 +59,9 @@ struct WorldName {
 class Pe {
  public:
   Pe(int rank, int size) : rank_(rank), size_(size) {}
+  ~Pe();
+  Pe(const Pe&) = delete;
+  Pe& operator=(const Pe&) = delete;
 
   int rank() const { return rank_; }
   int size() const { return size_; }
@@ -69,9 +72,12 @@ class Pe {
   // Chime's own barrier, called from the host.
   void barrier() const { chime_barrier_all(); }
 
-  // Runs a kernel and waits for it. A kernel that cannot run fails the fact.
+  // Runs a kernel and waits for it, on the PE's own stream unless another is named: PEs that are
+  // threads have one default stream of a GPU between them, on which the kernel of one would wait
+  // for that of the other, and that for it. A kernel that cannot run fails the fact.
   template <class... P, class... A>
   void run(exec::LaunchConfig config, void (*kernel)(P...), A&&... arguments) const {
+    if (config.stream == exec::Stream{}) config.stream = stream();
     exec::Status status = exec::launch(config, kernel, std::forward<A>(arguments)...);
     if (status == CHIMEX_OK) status = exec::stream_synchronize(config.stream);
     if (status != CHIMEX_OK) stop_with_launch_error(status);
@@ -96,8 +102,10 @@ class Pe {
 
  private:
   [[noreturn]] static void stop_with_launch_error(int status);
+  exec::Stream stream() const;  // made when it is first asked for
 
   int rank_, size_;
+  mutable exec::Stream stream_ = {};
 };
 
 // Thrown to leave a body whose PE cannot go on; the World turns it into a failure of the fact.

@@ -159,7 +159,8 @@ chimex_status status_of_peer(const Runtime& runtime, int pe) {
   const DeviceStage& device = *runtime.device;
   if (device.peers.is_dead(pe)) return CHIMEX_ERR_PEER_DEAD;
   const chime::Path path = device.peers.path(pe);
-  if (path == chime::Path::kNone) return CHIMEX_ERR_UNREACHABLE;
+  if (path == chime::Path::kNone)  // of one that has died meanwhile, too
+    return device.peers.is_dead(pe) ? CHIMEX_ERR_PEER_DEAD : CHIMEX_ERR_UNREACHABLE;
   for (const auto& transport : device.transports)
     if (transport->capabilities().path == path && transport->why_lost(pe))
       return CHIMEX_ERR_NETWORK;

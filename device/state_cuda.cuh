@@ -30,7 +30,9 @@ const char* fill_tu_context(const void* context, std::size_t bytes) {
     if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
     cudaStreamDestroy(stream);
   }
-  return error == cudaSuccess ? nullptr : cudaGetErrorString(error);
+  if (error == cudaSuccess) return nullptr;
+  cudaGetLastError();  // not for the program's next look at it
+  return cudaGetErrorString(error);
 }
 
 const char* address_of_tu_context(void** device_address) {

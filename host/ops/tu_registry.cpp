@@ -5,6 +5,7 @@
 #include <atomic>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "chime/abi/tu_state.h"
@@ -14,12 +15,19 @@
 namespace chime::host::tu_registry {
 namespace {
 
+// A unit that was registered after init, and is not filled yet: its variables may not be known then
+// (clang's), nor when another thread launches before it is loaded.
+struct LateUnit {
+  const chime_tu* unit;
+  bool is_told = false;  // why not
+};
+
 // Never destroyed: units unregister while the process ends, in any order.
 struct Registry {
   std::mutex mutex;
   chime_tu* first = nullptr;
   std::optional<Context> filled_with;
-  std::vector<const chime_tu*> late;  // registered, and not filled yet
+  std::vector<LateUnit> late;
   std::atomic<bool> has_late{false};
 };
 
@@ -69,12 +77,15 @@ void fill_late_units() {
   Registry& all = registry();
   if (!all.has_late.load(std::memory_order_acquire)) return;
   std::lock_guard lock(all.mutex);
-  for (const chime_tu* unit : all.late) {
-    if (std::string why = fill(*unit, *all.filled_with); !why.empty())
-      log_line(LogLevel::kError, all.filled_with->pe.my_pe, why);
-  }
-  all.late.clear();
-  all.has_late.store(false, std::memory_order_release);
+  std::erase_if(all.late, [&](LateUnit& late) {
+    const std::string why = fill(*late.unit, *all.filled_with);
+    if (why.empty()) return true;
+    if (!std::exchange(late.is_told, true))
+      log_line(LogLevel::kError, all.filled_with->pe.my_pe,
+               why + "; it is tried again at the next launch");
+    return false;
+  });
+  all.has_late.store(!all.late.empty(), std::memory_order_release);
 }
 
 void clear(int pe) {
@@ -95,22 +106,24 @@ using chime::host::tu_registry::Registry;
 using chime::host::tu_registry::registry;
 
 // A unit that registers after init (a library opened late) is filled at once, or else at the next
-// launch. There is nobody to throw to: the reason is printed then, and the unit's kernels trap.
+// launch. There is nobody to throw to: one that can never be is told of here, and its kernels trap.
 extern "C" void chime_register_tu(chime_tu* unit) {
   Registry& all = registry();
   std::lock_guard lock(all.mutex);
   unit->next = all.first;
   all.first = unit;
   if (!all.filled_with) return;
+  if (const std::string why = chime::host::tu_registry::misfit(*unit); !why.empty())
+    return chime::host::log_line(chime::host::LogLevel::kError, all.filled_with->pe.my_pe, why);
   if (chime::host::tu_registry::fill(*unit, *all.filled_with).empty()) return;
-  all.late.push_back(unit);
+  all.late.push_back({unit});
   all.has_late.store(true, std::memory_order_release);
 }
 
 extern "C" void chime_unregister_tu(chime_tu* unit) {
   Registry& all = registry();
   std::lock_guard lock(all.mutex);
-  std::erase(all.late, unit);
+  std::erase_if(all.late, [unit](const auto& late) { return late.unit == unit; });
   for (chime_tu** link = &all.first; *link != nullptr; link = &(*link)->next) {
     if (*link == unit) {
       *link = unit->next;

@@ -77,7 +77,7 @@ struct Pe {
   std::uint64_t heap_bytes = 0;
   std::byte* const* peer_heap =
       nullptr;  // [n_pes] where each PE's heap is mapped here; null = not mapped
-  const std::uint64_t* dead = nullptr;  // a bit for each PE that is gone, set before anything else
+  const std::uint64_t* dead = nullptr;  // a bit for each PE that is gone, set before first_dead
                                         // tells of it, for ever; host-visible. Owner: the host
   AbortWord* abort = nullptr;           // host-visible
   ErrorRecord* error = nullptr;         // of the caller's failures; host-visible

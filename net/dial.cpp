@@ -64,10 +64,17 @@ void Dial::note(const std::string& why, Fault fault) {
   without_listener_ += fault == Fault::kNobody;
 }
 
+// That nobody listens at some addresses, which may be another host's, says nothing where others
+// cannot be reached at all.
+Fault Dial::fault_of_round(bool nobody_listens) const {
+  return !nobody_listens && last_fault_ == Fault::kNobody ? Fault::kSystem : last_fault_;
+}
+
 void Dial::wait_for_next_round() {
   const auto next_round = Clock::now() + pause_;
-  const bool is_gone = options_.has_listened && without_listener_ == options_.addresses.size();
-  if (!options_.waits || is_gone || next_round >= deadline_) return fail(last_fault_, tried_);
+  const bool nobody_listens = without_listener_ == options_.addresses.size();
+  if (!options_.waits || (options_.has_listened && nobody_listens) || next_round >= deadline_)
+    return fail(fault_of_round(nobody_listens), tried_);
   pause_ = std::min(2 * pause_, kLongestPause);
   options_.attempt = std::min(2 * options_.attempt, kLongestAttempt);
   next_ = 0;

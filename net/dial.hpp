@@ -48,6 +48,7 @@ class Dial final : private ConnectionOwner {
   void begin(const Address& address);
   Deadline end_of_attempt() const;
   void note(const std::string& why, Fault fault);
+  Fault fault_of_round(bool nobody_listens) const;
   void wait_for_next_round();
   void fail(Fault fault, const std::string& what);
   void later(Deadline when, std::function<void()> step);

@@ -149,8 +149,13 @@ void run(std::vector<std::string> command, const std::string& log) {
     throw PtxError(
         0, "the compiler '" + command.front() + "' failed:\n" + content_of(log).substr(0, 4000));
   }
-  remove(log);
 }
+
+// A file that is gone when its scope is left, however.
+struct Temporary {
+  const std::string path;
+  ~Temporary() { remove(path); }
+};
 
 // A name beside `path` that nobody else uses.
 std::string own_name(const std::string& path) {
@@ -165,8 +170,9 @@ class Cache {
   Cache() : folder_(cache_folder()), folders_(find_folders()) {
     for (bool watched : {false, true}) {
       command_[watched] = compiler_command(folders_, watched);
-      std::string all =
-          fingerprint_of_headers(folders_.vocabulary) + fingerprint_of_headers(folders_.executor);
+      std::string all = fingerprint_of_headers(folders_.vocabulary) +
+                        fingerprint_of_headers(folders_.executor) +
+                        fingerprint(content_of(folders_.vocabulary + "/../words/host_functions.h"));
       for (const std::string& word : command_[watched]) all += ' ' + word;
       environment_[watched] = fingerprint(all);
     }
@@ -192,18 +198,19 @@ class Cache {
  private:
   void make(const std::string& source, bool watched, const std::string& name,
             const std::string& library) {
+    const std::string vocabulary = precompiled_vocabulary(watched);  // before: its lock may be ours
     const MakingOf making(folder_, name);
     if (is_readable(library)) return;
     std::vector<std::string> command = command_[watched];
-    command.insert(command.end(), {"-include", precompiled_vocabulary(watched)});
-    const std::string own = own_name(library), text = own + ".cpp";
-    write_file(text, source);
-    command.insert(command.end(), {"-shared", text, "-o", own});
+    command.insert(command.end(), {"-include", vocabulary});
+    const std::string own = own_name(library);
+    const Temporary made{own}, text{own + ".cpp"}, log{own + ".log"};
+    write_file(text.path, source);
+    command.insert(command.end(), {"-shared", text.path, "-o", own});
     // For the linker, which does not see what this process has loaded.
     const std::string executor = library_of(reinterpret_cast<const void*>(&chime::simt::yield));
     if (executor.find(".so") != std::string::npos) command.push_back(executor);
-    run(command, own + ".log");
-    remove(text);
+    run(command, log.path);
     rename(own, library);
     remove_oldest(folder_, kMostCacheBytes);
   }
@@ -220,8 +227,9 @@ class Cache {
     write_file(header, "#include \"softgpu/vocabulary/vocabulary.hpp\"\n");
     std::vector<std::string> command = command_[watched];
     const std::string own = own_name(compiled);
+    const Temporary made{own}, log{own + ".log"};
     command.insert(command.end(), {"-x", "c++-header", header, "-o", own});
-    run(command, own + ".log");
+    run(command, log.path);
     rename(own, compiled);
     return header;
   }

@@ -27,6 +27,10 @@ struct DevicePiece {
 
 CUdeviceptr device_address(const void* address) { return reinterpret_cast<CUdeviceptr>(address); }
 
+void wait_for_users_of(const Range& range) {
+  if (const std::shared_ptr<Context> owner = find_context(range.context)) owner->synchronize();
+}
+
 CUdeviceptr allocate(Context& context, std::size_t bytes, Kind kind) {
   if (bytes == 0) fail(CUDA_ERROR_INVALID_VALUE, "0 bytes of device memory");
   std::shared_ptr<PoolPiece> piece = context.device().pool().allocate(bytes);
@@ -100,16 +104,17 @@ SOFTGPU_API cuMemAllocManaged(CUdeviceptr* address, size_t bytes, unsigned flags
   });
 }
 
-// Waits for all work of the context, as the driver does: a kernel may still use the memory.
+// Waits for all work of the context that it was given in, as the driver does: a kernel may still
+// use the memory.
 SOFTGPU_API cuMemFree(CUdeviceptr address) {
-  return answer_in_context([&](Context& context) {
+  return answer_in_context([&](Context&) {
     if (address == 0) return;
     const std::optional<Range> range = address_space().find(address);
     if (!range || range->begin != address ||
         (range->kind != Kind::kDevice && range->kind != Kind::kManaged))
       fail(CUDA_ERROR_INVALID_VALUE, "%#llx is not what cuMemAlloc gave, or freed already",
            address);
-    context.synchronize();
+    wait_for_users_of(*range);
     address_space().remove(address);
   });
 }
@@ -125,9 +130,13 @@ SOFTGPU_API cuMemGetAddressRange(CUdeviceptr* base, size_t* bytes, CUdeviceptr a
 
 // ---- Memory of the host -----------------------------------------------------------------------
 
-SOFTGPU_API cuMemHostAlloc(void** address, size_t bytes, unsigned) {
+// Memory that only the device reads may be written combined: here it is like any other.
+SOFTGPU_API cuMemHostAlloc(void** address, size_t bytes, unsigned flags) {
   return answer_in_context([&](Context& context) {
     need(address);
+    if (flags &
+        ~(CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED))
+      fail(CUDA_ERROR_INVALID_VALUE, "pinned memory with flags %#x", flags);
     if (bytes == 0) fail(CUDA_ERROR_INVALID_VALUE, "0 bytes of pinned memory");
     auto pages = std::make_shared<HostPages>(bytes);
     *address = pages->address;
@@ -141,12 +150,12 @@ SOFTGPU_API cuMemHostAlloc(void** address, size_t bytes, unsigned) {
 }
 
 SOFTGPU_API cuMemFreeHost(void* address) {
-  return answer_in_context([&](Context& context) {
+  return answer_in_context([&](Context&) {
     const std::optional<Range> range = address_space().find(device_address(address));
     if (!range || range->begin != device_address(address) || range->kind != Kind::kHost)
       fail(CUDA_ERROR_INVALID_VALUE, "%p is not what cuMemHostAlloc gave, or freed already",
            address);
-    context.synchronize();
+    wait_for_users_of(*range);
     address_space().remove(range->begin);
   });
 }

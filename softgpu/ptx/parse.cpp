@@ -328,7 +328,22 @@ Declarator parse_declarator(Cursor& at) {
   return d;
 }
 
+namespace {
+
+// README.md, the first paragraph. nvcc's compiler says in the comments before the first directive
+// that it has made the text; clang's and what is written by hand do not.
+void refuse_what_nvcc_made(std::string_view text) {
+  const std::string_view comments = text.substr(0, text.find("\n."));
+  if (comments.find("NVIDIA NVVM Compiler") != comments.npos)
+    throw PtxError(0,
+                   "nvcc has made this text, and what it makes is not translated: compile the "
+                   "source by clang (chime-cc)");
+}
+
+}  // namespace
+
 std::unique_ptr<const Module> parse_module(std::string text) {
+  refuse_what_nvcc_made(text);
   auto module = std::make_unique<Module>();
   module->text = std::move(text);
   module->tokens = tokens_of(module->text);

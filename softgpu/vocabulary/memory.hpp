@@ -185,7 +185,7 @@ SOFTGPU_INLINE void red(const Env&, u64 address, T value) {
 template <Order kOrder, Scope kScope, class T>
 SOFTGPU_INLINE T compare_and_swap(const Env& e, u64 address, T expected, T desired) {
   const T old = exec::atomic_cas<kOrder, kScope>(at<T>(address), expected, desired);
-  if (old != expected) simt::poll_tick(e.thread);
+  if (old != expected || expected == desired) simt::poll_tick(e.thread);
   return old;
 }
 

@@ -25,7 +25,7 @@ typedef uint64_t cuuint64_t;
 #define CU_STREAM_LEGACY ((CUstream)0x1)
 #define CU_STREAM_PER_THREAD ((CUstream)0x2)
 
-typedef enum CUdevice_attribute_enum {
+typedef enum CUdevice_attribute_enum SOFTGPU_ENUM {
   CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1,
   CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X,
   CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y,
@@ -59,13 +59,13 @@ typedef enum CUdevice_attribute_enum {
   CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED,
 } CUdevice_attribute;
 
-typedef enum CUGPUDirectRDMAWritesOrdering_enum {
+typedef enum CUGPUDirectRDMAWritesOrdering_enum SOFTGPU_ENUM {
   CU_GPU_DIRECT_RDMA_WRITES_ORDERING_NONE = 0,
   CU_GPU_DIRECT_RDMA_WRITES_ORDERING_OWNER = 1,
   CU_GPU_DIRECT_RDMA_WRITES_ORDERING_ALL_DEVICES = 2,
 } CUGPUDirectRDMAWritesOrdering;
 
-typedef enum CUfunction_attribute_enum {
+typedef enum CUfunction_attribute_enum SOFTGPU_ENUM {
   CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1,
   CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
   CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES,
@@ -77,7 +77,7 @@ typedef enum CUfunction_attribute_enum {
   CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
 } CUfunction_attribute;
 
-typedef enum CUpointer_attribute_enum {
+typedef enum CUpointer_attribute_enum SOFTGPU_ENUM {
   CU_POINTER_ATTRIBUTE_CONTEXT = 1,
   CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
   CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
@@ -89,7 +89,10 @@ typedef enum CUpointer_attribute_enum {
   CU_POINTER_ATTRIBUTE_MAPPED,
   CU_POINTER_ATTRIBUTE_SYNC_MEMOPS,
 } CUpointer_attribute;
-typedef enum CUmemorytype_enum { CU_MEMORYTYPE_HOST = 1, CU_MEMORYTYPE_DEVICE = 2 } CUmemorytype;
+typedef enum CUmemorytype_enum SOFTGPU_ENUM {
+  CU_MEMORYTYPE_HOST = 1,
+  CU_MEMORYTYPE_DEVICE = 2
+} CUmemorytype;
 
 // ---- Contexts, streams, events ----------------------------------------------------------------
 
@@ -107,7 +110,7 @@ typedef enum CUmemorytype_enum { CU_MEMORYTYPE_HOST = 1, CU_MEMORYTYPE_DEVICE = 
 #define CU_STREAM_WAIT_VALUE_NOR 3u
 #define CU_STREAM_WRITE_VALUE_DEFAULT 0u
 #define CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER 1u
-typedef enum CUstreamCaptureStatus_enum {
+typedef enum CUstreamCaptureStatus_enum SOFTGPU_ENUM {
   CU_STREAM_CAPTURE_STATUS_NONE = 0,
   CU_STREAM_CAPTURE_STATUS_ACTIVE = 1,
 } CUstreamCaptureStatus;
@@ -124,25 +127,30 @@ typedef enum CUstreamCaptureStatus_enum {
 #define CU_MEMHOSTREGISTER_IOMEMORY 4u
 #define CU_MEMHOSTALLOC_PORTABLE 1u
 #define CU_MEMHOSTALLOC_DEVICEMAP 2u
+#define CU_MEMHOSTALLOC_WRITECOMBINED 4u
 #define CU_MEM_ATTACH_GLOBAL 1u
 
-typedef enum CUmemAllocationType_enum { CU_MEM_ALLOCATION_TYPE_PINNED = 1 } CUmemAllocationType;
-typedef enum CUmemLocationType_enum { CU_MEM_LOCATION_TYPE_DEVICE = 1 } CUmemLocationType;
-typedef enum CUmemAllocationHandleType_enum {
+typedef enum CUmemAllocationType_enum SOFTGPU_ENUM {
+  CU_MEM_ALLOCATION_TYPE_PINNED = 1
+} CUmemAllocationType;
+typedef enum CUmemLocationType_enum SOFTGPU_ENUM {
+  CU_MEM_LOCATION_TYPE_DEVICE = 1
+} CUmemLocationType;
+typedef enum CUmemAllocationHandleType_enum SOFTGPU_ENUM {
   CU_MEM_HANDLE_TYPE_NONE = 0,
   CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR = 1,
   CU_MEM_HANDLE_TYPE_FABRIC = 2,
 } CUmemAllocationHandleType;
-typedef enum CUmemAllocationGranularity_flags_enum {
+typedef enum CUmemAllocationGranularity_flags_enum SOFTGPU_ENUM {
   CU_MEM_ALLOC_GRANULARITY_MINIMUM = 0,
   CU_MEM_ALLOC_GRANULARITY_RECOMMENDED = 1,
 } CUmemAllocationGranularity_flags;
-typedef enum CUmemAccess_flags_enum {
+typedef enum CUmemAccess_flags_enum SOFTGPU_ENUM {
   CU_MEM_ACCESS_FLAGS_PROT_NONE = 0,
   CU_MEM_ACCESS_FLAGS_PROT_READ = 1,
   CU_MEM_ACCESS_FLAGS_PROT_READWRITE = 3,
 } CUmemAccess_flags;
-typedef enum CUmemRangeHandleType_enum {
+typedef enum CUmemRangeHandleType_enum SOFTGPU_ENUM {
   CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD = 1
 } CUmemRangeHandleType;
 
@@ -168,7 +176,7 @@ typedef struct CUmemFabricHandle_st {
 
 // ---- Entry points -----------------------------------------------------------------------------
 
-typedef enum CUdriverProcAddressQueryResult_enum {
+typedef enum CUdriverProcAddressQueryResult_enum SOFTGPU_ENUM {
   CU_GET_PROC_ADDRESS_SUCCESS = 0,
   CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND = 1,
   CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT = 2,

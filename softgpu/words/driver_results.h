@@ -2,6 +2,13 @@
 // the numbers are the softgpu's own: what is compiled with these words speaks to libsoftgpu alone.
 #pragma once
 
+// Programs may hand over numbers that have no name.
+#ifdef __cplusplus
+#define SOFTGPU_ENUM : int
+#else
+#define SOFTGPU_ENUM
+#endif
+
 // X(the driver's name, the runtime's name, sentence): both have the same number.
 #define SOFTGPU_RESULTS(X)                                                                       \
   X(CUDA_SUCCESS, cudaSuccess, "no error")                                                       \
@@ -70,7 +77,7 @@
 extern "C" {
 #endif
 
-typedef enum cudaError_enum {
+typedef enum cudaError_enum SOFTGPU_ENUM {
 #define SOFTGPU_RESULT(driver, runtime, sentence) driver,
   SOFTGPU_RESULTS(SOFTGPU_RESULT)
 #undef SOFTGPU_RESULT

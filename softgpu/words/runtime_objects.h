@@ -15,7 +15,7 @@ typedef CUhostFn cudaHostFn_t;
 #define cudaStreamLegacy CU_STREAM_LEGACY
 #define cudaStreamPerThread CU_STREAM_PER_THREAD
 
-enum cudaError {
+enum cudaError SOFTGPU_ENUM {
 #define SOFTGPU_RESULT(driver, runtime, sentence) runtime = driver,
   SOFTGPU_RESULTS(SOFTGPU_RESULT)
 #undef SOFTGPU_RESULT
@@ -25,7 +25,7 @@ enum cudaError {
 };
 typedef enum cudaError cudaError_t;
 
-enum cudaMemcpyKind {
+enum cudaMemcpyKind SOFTGPU_ENUM {
   cudaMemcpyHostToHost,
   cudaMemcpyHostToDevice,
   cudaMemcpyDeviceToHost,
@@ -41,25 +41,26 @@ enum cudaMemcpyKind {
 #define cudaHostAllocDefault 0u
 #define cudaHostAllocPortable CU_MEMHOSTALLOC_PORTABLE
 #define cudaHostAllocMapped CU_MEMHOSTALLOC_DEVICEMAP
+#define cudaHostAllocWriteCombined CU_MEMHOSTALLOC_WRITECOMBINED
 #define cudaHostRegisterDefault 0u
 #define cudaHostRegisterPortable CU_MEMHOSTREGISTER_PORTABLE
 #define cudaHostRegisterMapped CU_MEMHOSTREGISTER_DEVICEMAP
 #define cudaHostRegisterIoMemory CU_MEMHOSTREGISTER_IOMEMORY
 #define cudaMemAttachGlobal CU_MEM_ATTACH_GLOBAL
 
-enum cudaStreamCaptureStatus {
+enum cudaStreamCaptureStatus SOFTGPU_ENUM {
   cudaStreamCaptureStatusNone = CU_STREAM_CAPTURE_STATUS_NONE,
   cudaStreamCaptureStatusActive = CU_STREAM_CAPTURE_STATUS_ACTIVE,
 };
 
-enum cudaDriverEntryPointQueryResult {
+enum cudaDriverEntryPointQueryResult SOFTGPU_ENUM {
   cudaDriverEntryPointSuccess = CU_GET_PROC_ADDRESS_SUCCESS,
   cudaDriverEntryPointSymbolNotFound = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND,
   cudaDriverEntryPointVersionNotSufficent = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT,
 };
 #define cudaEnableDefault CU_GET_PROC_ADDRESS_DEFAULT
 
-enum cudaDeviceAttr {
+enum cudaDeviceAttr SOFTGPU_ENUM {
   cudaDevAttrMaxThreadsPerBlock = CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
   cudaDevAttrMaxSharedMemoryPerBlock = CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK,
   cudaDevAttrMaxSharedMemoryPerBlockOptin = CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
@@ -94,7 +95,7 @@ struct cudaDeviceProp {
   int pciDomainID, pciBusID, pciDeviceID;
 };
 
-enum cudaFuncAttribute {
+enum cudaFuncAttribute SOFTGPU_ENUM {
   cudaFuncAttributeMaxDynamicSharedMemorySize = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
   cudaFuncAttributePreferredSharedMemoryCarveout =
       CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
@@ -105,7 +106,7 @@ struct cudaFuncAttributes {
   int maxDynamicSharedSizeBytes, preferredShmemCarveout;
 };
 
-enum cudaMemoryType {
+enum cudaMemoryType SOFTGPU_ENUM {
   cudaMemoryTypeUnregistered,
   cudaMemoryTypeHost,
   cudaMemoryTypeDevice,
@@ -118,7 +119,7 @@ struct cudaPointerAttributes {
   void* hostPointer;
 };
 
-enum cudaLaunchAttributeID { cudaLaunchAttributeCooperative = 1 };
+enum cudaLaunchAttributeID SOFTGPU_ENUM { cudaLaunchAttributeCooperative = 1 };
 typedef union cudaLaunchAttributeValue {
   int cooperative;
 } cudaLaunchAttributeValue;

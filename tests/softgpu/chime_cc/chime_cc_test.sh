@@ -73,7 +73,7 @@ names() {
   if "$cc" "$@" -o refused 2>errors; then
     fail "taken: $*"
   else
-    grep -q "^chime-cc: .*$word" errors || fail "'$word' is not named: $(cat errors)"
+    grep -Eq "^(chime-cc|check_headers): .*$word" errors || fail "'$word' is not named: $(cat errors)"
   fi
   [ ! -e refused ] || fail "something was made of what was refused: $*"
   rm -f refused
@@ -98,6 +98,13 @@ refuses() {
   names sm_80 good.cu -arch=sm_70
   names '-c will do' -dc good.cu
   names 'no file' absent.cu
+  # Of the host's files, and of the host's part of a file with kernels, too.
+  mkdir -p 'a toolkit'
+  echo '// Copyright NVIDIA Corporation. All rights reserved.' >'a toolkit/planted.h'
+  echo '#include "planted.h"' >host.cpp
+  printf '#ifndef __CUDA_ARCH__\n#include "planted.h"\n#endif\nint main() {}\n' >both.cu
+  names planted.h host.cpp good.cu -I 'a toolkit'
+  names planted.h both.cu -I 'a toolkit'
   names 'known by its name' "$tests/chime_cc_test.sh"
   CHIME_CC_CLANG=no-such-clang names 'clang-19' good.cu
 }

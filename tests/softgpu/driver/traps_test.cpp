@@ -1,4 +1,5 @@
 // A kernel that traps takes its context with it: every call fails from then on, the process lives.
+#include "chime/device/simt/sanitizers.hpp"
 #include "driver.hpp"
 
 namespace {
@@ -79,6 +80,7 @@ TEST_F(Traps, StderrNamesKernelThreadAndBlock) {
 
 // A memory fault ends the process, with a report: a stand-in says where, a GPU would not.
 TEST_F(Traps, AReportOfTheExecutorNamesTheKernel) {
+  if (chime::simt::kAsan || chime::simt::kTsan) GTEST_SKIP() << "a sanitizer reports faults itself";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   Kernels kernels;
   EXPECT_DEATH(

@@ -31,6 +31,11 @@ refused cuda_texture_types.h toolkit/mine.h toolkit/cuda_texture_types.h
 refused toolkit/cuda_fp16.h toolkit/cuda_fp16.h
 refused '' toolkit/mine.h toolkit/open.h "$softgpu/words/cuda_fp16.h"
 
+# In a folder whose name has a blank.
+mkdir -p 'toolkit of cuda'
+cp toolkit/cuda_texture_types.h 'toolkit of cuda/cuda_fp8.h'
+refused cuda_fp8.h toolkit/mine.h 'toolkit\ of\ cuda/cuda_fp8.h'
+
 # What clang itself finds: a header that the words lack, in a folder that it searches unasked.
 if [ "$clang" ]; then
   echo '#include <cuda_texture_types.h>

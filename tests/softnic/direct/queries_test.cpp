@@ -165,6 +165,5 @@ TEST(Queries, DoorbellPagesLeaveTheClockAlone) {
   for (auto* page : pages) mlx5dv_devx_free_uar(page);
 }
 
-
 }  // namespace
 }  // namespace direct

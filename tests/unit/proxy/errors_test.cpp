@@ -49,6 +49,17 @@ TEST_P(Loss, IsToldInFullByWhoAskedForThePeer) {
   EXPECT_EQ(*job.data<int>(1), 1);
 }
 
+// A slot is given back with the request that is still under way on it, so it is free a little
+// later.
+bool takes_a_slot_in_time(const Context& ctx) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (staging::try_take_slot(ctx) == staging::kNoSlot) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
 // Each operation that waits, and what it gives back.
 TEST_P(Loss, EndsEveryOperationThatWaits) {
   for (int which = 0; which < 6; ++which) {
@@ -70,9 +81,8 @@ TEST_P(Loss, EndsEveryOperationThatWaits) {
     EXPECT_EQ(job.error().pe, 1);
     EXPECT_EQ(word, which < 2 ? 0u : 5u) << "zero is given back";
     EXPECT_EQ(*job.data<Word>(1), 77u) << "nothing was changed";
-    for (unsigned i = 0; i < 4; ++i) {
-      EXPECT_NE(staging::try_take_slot(job.context()), staging::kNoSlot) << "all may be used again";
-    }
+    for (unsigned i = 0; i < 4; ++i)
+      EXPECT_TRUE(takes_a_slot_in_time(job.context())) << "all may be used again";
     EXPECT_EQ(job.proxy.fifo().progress.status, 0u) << "the FIFO is in use";
   }
 }

@@ -97,6 +97,49 @@ IN_EVERY_WORLD(Fence, OrdersPutsBeforeAPut) {
   world.spawn(1, [](Pe& pe) { expect_ordered_from_the_heap<ByFenceAndPut>(pe); });
 }
 
+// Puts that end with their request, as small ones do: nothing but the signal's fence orders them.
+void send_on_stream(Pe& pe, Box* box, const Word* source, chimex_stream_t stream) {
+  constexpr unsigned kSmall = 3;
+  static_assert(kMessageWords % kSmall == 0);
+  for (int round = 1; round <= kLitmusRounds; ++round) {
+    for (unsigned i = 0; i < kMessageWords; i += kSmall)
+      chimex_putmem_on_stream(box->messages[round - 1] + i,
+                              source + (round - 1) * kMessageWords + i, kSmall * sizeof(Word),
+                              pe.next(), stream);
+    chimex_signal_op_on_stream(&box->signal, Word(round), CHIME_SIGNAL_SET, pe.next(), stream);
+  }
+}
+
+CHIME_KERNEL void await_messages(CHIME_GRID_CONSTANT const Context context, Box* box,
+                                 const Word* expected, unsigned* wrong) {
+  for (int round = 1; round <= kLitmusRounds; ++round) {
+    AwaitSignal::await(context, Thread{}, box, round, 0);
+    check_message(Thread{}, box, expected, round, wrong);
+  }
+}
+
+IN_EVERY_WORLD(OnStream, PutsAreVisibleBeforeTheSignalBehindThem) {
+  world.spawn(1, [](Pe& pe) {
+    exec::Stream stream = {};
+    ASSERT_EQ(CHIMEX_OK, exec::stream_create(&stream));
+    Symmetric<Box> box(1);
+    const SymmetricSource source(messages_of(pe.rank()));
+    const Private<Word> expected(messages_of(pe.previous()));
+    Private<unsigned> wrong(1);
+    for_each_seed(pe, [&](int) {
+      box.fill(0);
+      wrong.write(std::vector<unsigned>{0});
+      pe.barrier();
+      send_on_stream(pe, box.data(), source.words.data(), stream);
+      pe.run(1, 1, await_messages, pe.context(), box.data(),
+             static_cast<const Word*>(expected.data()), wrong.data());
+      EXPECT_EQ(CHIMEX_OK, exec::stream_synchronize(stream));
+      EXPECT_EQ(0u, wrong.read()[0]) << "words of the message were not there";
+    });
+    EXPECT_EQ(CHIMEX_OK, exec::stream_destroy(stream));
+  });
+}
+
 // The flag of a round has one writer and never goes back: an announcement that came behind the next
 // one would let its receiver wait for ever.
 CHIME_KERNEL void meet_often(CHIME_GRID_CONSTANT const Context context, int times) {

@@ -59,8 +59,8 @@ void before_atomic(const void* address, std::size_t bytes, bool releases, Reach 
 void fence(bool releases, bool acquires, Reach reach) {
   Thread& self = next_operation();
   if (self.block->weak && releases) release_stores(self, reach);
+  if (acquires) self.fences.acquire_fence();  // first: what a fence acquires, it passes on
   if (releases) self.fences.release_fence();
-  if (acquires) self.fences.acquire_fence();
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 

@@ -18,6 +18,7 @@ struct Words {
   int data = 0;
   alignas(64) std::uint32_t flag = 0;
   alignas(64) std::uint32_t unrelated = 0;
+  alignas(64) std::uint32_t relayed = 0;
   int out[6 * 64] = {};
   int sink = 0;
 };
@@ -111,6 +112,22 @@ CHIME_KERNEL void message(Words* words) {
   if (is_leader_of(1)) receive_message<receive>(words);
 }
 
+// Between the flag that it reads and the one that it sets, a block that passes a message on has one
+// fence, which acquires and then releases.
+template <Order order>
+CHIME_KERNEL void relayed_message(Words* words) {
+  if (is_leader_of(0)) send_message<Send::kRelease>(words);
+  if (is_leader_of(1)) {
+    while (exec::ld(&words->flag) == 0) exec::pause();
+    exec::fence<order>();
+    exec::st(&words->relayed, 1u);
+  }
+  if (is_leader_of(2)) {
+    while (exec::ld<Order::kAcquire>(&words->relayed) == 0) exec::pause();
+    words->sink = words->data;
+  }
+}
+
 // ---- Launches and the host ------------------------------------------------------------------
 
 CHIME_KERNEL void add_one(Words* words) {
@@ -182,6 +199,8 @@ const Case kCases[] = {
     {"fence_atomic_fence", message<Send::kFenceThenAtomic, Receive::kFence>, nullptr, 2},
     {"fence_unrelated_fence", message<Send::kFence, Receive::kUnrelatedFence>, nullptr, 2},
     {"fence_too_early", message<Send::kFenceTooEarly, Receive::kFence>, nullptr, 2},
+    {"relayed_by_a_fence", relayed_message<Order::kAcqRel>, nullptr, 3},
+    {"relayed_by_a_release", relayed_message<Order::kRelease>, nullptr, 3},
     {"host_and_kernels_in_turn", nullptr, host_and_kernels_in_turn, 0},
     {"host_does_not_wait", nullptr, host_does_not_wait, 0},
     {"many_rounds", many_rounds, nullptr, 12},
@@ -196,7 +215,7 @@ void run(const Case& c) {
       c.host(&words);
       continue;
     }
-    words.flag = 0;
+    words.flag = words.relayed = 0;
     exec::LaunchConfig config;
     config.grid = c.blocks;
     config.block = 64;

@@ -185,10 +185,12 @@ CHIME_DEVICE T ld_settled(const T* p) {
 // The CPU's memcpy is faster than a loop of words; a GPU has none.
 CHIME_DEVICE constexpr bool memcpy_is_relaxed() { return false; }
 
+// Into a word first: of a cast of the volatile word itself clang makes a load that is not volatile.
 template <class T>
 CHIME_DEVICE T ld_volatile(const T* p) {
-  return __builtin_bit_cast(T,
-                            *static_cast<const volatile detail::Word<T>*>(detail::word_pointer(p)));
+  const detail::Word<T> word =
+      *static_cast<const volatile detail::Word<T>*>(detail::word_pointer(p));
+  return __builtin_bit_cast(T, word);
 }
 template <class T>
 CHIME_DEVICE void st_volatile(T* p, std::type_identity_t<T> value) {

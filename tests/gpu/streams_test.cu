@@ -1,4 +1,7 @@
-// Two kernels on two streams that wait for each other, and a kernel that waits for the host.
+// Two kernels on two streams that wait for each other, streams that wait for words, and a grid that
+// meets.
+#include <thread>
+
 #include "kernel_check.cuh"
 
 using namespace chime;
@@ -39,6 +42,28 @@ static void two_streams_meet() {
   CHIME_CHECK(words.read().done_b == kTurns);
 }
 
+// As PEs do that are threads of one process: each on the default stream of its own, which must not
+// be the other's.
+static void default_streams_of_two_threads_meet() {
+  struct Words {
+    std::uint64_t a, b, done_a, done_b;
+  };
+  Result<Words> words;
+  Words* const w = words.device();
+  const auto play_on_own = [](auto... arguments) {
+    return std::thread([=] {
+      CHIME_CHECK(exec::launch({}, play, arguments...) == CHIMEX_OK);
+      CHIME_CHECK(exec::stream_synchronize({}) == CHIMEX_OK);
+    });
+  };
+  std::thread first = play_on_own(&w->a, &w->b, true, &w->done_a);
+  std::thread second = play_on_own(&w->b, &w->a, false, &w->done_b);
+  first.join();
+  second.join();
+  CHIME_CHECK(words.read().done_a == kTurns);
+  CHIME_CHECK(words.read().done_b == kTurns);
+}
+
 static CHIME_KERNEL void wait_for_stream_write(const std::uint64_t* word, std::uint64_t* arrived) {
   *arrived = await_word(word, 7);
 }
@@ -58,6 +83,32 @@ static void a_kernel_sees_a_later_stream_write() {
   CHIME_CHECK(exec::stream_write64(writing, &w->word, 7) == CHIMEX_OK);
   CHIME_CHECK(exec::stream_synchronize(waiting) == CHIMEX_OK);
   CHIME_CHECK(words.read().arrived == 1);
+  exec::stream_destroy(waiting);
+  exec::stream_destroy(writing);
+}
+
+// A stream waits for a word as ">=" of numbers that wrap, and not until it is just that one:
+// writers may be ahead.
+static void a_stream_waits_until_a_word_is_reached() {
+  struct Words {
+    std::uint64_t word, copied;
+  };
+  Result<Words> words;
+  Words* const w = words.device();
+  exec::Stream waiting, writing;
+  CHIME_NEED(exec::stream_create(&waiting) == CHIMEX_OK);
+  CHIME_NEED(exec::stream_create(&writing) == CHIMEX_OK);
+  CHIME_CHECK(exec::stream_write64(writing, &w->word, 9) == CHIMEX_OK);
+  CHIME_CHECK(exec::stream_synchronize(writing) == CHIMEX_OK);
+  CHIME_CHECK(exec::stream_wait64_geq(waiting, &w->word, 7) == CHIMEX_OK);
+  CHIME_CHECK(exec::stream_wait64_geq(waiting, &w->word, 8) == CHIMEX_OK);
+  CHIME_CHECK(exec::copy_async(&w->copied, &w->word, 8, waiting) == CHIMEX_OK);
+  for (int i = 0; i < 500 && words.read().copied == 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  CHIME_CHECK(words.read().copied == 9);
+  for (const std::uint64_t value : {7, 8})  // however the wait is done
+    CHIME_CHECK(exec::stream_write64(writing, &w->word, value) == CHIMEX_OK &&
+                exec::stream_synchronize(writing) == CHIMEX_OK);
   exec::stream_destroy(waiting);
   exec::stream_destroy(writing);
 }
@@ -94,6 +145,8 @@ static void grid_sync_waits_for_all_blocks() {
 int main() {
   need_gpu();
   two_streams_meet();
+  default_streams_of_two_threads_meet();
+  a_stream_waits_until_a_word_is_reached();
   a_kernel_sees_a_later_stream_write();
   grid_sync_waits_for_all_blocks();
   return verdict();

@@ -3,12 +3,16 @@
 //
 //   gpu_heap                      all of it
 //   gpu_heap --other-process <fd> <bytes>   what it starts: maps the descriptor and answers in it
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "check.hpp"
@@ -100,6 +104,55 @@ void host_visible_memory_is_one_memory(Gpu& gpu) {
   CHIME_CHECK(words[0] == 7);
 }
 
+// A dma-buf holds whole pages. Where it can be mapped its bytes are the heap's (the softgpu; a GPU
+// may refuse).
+void a_dma_buf_says_where_the_memory_begins(Gpu& gpu) {
+  constexpr std::size_t kAt = 3 * 4096 + 64;
+  const auto heap = gpu.allocate_heap(kBytes);
+  write_word(gpu, *heap, kAt, kQuestion);
+  const DmaBuf exported = gpu.export_dma_buf(heap->address() + kAt, 128);
+  if (exported.fd < 0) return;
+  CHIME_CHECK(exported.offset == 64);
+  const ::off_t begin = ::lseek(exported.fd, 0, SEEK_CUR);
+  void* const page = ::mmap(nullptr, 4096, PROT_READ, MAP_SHARED, exported.fd, begin);
+  if (page != MAP_FAILED) {
+    const std::byte* const memory = static_cast<std::byte*>(page) + exported.offset;
+    CHIME_CHECK(std::memcmp(memory, &kQuestion, sizeof kQuestion) == 0);
+    ::munmap(page, 4096);
+  }
+  ::close(exported.fd);
+}
+
+void memory_of_the_library_is_zero(Gpu& gpu) {
+  for (int i = 0; i < 3; ++i) {  // the next may have the last one's
+    const auto memory = gpu.allocate_device(kBytes);
+    CHIME_CHECK(read_word(gpu, *memory, 0) == 0);
+    CHIME_CHECK(read_word(gpu, *memory, kLastWord) == 0);
+    gpu.set(memory->address(), 0xff, kBytes);
+  }
+}
+
+// Copies and signals of the host end while the streams of the program, among them the null stream
+// of CUDA, which others wait for, have a kernel that waits: it may wait for just that.
+void copies_wait_for_no_stream_of_the_program(Gpu& gpu) {
+  static std::atomic<bool> may_end, gave_up;
+  may_end = gave_up = false;
+  void* const null_stream = reinterpret_cast<void*>(1);  // CU_STREAM_LEGACY
+  const auto wait = [](void*) {
+    for (int i = 0; !may_end && i < 500; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    gave_up = !may_end;
+  };
+  const auto heap = gpu.allocate_heap(kBytes);
+  gpu.host_call_async(wait, nullptr, null_stream);
+  write_word(gpu, *heap, 0, kQuestion);
+  gpu.signal(reinterpret_cast<std::uint64_t*>(heap->address()), 1, true);
+  CHIME_CHECK(read_word(gpu, *heap, 0) == kQuestion + 1);
+  may_end = true;
+  gpu.synchronize(null_stream);
+  CHIME_CHECK(!gave_up);
+}
+
 void exhausted_memory_says_so(Gpu& gpu) {
   try {
     gpu.allocate_heap(std::size_t{1} << 46);
@@ -120,6 +173,9 @@ int run(int argc, char** argv) {
   heap_is_mapped_by_another_process(*gpu);
   signals_follow_the_stream(*gpu);
   host_visible_memory_is_one_memory(*gpu);
+  a_dma_buf_says_where_the_memory_begins(*gpu);
+  memory_of_the_library_is_zero(*gpu);
+  copies_wait_for_no_stream_of_the_program(*gpu);
   exhausted_memory_says_so(*gpu);
   return verdict();
 }

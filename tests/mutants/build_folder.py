@@ -1,0 +1,70 @@
+"""The commands of a Ninja build folder."""
+
+import pathlib
+import shlex
+import subprocess
+
+BUILD_SECONDS = 600
+
+
+class Broken(Exception):
+    """The mutant proves nothing: its row does not fit the code."""
+
+
+class Build:
+    """The commands of a Ninja build folder."""
+
+    def __init__(self, folder, nvcc, include_paths):
+        self.folder, self.nvcc, self.include_paths = folder, nvcc, include_paths
+
+    def make(self, targets):
+        """Builds what a stage that runs no other test of theirs has left out."""
+        if not targets:  # ninja would build everything
+            return
+        done = subprocess.run(["ninja", *targets], cwd=self.folder, text=True, capture_output=True)
+        if done.returncode:
+            raise Broken(f"ninja {' '.join(targets)}: {done.stdout[-1500:]}{done.stderr[-1500:]}")
+
+    def commands(self, target):
+        done = subprocess.run(["ninja", "-t", "commands", target], cwd=self.folder, text=True, capture_output=True)
+        if done.returncode:
+            raise Broken(f"no target {target} in this build: {done.stderr.strip()}")
+        return done.stdout.splitlines()
+
+    def compile_command(self, target, source):
+        """The words that compile `source` for `target`."""
+        for line in self.commands(target):
+            words = shlex.split(line)
+            if "-c" in words and words[words.index("-c") + 1] == str(source):
+                return without_precompiled_headers(words)
+        raise Broken(f"{target} does not compile {source}")
+
+    def link_command(self, target):
+        """The words that link `target`; what its build does before and after is left out."""
+        output = str(target).rpartition("/")[2]
+        for part in self.commands(target)[-1].split(" && "):
+            words = shlex.split(part)
+            if "-o" in words and pathlib.Path(words[words.index("-o") + 1]).name == output:
+                return words
+        raise Broken(f"{target} is not linked by its last command")
+
+    def run(self, words, what):
+        done = subprocess.run(words, cwd=self.folder, text=True, capture_output=True, timeout=BUILD_SECONDS)
+        if done.returncode:
+            raise Broken(f"does not {what}: {done.stdout[-1500:]}{done.stderr[-1500:]}")
+
+
+def without_precompiled_headers(words):
+    """They hold the headers as they were before a fault was planted."""
+    left = []
+    words = iter(words)
+    for word in words:
+        if word == "-Xclang" and (option := next(words)) not in ("-include", "-include-pch"):
+            left += [word, option]
+        elif word == "-Xclang":  # and its argument, which comes by -Xclang, too
+            next(words), next(words)
+        elif word == "-include":
+            next(words)
+        elif word != "-Winvalid-pch":
+            left.append(word)
+    return left

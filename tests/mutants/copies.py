@@ -1,0 +1,136 @@
+"""Programs with faults planted in them, and their oracles' verdicts."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import time
+
+import planting
+from build_folder import Broken
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+class Copy:
+    """Faults that one program shows: one binary with all of them, the fault chosen when it runs."""
+
+    def __init__(self, faults, source, build, scratch):
+        self.faults, self.source, self.build = faults, source, build
+        for number, fault in enumerate(faults, 1):
+            fault.number = number
+        words = f"{faults[0].kind} {faults[0].name}"
+        self.folder = scratch / re.sub(r"[^a-z0-9]+", "_", words.lower()).strip("_")
+
+    def verdicts(self):
+        """(fault, whether it was killed, in what words, seconds of its oracle) for each of its faults."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(parents=True)
+        try:
+            words = self.oracle()
+        except (Broken, subprocess.TimeoutExpired) as problem:
+            return [(fault, False, str(problem), 0) for fault in self.faults]
+        return [self.verdict(fault, words) for fault in self.faults]
+
+    def verdict(self, fault, words):
+        start = time.monotonic()
+        try:
+            killed, how = True, fault.judge([*words, *fault.arguments], self.folder)
+        except (Broken, AssertionError) as problem:
+            killed, how = False, str(problem)
+        return fault, killed, how, time.monotonic() - start
+
+    def oracle(self):
+        """The words that run the oracle: of a program with the faults in it, or of what nvcc makes of the copy."""
+        planted = self.plant()
+        first = self.faults[0]
+        if first.codegen:
+            includes = f"{self.folder / 'include'}:{self.build.include_paths}"
+            return [self.source / "tests/codegen/check_ptx", self.build.nvcc, "90", self.source / first.codegen, includes]
+        return [self.link(self.compile(planted))]
+
+    def plant(self):
+        """The changed files, where the compiler finds them before the originals: {file: copy}."""
+        by_file = {}
+        for fault in self.faults:
+            by_file.setdefault(fault.file, []).append(fault)
+        planted = {}
+        for file, faults in by_file.items():
+            copy = self.place_for(file)
+            copy.unlink(missing_ok=True)
+            copy.write_text(self.copy_of(faults))
+            planted[file] = copy
+        return planted
+
+    def copy_of(self, faults):
+        text = faults[0].text()
+        if len(self.faults) == 1:
+            return text.replace(faults[0].search, faults[0].replace)
+        return planting.switchable(text, {fault.number: (fault.search, fault.replace) for fault in faults})
+
+    def place_for(self, file):
+        if pathlib.Path(file).parts[0] == "device":  # included as chime/device/...: the whole folder goes in front
+            root = self.folder / "include" / "chime" / "device"
+            if not root.exists():
+                self.link_tree(self.source / "device", root)
+            return root / pathlib.Path(file).relative_to("device")
+        return self.folder / pathlib.Path(file).name
+
+    @staticmethod
+    def link_tree(original, copy):
+        for path in original.rglob("*"):
+            if not path.is_dir():
+                target = copy / path.relative_to(original)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.symlink_to(path)
+
+    def compile(self, planted):
+        first = self.faults[0]
+        original = self.source / first.compiles
+        words = self.build.compile_command(first.program, original)
+        output = self.folder / "mutant.o"
+        place = {"-o": output, "-MF": self.folder / "mutant.d", "-MT": output,
+                 "-c": planted.get(first.compiles, original)}
+        for option, value in place.items():
+            if option in words:
+                words[words.index(option) + 1] = str(value)
+        first_flag = next(i for i, word in enumerate(words) if word.startswith("-"))
+        words[first_flag:first_flag] = ["-include", str(HERE / "planted_fault.hpp"), "-I", str(self.folder / "include")]
+        self.build.run(words, "compile")
+        return output
+
+    def link(self, compiled):
+        first = self.faults[0]
+        words = self.build.link_command(first.program)
+        program = self.folder / pathlib.Path(first.program).name
+        words[words.index("-o") + 1] = str(program)
+        # In front of the original: an archive's member is then not taken, an object is left out.
+        objects = [i for i, word in enumerate(words) if word.endswith(".o")]
+        stem = pathlib.Path(first.compiles).name + ".o"
+        place = next((i for i in objects if pathlib.Path(words[i]).name == stem), None)
+        if place is None:
+            words.insert(objects[0], str(compiled))
+        else:
+            words[place] = str(compiled)
+        self.build.run(words, "link")
+        return program
+
+
+def stands_alone(fault):
+    """Whether it needs a binary of its own: one that nvcc makes, or one with the fault outside every function."""
+    if fault.codegen:
+        return True
+    try:
+        text = fault.text()
+    except Broken:
+        return True
+    return planting.function_body(text, *planting.place_of(text, fault.search)) is None
+
+
+def copies_of(faults, source, build, scratch):
+    """One Copy for each program, the longest first."""
+    together = {}
+    for fault in faults:
+        key = fault.name if stands_alone(fault) else (fault.program, fault.compiles)
+        together.setdefault(key, []).append(fault)
+    return [Copy(those, source, build, scratch) for those in sorted(together.values(), key=len, reverse=True)]

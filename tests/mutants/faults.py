@@ -1,0 +1,76 @@
+"""The rows of mutants.toml, and with what contents of its files each was last seen killed."""
+
+import hashlib
+import os
+import re
+import subprocess
+
+from build_folder import Broken
+
+RUN_SECONDS = 300
+
+
+class Fault:
+    """A row of the table: what is replaced, and how that must be seen."""
+
+    def __init__(self, row, source):
+        self.name, self.kind, self.file = row["name"], row["kind"], row["file"]
+        self.search, self.replace = row["search"], row["replace"]
+        self.program, self.compiles = row.get("program"), row.get("compiles", row["file"])
+        self.codegen = row.get("codegen")
+        self.arguments, self.environment = row.get("arguments", []), row.get("environment", {})
+        self.oracle, self.says = row["oracle"], row["says"]
+        self.source = source
+        self.number = 1  # in its copy
+        self.row = row
+
+    def text(self):
+        text = (self.source / self.file).read_text()
+        if text.count(self.search) != 1:
+            raise Broken(f"{self.file} has the text to replace {text.count(self.search)} times")
+        return text
+
+    def fingerprint(self):
+        """Of the row, the file that it changes, the test that sees it, and what runs the test."""
+        machinery = [path for folder in ("device/simt", "tests/support") for path in (self.source / folder).glob("*.?pp")]
+        machinery += [self.source / "tests/support/CMakeLists.txt", self.source / "CMakePresets.json"]
+        files = sorted({self.source / self.file, self.source / (self.codegen or self.compiles), *machinery})
+        parts = [repr(sorted(self.row.items())), *(path.read_text() for path in files)]
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+    def judge(self, words, folder):
+        """How the oracle, these words, killed it; raises Broken, or AssertionError if it lives."""
+        environment = os.environ | self.environment | {"PLANTED_FAULT": str(self.number)}
+        try:
+            done = subprocess.run(words, cwd=folder, text=True, env=environment, timeout=RUN_SECONDS,
+                                  errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        except subprocess.TimeoutExpired:
+            raise Broken(f"still runs after {RUN_SECONDS} s")
+        (folder / f"output_{self.number}.txt").write_text(done.stdout)
+        if done.returncode == 0:
+            raise AssertionError("LIVES: the program passed")
+        killer = re.search(self.says, done.stdout)
+        if not killer:
+            raise AssertionError(f"killed, but not by the words /{self.says}/:\n{done.stdout[-1500:]}")
+        fact = re.search(r"\[  FAILED  \] (\S+) \(", done.stdout)
+        return fact.group(1) if fact else killer.group(0)
+
+
+class SeenKilled:
+    """The table seen_killed.txt: with what contents of its files each fault was last seen killed."""
+
+    def __init__(self, path):
+        self.path = path
+        lines = path.read_text().splitlines() if path.exists() else []
+        self.entries = dict(line.split(" ", 1)[::-1] for line in lines if line and not line.startswith("#"))
+
+    def has(self, fault):
+        return self.entries.get(f"{fault.kind}: {fault.name}") == fault.fingerprint()
+
+    def write(self, faults, all_faults):
+        """`faults` were killed now; a fault that the table of faults no longer has is forgotten."""
+        self.entries |= {f"{fault.kind}: {fault.name}": fault.fingerprint() for fault in faults}
+        known = {f"{fault.kind}: {fault.name}" for fault in all_faults}
+        self.path.write_text(
+            "# Written by run_mutants.py --record: <fingerprint of the row and its files> <kind>: <name>\n" +
+            "".join(f"{print_} {name}\n" for name, print_ in sorted(self.entries.items()) if name in known))

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -20,6 +21,17 @@ namespace {
 
 // The kernel shows it as the file's name: so an importer knows device memory, and whose it is.
 constexpr char kName[] = "softgpu-device-";
+
+// A page that is no zeros, at the start: memory is not cleared, and who forgets to clear it shall
+// not find it so.
+bool spoil(int fd) {
+  static constexpr auto kPage = [] {
+    std::array<unsigned char, 4096> page{};
+    page.fill(0xa5);  // as of cuMemAlloc (pool.cpp)
+    return page;
+  }();
+  return ::pwrite(fd, kPage.data(), kPage.size(), 0) == static_cast<ssize_t>(kPage.size());
+}
 
 // -1: `fd` is no device memory.
 int device_of_descriptor(int fd) {
@@ -40,7 +52,7 @@ std::shared_ptr<Physical> Physical::create(Device& device, std::size_t bytes, bo
   device.take(bytes);
   const std::string name = kName + std::to_string(device.ordinal());
   const int fd = ::memfd_create(name.c_str(), MFD_CLOEXEC);
-  if (fd >= 0 && ::ftruncate(fd, static_cast<off_t>(bytes)) == 0)
+  if (fd >= 0 && ::ftruncate(fd, static_cast<off_t>(bytes)) == 0 && spoil(fd))
     return std::shared_ptr<Physical>(
         new Physical(&device, device.ordinal(), bytes, fd, is_exportable));
   const int error = errno;

@@ -1,5 +1,7 @@
 // Two kernels on two streams that wait for each other, streams that wait for words, and a grid that
 // meets.
+#include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "kernel_check.cuh"
@@ -87,6 +89,32 @@ static void a_kernel_sees_a_later_stream_write() {
   exec::stream_destroy(writing);
 }
 
+static CHIME_KERNEL void note(unsigned* word) { *word = 1; }
+
+// Streams of exec do not wait for CUDA's null stream: kernels of two that wait for each other would
+// not both run.
+static void a_stream_does_not_wait_for_the_null_stream() {
+  static std::atomic<bool> may_end, gave_up;
+  may_end = gave_up = false;
+  const auto null_stream = reinterpret_cast<exec::Stream>(1);  // cudaStreamLegacy
+  const auto wait = [](void*) {
+    for (int i = 0; !may_end && i < 500; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    gave_up = !may_end;
+  };
+  Result<unsigned> word;
+  exec::Stream stream;
+  CHIME_NEED(exec::stream_create(&stream) == CHIMEX_OK);
+  CHIME_NEED(exec::stream_host_call(null_stream, wait, nullptr) == CHIMEX_OK);
+  CHIME_CHECK(exec::launch({.stream = stream}, note, word.device()) == CHIMEX_OK);
+  CHIME_CHECK(exec::stream_synchronize(stream) == CHIMEX_OK);
+  may_end = true;
+  CHIME_CHECK(exec::stream_synchronize(null_stream) == CHIMEX_OK);
+  CHIME_CHECK(!gave_up);
+  CHIME_CHECK(word.read() == 1);
+  exec::stream_destroy(stream);
+}
+
 // A stream waits for a word as ">=" of numbers that wrap, and not until it is just that one:
 // writers may be ahead.
 static void a_stream_waits_until_a_word_is_reached() {
@@ -146,6 +174,7 @@ int main() {
   need_gpu();
   two_streams_meet();
   default_streams_of_two_threads_meet();
+  a_stream_does_not_wait_for_the_null_stream();
   a_stream_waits_until_a_word_is_reached();
   a_kernel_sees_a_later_stream_write();
   grid_sync_waits_for_all_blocks();

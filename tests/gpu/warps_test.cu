@@ -1,6 +1,5 @@
-// What lanes of a warp do together on a GPU: each half of a warp by itself, at the same time and at
-// places of its own in the code, as groups of lanes are that have parted. Facts of the CUDA guide
-// for masks of 16 lanes.
+// What lanes of a warp do together on a GPU: each half of a warp by itself, while the other half
+// waits elsewhere. Facts of the CUDA guide for masks of 16 lanes.
 #include "kernel_check.cuh"
 
 using namespace chime;
@@ -37,11 +36,10 @@ CHIME_DEVICE void of_half(unsigned mask, unsigned first, OfLane& seen) {
 
 static CHIME_KERNEL void halves(OfLane (*seen)[32]) {
   OfLane& mine = (*seen)[exec::lane_id()];
-  if (exec::lane_id() < 16) {
-    of_half(0x0000ffffu, 0, mine);
-  } else {
-    of_half(0xffff0000u, 16, mine);
-  }
+  const bool is_low = exec::lane_id() < 16;
+  if (is_low) of_half(0x0000ffffu, 0, mine);
+  exec::sync_block();
+  if (!is_low) of_half(0xffff0000u, 16, mine);
 }
 
 static void halves_of_a_warp_are_by_themselves() {
@@ -96,10 +94,14 @@ static CHIME_KERNEL void of_block(OfBlock* seen) {
                  three = (exec::thread_idx().z * 2 + exec::thread_idx().y) * 24;
   if (rank != three + exec::thread_idx().x || exec::warp_id() != rank / 32)
     exec::red_add<exec::Order::kRelaxed, exec::Scope::kDevice>(&seen->wrong_rank, 1u);
+  if (rank == 0) word = 0;
   const int count = exec::sync_block_count(rank % 3 == 0);
   const bool is_any = exec::sync_block_or(rank == 77), is_all = exec::sync_block_and(rank != 77);
   const bool is_none = exec::sync_whole_block_or(false);
-  if (rank == 95) word = 9;
+  if (rank == 95) {
+    exec::nanosleep(500'000);  // the others go ahead
+    word = 9;
+  }
   if (rank >= 32) exec::sync_named(2, 64);  // the last two warps
   if (rank == 33) seen->met = word;
   exec::sync_block();

@@ -39,6 +39,19 @@ class Build:
                 return without_precompiled_headers(words)
         raise Broken(f"{target} does not compile {source}")
 
+    def clang_commands(self, target, source):
+        """[the words that make PTX of the kernels of `source`, those that compile its host's part with the PTX inside]: what
+        chime_clang_sources has made for the softgpu."""
+        found = {}
+        for line in self.commands(target):
+            words = shlex.split(line.split(" && ")[1]) if line.startswith("cd ") else []
+            for kind in ("--cuda-device-only", "--cuda-host-only"):
+                if kind in words and str(source) in words:
+                    found[kind] = words
+        if len(found) != 2:
+            raise Broken(f"clang does not compile {source} for {target}")
+        return [found["--cuda-device-only"], found["--cuda-host-only"]]
+
     def link_command(self, target):
         """The words that link `target`; what its build does before and after is left out."""
         output = str(target).rpartition("/")[2]

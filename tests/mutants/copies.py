@@ -87,17 +87,34 @@ class Copy:
     def compile(self, planted):
         first = self.faults[0]
         original = self.source / first.compiles
-        words = self.build.compile_command(first.program, original)
+        text = planted.get(first.compiles, original)
         output = self.folder / "mutant.o"
-        place = {"-o": output, "-MF": self.folder / "mutant.d", "-MT": output,
-                 "-c": planted.get(first.compiles, original)}
-        for option, value in place.items():
+        if first.is_of_clang():
+            return self.compile_by_clang(original, text, output)
+        words = self.build.compile_command(first.program, original)
+        self.build.run(self.placed(words, original, text, output, "-include", str(HERE / "planted_fault.hpp")), "compile")
+        return output
+
+    def compile_by_clang(self, original, text, output):
+        """Kernels as PTX, then the host's part with that inside."""
+        device, host = self.build.clang_commands(self.faults[0].program, original)
+        ptx = self.folder / "mutant.kernels"  # not *.ptx: the census takes those
+        host[host.index("-fcuda-include-gpubinary") + 2] = str(ptx)
+        self.build.run(self.placed(device, original, text, ptx), "compile to PTX")
+        with open(ptx, "ab") as file:
+            file.write(b"\0")
+        self.build.run(self.placed(host, original, text, output), "compile")
+        return output
+
+    def placed(self, words, original, text, output, *more):
+        """The words of a compiler, with the copies before the originals and what it writes in this folder."""
+        for option, value in {"-o": output, "-MF": output.with_suffix(".d"), "-MT": output}.items():
             if option in words:
                 words[words.index(option) + 1] = str(value)
+        words[words.index(str(original))] = str(text)
         first_flag = next(i for i, word in enumerate(words) if word.startswith("-"))
-        words[first_flag:first_flag] = ["-include", str(HERE / "planted_fault.hpp"), "-I", str(self.folder / "include")]
-        self.build.run(words, "compile")
-        return output
+        words[first_flag:first_flag] = [*more, "-I", str(self.folder / "include")]
+        return words
 
     def link(self, compiled):
         first = self.faults[0]
@@ -106,8 +123,9 @@ class Copy:
         words[words.index("-o") + 1] = str(program)
         # In front of the original: an archive's member is then not taken, an object is left out.
         objects = [i for i, word in enumerate(words) if word.endswith(".o")]
-        stem = pathlib.Path(first.compiles).name + ".o"
-        place = next((i for i in objects if pathlib.Path(words[i]).name == stem), None)
+        source = pathlib.Path(first.compiles)
+        names = [source.name + ".o", source.stem + ".o"]  # by CMake; by chime_clang_sources
+        place = next((i for i in objects if pathlib.Path(words[i]).name in names), None)
         if place is None:
             words.insert(objects[0], str(compiled))
         else:
@@ -117,8 +135,8 @@ class Copy:
 
 
 def stands_alone(fault):
-    """Whether it needs a binary of its own: one that nvcc makes, or one with the fault outside every function."""
-    if fault.codegen:
+    """Whether it needs a binary of its own: one that nvcc or clang makes, or one with the fault outside every function."""
+    if fault.codegen or fault.is_of_clang():
         return True
     try:
         text = fault.text()

@@ -24,16 +24,26 @@ class Fault:
         self.number = 1  # in its copy
         self.row = row
 
+    def is_of_clang(self):
+        """Whether clang compiles what has it, for the softgpu: kernels read no environment, and cannot choose."""
+        return self.kind == "softgpu" and self.compiles.endswith(".cu")
+
     def text(self):
         text = (self.source / self.file).read_text()
         if text.count(self.search) != 1:
             raise Broken(f"{self.file} has the text to replace {text.count(self.search)} times")
         return text
 
+    def machinery(self):
+        """What runs the test, and what judges."""
+        folders = {"cuda": ["tests/codegen/*.awk", "tests/codegen/check_ptx", "tests/codegen/compare"],
+                   "softgpu": ["softgpu/ptx/*.?pp", "softgpu/vocabulary/*.?pp"]}
+        common = ["device/simt/*.?pp", "tests/support/*.?pp", "tests/support/CMakeLists.txt", "CMakePresets.json"]
+        return [path for pattern in common + folders.get(self.kind, []) for path in self.source.glob(pattern)]
+
     def fingerprint(self):
         """Of the row, the file that it changes, the test that sees it, and what runs the test."""
-        machinery = [path for folder in ("device/simt", "tests/support") for path in (self.source / folder).glob("*.?pp")]
-        machinery += [self.source / "tests/support/CMakeLists.txt", self.source / "CMakePresets.json"]
+        machinery = self.machinery()
         files = sorted({self.source / self.file, self.source / (self.codegen or self.compiles), *machinery})
         parts = [repr(sorted(self.row.items())), *(path.read_text() for path in files)]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]

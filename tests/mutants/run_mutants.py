@@ -17,7 +17,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--source", type=pathlib.Path, required=True)
     parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--kind", choices=["cpu", "tsan", "cuda"], required=True)
+    parser.add_argument("--kind", choices=["cpu", "tsan", "cuda", "softgpu"], required=True)
     parser.add_argument("--changed", action="store_true", help="only faults whose files changed since seen_killed.txt")
     parser.add_argument("--record", action="store_true", help="write into seen_killed.txt which were killed")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())

@@ -60,6 +60,15 @@ TEST_F(VirtualMemory, IsReachedOnceItIsMappedAndAllowed) {
   EXPECT_CU(cuMemcpyDtoH(&seen, at_, 4), CUDA_ERROR_INVALID_VALUE);
 }
 
+// A program that forgets to clear what it reads sees no zeros.
+TEST_F(VirtualMemory, IsNotCleared) {
+  unsigned seen = 0;
+  NEED(cuMemMap(at_, 2 * kGranule, 0, handle_, 0));
+  NEED(allow(CU_MEM_ACCESS_FLAGS_PROT_READ));
+  NEED(cuMemcpyDtoH(&seen, at_, 4));
+  EXPECT_NE(seen, 0u);
+}
+
 TEST_F(VirtualMemory, AKernelWithoutAccessFaults) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   Kernels kernels;

@@ -89,6 +89,10 @@ class Gpu {
   // Memory of the device, for a NIC to register.
   virtual DmaBuf export_dma_buf(const std::byte* memory, std::size_t bytes) = 0;
 
+  // Whether kernels may load and store what begins at `memory`: pageable memory of the host they
+  // may not, nor all that copy() reaches.
+  virtual bool kernels_reach(const void* memory) = 0;
+
   // Copies between any two addresses this PE can reach; returns when done.
   virtual void copy(void* dst, const void* src, std::size_t bytes) = 0;
   virtual void set(void* dst, int byte, std::size_t bytes) = 0;

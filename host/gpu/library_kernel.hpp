@@ -2,19 +2,36 @@
 // host/ops/library_kernels.cu; a device hands it to its driver once, before anything runs.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "chime/abi/context.h"
 
 namespace chime::host {
 
-// One thread each. All but kSignal take a Context and then the call.
-enum class LibraryKernel { kSignal, kSignalWait, kSync, kAmo };
-inline constexpr int kLibraryKernels = 4;
+// All but kSignal take a Context and then the call.
+enum class LibraryKernel {
+  kSignal,
+  kSignalWait,
+  kSync,
+  kAmo,
+  kMove,
+  kStrided,
+  kElement,
+  kSignalOp
+};
+inline constexpr int kLibraryKernels = 8;
 
 // Their names in the driver's module, by number.
 inline constexpr const char* kLibraryKernelNames[kLibraryKernels] = {
-    "chime_library_signal", "chime_library_signal_wait", "chime_library_sync", "chime_library_amo"};
+    "chime_library_signal",  "chime_library_signal_wait", "chime_library_sync",
+    "chime_library_amo",     "chime_library_move",        "chime_library_strided",
+    "chime_library_element", "chime_library_signal_op"};
+
+// One block of so many: where elements wait for their answers one by one, a warp's wait together.
+constexpr unsigned threads_of(LibraryKernel kernel) {
+  return kernel == LibraryKernel::kStrided ? 32 : 1;
+}
 
 // *word = value (or += value), after all that came before on the stream. `word` is where it is
 // mapped.
@@ -46,6 +63,56 @@ struct AmoCall {
   std::int32_t pe;
   std::uint64_t operand, compare;  // bits, zero-extended
   std::uint64_t* old;              // memory that the host sees, too; null on the host
+};
+
+// What kernels do with a call of the host that a stream or its caller waits for.
+enum class Ends : std::uint32_t {
+  kAsItSays,  // what the operation promises by itself, for work of a stream
+  kComplete,  // behind a quiet: nothing is left to do when the host's call returns
+};
+
+// A signal at `pe`, by whichever way leads there, behind what was sent there before.
+struct SignalOpCall {
+  std::uint64_t* word;  // symmetric
+  std::uint64_t value;
+  std::int32_t op;  // CHIME_SIGNAL_*
+  std::int32_t pe;
+  Ends ends;
+};
+
+// kPut, kPutNbi, kGet, kPutSignal or kPutSignalNbi, of bytes between `pe` and memory here that
+// kernels reach.
+struct MoveCall {
+  Operation operation;
+  std::int32_t pe;
+  void* dst;
+  const void* src;
+  std::size_t bytes;
+  Ends ends;
+  std::int32_t signal_op;  // what follows: of kPutSignal and kPutSignalNbi
+  std::uint64_t* signal;
+  std::uint64_t value;
+};
+
+// kIput or kIget, likewise.
+struct StridedCall {
+  Operation operation;
+  std::int32_t pe;
+  void* dst;
+  const void* src;
+  std::ptrdiff_t dst_stride, src_stride;  // in elements
+  std::size_t count;
+  std::uint32_t element_bytes;
+};
+
+// kP or kG: an element that the call carries, or gives.
+struct ElementCall {
+  Operation operation;
+  std::int32_t pe;
+  void* symmetric;
+  std::uint32_t bytes;     // 1, 2, 4, 8 or 16
+  std::uint64_t value[2];  // of kP, low bytes first
+  std::uint64_t* result;   // of kG: two words of memory that the host sees, too
 };
 
 }  // namespace chime::host

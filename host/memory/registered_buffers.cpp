@@ -95,6 +95,14 @@ void RegisteredBuffers::remove(const std::byte* memory) {
   buffers_.erase(found);
 }
 
+bool RegisteredBuffers::holds(const void* memory, std::size_t bytes) const {
+  const std::lock_guard lock(mutex_);
+  const auto behind = buffers_.upper_bound(number(memory));
+  if (behind == buffers_.begin()) return false;
+  const std::uint64_t end = std::prev(behind)->second.end;
+  return number(memory) < end && bytes <= end - number(memory);
+}
+
 void RegisteredBuffers::remove_all() {
   const std::lock_guard lock(mutex_);
   if (known_) known_->forget_all();

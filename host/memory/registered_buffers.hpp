@@ -29,6 +29,7 @@ class RegisteredBuffers {
   void add(std::byte* memory, std::size_t bytes);
   void remove(const std::byte* memory);
   void remove_all();
+  bool holds(const void* memory, std::size_t bytes) const;
 
  private:
   struct Buffer {
@@ -47,7 +48,7 @@ class RegisteredBuffers {
   const bool is_gpu_;
   const Transports& transports_;
   KnownBuffers* known_ = nullptr;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   Sorted buffers_;
 };
 

@@ -1,11 +1,13 @@
 // The kernels that libchime launches by itself on a GPU: stream-ordered signals, waits and syncs,
-// and the host's atomics on GPU heaps. They are the templates that users' kernels run, so a wait
-// here ends by the same abort word and deadline, and its failure is recorded in the same place.
+// the host's atomics on GPU heaps, and what host and streams send to PEs that requests lead to.
+// They are the templates that users' kernels run, so a wait here ends by the same abort word and
+// deadline, and its failure is recorded in the same place.
 //
 // nvcc compiles this file to device code alone, which libchime.so carries as data
 // (library_kernels.S) and the driver loads: no CUDA runtime is linked. Tests compile it for the
 // CPU.
 #include "chime/device/coll/barrier.cuh"
+#include "chime/device/rma.cuh"
 #include "chime/device/signal.cuh"
 #include "chime/device/sync.cuh"
 #include "host/gpu/library_kernel.hpp"
@@ -43,4 +45,93 @@ extern "C" CHIME_KERNEL void chime_library_amo(const CHIME_GRID_CONSTANT Context
                                                const CHIME_GRID_CONSTANT AmoCall call) {
   *call.old = apply_amo(ctx, call);
   chime::quiet(ctx);
+}
+
+namespace chime::host {
+
+CHIME_DEVICE void complete(const Context& ctx, Ends ends) {
+  if (ends == Ends::kComplete) quiet(ctx);
+}
+
+CHIME_DEVICE void move(const Context& ctx, const MoveCall& call) {
+  const SignalUpdate signal = signal_of(call.signal, call.value, call.signal_op);
+  if (call.operation == Operation::kPut) {
+    putmem(ctx, Thread{}, call.dst, call.src, call.bytes, call.pe);
+  } else if (call.operation == Operation::kPutNbi) {
+    putmem_nbi(ctx, Thread{}, call.dst, call.src, call.bytes, call.pe);
+  } else if (call.operation == Operation::kGet) {
+    getmem(ctx, Thread{}, call.dst, call.src, call.bytes, call.pe);
+  } else if (call.operation == Operation::kPutSignal) {
+    putmem_signal(ctx, Thread{}, call.dst, call.src, call.bytes, signal, call.pe);
+  } else {
+    putmem_signal_nbi(ctx, Thread{}, call.dst, call.src, call.bytes, signal, call.pe);
+  }
+}
+
+// Calls `body` with a value of the unsigned type of `bytes`.
+template <class Body>
+CHIME_DEVICE void with_element(std::uint32_t bytes, Body body) {
+  if (bytes == 1) body(std::uint8_t{});
+  if (bytes == 2) body(std::uint16_t{});
+  if (bytes == 4) body(std::uint32_t{});
+  if (bytes == 8) body(std::uint64_t{});
+  if (bytes == 16) body(exec::Vec16{});
+}
+
+// Every thread of the block the elements of its rank, by itself. The stand-in of tests is one.
+template <class T>
+CHIME_DEVICE void move_strided(const Context& ctx, const StridedCall& call) {
+  const std::size_t rank = exec::in_kernel() ? exec::thread_rank() : 0;
+  const std::size_t threads = exec::in_kernel() ? exec::block_threads() : 1;
+  if (rank >= call.count) return;
+  const std::size_t mine = (call.count - rank + threads - 1) / threads;
+  T* const dst = static_cast<T*>(call.dst) + static_cast<std::ptrdiff_t>(rank) * call.dst_stride;
+  const T* const src =
+      static_cast<const T*>(call.src) + static_cast<std::ptrdiff_t>(rank) * call.src_stride;
+  const auto every = static_cast<std::ptrdiff_t>(threads);
+  if (call.operation == Operation::kIput) {
+    iput(ctx, Thread{}, dst, src, every * call.dst_stride, every * call.src_stride, mine, call.pe);
+  } else {
+    iget(ctx, Thread{}, dst, src, every * call.dst_stride, every * call.src_stride, mine, call.pe);
+  }
+}
+
+template <class T>
+CHIME_DEVICE void move_element(const Context& ctx, const ElementCall& call) {
+  T* const symmetric = static_cast<T*>(call.symmetric);
+  if (call.operation == Operation::kP) {
+    T value;
+    memcpy(&value, call.value, sizeof(T));
+    p(ctx, symmetric, value, call.pe);
+  } else {
+    const T value = g(ctx, static_cast<const T*>(symmetric), call.pe);
+    memcpy(call.result, &value, sizeof(T));
+  }
+}
+
+}  // namespace chime::host
+
+extern "C" CHIME_KERNEL void chime_library_move(const CHIME_GRID_CONSTANT Context ctx,
+                                                const CHIME_GRID_CONSTANT MoveCall call) {
+  move(ctx, call);
+  complete(ctx, call.ends);
+}
+
+extern "C" CHIME_KERNEL void chime_library_strided(const CHIME_GRID_CONSTANT Context ctx,
+                                                   const CHIME_GRID_CONSTANT StridedCall call) {
+  with_element(call.element_bytes, [&]<class T>(T) { move_strided<T>(ctx, call); });
+  complete(ctx, Ends::kComplete);
+}
+
+extern "C" CHIME_KERNEL void chime_library_element(const CHIME_GRID_CONSTANT Context ctx,
+                                                   const CHIME_GRID_CONSTANT ElementCall call) {
+  with_element(call.bytes, [&]<class T>(T) { move_element<T>(ctx, call); });
+  complete(ctx, Ends::kComplete);
+}
+
+extern "C" CHIME_KERNEL void chime_library_signal_op(const CHIME_GRID_CONSTANT Context ctx,
+                                                     const CHIME_GRID_CONSTANT SignalOpCall call) {
+  chime::fence(ctx);
+  chime::signal_op(ctx, chime::signal_of(call.word, call.value, call.op), call.pe);
+  complete(ctx, call.ends);
 }

@@ -16,7 +16,7 @@
 #include "host/errors/error.hpp"
 #include "host/errors/guard.hpp"
 #include "host/ops/amo_table.cuh"
-#include "host/ops/gpu_ops.hpp"
+#include "host/ops/gpu/gpu_ops.hpp"
 #include "host/pe/init.hpp"
 #include "host/pe/pe.hpp"
 
@@ -268,7 +268,7 @@ void chime_host_p(void* dst, const void* value, size_t bytes, int pe) {
           p(ctx, static_cast<T*>(dst), word, pe);
         });
       },
-      [=](Runtime& runtime) { gpu_ops::put(runtime, dst, value, bytes, pe); });
+      [=](Runtime& runtime) { gpu_ops::put_element(runtime, dst, value, bytes, pe); });
 }
 
 void chime_host_g(void* value, const void* src, size_t bytes, int pe) {
@@ -280,7 +280,7 @@ void chime_host_g(void* value, const void* src, size_t bytes, int pe) {
           memcpy(value, &word, sizeof(T));
         });
       },
-      [=](Runtime& runtime) { gpu_ops::get(runtime, value, src, bytes, pe); });
+      [=](Runtime& runtime) { gpu_ops::get_element(runtime, value, src, bytes, pe); });
 }
 
 void chime_host_iput(void* dst, const void* src, ptrdiff_t dst_stride, ptrdiff_t src_stride,
@@ -323,8 +323,7 @@ void chime_host_put_signal(void* dst, const void* src, size_t bytes, uint64_t* s
         putmem_signal(ctx, Thread{}, dst, src, bytes, signal_of(sig, value, op), pe);
       },
       [=](Runtime& runtime) {
-        gpu_ops::put(runtime, dst, src, bytes, pe);
-        gpu_ops::signal(runtime, sig, value, op, pe);
+        gpu_ops::put_signal(runtime, dst, src, bytes, {sig, value, op}, pe);
       });
 }
 
@@ -336,8 +335,7 @@ void chime_host_put_signal_nbi(void* dst, const void* src, size_t bytes, uint64_
         putmem_signal_nbi(ctx, Thread{}, dst, src, bytes, signal_of(sig, value, op), pe);
       },
       [=](Runtime& runtime) {
-        gpu_ops::put(runtime, dst, src, bytes, pe);
-        gpu_ops::signal(runtime, sig, value, op, pe);
+        gpu_ops::put_signal(runtime, dst, src, bytes, {sig, value, op}, pe);
       });
 }
 
@@ -480,7 +478,7 @@ void chime_host_fence(void) {
 
 void chime_host_quiet(void) {
   operation(
-      Operation::kQuiet, [](const Context& ctx) { quiet(ctx); }, [](Runtime&) {});
+      Operation::kQuiet, [](const Context& ctx) { quiet(ctx); }, gpu_ops::quiet);
 }
 
 void chime_host_barrier_all(void) {

@@ -2,9 +2,9 @@
 // call is made; the work happens when the stream reaches it.
 //
 // Puts and gets of mapped PEs are copies, complete at the target when the stream has passed them.
-// In a job with a NIC a host function of the stream calls the templates instead, and quiet waits
-// for what they and kernels have posted. On a GPU, only mapped PEs are reached so far, additions
-// beside a NIC are refused, and quiet is a kernel's.
+// In a job with a NIC or the proxy a host function of the stream calls the templates instead, and
+// quiet waits for what they and kernels have posted. On a GPU, kernels of the library do both
+// (library_kernels.cu), by the way of the program's kernels.
 #define CHIME_HOST_ONLY
 #include "chime/chime.h"
 #include "chime/device/coll/barrier.cuh"
@@ -15,6 +15,7 @@
 #include "host/errors/error.hpp"
 #include "host/errors/guard.hpp"
 #include "host/memory/mapped.hpp"
+#include "host/ops/gpu/by_kernel.hpp"
 #include "host/pe/init.hpp"
 
 namespace chime::host {
@@ -38,51 +39,111 @@ void call_on_stream(Runtime& runtime, NativeStream stream, Operation operation) 
   call.release();  // by the stream
 }
 
-// Whether operations are those of device code: a NIC makes some, and host code may drive it.
+// Whether host code makes operations that requests carry.
 bool calls_templates(const Runtime& runtime) {
   return runtime.device->gpu->is_cpu() && runtime.device->posts();
 }
 
-void put(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int pe,
-         NativeStream stream) {
-  if (calls_templates(runtime)) {
-    check_place(runtime, dst, bytes, pe);
-    return call_on_stream(runtime, stream,
-                          [=](const Context& ctx) { putmem(ctx, Thread{}, dst, src, bytes, pe); });
-  }
-  if (bytes == 0) return check_pe(runtime, pe);
-  runtime.device->gpu->copy_async(mapped_at(runtime, dst, bytes, pe), src, bytes, stream);
+template <class Call>
+void launch(Runtime& runtime, NativeStream stream, LibraryKernel kernel, Call call) {
+  Context ctx = context();
+  void* arguments[] = {&ctx, &call};
+  runtime.device->gpu->launch_async(kernel, arguments, stream);
 }
 
-void get(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int pe,
-         NativeStream stream) {
-  if (calls_templates(runtime)) {
-    check_place(runtime, src, bytes, pe);
-    return call_on_stream(runtime, stream,
-                          [=](const Context& ctx) { getmem(ctx, Thread{}, dst, src, bytes, pe); });
-  }
-  if (bytes == 0) return check_pe(runtime, pe);
-  runtime.device->gpu->copy_async(dst, mapped_at(runtime, src, bytes, pe), bytes, stream);
+MoveCall move_of(Operation operation, void* dst, const void* src, std::size_t bytes, int pe) {
+  return {.operation = operation,
+          .pe = pe,
+          .dst = dst,
+          .src = src,
+          .bytes = bytes,
+          .ends = Ends::kAsItSays,
+          .signal_op = 0,
+          .signal = nullptr,
+          .value = 0};
 }
 
-void signal(Runtime& runtime, std::uint64_t* address, std::uint64_t value, int op, int pe,
-            NativeStream stream) {
+// Where memory of this PE is not the kernels', the call does as the driver's copies do with
+// pageable memory: it waits for what the stream was given before. Then the operation is the host's.
+void put(Runtime& runtime, const MoveCall& put, NativeStream stream) {
   if (calls_templates(runtime)) {
-    check_signal_op(op);
-    check_word(runtime, address, sizeof(*address), pe);
+    check_place(runtime, put.dst, put.bytes, put.pe);
     return call_on_stream(runtime, stream, [=](const Context& ctx) {
-      fence(ctx);  // behind the stream's puts
-      signal_op(ctx, {address, value, static_cast<SignalOp>(op)}, pe);
+      putmem(ctx, Thread{}, put.dst, put.src, put.bytes, put.pe);
     });
   }
-  runtime.device->gpu->signal_async(mapped_signal_at(runtime, address, op, pe), value,
-                                    op == CHIME_SIGNAL_ADD, stream);
+  const Path path = path_to(runtime, put.pe);
+  if (put.bytes == 0) return;
+  Gpu& gpu = *runtime.device->gpu;
+  if (path == Path::kP2p)
+    return gpu.copy_async(mapped_at(runtime, put.dst, put.bytes, put.pe), put.src, put.bytes,
+                          stream);
+  check_place(runtime, put.dst, put.bytes, put.pe);
+  if (by_kernel::kernels_take(runtime, put.src, put.bytes))
+    return launch(runtime, stream, LibraryKernel::kMove, put);
+  gpu.synchronize(stream);
+  by_kernel::put(runtime, put.dst, put.src, put.bytes, put.pe);
 }
 
-void put_signal(Runtime& runtime, void* dst, const void* src, std::size_t bytes, std::uint64_t* sig,
-                std::uint64_t value, int op, int pe, NativeStream stream) {
-  put(runtime, dst, src, bytes, pe, stream);
-  signal(runtime, sig, value, op, pe, stream);
+void get(Runtime& runtime, const MoveCall& get, NativeStream stream) {
+  if (calls_templates(runtime)) {
+    check_place(runtime, get.src, get.bytes, get.pe);
+    return call_on_stream(runtime, stream, [=](const Context& ctx) {
+      getmem(ctx, Thread{}, get.dst, get.src, get.bytes, get.pe);
+    });
+  }
+  const Path path = path_to(runtime, get.pe);
+  if (get.bytes == 0) return;
+  Gpu& gpu = *runtime.device->gpu;
+  if (path == Path::kP2p)
+    return gpu.copy_async(get.dst, mapped_at(runtime, get.src, get.bytes, get.pe), get.bytes,
+                          stream);
+  check_place(runtime, get.src, get.bytes, get.pe);
+  if (by_kernel::kernels_take(runtime, get.dst, get.bytes))
+    return launch(runtime, stream, LibraryKernel::kMove, get);
+  gpu.synchronize(stream);
+  by_kernel::get(runtime, get.dst, get.src, get.bytes, get.pe);
+}
+
+// Behind the stream's puts. The driver's own signals are behind its copies; what kernels have
+// posted is ordered by a kernel.
+void signal(Runtime& runtime, const SignalOpCall& signal, NativeStream stream) {
+  check_signal_op(signal.op);
+  check_word(runtime, signal.word, sizeof(*signal.word), signal.pe);
+  if (calls_templates(runtime))
+    return call_on_stream(runtime, stream, [=](const Context& ctx) {
+      fence(ctx);
+      signal_op(ctx, signal_of(signal.word, signal.value, signal.op), signal.pe);
+    });
+  if (!is_signalled_by_driver(runtime, signal.pe))
+    return launch(runtime, stream, LibraryKernel::kSignalOp, signal);
+  runtime.device->gpu->signal_async(mapped_signal_at(runtime, signal.word, signal.pe), signal.value,
+                                    signal.op == CHIME_SIGNAL_ADD, stream);
+}
+
+SignalOpCall signal_op_of(std::uint64_t* word, std::uint64_t value, int op, int pe) {
+  return {.word = word, .value = value, .op = op, .pe = pe, .ends = Ends::kAsItSays};
+}
+
+// Data and signal as one request, where requests can name the data.
+void put_signal(Runtime& runtime, const MoveCall& data, const SignalOpCall& then,
+                NativeStream stream) {
+  check_signal_op(then.op);
+  check_word(runtime, then.word, sizeof(*then.word), then.pe);
+  check_place(runtime, data.dst, data.bytes, data.pe);
+  const bool is_one = !runtime.device->gpu->is_cpu() && path_to(runtime, data.pe) != Path::kP2p &&
+                      data.bytes != 0 && by_kernel::kernels_take(runtime, data.src, data.bytes);
+  if (!is_one) {
+    put(runtime, data, stream);
+    return signal(runtime, then, stream);
+  }
+  MoveCall both = data;
+  both.operation =
+      data.operation == Operation::kPutNbi ? Operation::kPutSignalNbi : Operation::kPutSignal;
+  both.signal = then.word;
+  both.value = then.value;
+  both.signal_op = then.op;
+  launch(runtime, stream, LibraryKernel::kMove, both);
 }
 
 // What waits on a stream: a host function on the CPU device; on a GPU, whose heap host code cannot
@@ -91,9 +152,7 @@ template <class Call, class Operation>
 void on_stream(Runtime& runtime, NativeStream stream, LibraryKernel kernel, Call call,
                Operation operation) {
   if (runtime.device->gpu->is_cpu()) return call_on_stream(runtime, stream, operation);
-  Context ctx = context();
-  void* arguments[] = {&ctx, &call};
-  runtime.device->gpu->launch_async(kernel, arguments, stream);
+  launch(runtime, stream, kernel, call);
 }
 
 void signal_wait(Runtime& runtime, std::uint64_t* word, int cmp, std::uint64_t value,
@@ -133,46 +192,52 @@ void operation(const char* function, Operation run) noexcept {
 }  // namespace
 }  // namespace chime::host
 
-using namespace chime::host;  // NOLINT: this file only forwards into it
+using namespace chime;        // NOLINT: this file only forwards into it
+using namespace chime::host;  // NOLINT
 
 extern "C" {
 
 void chimex_putmem_on_stream(void* dst, const void* src, size_t bytes, int pe,
                              chimex_stream_t stream) {
-  operation("chimex_putmem_on_stream",
-            [=](Runtime& runtime) { put(runtime, dst, src, bytes, pe, stream); });
+  operation("chimex_putmem_on_stream", [=](Runtime& runtime) {
+    put(runtime, move_of(Operation::kPut, dst, src, bytes, pe), stream);
+  });
 }
 
 void chimex_putmem_nbi_on_stream(void* dst, const void* src, size_t bytes, int pe,
                                  chimex_stream_t stream) {
-  operation("chimex_putmem_nbi_on_stream",
-            [=](Runtime& runtime) { put(runtime, dst, src, bytes, pe, stream); });
+  operation("chimex_putmem_nbi_on_stream", [=](Runtime& runtime) {
+    put(runtime, move_of(Operation::kPutNbi, dst, src, bytes, pe), stream);
+  });
 }
 
 void chimex_getmem_on_stream(void* dst, const void* src, size_t bytes, int pe,
                              chimex_stream_t stream) {
-  operation("chimex_getmem_on_stream",
-            [=](Runtime& runtime) { get(runtime, dst, src, bytes, pe, stream); });
+  operation("chimex_getmem_on_stream", [=](Runtime& runtime) {
+    get(runtime, move_of(Operation::kGet, dst, src, bytes, pe), stream);
+  });
 }
 
 void chimex_putmem_signal_on_stream(void* dst, const void* src, size_t bytes, uint64_t* sig,
                                     uint64_t value, int op, int pe, chimex_stream_t stream) {
   operation("chimex_putmem_signal_on_stream", [=](Runtime& runtime) {
-    put_signal(runtime, dst, src, bytes, sig, value, op, pe, stream);
+    put_signal(runtime, move_of(Operation::kPut, dst, src, bytes, pe),
+               signal_op_of(sig, value, op, pe), stream);
   });
 }
 
 void chimex_putmem_signal_nbi_on_stream(void* dst, const void* src, size_t bytes, uint64_t* sig,
                                         uint64_t value, int op, int pe, chimex_stream_t stream) {
   operation("chimex_putmem_signal_nbi_on_stream", [=](Runtime& runtime) {
-    put_signal(runtime, dst, src, bytes, sig, value, op, pe, stream);
+    put_signal(runtime, move_of(Operation::kPutNbi, dst, src, bytes, pe),
+               signal_op_of(sig, value, op, pe), stream);
   });
 }
 
 void chimex_signal_op_on_stream(uint64_t* sig, uint64_t value, int op, int pe,
                                 chimex_stream_t stream) {
   operation("chimex_signal_op_on_stream",
-            [=](Runtime& runtime) { signal(runtime, sig, value, op, pe, stream); });
+            [=](Runtime& runtime) { signal(runtime, signal_op_of(sig, value, op, pe), stream); });
 }
 
 void chimex_signal_wait_until_on_stream(uint64_t* sig, int cmp, uint64_t value,

@@ -14,6 +14,7 @@
 #include "host/gpu/device_activity.hpp"
 #include "host/gpu/factory.hpp"
 #include "host/memory/loopback_words.hpp"
+#include "host/ops/gpu/by_kernel.hpp"
 #include "host/ops/tu_registry.hpp"
 #include "host/pe/job_settings.hpp"
 #include "host/peers/connector.hpp"
@@ -80,6 +81,13 @@ Context context_without_team(ContextOwner owner, const DeviceStage& stage, const
   stage.tables->view(owner, context);
   for (const auto& transport : stage.transports) transport->view(owner, context);
   return context;
+}
+
+// Of the allocations the first, on every PE. The heap was made larger by it.
+std::size_t bounce_bytes(const Gpu& gpu) { return gpu.is_cpu() ? 0 : by_kernel::kBounceBytes; }
+void set_bounce_room_aside(DeviceStage& stage) {
+  if (const std::size_t bytes = bounce_bytes(*stage.gpu))
+    stage.bounce = std::span(stage.heap.allocate(bytes, abi::kHeapReserved), bytes);
 }
 
 // Null: the processor updates this PE's words, as all who reach them do.
@@ -215,11 +223,12 @@ std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
     return gpu->allocate_host_visible(sizeof(ControlBlock) +
                                       (n_pes + 63) / 64 * sizeof(std::uint64_t));
   });
-  Heap heap =
-      step("allocating the symmetric heap", [&] { return Heap(*gpu, settings.symmetric_bytes); });
+  Heap heap = step("allocating the symmetric heap",
+                   [&] { return Heap(*gpu, settings.symmetric_bytes + bounce_bytes(*gpu)); });
   auto stage = std::make_unique<DeviceStage>(
       std::move(gpu), std::move(control), std::move(heap),
       PeerTable::Job{bootstrap.rank(), bootstrap.size(), settings.amo});
+  set_bounce_room_aside(*stage);
   make_tables(*stage, connect_transports(*stage, settings, bootstrap, deadline));
   for (const auto& transport : stage->transports)
     if (leads_to_some_on_demand(*stage, *transport))

@@ -19,6 +19,7 @@
 #include "host/errors/error.hpp"
 #include "host/errors/guard.hpp"
 #include "host/errors/log.hpp"
+#include "host/ops/gpu/by_kernel.hpp"
 #include "host/ops/tu_registry.hpp"
 #include "host/pe/one_leaver.hpp"
 
@@ -131,7 +132,12 @@ void keep_first(PeSlot& slot, std::exception_ptr& first, Step&& run) {
 // here was not waited for, and is not told.
 void complete_posts(PeSlot& slot) {
   const DeviceStage* const device = built_device(slot);
-  if (device && device->posts() && device->gpu->is_cpu()) quiet(slot.host_context);
+  if (!device || !device->posts()) return;
+  if (device->gpu->is_cpu()) return quiet(slot.host_context);
+  try {
+    by_kernel::quiet(*slot.runtime);
+  } catch (const Error&) {
+  }
 }
 
 // From here on nobody takes this PE's end for a death, and nobody uses its memory. Survivors of a

@@ -63,6 +63,9 @@ struct DeviceStage {
   std::unique_ptr<Rendezvous> rendezvous;
   std::vector<std::unique_ptr<OnDemand>> on_demand;  // of the transports that connect so
   std::optional<AsyncError> last_thrown;             // under Runtime::one_reader
+  // Of the heap, for what requests cannot name of the host's operands (ops/gpu/by_kernel.hpp).
+  // Under Runtime::one_kernel_call. Empty where the device is the CPU.
+  std::span<std::byte> bounce;
 
   // With no peers yet.
   DeviceStage(std::unique_ptr<Gpu> device, std::shared_ptr<DeviceMemory> control_page,
@@ -93,9 +96,9 @@ struct Runtime {
   std::mutex one_builder;               // of the device stage: the first thread that needs it
   std::exception_ptr device_failure;    // why it could not be built; there is no second attempt
   std::unique_ptr<DeviceStage> device;  // of threads that know that it is built: see built_device
-  std::mutex one_amo;                   // of the host on a GPU heap at a time (gpu_ops.cpp)
-  mutable std::mutex one_reader;        // of the PE's error record (async_error.cpp)
-  ToldOnce abort_told;                  // on stderr, by the PE to blame for the abort
+  std::mutex one_kernel_call;     // of the host of a GPU's PE at a time (ops/gpu/kernel_call.hpp)
+  mutable std::mutex one_reader;  // of the PE's error record (async_error.cpp)
+  ToldOnce abort_told;            // on stderr, by the PE to blame for the abort
   const AskedBySignal asked_by_signal;
   std::unique_ptr<bootstrap::PeerWatch> watch;  // last: its thread uses all of the above
 

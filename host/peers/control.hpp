@@ -43,10 +43,10 @@ struct ControlBlock {
   // the tree of PEs (host/team/tree.hpp). Owner: all mates, by atomic additions.
   alignas(64) std::uint64_t come;
   VerdictWords verdict;
-  // What the latest atomic of this PE's host gave (gpu_ops.cpp). Written by the library's kernel,
-  // read by the host that waited for it.
-  alignas(64) std::uint64_t amo_result;
-  abi::ErrorRecord amo_failure;  // of that kernel, for the host thread that waited for it
+  // What the latest kernel of a call of this PE's host gave (host/ops/gpu/kernel_call.hpp). Written
+  // by the kernel, read by the host that waited for it.
+  alignas(64) std::uint64_t call_result[2];
+  abi::ErrorRecord call_failure;  // of that kernel, for the host thread that waited for it
 };
 
 }  // namespace chime::host

@@ -289,6 +289,10 @@ CHIME_EXPORT int chimex_get_async_error(chimex_async_error_t* error);
 // Ordered like any work of `stream`. put: complete locally when the stream passes it; remotely
 // complete and visible at the target after chimex_quiet_on_stream. put_signal: the signal is
 // updated after the data is visible. Typed forms of every RMA type: chime_device.cuh.
+//
+// Where the device is a GPU and no mapped memory leads to `pe`, memory of this PE that kernels do
+// not reach (pageable memory) is moved before the call returns: it waits for what the stream was
+// given before.
 
 CHIME_EXPORT void chimex_putmem_on_stream(void* dst, const void* src, size_t bytes, int pe,
                                           chimex_stream_t stream);

@@ -154,6 +154,14 @@ class CudaGpu final : public Gpu {
     return cuda::export_dma_buf(place(), memory, bytes);
   }
 
+  bool kernels_reach(const void* memory) override {
+    const CurrentContext current(primary_.get());
+    CUdeviceptr seen = 0;
+    const CUresult result = driver().cuPointerGetAttribute(
+        &seen, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, device_pointer(memory));
+    return result == CUDA_SUCCESS && seen == device_pointer(memory);
+  }
+
   void copy(void* dst, const void* src, std::size_t bytes) override {
     copy_async(dst, src, bytes, own_stream_.get());
     synchronize(own_stream_.get());
@@ -196,8 +204,8 @@ class CudaGpu final : public Gpu {
   }
   void launch_async(LibraryKernel kernel, void** arguments, NativeStream stream) override {
     const CurrentContext current(primary_.get());
-    driver().check(driver().cuLaunchKernel(kernels_[kernel], 1, 1, 1, 1, 1, 1, 0, native(stream),
-                                           arguments, nullptr),
+    driver().check(driver().cuLaunchKernel(kernels_[kernel], 1, 1, 1, threads_of(kernel), 1, 1, 0,
+                                           native(stream), arguments, nullptr),
                    "cuLaunchKernel");
   }
   void host_call_async(void (*call)(void*), void* argument, NativeStream stream) override {

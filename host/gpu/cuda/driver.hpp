@@ -41,6 +41,7 @@ namespace chime::host::cuda {
   X(cuMemHostRegister, Allocates)             \
   X(cuMemHostUnregister, Uses)                \
   X(cuMemHostGetDevicePointer, Uses)          \
+  X(cuPointerGetAttribute, Uses)              \
   X(cuMemcpyAsync, Uses)                      \
   X(cuMemsetD8Async, Uses)                    \
   X(cuStreamCreate, Allocates)                \

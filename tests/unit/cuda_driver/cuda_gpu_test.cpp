@@ -263,6 +263,58 @@ TEST_F(CudaGpu, EveryKernelOfTheLibraryIsLaunchedByItsName) {
   EXPECT_EQ(pe.context.pe.error->claimed, 0u);
 }
 
+TEST_F(CudaGpu, EveryKernelThatMovesDataIsLaunchedByItsName) {
+  const auto gpu = make_cuda_gpu(0);
+  OnePe pe(*gpu);
+  std::uint64_t* const words = word_at(*pe.heap, abi::kHeapReserved);
+  std::uint64_t* const result = word_at(*pe.control, 256);
+  words[0] = 43, words[1] = words[2] = words[3] = 0;
+
+  MoveCall move{.operation = Operation::kPutSignal,
+                .pe = 0,
+                .dst = words + 1,
+                .src = words,
+                .bytes = 8,
+                .ends = Ends::kComplete,
+                .signal_op = CHIME_SIGNAL_ADD,
+                .signal = words + 2,
+                .value = 6};
+  void* move_arguments[] = {&pe.context, &move};
+  gpu->launch(LibraryKernel::kMove, move_arguments);
+  EXPECT_EQ(words[1], 43u);
+  EXPECT_EQ(words[2], 6u);
+  EXPECT_EQ(fake().last_block, 1u);
+
+  StridedCall strided{Operation::kIput, 0, words + 1, words, 2, 1, 2, 8};
+  void* strided_arguments[] = {&pe.context, &strided};
+  gpu->launch(LibraryKernel::kStrided, strided_arguments);
+  EXPECT_EQ(words[3], 43u);
+  EXPECT_EQ(fake().last_block, 32u) << "the elements of a warp wait together";
+
+  ElementCall element{Operation::kG, 0, words + 2, 8, {}, result};
+  void* element_arguments[] = {&pe.context, &element};
+  gpu->launch(LibraryKernel::kElement, element_arguments);
+  EXPECT_EQ(*result, 6u);
+
+  SignalOpCall signal{words + 2, 9, CHIME_SIGNAL_SET, 0, Ends::kAsItSays};
+  void* signal_arguments[] = {&pe.context, &signal};
+  gpu->launch_async(LibraryKernel::kSignalOp, signal_arguments, nullptr);
+  EXPECT_EQ(words[2], 9u);
+  EXPECT_EQ(fake().kernel_launches, 4);
+  EXPECT_EQ(pe.context.pe.error->claimed, 0u);
+}
+
+TEST_F(CudaGpu, KernelsReachWhatTheyFindWhereTheHostDoes) {
+  const auto gpu = make_cuda_gpu(0);
+  auto* const pinned = reinterpret_cast<std::byte*>(0x7000'0000'0000);
+  fake().device_pointer = 0x7000'0000'0000;
+  EXPECT_TRUE(gpu->kernels_reach(pinned + 4096));
+  fake().device_pointer_shift = 4096;
+  EXPECT_FALSE(gpu->kernels_reach(pinned)) << "at another address";
+  int pageable = 0;
+  EXPECT_FALSE(gpu->kernels_reach(&pageable));
+}
+
 TEST_F(CudaGpu, HostVisibleMemoryHasADescriptor) {
   const auto gpu = make_cuda_gpu(0);
   const auto page = gpu->allocate_host_visible(4096);

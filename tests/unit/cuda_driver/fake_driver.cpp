@@ -180,6 +180,13 @@ CUresult import_handle(CUmemGenericAllocationHandle* handle, void* shareable,
   return *handle = next_handle++, CUDA_SUCCESS;
 }
 
+CUresult pointer_attribute(void* value, CUpointer_attribute which, CUdeviceptr address) {
+  if (!has_context() || which != CU_POINTER_ATTRIBUTE_DEVICE_POINTER)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (address / kGranule != state.device_pointer / kGranule) return CUDA_ERROR_INVALID_VALUE;
+  return *static_cast<CUdeviceptr*>(value) = address + state.device_pointer_shift, CUDA_SUCCESS;
+}
+
 std::set<void*> io_pages;  // registered ones; kernels see them elsewhere than the host does
 constexpr CUdeviceptr kIoOffset = CUdeviceptr{1} << 46;
 
@@ -273,7 +280,8 @@ CUresult function_attribute(int* value, CUfunction_attribute, CUfunction) {
 CUresult launch(CUfunction function, unsigned grid, unsigned, unsigned, unsigned block, unsigned,
                 unsigned, unsigned, CUstream, void** arguments, void**) {
   if (!has_context()) return CUDA_ERROR_INVALID_CONTEXT;
-  if (grid != 1 || block != 1 || state.run_kernel == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (grid != 1 || state.run_kernel == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  state.last_block = block;
   state.run_kernel(reinterpret_cast<const std::string*>(function)->c_str(), arguments);
   return ++state.kernel_launches, CUDA_SUCCESS;
 }
@@ -323,6 +331,7 @@ const std::map<std::string, void*> functions = {
     ENTRY(cuMemHostRegister, host_register),
     ENTRY(cuMemHostUnregister, host_unregister),
     ENTRY(cuMemHostGetDevicePointer, host_device_pointer),
+    ENTRY(cuPointerGetAttribute, pointer_attribute),
     ENTRY(cuMemcpyAsync, copy),
     ENTRY(cuMemsetD8Async, set),
     ENTRY(cuStreamCreate, stream_create),

@@ -11,6 +11,8 @@ struct FakeDriver {
   bool maps_io_memory = true;    // cuMemHostRegister takes I/O memory
   bool pins_memory = true;       // cuMemHostRegister takes ordinary memory
   unsigned long long free_bytes = 1ull << 30;
+  // Kernels reach the 2 MiB around this address, so far away from where the host does.
+  unsigned long long device_pointer = 0, device_pointer_shift = 0;
   // What the stand-in runs for a launched kernel: it has no GPU code.
   void (*run_kernel)(const char* name, void** arguments) = nullptr;
 
@@ -19,4 +21,5 @@ struct FakeDriver {
       live_modules = 0, live_registrations = 0;
   int io_registrations = 0;  // of the live ones
   int kernel_launches = 0;
+  unsigned last_block = 0;  // threads of the last launch
 };

@@ -1,6 +1,9 @@
 #include "gpu_on_cpu.hpp"
 
 #include <atomic>
+#include <functional>
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include "host/ops/library_kernels.cu"
@@ -9,35 +12,54 @@
 namespace chime::host {
 namespace {
 
-std::atomic<int> launched{0};
+std::atomic<int> launched{0}, copied{0};
 
 // A launch as the driver keeps it: the arguments are copied.
-struct Launch {
-  LibraryKernel kernel;
-  Context context;
-  union {
-    SignalWaitCall wait;
-    SyncCall sync;
-    AmoCall amo;
-    SignalCall signal;
-  };
+template <class Call>
+std::function<void()> with_call(void (*kernel)(Context, Call), void** arguments) {
+  return [=, context = *static_cast<Context*>(arguments[0]),
+          call = *static_cast<Call*>(arguments[1])] { kernel(context, call); };
+}
 
-  Launch(LibraryKernel which, void** arguments) : kernel(which), signal{} {
-    void* const call = which == LibraryKernel::kSignal ? arguments[0] : arguments[1];
-    if (which != LibraryKernel::kSignal) context = *static_cast<Context*>(arguments[0]);
-    if (which == LibraryKernel::kSignal) signal = *static_cast<SignalCall*>(call);
-    if (which == LibraryKernel::kSignalWait) wait = *static_cast<SignalWaitCall*>(call);
-    if (which == LibraryKernel::kSync) sync = *static_cast<SyncCall*>(call);
-    if (which == LibraryKernel::kAmo) amo = *static_cast<AmoCall*>(call);
+std::function<void()> launch_of(LibraryKernel kernel, void** arguments) {
+  switch (kernel) {
+    case LibraryKernel::kSignal:
+      return [call = *static_cast<SignalCall*>(arguments[0])] { chime_library_signal(call); };
+    case LibraryKernel::kSignalWait:
+      return with_call(chime_library_signal_wait, arguments);
+    case LibraryKernel::kSync:
+      return with_call(chime_library_sync, arguments);
+    case LibraryKernel::kAmo:
+      return with_call(chime_library_amo, arguments);
+    case LibraryKernel::kMove:
+      return with_call(chime_library_move, arguments);
+    case LibraryKernel::kStrided:
+      return with_call(chime_library_strided, arguments);
+    case LibraryKernel::kElement:
+      return with_call(chime_library_element, arguments);
+    case LibraryKernel::kSignalOp:
+      return with_call(chime_library_signal_op, arguments);
   }
+  return {};
+}
 
-  void run() {
-    if (kernel == LibraryKernel::kSignal) chime_library_signal(signal);
-    if (kernel == LibraryKernel::kSignalWait) chime_library_signal_wait(context, wait);
-    if (kernel == LibraryKernel::kSync) chime_library_sync(context, sync);
-    if (kernel == LibraryKernel::kAmo) chime_library_amo(context, amo);
+// What kernels reach beside the heap.
+struct Reached {
+  std::mutex mutex;
+  std::map<const std::byte*, std::size_t> ranges;
+
+  bool holds(const std::byte* memory) {
+    const std::lock_guard lock(mutex);
+    const auto behind = ranges.upper_bound(memory);
+    if (behind == ranges.begin()) return false;
+    const auto& [begin, bytes] = *std::prev(behind);
+    return memory < begin + bytes;
   }
 };
+Reached& reached() {
+  static Reached the_reached;
+  return the_reached;
+}
 
 class GpuOnCpu final : public Gpu {
  public:
@@ -70,7 +92,13 @@ class GpuOnCpu final : public Gpu {
   DmaBuf export_dma_buf(const std::byte* memory, std::size_t bytes) override {
     return cpu_->export_dma_buf(memory, bytes);
   }
-  void copy(void* dst, const void* src, std::size_t bytes) override { cpu_->copy(dst, src, bytes); }
+  bool kernels_reach(const void* memory) override {
+    return reached().holds(static_cast<const std::byte*>(memory));
+  }
+  void copy(void* dst, const void* src, std::size_t bytes) override {
+    ++copied;
+    cpu_->copy(dst, src, bytes);
+  }
   void set(void* dst, int byte, std::size_t bytes) override { cpu_->set(dst, byte, bytes); }
   void signal(std::uint64_t* address, std::uint64_t value, bool add) override {
     SignalCall call{address, value, add};
@@ -79,7 +107,7 @@ class GpuOnCpu final : public Gpu {
   }
   void launch(LibraryKernel kernel, void** arguments) override {
     ++launched;
-    Launch(kernel, arguments).run();
+    launch_of(kernel, arguments)();
   }
   void copy_async(void* dst, const void* src, std::size_t bytes, NativeStream stream) override {
     cpu_->copy_async(dst, src, bytes, stream);
@@ -93,8 +121,10 @@ class GpuOnCpu final : public Gpu {
   void launch_async(LibraryKernel kernel, void** arguments, NativeStream stream) override {
     ++launched;
     cpu_->host_call_async(
-        [](void* launch) { std::unique_ptr<Launch>(static_cast<Launch*>(launch))->run(); },
-        new Launch(kernel, arguments), stream);
+        [](void* launch) {
+          (*std::unique_ptr<std::function<void()>>(static_cast<std::function<void()>*>(launch)))();
+        },
+        new std::function<void()>(launch_of(kernel, arguments)), stream);
   }
   void host_call_async(void (*call)(void*), void* argument, NativeStream stream) override {
     cpu_->host_call_async(call, argument, stream);
@@ -113,12 +143,19 @@ class GpuOnCpu final : public Gpu {
 std::unique_ptr<Gpu> open_gpu_on_cpu() { return std::make_unique<GpuOnCpu>(open_simt_gpu()); }
 
 void pretend_to_have_a_gpu() {
-  std::unique_ptr<Gpu>& gpu = current_runtime().device->gpu;
-  gpu = std::make_unique<GpuOnCpu>(std::move(gpu));
+  DeviceStage& device = *current_runtime().device;
+  device.gpu = std::make_unique<GpuOnCpu>(std::move(device.gpu));
+  device.bounce = std::span(device.heap.allocate(kBounceRoom, 4096), kBounceRoom);
 }
 
 int library_kernels_launched() { return launched; }
+int copies_made() { return copied; }
 
-void run_library_kernel(LibraryKernel kernel, void** arguments) { Launch(kernel, arguments).run(); }
+void let_kernels_reach(const void* memory, std::size_t bytes) {
+  const std::lock_guard lock(reached().mutex);
+  reached().ranges[static_cast<const std::byte*>(memory)] = bytes;
+}
+
+void run_library_kernel(LibraryKernel kernel, void** arguments) { launch_of(kernel, arguments)(); }
 
 }  // namespace chime::host

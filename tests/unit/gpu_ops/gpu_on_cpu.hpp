@@ -15,11 +15,19 @@ inline constexpr int kUsedBefore = 0x5a;
 // One of a PE that is none yet.
 std::unique_ptr<Gpu> open_gpu_on_cpu();
 
-// Puts it in the place of the calling thread's PE's device. Call after chime_init.
+// Puts it in the place of the calling thread's PE's device. Call after chime_init, on every PE.
 void pretend_to_have_a_gpu();
 
-// How many kernels of the library this process has launched since.
+// Of what kernels do not reach, so much goes at once to and from PEs that are not mapped.
+inline constexpr std::size_t kBounceRoom = 8192;
+
+// How many kernels of the library this process has launched since, and how often the host has
+// copied.
 int library_kernels_launched();
+int copies_made();
+
+// From now on kernels reach this memory, which else the heap alone is.
+void let_kernels_reach(const void* memory, std::size_t bytes);
 
 // The body of a library kernel with the arguments of a launch.
 void run_library_kernel(LibraryKernel kernel, void** arguments);

@@ -1,6 +1,6 @@
 // Host operations on GPU heaps speak to the device through the Gpu seam alone: here gpu_on_cpu.hpp
 // stands behind it.
-#include "host/ops/gpu_ops.hpp"
+#include "host/ops/gpu/gpu_ops.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 // Every on-stream operation, in a ring of PEs: each PE's stream writes to its right neighbour and
 // waits for its left. With the argument "beside_a_nic", where the right neighbour is reached by the
-// NIC alone and host code has a GPU: what it refuses, and what quiet does.
+// NIC alone and host code has a GPU: whom an operation waits for, who carries it, and what it says
+// where it fails.
 #include <chime/chime.h>
 
 #include <cstdio>
@@ -129,35 +130,132 @@ void refuses_at_the_call() {
 }
 
 #ifdef PRETEND_TO_HAVE_A_GPU
+using chime::host::copies_made;
+using chime::host::let_kernels_reach;
+using chime::host::library_kernels_launched;
+
 void says(const char* words, const char* what) {
   if (std::strstr(chimex_last_error(), words) == nullptr)
     std::fprintf(stderr, "PE %d: '%s' has not '%s'\n", me, chimex_last_error(), words);
   check(std::strstr(chimex_last_error(), words) != nullptr, what);
 }
 
-void refuses_what_takes_the_nic() {
-  constexpr const char* kUnmapped = "is not mapped, and the NIC is the kernels' alone";
-  constexpr const char* kAdds = "makes all additions to it (CHIME_AMO)";
+// Memory that kernels reach is theirs to send when the stream gets there: the call waits for
+// nothing, and no copy is made.
+void waits_for_no_stream() {
+  exec::Stream stream = make_stream();
+  constexpr std::size_t kMany = 5000;  // more than the bounce room, and than a staging slot
+  auto* inbox = symmetric<std::uint64_t>(kMany);
+  auto* go = symmetric<std::uint64_t>(2);
+  static std::vector<std::uint64_t> source(kMany), fetched(kMany);
+  let_kernels_reach(source.data(), kMany * sizeof(source[0]));
+  let_kernels_reach(fetched.data(), kMany * sizeof(source[0]));
+  const int copies = copies_made();
+  chimex_signal_wait_until_on_stream(&go[0], CHIME_CMP_EQ, 1, stream);
+  chimex_putmem_signal_on_stream(inbox, source.data(), kMany * 8, &go[1], 3, CHIME_SIGNAL_ADD,
+                                 right, stream);
+  chimex_signal_wait_until_on_stream(&go[1], CHIME_CMP_EQ, 3, stream);
+  chimex_getmem_on_stream(fetched.data(), inbox, kMany * 8, me, stream);
+  for (std::size_t i = 0; i < kMany; ++i) source[i] = i * 1000 + unsigned(me);
+  chime_barrier_all();
+  go[0] = 1;
+  exec::stream_synchronize(stream);
+  for (std::size_t i = 0; i < kMany; ++i)
+    check(inbox[i] == i * 1000 + unsigned(left), "what was put when the stream got there");
+  check(fetched == std::vector<std::uint64_t>(inbox, inbox + kMany), "what was got behind it");
+  check(copies_made() == copies + (n == 1), "kernels move what they reach");
+  chime_barrier_all();
+  exec::stream_destroy(stream);
+  chime_free(go);
+  chime_free(inbox);
+}
+
+// What kernels do not reach the call itself moves, behind what the stream was given before, and in
+// pieces of the bounce room.
+void waits_for_what_comes_before() {
+  exec::Stream stream = make_stream();
+  constexpr std::size_t kBytes = 3 * chime::host::kBounceRoom + 5;
+  auto* inbox = symmetric<unsigned char>(kBytes);
+  auto* sent = symmetric<std::uint64_t>(1);
+  std::vector<unsigned char> source(kBytes), fetched(kBytes);
+  struct Fill {
+    std::vector<unsigned char>* source;
+  } fill{&source};
+  exec::stream_host_call(
+      stream,
+      [](void* of) {
+        auto& bytes = *static_cast<Fill*>(of)->source;
+        for (std::size_t i = 0; i < bytes.size(); ++i)
+          bytes[i] = static_cast<unsigned char>(i % 251 + unsigned(me));
+      },
+      &fill);
+  const int copies = copies_made();
+  chimex_putmem_signal_nbi_on_stream(inbox, source.data(), kBytes, sent, 1, CHIME_SIGNAL_SET, right,
+                                     stream);
+  check(copies_made() == copies + 4, "a copy for each piece");
+  std::fill(source.begin(), source.end(), 0);  // it is free
+  chimex_signal_wait_until_on_stream(sent, CHIME_CMP_EQ, 1, stream);
+  chimex_getmem_on_stream(fetched.data(), inbox, kBytes, right, stream);
+  check(sent[0] == 1, "the stream was waited for");
+  for (std::size_t i = 0; i < kBytes; ++i)
+    check(inbox[i] == static_cast<unsigned char>(i % 251 + unsigned(left)), "pieces of a put");
+  chime_barrier_all();
+  chime_getmem(fetched.data(), inbox, kBytes, right);
+  for (std::size_t i = 0; i < kBytes; ++i)
+    check(fetched[i] == static_cast<unsigned char>(i % 251 + unsigned(me)), "pieces of a get");
+  chime_barrier_all();
+  exec::stream_destroy(stream);
+  chime_free(sent);
+  chime_free(inbox);
+}
+
+// One kernel an operation of the host, and complete when it returns.
+void the_hosts_are_kernels() {
+  auto* words = symmetric<std::uint64_t>(4);
+  std::uint64_t value = 11;
+  int before = library_kernels_launched();
+  chime_uint64_p(words, 5, right);
+  check(library_kernels_launched() == before + 1, "p is a kernel's");
+  check(chime_uint64_g(words, right) == 5, "p and g");
+  chimex_signal_op(words + 1, 2, CHIME_SIGNAL_ADD, right);
+  chimex_signal_op(words + 1, 2, CHIME_SIGNAL_ADD, me);
+  chime_uint64_atomic_add(words + 1, 3, right);
+  check(chime_uint64_atomic_fetch_add(words + 1, 0, right) >= 5, "additions are seen");
+  before = library_kernels_launched();
+  chime_putmem_signal(words + 2, words, 8, words + 3, 9, CHIME_SIGNAL_SET, right);
+  check(library_kernels_launched() == before + 2, "data of the heap needs no copy");
+  chime_barrier_all();
+  check(words[1] == 7 && words[2] == 5 && words[3] == 9, "what the left one sent");
+  chime_getmem(&value, words, 8, right);
+  check(value == 5, "get");
+  chime_barrier_all();
+  chime_free(words);
+}
+
+// Nothing begins, and each says why.
+void refuses_as_on_the_cpu() {
   auto* words = symmetric<std::uint64_t>(2);
   std::uint64_t one = 1;
-  chimex_putmem_on_stream(words, &one, sizeof(one), right, nullptr);
-  says(kUnmapped, "put_on_stream");
-  chimex_getmem_on_stream(&one, words, sizeof(one), right, nullptr);
-  says(kUnmapped, "get_on_stream");
-  chimex_signal_op_on_stream(words, 1, CHIME_SIGNAL_SET, right, nullptr);
-  says(kUnmapped, "signal_op_on_stream");
-  chime_putmem(words, &one, sizeof(one), right);
-  says(kUnmapped, "put of the host");
-  chime_uint64_atomic_add(words, 1, right);
-  says(kUnmapped, "atomic of the host");
-  chimex_signal_op_on_stream(words, 1, CHIME_SIGNAL_ADD, me, nullptr);
-  says(kAdds, "adding signal on a stream");
-  chimex_signal_op(words, 1, CHIME_SIGNAL_ADD, me);
-  says(kAdds, "adding signal of the host");
-  check(words[0] == 0, "nothing was added");
-  chimex_signal_op(words, 1, CHIME_SIGNAL_SET, me);
-  chime_uint64_atomic_add(words, 1, me);  // a kernel's, by the NIC
-  check(words[0] == 2, "what is not refused is done");
+  chime_putmem(words, &one, 8, n);
+  says("there is no PE", "put of the host");
+  chime_putmem(&one, words, 8, right);
+  says("outside the heap of this PE", "put to what is not symmetric");
+  chime_getmem(&one, words, std::size_t{1} << 40, right);
+  says("reach beyond the heap's end", "get of what is not there");
+  chime_uint64_p(reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(words) + 1), 1, right);
+  says("is not aligned", "p");
+  chime_uint64_iput(words, &one, 0, 1, 2, right);
+  says("more bytes than size_t counts", "iput of no stride");
+  chimex_signal_op(words, 1, 7, right);
+  says("there is no signal operation 7", "signal of the host");
+  chimex_signal_op_on_stream(words, 1, 7, right, nullptr);
+  says("there is no signal operation 7", "signal on a stream");
+  chimex_putmem_signal_on_stream(words, &one, 8, words + 1, 1, 7, right, nullptr);
+  says("there is no signal operation 7", "put_signal on a stream");
+  chimex_getmem_on_stream(&one, &one, 8, right, nullptr);
+  says("outside the heap of this PE", "get on a stream");
+  chime_barrier_all();
+  check(words[0] == 0 && words[1] == 0, "nothing was sent");
   chime_free(words);
 }
 
@@ -170,16 +268,31 @@ void quiets_what_kernels_have_put() {
   exec::Stream stream = make_stream();
   auto* words = symmetric<std::uint64_t>(2);
   words[1] = 7;
-  const int before = chime::host::library_kernels_launched();
+  const int before = library_kernels_launched();
   exec::LaunchConfig config;
   config.stream = stream;
   exec::launch(config, put_to, words, right);
   chimex_quiet_on_stream(stream);
   exec::stream_synchronize(stream);
-  check(chime::host::library_kernels_launched() == before + 1, "quiet is a kernel's");
+  check(library_kernels_launched() == before + 1, "quiet is a kernel's");
   chime_barrier_all();
   check(words[0] == 7, "what the kernel put");
   exec::stream_destroy(stream);
+  chime_free(words);
+}
+
+// So may the host, behind its quiet or barrier.
+void quiets_by_the_host() {
+  auto* words = symmetric<std::uint64_t>(2);
+  words[1] = 8;
+  exec::launch({}, put_to, words, right);
+  exec::device_synchronize();
+  const int before = library_kernels_launched();
+  chime_quiet();
+  check(library_kernels_launched() == before + 1, "the host's quiet is a kernel's");
+  chime_barrier_all();
+  check(library_kernels_launched() == before + 2, "and so is that of its barrier");
+  check(words[0] == 8, "what the kernel put");
   chime_free(words);
 }
 #endif
@@ -199,8 +312,14 @@ int main(int argc, char** argv) {
   left = (me + n - 1) % n;
 #ifdef PRETEND_TO_HAVE_A_GPU
   if (argc > 1 && std::strcmp(argv[1], "beside_a_nic") == 0) {
-    refuses_what_takes_the_nic();
+    puts_and_gets();
+    signals_order_streams();
+    waits_for_no_stream();
+    waits_for_what_comes_before();
+    the_hosts_are_kernels();
+    refuses_as_on_the_cpu();
     quiets_what_kernels_have_put();
+    quiets_by_the_host();
     return chime_finalize(), 0;
   }
 #endif

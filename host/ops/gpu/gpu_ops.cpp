@@ -1,15 +1,15 @@
-#include "host/ops/gpu_ops.hpp"
+#include "host/ops/gpu/gpu_ops.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <mutex>
+#include <exception>
 #include <vector>
 
 #include "chime/chime.h"
-#include "host/errors/async_error.hpp"
 #include "host/errors/error.hpp"
 #include "host/memory/mapped.hpp"
+#include "host/ops/gpu/by_kernel.hpp"
 #include "host/ops/wait.hpp"
 
 namespace chime::host::gpu_ops {
@@ -43,47 +43,61 @@ bool is_satisfied(const chime_wait_request& request, std::size_t looked) {
 }  // namespace
 
 void put(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int pe) {
-  if (bytes == 0) return check_pe(runtime, pe);
-  gpu_of(runtime).copy(mapped_at(runtime, dst, bytes, pe), src, bytes);
+  if (path_to(runtime, pe) != Path::kP2p) return by_kernel::put(runtime, dst, src, bytes, pe);
+  if (bytes != 0) gpu_of(runtime).copy(mapped_at(runtime, dst, bytes, pe), src, bytes);
 }
 
 void get(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int pe) {
-  if (bytes == 0) return check_pe(runtime, pe);
-  gpu_of(runtime).copy(dst, mapped_at(runtime, src, bytes, pe), bytes);
+  if (path_to(runtime, pe) != Path::kP2p) return by_kernel::get(runtime, dst, src, bytes, pe);
+  if (bytes != 0) gpu_of(runtime).copy(dst, mapped_at(runtime, src, bytes, pe), bytes);
 }
 
 void put_strided(Runtime& runtime, void* dst, const void* src, const Strides& strides, int pe) {
-  check_pe(runtime, pe);
+  if (path_to(runtime, pe) != Path::kP2p)
+    return by_kernel::put_strided(runtime, dst, src, strides, pe);
   for_each_element(strides, [&](std::ptrdiff_t to, std::ptrdiff_t from) {
     put(runtime, bytes_at(dst) + to, bytes_at(src) + from, strides.element_bytes, pe);
   });
 }
 
 void get_strided(Runtime& runtime, void* dst, const void* src, const Strides& strides, int pe) {
-  check_pe(runtime, pe);
+  if (path_to(runtime, pe) != Path::kP2p)
+    return by_kernel::get_strided(runtime, dst, src, strides, pe);
   for_each_element(strides, [&](std::ptrdiff_t to, std::ptrdiff_t from) {
     get(runtime, bytes_at(dst) + to, bytes_at(src) + from, strides.element_bytes, pe);
   });
 }
 
-void signal(Runtime& runtime, std::uint64_t* word, std::uint64_t value, int op, int pe) {
-  gpu_of(runtime).signal(mapped_signal_at(runtime, word, op, pe), value, op == CHIME_SIGNAL_ADD);
+void put_element(Runtime& runtime, void* dst, const void* value, std::size_t bytes, int pe) {
+  if (path_to(runtime, pe) != Path::kP2p)
+    return by_kernel::put_element(runtime, dst, value, bytes, pe);
+  put(runtime, dst, value, bytes, pe);
 }
 
-std::uint64_t amo(Runtime& runtime, AmoCall call) {
-  mapped_word_at(runtime, call.word, static_cast<std::size_t>(call.width), call.pe);
-  Context ctx = context();
-  DeviceStage& device = *runtime.device;
-  // One at a time: the kernel leaves its result in the one place that host and kernels share.
-  std::lock_guard lock(runtime.one_amo);
-  abi::ErrorRecord& failure = device.control().amo_failure;
-  ctx.pe.error = &failure;
-  call.old = &device.control().amo_result;
-  *call.old = 0;
-  void* arguments[] = {&ctx, &call};
-  device.gpu->launch(LibraryKernel::kAmo, arguments);
-  if (failure.claimed != 0) throw_own_error(runtime, failure);
-  return *call.old;
+void get_element(Runtime& runtime, void* value, const void* src, std::size_t bytes, int pe) {
+  if (path_to(runtime, pe) != Path::kP2p)
+    return by_kernel::get_element(runtime, value, src, bytes, pe);
+  get(runtime, value, src, bytes, pe);
+}
+
+void signal(Runtime& runtime, std::uint64_t* word, std::uint64_t value, int op, int pe) {
+  check_signal_op(op);
+  if (!is_signalled_by_driver(runtime, pe)) return by_kernel::signal(runtime, word, value, op, pe);
+  gpu_of(runtime).signal(mapped_signal_at(runtime, word, pe), value, op == CHIME_SIGNAL_ADD);
+}
+
+// The data arrives before the signal begins: each is complete when its call returns.
+void put_signal(Runtime& runtime, void* dst, const void* src, std::size_t bytes,
+                const Signal& signal, int pe) {
+  check_signal_op(signal.op);
+  check_word(runtime, signal.word, sizeof(*signal.word), pe);
+  put(runtime, dst, src, bytes, pe);
+  gpu_ops::signal(runtime, signal.word, signal.value, signal.op, pe);
+}
+
+std::uint64_t amo(Runtime& runtime, const AmoCall& call) {
+  path_to(runtime, call.pe);
+  return by_kernel::amo(runtime, call);
 }
 
 std::size_t test(Runtime& runtime, const chime_wait_request& request, const Look& look) {
@@ -107,8 +121,20 @@ std::size_t wait(Runtime& runtime, const chime_wait_request& request, const Look
   return gives_which ? looked : 0;
 }
 
+void quiet(Runtime& runtime) {
+  if (runtime.device->posts()) by_kernel::quiet(runtime);
+}
+
+// PEs meet also where what was posted has failed: the others wait for this one.
 void barrier(Runtime& runtime) {
+  std::exception_ptr failed;
+  try {
+    quiet(runtime);
+  } catch (const Error&) {
+    failed = std::current_exception();
+  }
   runtime.device->rendezvous->meet({CollectiveCall::Kind::kBarrier});
+  if (failed) std::rethrow_exception(failed);
 }
 
 }  // namespace chime::host::gpu_ops

@@ -1,0 +1,39 @@
+// A call of the host of a GPU's PE that kernels of the library carry out, one after another: they
+// use the kernels' ways to peers, fail into a record of this call alone, and leave what they give
+// where the host sees it. One at a time for each PE.
+#pragma once
+
+#include <mutex>
+
+#include "host/gpu/library_kernel.hpp"
+#include "host/pe/runtime.hpp"
+
+namespace chime::host {
+
+class KernelCall {
+ public:
+  // Waits for the PE's other calls. Every kernel's wait is bounded.
+  explicit KernelCall(Runtime& runtime);
+
+  // Returns when the kernel has ended. Throws what it recorded, as the host call's own failure.
+  template <class Call>
+  void run(LibraryKernel kernel, Call call) {
+    void* arguments[] = {&context_, &call};
+    runtime_.device->gpu->launch(kernel, arguments);
+    throw_failure();
+  }
+
+  // Two words; zero at first.
+  std::uint64_t* result() { return runtime_.device->control().call_result; }
+  // Memory that requests can name.
+  std::span<std::byte> bounce() { return runtime_.device->bounce; }
+
+ private:
+  void throw_failure();
+
+  Runtime& runtime_;
+  const std::lock_guard<std::mutex> lock_;
+  Context context_;
+};
+
+}  // namespace chime::host

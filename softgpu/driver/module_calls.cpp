@@ -124,7 +124,6 @@ SOFTGPU_API cuFuncGetAttribute(int* value, CUfunction_attribute which, CUfunctio
     need(value);
     const std::shared_ptr<Function> function = function_of(handle);
     softgpu::Kernel& kernel = function->kernel;
-    prepare(*function);
     switch (which) {
       case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
         *value = static_cast<int>(kernel.max_threads());

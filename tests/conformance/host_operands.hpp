@@ -1,0 +1,53 @@
+// Where an operand of a call of the host can lie: a call of the host names any memory of its PE.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "support/world.hpp"
+
+namespace chime::tests {
+
+// The program's own, which nobody has told of. Page by page the system may move it.
+class Pageable {
+ public:
+  explicit Pageable(std::size_t bytes) : bytes_(bytes) {}
+  std::byte* data() { return bytes_.data(); }
+  void write(std::span<const std::byte> bytes) {
+    std::copy(bytes.begin(), bytes.end(), bytes_.begin());
+  }
+  std::vector<std::byte> read() const { return bytes_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+using OfDevice = Private<std::byte>;
+using InHeap = Symmetric<std::byte>;
+
+// Memory of the device that requests may name.
+struct Registered : Private<std::byte> {
+  explicit Registered(std::size_t bytes) : Private(bytes) {
+    EXPECT_EQ(CHIMEX_OK, chimex_buffer_register(data(), bytes));
+  }
+  ~Registered() { EXPECT_EQ(CHIMEX_OK, chimex_buffer_unregister(data())); }
+};
+
+template <class M>
+struct MemoryTag {
+  using Memory = M;
+};
+// Calls body(MemoryTag<M>) for each. Collective, as the construction of what lies in the heap is.
+template <class Body>
+void for_each_operand(Body body) {
+  const auto run = [&]<class M>(const char* name, MemoryTag<M> tag) {
+    SCOPED_TRACE(name);
+    body(tag);
+  };
+  run("pageable memory", MemoryTag<Pageable>{});
+  run("device memory", MemoryTag<OfDevice>{});
+  run("the heap", MemoryTag<InHeap>{});
+  run("a registered buffer", MemoryTag<Registered>{});
+}
+
+}  // namespace chime::tests

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string>
 
+#include "chime/device/peer_status.cuh"
 #include "chime/device/rma.cuh"
 #include "support/schedule.hpp"
 #include "support/world.hpp"
@@ -55,6 +56,25 @@ IN_EVERY_WORLD(Query, KernelsKnowWhoTheyAre) {
     EXPECT_TRUE(seen.ptr_to_nobody_is_null);
     const bool is_mapped = chime_ptr(word.data(), pe.next()) != nullptr;
     EXPECT_EQ(is_mapped ? unsigned(pe.next()) + 1000 : 0, seen.read_through_ptr);
+    pe.barrier();
+  });
+}
+
+CHIME_KERNEL inline void ask_of_each(CHIME_GRID_CONSTANT const Context context, int* status) {
+  for (int pe = -1; pe <= context.pe.n_pes; ++pe) status[pe + 1] = pe_status(context, pe);
+}
+
+// Also of those that a kernel has not yet spoken to, and of itself.
+IN_EVERY_WORLD(PeStatus, IsWellOfAllThereAre) {
+  world.spawn(1, [](Pe& pe) {
+    std::vector<int> expected(unsigned(pe.size()) + 2, CHIMEX_OK);
+    expected.front() = expected.back() = CHIMEX_ERR_INVALID;
+    Private<int> status(expected.size());
+    status.write(std::vector<int>(expected.size(), -1));
+    pe.run(1, 1, ask_of_each, pe.context(), status.data());
+    EXPECT_EQ(expected, status.read());
+    for (int other = -1; other <= pe.size(); ++other)
+      EXPECT_EQ(expected[unsigned(other + 1)], chimex_pe_status(other)) << "PE " << other;
     pe.barrier();
   });
 }

@@ -88,6 +88,7 @@ void finish_init(PeSlot& slot) {
   if (!runtime.device->gpu->is_cpu())
     step("telling the kernels", [&] { tu_registry::fill_all(kernels); });
   step("watching the node's PEs", [&] { watch_peers(runtime); });
+  runtime.untold_errors = std::make_unique<UntoldErrors>(runtime);
   publish_context(slot, kernels, make_context(runtime, ContextOwner::kHost));
   log(LogLevel::kInfo, runtime.my_pe(), "{}; {}", runtime.bootstrap->describe(),
       runtime.device->gpu->describe());
@@ -106,6 +107,7 @@ void finish_init_once(PeSlot& slot) {
     finish_init(slot);
   } catch (...) {
     runtime.device_failure = std::current_exception();
+    runtime.untold_errors.reset();
     runtime.watch.reset();
     tu_registry::clear(runtime.my_pe());
     runtime.device.reset();

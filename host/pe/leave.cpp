@@ -198,6 +198,7 @@ void leave_job(PeSlot& slot) {
   // Threads stop seeing the PE before it goes.
   std::unique_ptr<Runtime> runtime = leave_pe(slot);
   if (runtime->device && !runtime->device->gpu->is_cpu()) tu_registry::clear(runtime->my_pe());
+  runtime->untold_errors.reset();
   runtime->watch.reset();
   if (runtime->device) runtime->device->rendezvous.reset();  // its thread asks the bootstrap
   if (!kernels_have_ended) keep_for_ever(std::move(runtime->device));  // one of them uses it

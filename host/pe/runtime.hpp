@@ -26,6 +26,7 @@
 #include "chime/abi/context.h"
 #include "host/errors/abort.hpp"
 #include "host/errors/told_once.hpp"
+#include "host/errors/untold_errors.hpp"
 #include "host/gpu/gpu.hpp"
 #include "host/memory/heap.hpp"
 #include "host/memory/registered_buffers.hpp"
@@ -100,7 +101,8 @@ struct Runtime {
   mutable std::mutex one_reader;  // of the PE's error record (async_error.cpp)
   ToldOnce abort_told;            // on stderr, by the PE to blame for the abort
   const AskedBySignal asked_by_signal;
-  std::unique_ptr<bootstrap::PeerWatch> watch;  // last: its thread uses all of the above
+  std::unique_ptr<bootstrap::PeerWatch> watch;  // these last: their threads use all of the above
+  std::unique_ptr<UntoldErrors> untold_errors;
 
   int my_pe() const { return bootstrap->rank(); }
   int n_pes() const { return bootstrap->size(); }

@@ -10,6 +10,8 @@ fail() { echo "FAILED: $*"; failed=1; }
 licence='/* Copyright 2024 NVIDIA Corporation.  All rights reserved. NOTICE TO LICENSEE: */'
 echo "$licence" >toolkit/cuda_texture_types.h
 echo '/* Copyright NVIDIA Corporation. Licensed under the Apache License, Version 2.0 */' >toolkit/open.h
+echo '// Copyright (c) 2018 NVIDIA Corporation
+// Distributed under the Boost Software License v1.0 (boost.org/LICENSE_1_0.txt)' >toolkit/boost.h
 echo '// no licence at all' >toolkit/cuda_fp16.h
 echo '// of a program' >toolkit/mine.h
 
@@ -29,7 +31,7 @@ refused() {
 }
 refused cuda_texture_types.h toolkit/mine.h toolkit/cuda_texture_types.h
 refused toolkit/cuda_fp16.h toolkit/cuda_fp16.h
-refused '' toolkit/mine.h toolkit/open.h "$softgpu/words/cuda_fp16.h"
+refused '' toolkit/mine.h toolkit/open.h toolkit/boost.h "$softgpu/words/cuda_fp16.h"
 
 # In a folder whose name has a blank.
 mkdir -p 'toolkit of cuda'

@@ -9,6 +9,7 @@
 
 #include "softgpu/code_cache.hpp"
 #include "softgpu/ptx/module.hpp"
+#include "softgpu/ptx/names.hpp"
 #include "softgpu/ptx/parse.hpp"
 #include "softgpu/ptx/translate.hpp"
 #include "softgpu/services.hpp"
@@ -34,6 +35,7 @@ void Kernel::translate() {
   ptx::Translation translation = ptx::translate(module_.text(), function_);
   source_ = std::move(translation.source);
   static_shared_ = translation.static_shared;
+  for (const ptx::Variable* v : translation.variables) variables_.push_back(module_.address(*v));
   is_translated_ = true;
 }
 
@@ -49,7 +51,7 @@ Kernel::Code Kernel::code(bool watched) {
   if (code == nullptr) {
     translate();
     void* const library = load_code(source_, watched);
-    code = reinterpret_cast<Code>(dlsym(library, name_.c_str()));
+    code = reinterpret_cast<Code>(dlsym(library, ptx::kKernelSymbol));
     if (code == nullptr) throw PtxError(0, "compiled code lacks the kernel " + name_);
   }
   return code;
@@ -64,7 +66,7 @@ Env Kernel::env(const LaunchData& launch) const {
   e.dynamic_shared_bytes = launch.dynamic_shared_bytes;
   e.shared_bytes = static_cast<std::uint32_t>(static_shared_) + launch.dynamic_shared_bytes;
   e.grid_workspace = launch.grid_workspace;
-  e.variables = module_.variables();
+  e.variables = variables_.data();
   e.services = &services();
   return e;
 }
@@ -121,6 +123,10 @@ std::vector<Kernel*> Module::kernels() const {
   std::vector<Kernel*> all;
   for (const auto& kernel : kernels_) all.push_back(kernel.get());
   return all;
+}
+
+std::uint8_t* Module::address(const ptx::Variable& variable) const {
+  return variables_[static_cast<std::size_t>(&variable - text_->variables.data())];
 }
 
 void* Module::variable(std::string_view name, std::size_t* bytes) const {

@@ -20,6 +20,7 @@ namespace softgpu {
 namespace ptx {
 struct Function;
 struct Module;
+struct Variable;
 }  // namespace ptx
 
 class Module;
@@ -55,8 +56,8 @@ class Kernel {
 
   // What each thread of a launch calls; `watched` where the launch has a seed or weak memory: then
   // every access is the executor's. Translates and compiles at the first call. Throws PtxError with
-  // the instruction and its line, or with what the compiler said. Its symbol is the kernel's name:
-  // with the address as KernelCall's, the executor's reports say it.
+  // the instruction and its line, or with what the compiler said. Kernels that
+  // do the same have the same code.
   Code code(bool watched);
 
   // For the calling CUDA thread, whose block was launched with static_shared() + dynamic bytes.
@@ -76,6 +77,7 @@ class Kernel {
   bool is_translated_ = false;
   std::string source_;
   std::size_t static_shared_ = 0;
+  std::vector<std::uint8_t*> variables_;
   Code code_[2] = {};
 };
 
@@ -93,7 +95,7 @@ class Module {
   // The address of a variable of global or const memory; null: there is none.
   void* variable(std::string_view name, std::size_t* bytes = nullptr) const;
 
-  std::uint8_t* const* variables() const { return variables_.data(); }
+  std::uint8_t* address(const ptx::Variable& variable) const;  // one of text().variables
   const ptx::Module& text() const { return *text_; }
 
  private:

@@ -29,12 +29,14 @@ void emit_brx(Emitter& e) {
 
 // A result or argument of a call: the bytes of a .param variable.
 std::string passed(Emitter& e, const Operand& o, const Parameter& parameter) {
-  const Variable* v = o.kind == Operand::kName ? e.scopes().variable(o.text) : nullptr;
-  if (v == nullptr || v->space != Space::kParam || o.offset != 0) {
+  const LocalVariable* v = o.kind == Operand::kName ? e.scopes().variable(o.text) : nullptr;
+  if (v == nullptr || v->variable->space != Space::kParam || o.offset != 0) {
     e.fail("softgpu passes .param variables to functions");
   }
-  if (v->bytes < parameter.bytes) e.fail("an argument is smaller than the function's parameter");
-  return ", " + local_name(o.text);
+  if (v->variable->bytes < parameter.bytes) {
+    e.fail("an argument is smaller than the function's parameter");
+  }
+  return ", " + v->cpp;
 }
 
 bool is_of_vocabulary(const Function& f) {
@@ -69,12 +71,11 @@ void emit_call(Emitter& e) {
   if (call.results.size() != f->results.size() || call.arguments.size() != f->parameters.size()) {
     e.fail("the call has not as many operands as the function");
   }
-  if (f->has_body) {
-    e.reached().functions.insert(f->name);
-  } else if (!is_of_vocabulary(*f)) {
+  if (!f->has_body && !is_of_vocabulary(*f)) {
     e.fail("function '" + std::string(f->name) + "' has no body here");
   }
-  std::string text = function_name(f->name) + "(e";
+  std::string text = f->has_body ? e.reached().function(*f) : cpp_name("f_", f->name);
+  text += "(e";
   for (std::size_t i = 0; i < call.results.size(); ++i) {
     text += passed(e, call.results[i], f->results[i]);
   }

@@ -82,12 +82,12 @@ void Emitter::statement(const Registers& registers) {
 }
 
 void Emitter::statement(const Variable& variable) {
-  scopes_.declare(variable);
+  const LocalVariable& local = scopes_.declare(variable);
   if (variable.space == Space::kShared) {
-    reached_.own_shared.push_back(&variable);
+    reached_.shared_variable(variable);
     return;
   }
-  line("alignas(" + std::to_string(variable.align) + ") u8 " + local_name(variable.name) + "[" +
+  line("alignas(" + std::to_string(variable.align) + ") u8 " + local.cpp + "[" +
        std::to_string(std::max<std::size_t>(variable.bytes, 1)) + "];");
 }
 
@@ -229,26 +229,25 @@ std::string Emitter::number(const Operand& o, Type type) const {
 
 // The address of a name: the host's, or of shared memory its own.
 std::string Emitter::symbol(std::string_view name, std::int64_t offset) {
-  if (const Variable* v = scopes_.variable(name)) {
-    if (v->space == Space::kShared) return plus(shared_name(name), offset);
-    return plus("address_of(" + local_name(name) + ")", offset);
+  if (const LocalVariable* local = scopes_.variable(name)) {
+    const Variable& v = *local->variable;
+    if (v.space == Space::kShared) return plus(reached_.shared_variable(v), offset);
+    return plus("address_of(" + local->cpp + ")", offset);
   }
-  for (const auto* list : {&function_.parameters, &function_.results}) {
+  std::size_t number = 0;
+  for (const auto* list : {&function_.results, &function_.parameters}) {
     for (const Parameter& p : *list) {
+      const std::string cpp = parameter_name(number++);
       if (p.name != name) continue;
-      if (!function_.is_entry) return plus("address_of(" + parameter_name(name) + ")", offset);
+      if (!function_.is_entry) return plus("address_of(" + cpp + ")", offset);
       return plus("address_of(e.parameters)", static_cast<std::int64_t>(p.offset) + offset);
     }
   }
   const Variable* v = module_.find_variable(name);
   if (v == nullptr) fail("'" + std::string(name) + "' is declared nowhere");
-  if (v->space == Space::kShared) {
-    reached_.shared.insert(v->name);
-    return plus(shared_name(name), offset);
-  }
+  if (v->space == Space::kShared) return plus(reached_.shared_variable(*v), offset);
   if (v->is_extern) fail("'" + std::string(name) + "' is of another module");
-  const std::size_t index = module_.variable_index.at(name);
-  return plus("address_of(e.variables[" + std::to_string(index) + "])", offset);
+  return plus("address_of(" + reached_.variable(*v) + ")", offset);
 }
 
 void Emitter::assign(const Operand& o, Type type, const std::string& expression, Width width) {

@@ -5,23 +5,40 @@
 // as is any that no family knows.
 #pragma once
 
+#include <algorithm>
 #include <initializer_list>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "softgpu/ptx/module.hpp"
+#include "softgpu/ptx/names.hpp"
 #include "softgpu/ptx/scopes.hpp"
 #include "softgpu/ptx/types.hpp"
 
 namespace softgpu::ptx {
 
-// What a function needs beside its body.
+// What a kernel needs beside its body, each in the order in which it is first asked for. Gives the
+// names that they have in the source.
 struct Reached {
-  std::set<std::string_view> functions;
-  std::set<std::string_view> shared;        // variables of module scope
-  std::vector<const Variable*> own_shared;  // declared in functions
+  std::vector<const Function*> functions;
+  std::vector<const Variable*> shared;     // of functions or of the module
+  std::vector<const Variable*> variables;  // of the module, in global or const memory
+
+  std::string function(const Function& f) { return function_name(number_in(functions, f)); }
+  std::string shared_variable(const Variable& v) { return shared_name(number_in(shared, v)); }
+  std::string variable(const Variable& v) {
+    return "e.variables[" + std::to_string(number_in(variables, v)) + "]";
+  }
+
+ private:
+  template <class T>
+  static std::size_t number_in(std::vector<const T*>& list, const T& one) {
+    const auto found = std::find(list.begin(), list.end(), &one);
+    const auto number = static_cast<std::size_t>(found - list.begin());
+    if (found == list.end()) list.push_back(&one);
+    return number;
+  }
 };
 
 class Emitter {

@@ -27,7 +27,7 @@ void Scopes::find_labels(const std::vector<Statement>& statements) {
     } else if (std::holds_alternative<BlockEnds>(statements[i])) {
       open.pop_back();
     } else if (const auto* label = std::get_if<Label>(&statements[i])) {
-      const std::string cpp = cpp_name("L" + std::to_string(open.back()) + "_", label->name);
+      const std::string cpp = label_name(labels_.size());
       if (!labels_.try_emplace({open.back(), label->name}, LabelPlace{cpp, i}).second) {
         throw PtxError(label->line, "a second label " + std::string(label->name));
       }
@@ -45,6 +45,10 @@ void Scopes::declare(const Registers& registers) {
   } else {
     blocks_.back().registers[registers.name] = type;
   }
+}
+
+const LocalVariable& Scopes::declare(const Variable& variable) {
+  return blocks_.back().variables[variable.name] = {&variable, local_name(variables_declared_++)};
 }
 
 Type Scopes::register_type(std::string_view name) const {
@@ -68,10 +72,10 @@ Type Scopes::register_type(std::string_view name) const {
   return {};
 }
 
-const Variable* Scopes::variable(std::string_view name) const {
+const LocalVariable* Scopes::variable(std::string_view name) const {
   for (auto block = blocks_.rbegin(); block != blocks_.rend(); ++block) {
     if (const auto found = block->variables.find(name); found != block->variables.end()) {
-      return found->second;
+      return &found->second;
     }
   }
   return nullptr;

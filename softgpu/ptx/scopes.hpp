@@ -12,6 +12,11 @@
 
 namespace softgpu::ptx {
 
+struct LocalVariable {
+  const Variable* variable;
+  std::string cpp;
+};
+
 // A label of a block, and where it stands among the statements.
 struct LabelPlace {
   std::string cpp;
@@ -27,12 +32,12 @@ class Scopes {
   void leave();
 
   void declare(const Registers& registers);
-  void declare(const Variable& variable) { blocks_.back().variables[variable.name] = &variable; }
+  const LocalVariable& declare(const Variable& variable);
   void declare(const BranchTargets& targets) { targets_[targets.name] = &targets; }
 
   // No bytes: there is no such register here.
   Type register_type(std::string_view name) const;
-  const Variable* variable(std::string_view name) const;
+  const LocalVariable* variable(std::string_view name) const;
   const LabelPlace* label(std::string_view name) const;
   const BranchTargets* targets(std::string_view name) const;
 
@@ -46,12 +51,12 @@ class Scopes {
     std::size_t number;
     std::unordered_map<std::string_view, Type> registers;
     std::vector<Range> ranges;
-    std::unordered_map<std::string_view, const Variable*> variables;
+    std::unordered_map<std::string_view, LocalVariable> variables;
   };
   void find_labels(const std::vector<Statement>& statements);
 
   std::vector<Block> blocks_;
-  std::size_t blocks_entered_ = 0;
+  std::size_t blocks_entered_ = 0, variables_declared_ = 0;
   std::map<std::pair<std::size_t, std::string_view>, LabelPlace> labels_;
   std::unordered_map<std::string_view, const BranchTargets*> targets_;
 };

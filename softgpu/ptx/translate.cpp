@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <deque>
-#include <map>
+#include <utility>
 #include <vector>
 
 #include "softgpu/ptx/emitter.hpp"
@@ -16,87 +16,67 @@ namespace {
 
 std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
 
-std::string signature(const Function& f) {
-  std::string text = "[[gnu::noinline]] static void " + function_name(f.name) + "(Env& e";
-  for (const auto* list : {&f.results, &f.parameters}) {
-    for (const Parameter& p : *list) text += ", u8* " + parameter_name(p.name);
+std::string signature(const Function& f, Reached& reached) {
+  std::string text = "[[gnu::noinline]] static void " + reached.function(f) + "(Env& e";
+  for (std::size_t i = 0; i < f.results.size() + f.parameters.size(); ++i) {
+    text += ", u8* " + parameter_name(i);
   }
   return text + ")";
 }
 
-// The symbol is the kernel's name, whatever letters it has.
-std::string entry(const Function& f) {
-  return "extern \"C\" __attribute__((visibility(\"default\"))) void softgpu_entry(Env& e) asm(\"" +
-         std::string(f.name) + "\");\nextern \"C\" void softgpu_entry(Env& e)";
+std::string entry() {
+  return "extern \"C\" __attribute__((visibility(\"default\"))) void " +
+         std::string(kKernelSymbol) + "(Env& e)";
 }
 
-// Addresses of shared variables: those of a size in the order of their names, then the dynamic
-// ones, which all begin at one place.
-class SharedLayout {
- public:
-  void add(const Variable& v, const std::string& name) {
-    if (!variables_.try_emplace(name, &v).second) {
-      throw PtxError(v.line, "a second shared variable " + std::string(v.name));
-    }
-  }
+std::string shared_definition(std::size_t number, std::size_t offset) {
+  return "constexpr u64 " + shared_name(number) + " = " + std::to_string(kSharedBase + offset) +
+         ";\n";
+}
 
-  // Their definitions; *bytes of all but the dynamic ones.
-  std::string place(std::size_t* bytes) const {
-    std::string text;
-    std::size_t end = 0, align = 16;
-    for (const auto& [name, v] : variables_) {
-      if (v->bytes == 0) {
-        align = std::max(align, v->align);
-        continue;
-      }
-      end = round_up(end, v->align);
-      text += definition(name, end);
-      end += v->bytes;
-      if (end > kMostShared) throw PtxError(v->line, "the kernel's shared variables are too large");
+// Addresses of shared variables: those of a size one after the other, then the dynamic ones, which
+// all begin at one place. *bytes: of all but these.
+std::string place_shared(const std::vector<const Variable*>& variables, std::size_t* bytes) {
+  constexpr std::size_t kMostShared = 227 * 1024;  // of a block of sm_90
+  std::string text;
+  std::size_t end = 0, align = 16;
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    const Variable& v = *variables[i];
+    if (v.bytes == 0) {
+      align = std::max(align, v.align);
+      continue;
     }
-    *bytes = round_up(end, align);
-    for (const auto& [name, v] : variables_) {
-      if (v->bytes == 0) text += definition(name, *bytes);
-    }
-    return text;
+    end = round_up(end, v.align);
+    text += shared_definition(i, end);
+    end += v.bytes;
+    if (end > kMostShared) throw PtxError(v.line, "the kernel's shared variables are too large");
   }
-
- private:
-  static std::string definition(const std::string& name, std::size_t offset) {
-    return "constexpr u64 " + name + " = " + std::to_string(kSharedBase + offset) + ";\n";
+  *bytes = round_up(end, align);
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    if (variables[i]->bytes == 0) text += shared_definition(i, *bytes);
   }
-  static constexpr std::size_t kMostShared = 227 * 1024;  // of a block of sm_90
-  std::map<std::string, const Variable*> variables_;
-};
+  return text;
+}
 
 }  // namespace
 
+// A function's body may reach more functions, which come behind it.
 Translation translate(const Module& module, const Function& kernel) {
   Reached reached;
-  reached.functions.insert(kernel.name);
+  reached.function(kernel);
   std::deque<Emitter> emitters;  // shared variables of functions lie in them
   std::string declarations, bodies;
-  std::map<std::string_view, std::string> done;
-  while (done.size() < reached.functions.size()) {
-    const auto next = std::find_if(reached.functions.begin(), reached.functions.end(),
-                                   [&](std::string_view name) { return !done.contains(name); });
-    const Function& f = *module.find_function(*next);
+  for (std::size_t i = 0; i < reached.functions.size(); ++i) {
+    const Function& f = *reached.functions[i];
     if (!f.has_body) throw PtxError(f.line, "kernel " + std::string(f.name) + " has no body");
     emitters.emplace_back(module, f, reached);
-    done[f.name] = emitters.back().body();
+    const std::string head = f.is_entry ? entry() : signature(f, reached);
+    if (!f.is_entry) declarations += head + ";\n";
+    bodies += head + " {\n" + emitters.back().body() + "}\n";
   }
-  for (const auto& [name, body] : done) {
-    const Function& f = *module.find_function(name);
-    if (!f.is_entry) declarations += signature(f) + ";\n";
-    bodies += (f.is_entry ? entry(f) : signature(f)) + " {\n" + body + "}\n";
-  }
-  SharedLayout shared;
-  for (std::string_view name : reached.shared) {
-    shared.add(*module.find_variable(name), shared_name(name));
-  }
-  for (const Variable* v : reached.own_shared) shared.add(*v, shared_name(v->name));
   Translation translation;
-  const std::string constants = shared.place(&translation.static_shared);
+  const std::string constants = place_shared(reached.shared, &translation.static_shared);
+  translation.variables = std::move(reached.variables);
   translation.source =
       "namespace softgpu {\n" + constants + declarations + bodies + "}  // namespace softgpu\n";
   return translation;

@@ -3,14 +3,16 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "softgpu/ptx/module.hpp"
 
 namespace softgpu::ptx {
 
 struct Translation {
-  std::string source;  // defines one symbol, the kernel's name
+  std::string source;  // defines one symbol, kKernelSymbol
   std::size_t static_shared = 0;
+  std::vector<const Variable*> variables;  // what Env::variables shall point at, in this order
 };
 
 // The source expects vocabulary/vocabulary.hpp before it. Throws PtxError.

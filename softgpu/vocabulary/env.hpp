@@ -24,7 +24,7 @@ struct Env {
   std::uint32_t shared_bytes = 0;            // of all of it
   std::uint32_t dynamic_shared_bytes = 0;
   std::uint64_t grid_workspace = 0;          // %envreg1 and 2: cooperative launches, else 0
-  std::uint8_t* const* variables = nullptr;  // of the module, in its order
+  std::uint8_t* const* variables = nullptr;  // of the module that the kernel uses
   const Services* services = nullptr;
 };
 

@@ -126,6 +126,9 @@ Table memory_table() {
     table.push_back({std::string("st.global.b64 [$g], $a; ") + how + ".u32 $d, [$g];",
                      "b64 : b64",
                      {{s(-7), 0xfffffff9}}});
+    table.push_back({std::string("st.global.b64 [$g], $a; ") + how + ".u64 $d, [$g];",
+                     "b64 : b64",
+                     {{s(-7), s(-7)}}});
   }
   for (const char* how : {"st.volatile.global", "st.relaxed.cta.global", "st.release.sys.global",
                           "st.weak.global", "st.mmio.relaxed.sys.global", "st.global.cg"}) {

@@ -1,6 +1,5 @@
 // Where memory of this PE lies makes no difference to what arrives; registered memory goes in one
 // request, other memory through Chime's own.
-#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -19,25 +18,41 @@ namespace {
 
 constexpr std::size_t kBytes = 256 * 1024 + 5;  // several slots of staging, and a tail
 
-// WQEBBs that kernels and the host have posted to `pe`: a request of a put or get takes one.
-std::uint64_t posted_to(const Context& context, int pe) {
+// WQEBBs that `context` has posted to `pe`: a request of a put or get takes one.
+CHIME_HOST_DEVICE std::uint64_t posted_by(const Context& context, int pe) {
+  const abi::Channels& all = context.channels;
+  if (all.pool.channels == nullptr) return 0;
   std::uint64_t sum = 0;
-  for (const abi::Channels* all : {&context.channels, &host_context().channels}) {
-    if (all->pool.channels == nullptr) continue;
-    abi::Channel* const first = all->pool.channels + abi::first_of_route(all->route[pe]);
-    for (std::uint32_t slot = 0; slot < all->slots; ++slot)
-      sum += std::atomic_ref(first[slot].producer.resv).load();
-  }
+  abi::Channel* const first = all.pool.channels + abi::first_of_route(all.route[pe]);
+  for (std::uint32_t slot = 0; slot < all.slots; ++slot) sum += first[slot].producer.resv;
   return sum;
 }
 
-// How many requests `move` takes, where the NIC carries it. Where it does not: `otherwise`.
+// What a kernel sees: a GPU's channels may lie in its memory.
+struct Seen {
+  std::uint64_t posted;
+  bool nic_carries;
+};
+CHIME_KERNEL inline void look(CHIME_GRID_CONSTANT const Context context, int pe, Seen* seen) {
+  seen->nic_carries = route_to(context, Traffic::kData, pe).path == Path::kNic;
+  seen->posted = posted_by(context, pe);
+}
+Seen seen_by_kernel(Pe& pe) {
+  Private<Seen> seen(1);
+  pe.run(1, 1, look, pe.context(), pe.next(), seen.data());
+  return seen.read()[0];
+}
+
+// How many requests of kernels and of the host `move` takes, where the NIC carries it. Where it
+// does not: `otherwise`.
 template <class Move>
 std::uint64_t requests(Pe& pe, std::uint64_t otherwise, Move move) {
-  const std::uint64_t before = posted_to(pe.context(), pe.next());
+  const auto posted = [&] {
+    return seen_by_kernel(pe).posted + posted_by(host_context(), pe.next());
+  };
+  const std::uint64_t before = posted();
   move();
-  if (route_to(pe.context(), Traffic::kData, pe.next()).path != Path::kNic) return otherwise;
-  return posted_to(pe.context(), pe.next()) - before;
+  return seen_by_kernel(pe).nic_carries ? posted() - before : otherwise;
 }
 
 std::byte byte_at(std::size_t i, int pe) { return std::byte(i * 7 + i / 251 + unsigned(pe) * 31); }
@@ -141,7 +156,7 @@ struct Targets {
   std::uint64_t signal;
 };
 
-CHIME_DEVICE unsigned word_at(unsigned i, int pe) { return i * 2654435761u + unsigned(pe); }
+CHIME_HOST_DEVICE unsigned word_at(unsigned i, int pe) { return i * 2654435761u + unsigned(pe); }
 
 // Overwritten when put_nbi returns: it has left by then.
 CHIME_DEVICE void put_and_spoil(const Context& context, unsigned* target, unsigned* source,

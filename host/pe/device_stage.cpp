@@ -218,6 +218,8 @@ std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
   auto gpu = step("opening the device", [&] {
     return open_gpu(device_choice(settings), talk_of_gpus(bootstrap, deadline));
   });
+  // Drivers may compile kernels there, which is no waiting for others.
+  deadline = init_deadline(settings);
   std::shared_ptr<DeviceMemory> control = step("allocating the control page", [&] {
     const auto n_pes = static_cast<std::size_t>(bootstrap.size());
     return gpu->allocate_host_visible(sizeof(ControlBlock) +

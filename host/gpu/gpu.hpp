@@ -10,14 +10,13 @@
 
 #include "chime/abi/context.h"
 #include "host/gpu/library_kernel.hpp"
+#include "host/gpu/stream_mark.hpp"
 
 namespace chime::host {
 
 // Of a heap's first address, and so the largest alignment of what is in it: the granule of GPUs'
 // address spaces, and a huge page.
 inline constexpr std::size_t kHeapAlignment = std::size_t{2} << 20;
-
-using NativeStream = void*;  // cudaStream_t, or simt::Stream*
 
 // Memory that other processes can map. Owns the mapping; frees it on destruction.
 class DeviceMemory {
@@ -112,6 +111,10 @@ class Gpu {
   virtual void launch_async(LibraryKernel kernel, void** arguments, NativeStream stream) = 0;
   virtual void host_call_async(void (*call)(void*), void* argument, NativeStream stream) = 0;
   virtual void synchronize(NativeStream stream) = 0;
+  // Whether what it is given is recorded, for a graph, instead of run.
+  virtual bool is_captured(NativeStream stream) = 0;
+  // Null where the library has no kernels.
+  virtual std::unique_ptr<StreamMark> make_mark() = 0;
 
   // Waits until all that PE `pe` has queued on any stream has ended (on a GPU: all that the process
   // has). False if `deadline` came before. Throws nothing: what failed has ended.

@@ -68,10 +68,10 @@ struct AmoCall {
 // What kernels do with a call of the host that a stream or its caller waits for.
 enum class Ends : std::uint32_t {
   kAsItSays,  // what the operation promises by itself, for work of a stream
-  kComplete,  // behind a quiet: nothing is left to do when the host's call returns
+  kComplete,  // at the PE: nothing is left to do when the host's call returns
 };
 
-// A signal at `pe`, by whichever way leads there, behind what was sent there before.
+// A signal at `pe`, by whichever way leads there; of a stream, behind what was sent there before.
 struct SignalOpCall {
   std::uint64_t* word;  // symmetric
   std::uint64_t value;

@@ -96,6 +96,9 @@ class SimtGpu final : public Gpu {
     check(exec::stream_synchronize(as_stream(stream)));
   }
 
+  bool is_captured(NativeStream) override { return false; }
+  std::unique_ptr<StreamMark> make_mark() override { return nullptr; }
+
   bool wait_for_all_work(int pe, std::chrono::steady_clock::time_point deadline) override {
     return simt::wait_for_work_of(pe, deadline);
   }

@@ -39,19 +39,30 @@ extern "C" CHIME_KERNEL void chime_library_sync(const CHIME_GRID_CONSTANT Contex
   }
 }
 
-// The host reads the old value when the stream has passed this kernel. The quiet: a host's
-// operation is complete when its call returns, also where a NIC makes it.
+namespace chime::host {
+
+// What this kernel has sent to `pe` is there, for a host's operation is complete when its call
+// returns. Not a quiet, which fails by any peer that is lost: this operation may be on another.
+CHIME_DEVICE void complete(const Context& ctx, Traffic traffic, int pe) {
+  if (abi::Channel* const way = route_to(ctx, traffic, pe).channel) {
+    std::uint64_t seen = 0;
+    const bool has_ended =
+        channel::poll_until_done<channel::kAny>(ctx, *way, channel::target(*way), pe, seen);
+    if (!has_ended || channel::has_lost(*way, pe)) channel::leave_operation(ctx, *way, pe);
+  }
+  order::puts_visible();
+}
+
+}  // namespace chime::host
+
+// The host reads the old value when the stream has passed this kernel.
 extern "C" CHIME_KERNEL void chime_library_amo(const CHIME_GRID_CONSTANT Context ctx,
                                                const CHIME_GRID_CONSTANT AmoCall call) {
   *call.old = apply_amo(ctx, call);
-  chime::quiet(ctx);
+  complete(ctx, chime::Traffic::kAtomic, call.pe);
 }
 
 namespace chime::host {
-
-CHIME_DEVICE void complete(const Context& ctx, Ends ends) {
-  if (ends == Ends::kComplete) quiet(ctx);
-}
 
 CHIME_DEVICE void move(const Context& ctx, const MoveCall& call) {
   const SignalUpdate signal = signal_of(call.signal, call.value, call.signal_op);
@@ -114,24 +125,25 @@ CHIME_DEVICE void move_element(const Context& ctx, const ElementCall& call) {
 extern "C" CHIME_KERNEL void chime_library_move(const CHIME_GRID_CONSTANT Context ctx,
                                                 const CHIME_GRID_CONSTANT MoveCall call) {
   move(ctx, call);
-  complete(ctx, call.ends);
+  if (call.ends == Ends::kComplete) complete(ctx, chime::Traffic::kData, call.pe);
 }
 
 extern "C" CHIME_KERNEL void chime_library_strided(const CHIME_GRID_CONSTANT Context ctx,
                                                    const CHIME_GRID_CONSTANT StridedCall call) {
   with_element(call.element_bytes, [&]<class T>(T) { move_strided<T>(ctx, call); });
-  complete(ctx, Ends::kComplete);
+  complete(ctx, chime::Traffic::kData, call.pe);
 }
 
 extern "C" CHIME_KERNEL void chime_library_element(const CHIME_GRID_CONSTANT Context ctx,
                                                    const CHIME_GRID_CONSTANT ElementCall call) {
   with_element(call.bytes, [&]<class T>(T) { move_element<T>(ctx, call); });
-  complete(ctx, Ends::kComplete);
+  complete(ctx, chime::Traffic::kData, call.pe);
 }
 
 extern "C" CHIME_KERNEL void chime_library_signal_op(const CHIME_GRID_CONSTANT Context ctx,
                                                      const CHIME_GRID_CONSTANT SignalOpCall call) {
-  chime::fence(ctx);
+  if (call.ends == Ends::kAsItSays) chime::fence(ctx);  // a call of the host has nothing before it
   chime::signal_op(ctx, chime::signal_of(call.word, call.value, call.op), call.pe);
-  complete(ctx, call.ends);
+  if (call.ends == Ends::kAsItSays) return;
+  complete(ctx, chime::traffic_of(static_cast<chime::SignalOp>(call.op)), call.pe);
 }

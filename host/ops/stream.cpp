@@ -6,6 +6,8 @@
 // quiet waits for what they and kernels have posted. On a GPU, kernels of the library do both
 // (library_kernels.cu), by the way of the program's kernels.
 #define CHIME_HOST_ONLY
+#include <algorithm>
+
 #include "chime/chime.h"
 #include "chime/device/coll/barrier.cuh"
 #include "chime/device/rma.cuh"
@@ -47,6 +49,8 @@ bool calls_templates(const Runtime& runtime) {
 template <class Call>
 void launch(Runtime& runtime, NativeStream stream, LibraryKernel kernel, Call call) {
   Context ctx = context();
+  // As host code of the CPU device goes on: a fence that finds another PE lost still signals.
+  if (ctx.pe.on_error == OnError::kExit) ctx.pe.on_error = OnError::kReturn;
   void* arguments[] = {&ctx, &call};
   runtime.device->gpu->launch_async(kernel, arguments, stream);
 }
@@ -61,6 +65,48 @@ MoveCall move_of(Operation operation, void* dst, const void* src, std::size_t by
           .signal_op = 0,
           .signal = nullptr,
           .value = 0};
+}
+
+// A copy and a kernel cost more than a kernel that stages so much by itself, in one thread.
+constexpr std::size_t kMostStagedBytes = 4096;
+
+bool wants_a_room(const Runtime& runtime, const void* here, std::size_t bytes) {
+  return bytes > kMostStagedBytes && !by_kernel::is_in_place(runtime, here, bytes);
+}
+
+// What requests cannot name goes through a room of the stream's, if it is long and one is free.
+// Calls move(room, first byte, number of bytes) for pieces, each of which leaves the room free for
+// the next.
+template <class Move>
+bool go_through_a_room(Runtime& runtime, const void* here, std::size_t bytes, NativeStream stream,
+                       Move move) {
+  if (!wants_a_room(runtime, here, bytes)) return false;
+  return runtime.device->stream_rooms->lend(stream, [&](std::span<std::byte> room) {
+    for (std::size_t at = 0; at < bytes; at += room.size())
+      move(room.data(), at, std::min(room.size(), bytes - at));
+  });
+}
+
+bool put_through_a_room(Runtime& runtime, const MoveCall& put, NativeStream stream) {
+  const auto* const src = static_cast<const std::byte*>(put.src);
+  auto* const dst = static_cast<std::byte*>(put.dst);
+  return go_through_a_room(runtime, src, put.bytes, stream,
+                           [&](std::byte* room, std::size_t at, std::size_t bytes) {
+                             runtime.device->gpu->copy_async(room, src + at, bytes, stream);
+                             launch(runtime, stream, LibraryKernel::kMove,
+                                    move_of(Operation::kPut, dst + at, room, bytes, put.pe));
+                           });
+}
+
+bool get_through_a_room(Runtime& runtime, const MoveCall& get, NativeStream stream) {
+  const auto* const src = static_cast<const std::byte*>(get.src);
+  auto* const dst = static_cast<std::byte*>(get.dst);
+  return go_through_a_room(runtime, dst, get.bytes, stream,
+                           [&](std::byte* room, std::size_t at, std::size_t bytes) {
+                             launch(runtime, stream, LibraryKernel::kMove,
+                                    move_of(Operation::kGet, room, src + at, bytes, get.pe));
+                             runtime.device->gpu->copy_async(dst + at, room, bytes, stream);
+                           });
 }
 
 // Where memory of this PE is not the kernels', the call does as the driver's copies do with
@@ -79,8 +125,10 @@ void put(Runtime& runtime, const MoveCall& put, NativeStream stream) {
     return gpu.copy_async(mapped_at(runtime, put.dst, put.bytes, put.pe), put.src, put.bytes,
                           stream);
   check_place(runtime, put.dst, put.bytes, put.pe);
-  if (by_kernel::kernels_take(runtime, put.src, put.bytes))
+  if (by_kernel::kernels_take(runtime, put.src, put.bytes)) {
+    if (put_through_a_room(runtime, put, stream)) return;
     return launch(runtime, stream, LibraryKernel::kMove, put);
+  }
   gpu.synchronize(stream);
   by_kernel::put(runtime, put.dst, put.src, put.bytes, put.pe);
 }
@@ -99,8 +147,10 @@ void get(Runtime& runtime, const MoveCall& get, NativeStream stream) {
     return gpu.copy_async(get.dst, mapped_at(runtime, get.src, get.bytes, get.pe), get.bytes,
                           stream);
   check_place(runtime, get.src, get.bytes, get.pe);
-  if (by_kernel::kernels_take(runtime, get.dst, get.bytes))
+  if (by_kernel::kernels_take(runtime, get.dst, get.bytes)) {
+    if (get_through_a_room(runtime, get, stream)) return;
     return launch(runtime, stream, LibraryKernel::kMove, get);
+  }
   gpu.synchronize(stream);
   by_kernel::get(runtime, get.dst, get.src, get.bytes, get.pe);
 }
@@ -125,14 +175,16 @@ SignalOpCall signal_op_of(std::uint64_t* word, std::uint64_t value, int op, int 
   return {.word = word, .value = value, .op = op, .pe = pe, .ends = Ends::kAsItSays};
 }
 
-// Data and signal as one request, where requests can name the data.
+// Data and signal by one kernel, where that takes the data as it is.
 void put_signal(Runtime& runtime, const MoveCall& data, const SignalOpCall& then,
                 NativeStream stream) {
   check_signal_op(then.op);
   check_word(runtime, then.word, sizeof(*then.word), then.pe);
   check_place(runtime, data.dst, data.bytes, data.pe);
-  const bool is_one = !runtime.device->gpu->is_cpu() && path_to(runtime, data.pe) != Path::kP2p &&
-                      data.bytes != 0 && by_kernel::kernels_take(runtime, data.src, data.bytes);
+  const bool is_one = !runtime.device->gpu->is_cpu() && data.bytes != 0 &&
+                      path_to(runtime, data.pe) != Path::kP2p &&
+                      by_kernel::kernels_take(runtime, data.src, data.bytes) &&
+                      !wants_a_room(runtime, data.src, data.bytes);
   if (!is_one) {
     put(runtime, data, stream);
     return signal(runtime, then, stream);

@@ -84,10 +84,16 @@ Context context_without_team(ContextOwner owner, const DeviceStage& stage, const
 }
 
 // Of the allocations the first, on every PE. The heap was made larger by it.
-std::size_t bounce_bytes(const Gpu& gpu) { return gpu.is_cpu() ? 0 : by_kernel::kBounceBytes; }
-void set_bounce_room_aside(DeviceStage& stage) {
-  if (const std::size_t bytes = bounce_bytes(*stage.gpu))
-    stage.bounce = std::span(stage.heap.allocate(bytes, abi::kHeapReserved), bytes);
+std::size_t bounce_bytes(const Gpu& gpu) {
+  return gpu.is_cpu() ? 0 : by_kernel::kBounceBytes + by_kernel::kStreamRoomsBytes;
+}
+void set_bounce_rooms_aside(DeviceStage& stage) {
+  const std::size_t bytes = bounce_bytes(*stage.gpu);
+  if (bytes == 0) return;
+  const std::span memory(stage.heap.allocate(bytes, abi::kHeapReserved), bytes);
+  stage.bounce = memory.first(by_kernel::kBounceBytes);
+  stage.stream_rooms =
+      std::make_unique<StreamRooms>(*stage.gpu, memory.subspan(by_kernel::kBounceBytes));
 }
 
 // Null: the processor updates this PE's words, as all who reach them do.
@@ -230,7 +236,7 @@ std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
   auto stage = std::make_unique<DeviceStage>(
       std::move(gpu), std::move(control), std::move(heap),
       PeerTable::Job{bootstrap.rank(), bootstrap.size(), settings.amo});
-  set_bounce_room_aside(*stage);
+  set_bounce_rooms_aside(*stage);
   make_tables(*stage, connect_transports(*stage, settings, bootstrap, deadline));
   for (const auto& transport : stage->transports)
     if (leads_to_some_on_demand(*stage, *transport))

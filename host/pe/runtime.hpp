@@ -31,6 +31,7 @@
 #include "host/memory/heap.hpp"
 #include "host/memory/registered_buffers.hpp"
 #include "host/ops/asked_by_signal.hpp"
+#include "host/ops/gpu/stream_rooms.hpp"
 #include "host/pe/env.hpp"
 #include "host/peers/connector.hpp"
 #include "host/peers/control.hpp"
@@ -67,6 +68,7 @@ struct DeviceStage {
   // Of the heap, for what requests cannot name of the host's operands (ops/gpu/by_kernel.hpp).
   // Under Runtime::one_kernel_call. Empty where the device is the CPU.
   std::span<std::byte> bounce;
+  std::unique_ptr<StreamRooms> stream_rooms;  // likewise, of streams; null there
 
   // With no peers yet.
   DeviceStage(std::unique_ptr<Gpu> device, std::shared_ptr<DeviceMemory> control_page,

@@ -90,6 +90,39 @@ class OwnStream {
   CUstream stream_ = nullptr;
 };
 
+class EventMark final : public StreamMark {
+ public:
+  explicit EventMark(CUcontext context) : context_(context) {
+    const CurrentContext current(context_);
+    driver().check(driver().cuEventCreate(&event_, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
+  }
+  EventMark(const EventMark&) = delete;
+  EventMark& operator=(const EventMark&) = delete;
+  ~EventMark() override {
+    const CurrentContext current(context_);
+    driver().cuEventDestroy(event_);
+  }
+
+  void set(NativeStream stream) override {
+    const CurrentContext current(context_);
+    driver().check(driver().cuEventRecord(event_, native(stream)), "cuEventRecord");
+  }
+  bool is_reached() override {
+    const CurrentContext current(context_);
+    const CUresult result = driver().cuEventQuery(event_);
+    if (result != CUDA_ERROR_NOT_READY) driver().check(result, "cuEventQuery");
+    return result == CUDA_SUCCESS;
+  }
+  void hold(NativeStream stream) override {
+    const CurrentContext current(context_);
+    driver().check(driver().cuStreamWaitEvent(native(stream), event_, 0), "cuStreamWaitEvent");
+  }
+
+ private:
+  CUcontext context_;
+  CUevent event_ = nullptr;
+};
+
 class CudaGpu final : public Gpu {
  public:
   CudaGpu(CUdevice device, std::string why)
@@ -216,6 +249,16 @@ class CudaGpu final : public Gpu {
     const CurrentContext current(primary_.get());
     driver().check(driver().cuStreamSynchronize(native(stream)), "cuStreamSynchronize",
                    "a kernel that ran before may have failed");
+  }
+
+  bool is_captured(NativeStream stream) override {
+    const CurrentContext current(primary_.get());
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    driver().check(driver().cuStreamIsCapturing(native(stream), &status), "cuStreamIsCapturing");
+    return status != CU_STREAM_CAPTURE_STATUS_NONE;
+  }
+  std::unique_ptr<StreamMark> make_mark() override {
+    return std::make_unique<EventMark>(primary_.get());
   }
 
   // The driver's wait has no bound, so a thread of its own takes it, and stays in it if need be.

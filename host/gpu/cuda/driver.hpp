@@ -47,6 +47,12 @@ namespace chime::host::cuda {
   X(cuStreamCreate, Allocates)                \
   X(cuStreamDestroy, Uses)                    \
   X(cuStreamSynchronize, Uses)                \
+  X(cuStreamIsCapturing, Uses)                \
+  X(cuStreamWaitEvent, Uses)                  \
+  X(cuEventCreate, Allocates)                 \
+  X(cuEventDestroy, Uses)                     \
+  X(cuEventRecord, Uses)                      \
+  X(cuEventQuery, Uses)                       \
   X(cuStreamWriteValue64, Uses)               \
   X(cuStreamWaitValue64, Uses)                \
   X(cuLaunchHostFunc, Uses)                   \

@@ -25,14 +25,6 @@ bool is_in_heap(const Runtime& runtime, const void* memory, std::size_t bytes) {
   return offset && bytes <= heap.bytes() - *offset;
 }
 
-// Whether requests name it. Registered memory also has to be the kernels': they read what is small
-// by themselves.
-bool is_in_place(const Runtime& runtime, const void* memory, std::size_t bytes) {
-  return is_in_heap(runtime, memory, bytes) ||
-         (runtime.device->registered_buffers.holds(memory, bytes) &&
-          runtime.device->gpu->kernels_reach(memory));
-}
-
 MoveCall move_of(Operation operation, void* dst, const void* src, std::size_t bytes, int pe,
                  Ends ends = Ends::kComplete) {
   return {.operation = operation,
@@ -109,6 +101,12 @@ void scatter(Gpu& gpu, std::byte* dst, const std::byte* room, std::size_t count,
 }
 
 }  // namespace
+
+bool is_in_place(const Runtime& runtime, const void* memory, std::size_t bytes) {
+  return is_in_heap(runtime, memory, bytes) ||
+         (runtime.device->registered_buffers.holds(memory, bytes) &&
+          runtime.device->gpu->kernels_reach(memory));
+}
 
 bool kernels_take(const Runtime& runtime, const void* memory, std::size_t bytes) {
   return is_in_heap(runtime, memory, bytes) || runtime.device->gpu->kernels_reach(memory);

@@ -19,6 +19,11 @@
 namespace chime::host::by_kernel {
 
 inline constexpr std::size_t kBounceBytes = std::size_t{512} << 10;
+inline constexpr std::size_t kStreamRoomsBytes = std::size_t{1} << 20;
+
+// Whether requests name it. Registered memory also has to be the kernels': they read what is small
+// by themselves.
+bool is_in_place(const Runtime& runtime, const void* memory, std::size_t bytes);
 
 // Whether kernels may be handed memory of this PE: its heap, and what they reach by themselves.
 // They stage what requests cannot name.

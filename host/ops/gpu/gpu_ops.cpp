@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
+#include <optional>
 #include <vector>
 
 #include "chime/chime.h"
+#include "host/errors/abort.hpp"
 #include "host/errors/error.hpp"
 #include "host/memory/mapped.hpp"
 #include "host/ops/gpu/by_kernel.hpp"
@@ -108,12 +111,37 @@ std::size_t test(Runtime& runtime, const chime_wait_request& request, const Look
   return look(on_host);
 }
 
+// A wait of the program's own has no bound, but where a PE is dead: then nothing may come.
+class BoundByADeath {
+ public:
+  explicit BoundByADeath(Runtime& runtime) : runtime_(runtime) {}
+
+  void throw_if_over() {
+    const int dead = first_dead(runtime_.device->control().abort);
+    const std::uint64_t limit_ns = runtime_.settings.wait_timeout_ns;
+    const auto now = std::chrono::steady_clock::now();
+    if (dead < 0 || limit_ns == 0) return;
+    if (!since_) since_ = now;
+    if (now - *since_ < std::chrono::nanoseconds(limit_ns)) return;
+    throw Error("", CHIMEX_ERR_PEER_DEAD,
+                fmt::format("nothing came in CHIME_TIMEOUT since a PE was lost: {}",
+                            runtime_.device->peers.why_not(dead)));
+  }
+
+ private:
+  Runtime& runtime_;
+  std::optional<std::chrono::steady_clock::time_point> since_;
+};
+
 std::size_t wait(Runtime& runtime, const chime_wait_request& request, const Look& look,
                  std::uint64_t timeout_ns) {
   std::size_t looked = 0;
+  BoundByADeath bound(runtime);
   const auto done = [&] {
     looked = test(runtime, request, look);
-    return is_satisfied(request, looked) || all_left_out(request);
+    if (is_satisfied(request, looked) || all_left_out(request)) return true;
+    if (timeout_ns == 0) bound.throw_if_over();
+    return false;
   };
   wait_until(done, runtime.device->control().abort, timeout_ns,
              [&] { return fmt::format("a value at {}", request.elements); });

@@ -54,6 +54,7 @@ class CudaGpu : public testing::Test {
     EXPECT_EQ(left.live_mappings, 0);
     EXPECT_EQ(left.live_contexts, 0);
     EXPECT_EQ(left.live_streams, 0);
+    EXPECT_EQ(left.live_events, 0);
     EXPECT_EQ(left.live_modules, 0);
     EXPECT_EQ(left.live_registrations, 0);
   }
@@ -302,6 +303,21 @@ TEST_F(CudaGpu, EveryKernelThatMovesDataIsLaunchedByItsName) {
   EXPECT_EQ(words[2], 9u);
   EXPECT_EQ(fake().kernel_launches, 4);
   EXPECT_EQ(pe.context.pe.error->claimed, 0u);
+}
+
+TEST_F(CudaGpu, MarksAreEventsOfStreams) {
+  const auto gpu = make_cuda_gpu(0);
+  const auto mark = gpu->make_mark();
+  EXPECT_EQ(fake().live_events, 1);
+  mark->set(nullptr);
+  EXPECT_TRUE(mark->is_reached());
+  fake().events_are_reached = false;
+  EXPECT_FALSE(mark->is_reached());
+  mark->hold(nullptr);
+  EXPECT_EQ(fake().event_waits, 1);
+  EXPECT_FALSE(gpu->is_captured(nullptr));
+  fake().streams_capture = true;
+  EXPECT_TRUE(gpu->is_captured(nullptr));
 }
 
 TEST_F(CudaGpu, KernelsReachWhatTheyFindWhereTheHostDoes) {

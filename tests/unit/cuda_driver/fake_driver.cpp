@@ -243,6 +243,28 @@ CUresult stream_write(CUstream, CUdeviceptr address, cuuint64_t value, unsigned 
   *reinterpret_cast<std::uint64_t*>(address) = value;
   return CUDA_SUCCESS;
 }
+CUresult stream_is_capturing(CUstream, CUstreamCaptureStatus* status) {
+  if (!has_context()) return CUDA_ERROR_INVALID_CONTEXT;
+  *status = state.streams_capture ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+  return CUDA_SUCCESS;
+}
+CUresult event_create(CUevent* event, unsigned flags) {
+  if (!has_context() || flags != CU_EVENT_DISABLE_TIMING) return CUDA_ERROR_INVALID_VALUE;
+  ++state.live_events;
+  return *event = reinterpret_cast<CUevent>(0x3000), CUDA_SUCCESS;
+}
+CUresult event_destroy(CUevent) { return --state.live_events, CUDA_SUCCESS; }
+CUresult event_record(CUevent, CUstream) {
+  return has_context() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+CUresult event_query(CUevent) {
+  if (!has_context()) return CUDA_ERROR_INVALID_CONTEXT;
+  return state.events_are_reached ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+CUresult stream_wait_event(CUstream, CUevent, unsigned flags) {
+  if (!has_context() || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+  return ++state.event_waits, CUDA_SUCCESS;
+}
 CUresult stream_wait(CUstream, CUdeviceptr, cuuint64_t, unsigned) { return CUDA_SUCCESS; }
 CUresult host_function(CUstream, CUhostFn call, void* argument) {
   call(argument);
@@ -339,6 +361,12 @@ const std::map<std::string, void*> functions = {
     ENTRY(cuStreamSynchronize, stream_synchronize),
     ENTRY(cuStreamWriteValue64, stream_write),
     ENTRY(cuStreamWaitValue64, stream_wait),
+    ENTRY(cuStreamIsCapturing, stream_is_capturing),
+    ENTRY(cuStreamWaitEvent, stream_wait_event),
+    ENTRY(cuEventCreate, event_create),
+    ENTRY(cuEventDestroy, event_destroy),
+    ENTRY(cuEventRecord, event_record),
+    ENTRY(cuEventQuery, event_query),
     ENTRY(cuLaunchHostFunc, host_function),
     ENTRY(cuModuleLoadData, module_load),
     ENTRY(cuModuleUnload, module_unload),

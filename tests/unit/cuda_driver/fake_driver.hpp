@@ -13,12 +13,15 @@ struct FakeDriver {
   unsigned long long free_bytes = 1ull << 30;
   // Kernels reach the 2 MiB around this address, so far away from where the host does.
   unsigned long long device_pointer = 0, device_pointer_shift = 0;
+  bool streams_capture = false;  // into a graph
+  bool events_are_reached = true;
   // What the stand-in runs for a launched kernel: it has no GPU code.
   void (*run_kernel)(const char* name, void** arguments) = nullptr;
 
   // Objects that were made and not yet released.
   int live_handles = 0, live_addresses = 0, live_mappings = 0, live_contexts = 0, live_streams = 0,
-      live_modules = 0, live_registrations = 0;
+      live_modules = 0, live_registrations = 0, live_events = 0;
+  int event_waits = 0;       // of streams
   int io_registrations = 0;  // of the live ones
   int kernel_launches = 0;
   unsigned last_block = 0;  // threads of the last launch

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 #include "host/ops/library_kernels.cu"
@@ -12,7 +13,8 @@
 namespace chime::host {
 namespace {
 
-std::atomic<int> launched{0}, copied{0};
+std::atomic<int> launched{0}, copied{0}, copied_on_streams{0};
+std::atomic<bool> captured{false};
 
 // A launch as the driver keeps it: the arguments are copied.
 template <class Call>
@@ -60,6 +62,35 @@ Reached& reached() {
   static Reached the_reached;
   return the_reached;
 }
+
+// What the CPU device has no word for: a call of the host in the stream tells of the point.
+class CountedMark final : public StreamMark {
+ public:
+  explicit CountedMark(Gpu& cpu) : cpu_(cpu) {}
+  void set(NativeStream stream) override {
+    auto sought = std::make_shared<std::atomic<bool>>(false);
+    at_ = sought;
+    call(stream, [sought] { sought->store(true); });
+  }
+  bool is_reached() override { return at_ == nullptr || at_->load(); }
+  void hold(NativeStream stream) override {
+    if (is_reached()) return;
+    call(stream, [sought = at_] {
+      while (!sought->load()) std::this_thread::yield();
+    });
+  }
+
+ private:
+  void call(NativeStream stream, std::function<void()> work) {
+    cpu_.host_call_async(
+        [](void* owned) {
+          (*std::unique_ptr<std::function<void()>>(static_cast<std::function<void()>*>(owned)))();
+        },
+        new std::function<void()>(std::move(work)), stream);
+  }
+  Gpu& cpu_;
+  std::shared_ptr<std::atomic<bool>> at_;
+};
 
 class GpuOnCpu final : public Gpu {
  public:
@@ -110,6 +141,7 @@ class GpuOnCpu final : public Gpu {
     launch_of(kernel, arguments)();
   }
   void copy_async(void* dst, const void* src, std::size_t bytes, NativeStream stream) override {
+    ++copied_on_streams;
     cpu_->copy_async(dst, src, bytes, stream);
   }
   void signal_async(std::uint64_t* address, std::uint64_t value, bool add,
@@ -130,6 +162,8 @@ class GpuOnCpu final : public Gpu {
     cpu_->host_call_async(call, argument, stream);
   }
   void synchronize(NativeStream stream) override { cpu_->synchronize(stream); }
+  bool is_captured(NativeStream) override { return captured; }
+  std::unique_ptr<StreamMark> make_mark() override { return std::make_unique<CountedMark>(*cpu_); }
   bool wait_for_all_work(int pe, std::chrono::steady_clock::time_point deadline) override {
     return cpu_->wait_for_all_work(pe, deadline);
   }
@@ -145,11 +179,16 @@ std::unique_ptr<Gpu> open_gpu_on_cpu() { return std::make_unique<GpuOnCpu>(open_
 void pretend_to_have_a_gpu() {
   DeviceStage& device = *current_runtime().device;
   device.gpu = std::make_unique<GpuOnCpu>(std::move(device.gpu));
-  device.bounce = std::span(device.heap.allocate(kBounceRoom, 4096), kBounceRoom);
+  constexpr std::size_t kAll = kBounceRoom * (1 + StreamRooms::kRooms);
+  const std::span memory(device.heap.allocate(kAll, 4096), kAll);
+  device.bounce = memory.first(kBounceRoom);
+  device.stream_rooms = std::make_unique<StreamRooms>(*device.gpu, memory.subspan(kBounceRoom));
 }
 
 int library_kernels_launched() { return launched; }
 int copies_made() { return copied; }
+int copies_given_to_streams() { return copied_on_streams; }
+void capture_streams(bool on) { captured = on; }
 
 void let_kernels_reach(const void* memory, std::size_t bytes) {
   const std::lock_guard lock(reached().mutex);

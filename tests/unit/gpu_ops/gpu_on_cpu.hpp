@@ -18,13 +18,18 @@ std::unique_ptr<Gpu> open_gpu_on_cpu();
 // Puts it in the place of the calling thread's PE's device. Call after chime_init, on every PE.
 void pretend_to_have_a_gpu();
 
-// Of what kernels do not reach, so much goes at once to and from PEs that are not mapped.
+// Of what requests cannot name, so much goes at once to and from PEs that are not mapped: the
+// bounce room, and each of the streams' rooms.
 inline constexpr std::size_t kBounceRoom = 8192;
 
-// How many kernels of the library this process has launched since, and how often the host has
-// copied.
+// How many kernels of the library this process has launched since, how often the host has copied,
+// and given a stream a copy.
 int library_kernels_launched();
 int copies_made();
+int copies_given_to_streams();
+
+// Streams are as those that are captured into a graph, but run what they are given.
+void capture_streams(bool on);
 
 // From now on kernels reach this memory, which else the heap alone is.
 void let_kernels_reach(const void* memory, std::size_t bytes);

@@ -11,6 +11,7 @@
 
 #ifdef PRETEND_TO_HAVE_A_GPU
 #include "gpu_on_cpu.hpp"
+#include "host/ops/gpu/stream_rooms.hpp"
 #endif
 
 namespace exec = chime::exec;
@@ -130,6 +131,7 @@ void refuses_at_the_call() {
 }
 
 #ifdef PRETEND_TO_HAVE_A_GPU
+using chime::host::copies_given_to_streams;
 using chime::host::copies_made;
 using chime::host::let_kernels_reach;
 using chime::host::library_kernels_launched;
@@ -140,33 +142,62 @@ void says(const char* words, const char* what) {
   check(std::strstr(chimex_last_error(), words) != nullptr, what);
 }
 
-// Memory that kernels reach is theirs to send when the stream gets there: the call waits for
-// nothing, and no copy is made.
+// Memory that kernels reach is sent when the stream gets there: the call waits for nothing. What is
+// long goes through rooms, as long as there are any, else kernels stage it.
 void waits_for_no_stream() {
-  exec::Stream stream = make_stream();
-  constexpr std::size_t kMany = 5000;  // more than the bounce room, and than a staging slot
-  auto* inbox = symmetric<std::uint64_t>(kMany);
-  auto* go = symmetric<std::uint64_t>(2);
-  static std::vector<std::uint64_t> source(kMany), fetched(kMany);
-  let_kernels_reach(source.data(), kMany * sizeof(source[0]));
-  let_kernels_reach(fetched.data(), kMany * sizeof(source[0]));
-  const int copies = copies_made();
-  chimex_signal_wait_until_on_stream(&go[0], CHIME_CMP_EQ, 1, stream);
-  chimex_putmem_signal_on_stream(inbox, source.data(), kMany * 8, &go[1], 3, CHIME_SIGNAL_ADD,
-                                 right, stream);
-  chimex_signal_wait_until_on_stream(&go[1], CHIME_CMP_EQ, 3, stream);
-  chimex_getmem_on_stream(fetched.data(), inbox, kMany * 8, me, stream);
-  for (std::size_t i = 0; i < kMany; ++i) source[i] = i * 1000 + unsigned(me);
+  constexpr std::size_t kStreams = 2 * chime::host::StreamRooms::kRooms, kWordsEach = 5000;
+  constexpr int kPieces = (kWordsEach * 8 - 1) / chime::host::kBounceRoom + 1;
+  exec::Stream streams[kStreams];
+  auto* inbox = symmetric<std::uint64_t>(kStreams * kWordsEach);
+  auto* go = symmetric<std::uint64_t>(1 + kStreams);
+  static std::vector<std::uint64_t> source(kStreams * kWordsEach), fetched(kStreams * kWordsEach);
+  let_kernels_reach(source.data(), source.size() * 8);
+  let_kernels_reach(fetched.data(), fetched.size() * 8);
+  const int copies = copies_made(), copies_on_streams = copies_given_to_streams();
+  for (std::size_t i = 0; i < kStreams; ++i) {
+    streams[i] = make_stream();
+    std::uint64_t* const there = inbox + i * kWordsEach;
+    chimex_signal_wait_until_on_stream(&go[0], CHIME_CMP_EQ, 1, streams[i]);
+    chimex_putmem_signal_on_stream(there, source.data() + i * kWordsEach, kWordsEach * 8,
+                                   &go[1 + i], 3, CHIME_SIGNAL_ADD, right, streams[i]);
+    chimex_signal_wait_until_on_stream(&go[1 + i], CHIME_CMP_EQ, 3, streams[i]);
+    chimex_quiet_on_stream(streams[i]);
+    chimex_getmem_on_stream(fetched.data() + i * kWordsEach, there, kWordsEach * 8, right,
+                            streams[i]);
+  }
+  check(copies_made() == copies, "the host copies nothing");
+  check(copies_given_to_streams() - copies_on_streams == kStreams / 2 * 2 * kPieces,
+        "half of the streams have rooms");
+  for (std::size_t i = 0; i < source.size(); ++i) source[i] = i * 1000 + unsigned(me);
   chime_barrier_all();
   go[0] = 1;
-  exec::stream_synchronize(stream);
-  for (std::size_t i = 0; i < kMany; ++i)
+  for (exec::Stream stream : streams) exec::stream_synchronize(stream);
+  for (std::size_t i = 0; i < source.size(); ++i)
     check(inbox[i] == i * 1000 + unsigned(left), "what was put when the stream got there");
-  check(fetched == std::vector<std::uint64_t>(inbox, inbox + kMany), "what was got behind it");
-  check(copies_made() == copies + (n == 1), "kernels move what they reach");
+  check(fetched == source, "what was got behind it");
   chime_barrier_all();
-  exec::stream_destroy(stream);
+  for (exec::Stream stream : streams) exec::stream_destroy(stream);
   chime_free(go);
+  chime_free(inbox);
+}
+
+// A graph may run at any time: it has no room of its own.
+void lends_captured_streams_no_room() {
+  exec::Stream stream = make_stream();
+  auto* inbox = symmetric<unsigned char>(8000);
+  static std::vector<unsigned char> source(8000, 7);
+  let_kernels_reach(source.data(), source.size());
+  chime::host::capture_streams(true);
+  const int copies = copies_given_to_streams();
+  chimex_putmem_on_stream(inbox, source.data(), source.size(), right, stream);
+  check(copies_given_to_streams() == copies, "no room for a captured stream");
+  chime::host::capture_streams(false);
+  chimex_putmem_on_stream(inbox, source.data(), source.size(), right, stream);
+  check(copies_given_to_streams() == copies + 1, "but for others");
+  exec::stream_synchronize(stream);
+  chime_barrier_all();
+  check(inbox[0] == 7 && inbox[7999] == 7, "what was put");
+  exec::stream_destroy(stream);
   chime_free(inbox);
 }
 
@@ -315,6 +346,7 @@ int main(int argc, char** argv) {
     puts_and_gets();
     signals_order_streams();
     waits_for_no_stream();
+    lends_captured_streams_no_room();
     waits_for_what_comes_before();
     the_hosts_are_kernels();
     refuses_as_on_the_cpu();

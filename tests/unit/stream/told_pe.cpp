@@ -60,8 +60,8 @@ int main(int argc, char** argv) {
   auto* const there = static_cast<unsigned char*>(chime_malloc(4096));
   static unsigned char here[4096];
   if (chime_my_pe() == 0)
-    (argc > 1 && std::strcmp(argv[1], "host") == 0 ? tells_the_call
-                                                   : tells_the_next_call)(there, here);
+    (argc > 1 && std::strcmp(argv[1], "host") == 0 ? tells_the_call : tells_the_next_call)(there,
+                                                                                           here);
   else
     usleep(3'000'000);  // its NIC answers meanwhile
   _exit(0);             // what finalize says of lost queues is other tests' business

@@ -1,0 +1,49 @@
+#include "host/ops/gpu/stream_rooms.hpp"
+
+#include <algorithm>
+
+namespace chime::host {
+
+StreamRooms::StreamRooms(Gpu& gpu, std::span<std::byte> memory) : gpu_(gpu), rooms_(kRooms) {
+  const std::size_t bytes = memory.size() / kRooms;
+  for (std::size_t i = 0; i < kRooms; ++i) {
+    rooms_[i].memory = memory.subspan(i * bytes, bytes);
+    rooms_[i].last_use = gpu.make_mark();
+  }
+}
+
+StreamRooms::Room* StreamRooms::take(NativeStream stream) {
+  const std::lock_guard lock(mutex_);
+  const auto was_its = [&](const Room& room) {
+    return !room.is_taken && room.stream == stream && room.thread == std::this_thread::get_id();
+  };
+  auto found = std::ranges::find_if(rooms_, was_its);
+  if (found == rooms_.end())
+    found = std::ranges::find_if(
+        rooms_, [](const Room& room) { return !room.is_taken && room.last_use->is_reached(); });
+  if (found == rooms_.end()) return nullptr;
+  found->is_taken = true;
+  found->stream = stream;
+  found->thread = std::this_thread::get_id();
+  return &*found;
+}
+
+void StreamRooms::give_back(Room& room, NativeStream stream) {
+  const std::lock_guard lock(mutex_);
+  room.last_use->set(stream);
+  room.is_taken = false;
+}
+
+// The stream may be another one under the handle of one that is gone: it waits, too. A room whose
+// work the driver refused is not lent again.
+bool StreamRooms::lend(NativeStream stream, const std::function<void(std::span<std::byte>)>& use) {
+  if (gpu_.is_captured(stream)) return false;
+  Room* const room = take(stream);
+  if (room == nullptr) return false;
+  room->last_use->hold(stream);
+  use(room->memory);
+  give_back(*room, stream);
+  return true;
+}
+
+}  // namespace chime::host

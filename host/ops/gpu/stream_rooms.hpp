@@ -1,0 +1,48 @@
+// Registered memory through which streams of a GPU's PE move what requests cannot name: the driver
+// copies and a kernel posts, in the stream's order, so that the call waits for nothing.
+//
+// A room is lent to a stream whose thread had it last, or when its last user has passed it: so no
+// stream waits for another, which may wait for a signal that the first one is to send. Where all
+// are in use kernels stage by themselves, more slowly (by_kernel.hpp).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "host/gpu/gpu.hpp"
+
+namespace chime::host {
+
+class StreamRooms {
+ public:
+  static constexpr std::size_t kRooms = 4;
+
+  // Divides `memory`, which is this PE's heap's, among them.
+  StreamRooms(Gpu& gpu, std::span<std::byte> memory);
+
+  // Calls use(room), which gives `stream` work; the room is the stream's until it has passed that.
+  // False, and nothing is done: none is free, or the stream is captured into a graph, which could
+  // run at any time. From any thread.
+  bool lend(NativeStream stream, const std::function<void(std::span<std::byte>)>& use);
+
+ private:
+  struct Room {
+    std::span<std::byte> memory;
+    std::unique_ptr<StreamMark> last_use;
+    NativeStream stream = nullptr;
+    std::thread::id thread = {};  // whose: the null stream is each thread's own
+    bool is_taken = false;        // by a thread that gives its stream work
+  };
+  Room* take(NativeStream stream);
+  void give_back(Room& room, NativeStream stream);
+
+  Gpu& gpu_;
+  std::mutex mutex_;
+  std::vector<Room> rooms_;
+};
+
+}  // namespace chime::host

@@ -30,27 +30,32 @@ Kernel::Kernel(const Module& module, const ptx::Function& function)
 }
 Kernel::~Kernel() = default;
 
-void Kernel::translate() {
-  if (is_translated_) return;
-  ptx::Translation translation = ptx::translate(module_.text(), function_);
-  source_ = std::move(translation.source);
+Kernel::Translated& Kernel::translated(bool counting) {
+  Translated& it = translated_[counting];
+  if (it.is_done) return it;
+  const auto what = counting ? ptx::Counts::kInstructions : ptx::Counts::kNothing;
+  ptx::Translation translation = ptx::translate(module_.text(), function_, what);
+  it.source = std::move(translation.source);
+  it.forms = std::move(translation.forms);
   static_shared_ = translation.static_shared;
+  variables_.clear();
   for (const ptx::Variable* v : translation.variables) variables_.push_back(module_.address(*v));
-  is_translated_ = true;
+  it.is_done = true;
+  return it;
 }
 
 std::size_t Kernel::static_shared() {
   const std::lock_guard lock(mutex_);
-  translate();
+  if (!translated_[true].is_done) translated(false);
   return static_shared_;
 }
 
-Kernel::Code Kernel::code(bool watched) {
+Kernel::Code Kernel::code(CodeKind kind) {
   const std::lock_guard lock(mutex_);
-  Code& code = code_[watched];
+  Translated& it = translated(kind.counting);
+  Code& code = it.code[kind.watched];
   if (code == nullptr) {
-    translate();
-    void* const library = load_code(source_, watched);
+    void* const library = load_code(it.source, kind.watched);
     code = reinterpret_cast<Code>(dlsym(library, ptx::kKernelSymbol));
     if (code == nullptr) throw PtxError(0, "compiled code lacks the kernel " + name_);
   }
@@ -68,6 +73,8 @@ Env Kernel::env(const LaunchData& launch) const {
   e.grid_workspace = launch.grid_workspace;
   e.variables = variables_.data();
   e.services = &services();
+  e.module = &module_;
+  e.counts = launch.counts;
   return e;
 }
 
@@ -127,6 +134,16 @@ std::vector<Kernel*> Module::kernels() const {
 
 std::uint8_t* Module::address(const ptx::Variable& variable) const {
   return variables_[static_cast<std::size_t>(&variable - text_->variables.data())];
+}
+
+Column Module::variable_at(std::uint64_t address) const {
+  for (std::size_t i = 0; i < variables_.size(); ++i) {
+    const auto begin = reinterpret_cast<std::uint64_t>(variables_[i]);
+    const ptx::Variable& v = text_->variables[i];
+    if (begin != 0 && address - begin < v.bytes)
+      return v.space == ptx::Space::kConst ? Column::kConst : Column::kDevice;
+  }
+  return Column::kOther;
 }
 
 void* Module::variable(std::string_view name, std::size_t* bytes) const {

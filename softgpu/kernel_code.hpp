@@ -34,6 +34,13 @@ struct LaunchData {
   const std::uint8_t* parameters = nullptr;  // param_bytes() of them
   std::uint32_t dynamic_shared_bytes = 0;
   std::uint64_t grid_workspace = 0;  // a cooperative launch's {bytes, barrier word}
+  std::uint64_t* counts = nullptr;   // code that counts: kColumns for each of Kernel::forms()
+};
+
+// `watched` where the launch has a seed or weak memory: then every access is the executor's.
+// `counting`: code that counts what it executes.
+struct CodeKind {
+  bool watched = false, counting = false;
 };
 
 class Kernel {
@@ -54,18 +61,26 @@ class Kernel {
   // Throws PtxError.
   std::size_t static_shared();
 
-  // What each thread of a launch calls; `watched` where the launch has a seed or weak memory: then
-  // every access is the executor's. Translates and compiles at the first call. Throws PtxError with
-  // the instruction and its line, or with what the compiler said. Kernels that
-  // do the same have the same code.
-  Code code(bool watched);
+  // What each thread of a launch calls. Translates and compiles at the first call. Throws PtxError
+  // with the instruction and its line, or with what the compiler said. Kernels that do the same
+  // have the same code.
+  Code code(CodeKind kind);
+
+  // What is counted, by its number. REQUIRES: code that counts was asked for.
+  const std::vector<std::string>& forms() const { return translated_[1].forms; }
 
   // For the calling CUDA thread, whose block was launched with static_shared() + dynamic bytes.
   // REQUIRES: static_shared() was asked.
   Env env(const LaunchData& launch) const;
 
  private:
-  void translate();  // REQUIRES: mutex_
+  struct Translated {
+    bool is_done = false;
+    std::string source;
+    std::vector<std::string> forms;
+    Code code[2] = {};  // plain, watched
+  };
+  Translated& translated(bool counting);  // REQUIRES: mutex_
 
   const Module& module_;
   const ptx::Function& function_;
@@ -74,11 +89,9 @@ class Kernel {
   std::size_t param_bytes_ = 0;
   unsigned max_threads_ = 0;
   std::mutex mutex_;
-  bool is_translated_ = false;
-  std::string source_;
+  Translated translated_[2];  // plainly, counting
   std::size_t static_shared_ = 0;
   std::vector<std::uint8_t*> variables_;
-  Code code_[2] = {};
 };
 
 class Module {
@@ -96,6 +109,9 @@ class Module {
   void* variable(std::string_view name, std::size_t* bytes = nullptr) const;
 
   std::uint8_t* address(const ptx::Variable& variable) const;  // one of text().variables
+  // What kind of variable an address is of: kConst or kDevice; kOther: of none.
+  Column variable_at(std::uint64_t address) const;
+
   const ptx::Module& text() const { return *text_; }
 
  private:

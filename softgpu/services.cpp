@@ -5,6 +5,9 @@
 #include <cstring>
 #include <string_view>
 
+#include "softgpu/kernel_code.hpp"
+#include "softgpu/launch_counts.hpp"
+
 namespace softgpu {
 
 namespace {
@@ -96,6 +99,11 @@ int print_to_stdout(const char* format, const std::uint8_t* arguments) {
   return count;
 }
 
+Column kind_of_memory_at(const Module& module, std::uint64_t address) {
+  const Column own = module.variable_at(address);
+  return own == Column::kOther ? memory_at(address) : own;
+}
+
 }  // namespace
 
 std::string formatted(const char* format, const std::uint8_t* arguments, int* count) {
@@ -106,7 +114,7 @@ std::string formatted(const char* format, const std::uint8_t* arguments, int* co
 }
 
 const Services& services() {
-  static constexpr Services kServices{print_to_stdout, std::malloc, std::free};
+  static constexpr Services kServices{print_to_stdout, std::malloc, std::free, kind_of_memory_at};
   return kServices;
 }
 

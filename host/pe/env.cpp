@@ -366,6 +366,8 @@ constexpr Variable kVariables[] = {
      "The emulated NIC's libsoftnic.so; beside libchime.so if unset.", read_softnic_library},
     {"CHIME_SOFTGPU_CACHE", "path", "",
      "Where the softgpu keeps compiled kernels; unset: chime/softgpu in the user's cache folder."},
+    {"CHIME_SOFTGPU_COUNT", "path", "",
+     "A file that gets a line of JSON for each launch on the softgpu: what its threads executed."},
     {"CHIME_SOFTGPU_CXX", "program", "g++", "The C++ compiler that the softgpu runs."},
     {"CHIME_SOFTGPU_DEVICES", "0 to 8", "1", "How many devices the softgpu has."},
     {"CHIME_SOFTGPU_DEFAULT_STREAM", "legacy, thread", "legacy",

@@ -139,8 +139,9 @@ class PtxCall final : public simt::KernelCall {
 void run_ptx(const char* name, bool watched, unsigned threads, Parameters parameters) {
   static softgpu::Module& module = *new softgpu::Module(kPtx);
   softgpu::Kernel& kernel = *module.find(name);
-  wait_for(simt::launch_call(block(threads),
-                             std::make_unique<PtxCall>(kernel, kernel.code(watched), parameters)));
+  wait_for(simt::launch_call(
+      block(threads),
+      std::make_unique<PtxCall>(kernel, kernel.code({.watched = watched}), parameters)));
 }
 void run_own(void (*kernel)(int, unsigned*), unsigned threads, Parameters parameters) {
   wait_for(exec::launch(block(threads), kernel, parameters.turns, parameters.out));

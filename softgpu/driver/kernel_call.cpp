@@ -6,6 +6,7 @@
 
 #include "chime/device/simt/options.hpp"
 #include "chime/device/simt/thread.hpp"
+#include "softgpu/driver/count_file.hpp"
 #include "softgpu/driver/device.hpp"
 
 namespace softgpu::driver {
@@ -13,7 +14,8 @@ namespace softgpu::driver {
 Kernel::Code prepare(Function& function) {
   function.kernel.static_shared();
   const chime::simt::Options options = chime::simt::options();
-  return function.kernel.code(options.seed != 0 || options.weak);
+  return function.kernel.code(
+      {.watched = options.seed != 0 || options.weak, .counting = launches_are_counted()});
 }
 
 // Without asking, variables and dynamic memory share what every kernel may have.
@@ -40,9 +42,11 @@ TranslatedCall::TranslatedCall(Context& context, std::shared_ptr<Function> funct
       code_(prepare(*function_)),
       arguments_(std::move(arguments)),
       workspace_(cooperative ? std::make_unique<GridWorkspace>() : nullptr),
+      counts_(launches_are_counted() ? std::make_shared<LaunchCounts>(function_->kernel) : nullptr),
       data_{.parameters = arguments_.data(),
             .dynamic_shared_bytes = static_cast<std::uint32_t>(dynamic_shared),
-            .grid_workspace = reinterpret_cast<std::uint64_t>(workspace_.get())} {}
+            .grid_workspace = reinterpret_cast<std::uint64_t>(workspace_.get()),
+            .counts = counts_ ? counts_->numbers() : nullptr} {}
 
 // A context that is lost runs nothing any more.
 void TranslatedCall::run_thread() const {

@@ -9,6 +9,7 @@
 #include "chime/device/simt/exec_host.hpp"
 #include "softgpu/driver/context.hpp"
 #include "softgpu/driver/objects.hpp"
+#include "softgpu/launch_counts.hpp"
 
 namespace softgpu::driver {
 
@@ -31,6 +32,9 @@ class TranslatedCall final : public chime::simt::KernelCall {
   const char* name() const override { return function_->shown_name.c_str(); }
   bool take_trap(const char* words) const override;
 
+  // Null: nothing is counted.
+  const std::shared_ptr<LaunchCounts>& counts() const { return counts_; }
+
  private:
   // What %envreg1 and 2 of a cooperative launch point at.
   struct GridWorkspace {
@@ -42,6 +46,7 @@ class TranslatedCall final : public chime::simt::KernelCall {
   const Kernel::Code code_;
   const std::vector<std::uint8_t> arguments_;
   const std::unique_ptr<GridWorkspace> workspace_;
+  const std::shared_ptr<LaunchCounts> counts_;
   LaunchData data_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "chime/device/simt/options.hpp"
 #include "softgpu/driver/calls.hpp"
+#include "softgpu/driver/count_file.hpp"
 #include "softgpu/driver/device.hpp"
 #include "softgpu/driver/kernel_call.hpp"
 #include "softgpu/driver/objects.hpp"
@@ -103,6 +104,15 @@ std::vector<std::uint8_t> copy_arguments(const softgpu::Kernel& kernel, void** a
 
 // ---- The launch -------------------------------------------------------------------------------
 
+// Before whoever waits for the stream goes on: a program may end then.
+void append_when_it_has_ended(chime::exec::Stream stream, const CountedLaunch& launch) {
+  const auto write = [](void* argument) {
+    const std::unique_ptr<CountedLaunch> ended(static_cast<CountedLaunch*>(argument));
+    append(*ended);
+  };
+  chime::exec::stream_host_call(stream, write, new CountedLaunch(launch));
+}
+
 CUresult launch(CUfunction handle, const Configuration& launch, CUstream stream_handle,
                 void** arguments, void** extra) {
   return answer_in_context([&](Context& context) {
@@ -122,9 +132,11 @@ CUresult launch(CUfunction handle, const Configuration& launch, CUstream stream_
     config.shared_bytes = function->kernel.static_shared() + launch.dynamic_shared;
     config.cooperative = launch.cooperative;
     config.stream = stream->executor();
+    const CountedLaunch counted{function, launch.blocks(), launch.threads(), call->counts()};
     context.queue(*stream, [&](Stream&) {
       if (chime::simt::launch_call(config, std::move(call)) != CHIMEX_OK)
         fail(CUDA_ERROR_UNKNOWN, "%s", chime::exec::last_error());
+      if (counted.counts) append_when_it_has_ended(config.stream, counted);
     });
   });
 }

@@ -99,16 +99,46 @@ void Emitter::statement(const Instruction& instruction) {
   const Emit emit = find_instruction(instruction.opcode, last_type());
   if (emit == nullptr) fail("softgpu does not know this instruction");
   const bool is_guarded = !instruction.guard.empty();
+  std::string guard;
   if (is_guarded) {
-    Operand guard;
-    guard.kind = Operand::kName;
-    guard.text = instruction.guard;
-    guard.is_negated = instruction.is_guard_negated;
-    line("if (" + value(guard, type_of(kPredicate)) + ") {");
+    Operand predicate;
+    predicate.kind = Operand::kName;
+    predicate.text = instruction.guard;
+    predicate.is_negated = instruction.is_guard_negated;
+    guard = value(predicate, type_of(kPredicate));
   }
+  if (reached_.forms) count_executed(guard);
+  if (is_guarded) line("if (" + guard + ") {");
   emit(*this);
   if (is_guarded) line("}");
   check_all_taken();
+}
+
+// ---- Counting --------------------------------------------------------------------------------
+
+void Emitter::count_executed(const std::string& guard) {
+  form_ = std::to_string(reached_.forms->number_of(form_of(*instruction_)));
+  const std::string column =
+      guard.empty() ? "Column::kExecuted" : guard + " ? Column::kExecuted : Column::kOff";
+  line("count(e, " + form_ + ", " + column + ");");
+}
+
+// Empty: a global or generic address says it when the code runs.
+std::string_view Emitter::column_of(std::string_view space, const Operand& o) const {
+  if (space == "const") return "kConst";
+  if (space == "local") return "kLocal";
+  if (space == "shared") return "kShared";
+  if (space != "param") return {};
+  return is_entry() && scopes_.variable(o.text) == nullptr ? "kParam" : "kPassed";
+}
+
+// The address, and beside it the kind of memory that the instruction accesses.
+std::string Emitter::counted(std::string_view space, const Operand& o,
+                             const std::string& address) const {
+  if (!reached_.forms) return address;
+  const std::string_view column = column_of(space, o);
+  if (column.empty()) return "counted_where_it_is(e, " + form_ + ", " + address + ")";
+  return "counted(e, " + form_ + ", Column::" + std::string(column) + ", " + address + ")";
 }
 
 void Emitter::check_all_taken() const {
@@ -277,8 +307,8 @@ std::string Emitter::address(std::size_t index, std::string_view space, std::siz
   const Operand& o = operand(index);
   if (o.kind != Operand::kAddress) fail("an address is wanted");
   const std::string text = plus(base_of(o), o.offset);
-  if (space != "shared") return text;
-  return "shared_address<" + std::to_string(bytes) + ">(e, " + text + ")";
+  if (space != "shared") return counted(space, o, text);
+  return counted(space, o, "shared_address<" + std::to_string(bytes) + ">(e, " + text + ")");
 }
 
 void Emitter::branch_to(std::string_view name) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,12 +19,28 @@
 
 namespace softgpu::ptx {
 
+// The forms of instructions that code counts, and their numbers.
+class Forms {
+ public:
+  unsigned number_of(const std::string& form) {
+    const auto [entry, is_new] = numbers_.try_emplace(form, static_cast<unsigned>(names_.size()));
+    if (is_new) names_.push_back(form);
+    return entry->second;
+  }
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  std::map<std::string, unsigned> numbers_;
+  std::vector<std::string> names_;
+};
+
 // What a kernel needs beside its body, each in the order in which it is first asked for. Gives the
 // names that they have in the source.
 struct Reached {
   std::vector<const Function*> functions;
   std::vector<const Variable*> shared;     // of functions or of the module
   std::vector<const Variable*> variables;  // of the module, in global or const memory
+  Forms* forms = nullptr;                  // null: nothing is counted
 
   std::string function(const Function& f) { return function_name(number_in(functions, f)); }
   std::string shared_variable(const Variable& v) { return shared_name(number_in(shared, v)); }
@@ -105,6 +122,9 @@ class Emitter {
   void statement(const BranchTargets& targets) { scopes_.declare(targets); }
   void statement(const Instruction& instruction);
   void check_all_taken() const;
+  void count_executed(const std::string& guard);
+  std::string_view column_of(std::string_view space, const Operand& o) const;
+  std::string counted(std::string_view space, const Operand& o, const std::string& address) const;
 
   std::string number(const Operand& o, Type type) const;
   std::string named(const Operand& o, Type type, Width width);
@@ -120,6 +140,7 @@ class Emitter {
 
   std::size_t at_ = 0;  // the current statement
   const Instruction* instruction_ = nullptr;
+  std::string form_;  // its number, where it is counted
   unsigned line_ = 0;
   std::vector<std::string_view> words_;
   std::vector<bool> operand_taken_;

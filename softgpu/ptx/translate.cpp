@@ -61,8 +61,11 @@ std::string place_shared(const std::vector<const Variable*>& variables, std::siz
 }  // namespace
 
 // A function's body may reach more functions, which come behind it.
-Translation translate(const Module& module, const Function& kernel) {
+Translation translate(const Module& module, const Function& kernel, Counts what) {
+  Translation translation;
+  Forms forms;
   Reached reached;
+  reached.forms = what == Counts::kInstructions ? &forms : nullptr;
   reached.function(kernel);
   std::deque<Emitter> emitters;  // shared variables of functions lie in them
   std::string declarations, bodies;
@@ -74,9 +77,9 @@ Translation translate(const Module& module, const Function& kernel) {
     if (!f.is_entry) declarations += head + ";\n";
     bodies += head + " {\n" + emitters.back().body() + "}\n";
   }
-  Translation translation;
   const std::string constants = place_shared(reached.shared, &translation.static_shared);
   translation.variables = std::move(reached.variables);
+  translation.forms = forms.names();
   translation.source =
       "namespace softgpu {\n" + constants + declarations + bodies + "}  // namespace softgpu\n";
   return translation;

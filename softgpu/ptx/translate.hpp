@@ -13,9 +13,12 @@ struct Translation {
   std::string source;  // defines one symbol, kKernelSymbol
   std::size_t static_shared = 0;
   std::vector<const Variable*> variables;  // what Env::variables shall point at, in this order
+  std::vector<std::string> forms;          // of instructions, by their numbers, where code counts
 };
 
+enum class Counts { kNothing, kInstructions };
+
 // The source expects vocabulary/vocabulary.hpp before it. Throws PtxError.
-Translation translate(const Module& module, const Function& kernel);
+Translation translate(const Module& module, const Function& kernel, Counts what = Counts::kNothing);
 
 }  // namespace softgpu::ptx

@@ -9,12 +9,33 @@
 
 namespace softgpu {
 
+class Module;
+
+// What is counted of each form of instruction, where code counts (counting.hpp): how often it was
+// executed, how often its predicate was off, and of what kind the memory was that it accessed.
+enum class Column : std::uint8_t {
+  kExecuted,
+  kOff,
+  kConst,   // __constant__ variables
+  kParam,   // parameters of the kernel
+  kPassed,  // arguments and results of calls: a GPU has them in registers
+  kLocal,   // of the thread
+  kShared,
+  kDevice,  // of this device or, mapped, of another
+  kHost,    // pinned
+  kBar,     // registers of another device
+  kOther,   // nobody has said
+};
+inline constexpr unsigned kColumns = 11;
+
 // What kernels call that is no instruction.
 struct Services {
   // `arguments`: those of the format, packed as PTX lays them out.
   int (*vprintf)(const char* format, const std::uint8_t* arguments);
   void* (*malloc)(std::size_t bytes);
   void (*free)(void* memory);
+  // What lies at a global address.
+  Column (*memory_at)(const Module& module, std::uint64_t address);
 };
 
 struct Env {
@@ -26,6 +47,8 @@ struct Env {
   std::uint64_t grid_workspace = 0;          // %envreg1 and 2: cooperative launches, else 0
   std::uint8_t* const* variables = nullptr;  // of the module that the kernel uses
   const Services* services = nullptr;
+  const Module* module = nullptr;
+  std::uint64_t* counts = nullptr;  // code that counts: kColumns for each form, of the launch
 };
 
 // Shared addresses begin here, as on sm_90: a null pointer to shared memory is none.

@@ -3,6 +3,7 @@
 
 #include "softgpu/vocabulary/async.hpp"
 #include "softgpu/vocabulary/calls.hpp"
+#include "softgpu/vocabulary/counting.hpp"
 #include "softgpu/vocabulary/env.hpp"
 #include "softgpu/vocabulary/floating.hpp"
 #include "softgpu/vocabulary/integer.hpp"

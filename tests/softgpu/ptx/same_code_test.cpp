@@ -90,7 +90,8 @@ TEST(SameCode, EachKernelReadsItsOwnVariables) {
   for (const bool watched : {false, true}) {
     Module first(module_text("of_int", "__local_depot3", "", 5));
     Module second(module_text("an_unsigned", "__local_depot17", kOther, 7));
-    EXPECT_EQ(first.find("of_int")->code(watched), second.find("an_unsigned")->code(watched));
+    EXPECT_EQ(first.find("of_int")->code({.watched = watched}),
+              second.find("an_unsigned")->code({.watched = watched}));
     std::uint32_t of_first = 0, of_second = 0;
     run(*first.find("of_int"), {.threads = 1, .watched = watched}, &of_first);
     run(*second.find("an_unsigned"), {.threads = 1, .watched = watched}, &of_second);

@@ -9,7 +9,7 @@ ORDER = ["p 8 B", "put 64 B", "put 64 B block", "put n", "put n block", "put_sig
          "put_signal ADD", "put_signal ADD block", "fetch_add 8 B", "quiet"]
 
 
-MODES = ["exclusive", "block", "gpu"]
+MODES = ["exclusive", "block", "gpu", "p2p"]
 
 
 def order_of(row):

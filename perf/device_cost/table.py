@@ -1,8 +1,9 @@
 """The table as text, a line a row, and as JSON."""
 import json
 
-COLUMNS = ["operation", "mode", "library", "regs", "stack", "instr", "atomics", "fences", "stores", "MMIO", "loads", "const",
-           "chain", "trips", "loads by memory kind"]
+STATIC = ["regs", "stack", "instr", "atomics", "fences", "stores", "MMIO", "loads", "const", "chain", "trips"]
+EXECUTED = ["threads", "instr", "atomics", "fences", "stores by memory", "MMIO", "loads by memory", "const"]
+COLUMNS = ["operation", "mode", "library", *STATIC, *(f"run: {name}" for name in EXECUTED)]
 NONE = "-"  # counted, and there are none
 
 
@@ -23,11 +24,24 @@ def widest_first(pair):
 
 def cells(row):
     """A row's words, in the order of COLUMNS."""
+    return [row["operation"], row["mode"], row["library"], *static_cells(row), *executed_cells(row["executed"])]
+
+
+def static_cells(row):
     counts = row["counts"]
-    return [row["operation"], row["mode"], row["library"], str(row["registers"]), str(row["stack_bytes"]),
-            str(counts["instructions"]), kinds(counts["atomics"]), kinds(counts["fences"]), widths(counts["stores"]),
-            str(counts["mmio"]), kinds(counts["loads"]), str(counts["constants"]), str(counts["chain"]),
-            str(counts["round_trips"]), row["loads_by_memory"]]
+    if counts is None:  # a way that has no straight path: what it is shows when it runs
+        return ["run only"] + [NONE] * (len(STATIC) - 1)
+    return [str(row["registers"]), str(row["stack_bytes"]), str(counts["instructions"]), kinds(counts["atomics"]),
+            kinds(counts["fences"]), widths(counts["stores"]), str(counts["mmio"]), kinds(counts["loads"]),
+            str(counts["constants"]), str(counts["chain"]), str(counts["round_trips"])]
+
+
+def executed_cells(counts):
+    """Of a call that was run; words instead of it say why it was not."""
+    if isinstance(counts, str):
+        return [counts] + [NONE] * (len(EXECUTED) - 1)
+    return [str(counts["threads"]), str(counts["instructions"]), kinds(counts["atomics"]), kinds(counts["fences"]),
+            kinds(counts["stores"]), str(counts["mmio"]), kinds(counts["loads"]), str(counts["constants"])]
 
 
 def text(title, notes, rows):

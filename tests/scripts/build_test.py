@@ -2,6 +2,7 @@
 folder is that cannot be written."""
 
 import os
+import re
 import sys
 
 from stage import NOBODY, Stage
@@ -52,12 +53,32 @@ def check_others_folder(stage):
     (stage.project / "build/cpu").chmod(0o777)
     whose = "root" if user else "read-only"
     for command in (["bash", "-c", BUILD], ["scripts/test"], ["scripts/demo"]):
-        done = stage.run(*command, user=user, STATUS="0", SLOWNESS="0")
+        done = stage.run(*command, user=user, STATUS="0", SLOWNESS="0", PRESET="cpu")
         stage.true(done.returncode != 0 or "status 1" in done.stdout, f"{command}: it went on:\n{done.stdout}")
         stage.says(done, f"{log} cannot be written by", whose, "BUILD_FOLDER=$HOME/", f"chown -R")
         stage.silent_of(done, "Permission denied")
     done = stage.run("scripts/demo", user=user, STATUS="0", SLOWNESS="0", BUILD_FOLDER="/proc/none")
     stage.says(done, "/proc cannot be written by", "BUILD_FOLDER=")
+
+
+def check_preset(stage):
+    """scripts/test takes the softgpu's Worlds where clang can compile for them and no toolkit is there."""
+    clang = 'case $1 in -dumpversion) echo "$VERSION" ;; --print-targets) echo "    nvptx64 - NVIDIA PTX 64-bit" ;; esac'
+    stage.play("clang++-19", clang)
+    stage.play("clang++", clang)
+    stage.play("ctest", "echo played")
+    with open(stage.project / "scripts/lib.sh", "a") as lib:  # this machine may have one where lib.sh looks
+        lib.write('find_nvcc() { [ "${TOOLKIT-}" ]; }\n')
+    quick = {"STATUS": "0", "SLOWNESS": "0"}
+
+    def preset(**variables):
+        done = stage.run("scripts/test", **quick, **variables)
+        return re.findall(r"^-- (\w+): build", done.stdout, re.M)
+
+    stage.true(preset(VERSION="19.1.7") == ["softgpu"], "clang 19 and no toolkit: not the softgpu's preset")
+    stage.true(preset(VERSION="19.1.7", PRESET="cpu") == ["cpu"], "PRESET does not choose")
+    stage.true(preset(VERSION="14.0.6") == ["cpu"], "clang 14: not preset cpu")
+    stage.true(preset(VERSION="19.1.7", TOOLKIT="1") == ["cpu"], "beside a toolkit: not preset cpu")
 
 
 def main():
@@ -69,6 +90,7 @@ def main():
     check_progress(stage)
     check_other_place(stage)
     check_others_folder(stage)
+    check_preset(stage)
     stage.finish()
 
 

@@ -15,7 +15,7 @@ namespace {
   struct Names_##NAME##SUFFIX {                                                                   \
     using T = TYPE;                                                                               \
     using Group = GROUP;                                                                          \
-    static constexpr const char* kName = #NAME #SUFFIX;                                           \
+    [[maybe_unused]] static constexpr const char* kName = #NAME #SUFFIX;                          \
     QUALIFIER static void put(T* d, const T* s, size_t n, int pe) {                               \
       PREFIX##NAME##_put##SUFFIX(d, s, n, pe);                                                    \
     }                                                                                             \
@@ -56,7 +56,7 @@ struct alignas(kBytes) Sized {
   struct Names_##BITS##SUFFIX {                                                                   \
     using T = Sized<BYTES>;                                                                       \
     using Group = GROUP;                                                                          \
-    static constexpr const char* kName = #BITS #SUFFIX;                                           \
+    [[maybe_unused]] static constexpr const char* kName = #BITS #SUFFIX;                          \
     QUALIFIER static void put(T* d, const T* s, size_t n, int pe) {                               \
       PREFIX##put##BITS##SUFFIX(d, s, n, pe);                                                     \
     }                                                                                             \
@@ -215,10 +215,12 @@ void expect_host_names(Pe& pe) {
   expect_kernel_names<Names_##NAME>(pe);        \
   expect_kernel_names<Names_##NAME##_warp>(pe); \
   expect_kernel_names<Names_##NAME##_block>(pe);
+#define CHIME_TESTS_KERNEL_OF_TYPE(NAME, TYPE) \
+  CHIME_TEST_IF_NAMED(TYPE, CHIME_TESTS_KERNEL(NAME, TYPE))
 #define CHIME_TESTS_HOST(NAME, TYPE) expect_host_names<Names_##NAME>(pe);
 
 IN_EVERY_WORLD(CNames, OfEveryTypeMoveDataInKernels) {
-  world.spawn(1, [](Pe& pe) { CHIME_FOR_RMA_TYPES(CHIME_TESTS_KERNEL) });
+  world.spawn(1, [](auto& pe) { CHIME_FOR_RMA_TYPES(CHIME_TESTS_KERNEL_OF_TYPE) });
 }
 
 IN_EVERY_WORLD(CNames, OfEverySizeMoveDataInKernels) {
@@ -233,6 +235,7 @@ IN_EVERY_WORLD(CNames, OfEverySizeMoveDataFromTheHost) {
   world.spawn(1, [](Pe& pe) { CHIME_FOR_RMA_SIZES(CHIME_TESTS_HOST) });
 }
 
+#undef CHIME_TESTS_KERNEL_OF_TYPE
 #undef CHIME_TESTS_KERNEL
 #undef CHIME_TESTS_HOST
 
@@ -242,7 +245,7 @@ IN_EVERY_WORLD(CNames, OfEverySizeMoveDataFromTheHost) {
 #define CHIME_TESTS_ELEMENT(NAME, TYPE)                                                  \
   struct Element_##NAME {                                                                \
     using T = TYPE;                                                                      \
-    static constexpr const char* kName = #NAME;                                          \
+    [[maybe_unused]] static constexpr const char* kName = #NAME;                         \
     CHIME_HOST_DEVICE static void p(T* d, T v, int pe) { chime_##NAME##_p(d, v, pe); }   \
     CHIME_HOST_DEVICE static T g(const T* s, int pe) { return chime_##NAME##_g(s, pe); } \
   };
@@ -273,9 +276,10 @@ void expect_elements(Pe& pe) {
   pe.barrier();
 }
 
-#define CHIME_TESTS_ELEMENT(NAME, TYPE) expect_elements<Element_##NAME>(pe);
+#define CHIME_TESTS_ELEMENT(NAME, TYPE) \
+  CHIME_TEST_IF_NAMED(TYPE, expect_elements<Element_##NAME>(pe);)
 IN_EVERY_WORLD(CNames, OfElementsMoveValues) {
-  world.spawn(1, [](Pe& pe) { CHIME_FOR_RMA_TYPES(CHIME_TESTS_ELEMENT) });
+  world.spawn(1, [](auto& pe) { CHIME_FOR_RMA_TYPES(CHIME_TESTS_ELEMENT) });
 }
 #undef CHIME_TESTS_ELEMENT
 

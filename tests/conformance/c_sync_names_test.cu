@@ -17,7 +17,7 @@ constexpr std::size_t kWords = 4, kResults = 16;
 #define CHIME_TESTS_WAITS(NAME, TYPE)                                                          \
   struct Waits_##NAME {                                                                        \
     using T = TYPE;                                                                            \
-    static constexpr const char* kName = #NAME;                                                \
+    [[maybe_unused]] static constexpr const char* kName = #NAME;                               \
     CHIME_HOST_DEVICE static void call(T* w, const int* skip, T* values, size_t* r) {          \
       size_t at[kWords] = {9, 9, 9, 9};                                                        \
       chime_##NAME##_wait_until(w, CHIME_CMP_EQ, T(-1));                                       \
@@ -74,9 +74,9 @@ void expect_waits(Pe& pe) {
   EXPECT_EQ(expected, seen) << "from the host";
 }
 
-#define CHIME_TESTS_WAITS(NAME, TYPE) expect_waits<Waits_##NAME>(pe);
+#define CHIME_TESTS_WAITS(NAME, TYPE) CHIME_TEST_IF_NAMED(TYPE, expect_waits<Waits_##NAME>(pe);)
 IN_EVERY_WORLD(CNames, OfWaitsAndTestsCompareAsTheTypeDoes) {
-  world.spawn(1, [](Pe& pe) { CHIME_FOR_WAIT_TYPES(CHIME_TESTS_WAITS) });
+  world.spawn(1, [](auto& pe) { CHIME_FOR_WAIT_TYPES(CHIME_TESTS_WAITS) });
 }
 #undef CHIME_TESTS_WAITS
 

@@ -41,6 +41,22 @@ constexpr bool is_looked_at() {
 #endif
 }
 
+// Names of the C API, whose kernels are as many as names: such a build has those of one type. What
+// the dots say must depend on the argument of a generic lambda, so that nothing of others is
+// compiled.
+template <class T>
+constexpr bool is_named() {
+#ifdef CHIME_TEST_ONE_TYPE_A_SIZE
+  return std::is_same_v<T, unsigned long>;
+#else
+  return true;
+#endif
+}
+#define CHIME_TEST_IF_NAMED(TYPE, ...)              \
+  if constexpr (::chime::tests::is_named<TYPE>()) { \
+    __VA_ARGS__                                     \
+  }
+
 #define CHIME_TEST_ROW(NAME, TYPE, BODY) \
   if constexpr (is_looked_at<TYPE>()) {  \
     SCOPED_TRACE("type " #NAME);         \

@@ -291,6 +291,7 @@ void Emitter::assign(const Operand& o, Type type, const std::string& expression,
   }
   const std::string name = register_name(o.text);
   if (type.is_predicate()) return line(name + " = " + expression + ";");
+  if (type.cpp() == have.reg()) return line(name + " = " + type.cpp() + "(" + expression + ");");
   line(name + " = word<" + have.reg() + ">(" + type.cpp() + "(" + expression + "));");
 }
 

@@ -22,6 +22,7 @@ if(CHIME_SOFTGPU)
   endif()
   set(softgpu_words ${PROJECT_SOURCE_DIR}/softgpu/words)
   add_custom_target(softgpu_programs COMMENT "Every program that clang compiles for the softgpu")
+  add_custom_target(softgpu_tested COMMENT "What tests of every change run on the softgpu, and the PTX of every program")
 
   # Our words stand before every other folder, no toolkit is looked for, and what is found all the same is refused by
   # check_headers.
@@ -56,19 +57,28 @@ function(chime_add_clang_program target)
   add_dependencies(softgpu_programs ${target})
 endfunction()
 
+# chime_softgpu_runs(<program>...): programs that a test of every change runs. Those of the soak are not built with every change.
+function(chime_softgpu_runs)
+  add_dependencies(softgpu_tested ${ARGN})
+endfunction()
+
 # chime_clang_sources(<target> <source>...): adds what clang makes of the sources, with the folders and definitions of the
-# target.
+# target; the host's part as its property CHIME_HOST_OPTIMISATION says, or -O1.
 function(chime_clang_sources target)
   set(folders "$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>")
   set(definitions "$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>")
+  set(asked "$<TARGET_PROPERTY:${target},CHIME_HOST_OPTIMISATION>")
+  set(optimisation "$<IF:$<BOOL:${asked}>,${asked},-O1>")
+  set(texts)
   foreach(source ${ARGN})
     cmake_path(ABSOLUTE_PATH source NORMALIZE)
     cmake_path(GET source STEM name)
     set(object ${CMAKE_CURRENT_BINARY_DIR}/${target}.objects/${name})
+    list(APPEND texts ${object}.ptx)
     chime_add_ptx(${object}.ptx ${source} "${folders}" "${definitions}")
     add_custom_command(OUTPUT ${object}.o
       COMMAND ${CHIME_CLANG} ${chime_clang_cuda} --cuda-host-only -Xclang -target-sdk-version=12.4
-              -Xclang -fcuda-include-gpubinary -Xclang ${object}.ptx -O1 -g1 -fPIC
+              -Xclang -fcuda-include-gpubinary -Xclang ${object}.ptx ${optimisation} -g1 -fPIC
               "-I$<JOIN:${folders},;-I>" "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>"
               -MD -MT ${object}.o -MF ${object}.o.d -c ${source} -o ${object}.o
       COMMAND ${chime_check_headers} ${object}.o.d
@@ -79,6 +89,8 @@ function(chime_clang_sources target)
     target_sources(${target} PRIVATE ${object}.o)
     set_source_files_properties(${object}.o PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
   endforeach()
+  add_custom_target(${target}_ptx DEPENDS ${texts})
+  add_dependencies(softgpu_tested ${target}_ptx)
   if(TARGET softgpu)
     target_link_libraries(${target} PRIVATE softgpu)
   endif()

@@ -12,6 +12,7 @@ inline int failures = 0;
   do {                                                                    \
     if (!(condition)) {                                                   \
       std::printf("%s:%d: failed: %s\n", __FILE__, __LINE__, #condition); \
+      std::fflush(stdout); /* it may yet die of what is wrong */          \
       ++chime::tests::failures;                                           \
     }                                                                     \
   } while (false)

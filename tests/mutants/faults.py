@@ -36,10 +36,9 @@ class Fault:
 
     def machinery(self):
         """What runs the test, and what judges."""
-        folders = {"cuda": ["tests/codegen/*.awk", "tests/codegen/check_ptx", "tests/codegen/compare"],
-                   "softgpu": ["softgpu/ptx/*.?pp", "softgpu/vocabulary/*.?pp"]}
-        common = ["device/simt/*.?pp", "tests/support/*.?pp", "tests/support/CMakeLists.txt", "CMakePresets.json"]
-        return [path for pattern in common + folders.get(self.kind, []) for path in self.source.glob(pattern)]
+        executed = ["device/simt/*.?pp", "tests/support/*.?pp", "tests/support/CMakeLists.txt", "CMakePresets.json"]
+        compiled = ["tests/codegen/*.awk", "tests/codegen/check_ptx", "tests/codegen/compare"]
+        return [path for pattern in (compiled if self.kind == "cuda" else executed) for path in self.source.glob(pattern)]
 
     def fingerprint(self):
         """Of the row, the file that it changes, the test that sees it, and what runs the test."""

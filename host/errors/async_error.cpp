@@ -102,6 +102,14 @@ void throw_own_error(const Runtime& runtime, abi::ErrorRecord& failure, Operatio
   throw Error("", error.status, error.message);
 }
 
+void throw_no_way(const Runtime& runtime, int pe) {
+  const PeerTable& peers = runtime.device->peers;
+  const AsyncError error{peers.is_dead(pe) ? CHIMEX_ERR_PEER_DEAD : CHIMEX_ERR_UNREACHABLE, pe,
+                         peers.why_not(pe)};
+  keep_as_last(runtime, error);
+  throw Error("", error.status, error.message);
+}
+
 std::optional<int> blamed_for_abort(const PeSlot& slot, const Error& error) {
   if (error.origin() != kJobOrigin) return std::nullopt;
   const DeviceStage* const device = built_device(slot);

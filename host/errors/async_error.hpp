@@ -33,6 +33,9 @@ void throw_recorded_error(Runtime& runtime);
 [[noreturn]] void throw_own_error(const Runtime& runtime, abi::ErrorRecord& failure,
                                   Operation called = Operation::kNone);
 
+// REQUIRES: no way leads to `pe`. Throws why.
+[[noreturn]] void throw_no_way(const Runtime& runtime, int pe);
+
 // The PE to blame (-1: none) if `error` is the job's abort, which is told once (told_once.hpp).
 std::optional<int> blamed_for_abort(const PeSlot& slot, const Error& error);
 

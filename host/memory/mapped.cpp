@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "chime/chime.h"
+#include "host/errors/async_error.hpp"
 #include "host/errors/error.hpp"
 
 namespace chime::host {
@@ -32,11 +33,9 @@ void check_alignment(const Heap& heap, const void* address, std::size_t bytes) {
 
 Path path_to(const Runtime& runtime, int pe) {
   check_exists(runtime, pe);
-  const PeerTable& peers = runtime.device->peers;
-  const Path path = peers.path(pe);
-  if (path != Path::kNone) return path;
-  throw Error("", peers.is_dead(pe) ? CHIMEX_ERR_PEER_DEAD : CHIMEX_ERR_UNREACHABLE,
-              peers.why_not(pe));
+  const Path path = runtime.device->peers.path(pe);
+  if (path == Path::kNone) throw_no_way(runtime, pe);
+  return path;
 }
 
 void check_place(const Runtime& runtime, const void* address, std::size_t bytes, int pe) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "chime/abi/context.h"
+#include "host/gpu/device_queue.hpp"
 #include "host/gpu/library_kernel.hpp"
 #include "host/gpu/stream_mark.hpp"
 
@@ -115,6 +116,9 @@ class Gpu {
   virtual bool is_captured(NativeStream stream) = 0;
   // Null where the library has no kernels.
   virtual std::unique_ptr<StreamMark> make_mark() = 0;
+
+  // For work that begins while kernels run. Made before any of them does.
+  virtual std::unique_ptr<DeviceQueue> make_queue() = 0;
 
   // Waits until all that PE `pe` has queued on any stream has ended (on a GPU: all that the process
   // has). False if `deadline` came before. Throws nothing: what failed has ended.

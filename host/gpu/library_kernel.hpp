@@ -5,11 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "chime/abi/amo_op.h"
 #include "chime/abi/context.h"
 
 namespace chime::host {
 
-// All but kSignal take a Context and then the call.
+// All but kSignal and kUpdate take a Context and then the call.
 enum class LibraryKernel {
   kSignal,
   kSignalWait,
@@ -18,15 +19,18 @@ enum class LibraryKernel {
   kMove,
   kStrided,
   kElement,
-  kSignalOp
+  kSignalOp,
+  kUpdate,
+  kUpdateByNic
 };
-inline constexpr int kLibraryKernels = 8;
+inline constexpr int kLibraryKernels = 10;
 
 // Their names in the driver's module, by number.
 inline constexpr const char* kLibraryKernelNames[kLibraryKernels] = {
-    "chime_library_signal",  "chime_library_signal_wait", "chime_library_sync",
-    "chime_library_amo",     "chime_library_move",        "chime_library_strided",
-    "chime_library_element", "chime_library_signal_op"};
+    "chime_library_signal",       "chime_library_signal_wait", "chime_library_sync",
+    "chime_library_amo",          "chime_library_move",        "chime_library_strided",
+    "chime_library_element",      "chime_library_signal_op",   "chime_library_update",
+    "chime_library_update_by_nic"};
 
 // One block of so many: where elements wait for their answers one by one, a warp's wait together.
 constexpr unsigned threads_of(LibraryKernel kernel) {
@@ -114,5 +118,21 @@ struct ElementCall {
   std::uint64_t value[2];  // of kP, low bytes first
   std::uint64_t* result;   // of kG: two words of memory that the host sees, too
 };
+
+// Updates of words of this PE's heap that peers have asked its host for, in this order.
+struct UpdateCall {
+  static constexpr std::uint32_t kMost = 32;
+  struct Update {
+    void* word;  // of 4 or 8 bytes
+    std::uint64_t operand, compare;
+    std::uint64_t* before;  // memory that the host sees, too; null: nobody wants it
+    AmoOp op;
+    std::uint32_t bytes;
+  };
+  std::uint32_t* has_failed;  // likewise: set where a NIC that is to update does not any more
+  std::uint32_t count;
+  Update updates[kMost];
+};
+static_assert(sizeof(UpdateCall) <= 4096, "what a launch may have");
 
 }  // namespace chime::host

@@ -8,6 +8,7 @@
 #include "chime/device/simt/memory_kind.hpp"
 #include "chime/device/simt/unfinished_work.hpp"
 #include "host/errors/error.hpp"
+#include "host/gpu/at_once_queue.hpp"
 #include "host/gpu/device_activity.hpp"
 #include "host/gpu/factory.hpp"
 #include "host/gpu/memfd.hpp"
@@ -98,6 +99,9 @@ class SimtGpu final : public Gpu {
 
   bool is_captured(NativeStream) override { return false; }
   std::unique_ptr<StreamMark> make_mark() override { return nullptr; }
+  std::unique_ptr<DeviceQueue> make_queue() override {
+    return std::make_unique<AtOnceQueue>(*this);
+  }
 
   bool wait_for_all_work(int pe, std::chrono::steady_clock::time_point deadline) override {
     return simt::wait_for_work_of(pe, deadline);

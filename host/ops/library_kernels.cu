@@ -1,7 +1,7 @@
 // The kernels that libchime launches by itself on a GPU: stream-ordered signals, waits and syncs,
-// the host's atomics on GPU heaps, and what host and streams send to PEs that requests lead to.
-// They are the templates that users' kernels run, so a wait here ends by the same abort word and
-// deadline, and its failure is recorded in the same place.
+// the host's atomics on GPU heaps, what host and streams send to PEs that requests lead to, and
+// what peers ask the host to do to words. They are the templates that users' kernels run, so a wait
+// here ends by the same abort word and deadline, and its failure is recorded in the same place.
 //
 // nvcc compiles this file to device code alone, which libchime.so carries as data
 // (library_kernels.S) and the driver loads: no CUDA runtime is linked. Tests compile it for the
@@ -12,6 +12,7 @@
 #include "chime/device/sync.cuh"
 #include "host/gpu/library_kernel.hpp"
 #include "host/ops/amo_table.cuh"
+#include "host/ops/word_updates.cuh"
 
 using chime::Context;
 using namespace chime::host;  // NOLINT: this file only forwards
@@ -146,4 +147,13 @@ extern "C" CHIME_KERNEL void chime_library_signal_op(const CHIME_GRID_CONSTANT C
   chime::signal_op(ctx, chime::signal_of(call.word, call.value, call.op), call.pe);
   if (call.ends == Ends::kAsItSays) return;
   complete(ctx, chime::traffic_of(static_cast<chime::SignalOp>(call.op)), call.pe);
+}
+
+extern "C" CHIME_KERNEL void chime_library_update(const CHIME_GRID_CONSTANT UpdateCall call) {
+  chime::host::update_words(nullptr, call);
+}
+
+extern "C" CHIME_KERNEL void chime_library_update_by_nic(
+    const CHIME_GRID_CONSTANT Context ctx, const CHIME_GRID_CONSTANT UpdateCall call) {
+  chime::host::update_words(&ctx, call);
 }

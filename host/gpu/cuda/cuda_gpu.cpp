@@ -10,6 +10,7 @@
 #include "host/gpu/cuda/driver.hpp"
 #include "host/gpu/cuda/library_kernels.hpp"
 #include "host/gpu/cuda/memory.hpp"
+#include "host/gpu/cuda/queue.hpp"
 
 namespace chime::host {
 namespace {
@@ -259,6 +260,9 @@ class CudaGpu final : public Gpu {
   }
   std::unique_ptr<StreamMark> make_mark() override {
     return std::make_unique<EventMark>(primary_.get());
+  }
+  std::unique_ptr<DeviceQueue> make_queue() override {
+    return std::make_unique<cuda::Queue>(primary_.get(), kernels_, streams_write_64_bits_);
   }
 
   // The driver's wait has no bound, so a thread of its own takes it, and stays in it if need be.

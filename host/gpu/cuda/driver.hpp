@@ -45,16 +45,18 @@ namespace chime::host::cuda {
   X(cuMemcpyAsync, Uses)                      \
   X(cuMemsetD8Async, Uses)                    \
   X(cuStreamCreate, Allocates)                \
+  X(cuStreamCreateWithPriority, Allocates)    \
   X(cuStreamDestroy, Uses)                    \
   X(cuStreamSynchronize, Uses)                \
   X(cuStreamIsCapturing, Uses)                \
+  X(cuStreamWriteValue32, Uses)               \
+  X(cuStreamWriteValue64, Uses)               \
+  X(cuStreamWaitValue64, Uses)                \
   X(cuStreamWaitEvent, Uses)                  \
   X(cuEventCreate, Allocates)                 \
   X(cuEventDestroy, Uses)                     \
   X(cuEventRecord, Uses)                      \
   X(cuEventQuery, Uses)                       \
-  X(cuStreamWriteValue64, Uses)               \
-  X(cuStreamWaitValue64, Uses)                \
   X(cuLaunchHostFunc, Uses)                   \
   X(cuModuleLoadData, Allocates)              \
   X(cuModuleUnload, Uses)                     \

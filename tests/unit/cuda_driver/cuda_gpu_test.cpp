@@ -260,7 +260,13 @@ TEST_F(CudaGpu, EveryKernelOfTheLibraryIsLaunchedByItsName) {
 
   gpu->signal(word, 1, true);
   EXPECT_EQ(*word, 43u);
-  EXPECT_EQ(fake().kernel_launches, 4);
+
+  UpdateCall update{nullptr, 1, {{word, 3, 0, old, AmoOp::kAdd, 8}}};
+  void* update_arguments[] = {&update};
+  gpu->launch(LibraryKernel::kUpdate, update_arguments);
+  EXPECT_EQ(*old, 43u);
+  EXPECT_EQ(*word, 46u);
+  EXPECT_EQ(fake().kernel_launches, 5);
   EXPECT_EQ(pe.context.pe.error->claimed, 0u);
 }
 
@@ -329,6 +335,56 @@ TEST_F(CudaGpu, KernelsReachWhatTheyFindWhereTheHostDoes) {
   EXPECT_FALSE(gpu->kernels_reach(pinned)) << "at another address";
   int pageable = 0;
   EXPECT_FALSE(gpu->kernels_reach(&pageable));
+}
+
+// ---- Queues
+
+TEST_F(CudaGpu, AQueuesWorkIsOverWhenTheEventBehindItIsReached) {
+  const auto gpu = make_cuda_gpu(0);
+  const auto queue = gpu->make_queue();
+  std::uint64_t from = 7, to = 0;
+  fake().events_are_reached = false;
+  for (int i = 0; i < 100; ++i) {  // more than it has events
+    queue->copy(&to, &from, sizeof to);
+    EXPECT_EQ(queue->ended(), 0u);
+  }
+  EXPECT_EQ(queue->begun(), 100u);
+  fake().events_are_reached = true;
+  while (queue->ended() != 100) EXPECT_GT(queue->ended(), 0u);
+  EXPECT_EQ(to, 7u);
+}
+
+TEST_F(CudaGpu, AQueueSetsWordsByTheStreamAndByAKernelWhereItCannot) {
+  const auto gpu = make_cuda_gpu(0);
+  std::uint64_t word = 0;
+  std::uint32_t half[2] = {};
+  gpu->make_queue()->set(&word, std::uint64_t{1} << 40, 8);
+  gpu->make_queue()->set(half, 5, 4);
+  EXPECT_EQ(fake().kernel_launches, 0);
+  EXPECT_EQ(word, std::uint64_t{1} << 40);
+  EXPECT_TRUE(half[0] == 5 && half[1] == 0);
+  fake().streams_write_64 = false;
+  const auto other = make_cuda_gpu(0);
+  other->make_queue()->set(&word, 9, 8);
+  EXPECT_EQ(fake().kernel_launches, 1);
+  EXPECT_EQ(word, 9u);
+}
+
+TEST_F(CudaGpu, AQueueFollowsAnotherByAnEvent) {
+  const auto gpu = make_cuda_gpu(0);
+  const auto first = gpu->make_queue(), second = gpu->make_queue();
+  second->follow(*first);
+  EXPECT_EQ(fake().event_waits, 1);
+  EXPECT_EQ(second->begun(), 0u) << "to wait is no work";
+}
+
+TEST_F(CudaGpu, AQueueOfADeviceThatHasFailedSaysSo) {
+  const auto gpu = make_cuda_gpu(0);
+  const auto queue = gpu->make_queue();
+  std::uint64_t word = 0;
+  queue->set(&word, 1, 8);
+  fake().has_trapped = true;
+  EXPECT_THROW(queue->ended(), Error);
 }
 
 TEST_F(CudaGpu, HostVisibleMemoryHasADescriptor) {

@@ -232,6 +232,9 @@ CUresult stream_create(CUstream* stream, unsigned flags) {
   ++state.live_streams;
   return *stream = reinterpret_cast<CUstream>(0x2000), CUDA_SUCCESS;
 }
+CUresult stream_create_urgent(CUstream* stream, unsigned flags, int priority) {
+  return priority < 0 ? stream_create(stream, flags) : CUDA_ERROR_INVALID_VALUE;
+}
 CUresult stream_destroy(CUstream) { return --state.live_streams, CUDA_SUCCESS; }
 CUresult stream_synchronize(CUstream) {
   return has_context() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
@@ -248,6 +251,11 @@ CUresult stream_is_capturing(CUstream, CUstreamCaptureStatus* status) {
   *status = state.streams_capture ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
   return CUDA_SUCCESS;
 }
+CUresult stream_write_32(CUstream, CUdeviceptr address, cuuint32_t value, unsigned flags) {
+  if (!has_context() || flags != CU_STREAM_WRITE_VALUE_DEFAULT) return CUDA_ERROR_NOT_SUPPORTED;
+  *reinterpret_cast<std::uint32_t*>(address) = value;
+  return CUDA_SUCCESS;
+}
 CUresult event_create(CUevent* event, unsigned flags) {
   if (!has_context() || flags != CU_EVENT_DISABLE_TIMING) return CUDA_ERROR_INVALID_VALUE;
   ++state.live_events;
@@ -259,6 +267,7 @@ CUresult event_record(CUevent, CUstream) {
 }
 CUresult event_query(CUevent) {
   if (!has_context()) return CUDA_ERROR_INVALID_CONTEXT;
+  if (state.has_trapped) return CUDA_ERROR_LAUNCH_FAILED;
   return state.events_are_reached ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 CUresult stream_wait_event(CUstream, CUevent, unsigned flags) {
@@ -357,8 +366,10 @@ const std::map<std::string, void*> functions = {
     ENTRY(cuMemcpyAsync, copy),
     ENTRY(cuMemsetD8Async, set),
     ENTRY(cuStreamCreate, stream_create),
+    ENTRY(cuStreamCreateWithPriority, stream_create_urgent),
     ENTRY(cuStreamDestroy, stream_destroy),
     ENTRY(cuStreamSynchronize, stream_synchronize),
+    ENTRY(cuStreamWriteValue32, stream_write_32),
     ENTRY(cuStreamWriteValue64, stream_write),
     ENTRY(cuStreamWaitValue64, stream_wait),
     ENTRY(cuStreamIsCapturing, stream_is_capturing),

@@ -10,6 +10,7 @@ struct FakeDriver {
   int writes_ordering = 100;     // GPU_DIRECT_RDMA_WRITES_ORDERING: none, 100 owner, 200 all
   bool maps_io_memory = true;    // cuMemHostRegister takes I/O memory
   bool pins_memory = true;       // cuMemHostRegister takes ordinary memory
+  bool has_trapped = false;      // a kernel, and the context with it
   unsigned long long free_bytes = 1ull << 30;
   // Kernels reach the 2 MiB around this address, so far away from where the host does.
   unsigned long long device_pointer = 0, device_pointer_shift = 0;
@@ -21,8 +22,8 @@ struct FakeDriver {
   // Objects that were made and not yet released.
   int live_handles = 0, live_addresses = 0, live_mappings = 0, live_contexts = 0, live_streams = 0,
       live_modules = 0, live_registrations = 0, live_events = 0;
-  int event_waits = 0;       // of streams
   int io_registrations = 0;  // of the live ones
   int kernel_launches = 0;
   unsigned last_block = 0;  // threads of the last launch
+  int event_waits = 0;      // of streams
 };

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "host/gpu/at_once_queue.hpp"
 #include "host/ops/library_kernels.cu"
 #include "host/pe/pe.hpp"
 
@@ -41,6 +42,14 @@ std::function<void()> launch_of(LibraryKernel kernel, void** arguments) {
       return with_call(chime_library_element, arguments);
     case LibraryKernel::kSignalOp:
       return with_call(chime_library_signal_op, arguments);
+    case LibraryKernel::kUpdate:
+      return [call = *static_cast<UpdateCall*>(arguments[0])] {
+        for (std::uint32_t i = 0; before_update_on_gpu && i < call.count; ++i)
+          before_update_on_gpu(call.updates[i].word);
+        chime_library_update(call);
+      };
+    case LibraryKernel::kUpdateByNic:
+      return with_call(chime_library_update_by_nic, arguments);
   }
   return {};
 }
@@ -164,6 +173,9 @@ class GpuOnCpu final : public Gpu {
   void synchronize(NativeStream stream) override { cpu_->synchronize(stream); }
   bool is_captured(NativeStream) override { return captured; }
   std::unique_ptr<StreamMark> make_mark() override { return std::make_unique<CountedMark>(*cpu_); }
+  std::unique_ptr<DeviceQueue> make_queue() override {
+    return std::make_unique<AtOnceQueue>(*this);
+  }
   bool wait_for_all_work(int pe, std::chrono::steady_clock::time_point deadline) override {
     return cpu_->wait_for_all_work(pe, deadline);
   }

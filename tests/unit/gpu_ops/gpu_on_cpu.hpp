@@ -3,6 +3,7 @@
 // a GPU is tested through it, in every preset.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "host/gpu/gpu.hpp"
@@ -33,6 +34,10 @@ void capture_streams(bool on);
 
 // From now on kernels reach this memory, which else the heap alone is.
 void let_kernels_reach(const void* memory, std::size_t bytes);
+
+// Called for each update of a word that peers ask for, before it is made, if it is set: by the
+// thread that launches it.
+inline thread_local std::function<void(const void* word)> before_update_on_gpu;
 
 // The body of a library kernel with the arguments of a launch.
 void run_library_kernel(LibraryKernel kernel, void** arguments);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "host/gpu/at_once_queue.hpp"
 #include "host/gpu/factory.hpp"
 
 namespace chime::host {
@@ -33,6 +34,7 @@ class GpuApart final : public Gpu {
   std::string describe() const override { return "a GPU apart"; }
   bool is_cpu() const override { return false; }
   bool orders_device_writes() const override { return traits_.orders_writes; }
+  bool kernels_reach(const void*) override { return true; }
   std::string pci_address() const override { return {}; }
   std::unique_ptr<DeviceMemory> allocate_heap(std::size_t bytes) override {
     return cpu_->allocate_heap(bytes);
@@ -80,6 +82,11 @@ class GpuApart final : public Gpu {
     cpu_->host_call_async(call, argument, stream);
   }
   void synchronize(NativeStream stream) override { cpu_->synchronize(stream); }
+  bool is_captured(NativeStream) override { return false; }
+  std::unique_ptr<StreamMark> make_mark() override { return cpu_->make_mark(); }
+  std::unique_ptr<DeviceQueue> make_queue() override {
+    return std::make_unique<AtOnceQueue>(*this);
+  }
   bool wait_for_all_work(int pe, std::chrono::steady_clock::time_point deadline) override {
     return cpu_->wait_for_all_work(pe, deadline);
   }

@@ -17,6 +17,17 @@ bool DrivenTransport::leads_to(int pe) const {
   return reached_.contains(finds_peers() ? setup_.my_pe : pe);
 }
 
+void DrivenTransport::give_words(host::HostDriven& driven) {
+  if (driven.owns_words()) {
+    const auto by_nic = setup_.words_by_nic ? setup_.words_by_nic() : std::nullopt;
+    if (by_nic) driven.update_by_nic(*by_nic);
+    return;
+  }
+  if (setup_.words) words_ = setup_.words();
+  if (!words_) words_ = std::make_unique<HeapWords>(setup_.heap);
+  driven.serve(*words_);
+}
+
 void DrivenTransport::make_view(host::ChannelTables& tables) {
   const ProxyOptions& options = setup_.options;
   const View::Shape shape = {.n_pes = setup_.n_pes,
@@ -25,10 +36,12 @@ void DrivenTransport::make_view(host::ChannelTables& tables) {
                              .heap = setup_.heap};
   view_.emplace(
       setup_.gpu, shape, [this](int pe) { return leads_to(pe); }, tables);
+}
+
+void DrivenTransport::begin() {
+  const ProxyOptions& options = setup_.options;
   host::HostDriven& driven = *fabric_->host_driven();
-  if (setup_.words) words_ = setup_.words();
-  if (!words_) words_ = std::make_unique<HeapWords>(setup_.heap);
-  driven.serve(*words_);
+  give_words(driven);
   progress_.emplace(
       driven, view_->fifos(),
       Progress::Settings{.carrier = {.heap_bytes = setup_.heap.size(), .batch = options.batch},

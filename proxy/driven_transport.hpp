@@ -32,6 +32,8 @@ class DrivenTransport final : public host::Transport {
     Progress::Failed failed;  // see there
     // Asked once, when the view is made: who updates this PE's words. None, or null: the processor.
     std::function<std::unique_ptr<host::WordOwner>()> words = {};
+    // The same where the fabric has the device update them: a context of kernels, where by a NIC.
+    std::function<std::optional<Context>()> words_by_nic = {};
   };
   // REQUIRES: fabric->host_driven().
   DrivenTransport(std::unique_ptr<host::Transport> fabric, const Setup& setup);
@@ -58,8 +60,9 @@ class DrivenTransport final : public host::Transport {
   host::ChannelNeeds channel_needs() const override {
     return {.places = 1, .kernel_slots = setup_.options.fifos, .host_slots = 1};
   }
-  // Starts the thread: peers may ask for something from here on.
   void make_view(host::ChannelTables& tables) override;
+  // Starts the thread: what peers ask for is carried out from here on.
+  void begin() override;
 
   std::unique_ptr<host::Registration> register_memory(std::byte* memory,
                                                       std::size_t bytes) override {
@@ -74,14 +77,15 @@ class DrivenTransport final : public host::Transport {
 
  private:
   bool leads_to(int pe) const;
+  void give_words(host::HostDriven& driven);
 
   const Setup setup_;
   const CountsFile counts_;
-  std::unique_ptr<host::WordOwner> words_;  // from make_view() on
+  std::unique_ptr<host::WordOwner> words_;  // from begin() on
   std::set<int> reached_;
   std::optional<View> view_;                       // from make_view() on
   const std::unique_ptr<host::Transport> fabric_;  // may use what is above until it is closed
-  std::optional<Progress> progress_;  // from make_view() on; last: its thread uses all of the above
+  std::optional<Progress> progress_;  // from begin() on; last: its thread uses all of the above
 };
 
 }  // namespace chime::proxy

@@ -96,12 +96,17 @@ void set_bounce_rooms_aside(DeviceStage& stage) {
       std::make_unique<StreamRooms>(*stage.gpu, memory.subspan(by_kernel::kBounceBytes));
 }
 
+// Whether this PE's NIC makes all updates of its words.
+bool nic_updates_words(const DeviceStage& stage) {
+  const PeerTable& peers = stage.peers;
+  const bool has_nic = peers.state(peers.my_pe(), Path::kNic) == PeerState::kUsable;
+  return peers.amo_path() == Path::kNic && has_nic;
+}
+
 // Null: the processor updates this PE's words, as all who reach them do.
 std::unique_ptr<WordOwner> words_by_nic(const DeviceStage& stage, const Settings& settings,
                                         bootstrap::Bootstrap& bootstrap) {
-  const PeerTable& peers = stage.peers;
-  const bool has_nic = peers.state(peers.my_pe(), Path::kNic) == PeerState::kUsable;
-  if (peers.amo_path() != Path::kNic || !has_nic) return nullptr;
+  if (!nic_updates_words(stage)) return nullptr;
   return std::make_unique<LoopbackWords>(
       context_without_team(ContextOwner::kHost, stage, settings, bootstrap),
       std::span(stage.heap.base(), stage.heap.bytes()));
@@ -115,16 +120,22 @@ std::unique_ptr<Transport> usable_by_kernels(std::unique_ptr<Transport> opened, 
   const int me = stage.peers.my_pe();
   const auto end_job = [lost = lost_own_way(stage), way = opened->capabilities().path](
                            const std::string& why) { lost(way, "its proxy ended: " + why); };
-  const proxy::DrivenTransport::Setup setup = {.my_pe = me,
-                                               .n_pes = stage.peers.n_pes(),
-                                               .node_pes = node_pes,
-                                               .gpu = *stage.gpu,
-                                               .heap = {stage.heap.base(), stage.heap.bytes()},
-                                               .options = settings.proxy,
-                                               .failed = end_job,
-                                               .words = [&stage, &settings, &bootstrap] {
-                                                 return words_by_nic(stage, settings, bootstrap);
-                                               }};
+  const proxy::DrivenTransport::Setup setup = {
+      .my_pe = me,
+      .n_pes = stage.peers.n_pes(),
+      .node_pes = node_pes,
+      .gpu = *stage.gpu,
+      .heap = {stage.heap.base(), stage.heap.bytes()},
+      .options = settings.proxy,
+      .failed = end_job,
+      .words = [&stage, &settings, &bootstrap] { return words_by_nic(stage, settings, bootstrap); },
+      .words_by_nic =
+          [&stage, &settings, &bootstrap] {
+            return nic_updates_words(stage)
+                       ? std::optional(context_without_team(ContextOwner::kKernels, stage, settings,
+                                                            bootstrap))
+                       : std::nullopt;
+          }};
   return std::make_unique<proxy::DrivenTransport>(std::move(opened), setup);
 }
 
@@ -197,10 +208,14 @@ void make_tables(DeviceStage& stage, std::span<const TransportKind* const> kinds
     needs.back().opens_on_demand &= leads_to_some_on_demand(stage, *transport);
   }
   stage.tables = std::make_unique<ChannelTables>(*stage.gpu, stage.peers.n_pes(), needs);
-  auto kind = kinds.begin();
-  for (const auto& transport : stage.transports)
-    step((*kind++)->viewing, [&] { transport->make_view(*stage.tables); });
+  const auto each = [&](auto do_at) {
+    auto kind = kinds.begin();
+    for (const auto& transport : stage.transports)
+      step((*kind++)->viewing, [&] { do_at(*transport); });
+  };
+  each([&](Transport& transport) { transport.make_view(*stage.tables); });
   stage.tables->publish();
+  each([](Transport& transport) { transport.begin(); });
   stage.registered_buffers.tell_kernels_by(stage.tables->buffers());
 }
 

@@ -152,6 +152,11 @@ class HostDriven {
   virtual ~HostDriven() = default;
   // Before the first poll(). `owner` outlives this.
   virtual void serve(WordOwner& owner) = 0;
+  // Whether it has this PE's device update words and write to the heap: then there is no serve().
+  virtual bool owns_words() const { return false; }
+  // Before the first poll(), where it has, and NICs update words of the job: the device does by
+  // this PE's, with `kernels`, which is a context of theirs.
+  virtual void update_by_nic([[maybe_unused]] const Context& kernels) {}
 
   // Takes a request; false: there is no room until poll() has told of another's end. `completion`
   // is handed back by poll(). Requests pass each other, but for one: an atomic is carried out
@@ -220,6 +225,8 @@ class Transport {
   // opened. view() enters into a context what the tables do not have.
   virtual ChannelNeeds channel_needs() const { return {}; }
   virtual void make_view(ChannelTables& tables) = 0;
+  // Device code finds what was filled: threads that may have kernels run begin here.
+  virtual void begin() {}
   virtual void view([[maybe_unused]] ContextOwner owner, [[maybe_unused]] Context& context) const {}
 
   // ---- What follows is of transports that post.

@@ -42,6 +42,7 @@ class ProxyJob {
     tables_ = std::make_unique<host::ChannelTables>(*gpu_, n_pes, std::span(&needs, 1));
     driven_->make_view(*tables_);
     tables_->publish();
+    driven_->begin();
   }
 
   Context context(host::ContextOwner owner) {

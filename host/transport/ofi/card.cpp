@@ -8,7 +8,7 @@
 namespace chime::host::ofi {
 namespace {
 
-constexpr std::uint32_t kVersion = 0x6f666902;  // changes with the fields below
+constexpr std::uint32_t kVersion = 0x6f666903;  // changes with the fields below
 constexpr std::size_t kMostReasonBytes = kMostCardBytes - 96;
 
 std::vector<std::byte> copy_of(std::span<const std::byte> bytes) {
@@ -27,7 +27,11 @@ CardBytes write_card(const Card& card) {
   fields.put(kVersion).text(card.why_none.substr(0, kMostReasonBytes)).text(card.provider);
   fields.put(card.provider_version).put(card.address_format).bytes(card.address);
   fields.put(card.heap_bytes).put(card.heap).put(card.key).bytes(card.raw_key).put(card.pass);
-  fields.put<std::uint8_t>(card.takes_puts);
+  fields.put<std::uint8_t>(card.takes_puts).put<std::uint8_t>(card.bounces);
+  fields.put<std::uint8_t>(card.has_pool)
+      .put(card.pool)
+      .put(card.pool_key)
+      .bytes(card.pool_raw_key);
   return fields.take();
 }
 
@@ -46,6 +50,11 @@ Card read_card(int pe, std::span<const std::byte> bytes) try {
   card.raw_key = copy_of(fields.bytes());
   card.pass = fields.get<std::uint64_t>();
   card.takes_puts = fields.get<std::uint8_t>() != 0;
+  card.bounces = fields.get<std::uint8_t>() != 0;
+  card.has_pool = fields.get<std::uint8_t>() != 0;
+  card.pool = fields.get<std::uint64_t>();
+  card.pool_key = fields.get<std::uint64_t>();
+  card.pool_raw_key = copy_of(fields.bytes());
   if (!fields.rest().empty()) refuse_version(pe);
   return card;
 } catch (const net::Error&) {

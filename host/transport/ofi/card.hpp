@@ -21,6 +21,12 @@ struct Card {
   std::vector<std::byte> raw_key = {};
   std::uint64_t pass = 0;   // what letters to it begin with
   bool takes_puts = false;  // as messages: its processor reaches its heap
+  // Its heap is one that the provider does not know: what goes there, or comes from there, goes
+  // through slots of both PEs (bounce/).
+  bool bounces = false;
+  bool has_pool = false;                 // of slots; else nothing below counts
+  std::uint64_t pool = 0, pool_key = 0;  // how requests name it
+  std::vector<std::byte> pool_raw_key = {};
 };
 
 // At most kMostCardBytes; a longer reason is cut off.

@@ -25,7 +25,30 @@ std::string not_reached(int pe, const std::string& why) {
   return fmt::format("PE {} is not reached by the host: {}", pe, why);
 }
 
-std::span<std::byte> bytes_of(const DeviceMemory& heap) { return {heap.address(), heap.bytes()}; }
+std::span<std::byte> bytes_of(const DeviceMemory& memory) {
+  return {memory.address(), memory.bytes()};
+}
+
+std::unique_ptr<DeviceMemory> make_pool(Gpu& gpu) {
+  return gpu.is_cpu() ? nullptr : gpu.allocate_host_visible(ofi::SlotPool::bytes());
+}
+
+ofi::Memory::Shown shown(Gpu& gpu, bool bounces, const DeviceMemory& heap,
+                         const DeviceMemory* pool) {
+  return {.heap = bounces ? std::span<std::byte>() : bytes_of(heap),
+          .is_gpu = !gpu.is_cpu(),
+          .pool = pool ? bytes_of(*pool) : std::span<std::byte>()};
+}
+
+// Known by what it is registered with, each for itself.
+class Registrations final : public Registration {
+ public:
+  Registrations(std::unique_ptr<Registration> one, std::unique_ptr<Registration> other)
+      : one_(std::move(one)), other_(std::move(other)) {}
+
+ private:
+  std::unique_ptr<Registration> one_, other_;
+};
 
 }  // namespace
 
@@ -36,28 +59,43 @@ OfiTransport::OfiTransport(const ofi::PePlace& place, Gpu& gpu, const DeviceMemo
       provider_(std::move(provider)),
       pass_(random_number()),
       takes_puts_(gpu.is_cpu()),
+      bounces_(!gpu.is_cpu() && !provider_.facts.reaches_gpus),
       cards_(cards),
+      pool_(make_pool(gpu)),
+      device_(pool_ ? std::make_unique<ofi::Driver::Device>([&gpu] { return gpu.make_queue(); },
+                                                            bytes_of(*pool_), bytes_of(heap),
+                                                            place.n_pes)
+                    : nullptr),
       endpoint_(provider_, kCompletions),
-      memory_(endpoint_, provider_.facts, bytes_of(heap), !gpu.is_cpu()),
-      wire_(endpoint_, memory_, provider_.facts, gpu.is_cpu()),
+      memory_(endpoint_, provider_.facts, shown(gpu, bounces_, heap, pool_.get())),
+      wire_(endpoint_, memory_, provider_.facts, gpu.is_cpu() || bounces_),
       driver_({place.my_pe, place.n_pes, bytes_of(heap), pass_,
                std::chrono::nanoseconds(place.timeout_ns), gpu.is_cpu()},
-              gpu, wire_, requests_, mail_, cards ? this : nullptr) {}
+              gpu, wire_, requests_, mail_, cards ? this : nullptr, device_.get()) {}
+
+std::unique_ptr<Registration> OfiTransport::register_memory(std::byte* memory, std::size_t bytes) {
+  if (!device_) return memory_.add(memory, bytes);
+  auto copied = device_->ranges.add({memory, bytes});
+  if (bounces_) return copied;
+  return std::make_unique<Registrations>(std::move(copied), memory_.add(memory, bytes));
+}
 
 Capabilities OfiTransport::capabilities() const {
   return {.path = Path::kProxy, .reach = Reach::kJob, .maps = false, .posts = true};
 }
 
 std::string OfiTransport::describe() const {
-  return fmt::format("{} {} of libfabric {} at {}; atomics {}", provider_.facts.name,
-                     ofi::version_text(provider_.facts.version),
-                     ofi::version_text(ofi::libfabric().fi_version()), endpoint_.address_text(),
-                     provider_.facts.keeps_order ? "come behind puts by the provider's order"
-                                                 : "wait here for the puts before them");
+  return fmt::format(
+      "{} {} of libfabric {} at {}; {}atomics {}", provider_.facts.name,
+      ofi::version_text(provider_.facts.version), ofi::version_text(ofi::libfabric().fi_version()),
+      endpoint_.address_text(),
+      bounces_ ? "it does not know the GPU's memory, so data goes through the host's; " : "",
+      provider_.facts.keeps_order ? "come behind puts by the provider's order"
+                                  : "wait here for the puts before them");
 }
 
 ofi::Card OfiTransport::card() const {
-  const ofi::HeapName heap = memory_.heap_name();
+  const ofi::RegionName heap = memory_.heap_name(), pool = memory_.pool_name();
   return {.why_none = {},
           .provider = provider_.facts.name,
           .provider_version = provider_.facts.version,
@@ -68,7 +106,12 @@ ofi::Card OfiTransport::card() const {
           .key = heap.key,
           .raw_key = heap.raw_key,
           .pass = pass_,
-          .takes_puts = takes_puts_};
+          .takes_puts = takes_puts_,
+          .bounces = bounces_,
+          .has_pool = pool_ != nullptr,
+          .pool = pool.address,
+          .pool_key = pool.key,
+          .pool_raw_key = pool.raw_key};
 }
 
 // Empty: libfabric, which is given no length, reads no more than there is.
@@ -95,6 +138,8 @@ std::string OfiTransport::why_unfit(const ofi::Card& theirs) const {
   if (theirs.address_format != endpoint_.address_format())
     return "its address is of another family than this PE's; set CHIME_IFACE to an interface that "
            "has one of the same family";
+  if ((bounces_ || theirs.bounces) && !(pool_ && theirs.has_pool))
+    return "one of the two has its heap on a GPU and the other one not; CHIME_DEVICE must be alike";
   return why_malformed(theirs.address);
 }
 
@@ -110,12 +155,17 @@ ofi::Names::Found OfiTransport::name(int pe, std::span<const std::byte> card) {
                             pe, theirs.heap_bytes - abi::kHeapReserved, place_.my_pe,
                             heap_bytes_ - abi::kHeapReserved));
   if (provider_.facts.name == "shm") leftovers_.add(theirs.address);
+  const bool bounces = bounces_ || theirs.bounces;
   return {.pe = pe,
-          .name = ofi::PeerName{.address = endpoint_.insert(theirs.address),
-                                .heap = theirs.heap,
-                                .key = memory_.map({theirs.heap, theirs.key, theirs.raw_key}),
-                                .pass = theirs.pass,
-                                .takes_puts = theirs.takes_puts}};
+          .name = ofi::PeerName{
+              .address = endpoint_.insert(theirs.address),
+              .heap = theirs.heap,
+              .key = memory_.map({theirs.heap, theirs.key, theirs.raw_key}),
+              .pass = theirs.pass,
+              .takes_puts = theirs.takes_puts,
+              .bounces = bounces,
+              .pool = theirs.pool,
+              .pool_key = memory_.map({theirs.pool, theirs.pool_key, theirs.pool_raw_key})}};
 }
 
 Acceptance OfiTransport::accept(int pe, const PeerCard& shown) {

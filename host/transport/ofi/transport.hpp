@@ -46,9 +46,7 @@ class OfiTransport final : public Transport, private ofi::Names {
   // Kernels see nothing of it: their requests are the proxy's to carry here.
   void make_view(ChannelTables&) override {}
 
-  std::unique_ptr<Registration> register_memory(std::byte* memory, std::size_t bytes) override {
-    return memory_.add(memory, bytes);
-  }
+  std::unique_ptr<Registration> register_memory(std::byte* memory, std::size_t bytes) override;
   void forget_all_memory() override { memory_.forget_all(); }
 
   void fail(int pe) override {
@@ -73,11 +71,14 @@ class OfiTransport final : public Transport, private ofi::Names {
   const ofi::Provider provider_;
   const std::uint64_t pass_;
   const bool takes_puts_;
+  const bool bounces_;  // its heap is one that the provider does not know
   CardFinder* const cards_;
   std::string why_unused_;              // not empty: the job goes by no fabric
   std::map<int, std::string> refused_;  // and why
   ofi::Leftovers leftovers_;
   // What is posted, before what it is posted to: until that is closed it may be used.
+  std::unique_ptr<DeviceMemory> pool_;  // of slots; null on the CPU device
+  std::unique_ptr<ofi::Driver::Device> device_;
   ofi::Requests requests_;
   ofi::Mail mail_;
   ofi::Endpoint endpoint_;

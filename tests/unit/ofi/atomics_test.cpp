@@ -193,6 +193,7 @@ TEST_P(Atomics, WhoCarriesOutAnAtomicHasTheDataOfThePutsBeforeIt) {
 // PE 1 does not poll until PE 0 has, and PE 0 not from then on: so no end of the put is heard of
 // before the atomic goes.
 TEST_P(Atomics, AnAtomicBehindAPutIsHeldBackOnlyWhereTheProviderKeepsNoOrder) {
+  if (GetParam().is_gpu) GTEST_SKIP() << "a put of the host's memory as short as this is a message";
   run(2, [](Pe& pe) {
     std::atomic<int>& seen = pe.board.words[0];
     std::atomic<int>& is_over = pe.board.words[1];

@@ -19,7 +19,12 @@ Card sample() {
           .key = ~0ull,
           .raw_key = {std::byte{9}},
           .pass = 77,
-          .takes_puts = true};
+          .takes_puts = true,
+          .bounces = true,
+          .has_pool = true,
+          .pool = 0x7e0000000000,
+          .pool_key = 5,
+          .pool_raw_key = {std::byte{8}}};
 }
 
 TEST(OfiCard, CrossesWhole) {
@@ -34,6 +39,10 @@ TEST(OfiCard, CrossesWhole) {
   EXPECT_EQ(card.raw_key, sample().raw_key);
   EXPECT_EQ(card.pass, 77u);
   EXPECT_TRUE(card.takes_puts);
+  EXPECT_TRUE(card.bounces && card.has_pool);
+  EXPECT_EQ(card.pool, 0x7e0000000000u);
+  EXPECT_EQ(card.pool_key, 5u);
+  EXPECT_EQ(card.pool_raw_key, sample().pool_raw_key);
 }
 
 TEST(OfiCard, AReasonIsCutOffWhereACardEnds) {

@@ -81,14 +81,29 @@ TEST_F(OfiOpen, AnInterfaceThatIsNotThereIsAnError) {
   EXPECT_THAT(refusal({.provider = "tcp;ofi_rxm", .interface = "warp0"}), HasSubstr("warp0"));
 }
 
-TEST_F(OfiOpen, AGpusMemoryThatNoProviderReachesIsNoFabricThatSaysWhy) {
+// ---- A GPU's heap
+
+TEST_F(OfiOpen, AGpusMemoryThatTheProviderDoesNotReachGoesThroughTheHosts) {
   SKIP_WITHOUT_LIBFABRIC();
   gpu_ = std::make_unique<GpuApart>(GpuApart::Traits{});
-  const auto transport = open({});
-  ASSERT_NE(transport, nullptr);
-  EXPECT_EQ(transport->host_driven(), nullptr);
-  EXPECT_THAT(transport->why_not(1), HasSubstr("this PE has no fabric: "));
-  EXPECT_THAT(transport->why_not(1), HasSubstr("FI_HMEM"));
+  for (const char* const provider : {"tcp;ofi_rxm", "shm"}) {
+    const auto transport = open({.provider = provider});
+    ASSERT_NE(transport, nullptr);
+    ASSERT_NE(transport->host_driven(), nullptr);
+    EXPECT_TRUE(transport->host_driven()->owns_words());
+    EXPECT_THAT(transport->describe(), HasSubstr("data goes through the host's"));
+    const ofi::Card card = ofi::read_card(0, transport->own_card().bytes);
+    EXPECT_TRUE(card.bounces && card.has_pool && !card.takes_puts);
+    EXPECT_EQ(card.key, 0u) << "the heap is not shown";
+  }
+}
+
+TEST_F(OfiOpen, AProcessorsHeapHasNoSlots) {
+  SKIP_WITHOUT_LIBFABRIC();
+  const auto transport = open({.provider = "tcp;ofi_rxm"});
+  const ofi::Card card = ofi::read_card(0, transport->own_card().bytes);
+  EXPECT_TRUE(!card.bounces && !card.has_pool && card.takes_puts);
+  EXPECT_FALSE(transport->host_driven()->owns_words());
 }
 
 // ---- Cards that do not fit
@@ -153,6 +168,24 @@ TEST_F(OfiFit, ANameThatDoesNotEndIsRefused) {
        {refused([](ofi::Card& card) { card.address.clear(); }),
         refused([](ofi::Card& card) { card.address.back() = std::byte{'x'}; })})
     EXPECT_THAT(why, HasSubstr("its address does not end"));
+}
+
+// What goes to the one takes slots at both ends.
+TEST_F(OfiFit, AGpusHeapAndAProcessorsDoNotFit) {
+  SKIP_WITHOUT_LIBFABRIC();
+  EXPECT_THAT(refused([](ofi::Card& card) { card.bounces = card.has_pool = true; }),
+              HasSubstr("CHIME_DEVICE"));
+  gpu_ = std::make_unique<GpuApart>(GpuApart::Traits{});
+  EXPECT_EQ(refused([](ofi::Card&) {}), "");
+  EXPECT_THAT(refused([](ofi::Card& card) { card.bounces = card.has_pool = false; }),
+              HasSubstr("CHIME_DEVICE"));
+}
+
+// One whose provider knows its GPU goes by the poorer one's way.
+TEST_F(OfiFit, AGpuWhoseMemoryItsProviderKnowsFitsOneWhoseDoesNot) {
+  SKIP_WITHOUT_LIBFABRIC();
+  gpu_ = std::make_unique<GpuApart>(GpuApart::Traits{});
+  EXPECT_EQ(refused([](ofi::Card& card) { card.bounces = false; }), "");
 }
 
 TEST_F(OfiFit, AHeapOfAnotherSizeIsAnErrorWithBothSizes) {

@@ -21,6 +21,7 @@
 #include <thread>
 #include <vector>
 
+#include "gpu_on_cpu.hpp"
 #include "host/errors/error.hpp"
 #include "host/gpu/factory.hpp"
 #include "host/transport/ofi/transport.hpp"
@@ -38,6 +39,7 @@ struct World {
   const char* name;
   const char* provider;
   bool as_processes = false;
+  bool is_gpu = false;  // heaps are a GPU's, of which the provider knows nothing
   // Of what the provider has, whether to use less.
   bool holds_atomics = false;     // as if it kept no order
   bool knows_its_memory = false;  // as if it wanted to know what is read and written here
@@ -58,6 +60,14 @@ inline constexpr World kWorlds[] = {
     {.name = "shm_threads", .provider = "shm"},
     {.name = "shm_processes", .provider = "shm", .as_processes = true},
     {.name = "shm_in_pieces", .provider = "shm", .knows_its_memory = true, .most_bytes = 5000},
+    {.name = "tcp_gpu_threads", .provider = "tcp;ofi_rxm", .is_gpu = true},
+    {.name = "tcp_gpu_unordered", .provider = "tcp;ofi_rxm", .is_gpu = true, .holds_atomics = true},
+    {.name = "tcp_gpu_in_pieces",
+     .provider = "tcp;ofi_rxm",
+     .is_gpu = true,
+     .knows_its_memory = true,
+     .most_bytes = 5000},
+    {.name = "shm_gpu_processes", .provider = "shm", .as_processes = true, .is_gpu = true},
 };
 
 // Where PEs meet and show their cards: memory that forked children share.
@@ -117,7 +127,8 @@ class CpuOwner final : public WordOwner {
 };
 
 inline Provider provider_for(const World& world) {
-  Provider provider = choose_provider({.provider = world.provider}, {.is_one_node = true});
+  Provider provider =
+      choose_provider({.provider = world.provider}, {.is_one_node = true, .is_gpu = world.is_gpu});
   if (world.holds_atomics) provider.facts.keeps_order = false;
   if (world.knows_its_memory) {
     provider.facts.needs_local_keys = true;
@@ -135,8 +146,16 @@ class Pe {
       : me(me),
         n(n),
         board(board),
+        gpu_(world.is_gpu ? open_gpu_on_cpu() : open_simt_gpu()),
         transport({me, n, world.timeout_ns}, *gpu_, *heap_, provider_for(world)) {
-    driven().serve(owner);
+    std::memset(heap(), 0, kHeapBytes);
+    if (world.is_gpu)
+      before_update_on_gpu = [this](const void* word) {
+        const auto at = static_cast<const std::byte*>(word) - heap();
+        if (owner.before_update) owner.before_update(static_cast<std::uint64_t>(at));
+      };
+    else
+      driven().serve(owner);
     show_card();
     for (int pe = 0; pe < n; ++pe) accept(pe);
     meet();
@@ -234,7 +253,7 @@ class Pe {
         << transport.why_not(pe);
   }
 
-  const std::unique_ptr<Gpu> gpu_ = open_simt_gpu();
+  const std::unique_ptr<Gpu> gpu_;
   const std::unique_ptr<DeviceMemory> heap_ = gpu_->allocate_heap(kHeapBytes);
   std::vector<std::optional<chimex_status>> status_;
   std::size_t outstanding_ = 0, checked_ = 0;

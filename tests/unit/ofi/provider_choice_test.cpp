@@ -19,9 +19,18 @@ TEST(OfiProviderChoice, AutoTriesFabricsBeforeTcpAndSharedMemoryOnOneNodeAlone) 
               ElementsAre("cxi", "efa", "verbs;ofi_rxm", "tcp;ofi_rxm", "shm"));
 }
 
-TEST(OfiProviderChoice, AutoDoesNotTakeSharedMemoryForAGpu) {
-  EXPECT_THAT(candidates({}, {.is_one_node = true, .is_gpu = true}),
-              ElementsAre("cxi", "efa", "verbs;ofi_rxm", "tcp;ofi_rxm"));
+// Its memory goes through the host's.
+TEST(OfiProviderChoice, AGpuLeavesNoProviderOut) {
+  EXPECT_EQ(candidates({}, {.is_one_node = true, .is_gpu = true}),
+            candidates({}, {.is_one_node = true, .is_gpu = false}));
+}
+
+// Others would have libfabric copy on the stream that a kernel may keep.
+TEST(OfiProviderChoice, OnlyDevicesAreAskedToMoveAGpusMemory) {
+  EXPECT_TRUE(moves_gpu_memory("cxi") && moves_gpu_memory("efa") &&
+              moves_gpu_memory("verbs;ofi_rxm"));
+  EXPECT_FALSE(moves_gpu_memory("tcp;ofi_rxm") || moves_gpu_memory("shm") ||
+               moves_gpu_memory("sockets"));
 }
 
 TEST(OfiProviderChoice, WhatIsNamedIsTriedAlone) {

@@ -18,7 +18,9 @@ bool are_alike(const ofi::Card& one, const ofi::Card& other) {
          one.address_format == other.address_format && one.address == other.address &&
          one.heap_bytes == other.heap_bytes && one.heap == other.heap && one.key == other.key &&
          one.raw_key == other.raw_key && one.pass == other.pass &&
-         one.takes_puts == other.takes_puts;
+         one.takes_puts == other.takes_puts && one.bounces == other.bounces &&
+         one.has_pool == other.has_pool && one.pool == other.pool &&
+         one.pool_key == other.pool_key && one.pool_raw_key == other.pool_raw_key;
 }
 
 }  // namespace

@@ -89,6 +89,7 @@ TEST(DrivenTransport, KeepsWhatTheFabricUsesUntilThatIsClosed) {
                             .failed = [](const std::string& why) { ADD_FAILURE() << why; }});
     driven.confirm(1, {});
     driven.make_view(tables);
+    driven.begin();
     Context context;
     tables.view(ContextOwner::kHost, context);
     post(context, 0, abi::proxy_put_value(1, 64, 8, 0x1234567890));

@@ -32,12 +32,16 @@ class Memory::Known final : public Registration {
   const Region region_;
 };
 
-Memory::Memory(Endpoint& endpoint, const ProviderFacts& facts, std::span<std::byte> heap,
-               bool is_gpu)
+Memory::Memory(Endpoint& endpoint, const ProviderFacts& facts, const Shown& shown)
     : endpoint_(endpoint),
       facts_(facts),
-      heap_(heap),
-      heap_region_(make_region(heap.data(), heap.size(), kByUs | kByPeers, is_gpu)) {}
+      heap_(make_named(shown.heap, shown.is_gpu)),
+      pool_(make_named(shown.pool, false)) {}
+
+std::optional<Memory::Named> Memory::make_named(std::span<std::byte> memory, bool is_gpu) {
+  if (memory.empty()) return std::nullopt;
+  return Named{memory, make_region(memory.data(), memory.size(), kByUs | kByPeers, is_gpu)};
+}
 
 // Random where there is room for it: what listens at a port hears strangers, too, and a key that
 // cannot be guessed is all that keeps them off the heap.
@@ -72,22 +76,22 @@ Memory::Region Memory::make_region(std::byte* memory, std::size_t bytes, std::ui
   return region;
 }
 
-HeapName Memory::heap_name() const {
-  HeapName name;
-  name.address = facts_.names_addresses ? reinterpret_cast<std::uint64_t>(heap_.data()) : 0;
-  name.key = fi_mr_key(heap_region_.get());
+RegionName Memory::name_of(const Named& named) const {
+  RegionName name;
+  name.address = facts_.names_addresses ? reinterpret_cast<std::uint64_t>(named.memory.data()) : 0;
+  name.key = fi_mr_key(named.region.get());
   if (!facts_.has_raw_keys) return name;
   std::array<std::uint8_t, kMostRawKeyBytes> key;
   std::size_t bytes = key.size();
   std::uint64_t address = 0;
-  check_fabric(fi_mr_raw_attr(heap_region_.get(), &address, key.data(), &bytes, 0),
-               "the heap has no key");
+  check_fabric(fi_mr_raw_attr(named.region.get(), &address, key.data(), &bytes, 0),
+               "memory that peers are to name has no key");
   const auto raw = std::as_bytes(std::span(key).first(bytes));
   name.raw_key.assign(raw.begin(), raw.end());
   return name;
 }
 
-std::uint64_t Memory::map(const HeapName& theirs) {
+std::uint64_t Memory::map(const RegionName& theirs) {
   if (theirs.raw_key.empty()) return theirs.key;
   auto raw = theirs.raw_key;
   std::uint64_t key = 0;
@@ -106,8 +110,8 @@ std::unique_ptr<Registration> Memory::add(std::byte* memory, std::size_t bytes) 
 }
 
 void* Memory::known_key(const std::byte* memory, std::size_t bytes) {
-  if (memory >= heap_.data() && memory + bytes <= heap_.data() + heap_.size())
-    return fi_mr_desc(heap_region_.get());
+  for (const auto* const named : {&heap_, &pool_})
+    if (*named && (*named)->holds(memory, bytes)) return fi_mr_desc((*named)->region.get());
   const std::lock_guard lock(mutex_);
   auto next = known_.upper_bound(memory);
   if (next == known_.begin()) return nullptr;

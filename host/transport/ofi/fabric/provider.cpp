@@ -22,13 +22,13 @@ constexpr int kMemoryModes =
 
 // Name empty: of any. No order of messages is asked for: who asks shm is promised what it does not
 // say of itself, and what a provider says of itself is enough here.
-Info hints_for(const std::string& name, const Circumstances& where) {
+Info hints_for(const std::string& name, bool wants_hmem) {
   Info hints(libfabric().fi_dupinfo(nullptr));
   if (!hints) throw std::bad_alloc();
-  hints->caps = kNeeds | (where.is_gpu ? FI_HMEM : 0);
+  hints->caps = kNeeds | (wants_hmem ? FI_HMEM : 0);
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
   hints->ep_attr->type = FI_EP_RDM;
-  hints->domain_attr->mr_mode = kMemoryModes | (where.is_gpu ? FI_MR_HMEM : 0);
+  hints->domain_attr->mr_mode = kMemoryModes | (wants_hmem ? FI_MR_HMEM : 0);
   hints->domain_attr->threading = FI_THREAD_SAFE;  // memory is registered by any thread
   hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
   hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
@@ -37,8 +37,8 @@ Info hints_for(const std::string& name, const Circumstances& where) {
 }
 
 // Null: none.
-Info ask(const std::string& name, const Circumstances& where) {
-  const Info hints = hints_for(name, where);
+Info ask(const std::string& name, bool wants_hmem = false) {
+  const Info hints = hints_for(name, wants_hmem);
   fi_info* found = nullptr;
   const int result = libfabric().fi_getinfo(kInterface, nullptr, nullptr, 0, hints.get(), &found);
   if (result == -FI_ENODATA || result == -FI_ENOSYS) return nullptr;
@@ -97,34 +97,36 @@ Provider take(const std::string& name, const Info& all, const FabricOptions& opt
   return {std::move(copy), facts};
 }
 
-// Those that reach the host's memory.
 std::vector<std::string> providers_here() {
   std::vector<std::string> names;
-  const Info all = ask("", {});
+  const Info all = ask("");
   for (const fi_info* info = all.get(); info != nullptr; info = info->next)
     if (std::ranges::find(names, info->fabric_attr->prov_name) == names.end())
       names.push_back(info->fabric_attr->prov_name);
   return names;
 }
 
-[[noreturn]] void fail_to_find(const FabricOptions& options, const Circumstances& where) {
+[[noreturn]] void fail_to_find(const FabricOptions& options) {
   const auto here = providers_here();
   const std::string who =
       options.is_auto()
           ? "none of libfabric's providers that Chime takes by itself"
           : fmt::format("'{}' is not one of libfabric's providers that", options.provider);
   throw Error("CHIME_FABRIC", CHIMEX_ERR_UNSUPPORTED,
-              fmt::format("{} {} here; libfabric has {}", who,
-                          where.is_gpu ? "can reach a GPU's memory (FI_HMEM)" : "can be used",
+              fmt::format("{} can be used here; libfabric has {}", who,
                           here.empty() ? "none" : fmt::format("{}", fmt::join(here, ", "))));
 }
 
 }  // namespace
 
 Provider choose_provider(const FabricOptions& options, const Circumstances& where) {
-  for (const std::string& name : candidates(options, where))
-    if (const Info all = ask(name, where)) return take(name, all, options, where);
-  fail_to_find(options, where);
+  for (const std::string& name : candidates(options, where)) {
+    Info all;
+    if (where.is_gpu && moves_gpu_memory(name)) all = ask(name, true);
+    if (!all) all = ask(name);
+    if (all) return take(name, all, options, where);
+  }
+  fail_to_find(options);
 }
 
 }  // namespace chime::host::ofi

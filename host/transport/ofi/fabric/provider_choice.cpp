@@ -46,9 +46,14 @@ std::vector<net::Address> addresses_within_reach(const Circumstances& where,
 std::vector<std::string> candidates(const FabricOptions& options, const Circumstances& where) {
   if (!options.is_auto()) return {options.provider};
   std::vector<std::string> names{"cxi", "efa", "verbs;ofi_rxm", "tcp;ofi_rxm"};
-  // It does not say that others are out of reach, nor that the GPU's memory is.
-  if (where.is_one_node && !where.is_gpu) names.push_back("shm");
+  if (where.is_one_node) names.push_back("shm");  // it does not say that others are out of reach
   return names;
+}
+
+// What others say of FI_HMEM is that libfabric copies by itself, on the default stream, which a
+// kernel that waits for this very copy may keep.
+bool moves_gpu_memory(std::string_view provider) {
+  return provider == "cxi" || provider == "efa" || provider.starts_with("verbs");
 }
 
 std::vector<net::Address> addresses_for(const std::string& provider, const FabricOptions& options,

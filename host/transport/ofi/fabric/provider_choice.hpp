@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/transport/ofi/options.hpp"
@@ -39,6 +40,9 @@ struct Circumstances {
 
 // Providers in the order in which they are tried.
 std::vector<std::string> candidates(const FabricOptions& options, const Circumstances& where);
+
+// Whether it may be asked for FI_HMEM: its device reads and writes a GPU's memory.
+bool moves_gpu_memory(std::string_view provider);
 
 // Addresses that a provider may take, in order of preference: those of CHIME_IFACE where it is set;
 // loopback where nobody is further away and the provider has it; else what others can reach. Empty:

@@ -15,14 +15,21 @@ constexpr unsigned kPollsPerLook = 16;
 }  // namespace
 
 Driver::Driver(const Place& place, Gpu& gpu, Wire& wire, Requests& requests, Mail& mail,
-               Names* names)
+               Names* names, Device* device)
     : place_(place),
       gpu_(gpu),
       wire_(wire),
       requests_(requests),
       mail_(mail),
       names_(names),
+      device_(device),
       lanes_(place.n_pes) {
+  if (device_) {
+    SlotPool& slots = device_->slots;
+    Desk& desk = *this;
+    asker_.emplace(device_->work, slots.asking, device_->ranges, desk);
+    server_.emplace(device_->work, slots.serving, slots.results, place_.heap, desk);
+  }
   for (Arrival& arrival : mail_.arrivals()) unposted_.push_back(&arrival);
   post_arrivals();
 }
@@ -56,6 +63,8 @@ void Driver::start(Lane& lane, Request& request) {
   if (lane.outstanding++ == 0) lane.has_news = true;
   if (request.is_atomic())
     start_atomic(lane, request);
+  else if (lane.name.bounces)
+    start_bounced(lane, request);
   else if (is_message(lane, request.wanted))
     start_message(lane, request);
   else
@@ -71,6 +80,7 @@ void Driver::carry_out_here(Request& request) {
   const HostRequest& wanted = request.wanted;
   std::byte* const there = place_.heap.data() + wanted.at;
   if (request.is_atomic()) {
+    if (device_) return update_here(request);
     const std::uint64_t before = owner_->update(wanted.at, wanted.update);
     if (wanted.here != nullptr) std::memcpy(wanted.here, &before, sizeof before);
   } else if (request.is_put()) {
@@ -195,7 +205,11 @@ bool Driver::offer(Lane& lane) {
   Request& request = static_cast<Request&>(posted);
   request.is_with_provider = true;
   const bool is_last = request.moved + request.piece == request.wanted.bytes;
-  if (request.is_put() && is_last && wire_.facts().keeps_order) pass(lane, request);
+  if (!request.is_put() || !is_last || !wire_.facts().keeps_order) return true;
+  if (request.errand)
+    server_->on_handed_over(request.errand);
+  else
+    pass(lane, request);
   return true;
 }
 
@@ -214,7 +228,18 @@ void Driver::end(Request& request, chimex_status status) {
     --lane->outstanding;
   request.is_live = false;
   request.status = status;
-  ended_.push_back(&request);
+  if (!request.errand) return ended_.push_back(&request);
+  request.is_in_use = false;
+  retire(request);
+}
+
+// Of a request that has ended, and of whose end was told: it goes when nothing uses its memory.
+void Driver::retire(Request& request) {
+  if (request.is_live || request.is_in_use || request.is_held()) return;
+  void* const task = request.errand;
+  const chimex_status status = request.status;
+  requests_.free(request);
+  if (task) server_->on_errand(task, status);
 }
 
 std::size_t Driver::poll(std::span<Ended> ended) {
@@ -223,6 +248,7 @@ std::size_t Driver::poll(std::span<Ended> ended) {
   if (!unposted_.empty()) post_arrivals();
   if (!writing_.empty()) close_letters();
   take_completions();
+  if (device_) has_moved_ |= poll_device();
   if (!in_line_.empty()) drain_all();
   if (!writing_.empty()) close_letters();
   if (!lingering_.empty()) end_lingering();
@@ -237,7 +263,7 @@ std::size_t Driver::tell(std::span<Ended> ended) {
     ended_.pop_front();
     one = {request.completion, request.status};
     request.is_in_use = false;
-    if (!request.is_with_provider) requests_.free(request);
+    retire(request);
   }
   in_use_ -= count;
   return count;
@@ -247,6 +273,7 @@ std::size_t Driver::tell(std::span<Ended> ended) {
 int Driver::idle_descriptor() {
   if (!ended_.empty() || losses_.is_asked()) return kLookSoon;
   if (in_line_.empty() && !writing_.empty()) return kLookSoon;
+  if (device_ && !device_->work.is_idle()) return kLookSoon;
   const bool waits =
       unnamed_ != 0 || !in_line_.empty() || !unposted_.empty() || !lingering_.empty();
   return waits ? kNoDescriptor : wire_.idle_descriptor();

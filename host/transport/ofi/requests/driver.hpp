@@ -8,6 +8,9 @@
 // the provider has no room for waits here, in the order of its peer, so that a peer that is being
 // connected, or is gone, keeps nobody else waiting.
 //
+// Where a heap is a GPU's its own device does what is asked of it, and where the provider does not
+// know it, data goes through slots of the host's memory at both ends (../bounce).
+//
 // A peer whose name is not known yet is looked for when it is first touched, or heard of, and what
 // is to go to it waits (driver_names).
 //
@@ -25,6 +28,8 @@
 #include <vector>
 
 #include "host/gpu/gpu.hpp"
+#include "host/transport/ofi/bounce/asker.hpp"
+#include "host/transport/ofi/bounce/server.hpp"
 #include "host/transport/ofi/requests/lanes.hpp"
 #include "host/transport/ofi/requests/losses.hpp"
 #include "host/transport/ofi/requests/names.hpp"
@@ -32,7 +37,7 @@
 
 namespace chime::host::ofi {
 
-class Driver final : public HostDriven {
+class Driver final : public HostDriven, private Desk {
  public:
   // Requests from post() until poll() has told of them.
   static constexpr std::size_t kRoom = 512;
@@ -44,15 +49,29 @@ class Driver final : public HostDriven {
     std::chrono::nanoseconds timeout;  // of a peer that has work and shows no sign of life; 0: none
     bool sends_puts;                   // as messages: its processor reads what is to be put
   };
+  // What a PE has whose heap is a GPU's.
+  struct Device {
+    Device(const DeviceWork::MakeQueue& make, std::span<std::byte> pool,
+           std::span<const std::byte> heap, int n_pes)
+        : slots(pool, n_pes), ranges(heap), work(make) {}
+    SlotPool slots;
+    DeviceRanges ranges;
+    DeviceWork work;
+  };
   // All of them outlive this; what is posted, also the endpoint, which may use it to its end.
-  // `names`: of peers that are not added. Null: then there is no way to them.
+  // `names`: of peers that are not added. Null: then there is no way to them. `device`: null on the
+  // CPU device.
   Driver(const Place& place, Gpu& gpu, Wire& wire, Requests& requests, Mail& mail,
-         Names* names = nullptr);
+         Names* names = nullptr, Device* device = nullptr);
 
   // REQUIRES: not this PE.
   void add_peer(int pe, const PeerName& name);
 
   void serve(WordOwner& owner) override { owner_ = &owner; }
+  bool owns_words() const override { return device_ != nullptr; }
+  void update_by_nic(const Context& kernels) override {
+    device_->work.use_nic(kernels, device_->slots.scratch);
+  }
   bool post(const HostRequest& wanted, std::uint64_t completion) override;
   std::size_t poll(std::span<Ended> ended) override;
   bool has_moved() const override { return has_moved_; }
@@ -75,10 +94,12 @@ class Driver final : public HostDriven {
   void name(Lane& lane, const PeerName& its_name);
 
   void carry_out_here(Request& request);
+  void update_here(Request& request);
   void start(Lane& lane, Request& request);
   void start_transfer(Lane& lane, Request& request);
   void start_atomic(Lane& lane, Request& request);
   void start_message(Lane& lane, Request& request);
+  void start_bounced(Lane& lane, Request& request);
   bool is_message(const Lane& lane, const HostRequest& wanted) const;
   void ask(Lane& lane, Request& request);
   void answer(Lane& lane, const Message& ask, std::uint64_t before, chimex_status status);
@@ -94,7 +115,15 @@ class Driver final : public HostDriven {
   void drain_all();
   void pass(Lane& lane, Request& request);
   void end(Request& request, chimex_status status);
+  void retire(Request& request);
 
+  void send(Lane& lane, const Message& message, std::span<const std::byte> body) override;
+  void run(Lane& lane, const HostRequest& errand, void* task) override;
+  void on_carried(Lane& lane, Request& put) override;
+  void on_ended(Lane& lane, Request& request) override;
+  void on_let_go(Request& request) override;
+
+  bool poll_device();
   void take_completions();
   void take_failure();
   void on_transfer(Request& request);
@@ -103,17 +132,19 @@ class Driver final : public HostDriven {
   void on_ask(Lane& lane, const Message& ask, std::span<const std::byte> body);
   std::uint64_t carry_out(const Message& ask, std::span<const std::byte> body);
   void turn_away(const Lane& lane, const Message& ask);
-  void on_answer(Lane& lane, const Message& answer);
+  Request* asked(const Lane& lane, std::uint64_t id);
+  void on_answer(Lane& lane, const Message& answer, std::span<const std::byte> data);
   void post_arrivals();
   void be_deaf(int error);
 
-  void lose(Lane& lane, const std::string& why);
+  void lose(Lane& lane, const std::string& why) override;
   void lose_those_asked_for();
+  static bool waits_for_slots(const Lane& lane, const Request& request);
   void lose_the_silent();
   void look_at(Lane& lane, Clock::time_point now, bool was_away);
   void end_lingering();
-  void lose_all(const std::string& why);
-  std::size_t end_all_to(const Lane& lane, bool also_with_provider);  // how many
+  void lose_all(const std::string& why) override;
+  std::size_t end_all_to(const Lane& lane, bool also_held);  // how many
   std::size_t tell(std::span<Ended> ended);
 
   const Place place_;
@@ -123,6 +154,9 @@ class Driver final : public HostDriven {
   Mail& mail_;
   WordOwner* owner_ = nullptr;
   Names* const names_;
+  Device* const device_;
+  std::optional<Asker> asker_;  // with a device
+  std::optional<Server> server_;
   Lanes lanes_;
   std::size_t unnamed_ = 0;  // lanes that wait for their names
   std::size_t in_use_ = 0;

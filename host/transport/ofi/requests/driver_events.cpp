@@ -44,10 +44,7 @@ void Driver::take_completions() {
 void Driver::on_transfer(Request& request) {
   request.is_with_provider = false;
   lanes_.find(request.wanted.pe)->has_news = true;
-  if (!request.is_live) {
-    if (!request.is_in_use) requests_.free(request);
-    return;
-  }
+  if (!request.is_live) return retire(request);
   Lane& lane = *lanes_.find(request.wanted.pe);
   request.moved += request.piece;
   request.piece = wire_.piece_of(request.wanted.bytes - request.moved);
@@ -77,8 +74,8 @@ void Driver::on_letter(Lane& lane, LetterReader letter) {
   while (!letter.is_over()) {
     std::span<const std::byte> body;
     const Message message = letter.next(body);
-    if (message.kind == Message::Kind::kAnswer) {
-      if (!lane.is_lost) on_answer(lane, message);
+    if (message.kind == Message::Kind::kAnswer || message.kind == Message::Kind::kData) {
+      if (!lane.is_lost) on_answer(lane, message, body);
     } else {
       if (lane.is_lost) return turn_away(lane, message);
       on_ask(lane, message, body);
@@ -88,6 +85,9 @@ void Driver::on_letter(Lane& lane, LetterReader letter) {
 
 void Driver::on_ask(Lane& lane, const Message& ask, std::span<const std::byte> body) {
   if (!ask.fits(place_.heap.size())) return answer(lane, ask, 0, CHIMEX_ERR_INVALID);
+  if (server_) return server_->take(lane, ask, body);
+  if (ask.kind != Message::Kind::kAsk && ask.kind != Message::Kind::kPut)
+    return answer(lane, ask, 0, CHIMEX_ERR_INVALID);
   answer(lane, ask, carry_out(ask, body), CHIMEX_OK);
 }
 
@@ -112,13 +112,23 @@ void Driver::turn_away(const Lane& lane, const Message& ask) {
   if (wire_.post(lane.name, letter) != 0) mail_.free(letter);
 }
 
-void Driver::on_answer(Lane& lane, const Message& answer) {
-  Request* const request = requests_.find(answer.id);
-  if (request == nullptr || !request->is_asked || request->wanted.pe != lane.pe) return;
+// Null: it is not one that this peer may answer.
+Request* Driver::asked(const Lane& lane, std::uint64_t id) {
+  Request* const request = requests_.find(id);
+  const bool is_theirs = request && request->is_asked && request->wanted.pe == lane.pe;
+  return is_theirs ? request : nullptr;
+}
+
+void Driver::on_answer(Lane& lane, const Message& answer, std::span<const std::byte> data) {
+  const bool is_of_piece = asker_ && Asker::is_of_piece(answer.id);
+  Request* const request = is_of_piece ? asker_->asked(lane, answer.id) : asked(lane, answer.id);
+  if (request == nullptr) return;
   if (answer.status == CHIMEX_ERR_NETWORK)
     return lose(lane, fmt::format("PE {} has given up PE {}, and carries out nothing for it; look "
                                   "for its own message",
                                   lane.pe, place_.my_pe));
+  if (is_of_piece) return asker_->on_answer(lane, answer, data);
+  if (answer.kind != Message::Kind::kAnswer) return;
   if (request->turn) pass(lane, *request);
   if (request->is_atomic() && request->wanted.here != nullptr)
     std::memcpy(request->wanted.here, &answer.at, sizeof answer.at);
@@ -155,10 +165,8 @@ void Driver::take_failure() {
   if (!lane.is_lost) lose(lane, failed(what, wire_.facts(), failure.words));
   if (is_letter) return mail_.free(static_cast<Letter&>(what));
   Request& request = static_cast<Request&>(what);
-  if (request.is_live)
-    end(request, CHIMEX_ERR_NETWORK);
-  else if (!request.is_in_use)
-    requests_.free(request);
+  if (request.is_live) return end(request, CHIMEX_ERR_NETWORK);
+  retire(request);
 }
 
 // ---- Lost peers
@@ -172,15 +180,19 @@ void Driver::lose(Lane& lane, const std::string& why) {
   if (lane.open) mail_.free(*std::exchange(lane.open, nullptr));
   for (; lane.has_waiting(); lane.drop_first())
     if (lane.first().kind == Posted::Kind::kLetter) mail_.free(static_cast<Letter&>(lane.first()));
+  if (device_) {
+    asker_->lose(lane);
+    server_->lose(lane);
+  }
   end_all_to(lane, false);
   lingering_.push_back({&lane, Clock::now() + kGrace});
 }
 
-std::size_t Driver::end_all_to(const Lane& lane, bool also_with_provider) {
+std::size_t Driver::end_all_to(const Lane& lane, bool also_held) {
   std::size_t count = 0;
   requests_.for_each([&](Request& request) {
     if (!request.is_live || request.wanted.pe != lane.pe) return;
-    if (request.is_with_provider && !also_with_provider) return;
+    if (request.is_held() && !also_held) return;
     end(request, CHIMEX_ERR_NETWORK);
     ++count;
   });
@@ -195,15 +207,26 @@ void Driver::lose_all(const std::string& why) {
 void Driver::lose_those_asked_for() {
   for (const int pe : losses_.take_asked()) {
     Lane* const lane = lane_to(pe);  // also where nothing was said to it yet
-    if (lane == nullptr || lane->is_lost) continue;
+    if (lane == nullptr) continue;
+    lane->is_gone = true;
+    if (lane->is_lost) {  // what it may have touched is free then
+      lingering_.push_back({lane, Clock::now() + kGrace});
+      continue;
+    }
     std::string what = "nothing";
     requests_.for_each([&](const Request& request) {
-      if (request.is_live && request.wanted.pe == pe && what == "nothing")
+      if (request.is_live && !request.errand && request.wanted.pe == pe && what == "nothing")
         what = describe(request.wanted);
     });
     lose(*lane, fmt::format("{} was on its way by libfabric's {} when PE {} was given up", what,
                             wire_.facts().name, pe));
   }
+}
+
+// Its peer was asked for nothing yet.
+bool Driver::waits_for_slots(const Lane& lane, const Request& request) {
+  const bool is_on_its_way = request.is_asked || request.errand || request.pieces != 0;
+  return lane.name.bounces && !is_on_its_way;
 }
 
 // Who has not looked for long, as a process that was stopped, cannot tell who is silent.
@@ -213,8 +236,8 @@ void Driver::lose_the_silent() {
   const bool was_away = now - last_look_ > place_.timeout / 4;
   last_look_ = now;
   requests_.for_each([&](const Request& request) {
-    if (Lane* const lane = request.is_live ? lanes_.find(request.wanted.pe) : nullptr)
-      look_at(*lane, now, was_away);
+    Lane* const lane = request.is_live ? lanes_.find(request.wanted.pe) : nullptr;
+    if (lane && !waits_for_slots(*lane, request)) look_at(*lane, now, was_away);
   });
   for (Lane* const lane : std::vector(in_line_)) look_at(*lane, now, was_away);
 }
@@ -239,6 +262,7 @@ void Driver::end_lingering() {
   std::erase_if(lingering_, [&](const Lingering& one) {
     if (now < one.until) return false;
     if (end_all_to(*one.lane, true) > 0) keepers.push_back(one.lane->pe);
+    if (device_ && one.lane->is_gone) asker_->reclaim(*one.lane);
     return true;
   });
   if (!wire_.facts().ends_in_order || keepers.empty()) return;

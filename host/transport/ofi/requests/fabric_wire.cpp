@@ -22,7 +22,9 @@ std::size_t FabricWire::piece_of(std::size_t bytes) const {
 long FabricWire::post(const PeerName& peer, Request& request) {
   const HostRequest& wanted = request.wanted;
   iovec here{wanted.here + request.moved, request.piece};
-  fi_rma_iov there{peer.heap + wanted.at + request.moved, request.piece, peer.key};
+  const bool is_slot = request.errand != nullptr;
+  fi_rma_iov there{(is_slot ? peer.pool : peer.heap) + wanted.at + request.moved, request.piece,
+                   is_slot ? peer.pool_key : peer.key};
   const std::uint64_t inject = request.is_put() ? inject_flag(request.piece) : 0;
   void* key = inject != 0 ? nullptr
                           : memory_.local_key(&request, wanted.here + request.moved, request.piece);

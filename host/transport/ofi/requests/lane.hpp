@@ -18,6 +18,14 @@ struct PeerName {
   std::uint64_t heap = 0, key = 0;  // of its first byte
   std::uint64_t pass = 0;           // of letters to it
   bool takes_puts = false;          // as messages: its processor writes its heap
+  // All goes through bounce buffers, here and there: the provider does not know one of the heaps.
+  bool bounces = false;
+  std::uint64_t pool = 0, pool_key = 0;  // of the first byte of its slots
+};
+
+// Slots that a peer has of each kind, asked by this PE and for what it asks of this PE.
+struct BounceUse {
+  unsigned large_asked = 0, small_asked = 0, large_served = 0, small_served = 0;
 };
 
 struct Lane {
@@ -31,10 +39,12 @@ struct Lane {
   Letter* open = nullptr;       // the letter that messages are added to, not handed over yet
   bool is_writing = false;      // of those that have, or had, an open letter
   bool is_lost = false;         // what is posted fails
+  bool is_gone = false;         // it is lost because its PE has ended
   bool is_in_line = true;       // of those that wait: for the provider, or for their name
   std::size_t outstanding = 0;  // requests
   bool has_news = true;         // since it was last looked at: a sign of life, or work after none
   std::chrono::steady_clock::time_point silent_since = {};
+  BounceUse bounce;
 
   bool has_waiting() const { return first_ != nullptr; }
   Posted& first() { return *first_; }

@@ -9,6 +9,9 @@ Request& Requests::take(const HostRequest& wanted, std::uint64_t completion) {
   request.wanted = wanted;
   request.completion = completion;
   request.moved = request.piece = 0;
+  request.begun = 0;
+  request.pieces = request.copies = 0;
+  request.errand = nullptr;
   request.turn = nullptr;
   request.is_asked = false;
   request.is_live = request.is_in_use = true;

@@ -18,8 +18,13 @@ struct Request : Posted {
   std::uint32_t generation = 0;  // how many were here before it
   HostRequest wanted = {};
   std::uint64_t completion = 0;
-  std::size_t moved = 0;                 // bytes of a put or get that are through
-  std::size_t piece = 0;                 // that come next, or are with the provider
+  std::size_t moved = 0;  // bytes of a put or get that are through
+  std::size_t piece = 0;  // that come next, or are with the provider
+  // Of one that goes through bounce buffers: bytes whose pieces were begun, pieces that are under
+  // way, and how many of these the device copies.
+  std::size_t begun = 0;
+  unsigned pieces = 0, copies = 0;
+  void* errand = nullptr;  // not null: it moves a slot's data for this (../bounce/server)
   Order<Request*>::Turn turn = nullptr;  // of a put that something may still overtake
   bool is_with_provider = false;
   bool is_asked = false;   // its owner, who may answer from here on
@@ -27,6 +32,8 @@ struct Request : Posted {
   bool is_in_use = false;  // nor been told of
   chimex_status status = CHIMEX_OK;
 
+  // Something still uses its memory.
+  bool is_held() const { return is_with_provider || copies != 0; }
   // Its name in messages: an answer that comes when it is gone finds nobody.
   std::uint64_t id() const { return std::uint64_t{generation} << 32 | index; }
   bool is_put() const { return wanted.kind == HostRequest::Kind::kPut; }
@@ -38,7 +45,7 @@ struct Request : Posted {
 class Requests {
  public:
   Request& take(const HostRequest& wanted, std::uint64_t completion);
-  // REQUIRES: told of, and not with the provider.
+  // REQUIRES: told of, and not held.
   void free(Request& request);
 
   // Null: there is none of this name.

@@ -1,0 +1,33 @@
+// What the two sides of the bounce ask of the driver, who has the lanes.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "host/transport/ofi/requests/lane.hpp"
+#include "host/transport/ofi/requests/message.hpp"
+
+namespace chime::host::ofi {
+
+class Desk {
+ public:
+  virtual ~Desk() = default;
+
+  // Nothing, where the peer is lost; it may be lost by this.
+  virtual void send(Lane& lane, const Message& message, std::span<const std::byte> body) = 0;
+  // Moves data between memory here and the peer's pool, at an offset: Server::on_errand() is told
+  // when the provider has it no more. REQUIRES: not lost.
+  virtual void run(Lane& lane, const HostRequest& errand, void* task) = 0;
+
+  // A put's data lies at `wanted.here` now, and the host reads it: it goes in a message.
+  virtual void on_carried(Lane& lane, Request& put) = 0;
+  // All pieces of a request have ended: with its status.
+  virtual void on_ended(Lane& lane, Request& request) = 0;
+  // The device has let go of a request to a lost peer.
+  virtual void on_let_go(Request& request) = 0;
+
+  virtual void lose(Lane& lane, const std::string& why) = 0;
+  virtual void lose_all(const std::string& why) = 0;
+};
+
+}  // namespace chime::host::ofi

@@ -1,0 +1,65 @@
+// The driver where a heap is a GPU's: what it has its device do, and what goes through slots.
+#include "host/transport/ofi/requests/driver.hpp"
+
+namespace chime::host::ofi {
+
+void Driver::start_bounced(Lane& lane, Request& request) {
+  const HostRequest& wanted = request.wanted;
+  if (wanted.bytes == 0) return end(request, CHIMEX_OK);
+  if (request.is_put() && Asker::is_carried(wanted) && asker_->is_of_host(wanted))
+    return start_message(lane, request);
+  if (request.is_put()) request.turn = lane.order.enter();
+  asker_->start(lane, request);
+}
+
+void Driver::update_here(Request& request) {
+  const HostRequest& wanted = request.wanted;
+  ++request.copies;
+  device_->work.update(place_.heap.data() + wanted.at, wanted.update,
+                       reinterpret_cast<std::uint64_t*>(wanted.here), [this, &request] {
+                         --request.copies;
+                         end(request, CHIMEX_OK);
+                       });
+}
+
+bool Driver::poll_device() {
+  bool has_moved = device_->work.poll();
+  has_moved |= server_->poll();
+  asker_->poll();
+  return has_moved;
+}
+
+// ---- What the two sides ask for
+
+void Driver::send(Lane& lane, const Message& message, std::span<const std::byte> body) {
+  if (!lane.is_lost) open_letter(lane, message).text.add(message, body);
+}
+
+void Driver::run(Lane& lane, const HostRequest& errand, void* task) {
+  Request& request = requests_.take(errand, 0);
+  request.errand = task;
+  if (lane.outstanding++ == 0) lane.has_news = true;
+  request.piece = wire_.piece_of(errand.bytes);
+  hand_over(lane, request);
+}
+
+// It was posted before its data was here, so it has had its turn since. What was held behind it
+// goes by the letter that it is in, if the provider keeps their order, and else when it has been
+// answered.
+void Driver::on_carried(Lane& lane, Request& put) {
+  if (!wire_.facts().keeps_order) ++open_letter(lane, ask_for(put.wanted, put.id())).puts;
+  ask(lane, put);
+  if (wire_.facts().keeps_order && !lane.is_lost) pass(lane, put);
+}
+
+void Driver::on_ended(Lane& lane, Request& request) {
+  if (request.turn && !lane.is_lost) pass(lane, request);
+  end(request, request.status);
+}
+
+void Driver::on_let_go(Request& request) {
+  if (!request.is_live) return retire(request);
+  if (!request.is_held()) end(request, CHIMEX_ERR_NETWORK);
+}
+
+}  // namespace chime::host::ofi

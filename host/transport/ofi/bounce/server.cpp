@@ -1,0 +1,203 @@
+#include "host/transport/ofi/bounce/server.hpp"
+
+#include <cstring>
+
+namespace chime::host::ofi {
+namespace {
+
+using Kind = Message::Kind;
+
+// Those whose data goes through a slot of the peer's, however few bytes are left for the last one.
+bool is_large(const Message& ask) { return ask.kind == Kind::kPull || ask.kind == Kind::kPush; }
+bool is_word(const Message& put) {
+  return (put.bytes == 4 || put.bytes == 8) && put.at % put.bytes == 0;
+}
+
+std::uint64_t word_at(std::span<const std::byte> body, std::size_t at = 0,
+                      std::size_t bytes = sizeof(std::uint64_t)) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, body.data() + at, bytes);
+  return word;
+}
+
+}  // namespace
+
+void Server::take(Lane& lane, const Message& ask, std::span<const std::byte> body) {
+  if (is_large(ask) && (ask.bytes == 0 || ask.bytes > SlotPool::kLargeBytes))
+    return desk_.send(lane, answer_to(ask.id, 0, CHIMEX_ERR_INVALID), {});
+  const auto line = lines_.find(lane.pe);
+  if (line == lines_.end() && serve(lane, ask, body)) return;
+  lines_.try_emplace(lane.pe, Line{&lane, {}})
+      .first->second.held.push_back({ask, {body.begin(), body.end()}});
+}
+
+bool Server::poll() {
+  bool has_begun = false;
+  for (auto at = lines_.begin(); at != lines_.end();) {
+    auto& [lane, held] = at->second;
+    while (!held.empty() && serve(*lane, held.front().ask, held.front().body)) {
+      if (!held.empty()) held.pop_front();  // the peer may be lost by this
+      has_begun = true;
+    }
+    at = held.empty() ? lines_.erase(at) : std::next(at);
+  }
+  return has_begun;
+}
+
+// False: something that it needs is not free.
+bool Server::serve(Lane& lane, const Message& ask, std::span<const std::byte> body) {
+  switch (ask.kind) {
+    case Kind::kPut:
+      return serve_put(lane, ask, body);
+    case Kind::kAsk:
+      return serve_update(lane, ask, body);
+    case Kind::kPull:
+      return serve_pull(lane, ask, word_at(body));
+    case Kind::kPush:
+      return serve_get(lane, ask, word_at(body));
+    case Kind::kGet:
+      return serve_get(lane, ask, 0);
+    case Kind::kAnswer:
+    case Kind::kData:
+      break;
+  }
+  return true;
+}
+
+bool Server::serve_put(Lane& lane, const Message& ask, std::span<const std::byte> body) {
+  if (is_word(ask)) {
+    Task& task = new_task(lane, ask);
+    work_.set(there(task), word_at(body, 0, ask.bytes), ask.bytes, [this, &task] {
+      answer(task);
+      end(task);
+    });
+    return true;
+  }
+  Task* const task = new_task_with_slot(lane, ask);
+  if (task == nullptr) return false;
+  std::memcpy(task->slot->memory, body.data(), ask.bytes);
+  work_.copy_in(there(*task), task->slot->memory, ask.bytes, [this, task] {
+    answer(*task);
+    end(*task);
+  });
+  return true;
+}
+
+// A word that is set and whose old value nobody wants takes no kernel, and so no room among those
+// of the program. A NIC that updates words would lose it.
+bool Server::serve_update(Lane& lane, const Message& ask, std::span<const std::byte> body) {
+  const WordUpdate update{static_cast<AmoOp>(ask.op), ask.bytes, word_at(body), word_at(body, 8)};
+  const bool wants_before = ask.wants_before != 0;
+  if (wants_before && results_.empty()) return false;
+  Task& task = new_task(lane, ask);
+  const auto then = [this, &task] {
+    answer(task, task.before ? *task.before : 0);
+    end(task);
+  };
+  if (update.op == AmoOp::kSet && !wants_before && !work_.has_nic()) {
+    work_.set(there(task), update.operand, ask.bytes, then);
+    return true;
+  }
+  if (wants_before) {
+    task.before = results_.back();
+    results_.pop_back();
+  }
+  work_.update(there(task), update, task.before, then);
+  return true;
+}
+
+bool Server::serve_pull(Lane& lane, const Message& ask, std::uint64_t theirs) {
+  Task* const task = new_task_with_slot(lane, ask);
+  if (task == nullptr) return false;
+  desk_.run(lane,
+            {.kind = HostRequest::Kind::kGet,
+             .pe = lane.pe,
+             .at = theirs,
+             .here = task->slot->memory,
+             .bytes = ask.bytes},
+            task);
+  return true;
+}
+
+bool Server::serve_get(Lane& lane, const Message& ask, std::uint64_t theirs) {
+  Task* const task = new_task_with_slot(lane, ask);
+  if (task == nullptr) return false;
+  task->theirs = theirs;
+  work_.copy_out(task->slot->memory, there(*task), ask.bytes,
+                 [this, task] { on_copied_out(*task); });
+  return true;
+}
+
+void Server::on_copied_out(Task& task) {
+  if (task.lane->is_lost) return end(task);
+  const Message& ask = task.ask;
+  if (is_large(ask))
+    return desk_.run(*task.lane,
+                     {.kind = HostRequest::Kind::kPut,
+                      .pe = task.lane->pe,
+                      .at = task.theirs,
+                      .here = task.slot->memory,
+                      .bytes = ask.bytes},
+                     &task);
+  const Message data = ask_for_piece(Kind::kData, ask.id, 0, ask.bytes);
+  desk_.send(*task.lane, data, {task.slot->memory, ask.bytes});
+  end(task);
+}
+
+void Server::on_handed_over(void* of) {
+  Task& task = *static_cast<Task*>(of);
+  if (task.ask.kind == Kind::kPush) answer(task);
+}
+
+void Server::on_errand(void* of, chimex_status status) {
+  Task& task = *static_cast<Task*>(of);
+  if (status != CHIMEX_OK) return end(task);  // the peer is lost
+  if (task.ask.kind == Kind::kPush) {
+    if (!task.is_answered) answer(task);
+    return end(task);
+  }
+  work_.copy_in(there(task), task.slot->memory, task.ask.bytes, [this, &task] {
+    answer(task);
+    end(task);
+  });
+}
+
+void Server::answer(Task& task, std::uint64_t before) {
+  task.is_answered = true;
+  desk_.send(*task.lane, answer_to(task.ask.id, before, CHIMEX_OK), {});
+}
+
+void Server::end(Task& task) {
+  BounceUse& use = task.lane->bounce;
+  if (task.slot && is_large(task.ask))
+    slots_.large.give_back(task.slot, use.large_served);
+  else if (task.slot)
+    slots_.small.give_back(task.slot, use.small_served);
+  if (task.before) results_.push_back(task.before);
+  free_.push_back(&task);
+}
+
+// What is under way ends by itself, and answers nobody.
+void Server::lose(const Lane& lane) {
+  if (const auto line = lines_.find(lane.pe); line != lines_.end()) line->second.held.clear();
+}
+
+Server::Task& Server::new_task(Lane& lane, const Message& ask) {
+  if (free_.empty()) free_.push_back(&tasks_.emplace_back());
+  Task& task = *free_.back();
+  free_.pop_back();
+  task = {.lane = &lane, .ask = ask};
+  return task;
+}
+
+// With a slot; null: none is free.
+Server::Task* Server::new_task_with_slot(Lane& lane, const Message& ask) {
+  Slot* const slot = is_large(ask) ? slots_.large.take(lane.bounce.large_served)
+                                   : slots_.small.take(lane.bounce.small_served);
+  if (slot == nullptr) return nullptr;
+  Task& task = new_task(lane, ask);
+  task.slot = slot;
+  return &task;
+}
+
+}  // namespace chime::host::ofi

@@ -1,0 +1,82 @@
+// What peers ask of a PE whose heap is a GPU's: done by the device, and answered when it has been.
+// Of one peer it begins in the order in which it was asked; where a slot is missing, what is asked
+// behind that waits, too.
+//
+//   put in a message    into a slot, and copied in; of 4 or 8 bytes: set
+//   put of their slot   read into a slot, and copied in
+//   get                 copied out into a slot; sent in a message, or written into their slot
+//   atomic              a word that is set, or an update by a kernel, behind the puts before it
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "host/transport/ofi/bounce/desk.hpp"
+#include "host/transport/ofi/bounce/device_work.hpp"
+#include "host/transport/ofi/bounce/slots.hpp"
+
+namespace chime::host::ofi {
+
+class Server {
+ public:
+  // All of them outlive this. `results`: free places for words.
+  Server(DeviceWork& work, SlotPool::Side& slots, std::vector<std::uint64_t*>& results,
+         std::span<std::byte> heap, Desk& desk)
+      : work_(work), slots_(slots), results_(results), heap_(heap), desk_(desk) {}
+
+  // REQUIRES: it fits the heap.
+  void take(Lane& lane, const Message& ask, std::span<const std::byte> body);
+  // What waited for slots. Whether any of it began.
+  bool poll();
+
+  // The provider has handed over a task's data: what is sent from here on comes behind it.
+  void on_handed_over(void* task);
+  // It has no more of it, for good or ill.
+  void on_errand(void* task, chimex_status status);
+  void lose(const Lane& lane);
+
+ private:
+  struct Task {
+    Lane* lane = nullptr;
+    Message ask = {};
+    Slot* slot = nullptr;
+    std::uint64_t* before = nullptr;
+    std::uint64_t theirs = 0;  // their slot
+    bool is_answered = false;
+  };
+  struct Held {
+    Message ask;
+    std::vector<std::byte> body;
+  };
+  struct Line {
+    Lane* lane;
+    std::deque<Held> held;
+  };
+
+  bool serve(Lane& lane, const Message& ask, std::span<const std::byte> body);
+  bool serve_put(Lane& lane, const Message& ask, std::span<const std::byte> body);
+  bool serve_update(Lane& lane, const Message& ask, std::span<const std::byte> body);
+  bool serve_pull(Lane& lane, const Message& ask, std::uint64_t theirs);
+  bool serve_get(Lane& lane, const Message& ask, std::uint64_t theirs);
+  void on_copied_out(Task& task);
+  void answer(Task& task, std::uint64_t before = 0);
+  void end(Task& task);
+
+  Task& new_task(Lane& lane, const Message& ask);
+  Task* new_task_with_slot(Lane& lane, const Message& ask);
+  std::byte* there(const Task& task) const { return heap_.data() + task.ask.at; }
+
+  DeviceWork& work_;
+  SlotPool::Side& slots_;
+  std::vector<std::uint64_t*>& results_;
+  const std::span<std::byte> heap_;
+  Desk& desk_;
+  std::deque<Task> tasks_;  // they stay where they are
+  std::vector<Task*> free_;
+  std::map<int, Line> lines_;  // of peers who wait
+};
+
+}  // namespace chime::host::ofi

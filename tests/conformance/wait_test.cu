@@ -186,10 +186,12 @@ CHIME_DEVICE void collect_some(const Context& context, const T* words, int* skip
   }
 }
 
+// A warp each, since the smallest device holds fewer blocks than these.
 template <class T>
 CHIME_KERNEL void wait_many(CHIME_GRID_CONSTANT const Context context, T* words, Seen<T>* seen,
                             int* skip, const T* values, int next) {
-  switch (exec::block_rank()) {
+  if (exec::lane_id() != 0) return;
+  switch (exec::warp_id()) {
     case 0:
       return store_words(context, words, next);
     case 1:
@@ -228,8 +230,8 @@ IN_EVERY_WORLD(WaitUntilMany, SeesEveryWordOnce) {
       const std::vector<T> wanted{1, 2, 3, 4, 5, 6, 7};
       const Private<T> values(wanted);
       pe.barrier();
-      pe.run_together(5, 1, wait_many<T>, pe.context(), words.data(), seen.data(), skip.data(),
-                      static_cast<const T*>(values.data()), pe.next());
+      pe.run(1, 5 * 32, wait_many<T>, pe.context(), words.data(), seen.data(), skip.data(),
+             static_cast<const T*>(values.data()), pe.next());
       const Seen<T> result = seen.read()[0];
       for (std::size_t i = 0; i < kWords; ++i) {
         SCOPED_TRACE("word " + std::to_string(i));

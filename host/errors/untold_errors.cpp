@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "chime/abi/start_thread.h"
@@ -30,7 +31,11 @@ void UntoldErrors::watch() {
   pollfd end{end_.get(), POLLIN, 0};
   for (;;) {
     const int n = poll(&end, 1, static_cast<int>(kBetweenLooks.count()));
-    if (n > 0 || (n < 0 && errno != EINTR)) return;
+    if (n > 0) return;
+    if (n < 0 && errno != EINTR)
+      return log(LogLevel::kError, runtime_.my_pe(),
+                 "what fails in kernels is told by the next call alone from here on: poll: {}",
+                 std::strerror(errno));
     look();
   }
 }

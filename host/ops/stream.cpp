@@ -111,6 +111,14 @@ bool get_through_a_room(Runtime& runtime, const MoveCall& get, NativeStream stre
 
 // Where memory of this PE is not the kernels', the call does as the driver's copies do with
 // pageable memory: it waits for what the stream was given before. Then the operation is the host's.
+void wait_for_what_is_before(Gpu& gpu, NativeStream stream) {
+  if (gpu.is_captured(stream))
+    throw Error("", CHIMEX_ERR_UNSUPPORTED,
+                "the stream is being captured into a graph, and memory that kernels do not reach "
+                "is moved while the call waits; pin it, or take memory of the device");
+  gpu.synchronize(stream);
+}
+
 void put(Runtime& runtime, const MoveCall& put, NativeStream stream) {
   if (calls_templates(runtime)) {
     check_place(runtime, put.dst, put.bytes, put.pe);
@@ -129,7 +137,7 @@ void put(Runtime& runtime, const MoveCall& put, NativeStream stream) {
     if (put_through_a_room(runtime, put, stream)) return;
     return launch(runtime, stream, LibraryKernel::kMove, put);
   }
-  gpu.synchronize(stream);
+  wait_for_what_is_before(gpu, stream);
   by_kernel::put(runtime, put.dst, put.src, put.bytes, put.pe);
 }
 
@@ -151,7 +159,7 @@ void get(Runtime& runtime, const MoveCall& get, NativeStream stream) {
     if (get_through_a_room(runtime, get, stream)) return;
     return launch(runtime, stream, LibraryKernel::kMove, get);
   }
-  gpu.synchronize(stream);
+  wait_for_what_is_before(gpu, stream);
   by_kernel::get(runtime, get.dst, get.src, get.bytes, get.pe);
 }
 

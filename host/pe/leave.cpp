@@ -129,15 +129,13 @@ void keep_first(PeSlot& slot, std::exception_ptr& first, Step&& run) {
 }
 
 // What was posted to the NIC arrives before the queue pairs go: a peer may wait for it. What fails
-// here was not waited for, and is not told.
-void complete_posts(PeSlot& slot) {
+// here is told by what follows. On a GPU a kernel does it, for which one that has not ended may
+// leave no room.
+void complete_posts(PeSlot& slot, bool kernels_have_ended) {
   const DeviceStage* const device = built_device(slot);
   if (!device || !device->posts()) return;
   if (device->gpu->is_cpu()) return quiet(slot.host_context);
-  try {
-    by_kernel::quiet(*slot.runtime);
-  } catch (const Error&) {
-  }
+  if (kernels_have_ended) by_kernel::quiet(*slot.runtime);
 }
 
 // From here on nobody takes this PE's end for a death, and nobody uses its memory. Survivors of a
@@ -189,8 +187,8 @@ void leave_job(PeSlot& slot) {
   const OneLeaver leaver(slot);
   exec::detail::tell_unseen_launch_errors();
   const bool kernels_have_ended = end_kernels(slot);
-  complete_posts(slot);
   std::exception_ptr pending;
+  keep_first(slot, pending, [&] { complete_posts(slot, kernels_have_ended); });
   keep_first(slot, pending, [&] {
     if (built_device(slot)) throw_async_error(*slot.runtime);
   });

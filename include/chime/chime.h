@@ -292,7 +292,7 @@ CHIME_EXPORT int chimex_get_async_error(chimex_async_error_t* error);
 //
 // Where the device is a GPU and no mapped memory leads to `pe`, memory of this PE that kernels do
 // not reach (pageable memory) is moved before the call returns: it waits for what the stream was
-// given before.
+// given before. So a stream that is captured into a graph takes none (CHIMEX_ERR_UNSUPPORTED).
 
 CHIME_EXPORT void chimex_putmem_on_stream(void* dst, const void* src, size_t bytes, int pe,
                                           chimex_stream_t stream);

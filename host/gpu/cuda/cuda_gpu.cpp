@@ -132,7 +132,8 @@ class CudaGpu final : public Gpu {
         primary_(device),
         streams_write_64_bits_(
             driver().attribute(device, CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS) != 0),
-        own_stream_(primary_.get()),
+        copy_stream_(primary_.get()),
+        kernel_stream_(primary_.get()),
         kernels_(primary_.get()) {}
 
   std::string describe() const override {
@@ -197,24 +198,24 @@ class CudaGpu final : public Gpu {
   }
 
   void copy(void* dst, const void* src, std::size_t bytes) override {
-    copy_async(dst, src, bytes, own_stream_.get());
-    synchronize(own_stream_.get());
+    copy_async(dst, src, bytes, copy_stream_.get());
+    synchronize(copy_stream_.get());
   }
   void set(void* dst, int byte, std::size_t bytes) override {
     const CurrentContext current(primary_.get());
     driver().check(driver().cuMemsetD8Async(device_pointer(dst), static_cast<unsigned char>(byte),
-                                            bytes, own_stream_.get()),
+                                            bytes, copy_stream_.get()),
                    "cuMemsetD8Async");
-    synchronize(own_stream_.get());
+    synchronize(copy_stream_.get());
   }
 
   void signal(std::uint64_t* address, std::uint64_t value, bool add) override {
-    signal_async(address, value, add, own_stream_.get());
-    synchronize(own_stream_.get());
+    signal_async(address, value, add, copy_stream_.get());
+    synchronize(copy_stream_.get());
   }
   void launch(LibraryKernel kernel, void** arguments) override {
-    launch_async(kernel, arguments, own_stream_.get());
-    synchronize(own_stream_.get());
+    launch_async(kernel, arguments, kernel_stream_.get());
+    synchronize(kernel_stream_.get());
   }
 
   void copy_async(void* dst, const void* src, std::size_t bytes, NativeStream stream) override {
@@ -285,7 +286,8 @@ class CudaGpu final : public Gpu {
   const std::string why_;
   PrimaryContext primary_;
   const bool streams_write_64_bits_;
-  OwnStream own_stream_;
+  OwnStream copy_stream_;
+  OwnStream kernel_stream_;  // whose kernels may wait for peers, and so hold up no copy
   cuda::LibraryKernels kernels_;
 };
 

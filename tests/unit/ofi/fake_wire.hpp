@@ -22,7 +22,8 @@ class FakeWire final : public Wire {
   std::vector<Sent> letters = {};  // that were posted
   std::vector<Request*> transfers = {};
   std::deque<Told> tells = {};
-  std::vector<char> order = {};  // of what was posted: 't' a transfer, 'l' a letter
+  std::deque<Failure> failures = {};  // told of first
+  std::vector<char> order = {};       // of what was posted: 't' a transfer, 'l' a letter
 
   // A letter arrives here. False: there is no place for it.
   bool arrive(std::span<const std::byte> bytes) {
@@ -55,6 +56,7 @@ class FakeWire final : public Wire {
     return receives;
   }
   long read(std::span<Told> told) override {
+    if (!failures.empty()) return -FI_EAVAIL;
     if (tells.empty()) return -FI_EAGAIN;
     long count = 0;
     for (; !tells.empty() && count < static_cast<long>(told.size()); ++count) {
@@ -63,7 +65,11 @@ class FakeWire final : public Wire {
     }
     return count;
   }
-  Failure take_failure() override { return {nullptr, false, ""}; }
+  Failure take_failure() override {
+    Failure failure = std::move(failures.front());
+    failures.pop_front();
+    return failure;
+  }
   std::size_t piece_of(std::size_t bytes) const override { return bytes; }
   int idle_descriptor() const override { return descriptor; }
 

@@ -1,5 +1,7 @@
 // What a PE does whose heap is a GPU's when peers ask it: by its device, in their order, and with
 // an answer when it is done.
+#include <set>
+
 #include "bounce_fixture.hpp"
 
 namespace chime::host::ofi::test {
@@ -289,6 +291,40 @@ TEST_F(BounceTest, ASlotThatTheProviderKeepsIsNobodyElses) {
   }
   end_transfer();
   EXPECT_THAT(ended, SizeIs(0));
+}
+
+// A slot that was free twice would be two peers'.
+TEST_F(BounceTest, ATransferThatFailsFreesItsSlotOnce) {
+  open(true, true, 4);
+  hear({slot_ask(Kind::kPull, 5, 64, 5000, 0)});
+  ASSERT_THAT(wire.transfers, SizeIs(1));
+  wire.failures.push_back({std::exchange(wire.transfers, {})[0], false, "its peer has ended"});
+  poll();
+  EXPECT_TRUE(driver->why_lost(1));
+  std::set<const std::byte*> slots;
+  for (std::size_t i = 0; i < 4; ++i)
+    for (const int pe : {2, 3}) hear({slot_ask(Kind::kPull, i, 64, 5000, 0)}, pe);
+  for (const Request* const transfer : wire.transfers) slots.insert(transfer->wanted.here);
+  EXPECT_THAT(slots, SizeIs(wire.transfers.size()));
+  EXPECT_GE(wire.transfers.size(), 2u);
+}
+
+// Four have all the slots, and more to put, as have three that have none: what comes free goes to
+// each in turn.
+TEST_F(BounceTest, WhoWaitsForASlotIsServedInTurn) {
+  constexpr int kPes = 8;
+  open(true, true, kPes);
+  const auto share = SlotPool::kSmall / 4;
+  for (int pe = 1; pe < kPes; ++pe)
+    for (std::uint64_t i = 0; i < share + 8; i += 8)
+      hear(std::vector(8, put_of(i, 64u * unsigned(pe), 10, std::byte(pe))), pe);
+  EXPECT_EQ(in().begun(), SlotPool::kSmall) << "all slots are taken";
+  for (int i = 0; i < kPes; ++i) {
+    in().finish(1);
+    poll();
+  }
+  in().finish();
+  for (int pe = 1; pe < kPes; ++pe) EXPECT_EQ(heap[64u * unsigned(pe)], std::byte(pe));
 }
 
 // ---- Both ends' kinds

@@ -42,9 +42,10 @@ void DeviceWork::launch_updates() {
   for (Then& then : std::exchange(thens_, {})) words_.add(std::move(then));
 }
 
-bool DeviceWork::Line::poll() {
+bool DeviceWork::Line::poll(const std::function<void()>& look) {
   if (waiting.empty()) return false;
   const std::uint64_t ended = queue->ended();
+  look();
   bool has_moved = false;
   while (!waiting.empty() && waiting.front().first <= ended) {
     const Then then = std::move(waiting.front().second);
@@ -59,8 +60,7 @@ bool DeviceWork::poll() {
   launch_updates();
   bool has_moved = out_.poll();
   has_moved |= in_.poll();
-  check_nic();
-  has_moved |= words_.poll();
+  has_moved |= words_.poll([this] { check_nic(); });
   launch_updates();
   return has_moved;
 }

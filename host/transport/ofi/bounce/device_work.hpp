@@ -64,7 +64,8 @@ class DeviceWork {
 
     void add(Then then) { waiting.emplace_back(queue->begun(), std::move(then)); }
     bool is_idle() const { return waiting.empty(); }
-    bool poll();
+    // `look` is called before anybody is told of what has ended.
+    bool poll(const std::function<void()>& look = [] {});
   };
 
   void launch_updates();

@@ -33,10 +33,21 @@ void Server::take(Lane& lane, const Message& ask, std::span<const std::byte> bod
 
 bool Server::poll() {
   bool has_begun = false;
-  for (auto at = lines_.begin(); at != lines_.end();) {
+  while (serve_round()) has_begun = true;
+  return has_begun;
+}
+
+// One ask of each who waits, from the one on whose turn the last round ended: who is served has the
+// last turn of the next, so what comes free goes to each in turn.
+bool Server::serve_round() {
+  bool has_begun = false;
+  auto at = lines_.upper_bound(last_served_);
+  for (std::size_t left = lines_.size(); left != 0; --left) {
+    if (at == lines_.end()) at = lines_.begin();
     auto& [lane, held] = at->second;
-    while (!held.empty() && serve(*lane, held.front().ask, held.front().body)) {
+    if (!held.empty() && serve(*lane, held.front().ask, held.front().body)) {
       if (!held.empty()) held.pop_front();  // the peer may be lost by this
+      last_served_ = at->first;
       has_begun = true;
     }
     at = held.empty() ? lines_.erase(at) : std::next(at);

@@ -56,6 +56,7 @@ class Server {
     std::deque<Held> held;
   };
 
+  bool serve_round();
   bool serve(Lane& lane, const Message& ask, std::span<const std::byte> body);
   bool serve_put(Lane& lane, const Message& ask, std::span<const std::byte> body);
   bool serve_update(Lane& lane, const Message& ask, std::span<const std::byte> body);
@@ -77,6 +78,7 @@ class Server {
   std::deque<Task> tasks_;  // they stay where they are
   std::vector<Task*> free_;
   std::map<int, Line> lines_;  // of peers who wait
+  int last_served_ = -1;
 };
 
 }  // namespace chime::host::ofi

@@ -222,7 +222,9 @@ void Driver::pass(Lane& lane, Request& request) {
   for (Request* atomic : lane.order.leave(std::exchange(request.turn, nullptr))) ask(lane, *atomic);
 }
 
+// Once: to hand over what was held behind a request may lose the peer, and end it first.
 void Driver::end(Request& request, chimex_status status) {
+  if (!request.is_live) return;
   // Of a lost one the count means nothing any more.
   if (Lane* const lane = lanes_.find(request.wanted.pe); lane && !lane->is_lost)
     --lane->outstanding;

@@ -87,6 +87,7 @@ class Driver final : public HostDriven, private Desk {
   struct Lingering {
     Lane* lane;
     Clock::time_point until;
+    bool was_gone;  // when this began: by then nothing of the peer comes any more
   };
 
   Lane* lane_to(int pe);  // null: there is none, and will be none

@@ -161,10 +161,10 @@ void Driver::take_failure() {
   const bool is_letter = what.kind == Posted::Kind::kLetter;
   Lane& lane = *lanes_.find(is_letter ? static_cast<Letter&>(what).to
                                       : static_cast<Request&>(what).wanted.pe);
-  if (!is_letter) static_cast<Request&>(what).is_with_provider = false;
   if (!lane.is_lost) lose(lane, failed(what, wire_.facts(), failure.words));
   if (is_letter) return mail_.free(static_cast<Letter&>(what));
   Request& request = static_cast<Request&>(what);
+  request.is_with_provider = false;  // not before: losing its peer would have ended it, too
   if (request.is_live) return end(request, CHIMEX_ERR_NETWORK);
   retire(request);
 }
@@ -185,7 +185,7 @@ void Driver::lose(Lane& lane, const std::string& why) {
     server_->lose(lane);
   }
   end_all_to(lane, false);
-  lingering_.push_back({&lane, Clock::now() + kGrace});
+  lingering_.push_back({&lane, Clock::now() + kGrace, lane.is_gone});
 }
 
 std::size_t Driver::end_all_to(const Lane& lane, bool also_held) {
@@ -210,7 +210,7 @@ void Driver::lose_those_asked_for() {
     if (lane == nullptr) continue;
     lane->is_gone = true;
     if (lane->is_lost) {  // what it may have touched is free then
-      lingering_.push_back({lane, Clock::now() + kGrace});
+      lingering_.push_back({lane, Clock::now() + kGrace, true});
       continue;
     }
     std::string what = "nothing";
@@ -262,7 +262,7 @@ void Driver::end_lingering() {
   std::erase_if(lingering_, [&](const Lingering& one) {
     if (now < one.until) return false;
     if (end_all_to(*one.lane, true) > 0) keepers.push_back(one.lane->pe);
-    if (device_ && one.lane->is_gone) asker_->reclaim(*one.lane);
+    if (device_ && one.was_gone) asker_->reclaim(*one.lane);
     return true;
   });
   if (!wire_.facts().ends_in_order || keepers.empty()) return;

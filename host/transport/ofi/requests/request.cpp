@@ -20,7 +20,7 @@ Request& Requests::take(const HostRequest& wanted, std::uint64_t completion) {
 }
 
 void Requests::free(Request& request) {
-  ++request.generation;
+  request.generation = (request.generation + 1) % Request::kGenerations;
   free_.push_back(&request);
 }
 

@@ -14,6 +14,9 @@ namespace chime::host::ofi {
 struct Request : Posted {
   explicit Request(std::uint32_t its_index) : Posted(Kind::kTransfer), index(its_index) {}
 
+  // One bit less than there is room for: it tells pieces (../bounce/asker) from requests.
+  static constexpr std::uint32_t kGenerations = 1u << 31;
+
   const std::uint32_t index;
   std::uint32_t generation = 0;  // how many were here before it
   HostRequest wanted = {};

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "chime/device/simt/sanitizers.hpp"
 #include "driver.hpp"
 
 namespace {
@@ -78,7 +79,7 @@ TEST_F(VirtualMemory, AKernelWithoutAccessFaults) {
         kernels.launch("set_word", {}, at_, 1u);
         cuCtxSynchronize();
       },
-      "set_word");
+      chime::simt::kAsan ? "softgpu_kernel" : "set_word");
 }
 
 TEST_F(VirtualMemory, AccessIsTold) {

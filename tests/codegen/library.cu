@@ -10,3 +10,12 @@
 // PTX chime_library_sync: 1+ fence.acq_rel.sys
 // PTX chime_library_amo: 1+ atom.relaxed.sys.global.cas.b32, 1+ atom.relaxed.sys.global.cas.b64
 // PTX chime_library_amo: 1+ fence.acq_rel.sys
+// What they have sent is there when they end.
+// PTX chime_library_move: 1+ fence.acq_rel.sys
+// PTX chime_library_strided: 1+ fence.acq_rel.sys
+// PTX chime_library_element: 1+ fence.acq_rel.sys
+// PTX chime_library_signal_op: 1+ fence.acq_rel.sys
+// Atomic with kernels of this PE, one fence before all of them and one behind.
+// PTX chime_library_update: 2 fence.acq_rel.sys, 1+ atom.relaxed.sys.global.cas.b32
+// PTX chime_library_update: 1+ atom.relaxed.sys.global.cas.b64, 0 atom.relaxed.gpu, 0 red
+// PTX chime_library_update_by_nic: 2+ fence.acq_rel.sys, 0 atom.relaxed.sys.global.cas

@@ -41,14 +41,21 @@ std::vector<Transport*> ways_to(const DeviceStage& device, int pe) {
   return ways;
 }
 
-// Where survivors go on: it is known to be dead before what is on a way to it fails, and calls that
-// need all PEs end.
+// Where survivors go on: its memory is reached no more when it is known to be dead, that is known
+// before what is on other ways to it fails, and calls that need all PEs end.
 void go_on_without(DeviceStage& device, int pe, const std::string& how) {
   const std::vector<Transport*> ways = ways_to(device, pe);
-  device.peers.bury(pe, how);
+  device.peers.bury(pe, how, [&] {
+    for (Transport* const way : ways) way->take_mapping(pe);
+  });
+  const auto fail = [&](bool mapped) {
+    for (Transport* const way : ways)
+      if (way->capabilities().maps == mapped) way->fail(pe);
+  };
+  fail(/*mapped=*/true);
   mark_dead(device.dead_bits(), pe);
   tell_of_death(device.control().abort, pe);
-  for (Transport* const way : ways) way->fail(pe);
+  fail(/*mapped=*/false);
 }
 
 // All ways to it end: some do not notice by themselves that nobody is there. Mapped memory stays,

@@ -62,8 +62,9 @@ bool PeerTable::is_on_demand(Path way) const {
   });
 }
 
-void PeerTable::bury(int pe, const std::string& how) {
+void PeerTable::bury(int pe, const std::string& how, const std::function<void()>& take_mapping) {
   const std::lock_guard lock(mutex_);
+  take_mapping();
   at(pe).is_dead = true;
   dead_.try_emplace(pe, how);
 }

@@ -14,6 +14,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -49,7 +50,10 @@ class PeerTable {
   void refuse(int pe, Path way, std::string why = "");
   // No peer is reached by `way`.
   void refuse_all(Path way);
-  void bury(int pe, const std::string& how);
+  // From the time at which somebody sees it dead, `take_mapping` has been run: no operation stores
+  // to its memory then without a word.
+  void bury(
+      int pe, const std::string& how, const std::function<void()>& take_mapping = [] {});
 
   PeerState state(int pe, Path way) const;
   bool is_dead(int pe) const;

@@ -239,6 +239,9 @@ class Transport {
   virtual void forget_all_memory() {}
 
   // ---- Failures. From any thread.
+  // Where `maps`: operations find `pe` unmapped from here on, of kernels on a GPU excepted (fail).
+  // Its memory stays, for those that have begun. Waits for nothing.
+  virtual void take_mapping([[maybe_unused]] int pe) {}
   // Ends the way to `pe`: what is on it fails, and so does what is posted later.
   virtual void fail([[maybe_unused]] int pe) {}
   // Ends whatever threads of this PE have given up, so that nothing of it arrives later. Why that

@@ -23,6 +23,10 @@ p2p::Card read_card(int pe, std::span<const std::byte> bytes) {
   return card;
 }
 
+void take_from(std::byte** table, int pe) {
+  std::atomic_ref(table[pe]).store(nullptr, std::memory_order_relaxed);
+}
+
 }  // namespace
 
 P2pTransport::P2pTransport(int my_pe, int n_pes, Gpu& gpu, std::shared_ptr<DeviceMemory> heap,
@@ -96,18 +100,23 @@ void P2pTransport::make_view(ChannelTables&) {
 }
 
 void P2pTransport::view(ContextOwner owner, Context& context) const {
-  context.pe.peer_heap = owner == ContextOwner::kHost
-                             ? peer_heap_.data()
-                             : reinterpret_cast<std::byte* const*>(for_kernels_->address());
+  context.pe.peer_heap = owner == ContextOwner::kHost ? peer_heap_.data() : kernels_table();
+}
+
+void P2pTransport::take_mapping(int pe) {
+  take_from(peer_heap_.data(), pe);
+  if (gpu_.is_cpu() && for_kernels_) take_from(kernels_table(), pe);
 }
 
 void P2pTransport::fail(int pe) {
-  const auto take_from = [pe](std::byte** table) {
-    std::atomic_ref(table[pe]).store(nullptr, std::memory_order_relaxed);
-  };
-  take_from(peer_heap_.data());
-  if (gpu_.is_cpu() && for_kernels_)
-    take_from(reinterpret_cast<std::byte**>(for_kernels_->address()));
+  take_mapping(pe);
+  if (gpu_.is_cpu() || !for_kernels_) return;
+  std::byte* const unmapped = nullptr;
+  gpu_.copy(kernels_table() + pe, &unmapped, sizeof unmapped);
+}
+
+std::byte** P2pTransport::kernels_table() const {
+  return reinterpret_cast<std::byte**>(for_kernels_->address());
 }
 
 std::string P2pTransport::why_not(int pe) const {

@@ -30,13 +30,15 @@ class P2pTransport final : public Transport {
   void make_view(ChannelTables&) override;
   void view(ContextOwner owner, Context& context) const override;
 
-  // Operations find it unmapped from here on; its memory stays, for those that have begun. In
-  // kernels on a GPU they do not: stores to it go on, and nobody sees them.
+  void take_mapping(int pe) override;
+  // On a GPU, kernels that begin later find it unmapped, too; of those that run, stores to it may
+  // go on, and nobody sees them.
   void fail(int pe) override;
 
  private:
   std::shared_ptr<DeviceMemory> map(int pe, const PeerCard& card) const;
   void check_same_size(int pe, std::size_t bytes);
+  std::byte** kernels_table() const;  // REQUIRES: for_kernels_
 
   const int my_pe_;
   Gpu& gpu_;

@@ -1,5 +1,5 @@
 """What has failed is said while a kernel waits on: untold_test.py <chime-run> <untold> <case>. Holds if PE 0 says once what has
-failed before PE 1 ends its wait, the wait ends well all the same, and the next call fails by what was said."""
+failed while its wait goes on, the wait ends well all the same, by PE 1's word, and the next call fails by what was said."""
 import re
 import subprocess
 import sys
@@ -23,13 +23,13 @@ def where(pattern):
 
 
 said = where(rf"^\[0\] chime: PE 0: {WORDS[case]}.*\(said now, for no call has asked")
-now, over = where(r"^\[1\] now$"), where(r"^\[0\] the wait is over$")
+over = where(r"^\[0\] the wait is over$")  # lines of one PE come in its order, those of two do not
 wrong = []
 if len(said) != 1:
     wrong.append(f"PE 0 said it {len(said)} times")
-if len(now) != 1 or len(over) != 1 or over[0] < now[0]:
+if len(over) != 1:
     wrong.append("the wait did not end by its word")
-elif said and said[0] > now[0]:
+elif said and said[0] > over[0]:
     wrong.append("PE 0 said it when the wait was over")
 if not where(rf"^\[0\] status {STATUS[case]}$"):
     wrong.append("the next call did not fail by it")

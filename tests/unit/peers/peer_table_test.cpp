@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include "fabric_double.hpp"
 #include "host/errors/error.hpp"
 #include "host/peers/control.hpp"
@@ -111,6 +115,25 @@ TEST(PeerTable, ADeadPeerIsReachedByNoWayAndTheFirstCauseIsTold) {
   EXPECT_EQ(peers.state(1, Path::kNic), PeerState::kDead);
   EXPECT_EQ(peers.path(1), Path::kNone);
   EXPECT_EQ(peers.why_not(1), "PE 1 is gone: process 7 has ended");
+}
+
+// Whoever asks after it just then waits for the answer until its memory is taken.
+TEST(PeerTable, ADeadPeersMemoryIsTakenWhenItIsSeenDead) {
+  PeerTable peers(job_of(2));
+  make_usable(peers, 1, Path::kP2p);
+  std::atomic<bool> is_taken = false;
+  std::thread seer;
+  bool was_taken = false;
+  peers.bury(1, "process 7 has ended", [&] {
+    seer = std::thread([&] {
+      while (!peers.is_dead(1)) std::this_thread::yield();
+      was_taken = is_taken;
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    is_taken = true;
+  });
+  seer.join();
+  EXPECT_TRUE(was_taken);
 }
 
 TEST(PeerTable, AllByCountsEachPeer) {

@@ -115,7 +115,7 @@ class Block : public BlockState {
   void switch_to(Thread& self, Thread& next);
   void wait(Thread& self, const char* at, unsigned mask);
   void idle_turn();
-  bool whole_turn_passed(const Thread& self, const Thread& next) const;
+  bool whole_turn_passed(const Thread& self, const Thread& next);
 
   void give_way(Thread& self);
   void leak(Thread& self);
@@ -147,6 +147,7 @@ class Block : public BlockState {
   ThreadSet runnable_, live_;
   ThreadSet withholding_;  // weak mode: wait with stores in their own buffers
   unsigned live_count_ = 0;
+  unsigned given_way_ = 0;        // in a random order, since as many as live did
   bool any_ended_early_ = false;  // by end_thread: a grid barrier counts the block out
   bool gives_up_ = false;         // the kernel is abandoned: no thread waits any more
   Random random_;

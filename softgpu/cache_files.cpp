@@ -14,6 +14,7 @@
 #include <iterator>
 #include <vector>
 
+#include "softgpu/fingerprint.hpp"
 #include "softgpu/ptx/error.hpp"
 
 namespace softgpu {
@@ -22,22 +23,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::uint64_t fnv(std::string_view text, std::uint64_t hash) {
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return hash;
-}
-
 constexpr unsigned kLocks = 64;  // files that entries are locked by
 
 }  // namespace
-
-std::string fingerprint(std::string_view text) {
-  char letters[36];
-  std::snprintf(letters, sizeof letters, "%016llx%016llx",
-                static_cast<unsigned long long>(fnv(text, 0xcbf29ce484222325u)),
-                static_cast<unsigned long long>(fnv(text, 0x9ae16a3b2f90404fu) * 31 + text.size()));
-  return letters;
-}
 
 std::string fingerprint_of_headers(const std::string& folder) {
   std::vector<fs::path> headers;

@@ -7,9 +7,6 @@
 
 namespace softgpu {
 
-// 128 bits of a text, as 32 letters.
-std::string fingerprint(std::string_view text);
-
 // Of the names and contents of a folder's headers.
 std::string fingerprint_of_headers(const std::string& folder);
 

@@ -10,10 +10,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
+#include <set>
 #include <vector>
 
 #include "chime/device/simt/thread.hpp"
 #include "softgpu/cache_files.hpp"
+#include "softgpu/fingerprint.hpp"
 #include "softgpu/ptx/error.hpp"
 
 namespace softgpu {
@@ -188,13 +191,21 @@ class Cache {
     }
   }
 
-  void* load(const std::string& source, bool watched) {
-    const std::string name = fingerprint(environment_[watched] + source);
+  void load_once(const std::string& source, bool watched) {
+    const std::string name = name_of(source, watched);
+    const std::lock_guard lock(mutex_);
+    if (called_.contains(name)) return;
+    load(source, watched, RTLD_GLOBAL);
+    called_.insert(name);
+  }
+
+  void* load(const std::string& source, bool watched, int visibility) {
+    const std::string name = name_of(source, watched);
     const std::string library = folder_ + "/" + name + ".so";
     // Twice: another process may have removed it in between.
     for (int i = 0; i < 2; ++i) {
       if (!is_readable(library)) make(source, watched, name, library);
-      if (void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+      if (void* handle = dlopen(library.c_str(), RTLD_NOW | visibility)) {
         mark_as_used(library);
         return handle;
       }
@@ -206,6 +217,10 @@ class Cache {
   }
 
  private:
+  std::string name_of(const std::string& source, bool watched) const {
+    return fingerprint(environment_[watched] + source);
+  }
+
   void make(const std::string& source, bool watched, const std::string& name,
             const std::string& library) {
     const std::string vocabulary = precompiled_vocabulary(watched);  // before: its lock may be ours
@@ -248,7 +263,15 @@ class Cache {
   const Folders folders_;
   std::vector<std::string> command_[2];
   std::string environment_[2];  // what code depends on beside its source
+  std::mutex mutex_;
+  std::set<std::string> called_;  // loaded for those that call it
 };
+
+// Code of kernels may run when the process ends: it is never unloaded.
+Cache& cache() {
+  static Cache& cache = *new Cache;
+  return cache;
+}
 
 }  // namespace
 
@@ -265,10 +288,11 @@ std::string cache_folder() {
   return fs::canonical(folder).string();
 }
 
-// Code of kernels may run when the process ends: it is never unloaded.
 void* load_code(const std::string& source, bool watched) {
-  static Cache& cache = *new Cache;
-  return cache.load(source, watched);
+  return cache().load(source, watched, RTLD_LOCAL);
+}
+void load_called_code(const std::string& source, bool watched) {
+  cache().load_once(source, watched);
 }
 
 }  // namespace softgpu

@@ -20,5 +20,7 @@ std::string cache_folder();
 // Compiles a source that follows the vocabulary, in plain or watched form, and loads it: a handle
 // for dlsym. Throws PtxError with what the compiler said.
 void* load_code(const std::string& source, bool watched);
+// The same for what code that is loaded later calls, by the names that it exports.
+void load_called_code(const std::string& source, bool watched);
 
 }  // namespace softgpu

@@ -35,6 +35,7 @@ Kernel::Translated& Kernel::translated(bool counting) {
   if (it.is_done) return it;
   const auto what = counting ? ptx::Counts::kInstructions : ptx::Counts::kNothing;
   ptx::Translation translation = ptx::translate(module_.text(), function_, what);
+  it.functions = std::move(translation.functions);
   it.source = std::move(translation.source);
   it.forms = std::move(translation.forms);
   static_shared_ = translation.static_shared;
@@ -55,6 +56,7 @@ Kernel::Code Kernel::code(CodeKind kind) {
   Translated& it = translated(kind.counting);
   Code& code = it.code[kind.watched];
   if (code == nullptr) {
+    for (const std::string& function : it.functions) load_called_code(function, kind.watched);
     void* const library = load_code(it.source, kind.watched);
     code = reinterpret_cast<Code>(dlsym(library, ptx::kKernelSymbol));
     if (code == nullptr) throw PtxError(0, "compiled code lacks the kernel " + name_);

@@ -76,6 +76,7 @@ class Kernel {
  private:
   struct Translated {
     bool is_done = false;
+    std::vector<std::string> functions;
     std::string source;
     std::vector<std::string> forms;
     Code code[2] = {};  // plain, watched

@@ -74,8 +74,7 @@ void emit_call(Emitter& e) {
   if (!f->has_body && !is_of_vocabulary(*f)) {
     e.fail("function '" + std::string(f->name) + "' has no body here");
   }
-  std::string text = f->has_body ? e.reached().function(*f) : cpp_name("f_", f->name);
-  text += "(e";
+  std::string text = f->has_body ? e.reached().call(*f) : cpp_name("f_", f->name) + "(e";
   for (std::size_t i = 0; i < call.results.size(); ++i) {
     text += passed(e, call.results[i], f->results[i]);
   }

@@ -34,18 +34,30 @@ class Forms {
   std::vector<std::string> names_;
 };
 
-// What a kernel needs beside its body, each in the order in which it is first asked for. Gives the
-// names that they have in the source.
+// Shared variables that a kernel and its functions name, in the order in which they are first
+// named.
+using SharedVariables = std::vector<const Variable*>;
+
+// What a function's body names beside its own, each in the order in which it is first named. Gives
+// the names that they have in the source: translate.cpp defines them.
 struct Reached {
   std::vector<const Function*> functions;
-  std::vector<const Variable*> shared;     // of functions or of the module
   std::vector<const Variable*> variables;  // of the module, in global or const memory
-  Forms* forms = nullptr;                  // null: nothing is counted
+  SharedVariables& shared;
+  bool names_shared = false;
+  Forms* forms = nullptr;  // null: nothing is counted
 
-  std::string function(const Function& f) { return function_name(number_in(functions, f)); }
-  std::string shared_variable(const Variable& v) { return shared_name(number_in(shared, v)); }
+  // As a call begins: the function, and its first arguments.
+  std::string call(const Function& f) {
+    const std::size_t number = number_in(functions, f);
+    return callee_name(number) + "(e, " + list_name(number);
+  }
+  std::string shared_variable(const Variable& v) {
+    names_shared = true;
+    return shared_name(number_in(shared, v));
+  }
   std::string variable(const Variable& v) {
-    return "e.variables[" + std::to_string(number_in(variables, v)) + "]";
+    return "variables[" + std::to_string(number_in(variables, v)) + "]";
   }
 
  private:

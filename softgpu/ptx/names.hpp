@@ -18,7 +18,9 @@ inline std::string cpp_name(std::string_view prefix, std::string_view name) {
   return result;
 }
 inline std::string register_name(std::string_view name) { return cpp_name("r_", name); }
-inline std::string function_name(std::size_t number) { return "function" + std::to_string(number); }
+// What a function calls, and that one's list of variables.
+inline std::string callee_name(std::size_t number) { return "callee" + std::to_string(number); }
+inline std::string list_name(std::size_t number) { return "list" + std::to_string(number); }
 inline std::string local_name(std::size_t number) { return "local" + std::to_string(number); }
 inline std::string label_name(std::size_t number) { return "label" + std::to_string(number); }
 inline std::string parameter_name(std::size_t number) {

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <deque>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "softgpu/fingerprint.hpp"
 #include "softgpu/ptx/emitter.hpp"
 #include "softgpu/ptx/error.hpp"
 #include "softgpu/ptx/names.hpp"
@@ -16,18 +18,11 @@ namespace {
 
 std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
 
-std::string signature(const Function& f, Reached& reached) {
-  std::string text = "[[gnu::noinline]] static void " + reached.function(f) + "(Env& e";
-  for (std::size_t i = 0; i < f.results.size() + f.parameters.size(); ++i) {
-    text += ", u8* " + parameter_name(i);
-  }
-  return text + ")";
+std::string in_namespace(const std::string& text) {
+  return "namespace softgpu {\n" + text + "}  // namespace softgpu\n";
 }
 
-std::string entry() {
-  return "extern \"C\" __attribute__((visibility(\"default\"))) void " +
-         std::string(kKernelSymbol) + "(Env& e)";
-}
+// ---- Shared variables ------------------------------------------------------------------------
 
 std::string shared_definition(std::size_t number, std::size_t offset) {
   return "constexpr u64 " + shared_name(number) + " = " + std::to_string(kSharedBase + offset) +
@@ -36,7 +31,7 @@ std::string shared_definition(std::size_t number, std::size_t offset) {
 
 // Addresses of shared variables: those of a size one after the other, then the dynamic ones, which
 // all begin at one place. *bytes: of all but these.
-std::string place_shared(const std::vector<const Variable*>& variables, std::size_t* bytes) {
+std::string place_shared(const SharedVariables& variables, std::size_t* bytes) {
   constexpr std::size_t kMostShared = 227 * 1024;  // of a block of sm_90
   std::string text;
   std::size_t end = 0, align = 16;
@@ -58,31 +53,160 @@ std::string place_shared(const std::vector<const Variable*>& variables, std::siz
   return text;
 }
 
+// ---- Functions -------------------------------------------------------------------------------
+
+// A function is handed the list of the variables that it names and, behind these, the lists of
+// those that it calls.
+struct Emitted {
+  Emitted(const Module& module, const Function& function, SharedVariables& shared, Forms* forms)
+      : function(function),
+        reached{.functions = {}, .variables = {}, .shared = shared, .forms = forms},
+        emitter(module, function, reached) {}
+
+  const Function& function;
+  Reached reached;
+  Emitter emitter;  // shared variables of the function lie in it
+  std::string body;
+  bool is_whole = false;              // all that it calls is emitted, too
+  bool is_alone = false;              // a source of its own
+  std::vector<const Variable*> list;  // then, with those of what it calls
+  std::string name;                   // in C++
+};
+
+std::string signature(const Emitted& it) {
+  const Function& f = it.function;
+  std::string text = "void " + it.name + "(Env& e, u8* const* variables";
+  for (std::size_t i = 0; i < f.results.size() + f.parameters.size(); ++i) {
+    text += ", u8* " + parameter_name(i);
+  }
+  return text + ")";
+}
+
+class Translator {
+ public:
+  Translator(const Module& module, Counts what)
+      : module_(module), forms_(what == Counts::kInstructions ? &counted_ : nullptr) {}
+
+  Translation translate(const Function& kernel) {
+    list_of(emit(kernel));  // from its begin on
+    std::string declarations, bodies;
+    // A body may reach more of the kernel's, which come behind it.
+    for (std::size_t i = 0; i < in_kernel_.size(); ++i) {
+      const Emitted& f = *in_kernel_[i];
+      const std::string head = f.function.is_entry ? entry() : in_kernel(f);
+      if (!f.function.is_entry) declarations += head + ";\n";
+      bodies += head + " {\n" + (f.function.is_entry ? kListOfEntry : "") + callees_in_kernel(f) +
+                f.body + "}\n";
+    }
+    translation_.source = in_namespace(place_shared(shared_, &translation_.static_shared) +
+                                       called_ + declarations + bodies);
+    translation_.variables = std::move(list_);
+    translation_.forms = counted_.names();
+    return std::move(translation_);
+  }
+
+ private:
+  static constexpr unsigned kDeepest = 1000;       // of calls
+  static constexpr std::size_t kLongest = 10'000;  // of lists
+  static constexpr const char* kListOfEntry =
+      "  [[maybe_unused]] u8* const* const variables = e.variables;\n";
+
+  static std::string entry() {
+    return "extern \"C\" __attribute__((visibility(\"default\"))) void " +
+           std::string(kKernelSymbol) + "(Env& e)";
+  }
+  static std::string in_kernel(const Emitted& f) {
+    return "[[gnu::noinline]] static " + signature(f);
+  }
+
+  // With all that it calls.
+  Emitted& emit(const Function& f) {
+    const auto found = by_function_.find(&f);
+    if (found != by_function_.end()) return *found->second;
+    if (!f.has_body) throw PtxError(f.line, "kernel " + std::string(f.name) + " has no body");
+    if (++depth_ > kDeepest) throw PtxError(f.line, "functions call each other too deeply");
+    Emitted& it = emitted_.emplace_back(module_, f, shared_, forms_);
+    by_function_.emplace(&f, &it);
+    it.body = it.emitter.body();
+    it.is_alone = !f.is_entry && forms_ == nullptr && !it.reached.names_shared;
+    for (const Function* callee : it.reached.functions) {
+      const Emitted& called = emit(*callee);
+      it.is_alone = it.is_alone && called.is_whole && called.is_alone;
+    }
+    if (it.is_alone) stand_alone(it);
+    it.is_whole = true;
+    --depth_;
+    return it;
+  }
+
+  // Its symbol is what it does: two that do the same are one.
+  void stand_alone(Emitted& it) {
+    it.list = it.reached.variables;
+    std::string declarations, callees;
+    for (std::size_t i = 0; i < it.reached.functions.size(); ++i) {
+      const Emitted& callee = *by_function_.at(it.reached.functions[i]);
+      declarations += "SOFTGPU_EXPORTED " + signature(callee) + ";\n";
+      callees += named(callee, i, "variables + " + std::to_string(it.list.size()));
+      it.list.insert(it.list.end(), callee.list.begin(), callee.list.end());
+    }
+    it.is_alone = it.list.size() <= kLongest;
+    if (!it.is_alone) return;
+    const std::string body = " {\n" + callees + it.body + "}\n";
+    it.name = "SOFTGPU_FUNCTION(" + fingerprint(declarations + signature(it) + body) + ")";
+    translation_.functions.push_back(
+        in_namespace(declarations + "SOFTGPU_EXPORTED " + signature(it) + body));
+  }
+
+  // Where its list begins in the kernel's. At the first call puts it there, and the function among
+  // those that the kernel's source defines or declares.
+  std::size_t list_of(Emitted& it) {
+    const auto [place, is_new] = places_.try_emplace(&it, list_.size());
+    if (!is_new) return place->second;
+    const auto& list = it.is_alone ? it.list : it.reached.variables;
+    list_.insert(list_.end(), list.begin(), list.end());
+    if (it.is_alone) {
+      called_ += "SOFTGPU_EXPORTED " + signature(it) + ";\n";
+    } else {
+      it.name = "function" + std::to_string(in_kernel_.size());
+      in_kernel_.push_back(&it);
+    }
+    return place->second;
+  }
+
+  std::string callees_in_kernel(const Emitted& f) {
+    std::string text;
+    for (std::size_t i = 0; i < f.reached.functions.size(); ++i) {
+      Emitted& callee = *by_function_.at(f.reached.functions[i]);
+      const std::size_t at = list_of(callee);
+      text += named(callee, i, "e.variables + " + std::to_string(at));
+    }
+    return text;
+  }
+
+  static std::string named(const Emitted& callee, std::size_t number, const std::string& list) {
+    return "  constexpr auto* " + callee_name(number) + " = " + callee.name +
+           ";\n  u8* const* const " + list_name(number) + " = " + list + ";\n";
+  }
+
+  const Module& module_;
+  Forms counted_;
+  Forms* const forms_;
+  SharedVariables shared_;
+  std::deque<Emitted> emitted_;
+  std::unordered_map<const Function*, Emitted*> by_function_;
+  unsigned depth_ = 0;
+
+  std::vector<Emitted*> in_kernel_;  // whose source is the kernel's: it, and functions
+  std::string called_;               // declares those of other sources that these call
+  std::vector<const Variable*> list_;
+  std::unordered_map<const Emitted*, std::size_t> places_;  // in it
+  Translation translation_;
+};
+
 }  // namespace
 
-// A function's body may reach more functions, which come behind it.
 Translation translate(const Module& module, const Function& kernel, Counts what) {
-  Translation translation;
-  Forms forms;
-  Reached reached;
-  reached.forms = what == Counts::kInstructions ? &forms : nullptr;
-  reached.function(kernel);
-  std::deque<Emitter> emitters;  // shared variables of functions lie in them
-  std::string declarations, bodies;
-  for (std::size_t i = 0; i < reached.functions.size(); ++i) {
-    const Function& f = *reached.functions[i];
-    if (!f.has_body) throw PtxError(f.line, "kernel " + std::string(f.name) + " has no body");
-    emitters.emplace_back(module, f, reached);
-    const std::string head = f.is_entry ? entry() : signature(f, reached);
-    if (!f.is_entry) declarations += head + ";\n";
-    bodies += head + " {\n" + emitters.back().body() + "}\n";
-  }
-  const std::string constants = place_shared(reached.shared, &translation.static_shared);
-  translation.variables = std::move(reached.variables);
-  translation.forms = forms.names();
-  translation.source =
-      "namespace softgpu {\n" + constants + declarations + bodies + "}  // namespace softgpu\n";
-  return translation;
+  return Translator(module, what).translate(kernel);
 }
 
 }  // namespace softgpu::ptx

@@ -1,4 +1,8 @@
-// One kernel of a module, with the functions that it reaches, as a C++ source.
+// One kernel of a module, with the functions that it reaches, as C++ sources.
+//
+// A function that depends on nothing of the kernel's is a source of its own, called by what is in
+// it: what many kernels call is compiled once. Those that name shared variables, call themselves or
+// are counted, and those that call such, are in the kernel's.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +14,8 @@
 namespace softgpu::ptx {
 
 struct Translation {
-  std::string source;  // defines one symbol, kKernelSymbol
+  std::vector<std::string> functions;  // sources: each behind those that it calls
+  std::string source;                  // defines one symbol, kKernelSymbol
   std::size_t static_shared = 0;
   std::vector<const Variable*> variables;  // what Env::variables shall point at, in this order
   std::vector<std::string> forms;          // of instructions, by their numbers, where code counts

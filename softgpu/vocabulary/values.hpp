@@ -13,6 +13,14 @@
 
 #define SOFTGPU_INLINE [[gnu::always_inline]] inline
 
+// A function that is compiled once for all kernels: plain and watched code are in one process.
+#define SOFTGPU_EXPORTED extern "C" __attribute__((visibility("default")))
+#if SOFTGPU_WATCHED
+#define SOFTGPU_FUNCTION(name) softgpu_watched_##name
+#else
+#define SOFTGPU_FUNCTION(name) softgpu_plain_##name
+#endif
+
 namespace softgpu {
 
 using u8 = std::uint8_t;

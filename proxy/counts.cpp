@@ -50,8 +50,8 @@ std::string words_of(const Counts& counts) {
          number(counts.turns) + " turns, " + batch + " at a time (at most " +
          number(counts.most_taken) + "), " + number(counts.refused) +
          " times no room at the fabric; longest gap between visits of a FIFO " +
-         in_words(static_cast<double>(counts.longest_gap_ns.get())) + "; " +
-         words_of_sleeps(counts);
+         in_words(static_cast<double>(counts.longest_gap_ns.get())) + "; " + number(counts.moves) +
+         " times to another processor; " + words_of_sleeps(counts);
 }
 
 }  // namespace chime::proxy

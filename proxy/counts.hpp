@@ -29,7 +29,7 @@ class Count {
 
 // A format: chime-info reads it, of a PE of whatever process.
 struct Counts {
-  static constexpr std::uint64_t kMagic = 0x3130'7978'6f72'7063;  // "cproxy01": of this layout
+  static constexpr std::uint64_t kMagic = 0x3230'7978'6f72'7063;  // "cproxy02": of this layout
   // Sleeps by how long they were: bucket i holds those of less than kShortestBucket << i that no
   // earlier one holds, the last one all others.
   static constexpr std::size_t kBuckets = 8;
@@ -45,6 +45,7 @@ struct Counts {
   Count under_way;       // requests that are taken and have not ended
   Count most_under_way;
   Count refused;  // how often the fabric had no room
+  Count moves;    // to another processor, when its own was crowded
   std::array<Count, kBuckets> sleeps;
 
   void note_sleep(std::chrono::nanoseconds length);

@@ -5,6 +5,11 @@
 // milliseconds: more than a sleep, from which one is let in at once. One long yield says little:
 // it may have been a neighbour's copy of a few megabytes. After two in a row it is crowded for a
 // while; the yield behind that tells whether for another, each twice as long as the one before.
+//
+// Another processor may not be crowded, so the proxy first tries one. Linux puts a thread that a
+// socket wakes beside the one that wrote to it, as if that one were about to sleep: of two PEs'
+// proxies on a machine, which send all the time, both then stay on one processor, and where kernels
+// wait on the others nothing parts them again.
 #pragma once
 
 #include <algorithm>
@@ -22,6 +27,15 @@ class Crowding {
 
   bool is_believed(Time now) const { return now < until_; }
 
+  // Whether to try another processor: this one is crowded, and none was tried lately.
+  bool may_leave(Time now) const { return is_believed(now) && now >= left_ + kLongest; }
+  // The thread runs on another one.
+  void left(Time now) {
+    left_ = until_ = now;
+    length_ = kShortest;
+    last_was_long_ = false;
+  }
+
   // A yield began and ended.
   void yielded(Time began, Time ended) {
     const bool is_long = ended - began > kLongYield;
@@ -35,7 +49,7 @@ class Crowding {
 
  private:
   bool last_was_long_ = false;
-  Time until_{};
+  Time until_{}, left_{};
   std::chrono::milliseconds length_ = kShortest;
 };
 

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "net/fork.hpp"
+#include "proxy/processor.hpp"
 
 namespace chime::proxy {
 namespace {
@@ -19,16 +20,11 @@ timespec timespec_of(std::chrono::nanoseconds time) {
   return {static_cast<time_t>(time.count() / kSecond), static_cast<long>(time.count() % kSecond)};
 }
 
-int processors_of_process() {
-  cpu_set_t mine;
-  return sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine) : 1;
-}
-
 }  // namespace
 
 Pause::Limits Pause::limits_beside(int pes) {
   Limits limits;
-  if (processors_of_process() < pes) limits.spin = {};
+  if (processors_of_thread() < pes) limits.spin = {};
   return limits;
 }
 
@@ -69,7 +65,12 @@ bool Pause::yields() {
   }
   if (now - empty_since_ >= limits_.spin || crowding_.is_believed(now)) return false;
   sched_yield();  // who posts, or answers, may be waiting for this very processor
-  crowding_.yielded(now, Clock::now());
+  const auto end = Clock::now();
+  crowding_.yielded(now, end);
+  if (crowding_.may_leave(end) && leave_processor()) {
+    crowding_.left(Clock::now());
+    counts_.moves.add();
+  }
   return true;
 }
 

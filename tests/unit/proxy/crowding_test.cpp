@@ -73,5 +73,36 @@ TEST(Crowding, BeginsAnewWhenThereWasNoneForLong) {
   EXPECT_FALSE(thread.is_crowded_after(11ms));
 }
 
+// Another processor is tried before it sleeps.
+TEST(Crowding, IsLeftAfterTwoLongYields) {
+  Thread thread;
+  thread.yield_for(3ms);
+  EXPECT_FALSE(thread.crowding.may_leave(thread.now));
+  thread.yield_for(3ms);
+  ASSERT_TRUE(thread.crowding.may_leave(thread.now));
+  thread.crowding.left(thread.now);
+  EXPECT_FALSE(thread.is_crowded_after(0ms)) << "it sleeps on the new one";
+  EXPECT_FALSE(thread.crowding.may_leave(thread.now));
+}
+
+// All are crowded: it sleeps, and goes to and fro no more than ten times a second.
+TEST(Crowding, IsNotLeftAgainForATenthOfASecond) {
+  Thread thread;
+  thread.yield_for(3ms);
+  thread.yield_for(3ms);
+  thread.crowding.left(thread.now);
+  const auto left = thread.now;
+  thread.yield_for(3ms);
+  EXPECT_FALSE(thread.is_crowded_after(0ms)) << "by one yield that was long";
+  thread.yield_for(3ms);
+  EXPECT_TRUE(thread.is_crowded_after(0ms));
+  while (thread.now + 3ms < left + 100ms) {
+    ASSERT_FALSE(thread.crowding.may_leave(thread.now));
+    thread.yield_for(3ms);
+  }
+  thread.yield_for(3ms);
+  EXPECT_TRUE(thread.crowding.may_leave(thread.now));
+}
+
 }  // namespace
 }  // namespace chime::proxy

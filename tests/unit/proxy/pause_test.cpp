@@ -3,11 +3,15 @@
 #include "proxy/pause.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/eventfd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <thread>
+#include <vector>
 
 #include "net/descriptor.hpp"
 
@@ -110,6 +114,77 @@ TEST(Pause, YieldsAgainWhenItHasSleptForAWhile) {
   for (unsigned i = 0; i < kTimes; ++i) taken(pause, -1);
   const std::uint64_t yields = kTimes - sleeps(counts);
   EXPECT_LE(sleeps(counts), 2 * yields);
+}
+
+cpu_set_t processors() {
+  cpu_set_t mine;
+  EXPECT_EQ(sched_getaffinity(0, sizeof mine, &mine), 0);
+  return mine;
+}
+
+void stay_on(const cpu_set_t& set) { ASSERT_EQ(sched_setaffinity(0, sizeof set, &set), 0); }
+
+cpu_set_t only(std::size_t cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  return set;
+}
+
+// One on each of the processors that the test may use: who yields there waits for a turn of it.
+class Busy {
+ public:
+  Busy() {
+    const cpu_set_t all = processors();
+    for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+      if (CPU_ISSET(cpu, &all))
+        threads_.emplace_back([this, cpu] {
+          stay_on(only(cpu));
+          while (!is_over_.load(std::memory_order_relaxed)) continue;
+        });
+  }
+  ~Busy() {
+    is_over_ = true;
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+ private:
+  std::atomic<bool> is_over_{false};
+  std::vector<std::thread> threads_;
+};
+
+// Yields, and where it is told to sleeps a little, until it has moved or some seconds are over.
+void rest(Pause& pause, const Counts& counts, std::chrono::seconds length) {
+  const auto end = Clock::now() + length;
+  while (counts.moves.get() == 0 && Clock::now() < end) taken(pause, -1);
+}
+
+constexpr Pause::Limits kPatient{.spin = 60s, .shortest = 1ms, .longest = 1ms};
+
+TEST(Pause, TriesAnotherProcessorWhereItsOwnIsCrowded) {
+  const cpu_set_t before = processors();
+  if (CPU_COUNT(&before) < 2) GTEST_SKIP() << "there is no other";
+  const Busy busy;
+  Counts counts;
+  Pause pause(kPatient, counts);
+  rest(pause, counts, 30s);
+  EXPECT_EQ(counts.moves.get(), 1u);
+  const cpu_set_t after = processors();
+  EXPECT_TRUE(CPU_EQUAL(&before, &after)) << "it may not use all that it might use before";
+}
+
+// As CHIME_PROXY_CPU has it.
+TEST(Pause, StaysOnTheOneProcessorThatItMayUse) {
+  const cpu_set_t before = processors();
+  const Busy busy;
+  stay_on(only(static_cast<std::size_t>(sched_getcpu())));
+  Counts counts;
+  Pause pause(kPatient, counts);
+  rest(pause, counts, 1s);
+  EXPECT_EQ(counts.moves.get(), 0u);
+  const cpu_set_t after = processors();
+  EXPECT_EQ(CPU_COUNT(&after), 1);
+  stay_on(before);
 }
 
 }  // namespace

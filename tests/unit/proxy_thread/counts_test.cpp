@@ -31,12 +31,13 @@ TEST(Counts, AreASentence) {
   counts.visits.add(4);
   counts.turns.add(1000);
   counts.longest_gap_ns.raise_to(1'250'000);
+  counts.moves.add(2);
   counts.note_sleep(40us);
   counts.note_sleep(1min);
   EXPECT_EQ(words_of(counts),
             "0 requests under way (at most 0), 30 taken in 1000 turns, 7.5 at a time (at most 0), "
-            "0 times no room at the fabric; longest gap between visits of a FIFO 1.25 ms; its "
-            "sleeps: 1 below 64 us, 1 longer");
+            "0 times no room at the fabric; longest gap between visits of a FIFO 1.25 ms; 2 times to "
+            "another processor; its sleeps: 1 below 64 us, 1 longer");
 }
 
 TEST(CountsFile, IsFoundWhileItIsThere) {

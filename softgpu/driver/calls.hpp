@@ -8,6 +8,7 @@
 #include <new>
 #include <type_traits>
 
+#include "softgpu/driver/capture.hpp"
 #include "softgpu/driver/context.hpp"
 #include "softgpu/driver/failure.hpp"
 #include "softgpu/ptx/error.hpp"
@@ -61,6 +62,15 @@ CUresult answer_in_context(Body body) noexcept {
     const std::shared_ptr<Context> context = current_context();
     context->need_alive();
     return body(*context);
+  });
+}
+
+// The same for a call that may allocate, free or wait, and so spoils a capture.
+template <class Body>
+CUresult answer_uncaptured(const char* call, Body body) noexcept {
+  return answer_in_context([&](Context& context) {
+    captures().need_none(call);
+    return body(context);
   });
 }
 

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "softgpu/driver/address_space.hpp"
+#include "softgpu/driver/capture.hpp"
 #include "softgpu/driver/failure.hpp"
 #include "softgpu/driver/immortal.hpp"
 #include "softgpu/driver/objects.hpp"
@@ -150,6 +151,8 @@ void Context::wait_first(Stream& stream) {
 }
 
 void Context::queue(Stream& stream, const std::function<void(Stream&)>& put) {
+  if (captures().status_of(stream) != CU_STREAM_CAPTURE_STATUS_NONE)
+    fail(CUDA_ERROR_NOT_SUPPORTED, "work in a captured stream: the softgpu has no graphs");
   const std::lock_guard lock(mutex_);
   wait_first(stream);
   put(stream);

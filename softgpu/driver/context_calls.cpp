@@ -104,7 +104,7 @@ SOFTGPU_API cuCtxGetDevice(CUdevice* device) {
 }
 
 SOFTGPU_API cuCtxSynchronize() {
-  return answer_in_context([](Context& context) {
+  return answer_uncaptured("cuCtxSynchronize", [](Context& context) {
     context.synchronize();
     context.need_alive();
   });

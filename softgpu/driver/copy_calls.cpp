@@ -45,7 +45,7 @@ void copy_async(Context& context, const Copy& copy, CUstream handle) {
 }
 
 CUresult copy(const Copy& copy) {
-  return answer_in_context([&](Context& context) {
+  return answer_uncaptured("a copy that waits", [&](Context& context) {
     copy_async(context, copy, nullptr);
     context.wait_for_work(*context.stream_of(nullptr));
   });
@@ -74,7 +74,7 @@ void fill_async(Context& context, CUdeviceptr address, T value, std::size_t coun
 
 template <class T>
 CUresult fill(CUdeviceptr address, T value, std::size_t count) {
-  return answer_in_context([&](Context& context) {
+  return answer_uncaptured("a fill that waits", [&](Context& context) {
     fill_async(context, address, value, count, nullptr);
     context.wait_for_work(*context.stream_of(nullptr));
   });

@@ -64,7 +64,7 @@ SOFTGPU_API cuEventRecord(CUevent handle, CUstream stream) {
 }
 
 SOFTGPU_API cuEventQuery(CUevent event) {
-  return answer_in_context([&](Context& context) {
+  return answer_uncaptured("cuEventQuery", [&](Context& context) {
     const std::shared_ptr<Point> point = latest(*event_of(event));
     context.need_alive();
     return !point || point->is_reached() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
@@ -72,7 +72,7 @@ SOFTGPU_API cuEventQuery(CUevent event) {
 }
 
 SOFTGPU_API cuEventSynchronize(CUevent event) {
-  return answer_in_context([&](Context& context) {
+  return answer_uncaptured("cuEventSynchronize", [&](Context& context) {
     if (const std::shared_ptr<Point> point = latest(*event_of(event))) context.wait_for(*point);
   });
 }

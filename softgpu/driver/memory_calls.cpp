@@ -92,12 +92,13 @@ SOFTGPU_API cuMemGetInfo(size_t* free, size_t* total) {
 }
 
 SOFTGPU_API cuMemAlloc(CUdeviceptr* address, size_t bytes) {
-  return answer_in_context(
-      [&](Context& context) { required(address) = allocate(context, bytes, Kind::kDevice); });
+  return answer_uncaptured("cuMemAlloc", [&](Context& context) {
+    required(address) = allocate(context, bytes, Kind::kDevice);
+  });
 }
 
 SOFTGPU_API cuMemAllocManaged(CUdeviceptr* address, size_t bytes, unsigned flags) {
-  return answer_in_context([&](Context& context) {
+  return answer_uncaptured("cuMemAllocManaged", [&](Context& context) {
     if (flags != CU_MEM_ATTACH_GLOBAL)
       fail(CUDA_ERROR_INVALID_VALUE, "cuMemAllocManaged: flags %#x", flags);
     required(address) = allocate(context, bytes, Kind::kManaged);
@@ -107,7 +108,7 @@ SOFTGPU_API cuMemAllocManaged(CUdeviceptr* address, size_t bytes, unsigned flags
 // Waits for all work of the context that it was given in, as the driver does: a kernel may still
 // use the memory.
 SOFTGPU_API cuMemFree(CUdeviceptr address) {
-  return answer_in_context([&](Context&) {
+  return answer_uncaptured("cuMemFree", [&](Context&) {
     if (address == 0) return;
     const std::optional<Range> range = address_space().find(address);
     if (!range || range->begin != address ||
@@ -132,7 +133,7 @@ SOFTGPU_API cuMemGetAddressRange(CUdeviceptr* base, size_t* bytes, CUdeviceptr a
 
 // Memory that only the device reads may be written combined: here it is like any other.
 SOFTGPU_API cuMemHostAlloc(void** address, size_t bytes, unsigned flags) {
-  return answer_in_context([&](Context& context) {
+  return answer_uncaptured("cuMemHostAlloc", [&](Context& context) {
     need(address);
     if (flags &
         ~(CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED))
@@ -150,7 +151,7 @@ SOFTGPU_API cuMemHostAlloc(void** address, size_t bytes, unsigned flags) {
 }
 
 SOFTGPU_API cuMemFreeHost(void* address) {
-  return answer_in_context([&](Context&) {
+  return answer_uncaptured("cuMemFreeHost", [&](Context&) {
     const std::optional<Range> range = address_space().find(device_address(address));
     if (!range || range->begin != device_address(address) || range->kind != Kind::kHost)
       fail(CUDA_ERROR_INVALID_VALUE, "%p is not what cuMemHostAlloc gave, or freed already",
@@ -161,7 +162,7 @@ SOFTGPU_API cuMemFreeHost(void* address) {
 }
 
 SOFTGPU_API cuMemHostRegister(void* address, size_t bytes, unsigned flags) {
-  return answer_in_context([&](Context& context) {
+  return answer_uncaptured("cuMemHostRegister", [&](Context& context) {
     constexpr unsigned kKnown =
         CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_IOMEMORY;
     if (!address || bytes == 0 || (flags & ~kKnown))
@@ -186,7 +187,7 @@ SOFTGPU_API cuMemHostRegister(void* address, size_t bytes, unsigned flags) {
 }
 
 SOFTGPU_API cuMemHostUnregister(void* address) {
-  return answer_in_context([&](Context&) {
+  return answer_uncaptured("cuMemHostUnregister", [&](Context&) {
     const std::optional<Range> range = address_space().find(device_address(address));
     if (!range || range->begin != device_address(address) || range->kind != Kind::kRegistered)
       fail(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, "no registered memory begins at %p", address);

@@ -58,7 +58,7 @@ void make_known(Context& context, const LoadedModule& module, CUdeviceptr addres
 }  // namespace
 
 SOFTGPU_API cuModuleLoadData(CUmodule* module, const void* image) {
-  return answer_in_context([&](Context& context) {
+  return answer_uncaptured("cuModuleLoadData", [&](Context& context) {
     need(module);
     const char* const text = static_cast<const char*>(image);
     need(text);
@@ -72,7 +72,7 @@ SOFTGPU_API cuModuleLoadData(CUmodule* module, const void* image) {
 }
 
 SOFTGPU_API cuModuleUnload(CUmodule handle) {
-  return answer_in_context([&](Context&) {
+  return answer_uncaptured("cuModuleUnload", [&](Context&) {
     const std::shared_ptr<LoadedModule> module = module_of(handle);
     modules().remove(handle);
     functions().remove_if([&](const Function& function) { return function.module == handle; });

@@ -74,6 +74,7 @@ SOFTGPU_API cuStreamDestroy(CUstream handle) {
     if (!stream)
       fail(CUDA_ERROR_INVALID_HANDLE, "%p is not a stream that can be destroyed",
            static_cast<void*>(handle));
+    captures().forget(*stream);
     stream->context().remove_stream(*stream);
   });
 }
@@ -93,23 +94,21 @@ SOFTGPU_API cuStreamGetCtx(CUstream stream, CUcontext* of) {
 
 // ---- Their work -------------------------------------------------------------------------------
 
-SOFTGPU_API cuStreamQuery(CUstream stream) {
-  return answer_in_context([&](Context& context) {
-    const bool is_done = context.end_of_work(*context.stream_of(stream))->is_reached();
+SOFTGPU_API cuStreamQuery(CUstream handle) {
+  return answer_uncaptured("cuStreamQuery", [&](Context& context) {
+    const std::shared_ptr<Stream> stream = context.stream_of(handle);
+    captures().need_none_of(*stream, "cuStreamQuery");
+    const bool is_done = context.end_of_work(*stream)->is_reached();
     context.need_alive();
     return is_done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
   });
 }
 
-SOFTGPU_API cuStreamSynchronize(CUstream stream) {
-  return answer_in_context(
-      [&](Context& context) { context.wait_for_work(*context.stream_of(stream)); });
-}
-
-SOFTGPU_API cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
-  return answer_in_context([&](Context& context) {
-    context.stream_of(stream);
-    required(status) = CU_STREAM_CAPTURE_STATUS_NONE;
+SOFTGPU_API cuStreamSynchronize(CUstream handle) {
+  return answer_uncaptured("cuStreamSynchronize", [&](Context& context) {
+    const std::shared_ptr<Stream> stream = context.stream_of(handle);
+    captures().need_none_of(*stream, "cuStreamSynchronize");
+    context.wait_for_work(*stream);
   });
 }
 

@@ -16,6 +16,7 @@ typedef struct CUmod_st* CUmodule;
 typedef struct CUfunc_st* CUfunction;
 typedef struct CUstream_st* CUstream;
 typedef struct CUevent_st* CUevent;
+typedef struct CUgraph_st* CUgraph;
 typedef unsigned long long CUmemGenericAllocationHandle;
 typedef void (*CUhostFn)(void* argument);
 typedef uint32_t cuuint32_t;
@@ -113,7 +114,13 @@ typedef enum CUmemorytype_enum SOFTGPU_ENUM {
 typedef enum CUstreamCaptureStatus_enum SOFTGPU_ENUM {
   CU_STREAM_CAPTURE_STATUS_NONE = 0,
   CU_STREAM_CAPTURE_STATUS_ACTIVE = 1,
+  CU_STREAM_CAPTURE_STATUS_INVALIDATED = 2,
 } CUstreamCaptureStatus;
+typedef enum CUstreamCaptureMode_enum SOFTGPU_ENUM {
+  CU_STREAM_CAPTURE_MODE_GLOBAL = 0,
+  CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1,
+  CU_STREAM_CAPTURE_MODE_RELAXED = 2,
+} CUstreamCaptureMode;
 
 // For cuLaunchKernel's `extra`.
 #define CU_LAUNCH_PARAM_END ((void*)0x00)

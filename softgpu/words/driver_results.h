@@ -60,7 +60,11 @@
   X(CUDA_ERROR_OPERATING_SYSTEM, cudaErrorOperatingSystem,                                       \
     "a call of the operating system failed")                                                     \
   X(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cudaErrorStreamCaptureUnsupported,                    \
-    "streams cannot be captured")                                                                \
+    "not permitted while a stream is captured")                                                  \
+  X(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cudaErrorStreamCaptureInvalidated,                    \
+    "the capture was spoilt by an error before")                                                 \
+  X(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, cudaErrorStreamCaptureWrongThread,                   \
+    "another thread has begun the capture")                                                      \
   X(CUDA_ERROR_UNKNOWN, cudaErrorUnknown, "unknown error")
 
 // X(name, sentence): what the runtime alone returns.

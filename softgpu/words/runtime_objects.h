@@ -51,6 +51,7 @@ enum cudaMemcpyKind SOFTGPU_ENUM {
 enum cudaStreamCaptureStatus SOFTGPU_ENUM {
   cudaStreamCaptureStatusNone = CU_STREAM_CAPTURE_STATUS_NONE,
   cudaStreamCaptureStatusActive = CU_STREAM_CAPTURE_STATUS_ACTIVE,
+  cudaStreamCaptureStatusInvalidated = CU_STREAM_CAPTURE_STATUS_INVALIDATED,
 };
 
 enum cudaDriverEntryPointQueryResult SOFTGPU_ENUM {

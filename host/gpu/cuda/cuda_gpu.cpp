@@ -54,6 +54,7 @@ std::string address_of(CUdevice device) {
 class PrimaryContext {
  public:
   explicit PrimaryContext(CUdevice device) : device_(device) {
+    const cuda::UncapturedCalls uncaptured;
     driver().check(driver().cuDevicePrimaryCtxRetain(&context_, device), "cuDevicePrimaryCtxRetain",
                    "the GPU may be in exclusive mode or out of memory (nvidia-smi)");
     CUdevice current = 0;

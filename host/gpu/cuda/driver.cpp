@@ -108,6 +108,13 @@ const Driver& driver() {
   return the_driver;
 }
 
+UncapturedCalls::UncapturedCalls() {
+  driver().check(driver().cuThreadExchangeStreamCaptureMode(&before_),
+                 "cuThreadExchangeStreamCaptureMode");
+}
+
+UncapturedCalls::~UncapturedCalls() { driver().cuThreadExchangeStreamCaptureMode(&before_); }
+
 CurrentContext::CurrentContext(CUcontext context) {
   driver().check(driver().cuCtxPushCurrent(context), "cuCtxPushCurrent");
 }

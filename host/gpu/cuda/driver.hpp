@@ -49,6 +49,7 @@ namespace chime::host::cuda {
   X(cuStreamDestroy, Uses)                    \
   X(cuStreamSynchronize, Uses)                \
   X(cuStreamIsCapturing, Uses)                \
+  X(cuThreadExchangeStreamCaptureMode, Uses)  \
   X(cuStreamWriteValue32, Uses)               \
   X(cuStreamWriteValue64, Uses)               \
   X(cuStreamWaitValue64, Uses)                \
@@ -90,6 +91,21 @@ struct Driver {
 // driver's words, each time.
 const Driver& driver();
 
+// The calls of this scope spoil no capture of a stream into a graph, of this thread or, in global
+// mode, of any other: while one lasts, the driver forbids to allocate and to ask events where a
+// thread has not said that it knows better. What Chime allocates and asks is never what is
+// captured.
+class UncapturedCalls {
+ public:
+  UncapturedCalls();
+  UncapturedCalls(const UncapturedCalls&) = delete;
+  UncapturedCalls& operator=(const UncapturedCalls&) = delete;
+  ~UncapturedCalls();
+
+ private:
+  CUstreamCaptureMode before_ = CU_STREAM_CAPTURE_MODE_RELAXED;
+};
+
 // The context that the driver's calls of this scope act on; the thread's own one afterwards.
 class CurrentContext {
  public:
@@ -97,6 +113,9 @@ class CurrentContext {
   CurrentContext(const CurrentContext&) = delete;
   CurrentContext& operator=(const CurrentContext&) = delete;
   ~CurrentContext();
+
+ private:
+  const UncapturedCalls uncaptured_;
 };
 
 }  // namespace chime::host::cuda

@@ -76,7 +76,10 @@ class Physical {
   }
   Physical(const Physical&) = delete;
   Physical& operator=(const Physical&) = delete;
-  ~Physical() { driver().cuMemRelease(handle_); }
+  ~Physical() {
+    const UncapturedCalls uncaptured;
+    driver().cuMemRelease(handle_);
+  }
 
   CUmemGenericAllocationHandle handle() const { return handle_; }
 
@@ -93,7 +96,10 @@ class Addresses {
   }
   Addresses(const Addresses&) = delete;
   Addresses& operator=(const Addresses&) = delete;
-  ~Addresses() { driver().cuMemAddressFree(first_, bytes_); }
+  ~Addresses() {
+    const UncapturedCalls uncaptured;
+    driver().cuMemAddressFree(first_, bytes_);
+  }
 
   CUdeviceptr first() const { return first_; }
   std::size_t bytes() const { return bytes_; }
@@ -111,7 +117,10 @@ class Mapping {
   }
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
-  ~Mapping() { driver().cuMemUnmap(at_.first(), at_.bytes()); }
+  ~Mapping() {
+    const UncapturedCalls uncaptured;
+    driver().cuMemUnmap(at_.first(), at_.bytes());
+  }
 
  private:
   const Addresses& at_;

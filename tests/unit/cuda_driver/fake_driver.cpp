@@ -14,6 +14,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
@@ -251,6 +252,12 @@ CUresult stream_is_capturing(CUstream, CUstreamCaptureStatus* status) {
   *status = state.streams_capture ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
   return CUDA_SUCCESS;
 }
+// No more than that it is given back: tests/gpu/capture_test.cpp has what it is for.
+thread_local CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+CUresult exchange_capture_mode(CUstreamCaptureMode* mode) {
+  std::swap(*mode, capture_mode);
+  return CUDA_SUCCESS;
+}
 CUresult stream_write_32(CUstream, CUdeviceptr address, cuuint32_t value, unsigned flags) {
   if (!has_context() || flags != CU_STREAM_WRITE_VALUE_DEFAULT) return CUDA_ERROR_NOT_SUPPORTED;
   *reinterpret_cast<std::uint32_t*>(address) = value;
@@ -373,6 +380,7 @@ const std::map<std::string, void*> functions = {
     ENTRY(cuStreamWriteValue64, stream_write),
     ENTRY(cuStreamWaitValue64, stream_wait),
     ENTRY(cuStreamIsCapturing, stream_is_capturing),
+    ENTRY(cuThreadExchangeStreamCaptureMode, exchange_capture_mode),
     ENTRY(cuStreamWaitEvent, stream_wait_event),
     ENTRY(cuEventCreate, event_create),
     ENTRY(cuEventDestroy, event_destroy),

@@ -6,6 +6,7 @@ import subprocess
 from collections import Counter
 
 SCOPES = ("cta", "gpu", "sys")
+MODES = ("exclusive", "block", "gpu", "p2p", "-")  # who shares the queue; that there is none; or a library does not ask
 # Columns of softgpu/vocabulary/env.hpp that are memory, and their names here. Arguments of calls are in registers on a GPU.
 MEMORY = {"local": "local", "shared": "shared", "device": "device", "host": "host", "bar": "bar", "other": "other"}
 CONSTANT = ("const", "param")
@@ -30,6 +31,25 @@ def run(build, kernels_wanted=()):
 def by_call(lines):
     """{(kernel, mode): counts}; where peers are mapped the mode is p2p."""
     return {(line["kernel"], line["mode"] if line["path"] == "nic" else line["path"]): counts_of(line) for line in lines}
+
+
+def counted(path, operations):
+    """The same of a file of CHIME_SOFTGPU_COUNT, of whatever library's calls: a kernel is named by its operation, with
+    _by_<mode> behind it where it has one. Of several launches of a kernel the one with the fewest instructions is told."""
+    try:
+        lines = [json.loads(line) for line in pathlib.Path(path).read_text(encoding="utf-8").splitlines() if line.strip()]
+    except (OSError, ValueError) as why:
+        raise Failed(f"{path} is no file of CHIME_SOFTGPU_COUNT: {why}") from why
+    found = {}
+    for line in sorted(lines, key=lambda line: -line["instructions"]):
+        operation, _, mode = line["kernel"].partition("_by_")
+        if operation not in operations or (mode or "-") not in MODES:
+            raise Failed(f"{path}: kernel {line['kernel']} is none of <operation> or <operation>_by_<mode>, of the operations "
+                         f"{', '.join(operations)} and the modes {', '.join(MODES[:-1])}")
+        found[operation, mode or "-"] = counts_of(line)
+    if not found:
+        raise Failed(f"{path} has no launch")
+    return found
 
 
 def scope_of(words):

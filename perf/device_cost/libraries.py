@@ -3,18 +3,16 @@ import pathlib
 import re
 from dataclasses import dataclass
 
+import executed
 import toolkit
 
 ORDER = ["p 8 B", "put 64 B", "put 64 B block", "put n", "put n block", "put_signal SET", "put_signal SET block",
          "put_signal ADD", "put_signal ADD block", "fetch_add 8 B", "quiet"]
 
 
-MODES = ["exclusive", "block", "gpu", "p2p"]
-
-
 def order_of(row):
     """Where a row stands in the table: what is to be compared lies together."""
-    return ORDER.index(row["operation"]), MODES.index(row["mode"])  # and the libraries as they were compiled
+    return ORDER.index(row["operation"]), executed.MODES.index(row["mode"])  # and the libraries as they were compiled
 
 
 @dataclass(frozen=True)

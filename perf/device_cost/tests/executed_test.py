@@ -1,6 +1,8 @@
 """What is made of the forms that were executed."""
+import json
 import pathlib
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
@@ -48,6 +50,33 @@ class Executed(unittest.TestCase):
         line = {"kernel": "p", "path": "nic", "mode": "gpu", "threads": 1, "instructions": 5, "forms": {}}
         found = executed.by_call([line, {**line, "path": "p2p", "mode": "-", "instructions": 2}])
         self.assertEqual({call: of["instructions"] for call, of in found.items()}, {("p", "gpu"): 5, ("p", "p2p"): 2})
+
+    def counted(self, lines):
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            file.write("".join(json.dumps(line) + "\n" for line in lines))
+            file.flush()
+            return executed.counted(file.name, ["put", "put_block", "quiet"])
+
+    def test_another_librarys_kernels_are_told_by_their_names(self):
+        line = {"kernel": "put_by_gpu", "threads": 1, "instructions": 9, "forms": {"atom.gpu.add.u64": {"executed": 1, "device": 1}}}
+        found = self.counted([line, {**line, "kernel": "put_block_by_block", "threads": 32}, {**line, "kernel": "quiet"}])
+        self.assertEqual(set(found), {("put", "gpu"), ("put_block", "block"), ("quiet", "-")})
+        self.assertEqual(found["put", "gpu"]["atomics"], {"gpu": 1})
+        self.assertEqual(found["put_block", "block"]["threads"], 32)
+
+    def test_of_several_launches_the_shortest_is_told(self):
+        line = {"kernel": "put", "threads": 1, "forms": {}}
+        found = self.counted([{**line, "instructions": n} for n in (12, 7, 9)])
+        self.assertEqual(found["put", "-"]["instructions"], 7)
+
+    def test_what_is_no_operation_or_no_count_is_refused(self):
+        for kernel in ("puts", "put_by_warp", "my_put"):
+            with self.assertRaisesRegex(executed.Failed, f"kernel {kernel} is none of"):
+                self.counted([{"kernel": kernel, "threads": 1, "instructions": 1, "forms": {}}])
+        with self.assertRaisesRegex(executed.Failed, "has no launch"):
+            self.counted([])
+        with self.assertRaisesRegex(executed.Failed, "is no file of CHIME_SOFTGPU_COUNT"):
+            executed.counted("/nowhere/counts.json", ["put"])
 
 
 if __name__ == "__main__":

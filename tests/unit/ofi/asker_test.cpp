@@ -239,6 +239,21 @@ TEST_F(BounceTest, APeerThatWasAskedAndIsSilentIsLost) {
   EXPECT_THAT(ended, SizeIs(1));
 }
 
+// Each begins a piece of its own, and none is a sign of life.
+TEST_F(BounceTest, ASilentPeerIsLostWhateverIsAskedOfItMeanwhile) {
+  timeout = std::chrono::milliseconds(150);
+  open();
+  constexpr std::uint64_t kMost = Driver::kRoom - 1;
+  std::uint64_t asked = 0;
+  for (; asked < kMost && !driver->why_lost(1); ++asked) {
+    get(host.data(), 8, asked);
+    const auto next = std::chrono::steady_clock::now() + timeout / 30;
+    while (std::chrono::steady_clock::now() < next) poll();
+  }
+  EXPECT_THAT(driver->why_lost(1).value_or(""), HasSubstr("no sign of life"));
+  EXPECT_LT(asked, kMost);
+}
+
 // ---- What is not well
 
 TEST_F(BounceTest, APieceThatIsRefusedEndsItsRequestAndLosesNobody) {

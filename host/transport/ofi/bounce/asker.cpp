@@ -59,7 +59,7 @@ bool Asker::begin_next(const Wanting& one) {
   piece.bytes = std::min(left, SlotPool::kLargeBytes);
   piece.slot = slot;
   request.begun += piece.bytes;
-  if (request.pieces++ == 0) one.lane->has_news = true;  // it is the peer's turn from here on
+  ++request.pieces;
   if (request.is_put())
     begin_put(piece);
   else

@@ -38,7 +38,7 @@ void Driver::send(Lane& lane, const Message& message, std::span<const std::byte>
 void Driver::run(Lane& lane, const HostRequest& errand, void* task) {
   Request& request = requests_.take(errand, 0);
   request.errand = task;
-  if (lane.outstanding++ == 0) lane.has_news = true;
+  ++lane.outstanding;
   request.piece = wire_.piece_of(errand.bytes);
   hand_over(lane, request);
 }

@@ -60,7 +60,7 @@ bool Driver::post(const HostRequest& wanted, std::uint64_t completion) {
 }
 
 void Driver::start(Lane& lane, Request& request) {
-  if (lane.outstanding++ == 0) lane.has_news = true;
+  ++lane.outstanding;
   if (request.is_atomic())
     start_atomic(lane, request);
   else if (lane.name.bounces)
@@ -176,9 +176,7 @@ void Driver::close_letters() {
 
 void Driver::hand_over(Lane& lane, Posted& posted) {
   lane.append(posted);
-  if (lane.is_in_line) return;
-  drain(lane);
-  if (lane.is_in_line && lane.outstanding == 0) lane.has_news = true;
+  if (!lane.is_in_line) drain(lane);
 }
 
 // What comes while this runs goes behind what is there.

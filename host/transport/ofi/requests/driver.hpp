@@ -142,6 +142,7 @@ class Driver final : public HostDriven, private Desk {
   void lose_those_asked_for();
   static bool waits_for_slots(const Lane& lane, const Request& request);
   void lose_the_silent();
+  void find_the_awaited();
   void look_at(Lane& lane, Clock::time_point now, bool was_away);
   void end_lingering();
   void lose_all(const std::string& why) override;
@@ -170,6 +171,7 @@ class Driver final : public HostDriven, private Desk {
   bool has_moved_ = false;
   unsigned polls_ = 0;  // a clock is looked at with some
   Clock::time_point last_look_ = {};
+  std::uint64_t looks_ = 0;  // for silent peers
   Losses losses_;
 };
 

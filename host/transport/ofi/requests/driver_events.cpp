@@ -235,6 +235,8 @@ void Driver::lose_the_silent() {
   if (place_.timeout == place_.timeout.zero() || now - last_look_ < place_.timeout / 16) return;
   const bool was_away = now - last_look_ > place_.timeout / 4;
   last_look_ = now;
+  ++looks_;
+  find_the_awaited();
   requests_.for_each([&](const Request& request) {
     Lane* const lane = request.is_live ? lanes_.find(request.wanted.pe) : nullptr;
     if (lane && !waits_for_slots(*lane, request)) look_at(*lane, now, was_away);
@@ -242,10 +244,24 @@ void Driver::lose_the_silent() {
   for (Lane* const lane : std::vector(in_line_)) look_at(*lane, now, was_away);
 }
 
+// A peer's silence begins with the first look that finds something on its way to it, and not anew
+// with what is posted, or finds a slot, behind that.
+void Driver::find_the_awaited() {
+  lanes_.for_each([](Lane& lane) { lane.is_awaited = false; });
+  requests_.for_each([&](Request& request) {
+    Lane* const lane = request.is_live ? lanes_.find(request.wanted.pe) : nullptr;
+    if (lane == nullptr) return;
+    const bool is_on_its_way = !waits_for_slots(*lane, request);
+    lane->is_awaited |= std::exchange(request.was_on_its_way, is_on_its_way) && is_on_its_way;
+  });
+  for (Lane* const lane : in_line_)
+    lane->is_awaited |= std::exchange(lane->in_line_at, looks_) + 1 == looks_;
+}
+
 // More than once in one look does no harm. How long a name may take is not for this clock.
 void Driver::look_at(Lane& lane, Clock::time_point now, bool was_away) {
   if (!lane.has_name) return;
-  if (std::exchange(lane.has_news, false) || was_away) lane.silent_since = now;
+  if (std::exchange(lane.has_news, false) || was_away || !lane.is_awaited) lane.silent_since = now;
   if (now - lane.silent_since < place_.timeout) return;
   lose(lane,
        fmt::format("PE {} has shown no sign of life by libfabric's {} for {} s "

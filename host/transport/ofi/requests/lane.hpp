@@ -42,7 +42,11 @@ struct Lane {
   bool is_gone = false;         // it is lost because its PE has ended
   bool is_in_line = true;       // of those that wait: for the provider, or for their name
   std::size_t outstanding = 0;  // requests
-  bool has_news = true;         // since it was last looked at: a sign of life, or work after none
+  bool has_news = true;         // since it was last looked at: a sign of life
+  // Something has waited for it since it was looked at before; what is in its line, since this
+  // look.
+  bool is_awaited = false;
+  std::uint64_t in_line_at = 0;
   std::chrono::steady_clock::time_point silent_since = {};
   BounceUse bounce;
 

@@ -29,6 +29,7 @@ struct Request : Posted {
   unsigned pieces = 0, copies = 0;
   void* errand = nullptr;  // not null: it moves a slot's data for this (../bounce/server)
   Order<Request*>::Turn turn = nullptr;  // of a put that something may still overtake
+  bool was_on_its_way = false;           // when silent peers were last looked for
   bool is_with_provider = false;
   bool is_asked = false;   // its owner, who may answer from here on
   bool is_live = false;    // it has not ended

@@ -235,6 +235,36 @@ TEST_F(BounceTest, ManyOldValuesWaitForPlaces) {
   for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(all[i].message.at, i);
 }
 
+// A driver's call for work that its stream has no room for would wait.
+TEST_F(BounceTest, ADeviceIsGivenNoMoreThanAWindowOfWordsThatAreSet) {
+  open();
+  constexpr std::uint64_t kSets = 3 * DeviceWork::kWindow;
+  for (std::uint64_t i = 0; i < kSets; ++i) hear({put_of(i, 64, 8, std::byte{1})});
+  hear({update_of(kSets, 64, AmoOp::kAdd, 1)});
+  EXPECT_EQ(in().begun(), DeviceWork::kWindow);
+  EXPECT_EQ(words().begun(), 0u) << "it stands behind what is not begun";
+  in().finish(10);
+  poll();
+  EXPECT_EQ(in().begun(), DeviceWork::kWindow + 10);
+  settle();
+  EXPECT_THAT(sent(), SizeIs(kSets + 1));
+  EXPECT_EQ(word_in_heap(64), 0x0101010101010101u + 1);
+}
+
+TEST_F(BounceTest, ADeviceIsGivenNoMoreThanAWindowOfUpdates) {
+  open();
+  constexpr std::uint64_t kUpdates = (DeviceWork::kWindow + 10) * UpdateCall::kMost;
+  for (std::uint64_t i = 0; i < kUpdates; i += UpdateCall::kMost)
+    hear(std::vector(UpdateCall::kMost, update_of(i, 64, AmoOp::kAdd, 1)));
+  EXPECT_EQ(words().begun(), DeviceWork::kWindow);
+  words().finish(1);
+  poll();
+  EXPECT_EQ(words().begun(), DeviceWork::kWindow + 1);
+  settle();
+  EXPECT_THAT(sent(), SizeIs(kUpdates));
+  EXPECT_EQ(word_in_heap(64), kUpdates);
+}
+
 // ---- What is not well
 
 TEST_F(BounceTest, WhatDoesNotFitIsRefusedAndNothingIsBegun) {

@@ -20,31 +20,44 @@ void DeviceWork::check_nic() const {
 
 void DeviceWork::update(std::byte* word, const WordUpdate& update, std::uint64_t* before,
                         Then then) {
-  call_.updates[call_.count++] = {word,   update.operand, update.compare,
-                                  before, update.op,      update.bytes};
-  thens_.push_back(std::move(then));
-  gathered_ = true;
-  if (call_.count == UpdateCall::kMost) launch_updates();
+  gathered_.push_back({{word, update.operand, update.compare, before, update.op, update.bytes},
+                       std::move(then),
+                       in_.come()});
+  if (gathered_.size() >= UpdateCall::kMost) launch_updates();
 }
 
 void DeviceWork::launch_updates() {
-  if (!gathered_) return;
-  gathered_ = false;
-  if (followed_ != in_.queue->begun()) words_.queue->follow(*in_.queue);
-  followed_ = in_.queue->begun();
+  while (!gathered_.empty() && words_.has_room())
+    if (!launch_some()) return;
+}
+
+// False: what the first of them stands behind is held itself.
+bool DeviceWork::launch_some() {
+  const std::uint64_t begun = in_.queue->begun();
+  call_.count = 0;
+  for (const Gathered& one : gathered_) {
+    if (call_.count == UpdateCall::kMost || one.behind > begun) break;
+    call_.updates[call_.count++] = one.update;
+  }
+  if (call_.count == 0) return false;
+  if (followed_ != begun) words_.queue->follow(*in_.queue);
+  followed_ = begun;
   void* of_nic[] = {by_nic_ ? &*by_nic_ : nullptr, &call_};
   void* alone[] = {&call_};
   if (by_nic_)
     words_.queue->launch(LibraryKernel::kUpdateByNic, of_nic);
   else
     words_.queue->launch(LibraryKernel::kUpdate, alone);
-  call_.count = 0;
-  for (Then& then : std::exchange(thens_, {})) words_.add(std::move(then));
+  for (std::uint32_t i = 0; i < call_.count; ++i) {
+    words_.add(std::move(gathered_.front().then));
+    gathered_.pop_front();
+  }
+  return true;
 }
 
 bool DeviceWork::Line::poll(const std::function<void()>& look) {
   if (waiting.empty()) return false;
-  const std::uint64_t ended = queue->ended();
+  ended = queue->ended();
   look();
   bool has_moved = false;
   while (!waiting.empty() && waiting.front().first <= ended) {
@@ -53,7 +66,15 @@ bool DeviceWork::Line::poll(const std::function<void()>& look) {
     has_moved = true;
     then();
   }
+  begin_held();
   return has_moved;
+}
+
+void DeviceWork::Line::begin_held() {
+  for (; !held.empty() && has_room(); held.pop_front()) {
+    held.front().first(*queue);
+    add(std::move(held.front().second));
+  }
 }
 
 bool DeviceWork::poll() {

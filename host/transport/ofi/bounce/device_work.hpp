@@ -7,6 +7,9 @@
 //
 // What only kernels can do stands apart, so that a kernel of the program that leaves no room, and
 // waits for a put or a signal that is set, is not waited for by it.
+//
+// A queue has at most kWindow pieces of work: the driver's call for one too many would wait, and
+// the proxy's thread with it. What comes then is begun by poll(), in its order.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +19,6 @@
 #include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "host/gpu/device_queue.hpp"
 #include "host/transport/transport.hpp"
@@ -28,21 +30,21 @@ class DeviceWork {
   // What follows when it is over: called by poll().
   using Then = std::function<void()>;
 
+  // A stream takes some hundreds.
+  static constexpr std::uint64_t kWindow = 128;
+
   using MakeQueue = std::function<std::unique_ptr<DeviceQueue>()>;
   explicit DeviceWork(const MakeQueue& make) : out_{make()}, in_{make()}, words_{make()} {}
 
   void copy_out(std::byte* to, const std::byte* from, std::size_t bytes, Then then) {
-    out_.queue->copy(to, from, bytes);
-    out_.add(std::move(then));
+    out_.give([=](DeviceQueue& queue) { queue.copy(to, from, bytes); }, std::move(then));
   }
   void copy_in(std::byte* to, const std::byte* from, std::size_t bytes, Then then) {
-    in_.queue->copy(to, from, bytes);
-    in_.add(std::move(then));
+    in_.give([=](DeviceQueue& queue) { queue.copy(to, from, bytes); }, std::move(then));
   }
   // By one store of 4 or 8 bytes.
   void set(std::byte* word, std::uint64_t value, unsigned bytes, Then then) {
-    in_.queue->set(word, value, bytes);
-    in_.add(std::move(then));
+    in_.give([=](DeviceQueue& queue) { queue.set(word, value, bytes); }, std::move(then));
   }
   // `before`: where the device may write it; null: nobody wants it.
   void update(std::byte* word, const WordUpdate& update, std::uint64_t* before, Then then);
@@ -55,27 +57,45 @@ class DeviceWork {
 
   // Whether anything was over. Throws Error where the device, or the NIC, does nothing any more.
   bool poll();
-  bool is_idle() const { return out_.is_idle() && in_.is_idle() && words_.is_idle() && !gathered_; }
+  bool is_idle() const {
+    return out_.is_idle() && in_.is_idle() && words_.is_idle() && gathered_.empty();
+  }
 
  private:
   struct Line {
     std::unique_ptr<DeviceQueue> queue;
     std::deque<std::pair<std::uint64_t, Then>> waiting = {};
+    std::deque<std::pair<std::function<void(DeviceQueue&)>, Then>> held = {};  // by the window
+    std::uint64_t ended = 0;  // when it was last looked at
 
+    template <class Work>
+    void give(Work work, Then then) {
+      if (!held.empty() || !has_room()) return held.push_back({work, std::move(then)});
+      work(*queue);
+      add(std::move(then));
+    }
     void add(Then then) { waiting.emplace_back(queue->begun(), std::move(then)); }
-    bool is_idle() const { return waiting.empty(); }
+    bool has_room() const { return queue->begun() - ended < kWindow; }
+    std::uint64_t come() const { return queue->begun() + held.size(); }
+    bool is_idle() const { return waiting.empty() && held.empty(); }
     // `look` is called before anybody is told of what has ended.
     bool poll(const std::function<void()>& look = [] {});
+    void begin_held();
+  };
+  struct Gathered {
+    UpdateCall::Update update;
+    Then then;
+    std::uint64_t behind;  // so much of `in`
   };
 
   void launch_updates();
+  bool launch_some();
   void check_nic() const;
 
   Line out_, in_, words_;
-  UpdateCall call_{};  // updates that go by one launch
-  std::vector<Then> thens_;
-  bool gathered_ = false;
-  std::uint64_t followed_ = 0;  // of `in`
+  UpdateCall call_{};
+  std::deque<Gathered> gathered_;  // for a launch
+  std::uint64_t followed_ = 0;     // of `in`
   std::optional<Context> by_nic_;
 };
 

@@ -1,5 +1,6 @@
 #include "softgpu/cache_files.hpp"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -72,31 +73,66 @@ MakingOf::~MakingOf() {
   if (file_ >= 0) close(file_);
 }
 
+// The table of its sections is what linkers write last.
+bool is_whole_library(const std::string& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  const auto bytes = static_cast<std::uint64_t>(std::max<std::streamoff>(file.tellg(), 0));
+  Elf64_Ehdr head{};
+  file.seekg(0);
+  file.read(reinterpret_cast<char*>(&head), sizeof head);
+  return file && std::memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 &&
+         head.e_shoff + std::uint64_t{head.e_shnum} * head.e_shentsize <= bytes;
+}
+
+namespace {
+
+struct Entry {
+  fs::path path;
+  fs::file_time_type used{};
+  std::uint64_t bytes = 0;
+};
+
+// Another process cleans, too: what is gone in between has no bytes.
+void add_file(Entry& entry, const fs::directory_entry& file) {
+  std::error_code gone;
+  const auto bytes = file.file_size(gone);
+  if (gone) return;
+  const auto used = file.last_write_time(gone);
+  if (gone) return;
+  entry.bytes += bytes;
+  entry.used = std::max(entry.used, used);
+}
+
+// A folder was used when the file in it was that was used last.
+Entry entry_of(const fs::directory_entry& found) {
+  Entry entry{found.path(), fs::file_time_type::min(), 0};
+  std::error_code error;
+  if (found.is_regular_file(error) && found.path().extension() == ".so") add_file(entry, found);
+  if (found.is_directory(error) && found.path().filename().string().starts_with(kVocabulary)) {
+    for (const fs::directory_entry& file : fs::directory_iterator(found.path(), error)) {
+      add_file(entry, file);
+    }
+  }
+  return entry;
+}
+
+}  // namespace
+
 void remove_oldest(const std::string& folder, std::uint64_t most) {
-  struct File {
-    fs::path path;
-    fs::file_time_type used;
-    std::uint64_t bytes;
-  };
-  std::vector<File> files;
+  std::vector<Entry> entries;
   std::uint64_t total = 0;
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    std::error_code gone;  // another process cleans, too
-    if (!entry.is_regular_file(gone) || entry.path().extension() != ".so") continue;
-    const auto bytes = entry.file_size(gone);
-    const auto used = entry.last_write_time(gone);
-    if (gone) continue;
-    files.push_back({entry.path(), used, bytes});
-    total += bytes;
+  for (const fs::directory_entry& found : fs::directory_iterator(folder, error)) {
+    Entry entry = entry_of(found);
+    total += entry.bytes;
+    if (entry.bytes > 0) entries.push_back(std::move(entry));
   }
-  if (total <= most) return;
-  std::sort(files.begin(), files.end(),
-            [](const File& a, const File& b) { return a.used < b.used; });
-  for (const File& file : files) {
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.used < b.used; });
+  for (const Entry& entry : entries) {
     if (total <= most) return;
-    fs::remove(file.path, error);
-    total -= file.bytes;
+    fs::remove_all(entry.path, error);
+    total -= entry.bytes;
   }
 }
 

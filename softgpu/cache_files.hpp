@@ -7,6 +7,9 @@
 
 namespace softgpu {
 
+// What the names of precompiled headers' folders begin with.
+inline constexpr std::string_view kVocabulary = "vocabulary.";
+
 // Of the names and contents of a folder's headers.
 std::string fingerprint_of_headers(const std::string& folder);
 
@@ -26,7 +29,12 @@ class MakingOf {
   int file_ = -1;
 };
 
-// Of a folder's files those used last remain, so that they have `most` bytes together.
+// Whether a library has all that its header speaks of: one that was cut off would be loaded, and
+// end the process where it is read.
+bool is_whole_library(const std::string& path);
+
+// Of a folder's entries, libraries and precompiled headers' folders, those used last remain, so
+// that they have `most` bytes together.
 void remove_oldest(const std::string& folder, std::uint64_t most);
 void mark_as_used(const std::string& path);
 

@@ -178,6 +178,8 @@ std::string own_name(const std::string& path) {
 
 // ---- The cache -------------------------------------------------------------------------------
 
+constexpr char kPrecompiled[] = ".gch";  // beside its header: its name with this
+
 class Cache {
  public:
   Cache() : folder_(cache_folder()), folders_(find_folders()) {
@@ -202,8 +204,9 @@ class Cache {
   void* load(const std::string& source, bool watched, int visibility) {
     const std::string name = name_of(source, watched);
     const std::string library = folder_ + "/" + name + ".so";
-    // Twice: another process may have removed it in between.
+    // Twice: another process may have removed it in between, and one that is broken is made anew.
     for (int i = 0; i < 2; ++i) {
+      if (is_readable(library) && !is_whole_library(library)) remove(library);
       if (!is_readable(library)) make(source, watched, name, library);
       if (void* handle = dlopen(library.c_str(), RTLD_NOW | visibility)) {
         mark_as_used(library);
@@ -221,8 +224,20 @@ class Cache {
     return fingerprint(environment_[watched] + source);
   }
 
+  // Code compiles. Where it does not, the precompiled vocabulary was removed meanwhile or is
+  // broken: it is made anew, once.
   void make(const std::string& source, bool watched, const std::string& name,
             const std::string& library) {
+    try {
+      compile(source, watched, name, library);
+    } catch (const PtxError&) {
+      remove(header_of(watched) + kPrecompiled);
+      compile(source, watched, name, library);
+    }
+  }
+
+  void compile(const std::string& source, bool watched, const std::string& name,
+               const std::string& library) {
     const std::string vocabulary = precompiled_vocabulary(watched);  // before: its lock may be ours
     const MakingOf making(folder_, name);
     if (is_readable(library)) return;
@@ -240,15 +255,21 @@ class Cache {
     remove_oldest(folder_, kMostCacheBytes);
   }
 
+  std::string header_of(bool watched) const {
+    return folder_ + "/" + std::string(kVocabulary) + environment_[watched] + "/vocabulary.hpp";
+  }
+
   // A header with what the compiler made of it beside it.
   std::string precompiled_vocabulary(bool watched) {
-    const std::string folder = folder_ + "/vocabulary." + environment_[watched];
-    const std::string header = folder + "/vocabulary.hpp", compiled = header + ".gch";
-    if (is_readable(compiled)) return header;
+    const std::string header = header_of(watched), compiled = header + kPrecompiled;
+    if (is_readable(compiled)) {
+      mark_as_used(compiled);
+      return header;
+    }
     const MakingOf making(folder_, "vocabulary");
     if (is_readable(compiled)) return header;
     std::error_code error;
-    fs::create_directories(folder, error);  // or writing there says why
+    fs::create_directories(fs::path(header).parent_path(), error);  // or writing there says why
     write_file(header, "#include \"softgpu/vocabulary/vocabulary.hpp\"\n");
     std::vector<std::string> command = command_[watched];
     const std::string own = own_name(compiled);

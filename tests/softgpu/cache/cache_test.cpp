@@ -1,0 +1,204 @@
+// The folder of compiled kernels, which processes share and users may spoil.
+//
+//   softgpu_cache_test <scratch folder>
+//   softgpu_cache_test load <number>     another process: loads code that gives the number, prints
+//   it
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "softgpu/cache_files.hpp"
+#include "softgpu/code_cache.hpp"
+#include "softgpu/ptx/error.hpp"
+
+namespace softgpu::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string scratch, own_program;
+
+int load_and_print(const std::string& number) {
+  try {
+    void* const library = load_code(
+        "extern \"C\" __attribute__((visibility(\"default\"))) int answer() "
+        "{ return " +
+            number + "; }\n",
+        false);
+    const auto answer = reinterpret_cast<int (*)()>(dlsym(library, "answer"));
+    std::printf("%d", answer());
+    return 0;
+  } catch (const PtxError& error) {
+    std::printf("%s", error.what());
+    return 1;
+  }
+}
+
+// ---- Another process ---------------------------------------------------------------------------
+
+struct Process {
+  std::FILE* output;
+
+  Process(const std::string& cache, int number, const std::string& compiler = "g++")
+      : output(::popen(("CHIME_SOFTGPU_CXX='" + compiler + "' CHIME_SOFTGPU_CACHE='" + cache +
+                        "' '" + own_program + "' load " + std::to_string(number) + " 2>&1")
+                           .c_str(),
+                       "r")) {}
+  Process(const Process&) = delete;
+
+  // What it has printed when it has ended, and a word of how where that was not well.
+  std::string ended() {
+    std::string text;
+    std::array<char, 512> part;
+    while (std::fgets(part.data(), part.size(), output)) text += part.data();
+    const int status = ::pclose(output);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return text;
+    return (WIFEXITED(status) ? "failed: " : "killed: ") + text;
+  }
+};
+std::string loaded(const std::string& cache, int number) { return Process(cache, number).ended(); }
+
+// ---- The folder --------------------------------------------------------------------------------
+
+class CodeCache : public testing::Test {
+ protected:
+  // With one precompiled vocabulary for all tests: it takes the compiler some seconds.
+  static void SetUpTestSuite() {
+    fs::create_directories(cache());
+    ASSERT_EQ(loaded(cache(), 41), "41");
+  }
+  static std::string cache() { return scratch + "/cache"; }
+  static void TearDownTestSuite() { fs::remove_all(scratch); }
+
+  void SetUp() override {
+    for (const fs::path& library : all(".so")) fs::remove(library);
+  }
+  static std::vector<fs::path> all(const std::string& extension) {
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::recursive_directory_iterator(cache())) {
+      if (entry.path().extension() == extension) found.push_back(entry.path());
+    }
+    return found;
+  }
+  static fs::path only(const std::string& extension) {
+    const auto found = all(extension);
+    EXPECT_EQ(found.size(), 1u);
+    return found.empty() ? fs::path() : found.front();
+  }
+};
+
+void write(const fs::path& path, const std::string& content) {
+  std::ofstream(path, std::ios::binary) << content;
+}
+
+TEST_F(CodeCache, ABrokenEntryIsMadeAnew) {
+  ASSERT_EQ(loaded(cache(), 42), "42");
+  const fs::path library = only(".so");
+  const auto bytes = fs::file_size(library);
+  const std::string whole = content_of(library);
+  for (const std::string& broken :
+       {std::string(), std::string("no library"), whole.substr(0, 40), whole.substr(0, bytes / 2),
+        whole.substr(0, bytes - 1), std::string(bytes, '\0')}) {
+    write(library, broken);
+    EXPECT_EQ(loaded(cache(), 42), "42") << "with " << broken.size() << " of " << bytes << " bytes";
+    EXPECT_EQ(content_of(library).size(), bytes);
+  }
+}
+
+TEST_F(CodeCache, ABrokenVocabularyIsMadeAnew) {
+  const fs::path compiled = only(".gch");
+  const auto bytes = fs::file_size(compiled);
+  for (const auto left : {bytes / 2, bytes / 100}) {
+    SetUp();
+    fs::resize_file(compiled, left);
+    EXPECT_EQ(loaded(cache(), 42), "42") << "with " << left << " of " << bytes << " bytes";
+    EXPECT_GT(fs::file_size(compiled), bytes / 10 * 9);
+  }
+}
+
+TEST_F(CodeCache, TwoProcessesThatBuildAtOnceBuildOnce) {
+  const std::string compiler = scratch + "/slow-g++", calls = scratch + "/calls";
+  write(compiler, "#!/bin/sh\necho call >>'" + calls + "'\nsleep 1\nexec g++ \"$@\"\n");
+  fs::permissions(compiler, fs::perms::owner_all);
+  const std::string folder = scratch + "/shared";
+  Process first(folder, 42, compiler), second(folder, 42, compiler);
+  EXPECT_EQ(first.ended(), "42");
+  EXPECT_EQ(second.ended(), "42");
+  EXPECT_EQ(content_of(calls), "call\ncall\n") << "one of the vocabulary, one of the code";
+  fs::remove_all(folder);
+}
+
+// Bytes and age of each entry; what is neither a library nor a vocabulary is left alone.
+TEST(CacheBound, CountsVocabulariesAndRemovesWhatWasUsedFirst) {
+  const fs::path folder = scratch + "/bound";
+  const auto now = fs::file_time_type::clock::now();
+  const auto make = [&](const std::string& name, std::size_t bytes, int seconds_ago) {
+    fs::create_directories((folder / name).parent_path());
+    write(folder / name, std::string(bytes, 'x'));
+    fs::last_write_time(folder / name, now - std::chrono::seconds(seconds_ago));
+  };
+  make("vocabulary.old/vocabulary.hpp", 10, 50);
+  make("vocabulary.old/vocabulary.hpp.gch", 600, 40);
+  make("old.so", 100, 30);
+  make("vocabulary.used/vocabulary.hpp", 10, 60);
+  make("vocabulary.used/vocabulary.hpp.gch", 600, 20);
+  make("new.so", 100, 10);
+  make("lock.1", 1, 90);
+  make("other/file", 5000, 90);
+  const auto is_there = [&](const char* name) { return fs::exists(folder / name); };
+
+  remove_oldest(folder, 1420);
+  EXPECT_TRUE(is_there("vocabulary.old")) << "all of it is not too much";
+  remove_oldest(folder, 1419);
+  EXPECT_FALSE(is_there("vocabulary.old"));
+  EXPECT_TRUE(is_there("old.so"));
+  remove_oldest(folder, 710);
+  EXPECT_FALSE(is_there("old.so"));
+  EXPECT_TRUE(is_there("vocabulary.used/vocabulary.hpp.gch")) << "used when its newest file was";
+  remove_oldest(folder, 0);
+  EXPECT_FALSE(is_there("vocabulary.used"));
+  EXPECT_FALSE(is_there("new.so"));
+  EXPECT_TRUE(is_there("lock.1"));
+  EXPECT_TRUE(is_there("other/file"));
+  fs::remove_all(folder);
+}
+
+TEST(CacheFolder, OneThatCannotBeWrittenIsSaid) {
+  const std::string told = loaded("/dev/null/kernels", 42);
+  EXPECT_EQ(told.find("failed: "), 0u) << told;
+  EXPECT_NE(told.find("/dev/null/kernels"), told.npos) << told;
+  EXPECT_NE(told.find("CHIME_SOFTGPU_CACHE names another one"), told.npos) << told;
+  if (::geteuid() == 0) return;  // who may write anywhere
+  const std::string folder = scratch + "/closed";
+  fs::create_directories(folder);
+  fs::permissions(folder, fs::perms::owner_read | fs::perms::owner_exec);
+  EXPECT_NE(loaded(folder, 42).find("cannot be written"), std::string::npos);
+  fs::remove_all(folder);
+}
+
+}  // namespace
+
+int run_tests(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  own_program = fs::canonical("/proc/self/exe").string();
+  scratch = argc > 1 ? argv[1] : "cache_test.scratch";
+  fs::remove_all(scratch);
+  fs::create_directories(scratch);
+  scratch = fs::canonical(scratch).string();
+  return RUN_ALL_TESTS();
+}
+
+}  // namespace softgpu::tests
+
+int main(int argc, char** argv) {
+  if (argc == 3 && std::string(argv[1]) == "load") return softgpu::tests::load_and_print(argv[2]);
+  return softgpu::tests::run_tests(argc, argv);
+}

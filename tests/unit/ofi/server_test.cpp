@@ -201,6 +201,18 @@ TEST_F(BounceTest, AnUpdateOfThisPesOwnWordIsTheDevices) {
   EXPECT_EQ(word_in_heap(64), 7u);
 }
 
+TEST_F(BounceTest, AWordOfThisPesOwnThatIsSetTakesNoKernel) {
+  open();
+  ASSERT_TRUE(
+      driver->post({HostRequest::Kind::kAtomic, 0, 64, nullptr, 0, {AmoOp::kSet, 8, 7, 0}}, 1));
+  poll();
+  EXPECT_EQ(in().sets, 1);
+  settle();
+  EXPECT_EQ(words().begun(), 0u);
+  EXPECT_THAT(ended, SizeIs(1));
+  EXPECT_EQ(word_in_heap(64), 7u);
+}
+
 // ---- Slots are few
 
 TEST_F(BounceTest, WhatIsAskedWithoutAFreeSlotBeginsLaterAndInItsOrder) {

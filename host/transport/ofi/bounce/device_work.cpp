@@ -18,8 +18,12 @@ void DeviceWork::check_nic() const {
     throw Error("NIC", CHIMEX_ERR_NETWORK, "this PE's NIC updates no words of its heap any more");
 }
 
+// A word that is set and whose old value nobody wants takes no kernel, and so no room among those
+// of the program. A NIC that updates words would lose it.
 void DeviceWork::update(std::byte* word, const WordUpdate& update, std::uint64_t* before,
                         Then then) {
+  if (update.op == AmoOp::kSet && before == nullptr && !has_nic())
+    return set(word, update.operand, update.bytes, std::move(then));
   gathered_.push_back({{word, update.operand, update.compare, before, update.op, update.bytes},
                        std::move(then),
                        in_.come()});

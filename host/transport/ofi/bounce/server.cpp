@@ -94,8 +94,6 @@ bool Server::serve_put(Lane& lane, const Message& ask, std::span<const std::byte
   return true;
 }
 
-// A word that is set and whose old value nobody wants takes no kernel, and so no room among those
-// of the program. A NIC that updates words would lose it.
 bool Server::serve_update(Lane& lane, const Message& ask, std::span<const std::byte> body) {
   const WordUpdate update{static_cast<AmoOp>(ask.op), ask.bytes, word_at(body), word_at(body, 8)};
   const bool wants_before = ask.wants_before != 0;
@@ -105,10 +103,6 @@ bool Server::serve_update(Lane& lane, const Message& ask, std::span<const std::b
     answer(task, task.before ? *task.before : 0);
     end(task);
   };
-  if (update.op == AmoOp::kSet && !wants_before && !work_.has_nic()) {
-    work_.set(there(task), update.operand, ask.bytes, then);
-    return true;
-  }
   if (wants_before) {
     task.before = results_.back();
     results_.pop_back();

@@ -40,6 +40,6 @@ SOFTGPU_API cuStreamEndCapture(CUstream stream, CUgraph* graph) {
 
 SOFTGPU_API cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
   return answer_in_context([&](Context& context) {
-    required(status) = captures().status_of(*context.stream_of(stream));
+    required(status) = captures().status_of(*context.stream_anywhere(stream));
   });
 }

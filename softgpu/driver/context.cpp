@@ -120,7 +120,7 @@ Stream& Context::legacy() {
   return *legacy_;
 }
 
-std::shared_ptr<Stream> Context::stream_of(CUstream handle) {
+std::shared_ptr<Stream> Context::stream_anywhere(CUstream handle) {
   const bool is_null = handle == nullptr;
   if (handle == CU_STREAM_PER_THREAD || (is_null && null_stream_is_of_thread()))
     return of_thread<ThreadStreams>().in(*this);
@@ -131,6 +131,12 @@ std::shared_ptr<Stream> Context::stream_of(CUstream handle) {
   }
   std::shared_ptr<Stream> stream = streams().find(handle);
   if (!stream) fail(CUDA_ERROR_INVALID_HANDLE, "%p is not a stream", static_cast<void*>(handle));
+  stream->context().need_alive();
+  return stream;
+}
+
+std::shared_ptr<Stream> Context::stream_of(CUstream handle) {
+  std::shared_ptr<Stream> stream = stream_anywhere(handle);
   if (&stream->context() != this)
     fail(CUDA_ERROR_INVALID_HANDLE, "stream %p is of another context than the current one",
          static_cast<void*>(handle));

@@ -50,6 +50,9 @@ class Context : public std::enable_shared_from_this<Context> {
   // The stream that a program means: also the null stream and the calling thread's. Fails if there
   // is none in this context.
   std::shared_ptr<Stream> stream_of(CUstream handle);
+  // The same for calls that CUDA takes streams of other contexts in, too: copies, and those that
+  // ask or wait. Its context is the stream's. Fails if there is none, or its context is lost.
+  std::shared_ptr<Stream> stream_anywhere(CUstream handle);
 
   // Queues work in `stream`, after what the stream has to wait for: `put` puts it into the
   // executor's queue.

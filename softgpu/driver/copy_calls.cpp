@@ -28,8 +28,10 @@ bool is_pageable(CUdeviceptr address, std::size_t bytes, Access access) {
   return !address_space().check(address, bytes, access);
 }
 
-void copy_async(Context& context, const Copy& copy, CUstream handle) {
-  const std::shared_ptr<Stream> stream = context.stream_of(handle);
+// In a stream of whatever context, whose order it is.
+void copy_async(Context& current, const Copy& copy, CUstream handle) {
+  const std::shared_ptr<Stream> stream = current.stream_anywhere(handle);
+  Context& context = stream->context();
   if (copy.bytes == 0) return;
   const bool from_pageable = is_pageable(copy.src, copy.bytes, Access::kRead);
   const bool to_pageable = is_pageable(copy.dst, copy.bytes, Access::kWrite);

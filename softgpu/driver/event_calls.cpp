@@ -14,11 +14,10 @@ std::shared_ptr<Point> latest(Event& event) {
   return event.latest;
 }
 
-std::shared_ptr<Point> need_time(CUevent handle) {
-  const std::shared_ptr<Event> event = event_of(handle);
-  if (!event->has_time)
+std::shared_ptr<Point> need_time(Event& event, CUevent handle) {
+  if (!event.has_time)
     fail(CUDA_ERROR_INVALID_HANDLE, "event %p was made without timing", static_cast<void*>(handle));
-  std::shared_ptr<Point> point = latest(*event);
+  std::shared_ptr<Point> point = latest(event);
   if (!point)
     fail(CUDA_ERROR_INVALID_HANDLE, "event %p was never recorded", static_cast<void*>(handle));
   return point;
@@ -52,13 +51,13 @@ SOFTGPU_API cuEventDestroy(CUevent event) {
 SOFTGPU_API cuEventRecord(CUevent handle, CUstream stream) {
   return answer_in_context([&](Context& context) {
     const std::shared_ptr<Event> event = event_of(handle);
-    if (&event->context != &context)
+    const std::shared_ptr<Stream> of = context.stream_anywhere(stream);
+    if (&event->context != &of->context())
       fail(CUDA_ERROR_INVALID_HANDLE, "event %p is of another context than the stream",
            static_cast<void*>(handle));
     auto point = std::make_shared<Point>();
     const std::lock_guard lock(event->mutex);
-    context.queue(*context.stream_of(stream),
-                  [&](Stream& into) { into.run([point] { point->reach(); }); });
+    of->context().queue(*of, [&](Stream& into) { into.run([point] { point->reach(); }); });
     event->latest = std::move(point);
   });
 }
@@ -80,7 +79,12 @@ SOFTGPU_API cuEventSynchronize(CUevent event) {
 SOFTGPU_API cuEventElapsedTime(float* ms, CUevent start, CUevent end) {
   return answer_in_context([&](Context&) {
     need(ms);
-    const std::shared_ptr<Point> first = need_time(start), last = need_time(end);
+    const std::shared_ptr<Event> from = event_of(start), to = event_of(end);
+    if (&from->context != &to->context)
+      fail(CUDA_ERROR_INVALID_HANDLE,
+           "the time between events %p and %p, which are of two contexts",
+           static_cast<void*>(start), static_cast<void*>(end));
+    const std::shared_ptr<Point> first = need_time(*from, start), last = need_time(*to, end);
     if (!first->is_reached() || !last->is_reached()) return CUDA_ERROR_NOT_READY;
     const auto ns = static_cast<std::int64_t>(last->time_ns() - first->time_ns());
     *ms = static_cast<float>(static_cast<double>(ns) * 1e-6);
@@ -88,13 +92,13 @@ SOFTGPU_API cuEventElapsedTime(float* ms, CUevent start, CUevent end) {
   });
 }
 
-// The event may be of another context.
+// Both may be of other contexts.
 SOFTGPU_API cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
   return answer_in_context([&](Context& context) {
     if (flags != 0) fail(CUDA_ERROR_INVALID_VALUE, "cuStreamWaitEvent: flags are 0");
-    const std::shared_ptr<Stream> waiting = context.stream_of(stream);
+    const std::shared_ptr<Stream> waiting = context.stream_anywhere(stream);
     const std::shared_ptr<Point> point = latest(*event_of(event));
     if (!point || point->is_reached()) return;
-    context.queue(*waiting, [&](Stream& into) { into.run([point] { point->wait(); }); });
+    waiting->context().queue(*waiting, [&](Stream& into) { into.run([point] { point->wait(); }); });
   });
 }

@@ -81,34 +81,37 @@ SOFTGPU_API cuStreamDestroy(CUstream handle) {
 
 SOFTGPU_API cuStreamGetFlags(CUstream stream, unsigned* flags) {
   return answer_in_context([&](Context& context) {
-    required(flags) = context.stream_of(stream)->kind() == StreamKind::kNonBlocking
+    required(flags) = context.stream_anywhere(stream)->kind() == StreamKind::kNonBlocking
                           ? CU_STREAM_NON_BLOCKING
                           : CU_STREAM_DEFAULT;
   });
 }
 
 SOFTGPU_API cuStreamGetCtx(CUstream stream, CUcontext* of) {
-  return answer_in_context(
-      [&](Context& context) { required(of) = context.stream_of(stream)->context().handle(); });
+  return answer_in_context([&](Context& context) {
+    required(of) = context.stream_anywhere(stream)->context().handle();
+  });
 }
 
 // ---- Their work -------------------------------------------------------------------------------
+// What says nothing but the stream is answered for one of any context, as are copies. Kernels,
+// fills, words and host functions are put into streams of the current context alone.
 
 SOFTGPU_API cuStreamQuery(CUstream handle) {
-  return answer_uncaptured("cuStreamQuery", [&](Context& context) {
-    const std::shared_ptr<Stream> stream = context.stream_of(handle);
+  return answer_uncaptured("cuStreamQuery", [&](Context& current) {
+    const std::shared_ptr<Stream> stream = current.stream_anywhere(handle);
     captures().need_none_of(*stream, "cuStreamQuery");
-    const bool is_done = context.end_of_work(*stream)->is_reached();
-    context.need_alive();
+    const bool is_done = stream->context().end_of_work(*stream)->is_reached();
+    stream->context().need_alive();
     return is_done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
   });
 }
 
 SOFTGPU_API cuStreamSynchronize(CUstream handle) {
-  return answer_uncaptured("cuStreamSynchronize", [&](Context& context) {
-    const std::shared_ptr<Stream> stream = context.stream_of(handle);
+  return answer_uncaptured("cuStreamSynchronize", [&](Context& current) {
+    const std::shared_ptr<Stream> stream = current.stream_anywhere(handle);
     captures().need_none_of(*stream, "cuStreamSynchronize");
-    context.wait_for_work(*stream);
+    stream->context().wait_for_work(*stream);
   });
 }
 

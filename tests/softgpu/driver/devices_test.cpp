@@ -101,6 +101,91 @@ TEST_F(Devices, CopyBetweenTheirMemories) {
   NEED(cuMemFree(here));
 }
 
+// What CUDA's guide says of streams and events of several devices: device 0 is current, the stream
+// and the event are of device 1.
+class OfAnotherDevice : public Devices {
+ protected:
+  void SetUp() override {
+    Devices::SetUp();
+    NEED(cuDevicePrimaryCtxRetain(&other_, 1));
+    NEED(cuCtxPushCurrent(other_));
+    NEED(cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING));
+    NEED(cuEventCreate(&event_, CU_EVENT_DEFAULT));
+    NEED(cuCtxPopCurrent(nullptr));
+  }
+  void TearDown() override {
+    cuEventDestroy(event_);
+    cuStreamDestroy(stream_);
+    cuDevicePrimaryCtxRelease(1);
+    Devices::TearDown();
+  }
+  CUcontext other_ = nullptr;
+  CUstream stream_ = nullptr;
+  CUevent event_ = nullptr;
+};
+
+TEST_F(OfAnotherDevice, AStreamTakesNoKernelFillWordOrHostFunction) {
+  Kernels kernels;
+  Word out;
+  EXPECT_CU(kernels.launch("set_word", {.stream = stream_}, out.address(), 7u),
+            CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CU(cuMemsetD8Async(out.address(), 1, 4, stream_), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CU(cuStreamWriteValue32(stream_, out.address(), 1, 0), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CU(cuStreamWaitValue32(stream_, out.address(), 0, 0), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CU(cuLaunchHostFunc(
+                stream_, [](void*) {}, nullptr),
+            CUDA_ERROR_INVALID_HANDLE);
+  NEED(cuCtxPushCurrent(other_));
+  NEED(cuCtxSynchronize());
+  NEED(cuCtxPopCurrent(nullptr));
+  EXPECT_EQ(out.get(), 0u) << "nothing of it was queued";
+}
+
+TEST_F(OfAnotherDevice, AStreamTakesCopiesInItsOwnOrder) {
+  Word out, seven, gate;
+  seven.set(7);
+  NEED(cuCtxPushCurrent(other_));
+  NEED(cuStreamWaitValue32(stream_, gate.address(), 1, CU_STREAM_WAIT_VALUE_EQ));
+  NEED(cuCtxPopCurrent(nullptr));
+  NEED(cuMemcpyAsync(out.address(), seven.address(), 4, stream_));
+  EXPECT_TRUE(stays([&] { return out.get() == 0; })) << "behind what its stream waits for";
+  EXPECT_CU(cuStreamQuery(stream_), CUDA_ERROR_NOT_READY);
+  gate.set(1);
+  NEED(cuStreamSynchronize(stream_));
+  EXPECT_EQ(out.get(), 7u);
+  EXPECT_CU(cuStreamQuery(stream_), CUDA_SUCCESS);
+}
+
+TEST_F(OfAnotherDevice, AStreamSaysWhatItIs) {
+  CUcontext of = nullptr;
+  unsigned flags = 0;
+  CUstreamCaptureStatus status;
+  NEED(cuStreamGetCtx(stream_, &of));
+  EXPECT_EQ(of, other_);
+  NEED(cuStreamGetFlags(stream_, &flags));
+  EXPECT_EQ(flags, unsigned{CU_STREAM_NON_BLOCKING});
+  NEED(cuStreamIsCapturing(stream_, &status));
+}
+
+TEST_F(OfAnotherDevice, AnEventIsRecordedInStreamsOfItsDeviceAlone) {
+  CUevent here;
+  NEED(cuEventCreate(&here, CU_EVENT_DEFAULT));
+  EXPECT_CU(cuEventRecord(event_, nullptr), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CU(cuEventRecord(here, stream_), CUDA_ERROR_INVALID_HANDLE);
+  NEED(cuEventRecord(event_, stream_));
+  NEED(cuEventRecord(here, nullptr));
+  // Who waits for one may be of any device; the time between two is of one.
+  EXPECT_CU(cuStreamWaitEvent(stream_, here, 0), CUDA_SUCCESS);
+  EXPECT_CU(cuStreamWaitEvent(nullptr, event_, 0), CUDA_SUCCESS);
+  EXPECT_CU(cuEventSynchronize(event_), CUDA_SUCCESS);
+  EXPECT_CU(cuEventSynchronize(here), CUDA_SUCCESS);
+  EXPECT_CU(cuEventQuery(event_), CUDA_SUCCESS);
+  float ms = 0;
+  EXPECT_CU(cuEventElapsedTime(&ms, here, event_), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CU(cuEventElapsedTime(&ms, event_, event_), CUDA_SUCCESS);
+  NEED(cuEventDestroy(here));
+}
+
 TEST_F(Devices, DivideHalfOfTheMachinesMemory) {
   std::size_t first = 0, second = 0, free = 0, total = 0;
   NEED(cuDeviceTotalMem(&first, 0));

@@ -20,6 +20,7 @@ Style take_style(Emitter& e) {
   style.saturates = e.take("sat");
   style.type = e.take_type();
   if (style.flushes && style.type.name != "f32") e.fail(".ftz is of f32");
+  if (style.saturates && style.type.name == "f64") e.fail(".sat is not of f64");
   return style;
 }
 
@@ -67,28 +68,35 @@ void emit_fma(Emitter& e) {
           [](const auto& v) { return "std::fma(" + v[0] + ", " + v[1] + ", " + v[2] + ")"; });
 }
 
-// .full and .approx may be as exact as they like.
-bool take_approximation(Emitter& e) { return e.take("approx") || e.take("full"); }
-
+// .full and .approx are of f32 (the approximations of f64 that there are round as no processor
+// here does), and may be as exact as they like where PTX promises a number.
 void emit_div(Emitter& e) {
-  const bool is_approximate = take_approximation(e);
+  const std::string_view approximation = e.take_one_of({"approx", "full"});
   const Style style = take_style(e);
-  if (style.type.is_half() || is_approximate == !style.rounding.empty()) {
+  if (style.type.is_half() || approximation.empty() == style.rounding.empty()) {
     e.fail("a rounding, .approx or .full is wanted");
   }
-  compute(e, style, 2, [](const auto& v) { return v[0] + " / " + v[1]; });
+  if (style.saturates) e.fail("a quotient has no .sat");
+  if (!approximation.empty() && style.type.name != "f32")
+    e.fail("." + std::string(approximation) + " is of f32");
+  compute(e, style, 2, [&](const auto& v) {
+    return approximation == "approx" ? "approximate_quotient(" + v[0] + ", " + v[1] + ")"
+                                     : v[0] + " / " + v[1];
+  });
 }
 
 // Of one operand.
 void emit_function(Emitter& e) {
   const std::string_view name = e.opcode();
-  const bool is_approximate = take_approximation(e);
+  const bool is_approximate = e.take("approx");
   const Style style = take_style(e);
   if (style.type.is_half()) e.fail("not of 16-bit floats");
   const bool rounds = name == "rcp" || name == "sqrt";
   if (is_approximate == !style.rounding.empty() || (!is_approximate && !rounds)) {
     e.fail(rounds ? "a rounding or .approx is wanted" : ".approx is wanted");
   }
+  if (is_approximate && style.type.name != "f32") e.fail("softgpu has .approx of f32 alone");
+  if (style.saturates || (style.flushes && name == "tanh")) e.fail("the function has no such form");
   compute(e, style, 1, [&](const auto& v) -> std::string {
     if (name == "rcp") return "1 / " + v[0];
     if (name == "rsqrt") return "1 / std::sqrt(" + v[0] + ")";

@@ -1,5 +1,5 @@
 // Floating point arithmetic and conversions as PTX has them. .approx forms are computed as well as
-// libm does, which is within what PTX allows them.
+// libm does, which is within what PTX allows them. What NaN a result of f32 is PTX leaves open.
 #pragma once
 
 #include <cfenv>
@@ -40,6 +40,12 @@ template <class T>
 SOFTGPU_INLINE T opaque(T v) {
   __asm__ volatile("" : "+m"(v));
   return v;
+}
+
+// div.approx: a * (1/b), whose reciprocal is nothing where b is beyond 2^126.
+SOFTGPU_INLINE f32 approximate_quotient(f32 a, f32 b) {
+  const bool has_reciprocal = !(std::fabs(b) > 0x1p126f) || std::isinf(b);
+  return has_reciprocal ? a / b : a * std::copysign(0.0f, b);
 }
 
 // The number of two where one is none; -0 is less than +0.

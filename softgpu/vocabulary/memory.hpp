@@ -141,9 +141,23 @@ SOFTGPU_INLINE T applied(T old, T value) {
   }
 }
 
+// Of f32, where it adds in global memory: subnormals are zeros of their sign.
+SOFTGPU_INLINE f32 without_subnormal(f32 v) {
+  return std::bit_cast<u32>(v) & 0x7f800000
+             ? v
+             : std::bit_cast<f32>(std::bit_cast<u32>(v) & 0x80000000);
+}
+
 template <Atom kAtom, Order kOrder, Scope kScope, class T>
-SOFTGPU_INLINE T update(u64 address, T value) {
+SOFTGPU_INLINE T update(const Env& e, u64 address, T value) {
   T* const p = at<T>(address);
+  if constexpr (kAtom == Atom::kAdd && std::is_same_v<T, f32>) {
+    if (!is_shared(e, address)) {
+      return exec::detail::atomic_update<kOrder, kScope>(p, [=](f32 old) {
+        return without_subnormal(without_subnormal(old) + without_subnormal(value));
+      });
+    }
+  }
   if constexpr (kAtom == Atom::kAdd && !std::is_class_v<T>) {
     return exec::atomic_add<kOrder, kScope>(p, value);
   } else if constexpr (kAtom == Atom::kExch) {
@@ -173,14 +187,14 @@ SOFTGPU_INLINE bool same_bits(T a, T b) {
 // there would cost it its core.
 template <Atom kAtom, Order kOrder, Scope kScope, class T>
 SOFTGPU_INLINE T atom(const Env& e, u64 address, T value) {
-  const T old = update<kAtom, kOrder, kScope>(address, value);
+  const T old = update<kAtom, kOrder, kScope>(e, address, value);
   if (same_bits(applied<kAtom>(old, value), old)) simt::poll_tick(e.thread);
   return old;
 }
 // Whoever is told nothing does not wait.
 template <Atom kAtom, Order kOrder, Scope kScope, class T>
-SOFTGPU_INLINE void red(const Env&, u64 address, T value) {
-  update<kAtom, kOrder, kScope>(address, value);
+SOFTGPU_INLINE void red(const Env& e, u64 address, T value) {
+  update<kAtom, kOrder, kScope>(e, address, value);
 }
 template <Order kOrder, Scope kScope, class T>
 SOFTGPU_INLINE T compare_and_swap(const Env& e, u64 address, T expected, T desired) {

@@ -74,6 +74,35 @@ Table atomics_table() {
                        {{5, 5, s(-9), 5, s(-9)}, {5, 6, 9, 5, 5}}});
     }
   }
+  // In global memory f32 has no subnormals, neither those that it finds nor its sums; in shared
+  // memory it has them. A generic address says which by where it lies.
+  const std::uint64_t kLeast = f(0x1p-126f), kMore = f(0x1.8p-126f);
+  for (const Where& where :
+       {Where{"global.", "$g"}, Where{"", "$m"}, Where{"shared.", "$s"}, Where{"", "$w"}}) {
+    const bool flushes = where.address[1] == 'g' || where.address[1] == 'm';
+    const std::string at = std::string("[") + where.address + "]", space = where.space;
+    const std::vector<Row> rows = flushes ? std::vector<Row>{{1, 1, 0},
+                                                             {kMinus | 1, kMinus | 1, kMinus},
+                                                             {kLeast, kMinus | 1, kLeast},
+                                                             {kMore, kMinus | kLeast, 0}}
+                                          : std::vector<Row>{{1, 1, 2},
+                                                             {kMinus | 1, kMinus | 1, kMinus | 2},
+                                                             {kLeast, kMinus | 1, kLeast - 1},
+                                                             {kMore, kMinus | kLeast, 0x400000}};
+    Case atom{"st." + space + "b32 " + at + ", $a; atom." + space + "add.f32 $d, " + at +
+                  ", $b; ld." + space + "b32 $e, " + at + ";",
+              "b32 b32 : b32 b32",
+              {}};
+    Case red{"st." + space + "b32 " + at + ", $a; red." + space + "add.f32 " + at + ", $b; ld." +
+                 space + "b32 $d, " + at + ";",
+             "b32 : b32 b32",
+             {}};
+    for (const Row& row : rows) {
+      atom.rows.push_back({row[0], row[1], row[0], row[2]});
+      red.rows.push_back(row);
+    }
+    add(table, {atom, red});
+  }
   add(table,
       {{"st.global.b16 [$g], $a; atom.global.add.noftz.f16 $d, [$g], $b; ld.global.b16 $e, [$g];",
         "b16 b16 : b16 b16",

@@ -38,6 +38,7 @@ Kernel::Translated& Kernel::translated(bool counting) {
   it.functions = std::move(translation.functions);
   it.source = std::move(translation.source);
   it.forms = std::move(translation.forms);
+  it.sites = std::move(translation.sites);
   static_shared_ = translation.static_shared;
   variables_.clear();
   for (const ptx::Variable* v : translation.variables) variables_.push_back(module_.address(*v));
@@ -64,6 +65,15 @@ Kernel::Code Kernel::code(CodeKind kind) {
   return code;
 }
 
+std::string Kernel::line_of_site(bool counting, std::string_view function, unsigned site) const {
+  for (const std::string_view prefix : {"softgpu_plain_", "softgpu_watched_"}) {
+    if (function.starts_with(prefix)) function.remove_prefix(prefix.size());
+  }
+  const unsigned line = translated_[counting].sites.at(std::string(function)).at(site);
+  return "PTX line " + std::to_string(line) + ": " +
+         std::string(ptx::line_of(module_.text().text, line));
+}
+
 Env Kernel::env(const LaunchData& launch) const {
   chime::simt::ThreadState* const thread = chime::simt::current();
   Env e;
@@ -76,6 +86,7 @@ Env Kernel::env(const LaunchData& launch) const {
   e.variables = variables_.data();
   e.services = &services();
   e.module = &module_;
+  e.kernel = this;
   e.counts = launch.counts;
   return e;
 }

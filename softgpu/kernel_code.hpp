@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -69,6 +70,10 @@ class Kernel {
   // What is counted, by its number. REQUIRES: code that counts was asked for.
   const std::vector<std::string>& forms() const { return translated_[1].forms; }
 
+  // An instruction whose address is checked, by the name that the code has for its function, and
+  // its number there: "PTX line 12: ld.u32 ...". REQUIRES: such code was asked for.
+  std::string line_of_site(bool counting, std::string_view function, unsigned site) const;
+
   // For the calling CUDA thread, whose block was launched with static_shared() + dynamic bytes.
   // REQUIRES: static_shared() was asked.
   Env env(const LaunchData& launch) const;
@@ -79,6 +84,7 @@ class Kernel {
     std::vector<std::string> functions;
     std::string source;
     std::vector<std::string> forms;
+    std::map<std::string, std::vector<unsigned>> sites;
     Code code[2] = {};  // plain, watched
   };
   Translated& translated(bool counting);  // REQUIRES: mutex_

@@ -104,6 +104,16 @@ Column kind_of_memory_at(const Module& module, std::uint64_t address) {
   return own == Column::kOther ? memory_at(address) : own;
 }
 
+// A kernel that ends destroys nothing of its thread's: the words lie in an array.
+void trap_at_misaligned(const Env& e, const char* function, std::uint32_t site,
+                        std::uint64_t address, std::uint32_t bytes) {
+  char words[400];
+  std::snprintf(words, sizeof words, "misaligned address %#llx, no multiple of %u, at %s",
+                static_cast<unsigned long long>(address), bytes,
+                e.kernel->line_of_site(e.counts != nullptr, function, site).c_str());
+  chime::simt::trap(words);
+}
+
 }  // namespace
 
 std::string formatted(const char* format, const std::uint8_t* arguments, int* count) {
@@ -114,7 +124,8 @@ std::string formatted(const char* format, const std::uint8_t* arguments, int* co
 }
 
 const Services& services() {
-  static constexpr Services kServices{print_to_stdout, std::malloc, std::free, kind_of_memory_at};
+  static constexpr Services kServices{print_to_stdout, std::malloc, std::free, kind_of_memory_at,
+                                      trap_at_misaligned};
   return kServices;
 }
 

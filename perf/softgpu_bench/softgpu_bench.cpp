@@ -35,6 +35,11 @@ CHIME_KERNEL void compute(int turns, unsigned* out) {
   out[exec::thread_rank()] = x + static_cast<unsigned>(f);
 }
 
+CHIME_KERNEL void scale(int turns, unsigned* out) {
+  unsigned at = exec::thread_rank();
+  for (int i = 0; i < turns; ++i, at += 32) out[512 + (at & 511)] = out[at & 511] * 3u;
+}
+
 CHIME_KERNEL void sync_blocks(int rounds, unsigned*) {
   for (int i = 0; i < rounds; ++i) exec::sync_block();
 }
@@ -71,6 +76,27 @@ $LOOP:
   mul.wide.u32 %rd2, %r2, 4;
   add.s64 %rd3, %rd1, %rd2;
   st.global.u32 [%rd3], %r6;
+  ret;
+}
+.visible .entry scale(.param .u32 turns, .param .u64 out)
+{
+  .reg .pred %p<2>;
+  .reg .b32 %r<5>;
+  .reg .b64 %rd<5>;
+  ld.param.u32 %r1, [turns];
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r2, %tid.x;
+$LOOP:
+  and.b32 %r3, %r2, 511;
+  mul.wide.u32 %rd2, %r3, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  ld.global.u32 %r4, [%rd3];
+  mul.lo.s32 %r4, %r4, 3;
+  st.global.u32 [%rd3+2048], %r4;
+  add.s32 %r2, %r2, 32;
+  add.s32 %r1, %r1, -1;
+  setp.ne.s32 %p1, %r1, 0;
+  @%p1 bra $LOOP;
   ret;
 }
 .visible .entry sync_blocks(.param .u32 turns, .param .u64 out)
@@ -174,14 +200,15 @@ std::vector<double> measure(const Options& options, unsigned threads) {
   std::vector<unsigned> memory(1024);
   unsigned* const out = memory.data();
   const int turns = options.iterations(kTurns), rounds = options.iterations(kRounds);
-  Pair loop, barrier, atomic;
+  Pair loop, access, barrier, atomic;
   Best launch, own_launch, weak;
-  for (const char* name : {"do_nothing", "compute", "sync_blocks", "count"}) {
+  for (const char* name : {"do_nothing", "compute", "scale", "sync_blocks", "count"}) {
     run_ptx(name, false, 1, {1, out});  // compiles it
   }
   run_ptx("count", true, 1, {1, out});
   for (int r = 0; r < options.repeats; ++r) {
     loop.take("compute", compute, threads, turns, out);
+    access.take("scale", scale, threads, turns, out);
     barrier.take("sync_blocks", sync_blocks, threads, rounds, out);
     atomic.take("count", count, threads, turns, out);
     const int launches = options.iterations(kLaunches);
@@ -196,7 +223,7 @@ std::vector<double> measure(const Options& options, unsigned threads) {
     set_weak(false);
   }
   std::vector<double> figures;
-  for (const Pair* pair : {&loop, &barrier, &atomic}) pair->append(figures);
+  for (const Pair* pair : {&loop, &access, &barrier, &atomic}) pair->append(figures);
   figures.insert(figures.end(),
                  {launch.value(), launch.value() / own_launch.value(), weak.value()});
   return figures;
@@ -213,11 +240,12 @@ int main(int argc, char** argv) {
     return 2;
   }
   Table table("Softgpu", "Threads",
-              {"Loop (ns)", "x own", "bar.sync (ns)", "x own", "red.add (ns)", "x own",
-               "Launch (us)", "x own", "red, weak (ns)"},
+              {"Loop (ns)", "x own", "ld+st (ns)", "x own", "bar.sync (ns)", "x own",
+               "red.add (ns)", "x own", "Launch (us)", "x own", "red, weak (ns)"},
               {"one block; best of " + std::to_string(options.repeats) + " repeats, in turns",
                "x own: by how much the same kernel is quicker that is compiled for the CPU device",
-               "Loop: a turn of integer and float arithmetic, per thread; so are bar.sync and red",
+               "Loop: a turn of integer and float arithmetic, per thread; so are the others",
+               "ld+st: a load, a product and a store of 4 bytes",
                "red, weak: an atomic under a seed in weak mode"});
   const std::vector<std::size_t> rows = {1, 32, 256};
   sweep(table, options, true, rows, [](const Options& chosen, std::size_t threads) {

@@ -56,9 +56,14 @@ void TranslatedCall::run_thread() const {
 }
 
 bool TranslatedCall::take_trap(const char* words) const {
-  const bool is_assertion = std::string_view(words).find("assertion `") != std::string_view::npos;
+  const auto says = [&](std::string_view what) {
+    return std::string_view(words).find(what) != std::string_view::npos;
+  };
+  const CUresult failure = says("assertion `")          ? CUDA_ERROR_ASSERT
+                           : says("misaligned address") ? CUDA_ERROR_MISALIGNED_ADDRESS
+                                                        : CUDA_ERROR_LAUNCH_FAILED;
   const std::string told = "kernel " + function_->shown_name + ": " + words;
-  context_->lose(is_assertion ? CUDA_ERROR_ASSERT : CUDA_ERROR_LAUNCH_FAILED, told.c_str());
+  context_->lose(failure, told.c_str());
   return true;
 }
 

@@ -12,19 +12,6 @@ namespace softgpu::ptx {
 
 namespace {
 
-// The line of the text, without the blanks around it.
-std::string_view line_of(std::string_view text, unsigned line) {
-  for (; line > 1; --line) {
-    const std::size_t end = text.find('\n');
-    if (end == std::string_view::npos) return {};
-    text.remove_prefix(end + 1);
-  }
-  text = text.substr(0, text.find('\n'));
-  const std::size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
-
 std::string hexadecimal(std::uint64_t value) {
   char digits[24];
   std::snprintf(digits, sizeof digits, "0x%llx", static_cast<unsigned long long>(value));
@@ -304,10 +291,20 @@ std::string Emitter::base_of(const Operand& o) {
   return have.bytes == 8 ? register_name(o.text) : "u64(" + register_name(o.text) + ")";
 }
 
+// Code says the function's name and the instruction's number in it, and not its line: functions
+// that differ in their place are one source.
+std::string Emitter::aligned(const std::string& address, std::size_t bytes) {
+  const std::size_t site = reached_.site_lines.size();
+  reached_.site_lines.push_back(line_);
+  return "aligned<" + std::to_string(bytes) + ">(e, __func__, " + std::to_string(site) + ", " +
+         address + ")";
+}
+
 std::string Emitter::address(std::size_t index, std::string_view space, std::size_t bytes) {
   const Operand& o = operand(index);
   if (o.kind != Operand::kAddress) fail("an address is wanted");
-  const std::string text = plus(base_of(o), o.offset);
+  std::string text = plus(base_of(o), o.offset);
+  if (space != "param" && bytes > 1) text = aligned(text, bytes);
   if (space != "shared") return counted(space, o, text);
   return counted(space, o, "shared_address<" + std::to_string(bytes) + ">(e, " + text + ")");
 }

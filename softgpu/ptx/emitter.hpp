@@ -45,7 +45,8 @@ struct Reached {
   std::vector<const Variable*> variables;  // of the module, in global or const memory
   SharedVariables& shared;
   bool names_shared = false;
-  Forms* forms = nullptr;  // null: nothing is counted
+  std::vector<unsigned> site_lines;  // of instructions whose addresses are checked
+  Forms* forms = nullptr;            // null: nothing is counted
 
   // As a call begins: the function, and its first arguments.
   std::string call(const Function& f) {
@@ -111,7 +112,8 @@ class Emitter {
   void assign(const Operand& o, Type type, const std::string& expression,
               Width width = Width::kSame);
 
-  // The host's address, as a u64, of [operand] in a space; "": generic. So many bytes are accessed.
+  // The host's address, as a u64, of [operand] in a space; "": generic. So many bytes are accessed,
+  // of which the address is a multiple, or the kernel ends.
   std::string address(std::size_t index, std::string_view space, std::size_t bytes);
 
   // ---- Output ----
@@ -142,6 +144,7 @@ class Emitter {
   std::string named(const Operand& o, Type type, Width width);
   std::string symbol(std::string_view name, std::int64_t offset);
   std::string base_of(const Operand& o);
+  std::string aligned(const std::string& address, std::size_t bytes);
 
   const Module& module_;
   const Function& function_;

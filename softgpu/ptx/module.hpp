@@ -121,6 +121,9 @@ struct BranchTargets {
 using Statement =
     std::variant<BlockBegins, BlockEnds, Label, Registers, Variable, BranchTargets, Instruction>;
 
+// A line of a text, counted from 1, without the blanks around it.
+std::string_view line_of(std::string_view text, unsigned line);
+
 // "ld.global.u32": what an instruction is, whatever it works on.
 std::string form_of(const Instruction& instruction);
 

@@ -241,6 +241,18 @@ std::vector<Statement> parse_body(const Module& module, const Function& function
   return BodyParser(module, function).parse();
 }
 
+std::string_view line_of(std::string_view text, unsigned line) {
+  for (; line > 1; --line) {
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) return {};
+    text.remove_prefix(end + 1);
+  }
+  text = text.substr(0, text.find('\n'));
+  const std::size_t begin = text.find_first_not_of(" \t\r");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+}
+
 std::string form_of(const Instruction& instruction) {
   std::string form(instruction.opcode);
   for (std::string_view word : instruction.words) form.append(".").append(word);

@@ -152,7 +152,9 @@ class Translator {
     it.is_alone = it.list.size() <= kLongest;
     if (!it.is_alone) return;
     const std::string body = " {\n" + callees + it.body + "}\n";
-    it.name = "SOFTGPU_FUNCTION(" + fingerprint(declarations + signature(it) + body) + ")";
+    const std::string symbol = fingerprint(declarations + signature(it) + body);
+    it.name = "SOFTGPU_FUNCTION(" + symbol + ")";
+    translation_.sites.emplace(symbol, it.reached.site_lines);
     translation_.functions.push_back(
         in_namespace(declarations + "SOFTGPU_EXPORTED " + signature(it) + body));
   }
@@ -168,6 +170,8 @@ class Translator {
       called_ += "SOFTGPU_EXPORTED " + signature(it) + ";\n";
     } else {
       it.name = "function" + std::to_string(in_kernel_.size());
+      translation_.sites.emplace(it.function.is_entry ? kKernelSymbol : it.name,
+                                 it.reached.site_lines);
       in_kernel_.push_back(&it);
     }
     return place->second;

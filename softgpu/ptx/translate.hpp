@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,10 @@ struct Translation {
   std::string source;                  // defines one symbol, kKernelSymbol
   std::size_t static_shared = 0;
   std::vector<const Variable*> variables;  // what Env::variables shall point at, in this order
-  std::vector<std::string> forms;          // of instructions, by their numbers, where code counts
+  // Lines of the instructions whose addresses are checked, by their numbers, by the function's
+  // name: without SOFTGPU_FUNCTION's prefix where it has a source of its own.
+  std::map<std::string, std::vector<unsigned>> sites;
+  std::vector<std::string> forms;  // of instructions, by their numbers, where code counts
 };
 
 enum class Counts { kNothing, kInstructions };

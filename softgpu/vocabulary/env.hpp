@@ -9,7 +9,9 @@
 
 namespace softgpu {
 
+class Kernel;
 class Module;
+struct Env;
 
 // What is counted of each form of instruction, where code counts (counting.hpp): how often it was
 // executed, how often its predicate was off, and of what kind the memory was that it accessed.
@@ -36,6 +38,10 @@ struct Services {
   void (*free)(void* memory);
   // What lies at a global address.
   Column (*memory_at)(const Module& module, std::uint64_t address);
+  // Ends the kernel: an address is no multiple of the bytes that an instruction accesses there.
+  // `function`, `site`: the instruction, as Kernel::line_of_site has it.
+  void (*misaligned)(const Env& e, const char* function, std::uint32_t site, std::uint64_t address,
+                     std::uint32_t bytes);
 };
 
 struct Env {
@@ -48,6 +54,7 @@ struct Env {
   std::uint8_t* const* variables = nullptr;  // of the module that the kernel uses
   const Services* services = nullptr;
   const Module* module = nullptr;
+  const Kernel* kernel = nullptr;
   std::uint64_t* counts = nullptr;  // code that counts: kColumns for each form, of the launch
 };
 

@@ -58,6 +58,19 @@ SOFTGPU_INLINE bool is_global(const Env& e, u64 address) {
   return !is_shared(e, address) && !is_local(e, address);
 }
 
+// An address that a GPU would fault at, where x86 does not: no multiple of what is accessed.
+[[gnu::cold, gnu::noinline]] inline void fault_of_alignment(const Env& e, const char* function,
+                                                            u32 site, u64 address, u32 bytes) {
+  e.services->misaligned(e, function, site, address, bytes);
+  __builtin_unreachable();
+}
+template <std::size_t kBytes>
+SOFTGPU_INLINE u64 aligned(const Env& e, const char* function, u32 site, u64 address) {
+  if (address % kBytes != 0) [[unlikely]]
+    fault_of_alignment(e, function, site, address, kBytes);
+  return address;
+}
+
 // ---- Weak accesses ---------------------------------------------------------------------------
 
 template <class T>

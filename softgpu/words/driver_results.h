@@ -39,6 +39,7 @@
   X(CUDA_ERROR_NOT_FOUND, cudaErrorSymbolNotFound, "the named symbol was not found")             \
   X(CUDA_ERROR_NOT_READY, cudaErrorNotReady, "not done yet")                                     \
   X(CUDA_ERROR_ILLEGAL_ADDRESS, cudaErrorIllegalAddress, "an illegal memory access")             \
+  X(CUDA_ERROR_MISALIGNED_ADDRESS, cudaErrorMisalignedAddress, "a misaligned address")           \
   X(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, cudaErrorLaunchOutOfResources,                           \
     "too many resources requested for the launch")                                               \
   X(CUDA_ERROR_LAUNCH_TIMEOUT, cudaErrorLaunchTimeout, "the kernel took too long")               \

@@ -131,6 +131,16 @@ again:
   ret;
 }
 
+// Ends by a fault: a word at 2 bytes beyond a multiple of 4.
+.visible .entry misaligned(.param .u64 at)
+{
+  .reg .b64 %rd<2>;
+  .reg .b32 %r<2>;
+  ld.param.u64 %rd1, [at];
+  ld.u32 %r1, [%rd1+2];
+  ret;
+}
+
 .visible .entry traps()
 {
   trap;

@@ -78,6 +78,21 @@ TEST_F(Traps, StderrNamesKernelThreadAndBlock) {
       << told;
 }
 
+TEST_F(Traps, AMisalignedAddressIsOneOfItsOwnName) {
+  Kernels kernels;
+  static Word word;
+  testing::internal::CaptureStderr();
+  NEED(kernels.launch("misaligned", {}, word.address()));
+  EXPECT_CU(cuCtxSynchronize(), CUDA_ERROR_MISALIGNED_ADDRESS);
+  const std::string told = testing::internal::GetCapturedStderr();
+  char address[24];
+  std::snprintf(address, sizeof address, "%#llx", word.address() + 2);
+  for (const std::string part :
+       {std::string("kernel misaligned: thread (0,0,0) of block (0,0,0)"), std::string(address),
+        std::string("PTX line "), std::string(": ld.u32 %r1, [%rd1+2];")})
+    EXPECT_NE(told.find(part), told.npos) << part << " in: " << told;
+}
+
 // A memory fault ends the process, with a report: a stand-in says where, a GPU would not.
 TEST_F(Traps, AReportOfTheExecutorNamesTheKernel) {
   if (chime::simt::kAsan || chime::simt::kTsan) GTEST_SKIP() << "a sanitizer reports faults itself";

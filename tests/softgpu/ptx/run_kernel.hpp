@@ -17,6 +17,8 @@ struct Shape {
   unsigned blocks = 1, threads = 32;
   std::uint32_t dynamic_shared = 0;
   bool watched = false, counting = false;
+  std::string* trap =
+      nullptr;  // takes what a kernel says that traps, in place of the process's end
 };
 
 class PtxCall final : public chime::simt::KernelCall {
@@ -27,13 +29,18 @@ class PtxCall final : public chime::simt::KernelCall {
         parameters_(std::move(parameters)),
         dynamic_shared_(shape.dynamic_shared),
         code_(kernel.code({shape.watched, shape.counting})),
-        counts_(counts) {}
+        counts_(counts),
+        trap_(shape.trap) {}
   void run_thread() const override {
     Env e = kernel_.env({parameters_.data(), dynamic_shared_, 0, counts_});
     code_(e);
   }
   const void* address() const override { return reinterpret_cast<const void*>(code_); }
   const char* name() const override { return kernel_.name().c_str(); }
+  bool take_trap(const char* words) const override {
+    if (trap_ != nullptr) *trap_ = words;
+    return trap_ != nullptr;
+  }
 
  private:
   Kernel& kernel_;
@@ -41,6 +48,7 @@ class PtxCall final : public chime::simt::KernelCall {
   const std::uint32_t dynamic_shared_;
   const Kernel::Code code_;
   std::uint64_t* const counts_;
+  std::string* const trap_;
 };
 
 // Until the kernel has ended. `counts`: of one whose shape counts.

@@ -15,7 +15,9 @@ const std::vector<Word> kScopes{{".cta", "Scope::kBlock"},
 const std::vector<Word> kSpaces{{"", "$m"}, {".global", "$g"}, {".shared", "$s"}};
 
 std::string address(const std::string& space, const std::string& name, const std::string& bytes) {
-  const std::string r = "r__" + name.substr(1);
+  const std::string named = "r__" + name.substr(1);
+  const std::string r =
+      bytes == "1" ? named : "aligned<" + bytes + ">(e, __func__, 0, " + named + ")";
   return space == ".shared" ? "shared_address<" + bytes + ">(e, " + r + ")" : r;
 }
 

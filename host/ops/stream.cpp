@@ -18,6 +18,7 @@
 #include "host/errors/guard.hpp"
 #include "host/memory/mapped.hpp"
 #include "host/ops/gpu/by_kernel.hpp"
+#include "host/ops/gpu/moves.hpp"
 #include "host/pe/init.hpp"
 
 namespace chime::host {
@@ -53,18 +54,6 @@ void launch(Runtime& runtime, NativeStream stream, LibraryKernel kernel, Call ca
   if (ctx.pe.on_error == OnError::kExit) ctx.pe.on_error = OnError::kReturn;
   void* arguments[] = {&ctx, &call};
   runtime.device->gpu->launch_async(kernel, arguments, stream);
-}
-
-MoveCall move_of(Operation operation, void* dst, const void* src, std::size_t bytes, int pe) {
-  return {.operation = operation,
-          .pe = pe,
-          .dst = dst,
-          .src = src,
-          .bytes = bytes,
-          .ends = Ends::kAsItSays,
-          .signal_op = 0,
-          .signal = nullptr,
-          .value = 0};
 }
 
 // A copy and a kernel cost more than a kernel that stages so much by itself, in one thread.

@@ -6,6 +6,7 @@
 #include "host/errors/error.hpp"
 #include "host/memory/mapped.hpp"
 #include "host/ops/gpu/kernel_call.hpp"
+#include "host/ops/gpu/moves.hpp"
 
 namespace chime::host::by_kernel {
 namespace {
@@ -16,26 +17,10 @@ constexpr std::size_t kMostElementBytes = 16;
 
 Gpu& gpu_of(Runtime& runtime) { return *runtime.device->gpu; }
 
-const std::byte* bytes_at(const void* p) { return static_cast<const std::byte*>(p); }
-std::byte* bytes_at(void* p) { return static_cast<std::byte*>(p); }
-
 bool is_in_heap(const Runtime& runtime, const void* memory, std::size_t bytes) {
   const Heap& heap = runtime.device->heap;
   const auto offset = heap.offset_of(memory);
   return offset && bytes <= heap.bytes() - *offset;
-}
-
-MoveCall move_of(Operation operation, void* dst, const void* src, std::size_t bytes, int pe,
-                 Ends ends = Ends::kComplete) {
-  return {.operation = operation,
-          .pe = pe,
-          .dst = dst,
-          .src = src,
-          .bytes = bytes,
-          .ends = ends,
-          .signal_op = 0,
-          .signal = nullptr,
-          .value = 0};
 }
 
 // Calls move(first byte, number of bytes) for chunks that fit into `most` bytes.
@@ -119,7 +104,8 @@ void put(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int pe
   if (bytes == 0) return;
   KernelCall call(runtime);
   if (is_in_place(runtime, src, bytes))
-    return call.run(LibraryKernel::kMove, move_of(Operation::kPut, dst, src, bytes, pe));
+    return call.run(LibraryKernel::kMove,
+                    move_of(Operation::kPut, dst, src, bytes, pe, Ends::kComplete));
   const std::span<std::byte> room = call.bounce();
   for_each_chunk(bytes, room.size(), [&](std::size_t at, std::size_t n) {
     gpu_of(runtime).copy(room.data(), bytes_at(src) + at, n);
@@ -134,11 +120,12 @@ void get(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int pe
   if (bytes == 0) return;
   KernelCall call(runtime);
   if (is_in_place(runtime, dst, bytes))
-    return call.run(LibraryKernel::kMove, move_of(Operation::kGet, dst, src, bytes, pe));
+    return call.run(LibraryKernel::kMove,
+                    move_of(Operation::kGet, dst, src, bytes, pe, Ends::kComplete));
   const std::span<std::byte> room = call.bounce();
   for_each_chunk(bytes, room.size(), [&](std::size_t at, std::size_t n) {
     call.run(LibraryKernel::kMove,
-             move_of(Operation::kGet, room.data(), bytes_at(src) + at, n, pe));
+             move_of(Operation::kGet, room.data(), bytes_at(src) + at, n, pe, Ends::kComplete));
     gpu_of(runtime).copy(bytes_at(dst) + at, room.data(), n);
   });
 }

@@ -13,15 +13,13 @@
 #include "host/errors/error.hpp"
 #include "host/memory/mapped.hpp"
 #include "host/ops/gpu/by_kernel.hpp"
+#include "host/ops/gpu/moves.hpp"
 #include "host/ops/wait.hpp"
 
 namespace chime::host::gpu_ops {
 namespace {
 
 Gpu& gpu_of(Runtime& runtime) { return *runtime.device->gpu; }
-
-const std::byte* bytes_at(const void* p) { return static_cast<const std::byte*>(p); }
-std::byte* bytes_at(void* p) { return static_cast<std::byte*>(p); }
 
 // Calls move(dst offset, src offset) for each element, in bytes.
 template <class Move>
@@ -111,6 +109,8 @@ std::size_t test(Runtime& runtime, const chime_wait_request& request, const Look
   return look(on_host);
 }
 
+namespace {
+
 // A wait of the program's own has no bound, but where a PE is dead: then nothing may come.
 class BoundByADeath {
  public:
@@ -132,6 +132,8 @@ class BoundByADeath {
   Runtime& runtime_;
   std::optional<std::chrono::steady_clock::time_point> since_;
 };
+
+}  // namespace
 
 std::size_t wait(Runtime& runtime, const chime_wait_request& request, const Look& look,
                  std::uint64_t timeout_ns) {

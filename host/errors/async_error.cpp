@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <mutex>
+#include <utility>
 
 #include "host/errors/abort.hpp"
 #include "host/errors/error_words.hpp"
@@ -48,12 +49,13 @@ void keep_as_last(const Runtime& runtime, const AsyncError& error) {
 }
 
 // Empty if another thread was faster.
-std::optional<AsyncError> take_recorded(Runtime& runtime) {
+std::optional<AsyncError> take_recorded(Runtime& runtime, bool& was_said) {
   abi::ErrorRecord& record = runtime.device->control().error;
   const std::lock_guard lock(runtime.one_reader);
   if (state_of(record) != kPublished) return std::nullopt;
   AsyncError error = describe(runtime, record);
   runtime.device->last_thrown = error;
+  was_said = std::exchange(runtime.device->recorded_is_said, false);
   // Frees the record for the next failure: pairs with the acquire of the compare-and-swap in
   // device/fail.cuh.
   std::atomic_ref(record.claimed).store(kClear, std::memory_order_release);
@@ -83,11 +85,22 @@ std::optional<AsyncError> find_recorded_error(const Runtime& runtime) {
   return describe(runtime, record);
 }
 
+bool take_saying(const Runtime& runtime, const AsyncError& error) {
+  const abi::ErrorRecord& record = runtime.device->control().error;
+  const std::lock_guard lock(runtime.one_reader);
+  if (state_of(record) != kPublished || describe(runtime, record).message != error.message)
+    return false;
+  return runtime.device->recorded_is_said = true;
+}
+
 void throw_recorded_error(Runtime& runtime) {
   if (state_of(runtime.device->control().error) != kPublished) return;
-  if (std::optional<AsyncError> error = take_recorded(runtime)) {
+  bool was_said = false;
+  if (std::optional<AsyncError> error = take_recorded(runtime, was_said)) {
+    const std::size_t said = error->message.size();
     end_what_was_given_up(runtime, *error);
-    throw Error("", error->status, error->message);
+    const Error thrown("", error->status, error->message);
+    throw was_said && said == error->message.size() ? thrown.announced() : thrown;
   }
 }
 

@@ -23,6 +23,10 @@ std::optional<AsyncError> find_async_error(const PeSlot& slot);
 // waited for, up to a tenth of a second. Takes nothing away and ends nothing.
 std::optional<AsyncError> find_recorded_error(const Runtime& runtime);
 
+// What is recorded is said by the caller: who throws it later does not say it again. False: a call
+// has thrown it meanwhile.
+bool take_saying(const Runtime& runtime, const AsyncError& error);
+
 // Throws what has been recorded for this PE, once, whichever threads call: a later failure can then
 // be recorded. Costs one load when there is none.
 void throw_recorded_error(Runtime& runtime);

@@ -47,7 +47,7 @@ void UntoldErrors::look() noexcept try {
   const std::optional<AsyncError> error = find_recorded_error(runtime_);
   std::string now = error ? error->message : "";
   const bool was_there = now == std::exchange(seen_, now);
-  if (now.empty() || !was_there || now == said_) return;
+  if (now.empty() || !was_there || now == said_ || !take_saying(runtime_, *error)) return;
   log(LogLevel::kError, runtime_.my_pe(),
       "{} (said now, for no call has asked; what waits goes on waiting)", now);
   said_ = std::move(now);

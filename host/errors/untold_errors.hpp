@@ -1,6 +1,6 @@
 // What is recorded for a PE is thrown by its next host call. A program whose kernels wait makes
 // none, perhaps for CHIME_TIMEOUT: what has failed meanwhile is said on stderr as soon as it has
-// been there for a moment, and still thrown by the call that comes.
+// been there for a moment, and still thrown by the call that comes, which does not say it again.
 #pragma once
 
 #include <chrono>

@@ -65,6 +65,7 @@ struct DeviceStage {
   std::unique_ptr<Rendezvous> rendezvous;
   std::vector<std::unique_ptr<OnDemand>> on_demand;  // of the transports that connect so
   std::optional<AsyncError> last_thrown;             // under Runtime::one_reader
+  bool recorded_is_said = false;  // likewise: on stderr, though no call has thrown it
   // Of the heap, for what requests cannot name of the host's operands (ops/gpu/by_kernel.hpp).
   // Under Runtime::one_kernel_call. Empty where the device is the CPU.
   std::span<std::byte> bounce;

@@ -27,6 +27,8 @@ over = where(r"^\[0\] the wait is over$")  # lines of one PE come in its order, 
 wrong = []
 if len(said) != 1:
     wrong.append(f"PE 0 said it {len(said)} times")
+if len(where(rf"^\[0\] chime: .*{WORDS[case]}")) > 1:
+    wrong.append("the call that failed by it said it again")
 if len(over) != 1:
     wrong.append("the wait did not end by its word")
 elif said and said[0] > over[0]:

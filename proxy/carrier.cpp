@@ -8,6 +8,7 @@ namespace chime::proxy {
 namespace {
 
 using host::HostRequest;
+using host::WordUpdate;
 
 bool is_inside(std::uint64_t at, std::uint64_t bytes, std::uint64_t heap) {
   return at <= heap && bytes <= heap - at;
@@ -24,13 +25,17 @@ bool is_well(const abi::ProxyRequest& what, std::uint64_t heap) {
   return !what.has_signal || (is_inside(what.signal.at, 8, heap) && what.signal.at % 8 == 0);
 }
 
+WordUpdate update_of(const abi::ProxyRequest& what) {
+  return {what.signal.op, 8, what.signal.operand, 0};
+}
+
 HostRequest signal_of(const abi::ProxyRequest& what) {
   return {.kind = HostRequest::Kind::kAtomic,
           .pe = what.pe,
           .at = what.signal.at,
           .here = nullptr,
           .bytes = 8,
-          .update = {what.signal.op, 8, what.signal.operand, 0}};
+          .update = update_of(what)};
 }
 
 HostRequest first_part_of(const Fifo::Request& request) {
@@ -87,16 +92,29 @@ Carrier::Flight* Carrier::board(Source& source, Fifo::Request& request) {
   return flight;
 }
 
-// Posts what of it is left, the signal last. False: the fabric has no room for it.
-bool Carrier::post(Flight& flight) {
+// The next part of what is left: the signal last, or, where the fabric takes it so, with its put.
+HostRequest Carrier::next_part(Flight& flight) const {
   const Fifo::Request& request = *flight.request;
+  const abi::ProxyRequest& what = request.what;
+  if (!what.has_signal) return first_part_of(request);
+  if (flight.left_to_post == 1) return signal_of(what);
+  HostRequest put = first_part_of(request);
+  if (!fabric_.joins_signal(put)) return put;
+  put.has_signal = true;
+  put.signal_at = what.signal.at;
+  put.update = update_of(what);
+  return put;
+}
+
+// Posts what of it is left. False: the fabric has no room for it.
+bool Carrier::post(Flight& flight) {
   while (flight.left_to_post != 0) {
-    const bool is_signal = request.what.has_signal && flight.left_to_post == 1;
-    const HostRequest part = is_signal ? signal_of(request.what) : first_part_of(request);
+    const HostRequest part = next_part(flight);
     if (!fabric_.post(part, id_of(flight))) {
       counts_.refused.add();
       return false;
     }
+    if (part.has_signal) flight.left_to_post = flight.left_to_end = 1;  // both
     --flight.left_to_post;
   }
   return true;

@@ -34,7 +34,7 @@ class Carrier {
 
  private:
   // A request that was taken, until it ends. The fabric carries it in up to two parts: a put and
-  // its signal.
+  // its signal, which may be one.
   struct Flight {
     Fifo::Request* request = nullptr;
     std::uint32_t fifo = 0;
@@ -52,6 +52,7 @@ class Carrier {
   void note_look();
   bool visit(Source& source);
   Flight* board(Source& source, Fifo::Request& request);
+  host::HostRequest next_part(Flight& flight) const;
   bool post(Flight& flight);
   bool take_ended();
   void end_part(Flight& flight, chimex_status status);

@@ -143,7 +143,10 @@ struct HostRequest {
   std::uint64_t at;        // offset in the peer's heap
   std::byte* here;         // kAtomic: 8 bytes that become the word before; null: nobody wants it
   std::size_t bytes;       // kPut, kGet
-  WordUpdate update = {};  // kAtomic
+  WordUpdate update = {};  // kAtomic, and of a put's signal
+  // kPut: `update` of the word of 8 bytes at `signal_at` is carried out behind it (joins_signal).
+  bool has_signal = false;
+  std::uint64_t signal_at = 0;
 };
 
 // Transports that the host drives, and no kernel. By one thread.
@@ -178,6 +181,9 @@ class HostDriven {
   // here. Else kNoDescriptor: nothing wakes who sleeps; or kLookSoon: there may be something now.
   static constexpr int kNoDescriptor = -1, kLookSoon = -2;
   virtual int idle_descriptor() { return kNoDescriptor; }
+  // Whether a put that is posted next may have its signal with it, as one request that has ended
+  // when both have. Else the signal is an atomic that is posted behind it.
+  virtual bool joins_signal([[maybe_unused]] const HostRequest& put) const { return false; }
 };
 
 class Transport {

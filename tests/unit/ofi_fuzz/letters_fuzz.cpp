@@ -27,7 +27,7 @@ using Kind = HostRequest::Kind;
 
 constexpr std::uint64_t kPass = 7;
 constexpr std::size_t kHeapBytes = 256;
-constexpr std::size_t kRequests = 6;
+constexpr std::size_t kRequests = 7;
 
 void must(bool holds) {
   if (!holds) std::abort();
@@ -106,6 +106,11 @@ class Play {
     post({Kind::kAtomic, 1, 8, result(), 0, {AmoOp::kSet, 4, 1, 0}});
     post({Kind::kPut, 2, 0, heap_.bytes().data(), 16});
     post({Kind::kAtomic, 2, 16, nullptr, 0, {AmoOp::kXor, 8, 1, 0}});
+    HostRequest both{Kind::kPut, 2, 32, heap_.bytes().data(), 8, {AmoOp::kAdd, 8, 1, 0}};
+    must(driver_->joins_signal(both));
+    both.has_signal = true;
+    both.signal_at = 40;
+    post(both);
   }
   std::byte* result() { return reinterpret_cast<std::byte*>(&results_[posted_]); }
 

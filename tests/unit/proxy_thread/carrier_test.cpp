@@ -32,6 +32,7 @@ class Fabric final : public HostDriven {
     std::uint64_t completion;
   };
   std::size_t room = 100;
+  bool joins = false;          // puts and their signals
   std::vector<Posted> posted;  // in all
   std::deque<Ended> ended;     // for the next poll()
 
@@ -47,6 +48,7 @@ class Fabric final : public HostDriven {
     posted.push_back({request, completion});
     return true;
   }
+  bool joins_signal(const HostRequest&) const override { return joins; }
   std::size_t poll(std::span<Ended> out) override {
     std::size_t count = 0;
     for (; count < out.size() && !ended.empty(); ++count) {
@@ -180,6 +182,55 @@ TEST_F(CarrierTest, PostsASignalBehindItsDataAndEndsBothTogether) {
   }
   EXPECT_EQ(first.through(), 2u);
   EXPECT_TRUE(carrier.is_idle());
+}
+
+TEST_F(CarrierTest, PostsASignalWithItsDataWhereTheFabricTakesItSo) {
+  Carrier carrier = carry();
+  fabric.joins = true;
+  first.post(abi::proxy_put(2, 100, address(), 60), {.at = 800, .operand = 3, .op = AmoOp::kAdd});
+  first.post(abi::proxy_put(2, 200, address(), 60));
+  carrier.turn();
+  EXPECT_THAT(places(fabric), ElementsAre(100, 200));
+  const HostRequest& both = fabric.posted[0].request;
+  EXPECT_EQ(both.kind, Kind::kPut);
+  EXPECT_EQ(both.bytes, 60u);
+  EXPECT_TRUE(both.has_signal);
+  EXPECT_EQ(both.signal_at, 800u);
+  EXPECT_EQ(both.update.op, AmoOp::kAdd);
+  EXPECT_EQ(both.update.bytes, 8u);
+  EXPECT_EQ(both.update.operand, 3u);
+  EXPECT_FALSE(fabric.posted[1].request.has_signal);
+  fabric.end(0);
+  carrier.turn();
+  EXPECT_EQ(first.through(), 2u) << "by one end";
+  fabric.end(1);
+  carrier.turn();
+  EXPECT_EQ(first.through(), 3u);
+  EXPECT_TRUE(carrier.is_idle());
+}
+
+// What holds for the put may have changed since there was no room for it.
+TEST_F(CarrierTest, AsksAgainWhetherASignalGoesWithItsDataWhenThereIsRoom) {
+  Carrier carrier = carry();
+  fabric.joins = true;
+  fabric.room = 0;
+  first.post(abi::proxy_put(2, 100, address(), 60), {.at = 800, .operand = 3, .op = AmoOp::kSet});
+  carrier.turn();
+  EXPECT_THAT(places(fabric), ElementsAre());
+  fabric.joins = false;
+  fabric.room = 1;
+  carrier.turn();
+  fabric.joins = true;  // too late: the put has gone alone
+  fabric.room = 1;
+  carrier.turn();
+  EXPECT_THAT(places(fabric), ElementsAre(100, 800));
+  EXPECT_FALSE(fabric.posted[0].request.has_signal);
+  fabric.end(1);
+  carrier.turn();
+  EXPECT_EQ(first.through(), 0u) << "ended by one part alone";
+  fabric.end(0);
+  carrier.turn();
+  EXPECT_EQ(first.through(), 2u);
 }
 
 TEST_F(CarrierTest, KeepsTheOrderOfAFifoThatTheFabricHasNoRoomFor) {

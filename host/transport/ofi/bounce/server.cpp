@@ -70,6 +70,7 @@ bool Server::serve(Lane& lane, const Message& ask, std::span<const std::byte> bo
       return serve_get(lane, ask, 0);
     case Kind::kAnswer:
     case Kind::kData:
+    case Kind::kPutSignal:
       break;
   }
   return true;

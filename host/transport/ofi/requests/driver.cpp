@@ -76,6 +76,18 @@ bool Driver::is_message(const Lane& lane, const HostRequest& wanted) const {
          wanted.bytes <= kMostPutBytes && place_.sends_puts && lane.name.takes_puts;
 }
 
+// One message, where neither may wait: the signal may not for puts that it could overtake, which
+// are those that have not passed and stand in no letter, or in another one than it would.
+bool Driver::joins_signal(const HostRequest& put) const {
+  const Lane* const lane = lanes_.find(put.pe);
+  if (!lane || !lane->has_name || lane->is_lost || lane->name.bounces || !is_message(*lane, put))
+    return false;
+  HostRequest both = put;
+  both.has_signal = true;
+  const bool goes_on = lane->open && lane->open->text.has_room_for(ask_for(both, 0));
+  return !lane->order.must_wait(goes_on ? lane->open->puts : 0);
+}
+
 void Driver::carry_out_here(Request& request) {
   const HostRequest& wanted = request.wanted;
   std::byte* const there = place_.heap.data() + wanted.at;
@@ -122,9 +134,11 @@ void Driver::ask(Lane& lane, Request& request) {
   const Message message = ask_for(wanted, request.id());
   const std::uint64_t operands[] = {wanted.update.operand, wanted.update.compare};
   request.is_asked = true;
-  open_letter(lane, message)
-      .text.add(message, request.is_put() ? std::span<const std::byte>(wanted.here, wanted.bytes)
-                                          : std::as_bytes(std::span(operands)));
+  LetterText& text = open_letter(lane, message).text;
+  if (!request.is_put()) return text.add(message, std::as_bytes(std::span(operands)));
+  const std::span<const std::byte> data(wanted.here, wanted.bytes);
+  if (!wanted.has_signal) return text.add(message, data);
+  text.add(message, SignalPlace{wanted.signal_at, wanted.update.operand}, data);
 }
 
 void Driver::answer(Lane& lane, const Message& ask, std::uint64_t before, chimex_status status) {

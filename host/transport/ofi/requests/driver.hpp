@@ -76,6 +76,7 @@ class Driver final : public HostDriven, private Desk {
   std::size_t poll(std::span<Ended> ended) override;
   bool has_moved() const override { return has_moved_; }
   int idle_descriptor() override;
+  bool joins_signal(const HostRequest& put) const override;
 
   // From any thread.
   void fail(int pe) { losses_.ask(pe); }
@@ -132,6 +133,7 @@ class Driver final : public HostDriven, private Desk {
   void on_letter(Lane& lane, LetterReader letter);
   void on_ask(Lane& lane, const Message& ask, std::span<const std::byte> body);
   std::uint64_t carry_out(const Message& ask, std::span<const std::byte> body);
+  void on_put_signal(Lane& lane, const Message& ask, std::span<const std::byte> body);
   void turn_away(const Lane& lane, const Message& ask);
   Request* asked(const Lane& lane, std::uint64_t id);
   void on_answer(Lane& lane, const Message& answer, std::span<const std::byte> data);

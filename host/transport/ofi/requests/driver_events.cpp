@@ -85,10 +85,21 @@ void Driver::on_letter(Lane& lane, LetterReader letter) {
 
 void Driver::on_ask(Lane& lane, const Message& ask, std::span<const std::byte> body) {
   if (!ask.fits(place_.heap.size())) return answer(lane, ask, 0, CHIMEX_ERR_INVALID);
+  if (ask.kind == Message::Kind::kPutSignal) return on_put_signal(lane, ask, body);
   if (server_) return server_->take(lane, ask, body);
   if (ask.kind != Message::Kind::kAsk && ask.kind != Message::Kind::kPut)
     return answer(lane, ask, 0, CHIMEX_ERR_INVALID);
   answer(lane, ask, carry_out(ask, body), CHIMEX_OK);
+}
+
+// Who sees the signal sees the data. Both, or neither. (To a GPU's heap nobody sends one.)
+void Driver::on_put_signal(Lane& lane, const Message& ask, std::span<const std::byte> body) {
+  SignalPlace signal;
+  std::memcpy(&signal, body.data(), sizeof signal);
+  if (server_ || !signal.fits(place_.heap.size())) return answer(lane, ask, 0, CHIMEX_ERR_INVALID);
+  owner_->write(ask.at, body.subspan(sizeof signal, ask.bytes));
+  owner_->update(signal.at, {static_cast<AmoOp>(ask.op), 8, signal.operand, 0});
+  answer(lane, ask, 0, CHIMEX_OK);
 }
 
 // The word before, of an atomic.

@@ -52,6 +52,13 @@ class LetterText {
     end_ += bytes;
   }
 
+  // REQUIRES: room. A put with its signal.
+  void add(const Message& message, const SignalPlace& signal, std::span<const std::byte> data) {
+    std::byte* const body = &memory_[end_ + sizeof message];
+    add(message, std::as_bytes(std::span(&signal, 1)));
+    std::memcpy(body + sizeof signal, data.data(), data.size());
+  }
+
   // To be sent to who has this pass.
   std::span<std::byte> finish(std::uint64_t pass) {
     std::memcpy(&memory_[offsetof(LetterHead, pass)], &pass, sizeof pass);

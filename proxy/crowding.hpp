@@ -29,10 +29,10 @@ class Crowding {
 
   // Whether to try another processor: this one is crowded, and none was tried lately.
   bool may_leave(Time now) const { return is_believed(now) && now >= left_ + kLongest; }
-  // The thread runs on another one.
+  // The thread runs on another one. If that is as crowded, it is believed for as long as this one
+  // would have been.
   void left(Time now) {
     left_ = until_ = now;
-    length_ = kShortest;
     last_was_long_ = false;
   }
 

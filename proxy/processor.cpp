@@ -27,8 +27,12 @@ bool leave_processor() {
   if (here < 0 || sched_getaffinity(0, sizeof all, &all) != 0 || CPU_COUNT(&all) < 2) return false;
   CPU_ZERO(&next);
   CPU_SET(static_cast<std::size_t>(next_of(all, here)), &next);
-  return sched_setaffinity(0, sizeof next, &next) == 0 &&
-         sched_setaffinity(0, sizeof all, &all) == 0;
+  if (sched_setaffinity(0, sizeof next, &next) != 0) return false;
+  if (sched_setaffinity(0, sizeof all, &all) == 0) return true;
+  // Those that it may use have changed meanwhile: all that it may now.
+  for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) CPU_SET(cpu, &all);
+  sched_setaffinity(0, sizeof all, &all);
+  return true;
 }
 
 }  // namespace chime::proxy

@@ -224,21 +224,24 @@ class Cache {
     return fingerprint(environment_[watched] + source);
   }
 
-  // Code compiles. Where it does not, the precompiled vocabulary was removed meanwhile or is
-  // broken: it is made anew, once.
+  // Where code does not compile, but does so with the vocabulary's text, the precompiled one was
+  // removed meanwhile or is broken: who needs it next makes it anew.
   void make(const std::string& source, bool watched, const std::string& name,
             const std::string& library) {
     try {
-      compile(source, watched, name, library);
-    } catch (const PtxError&) {
+      compile(source, precompiled_vocabulary(watched), watched, name, library);
+    } catch (const PtxError& why) {
+      try {
+        compile(source, "softgpu/vocabulary/vocabulary.hpp", watched, name, library);
+      } catch (const PtxError&) {
+        throw why;
+      }
       remove(header_of(watched) + kPrecompiled);
-      compile(source, watched, name, library);
     }
   }
 
-  void compile(const std::string& source, bool watched, const std::string& name,
-               const std::string& library) {
-    const std::string vocabulary = precompiled_vocabulary(watched);  // before: its lock may be ours
+  void compile(const std::string& source, const std::string& vocabulary, bool watched,
+               const std::string& name, const std::string& library) {
     const MakingOf making(folder_, name);
     if (is_readable(library)) return;
     std::vector<std::string> command = command_[watched];

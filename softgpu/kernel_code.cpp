@@ -40,8 +40,7 @@ Kernel::Translated& Kernel::translated(bool counting) {
   it.forms = std::move(translation.forms);
   it.sites = std::move(translation.sites);
   static_shared_ = translation.static_shared;
-  variables_.clear();
-  for (const ptx::Variable* v : translation.variables) variables_.push_back(module_.address(*v));
+  for (const ptx::Variable* v : translation.variables) it.variables.push_back(module_.address(*v));
   it.is_done = true;
   return it;
 }
@@ -83,7 +82,7 @@ Env Kernel::env(const LaunchData& launch) const {
   e.dynamic_shared_bytes = launch.dynamic_shared_bytes;
   e.shared_bytes = static_cast<std::uint32_t>(static_shared_) + launch.dynamic_shared_bytes;
   e.grid_workspace = launch.grid_workspace;
-  e.variables = variables_.data();
+  e.variables = translated_[launch.counts != nullptr].variables.data();
   e.services = &services();
   e.module = &module_;
   e.kernel = this;

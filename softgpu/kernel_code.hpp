@@ -83,6 +83,7 @@ class Kernel {
     bool is_done = false;
     std::vector<std::string> functions;
     std::string source;
+    std::vector<std::uint8_t*> variables;  // what Env::variables points at
     std::vector<std::string> forms;
     std::map<std::string, std::vector<unsigned>> sites;
     Code code[2] = {};  // plain, watched
@@ -98,7 +99,6 @@ class Kernel {
   std::mutex mutex_;
   Translated translated_[2];  // plainly, counting
   std::size_t static_shared_ = 0;
-  std::vector<std::uint8_t*> variables_;
 };
 
 class Module {

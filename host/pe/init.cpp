@@ -41,21 +41,19 @@ std::vector<Transport*> ways_to(const DeviceStage& device, int pe) {
   return ways;
 }
 
-// Where survivors go on: its memory is reached no more when it is known to be dead, that is known
-// before what is on other ways to it fails, and calls that need all PEs end.
+// Where survivors go on: its memory is reached no more when it is known to be dead, which is known
+// before what is on other ways to it fails, and calls that need all PEs end. Kernels of a GPU last:
+// what tells them waits for the device.
 void go_on_without(DeviceStage& device, int pe, const std::string& how) {
   const std::vector<Transport*> ways = ways_to(device, pe);
   device.peers.bury(pe, how, [&] {
     for (Transport* const way : ways) way->take_mapping(pe);
+    mark_dead(device.dead_bits(), pe);
+    tell_of_death(device.control().abort, pe);
   });
-  const auto fail = [&](bool mapped) {
+  for (const bool mapped : {false, true})
     for (Transport* const way : ways)
       if (way->capabilities().maps == mapped) way->fail(pe);
-  };
-  fail(/*mapped=*/true);
-  mark_dead(device.dead_bits(), pe);
-  tell_of_death(device.control().abort, pe);
-  fail(/*mapped=*/false);
 }
 
 // All ways to it end: some do not notice by themselves that nobody is there. Mapped memory stays,

@@ -257,8 +257,8 @@ CHIME_EXPORT int chimex_buffer_unregister_all(void);
 // With CHIME_ON_PEER_FAILURE=report a job goes on when a PE dies:
 //
 // - an operation on it fails with CHIMEX_ERR_PEER_DEAD, on the host and in kernels (there as
-//   CHIME_ON_ERROR says; of kernels on a GPU that ran at that time, stores to memory of it that is
-//   mapped may go unseen);
+//   CHIME_ON_ERROR says; of kernels on a GPU that run at that time, or begin just then, stores to
+//   memory of it that is mapped may go unseen);
 // - what needs all PEs (barriers, collective allocation) fails with that status and names it, from
 //   then on for ever; a wait for a word fails when it has lasted CHIME_TIMEOUT since;
 // - quiet completes what goes to others, and fails where something went to it by a NIC or a fabric;

@@ -63,16 +63,18 @@ SOFTGPU_API cuEventRecord(CUevent handle, CUstream stream) {
 }
 
 SOFTGPU_API cuEventQuery(CUevent event) {
-  return answer_uncaptured("cuEventQuery", [&](Context& context) {
-    const std::shared_ptr<Point> point = latest(*event_of(event));
-    context.need_alive();
+  return answer_uncaptured("cuEventQuery", [&](Context&) {
+    const std::shared_ptr<Event> of = event_of(event);
+    const std::shared_ptr<Point> point = latest(*of);
+    of->context.need_alive();
     return !point || point->is_reached() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
   });
 }
 
 SOFTGPU_API cuEventSynchronize(CUevent event) {
-  return answer_uncaptured("cuEventSynchronize", [&](Context& context) {
-    if (const std::shared_ptr<Point> point = latest(*event_of(event))) context.wait_for(*point);
+  return answer_uncaptured("cuEventSynchronize", [&](Context&) {
+    const std::shared_ptr<Event> of = event_of(event);
+    if (const std::shared_ptr<Point> point = latest(*of)) of->context.wait_for(*point);
   });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "chime/device/simt/exec_threads.hpp"
+#include "softgpu/driver/capture.hpp"
 #include "softgpu/driver/failure.hpp"
 
 namespace softgpu::driver {
@@ -36,7 +37,10 @@ Stream::Stream(Context& context, StreamKind kind) : context_(context), kind_(kin
   chime::exec::stream_create(&queue_);
 }
 
-Stream::~Stream() { chime::exec::stream_destroy(queue_); }
+Stream::~Stream() {
+  captures().forget(*this);
+  chime::exec::stream_destroy(queue_);
+}
 
 void Stream::run(std::function<void()> work) {
   auto kept = std::make_unique<std::function<void()>>(std::move(work));

@@ -108,12 +108,13 @@ const Driver& driver() {
   return the_driver;
 }
 
-UncapturedCalls::UncapturedCalls() {
-  driver().check(driver().cuThreadExchangeStreamCaptureMode(&before_),
-                 "cuThreadExchangeStreamCaptureMode");
-}
+// A driver that refuses says the same to the calls that follow, which are checked.
+UncapturedCalls::UncapturedCalls()
+    : is_exchanged_(driver().cuThreadExchangeStreamCaptureMode(&before_) == CUDA_SUCCESS) {}
 
-UncapturedCalls::~UncapturedCalls() { driver().cuThreadExchangeStreamCaptureMode(&before_); }
+UncapturedCalls::~UncapturedCalls() {
+  if (is_exchanged_) driver().cuThreadExchangeStreamCaptureMode(&before_);
+}
 
 CurrentContext::CurrentContext(CUcontext context) {
   driver().check(driver().cuCtxPushCurrent(context), "cuCtxPushCurrent");

@@ -104,6 +104,7 @@ class UncapturedCalls {
 
  private:
   CUstreamCaptureMode before_ = CU_STREAM_CAPTURE_MODE_RELAXED;
+  const bool is_exchanged_;
 };
 
 // The context that the driver's calls of this scope act on; the thread's own one afterwards.

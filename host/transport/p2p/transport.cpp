@@ -112,7 +112,11 @@ void P2pTransport::fail(int pe) {
   take_mapping(pe);
   if (gpu_.is_cpu() || !for_kernels_) return;
   std::byte* const unmapped = nullptr;
-  gpu_.copy(kernels_table() + pe, &unmapped, sizeof unmapped);
+  try {
+    gpu_.copy(kernels_table() + pe, &unmapped, sizeof unmapped);
+  } catch (const Error&) {
+    // A device that has failed begins no kernel any more.
+  }
 }
 
 std::byte** P2pTransport::kernels_table() const {

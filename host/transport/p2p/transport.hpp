@@ -31,8 +31,8 @@ class P2pTransport final : public Transport {
   void view(ContextOwner owner, Context& context) const override;
 
   void take_mapping(int pe) override;
-  // On a GPU, kernels that begin later find it unmapped, too; of those that run, stores to it may
-  // go on, and nobody sees them.
+  // On a GPU, kernels that begin when this has returned find it unmapped, too; of others, stores to
+  // it may go on, and nobody sees them. Waits for the device.
   void fail(int pe) override;
 
  private:

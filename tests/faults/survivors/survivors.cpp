@@ -148,6 +148,20 @@ void survivors_reach_each_other(Words* words) {
   REQUIRE(read(words).data[other] == 100 + static_cast<std::uint64_t>(other));
 }
 
+// On a GPU, of a kernel that begins just when the host hears of the death, it may go unseen.
+chimex_async_error_t error_of_a_put_in_a_kernel(Words* words) {
+  const char* const device = std::getenv("CHIME_DEVICE");
+  const bool may_go_unseen = device != nullptr && std::strcmp(device, "cuda") == 0;
+  const auto begin = Clock::now();
+  chimex_async_error_t error{};
+  do {
+    exec::launch({}, put_to, &words->data[0], kVictim);
+    exec::device_synchronize();
+    chimex_get_async_error(&error);
+  } while (error.status == CHIMEX_OK && may_go_unseen && Clock::now() - begin < kAtOnce);
+  return error;
+}
+
 void operate(Words* words) {
   await_the_end();
   chimex_clear_last_error();
@@ -158,10 +172,7 @@ void operate(Words* words) {
   fails_at_once([&] { chime_getmem(&there, &words->data[0], sizeof there, kVictim); });
   fails_at_once([&] { chime_uint64_atomic_fetch_add(&words->data[0], 1, kVictim); });
   chimex_clear_last_error();
-  exec::launch({}, put_to, &words->data[0], kVictim);
-  exec::device_synchronize();
-  chimex_async_error_t error{};
-  chimex_get_async_error(&error);
+  const chimex_async_error_t error = error_of_a_put_in_a_kernel(words);
   REQUIRE(error.status == CHIMEX_ERR_PEER_DEAD && error.pe == kVictim);
   fails_at_once([] { chime_barrier_all(); });
 }

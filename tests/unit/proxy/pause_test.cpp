@@ -159,6 +159,12 @@ void rest(Pause& pause, const Counts& counts, std::chrono::seconds length) {
   while (counts.moves.get() == 0 && Clock::now() < end) taken(pause, -1);
 }
 
+std::uint64_t sleeps_of(const Counts& counts) {
+  std::uint64_t all = 0;
+  for (const Count& sleeps : counts.sleeps) all += sleeps.get();
+  return all;
+}
+
 constexpr Pause::Limits kPatient{.spin = 60s, .shortest = 1ms, .longest = 1ms};
 
 TEST(Pause, TriesAnotherProcessorWhereItsOwnIsCrowded) {
@@ -182,6 +188,7 @@ TEST(Pause, StaysOnTheOneProcessorThatItMayUse) {
   Pause pause(kPatient, counts);
   rest(pause, counts, 1s);
   EXPECT_EQ(counts.moves.get(), 0u);
+  EXPECT_GT(sleeps_of(counts), 0u) << "it has not found that it is crowded";
   const cpu_set_t after = processors();
   EXPECT_EQ(CPU_COUNT(&after), 1);
   stay_on(before);

@@ -34,10 +34,11 @@ TEST(Counts, AreASentence) {
   counts.moves.add(2);
   counts.note_sleep(40us);
   counts.note_sleep(1min);
-  EXPECT_EQ(words_of(counts),
-            "0 requests under way (at most 0), 30 taken in 1000 turns, 7.5 at a time (at most 0), "
-            "0 times no room at the fabric; longest gap between visits of a FIFO 1.25 ms; 2 times to "
-            "another processor; its sleeps: 1 below 64 us, 1 longer");
+  EXPECT_EQ(
+      words_of(counts),
+      "0 requests under way (at most 0), 30 taken in 1000 turns, 7.5 at a time (at most 0), "
+      "0 times no room at the fabric; longest gap between visits of a FIFO 1.25 ms; 2 times to "
+      "another processor; its sleeps: 1 below 64 us, 1 longer");
 }
 
 TEST(CountsFile, IsFoundWhileItIsThere) {

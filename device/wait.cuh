@@ -82,9 +82,8 @@ CHIME_DEVICE WaitResult spin_until(const Context& ctx, const Wait& wait, Done do
         result = {CHIMEX_ERR_TIMEOUT, wait.pe, now - start};
         break;
       }
-      // Who is lost because the job ends is not the cause, which the next look finds.
       const int lost = look(start);
-      if (lost >= 0 && !detail::abort_is_raised(ctx)) {
+      if (lost >= 0) {
         const int status = detail::is_dead(ctx, lost) ? CHIMEX_ERR_PEER_DEAD : CHIMEX_ERR_NETWORK;
         result = {status, lost, exec::clock_ns() - start};
         break;

@@ -106,20 +106,6 @@ TEST(WaitUntil, WithABoundReturnsItsStatus) {
   EXPECT_EQ(wait_until_timeout(job.context(), word, Cmp::kLt, 0, kShortNs), CHIMEX_OK);
 }
 
-// A PE leaves because the job ends: who finds it gone finds the cause, too.
-TEST(SpinUntil, TellsTheJobsEndAndNotWhoIsLostByIt) {
-  FakeJob job(4);
-  const Wait wait = {.operation = Operation::kQuiet, .address = nullptr, .expected = 0};
-  const auto never = [] { return false; };
-  EXPECT_EQ(spin_until(job.context(), wait, never, [](std::uint64_t) { return 1; }).pe, 1);
-  const WaitResult result = spin_until(job.context(), wait, never, [&](std::uint64_t) {
-    job.raise_abort(0, CHIMEX_ERR_PEER_DEAD, 3);
-    return 1;
-  });
-  EXPECT_EQ(result.status, CHIMEX_ERR_PEER_DEAD);
-  EXPECT_EQ(result.pe, 3);
-}
-
 TEST(WaitUntil, OfAComparisonThatDoesNotExistIsAnError) {
   FakeJob job(1);
   wait_until(job.context(), job.data<int>(), static_cast<Cmp>(17), 0);

@@ -227,7 +227,7 @@ class Cache {
   }
 
   // Where code does not compile, but does so with the vocabulary's text, the precompiled one was
-  // removed meanwhile or is broken: who needs it next makes it anew.
+  // removed meanwhile or is broken: it is made anew.
   void make(const std::string& source, bool watched, const std::string& name,
             const std::string& library) {
     try {
@@ -239,6 +239,7 @@ class Cache {
         throw why;
       }
       remove(header_of(watched) + kPrecompiled);
+      precompiled_vocabulary(watched);
     }
   }
 

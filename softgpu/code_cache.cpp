@@ -107,7 +107,8 @@ std::vector<std::string> compiler_command(const Folders& folders, bool watched) 
                                    "-fno-math-errno",
                                    "-fvisibility=hidden",
                                    watched ? "-DSOFTGPU_WATCHED=1" : "-DSOFTGPU_WATCHED=0"};
-  // The executor is called in each loop, seldom: what lies in registers is saved for the call alone.
+  // The executor is called in each loop, seldom: what lies in registers is saved for the call
+  // alone.
   if (is_gcc(command.front())) command.emplace_back("-fcaller-saves");
   // Watched code is the executor's at each access: g++ does without what takes a third of its time.
   if (watched && is_gcc(command.front())) {

@@ -147,7 +147,7 @@ class Block : public BlockState {
   ThreadSet runnable_, live_;
   ThreadSet withholding_;  // weak mode: wait with stores in their own buffers
   unsigned live_count_ = 0;
-  unsigned given_way_ = 0;        // in a random order, since as many as live did
+  unsigned given_way_ = 0;        // in a random order, since a turn was over
   bool any_ended_early_ = false;  // by end_thread: a grid barrier counts the block out
   bool gives_up_ = false;         // the kernel is abandoned: no thread waits any more
   Random random_;

@@ -13,10 +13,10 @@ void Block::start_fiber(Thread& thread) {
                 &thread);
 }
 
-// A random order has no turns: as many as threads live stand for one.
+// A random order has no turns: as many as threads can run stand for one.
 bool Block::whole_turn_passed(const Thread& self, const Thread& next) {
   if (!seeded) return next.rank <= self.rank;
-  if (++given_way_ < live_count_) return false;
+  if (++given_way_ < runnable_.count(threads)) return false;
   given_way_ = 0;
   return true;
 }

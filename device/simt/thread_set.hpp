@@ -37,6 +37,15 @@ class ThreadSet {
     return static_cast<unsigned>(words_[warp / 2] >> warp % 2 * 32);
   }
 
+  // How many of `threads` are in it.
+  unsigned count(unsigned threads) const {
+    unsigned members = 0;
+    for (unsigned i = 0; i < words(threads); ++i) {
+      members += static_cast<unsigned>(std::popcount(words_[i]));
+    }
+    return members;
+  }
+
   // The first member at or after `rank`, cyclically among `threads`; kNone if the set is empty.
   unsigned next_from(unsigned rank, unsigned threads) const {
     const unsigned count = words(threads), first = rank / 64;

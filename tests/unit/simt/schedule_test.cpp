@@ -70,6 +70,40 @@ TEST(Schedule, SeedsDiffer) {
   EXPECT_GT(first.size(), kThreads / 2);  // any thread may be the first
 }
 
+// The first of the threads only wait, so many turns each; the others are in the block's barrier.
+constexpr unsigned kTurns = 1000;
+CHIME_KERNEL void wait_beside_a_barrier(unsigned waiting, unsigned* idle_turns) {
+  if (exec::thread_rank() < waiting) {
+    for (unsigned i = 0; i < kTurns; ++i) exec::pause();
+    if (exec::thread_rank() == 0) *idle_turns = simt::current()->block->idle_turns;
+  }
+  exec::sync_block();
+}
+
+unsigned idle_turns(std::uint64_t seed, unsigned waiting) {
+  simt::Options options = simt::options();
+  options.seed = seed;
+  simt::set_options(options);
+  unsigned idle = 0;
+  exec::LaunchConfig config;
+  config.block = kThreads;
+  EXPECT_EQ(exec::launch(config, wait_beside_a_barrier, waiting, &idle), CHIMEX_OK);
+  EXPECT_EQ(exec::stream_synchronize({}), CHIMEX_OK);
+  options.seed = 0;
+  simt::set_options(options);
+  return idle;
+}
+
+// A block makes room, and naps, by its idle turns: in each, every thread that can run has had one.
+TEST(Schedule, ATurnIsIdleWhenAllThatCanRunHaveWaited) {
+  for (const std::uint64_t seed : {0, 1, 42})
+    for (const unsigned waiting : {1u, kThreads}) {
+      const unsigned idle = idle_turns(seed, waiting);
+      EXPECT_GT(idle, kTurns * 3 / 4) << "seed " << seed << ", " << waiting << " wait";
+      EXPECT_LT(idle, kTurns * 5 / 4) << "seed " << seed << ", " << waiting << " wait";
+    }
+}
+
 // A defect that the round robin never shows: thread 1 must not run before thread 0.
 CHIME_KERNEL void order_dependent(int* box, int* seen) {
   if (exec::thread_rank() == 0) exec::st(box, 1);

@@ -121,4 +121,16 @@ TEST_F(Captures, WrongUsesAreRefused) {
   EXPECT_CU(end(), CUDA_SUCCESS);
 }
 
+// With its stream, which may go with its context.
+TEST_F(Captures, AreGoneWithTheirContext) {
+  CUcontext other;
+  NEED(cuCtxCreate(&other, 0, 0));
+  CUstream stream;
+  NEED(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  NEED(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+  NEED(cuCtxDestroy(other));
+  EXPECT_CU(cuEventQuery(event_), CUDA_SUCCESS);
+  EXPECT_CU(ask_elsewhere(CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+}
+
 }  // namespace

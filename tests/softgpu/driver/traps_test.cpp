@@ -68,6 +68,24 @@ TEST_F(Traps, AnotherContextGoesOn) {
   NEED(cuCtxDestroy(other));
 }
 
+// Whichever context is current, and though the event itself was reached.
+TEST_F(Traps, AnEventTellsTheFailureOfItsOwnContext) {
+  CUevent event;
+  NEED(cuEventCreate(&event, CU_EVENT_DEFAULT));
+  NEED(cuEventRecord(event, nullptr));
+  {
+    Kernels kernels;
+    NEED(kernels.launch("traps", {}));
+    EXPECT_CU(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
+  }
+  CUcontext other;
+  NEED(cuCtxCreate(&other, 0, 0));
+  EXPECT_CU(cuEventQuery(event), CUDA_ERROR_LAUNCH_FAILED);
+  EXPECT_CU(cuEventSynchronize(event), CUDA_ERROR_LAUNCH_FAILED);
+  EXPECT_CU(cuCtxSynchronize(), CUDA_SUCCESS);
+  NEED(cuCtxDestroy(other));
+}
+
 TEST_F(Traps, StderrNamesKernelThreadAndBlock) {
   Kernels kernels;
   testing::internal::CaptureStderr();

@@ -219,6 +219,22 @@ TEST(SameFunctions, OfAKernelThatCountsAreInItsSource) {
   EXPECT_TRUE(translated.functions.empty());
 }
 
+// Its list of variables is in another order than that of code that does not count.
+TEST(SameFunctions, CodeThatCountsLeavesOtherCodeItsVariables) {
+  Module module(module_of(kernel("k", {"middle", "other", "top"})));
+  Kernel& k = *module.find("k");
+  const std::uint32_t expected = 101'225;  // 10 + 1, 1 + 100, and top
+  std::uint32_t before = 0, after = 0, counted = 0;
+  run(k, {.threads = 1}, &before);
+  k.code({.counting = true});
+  run(k, {.threads = 1}, &after);
+  LaunchCounts counts(k);
+  run_counted(k, {.threads = 1, .counting = true}, &counts, &counted);
+  EXPECT_EQ(before, expected);
+  EXPECT_EQ(after, expected);
+  EXPECT_EQ(counted, expected);
+}
+
 TEST(SameFunctions, ThatCallEachOtherTooDeeplyAreRefused) {
   std::string text = ".version 8.3\n.target sm_90\n.address_size 64\n.func f0() { ret; }\n";
   for (int i = 1; i < 5000; ++i)

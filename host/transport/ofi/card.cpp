@@ -8,7 +8,8 @@
 namespace chime::host::ofi {
 namespace {
 
-constexpr std::uint32_t kVersion = 0x6f666903;  // changes with the fields below
+// Changes with the fields below, and with what peers send each other (requests/message.hpp).
+constexpr std::uint32_t kVersion = 0x6f666904;
 constexpr std::size_t kMostReasonBytes = kMostCardBytes - 96;
 
 std::vector<std::byte> copy_of(std::span<const std::byte> bytes) {

@@ -56,11 +56,11 @@ Card Connections::card() const {
 std::string Connections::why_no_offer(int pe) const {
   const std::lock_guard lock(mutex_);
   if (places_.has_room_for(pe)) return "";
+  const unsigned others = places_.count() - 1;
   return fmt::format(
-      "PE {} has queue pairs for {} other PEs, all in use: raise CHIME_NIC_PEERS (each takes {} "
-      "queue "
-      "pairs of {} KiB)",
-      place_.my_pe, places_.count() - 1, slots(), options().queue_depth * 64 / 1024);
+      "PE {} has queue pairs for {} other PE{}, all in use: raise CHIME_NIC_PEERS (each takes {} "
+      "queue pairs of {} KiB)",
+      place_.my_pe, others, others == 1 ? "" : "s", slots(), options().queue_depth * 64 / 1024);
 }
 
 std::vector<std::uint32_t> Connections::offer(int pe) {

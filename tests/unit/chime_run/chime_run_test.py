@@ -215,6 +215,7 @@ class ChimeRun(unittest.TestCase):
                                 (("-n", "2", "--grace", "inf", "true"), "from 0 to 1e9"),
                                 (("-n", "-3", "true"), "-n"), (("-n", "2"), "which program"),
                                 (("--nonsense", "-n", "2", "true"), "--nonsense"), (("-y", "true"), "no such option: -y"),
+                                (("--hostfile", "f", "-n", "2", "true"), "hosts are named by --hosts a,b[:slots]"),
                                 (("--hosts", "a:0", "-n", "2", "true"), "'0' is no number of slots of a"),
                                 (("--hosts", "a,fd77::1", "-n", "2", "true"), "an IPv6 address stands in brackets"),
                                 (("--hosts", "a,,b", "-n", "2", "true"), "names no host"),

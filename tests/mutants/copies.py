@@ -10,6 +10,7 @@ import planting
 from build_folder import Broken
 
 HERE = pathlib.Path(__file__).resolve().parent
+LAUNCHER = "tools/chime-run/chime-run"
 
 
 class Copy:
@@ -47,7 +48,8 @@ class Copy:
         if first.codegen:
             includes = f"{self.folder / 'include'}:{self.build.include_paths}"
             return [self.source / "tests/codegen/check_ptx", self.build.nvcc, "90", self.source / first.codegen, includes]
-        return [self.link(self.compile(planted))]
+        launcher = [self.build.folder / LAUNCHER, "-n", str(first.pes), "--timeout", "100"] if first.pes else []
+        return [*launcher, self.link(self.compile(planted))]
 
     def plant(self):
         """The changed files, where the compiler finds them before the originals: {file: copy}."""
@@ -149,6 +151,6 @@ def copies_of(faults, source, build, scratch):
     """One Copy for each program, the longest first."""
     together = {}
     for fault in faults:
-        key = fault.name if stands_alone(fault) else (fault.program, fault.compiles)
+        key = fault.name if stands_alone(fault) else (fault.program, fault.compiles, fault.pes)
         together.setdefault(key, []).append(fault)
     return [Copy(those, source, build, scratch) for those in sorted(together.values(), key=len, reverse=True)]

@@ -17,7 +17,7 @@ class Fault:
         self.name, self.kind, self.file = row["name"], row["kind"], row["file"]
         self.search, self.replace = row["search"], row["replace"]
         self.program, self.compiles = row.get("program"), row.get("compiles", row["file"])
-        self.codegen = row.get("codegen")
+        self.codegen, self.pes = row.get("codegen"), row.get("pes")
         self.arguments, self.environment = row.get("arguments", []), row.get("environment", {})
         self.oracle, self.says = row["oracle"], row["says"]
         self.source = source

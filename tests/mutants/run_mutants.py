@@ -9,7 +9,7 @@ import sys
 import tomllib
 
 from build_folder import Build
-from copies import Copy, copies_of
+from copies import LAUNCHER, Copy, copies_of
 from faults import Fault, SeenKilled
 
 
@@ -46,7 +46,8 @@ def main():
             return 0
 
     build = Build(arguments.build, arguments.nvcc, arguments.include_paths)
-    build.make(sorted({fault.program for fault in faults if fault.program}))
+    launcher = {LAUNCHER} if any(fault.pes for fault in faults) else set()
+    build.make(sorted({fault.program for fault in faults if fault.program} | launcher))
     copies = copies_of(faults, arguments.source, build, arguments.build / "mutants")
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         verdicts = [verdict for verdicts in pool.map(Copy.verdicts, copies) for verdict in verdicts]

@@ -1,9 +1,11 @@
 #include "gpu_on_cpu.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <map>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -16,6 +18,10 @@ namespace {
 
 std::atomic<int> launched{0}, copied{0}, copied_on_streams{0};
 std::atomic<bool> captured{false};
+
+constexpr std::size_t kGuard = 4096;
+constexpr std::byte kGuardByte{0x5a};
+thread_local std::span<std::byte> behind_the_room;  // of the PE whose thread it is
 
 // A launch as the driver keeps it: the arguments are copied.
 template <class Call>
@@ -191,10 +197,17 @@ std::unique_ptr<Gpu> open_gpu_on_cpu() { return std::make_unique<GpuOnCpu>(open_
 void pretend_to_have_a_gpu() {
   DeviceStage& device = *current_runtime().device;
   device.gpu = std::make_unique<GpuOnCpu>(std::move(device.gpu));
-  constexpr std::size_t kAll = kBounceRoom * (1 + StreamRooms::kRooms);
+  constexpr std::size_t kAll = kBounceRoom + kGuard + kBounceRoom * StreamRooms::kRooms;
   const std::span memory(device.heap.allocate(kAll, 4096), kAll);
   device.bounce = memory.first(kBounceRoom);
-  device.stream_rooms = std::make_unique<StreamRooms>(*device.gpu, memory.subspan(kBounceRoom));
+  behind_the_room = memory.subspan(kBounceRoom, kGuard);
+  std::ranges::fill(behind_the_room, kGuardByte);
+  device.stream_rooms =
+      std::make_unique<StreamRooms>(*device.gpu, memory.subspan(kBounceRoom + kGuard));
+}
+
+bool is_untouched_behind_the_bounce_room() {
+  return std::ranges::all_of(behind_the_room, [](std::byte b) { return b == kGuardByte; });
 }
 
 int library_kernels_launched() { return launched; }

@@ -23,6 +23,9 @@ void pretend_to_have_a_gpu();
 // bounce room, and each of the streams' rooms.
 inline constexpr std::size_t kBounceRoom = 8192;
 
+// Whether nothing was written behind the bounce room: by the thread that pretended.
+bool is_untouched_behind_the_bounce_room();
+
 // How many kernels of the library this process has launched since, how often the host has copied,
 // and given a stream a copy.
 int library_kernels_launched();

@@ -293,26 +293,26 @@ TEST_F(BounceTest, WhatDoesNotFitIsRefusedAndNothingIsBegun) {
 
 // It is answered nothing, and its slots are free when nobody uses them any more.
 TEST_F(BounceTest, ALostPeersAsksLeaveNothing) {
-  for (int round = 0; round < 40; ++round) {
-    open();
+  constexpr int kLost = 3 * SlotPool::kLarge, kOther = kLost + 1;
+  open(true, true, kOther + 1);
+  for (int pe = 1; pe <= kLost; ++pe) {
     hear({slot_ask(Kind::kPull, 5, 64, 5000, 0),
           slot_ask(Kind::kPush, 6, 64, 5000, 0),
           put_of(7, 64, 100, std::byte{1}),
           {ask_for_piece(Kind::kGet, 8, 64, 100)},
-          update_of(9, 64, AmoOp::kAdd, 1, true)});
-    driver->fail(1);
+          update_of(9, 64, AmoOp::kAdd, 1, true)},
+         pe);
+    driver->fail(pe);
     settle();
     if (!wire.transfers.empty()) end_transfer();
     settle();
     EXPECT_THAT(sent(), SizeIs(0));
     EXPECT_THAT(wire.transfers, SizeIs(0));
-    hear({slot_ask(Kind::kPull, 5, 64, 5000, 0)}, 2);
-    ASSERT_THAT(wire.transfers, SizeIs(1)) << "others are served";
+    hear({slot_ask(Kind::kPull, 5, 64, 5000, 0)}, kOther);
+    ASSERT_THAT(wire.transfers, SizeIs(1)) << "others are served, after " << pe;
     end_transfer();
     settle();
     EXPECT_THAT(sent(), SizeIs(1));
-    driver.reset();
-    queues.clear();
   }
 }
 
@@ -349,6 +349,19 @@ TEST_F(BounceTest, ATransferThatFailsFreesItsSlotOnce) {
   for (const Request* const transfer : wire.transfers) slots.insert(transfer->wanted.here);
   EXPECT_THAT(slots, SizeIs(wire.transfers.size()));
   EXPECT_GE(wire.transfers.size(), 2u);
+}
+
+TEST_F(BounceTest, TransfersThatFailLeaveTheirSlotsToOthers) {
+  constexpr int kFailing = SlotPool::kLarge, kOther = kFailing + 1;
+  open(true, true, kOther + 1);
+  for (int pe = 1; pe <= kFailing; ++pe) {
+    hear({slot_ask(Kind::kPull, 5, 64, 5000, 0)}, pe);
+    ASSERT_THAT(wire.transfers, SizeIs(1));
+    wire.failures.push_back({std::exchange(wire.transfers, {})[0], false, "its peer has ended"});
+    poll();
+  }
+  hear({slot_ask(Kind::kPull, 5, 64, 5000, 0)}, kOther);
+  EXPECT_THAT(wire.transfers, SizeIs(1));
 }
 
 // Four have all the slots, and more to put, as have three that have none: what comes free goes to

@@ -263,6 +263,67 @@ void the_hosts_are_kernels() {
   chime_free(words);
 }
 
+unsigned char byte_of(int pe, std::size_t i) {
+  return static_cast<unsigned char>(i % 251 + unsigned(pe));
+}
+
+// Memory that requests cannot name goes by pieces of the bounce room, each to and from its place.
+void the_hosts_pieces_are_bytes() {
+  constexpr std::size_t kBytes = 3 * chime::host::kBounceRoom + 5;
+  auto* inbox = symmetric<unsigned char>(kBytes + 1);
+  std::vector<unsigned char> source(kBytes), fetched(kBytes);
+  for (std::size_t i = 0; i < kBytes; ++i) source[i] = byte_of(me, i);
+  chime_putmem(inbox, source.data(), kBytes, right);
+  chime_barrier_all();
+  chime_getmem(fetched.data(), inbox, kBytes, right);
+  for (std::size_t i = 0; i < kBytes; ++i)
+    check(inbox[i] == byte_of(left, i), "pieces of the host's put");
+  check(inbox[kBytes] == 0, "nothing behind them");
+  check(fetched == source, "pieces of the host's get");
+  chime_barrier_all();
+  chime_free(inbox);
+}
+
+// Of both sides, each with a stride of its own: a piece has fewer elements than a room has bytes.
+void the_hosts_pieces_are_elements() {
+  constexpr std::size_t kCount = chime::host::kBounceRoom;
+  constexpr std::ptrdiff_t kFar = 3, kNear = 2;
+  auto* inbox = symmetric<std::uint16_t>(kCount * kFar);
+  std::vector<std::uint16_t> source(kCount * kNear), fetched(kCount * kNear, 1);
+  for (std::size_t i = 0; i < source.size(); ++i) source[i] = std::uint16_t(2 * i + unsigned(me));
+  chime_uint16_iput(inbox, source.data(), kFar, kNear, kCount, right);
+  chime_barrier_all();
+  chime_uint16_iget(fetched.data(), inbox, kNear, kFar, kCount, right);
+  for (std::size_t i = 0; i < kCount * kFar; ++i) {
+    const std::size_t of = i / kFar * kNear;
+    check(inbox[i] == (i % kFar == 0 ? std::uint16_t(2 * of + unsigned(left)) : 0),
+          "elements of the host's iput");
+  }
+  check(chime::host::is_untouched_behind_the_bounce_room(), "behind the room");
+  for (std::size_t i = 0; i < fetched.size(); ++i)
+    check(fetched[i] == (i % kNear == 0 ? source[i] : 1), "elements of the host's iget");
+  chime_barrier_all();
+  chime_free(inbox);
+}
+
+// Who sees the signal sees the data, of which most is still to be moved when the call begins.
+void the_hosts_signal_follows_its_data() {
+  constexpr std::size_t kBytes = 64 * chime::host::kBounceRoom;
+  auto* inbox = symmetric<unsigned char>(kBytes);
+  auto* sent = symmetric<std::uint64_t>(1);
+  if (me == 0) {
+    std::vector<unsigned char> source(kBytes, 9);
+    chime_putmem_signal(inbox, source.data(), kBytes, sent, 1, CHIME_SIGNAL_SET, right);
+  }
+  if (me == 1 % n) {
+    chime_signal_wait_until(sent, CHIME_CMP_EQ, 1);
+    for (std::size_t i = 0; i < kBytes; ++i) check(inbox[i] == 9, "data before the signal");
+  }
+  chime_barrier_all();
+  chime_free(sent);
+  chime_free(inbox);
+}
+
 // Nothing begins, and each says why.
 void refuses_as_on_the_cpu() {
   auto* words = symmetric<std::uint64_t>(2);
@@ -349,6 +410,9 @@ int main(int argc, char** argv) {
     lends_captured_streams_no_room();
     waits_for_what_comes_before();
     the_hosts_are_kernels();
+    the_hosts_pieces_are_bytes();
+    the_hosts_pieces_are_elements();
+    the_hosts_signal_follows_its_data();
     refuses_as_on_the_cpu();
     quiets_what_kernels_have_put();
     quiets_by_the_host();

@@ -15,10 +15,13 @@ std::string place(const Runtime& runtime, std::uint64_t address) {
   return fmt::format("{:#x}", address);
 }
 
+// Where nothing is known of the way to the PE itself, it is the queue, which leads to others, too.
 std::string why_lost(const Runtime& runtime, const abi::ErrorRecord& record) {
   for (const auto& transport : runtime.device->transports)
     if (auto why = transport->why_lost(record.pe)) return *std::move(why);
-  return chimex_status_string(record.status);
+  return "its queue on this PE is out of use, since a request in it failed or was given up, of "
+         "which "
+         "an error before told";
 }
 
 // Device code knows that no way leads there, or that one has failed. That the PE is dead, the host.
@@ -80,6 +83,7 @@ std::string wait_sentence(const Runtime& runtime, const abi::ErrorRecord& record
 // A request that the NIC could not carry out, and those that came after it to the same queue.
 std::string network_sentence(const Runtime& runtime, const abi::ErrorRecord& record) {
   const std::string why = why_lost(runtime, record);
+  if (record.pe < 0) return fmt::format("not all requests are complete: {}", why);
   return record.address == 0
              ? fmt::format("an operation on PE {} was not begun, because {}", record.pe, why)
              : fmt::format("an operation on {} of PE {} failed: {}", place(runtime, record.address),
@@ -97,6 +101,8 @@ std::string argument_sentence(const Runtime& runtime, const abi::ErrorRecord& re
                        number);
   const Heap& heap = runtime.device->heap;
   const auto* const address = reinterpret_cast<const void*>(record.address);
+  if (record.pe < 0 && record.status == CHIMEX_ERR_NETWORK)
+    return network_sentence(runtime, record);
   if (record.pe < 0 || record.pe >= runtime.n_pes())
     return fmt::format("there is no PE {}; this job has PEs 0 to {}", record.pe,
                        runtime.n_pes() - 1);

@@ -65,6 +65,15 @@ extern "C" CHIME_KERNEL void chime_library_amo(const CHIME_GRID_CONSTANT Context
 
 namespace chime::host {
 
+// Whose failure is recorded, of several, the record does not say: it may be this call's.
+CHIME_DEVICE void leave_room_if_failed(const Context& ctx, const MoveCall& call) {
+  using exec::Order;
+  using exec::Scope;
+  if (call.room_is_left == nullptr) return;
+  if (exec::ld<Order::kRelaxed, Scope::kSystem>(&ctx.pe.error->claimed) == 0) return;
+  exec::st<Order::kRelaxed, Scope::kSystem>(call.room_is_left, 1u);
+}
+
 CHIME_DEVICE void move(const Context& ctx, const MoveCall& call) {
   const SignalUpdate signal = signal_of(call.signal, call.value, call.signal_op);
   if (call.operation == Operation::kPut) {
@@ -127,6 +136,7 @@ extern "C" CHIME_KERNEL void chime_library_move(const CHIME_GRID_CONSTANT Contex
                                                 const CHIME_GRID_CONSTANT MoveCall call) {
   move(ctx, call);
   if (call.ends == Ends::kComplete) complete(ctx, chime::Traffic::kData, call.pe);
+  leave_room_if_failed(ctx, call);
 }
 
 extern "C" CHIME_KERNEL void chime_library_strided(const CHIME_GRID_CONSTANT Context ctx,

@@ -70,9 +70,9 @@ template <class Move>
 bool go_through_a_room(Runtime& runtime, const void* here, std::size_t bytes, NativeStream stream,
                        Move move) {
   if (!wants_a_room(runtime, here, bytes)) return false;
-  return runtime.device->stream_rooms->lend(stream, [&](std::span<std::byte> room) {
-    for (std::size_t at = 0; at < bytes; at += room.size())
-      move(room.data(), at, std::min(room.size(), bytes - at));
+  return runtime.device->stream_rooms->lend(stream, [&](const StreamRooms::Lent& room) {
+    const std::size_t most = room.memory.size();
+    for (std::size_t at = 0; at < bytes; at += most) move(room, at, std::min(most, bytes - at));
   });
 }
 
@@ -80,10 +80,13 @@ bool put_through_a_room(Runtime& runtime, const MoveCall& put, NativeStream stre
   const auto* const src = static_cast<const std::byte*>(put.src);
   auto* const dst = static_cast<std::byte*>(put.dst);
   return go_through_a_room(runtime, src, put.bytes, stream,
-                           [&](std::byte* room, std::size_t at, std::size_t bytes) {
-                             runtime.device->gpu->copy_async(room, src + at, bytes, stream);
-                             launch(runtime, stream, LibraryKernel::kMove,
-                                    move_of(Operation::kPut, dst + at, room, bytes, put.pe));
+                           [&](const StreamRooms::Lent& room, std::size_t at, std::size_t bytes) {
+                             std::byte* const memory = room.memory.data();
+                             MoveCall piece =
+                                 move_of(Operation::kPut, dst + at, memory, bytes, put.pe);
+                             piece.room_is_left = room.is_left;
+                             runtime.device->gpu->copy_async(memory, src + at, bytes, stream);
+                             launch(runtime, stream, LibraryKernel::kMove, piece);
                            });
 }
 
@@ -91,10 +94,13 @@ bool get_through_a_room(Runtime& runtime, const MoveCall& get, NativeStream stre
   const auto* const src = static_cast<const std::byte*>(get.src);
   auto* const dst = static_cast<std::byte*>(get.dst);
   return go_through_a_room(runtime, dst, get.bytes, stream,
-                           [&](std::byte* room, std::size_t at, std::size_t bytes) {
-                             launch(runtime, stream, LibraryKernel::kMove,
-                                    move_of(Operation::kGet, room, src + at, bytes, get.pe));
-                             runtime.device->gpu->copy_async(dst + at, room, bytes, stream);
+                           [&](const StreamRooms::Lent& room, std::size_t at, std::size_t bytes) {
+                             std::byte* const memory = room.memory.data();
+                             MoveCall piece =
+                                 move_of(Operation::kGet, memory, src + at, bytes, get.pe);
+                             piece.room_is_left = room.is_left;
+                             launch(runtime, stream, LibraryKernel::kMove, piece);
+                             runtime.device->gpu->copy_async(dst + at, memory, bytes, stream);
                            });
 }
 

@@ -92,8 +92,8 @@ void set_bounce_rooms_aside(DeviceStage& stage) {
   if (bytes == 0) return;
   const std::span memory(stage.heap.allocate(bytes, abi::kHeapReserved), bytes);
   stage.bounce = memory.first(by_kernel::kBounceBytes);
-  stage.stream_rooms =
-      std::make_unique<StreamRooms>(*stage.gpu, memory.subspan(by_kernel::kBounceBytes));
+  stage.stream_rooms = std::make_unique<StreamRooms>(
+      *stage.gpu, memory.subspan(by_kernel::kBounceBytes), stage.control().room_is_left);
 }
 
 // Whether this PE's NIC makes all updates of its words.

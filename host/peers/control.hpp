@@ -47,6 +47,9 @@ struct ControlBlock {
   // by the kernel, read by the host that waited for it.
   alignas(64) std::uint64_t call_result[2];
   abi::ErrorRecord call_failure;  // of that kernel, for the host thread that waited for it
+  // Of each room of streams (host/ops/gpu/stream_rooms.hpp): not 0 when a request was given up that
+  // may use it still. Set by kernels, and never back.
+  std::uint32_t room_is_left[4];
 };
 
 }  // namespace chime::host

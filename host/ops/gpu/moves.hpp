@@ -20,7 +20,8 @@ inline MoveCall move_of(Operation operation, void* dst, const void* src, std::si
           .ends = ends,
           .signal_op = 0,
           .signal = nullptr,
-          .value = 0};
+          .value = 0,
+          .room_is_left = nullptr};
 }
 
 }  // namespace chime::host

@@ -2,10 +2,14 @@
 // copies and a kernel posts, in the stream's order, so that the call waits for nothing.
 //
 // A room is lent to a stream whose thread had it last, or when its last user has passed it: so no
-// stream waits for another, which may wait for a signal that the first one is to send. Where all
-// are in use kernels stage by themselves, more slowly (by_kernel.hpp).
+// stream waits for another, which may wait for a signal that the first one is to send. One that a
+// request which was given up may still read or write is lent no more: until the failure is told the
+// request may come late. (A call of the host tells of its own before it returns, and so needs no
+// such word for its bounce room.) Where none is free kernels stage by themselves, more slowly
+// (by_kernel.hpp).
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -21,22 +25,28 @@ class StreamRooms {
  public:
   static constexpr std::size_t kRooms = 4;
 
-  // Divides `memory`, which is this PE's heap's, among them.
-  StreamRooms(Gpu& gpu, std::span<std::byte> memory);
+  struct Lent {
+    std::span<std::byte> memory;
+    std::uint32_t* is_left;  // for kernels of the PE: set by one that ends when the PE has failed
+  };
+
+  // Divides `memory`, which is this PE's heap's, among them. `is_left`: a word for each, 0.
+  StreamRooms(Gpu& gpu, std::span<std::byte> memory, std::span<std::uint32_t, kRooms> is_left);
 
   // Calls use(room), which gives `stream` work; the room is the stream's until it has passed that.
   // False, and nothing is done: none is free, or the stream is captured into a graph, which could
   // run at any time. From any thread.
-  bool lend(NativeStream stream, const std::function<void(std::span<std::byte>)>& use);
+  bool lend(NativeStream stream, const std::function<void(const Lent&)>& use);
 
  private:
   struct Room {
-    std::span<std::byte> memory;
+    Lent lent;
     std::unique_ptr<StreamMark> last_use;
     NativeStream stream = nullptr;
     std::thread::id thread = {};  // whose: the null stream is each thread's own
     bool is_taken = false;        // by a thread that gives its stream work
   };
+  static bool may_be_lent(const Room& room);
   Room* take(NativeStream stream);
   void give_back(Room& room, NativeStream stream);
 

@@ -285,7 +285,8 @@ TEST_F(CudaGpu, EveryKernelThatMovesDataIsLaunchedByItsName) {
                 .ends = Ends::kComplete,
                 .signal_op = CHIME_SIGNAL_ADD,
                 .signal = words + 2,
-                .value = 6};
+                .value = 6,
+                .room_is_left = nullptr};
   void* move_arguments[] = {&pe.context, &move};
   gpu->launch(LibraryKernel::kMove, move_arguments);
   EXPECT_EQ(words[1], 43u);

@@ -202,8 +202,8 @@ void pretend_to_have_a_gpu() {
   device.bounce = memory.first(kBounceRoom);
   behind_the_room = memory.subspan(kBounceRoom, kGuard);
   std::ranges::fill(behind_the_room, kGuardByte);
-  device.stream_rooms =
-      std::make_unique<StreamRooms>(*device.gpu, memory.subspan(kBounceRoom + kGuard));
+  device.stream_rooms = std::make_unique<StreamRooms>(
+      *device.gpu, memory.subspan(kBounceRoom + kGuard), device.control().room_is_left);
 }
 
 bool is_untouched_behind_the_bounce_room() {

@@ -1,13 +1,19 @@
-// Who is told of a request that has failed, where host code has a GPU and kernels of the library
-// post what it asks for: told_pe host|stream, on 2 PEs. PE 0's first request to PE 1 fails
-// (SOFTNIC_FAULTS).
+// What follows of a request that has failed, where host code has a GPU and kernels of the library
+// post what it asks for. told_pe host|stream, on 2 PEs: who is told, where PE 0's first request to
+// PE 1 fails (SOFTNIC_FAULTS). told_pe room|fifo, on 3 PEs: what
+// a get from PE 1 that was given up leaves, whose NIC sends it late, or whose PE 1 is stopped.
 #include <chime/chime.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <string>
+#include <vector>
 
 #include "gpu_on_cpu.hpp"
+#include "host/ops/gpu/stream_rooms.hpp"
 
 namespace exec = chime::exec;
 
@@ -52,17 +58,94 @@ void tells_the_next_call(unsigned char* there, const unsigned char* here) {
   is_told_under("chime_fence: ");
 }
 
+// ---- Requests that were given up and come late
+
+constexpr std::size_t kBytes = chime::host::kBounceRoom;
+
+void says(chimex_status status, const char* words) {
+  check(chimex_last_status() == status, words);
+  check(std::strstr(chimex_last_error(), words) != nullptr, words);
+}
+
+// Long enough for who waits CHIME_TIMEOUT for it.
+void stop_for_a_while() {
+  char words[80];
+  std::snprintf(words, sizeof words, "(sleep 2; kill -CONT %d) &", getpid());
+  check(std::system(words) == 0, "a shell that lets this PE go on");
+  raise(SIGSTOP);
+}
+
+// A FIFO leads to all PEs, and is out of use behind a request that was given up.
+void tells_that_the_fifo_is_lost(const unsigned char* there) {
+  std::vector<unsigned char> fetched(kBytes);
+  chime_getmem(fetched.data(), there, kBytes, 1);
+  check(chimex_last_status() == CHIMEX_ERR_TIMEOUT, "PE 1 is late");
+  chimex_clear_last_error();
+  chime_getmem(fetched.data(), there, kBytes, 2);
+  says(CHIMEX_ERR_NETWORK,
+       "an operation on PE 2 was not begun, because its queue on this PE is out");
+  chimex_clear_last_error();
+  chime_quiet();
+  says(CHIMEX_ERR_NETWORK, "not all requests are complete: its queue on this PE is out of use");
+}
+
+// Streams that wait for a word have taken rooms, as long as there were any.
+int rooms_lent(unsigned char* there, const unsigned char* here, std::uint64_t* go) {
+  constexpr std::size_t kStreams = chime::host::StreamRooms::kRooms + 1;
+  exec::Stream streams[kStreams];
+  const int before = chime::host::copies_given_to_streams();
+  const std::uint64_t next = *go + 1;
+  for (exec::Stream& stream : streams) {
+    exec::stream_create(&stream);
+    chimex_signal_wait_until_on_stream(go, CHIME_CMP_EQ, next, stream);
+    chimex_putmem_on_stream(there, here, kBytes, 2, stream);
+  }
+  const int lent = chime::host::copies_given_to_streams() - before;
+  chimex_signal_op(go, next, CHIME_SIGNAL_SET, 0);
+  for (const exec::Stream stream : streams) exec::stream_synchronize(stream);
+  return lent;
+}
+
+void leaves_the_streams_room(unsigned char* there, std::uint64_t* go) {
+  constexpr int kRooms = chime::host::StreamRooms::kRooms;
+  static std::vector<unsigned char> here(kBytes);
+  chime::host::let_kernels_reach(here.data(), kBytes);
+  check(rooms_lent(there, here.data(), go) == kRooms, "all rooms are lent");
+  exec::Stream stream = {};
+  exec::stream_create(&stream);
+  chimex_getmem_on_stream(here.data(), there, kBytes, 1, stream);
+  exec::stream_synchronize(stream);
+  check(rooms_lent(there, here.data(), go) == kRooms - 1, "one room is left");
+  chimex_async_error_t error;
+  chimex_get_async_error(&error);
+  check(error.status == CHIMEX_ERR_TIMEOUT, "PE 1 is late");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  const std::string part = argc > 1 ? argv[1] : "";
   chime_init();
   chime::host::pretend_to_have_a_gpu();
-  auto* const there = static_cast<unsigned char*>(chime_malloc(4096));
+  auto* const there = static_cast<unsigned char*>(chime_malloc(kBytes));
+  auto* const go = static_cast<std::uint64_t*>(chime_calloc(1, sizeof(std::uint64_t)));
   static unsigned char here[4096];
-  if (chime_my_pe() == 0)
-    (argc > 1 && std::strcmp(argv[1], "host") == 0 ? tells_the_call : tells_the_next_call)(there,
-                                                                                           here);
+  std::memset(there, chime_my_pe(), kBytes);
+  chime_barrier_all();
+  const int me = chime_my_pe();
+  if (me == 1 && part == "fifo") stop_for_a_while();
+  if (me == 0 && part == "fifo") usleep(300'000);
+  if (me != 0)
+    usleep(3'000'000);  // its NIC, or its proxy, answers meanwhile
+  else if (part == "host")
+    tells_the_call(there, here);
+  else if (part == "stream")
+    tells_the_next_call(there, here);
+  else if (part == "room")
+    leaves_the_streams_room(there, go);
+  else if (part == "fifo")
+    tells_that_the_fifo_is_lost(there);
   else
-    usleep(3'000'000);  // its NIC answers meanwhile
-  _exit(0);             // what finalize says of lost queues is other tests' business
+    check(false, "told_pe: which part?");
+  _exit(0);  // what finalize says of lost queues is other tests' business
 }

@@ -3,8 +3,10 @@
 // A kernel that waits for the proxy on the same processor yields, too, and the two take turns of a
 // microsecond. Who computes there keeps the processor until his turn ends, so each yield costs
 // milliseconds: more than a sleep, from which one is let in at once. One long yield says little:
-// it may have been a neighbour's copy of a few megabytes. After two in a row it is crowded for a
-// while; the yield behind that tells whether for another, each twice as long as the one before.
+// it may have been a neighbour's copy of a few megabytes. After two it is crowded for a while, with
+// at most a few short ones between them: since Linux 6.6 who has waited for a turn is owed so much
+// time that the next yields find nobody else. The yields behind that while tell whether for
+// another, each twice as long as the one before.
 //
 // Another processor may not be crowded, so the proxy first tries one. Linux puts a thread that a
 // socket wakes beside the one that wrote to it, as if that one were about to sleep: of two PEs'
@@ -23,6 +25,7 @@ class Crowding {
   using Time = std::chrono::steady_clock::time_point;
 
   static constexpr std::chrono::microseconds kLongYield{500};  // a scheduler's turn is longer
+  static constexpr unsigned kFewShortYields = 3;               // 1 or 2 were seen, by Linux 6.18
   static constexpr std::chrono::milliseconds kShortest{10}, kLongest{100};
 
   bool is_believed(Time now) const { return now < until_; }
@@ -33,23 +36,31 @@ class Crowding {
   // would have been.
   void left(Time now) {
     left_ = until_ = now;
-    last_was_long_ = false;
+    short_yields_ = kFewShortYields + 1;
   }
 
   // A yield began and ended.
   void yielded(Time began, Time ended) {
-    const bool is_long = ended - began > kLongYield;
-    if (std::exchange(last_was_long_, is_long) && is_long) {
+    if (began > std::max(until_, last_long_) + kLongest) forget();
+    if (ended - began <= kLongYield) {
+      short_yields_ = std::min(short_yields_ + 1, kFewShortYields + 1);
+      return;
+    }
+    if (std::exchange(short_yields_, 0) <= kFewShortYields) {
       until_ = ended + length_;
       length_ = std::min(2 * length_, kLongest);
-    } else if (ended > until_ + kLongest) {
-      length_ = kShortest;
     }
+    last_long_ = ended;
   }
 
  private:
-  bool last_was_long_ = false;
-  Time until_{}, left_{};
+  void forget() {
+    short_yields_ = kFewShortYields + 1;
+    length_ = kShortest;
+  }
+
+  unsigned short_yields_ = kFewShortYields + 1;  // since the last long one
+  Time until_{}, left_{}, last_long_{};
   std::chrono::milliseconds length_ = kShortest;
 };
 

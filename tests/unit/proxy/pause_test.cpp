@@ -153,16 +153,11 @@ class Busy {
   std::vector<std::thread> threads_;
 };
 
-// Yields, and where it is told to sleeps a little, until it has moved or some seconds are over.
-void rest(Pause& pause, const Counts& counts, std::chrono::seconds length) {
+// Yields, and where it is told to sleeps a little, until `is_over` or the time is.
+template <class IsOver>
+void rest(Pause& pause, Clock::duration length, IsOver is_over) {
   const auto end = Clock::now() + length;
-  while (counts.moves.get() == 0 && Clock::now() < end) taken(pause, -1);
-}
-
-std::uint64_t sleeps_of(const Counts& counts) {
-  std::uint64_t all = 0;
-  for (const Count& sleeps : counts.sleeps) all += sleeps.get();
-  return all;
+  while (!is_over() && Clock::now() < end) taken(pause, -1);
 }
 
 constexpr Pause::Limits kPatient{.spin = 60s, .shortest = 1ms, .longest = 1ms};
@@ -173,7 +168,7 @@ TEST(Pause, TriesAnotherProcessorWhereItsOwnIsCrowded) {
   const Busy busy;
   Counts counts;
   Pause pause(kPatient, counts);
-  rest(pause, counts, 30s);
+  rest(pause, 60s, [&] { return counts.moves.get() != 0; });
   EXPECT_EQ(counts.moves.get(), 1u);
   const cpu_set_t after = processors();
   EXPECT_TRUE(CPU_EQUAL(&before, &after)) << "it may not use all that it might use before";
@@ -186,9 +181,10 @@ TEST(Pause, StaysOnTheOneProcessorThatItMayUse) {
   stay_on(only(static_cast<std::size_t>(sched_getcpu())));
   Counts counts;
   Pause pause(kPatient, counts);
-  rest(pause, counts, 1s);
+  rest(pause, 60s, [&] { return sleeps(counts) != 0; });
+  EXPECT_GT(sleeps(counts), 0u) << "it has not found that it is crowded";
+  rest(pause, 500ms, [] { return false; });
   EXPECT_EQ(counts.moves.get(), 0u);
-  EXPECT_GT(sleeps_of(counts), 0u) << "it has not found that it is crowded";
   const cpu_set_t after = processors();
   EXPECT_EQ(CPU_COUNT(&after), 1);
   stay_on(before);

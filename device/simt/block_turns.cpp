@@ -57,8 +57,8 @@ void Block::leak(Thread& self) {
   stores_.leak(place_of(is_its_turn ? threads_[waiting] : self));
 }
 
-// Every thread of the block had its turn and only waited. First hope (make_room.hpp), then make
-// room for other blocks, then for other processes, and sleep when it takes long.
+// As many turns were had as threads can run, and all only waited. First hope (make_room.hpp), then
+// make room for other blocks, then for other processes, and sleep when it takes long.
 void Block::idle_turn() {
   constexpr unsigned kAwake = 20'000;
   ++idle_turns;

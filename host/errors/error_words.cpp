@@ -15,13 +15,12 @@ std::string place(const Runtime& runtime, std::uint64_t address) {
   return fmt::format("{:#x}", address);
 }
 
-// Where nothing is known of the way to the PE itself, it is the queue, which leads to others, too.
+// Where nothing is known of the way to the PE itself, it is one of a queue that leads to others,
+// too.
 std::string why_lost(const Runtime& runtime, const abi::ErrorRecord& record) {
   for (const auto& transport : runtime.device->transports)
     if (auto why = transport->why_lost(record.pe)) return *std::move(why);
-  return "its queue on this PE is out of use, since a request in it failed or was given up, of "
-         "which "
-         "an error before told";
+  return "a request before it failed or was given up, of which an error told";
 }
 
 // Device code knows that no way leads there, or that one has failed. That the PE is dead, the host.
@@ -65,11 +64,18 @@ std::string scarcity_sentence(const Runtime& runtime, const abi::ErrorRecord& re
                      cause_words(runtime, record));
 }
 
+// Who carries requests to the PE; nothing of one that is mapped, or of several.
+std::string carrier_words(const Runtime& runtime, int pe) {
+  if (pe < 0 || pe >= runtime.n_pes()) return "";
+  const Path path = runtime.device->peers.path(pe);
+  return path == Path::kProxy ? " for the proxy" : path == Path::kNic ? " for the NIC" : "";
+}
+
 std::string wait_sentence(const Runtime& runtime, const abi::ErrorRecord& record) {
   if (const auto scarce = awaited_at(runtime, record.address))
     return scarcity_sentence(runtime, record, *scarce);
-  const bool is_for_nic = static_cast<Operation>(record.operation) == Operation::kNone;
-  std::string partner = is_for_nic ? " for the NIC" : "";
+  const bool is_for_request = static_cast<Operation>(record.operation) == Operation::kNone;
+  std::string partner = is_for_request ? carrier_words(runtime, record.pe) : "";
   // Where the job was aborted the record's PE is not who was waited for, but who is to blame.
   if (record.pe >= 0 && record.status == CHIMEX_ERR_TIMEOUT)
     partner += fmt::format(" for PE {}", record.pe);
@@ -83,7 +89,8 @@ std::string wait_sentence(const Runtime& runtime, const abi::ErrorRecord& record
 // A request that the NIC could not carry out, and those that came after it to the same queue.
 std::string network_sentence(const Runtime& runtime, const abi::ErrorRecord& record) {
   const std::string why = why_lost(runtime, record);
-  if (record.pe < 0) return fmt::format("not all requests are complete: {}", why);
+  if (record.pe < 0)
+    return "not all requests are complete: one failed or was given up, of which an error told";
   return record.address == 0
              ? fmt::format("an operation on PE {} was not begun, because {}", record.pe, why)
              : fmt::format("an operation on {} of PE {} failed: {}", place(runtime, record.address),

@@ -96,7 +96,7 @@ struct MoveCall {
   std::int32_t signal_op;  // what follows: of kPutSignal and kPutSignalNbi
   std::uint64_t* signal;
   std::uint64_t value;
-  std::uint32_t* room_is_left;  // set where the PE has failed by then; null: nobody asks
+  std::uint32_t* room_is_left;  // set where the way is lost by then; null: it is in no room
 };
 
 // kIput or kIget, likewise.

@@ -65,15 +65,6 @@ extern "C" CHIME_KERNEL void chime_library_amo(const CHIME_GRID_CONSTANT Context
 
 namespace chime::host {
 
-// Whose failure is recorded, of several, the record does not say: it may be this call's.
-CHIME_DEVICE void leave_room_if_failed(const Context& ctx, const MoveCall& call) {
-  using exec::Order;
-  using exec::Scope;
-  if (call.room_is_left == nullptr) return;
-  if (exec::ld<Order::kRelaxed, Scope::kSystem>(&ctx.pe.error->claimed) == 0) return;
-  exec::st<Order::kRelaxed, Scope::kSystem>(call.room_is_left, 1u);
-}
-
 CHIME_DEVICE void move(const Context& ctx, const MoveCall& call) {
   const SignalUpdate signal = signal_of(call.signal, call.value, call.signal_op);
   if (call.operation == Operation::kPut) {
@@ -132,11 +123,29 @@ CHIME_DEVICE void move_element(const Context& ctx, const ElementCall& call) {
 
 }  // namespace chime::host
 
+namespace chime::host {
+
+// Of a room that a request which was given up may still use nothing is sent, and nothing got.
+CHIME_DEVICE bool is_left(const std::uint32_t* room) {
+  return room != nullptr && exec::ld<exec::Order::kRelaxed, exec::Scope::kSystem>(room) != 0;
+}
+
+// Where the way is lost by then, the call's request may be what was given up.
+CHIME_DEVICE void leave_if_lost(std::uint32_t* room, const abi::Channel& way, int pe) {
+  if (room != nullptr && (channel::is_stopped(way) || channel::has_lost(way, pe)))
+    exec::st<exec::Order::kRelaxed, exec::Scope::kSystem>(room, 1u);
+}
+
+}  // namespace chime::host
+
 extern "C" CHIME_KERNEL void chime_library_move(const CHIME_GRID_CONSTANT Context ctx,
                                                 const CHIME_GRID_CONSTANT MoveCall call) {
+  chime::abi::Channel* const way = chime::route_to(ctx, chime::Traffic::kData, call.pe).channel;
+  if (way != nullptr && is_left(call.room_is_left))
+    return chime::channel::leave_operation(ctx, *way, call.pe);
   move(ctx, call);
   if (call.ends == Ends::kComplete) complete(ctx, chime::Traffic::kData, call.pe);
-  leave_room_if_failed(ctx, call);
+  if (way != nullptr) leave_if_lost(call.room_is_left, *way, call.pe);
 }
 
 extern "C" CHIME_KERNEL void chime_library_strided(const CHIME_GRID_CONSTANT Context ctx,

@@ -92,6 +92,7 @@ void set_bounce_rooms_aside(DeviceStage& stage) {
   if (bytes == 0) return;
   const std::span memory(stage.heap.allocate(bytes, abi::kHeapReserved), bytes);
   stage.bounce = memory.first(by_kernel::kBounceBytes);
+  stage.staged_bounce = stage.gpu->allocate_host_visible(by_kernel::kStagedBounceBytes);
   stage.stream_rooms = std::make_unique<StreamRooms>(
       *stage.gpu, memory.subspan(by_kernel::kBounceBytes), stage.control().room_is_left);
 }

@@ -69,6 +69,8 @@ struct DeviceStage {
   // Of the heap, for what requests cannot name of the host's operands (ops/gpu/by_kernel.hpp).
   // Under Runtime::one_kernel_call. Empty where the device is the CPU.
   std::span<std::byte> bounce;
+  std::unique_ptr<DeviceMemory> staged_bounce;  // in its place, once it is left to a request
+  bool bounce_is_left = false;
   std::unique_ptr<StreamRooms> stream_rooms;  // likewise, of streams; null there
 
   // With no peers yet.

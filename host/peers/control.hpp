@@ -47,8 +47,8 @@ struct ControlBlock {
   // by the kernel, read by the host that waited for it.
   alignas(64) std::uint64_t call_result[2];
   abi::ErrorRecord call_failure;  // of that kernel, for the host thread that waited for it
-  // Of each room of streams (host/ops/gpu/stream_rooms.hpp): not 0 when a request was given up that
-  // may use it still. Set by kernels, and never back.
+  // Of each room of streams (host/ops/gpu/stream_rooms.hpp): not 0 when the way of a request was
+  // lost that may use it still. Set by kernels, and never back.
   std::uint32_t room_is_left[4];
 };
 

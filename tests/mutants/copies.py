@@ -11,6 +11,7 @@ from build_folder import Broken
 
 HERE = pathlib.Path(__file__).resolve().parent
 LAUNCHER = "tools/chime-run/chime-run"
+OF_JOBS = {LAUNCHER, "softnic"}  # what rows with `pes` want built
 
 
 class Copy:
@@ -36,7 +37,7 @@ class Copy:
     def verdict(self, fault, words):
         start = time.monotonic()
         try:
-            killed, how = True, fault.judge([*words, *fault.arguments], self.folder)
+            killed, how = True, fault.judge([*words, *fault.arguments], self.folder, self.build.folder)
         except (Broken, AssertionError) as problem:
             killed, how = False, str(problem)
         return fault, killed, how, time.monotonic() - start

@@ -49,9 +49,10 @@ class Fault:
         parts = [repr(sorted(self.row.items())), *(path.read_text() for path in files)]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
-    def judge(self, words, folder):
+    def judge(self, words, folder, build):
         """How the oracle, these words, killed it; raises Broken, or AssertionError if it lives."""
-        environment = os.environ | self.environment | {"PLANTED_FAULT": str(self.number)}
+        environment = {name: value.replace("{build}", str(build)) for name, value in self.environment.items()}
+        environment = os.environ | environment | {"PLANTED_FAULT": str(self.number)}
         try:
             done = subprocess.run(words, cwd=folder, text=True, env=environment, timeout=RUN_SECONDS,
                                   errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

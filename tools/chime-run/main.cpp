@@ -109,7 +109,7 @@ std::vector<std::string> command_in(std::vector<std::string> rest) {
                stderr);
   } else if (!is_marked && rest[0].starts_with("-")) {
     const bool names_hosts =
-        rest[0] == "--host" || rest[0] == "-H" || rest[0].find("hostfile") == 2;
+        rest[0].starts_with("--host") || rest[0].starts_with("-host") || rest[0].starts_with("-H");
     std::fprintf(stderr, "chime-run: no such option: %s (%s)\n", rest[0].c_str(),
                  names_hosts ? "hosts are named by --hosts a,b[:slots]" : "see chime-run --help");
     rest.clear();

@@ -19,6 +19,7 @@
 namespace chime::host::by_kernel {
 
 inline constexpr std::size_t kBounceBytes = std::size_t{512} << 10;
+inline constexpr std::size_t kStagedBounceBytes = std::size_t{64} << 10;
 inline constexpr std::size_t kStreamRoomsBytes = std::size_t{1} << 20;
 
 // Whether requests name it. Registered memory also has to be the kernels': they read what is small

@@ -4,6 +4,7 @@
 #include "chime/chime.h"
 #include "chime/device/state.cuh"
 #include "host/errors/async_error.hpp"
+#include "host/ops/gpu/by_kernel.hpp"
 #include "host/pe/pe.hpp"
 
 namespace chime::host {
@@ -17,9 +18,17 @@ KernelCall::KernelCall(Runtime& runtime)
   for (std::uint64_t& word : control.call_result) word = 0;
 }
 
+std::span<std::byte> KernelCall::bounce() {
+  uses_bounce_ = true;
+  DeviceStage& device = *runtime_.device;
+  if (!device.bounce_is_left) return device.bounce;
+  return {device.staged_bounce->address(), by_kernel::kStagedBounceBytes};
+}
+
 void KernelCall::throw_failure() {
   abi::ErrorRecord& failure = runtime_.device->control().call_failure;
   if (failure.claimed == 0) return;
+  if (uses_bounce_) runtime_.device->bounce_is_left = true;
   failure.in_kernel = 0;  // who called is no kernel
   throw_own_error(runtime_, failure, static_cast<Operation>(failure.operation));
 }

@@ -25,8 +25,9 @@ class KernelCall {
 
   // Two words; zero at first.
   std::uint64_t* result() { return runtime_.device->control().call_result; }
-  // Memory that requests can name.
-  std::span<std::byte> bounce() { return runtime_.device->bounce; }
+  // Memory for operands that kernels do not reach: such as requests can name, until a call failed
+  // whose requests may still use it; then such as kernels stage, more slowly.
+  std::span<std::byte> bounce();
 
  private:
   void throw_failure();
@@ -34,6 +35,7 @@ class KernelCall {
   Runtime& runtime_;
   const std::lock_guard<std::mutex> lock_;
   Context context_;
+  bool uses_bounce_ = false;
 };
 
 }  // namespace chime::host

@@ -15,8 +15,6 @@ StreamRooms::StreamRooms(Gpu& gpu, std::span<std::byte> memory,
   }
 }
 
-// What a stream was given before its room was left goes through it all the same: by then the PE has
-// a failure that its error record tells of.
 bool StreamRooms::may_be_lent(const Room& room) {
   return !room.is_taken && std::atomic_ref(*room.lent.is_left).load(std::memory_order_relaxed) == 0;
 }
@@ -28,6 +26,7 @@ StreamRooms::Room* StreamRooms::take(NativeStream stream) {
   };
   auto found = std::ranges::find_if(rooms_, was_its);
   if (found == rooms_.end())
+    // In this order: the kernel has set the word before its stream passes the mark.
     found = std::ranges::find_if(
         rooms_, [](const Room& room) { return room.last_use->is_reached() && may_be_lent(room); });
   if (found == rooms_.end()) return nullptr;

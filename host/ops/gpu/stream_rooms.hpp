@@ -2,11 +2,11 @@
 // copies and a kernel posts, in the stream's order, so that the call waits for nothing.
 //
 // A room is lent to a stream whose thread had it last, or when its last user has passed it: so no
-// stream waits for another, which may wait for a signal that the first one is to send. One that a
-// request which was given up may still read or write is lent no more: until the failure is told the
-// request may come late. (A call of the host tells of its own before it returns, and so needs no
-// such word for its bounce room.) Where none is free kernels stage by themselves, more slowly
-// (by_kernel.hpp).
+// stream waits for another, which may wait for a signal that the first one is to send. Where none
+// is free kernels stage by themselves, more slowly (by_kernel.hpp).
+//
+// A room that a request which was given up may still read or write is left to it, for good: the
+// kernel that moves finds out, sets the room's word and fails what comes behind it in the room.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class StreamRooms {
 
   struct Lent {
     std::span<std::byte> memory;
-    std::uint32_t* is_left;  // for kernels of the PE: set by one that ends when the PE has failed
+    std::uint32_t* is_left;  // for the kernels that move (MoveCall::room_is_left)
   };
 
   // Divides `memory`, which is this PE's heap's, among them. `is_left`: a word for each, 0.

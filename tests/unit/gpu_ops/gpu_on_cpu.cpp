@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "host/gpu/at_once_queue.hpp"
+#include "host/ops/gpu/by_kernel.hpp"
 #include "host/ops/library_kernels.cu"
 #include "host/pe/pe.hpp"
 
@@ -202,6 +203,7 @@ void pretend_to_have_a_gpu() {
   device.bounce = memory.first(kBounceRoom);
   behind_the_room = memory.subspan(kBounceRoom, kGuard);
   std::ranges::fill(behind_the_room, kGuardByte);
+  device.staged_bounce = device.gpu->allocate_host_visible(by_kernel::kStagedBounceBytes);
   device.stream_rooms = std::make_unique<StreamRooms>(
       *device.gpu, memory.subspan(kBounceRoom + kGuard), device.control().room_is_left);
 }

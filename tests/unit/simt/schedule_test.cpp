@@ -94,7 +94,8 @@ unsigned idle_turns(std::uint64_t seed, unsigned waiting) {
   return idle;
 }
 
-// A block makes room, and naps, by its idle turns: in each, every thread that can run has had one.
+// A block makes room, and naps, by its idle turns: in each, as many turns were had as
+// threads can run.
 TEST(Schedule, ATurnIsIdleWhenAllThatCanRunHaveWaited) {
   for (const std::uint64_t seed : {0, 1, 42})
     for (const unsigned waiting : {1u, kThreads}) {

@@ -1,19 +1,21 @@
 // What follows of a request that has failed, where host code has a GPU and kernels of the library
 // post what it asks for. told_pe host|stream, on 2 PEs: who is told, where PE 0's first request to
-// PE 1 fails (SOFTNIC_FAULTS). told_pe room|fifo, on 3 PEs: what
-// a get from PE 1 that was given up leaves, whose NIC sends it late, or whose PE 1 is stopped.
+// PE 1 fails (SOFTNIC_FAULTS). told_pe room|fifo, on 3 PEs: what a get from PE 1 that was given up
+// leaves, which the NIC sends late, or PE 1 does not serve, for it is stopped.
 #include <chime/chime.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <vector>
 
 #include "gpu_on_cpu.hpp"
 #include "host/ops/gpu/stream_rooms.hpp"
+#include "host/pe/pe.hpp"
 
 namespace exec = chime::exec;
 
@@ -67,26 +69,38 @@ void says(chimex_status status, const char* words) {
   check(std::strstr(chimex_last_error(), words) != nullptr, words);
 }
 
-// Long enough for who waits CHIME_TIMEOUT for it.
-void stop_for_a_while() {
-  char words[80];
-  std::snprintf(words, sizeof words, "(sleep 2; kill -CONT %d) &", getpid());
-  check(std::system(words) == 0, "a shell that lets this PE go on");
-  raise(SIGSTOP);
+// Where each PE shows its process id.
+pid_t process_of(std::uint64_t* word, int pe) {
+  return static_cast<pid_t>(chime_uint64_g(word, pe));
 }
 
-// A FIFO leads to all PEs, and is out of use behind a request that was given up.
-void tells_that_the_fifo_is_lost(const unsigned char* there) {
-  std::vector<unsigned char> fetched(kBytes);
-  chime_getmem(fetched.data(), there, kBytes, 1);
+bool is_stopped(pid_t process) {
+  std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
+  std::string words;
+  std::getline(stat, words);
+  return words.find(") T ") != std::string::npos;
+}
+
+// A FIFO leads to all PEs, and is out of use behind a request that was given up. The bounce room
+// stays that request's.
+void tells_that_the_fifo_is_lost(unsigned char* there, std::uint64_t* word) {
+  std::vector<unsigned char> mine(kBytes, 77);
+  const std::span<std::byte> room = chime::host::current_runtime().device->bounce;
+  const pid_t late = process_of(word, 1);
+  kill(late, SIGSTOP);
+  while (!is_stopped(late)) usleep(1000);
+  chime_getmem(mine.data(), there, kBytes, 1);
   check(chimex_last_status() == CHIMEX_ERR_TIMEOUT, "PE 1 is late");
   chimex_clear_last_error();
-  chime_getmem(fetched.data(), there, kBytes, 2);
+  const std::vector<std::byte> left(room.begin(), room.end());
+  chime_putmem(there, mine.data(), kBytes, 2);
   says(CHIMEX_ERR_NETWORK,
-       "an operation on PE 2 was not begun, because its queue on this PE is out");
+       "an operation on PE 2 was not begun, because a request before it failed");
+  check(std::equal(left.begin(), left.end(), room.begin()), "the room is the first request's");
   chimex_clear_last_error();
   chime_quiet();
-  says(CHIMEX_ERR_NETWORK, "not all requests are complete: its queue on this PE is out of use");
+  says(CHIMEX_ERR_NETWORK, "not all requests are complete: one failed or was given up");
+  kill(late, SIGCONT);
 }
 
 // Streams that wait for a word have taken rooms, as long as there were any.
@@ -128,15 +142,15 @@ int main(int argc, char** argv) {
   chime_init();
   chime::host::pretend_to_have_a_gpu();
   auto* const there = static_cast<unsigned char*>(chime_malloc(kBytes));
-  auto* const go = static_cast<std::uint64_t*>(chime_calloc(1, sizeof(std::uint64_t)));
+  auto* const go = static_cast<std::uint64_t*>(chime_calloc(2, sizeof(std::uint64_t)));
+  auto* const word = go + 1;
   static unsigned char here[4096];
   std::memset(there, chime_my_pe(), kBytes);
-  chime_barrier_all();
   const int me = chime_my_pe();
-  if (me == 1 && part == "fifo") stop_for_a_while();
-  if (me == 0 && part == "fifo") usleep(300'000);
+  *word = static_cast<std::uint64_t>(getpid());
+  chime_barrier_all();
   if (me != 0)
-    usleep(3'000'000);  // its NIC, or its proxy, answers meanwhile
+    usleep(part == "room" ? 9'000'000 : 3'000'000);  // its NIC, or its proxy, answers meanwhile
   else if (part == "host")
     tells_the_call(there, here);
   else if (part == "stream")
@@ -144,7 +158,7 @@ int main(int argc, char** argv) {
   else if (part == "room")
     leaves_the_streams_room(there, go);
   else if (part == "fifo")
-    tells_that_the_fifo_is_lost(there);
+    tells_that_the_fifo_is_lost(there, word);
   else
     check(false, "told_pe: which part?");
   _exit(0);  // what finalize says of lost queues is other tests' business

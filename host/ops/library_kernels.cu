@@ -125,27 +125,23 @@ CHIME_DEVICE void move_element(const Context& ctx, const ElementCall& call) {
 
 namespace chime::host {
 
-// Of a room that a request which was given up may still use nothing is sent, and nothing got.
-CHIME_DEVICE bool is_left(const std::uint32_t* room) {
-  return room != nullptr && exec::ld<exec::Order::kRelaxed, exec::Scope::kSystem>(room) != 0;
-}
-
-// Where the way is lost by then, the call's request may be what was given up.
-CHIME_DEVICE void leave_if_lost(std::uint32_t* room, const abi::Channel& way, int pe) {
-  if (room != nullptr && (channel::is_stopped(way) || channel::has_lost(way, pe)))
-    exec::st<exec::Order::kRelaxed, exec::Scope::kSystem>(room, 1u);
+// Where the way is lost and not all that went by it has ended: the call's request may be what was
+// given up. Asks for no way that is not open.
+CHIME_DEVICE void leave_if_lost(const Context& ctx, std::uint32_t* room, int pe) {
+  if (chime::channel::way_so_far(ctx.channels, pe) == 0) return;
+  const chime::abi::Channel* const way = chime::route_to(ctx, chime::Traffic::kData, pe).channel;
+  if (way == nullptr || !(channel::is_stopped(*way) || channel::has_lost(*way, pe))) return;
+  if (channel::through(*way) >= channel::target(*way)) return;
+  exec::st<exec::Order::kRelaxed, exec::Scope::kSystem>(room, 1u);
 }
 
 }  // namespace chime::host
 
 extern "C" CHIME_KERNEL void chime_library_move(const CHIME_GRID_CONSTANT Context ctx,
                                                 const CHIME_GRID_CONSTANT MoveCall call) {
-  chime::abi::Channel* const way = chime::route_to(ctx, chime::Traffic::kData, call.pe).channel;
-  if (way != nullptr && is_left(call.room_is_left))
-    return chime::channel::leave_operation(ctx, *way, call.pe);
   move(ctx, call);
   if (call.ends == Ends::kComplete) complete(ctx, chime::Traffic::kData, call.pe);
-  if (way != nullptr) leave_if_lost(call.room_is_left, *way, call.pe);
+  if (call.room_is_left != nullptr) leave_if_lost(ctx, call.room_is_left, call.pe);
 }
 
 extern "C" CHIME_KERNEL void chime_library_strided(const CHIME_GRID_CONSTANT Context ctx,

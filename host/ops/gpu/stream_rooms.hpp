@@ -5,8 +5,9 @@
 // stream waits for another, which may wait for a signal that the first one is to send. Where none
 // is free kernels stage by themselves, more slowly (by_kernel.hpp).
 //
-// A room that a request which was given up may still read or write is left to it, for good: the
-// kernel that moves finds out, sets the room's word and fails what comes behind it in the room.
+// A room that a request which was given up may still read or write is lent no more: the kernel that
+// moves finds out and sets the room's word. What its stream was given before that goes through it
+// all the same, and may meet what comes late; by then the PE has an error to tell of.
 #pragma once
 
 #include <cstdint>

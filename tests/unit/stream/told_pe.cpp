@@ -150,7 +150,9 @@ int main(int argc, char** argv) {
   *word = static_cast<std::uint64_t>(getpid());
   chime_barrier_all();
   if (me != 0)
-    usleep(part == "room" ? 9'000'000 : 3'000'000);  // its NIC, or its proxy, answers meanwhile
+    usleep(part == "room" || part == "fifo"
+               ? 9'000'000
+               : 3'000'000);  // its NIC, or its proxy, answers meanwhile
   else if (part == "host")
     tells_the_call(there, here);
   else if (part == "stream")

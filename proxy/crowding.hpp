@@ -41,7 +41,8 @@ class Crowding {
 
   // A yield began and ended.
   void yielded(Time began, Time ended) {
-    if (began > std::max(until_, last_long_) + kLongest) forget();
+    if (began > until_ + kLongest) length_ = kShortest;
+    if (began > std::max(until_, last_long_) + kLongest) short_yields_ = kFewShortYields + 1;
     if (ended - began <= kLongYield) {
       short_yields_ = std::min(short_yields_ + 1, kFewShortYields + 1);
       return;
@@ -54,11 +55,6 @@ class Crowding {
   }
 
  private:
-  void forget() {
-    short_yields_ = kFewShortYields + 1;
-    length_ = kShortest;
-  }
-
   unsigned short_yields_ = kFewShortYields + 1;  // since the last long one
   Time until_{}, left_{}, last_long_{};
   std::chrono::milliseconds length_ = kShortest;

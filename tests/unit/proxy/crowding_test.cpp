@@ -86,6 +86,20 @@ TEST(Crowding, BeginsAnewWhenThereWasNoneForLong) {
   EXPECT_FALSE(thread.is_crowded_after(11ms));
 }
 
+// Neighbours that copy now and then do not keep the memory of it alive.
+TEST(Crowding, BeginsAnewAlsoAmongSingleLongYields) {
+  Thread thread;
+  for (int i = 0; i < 5; ++i) thread.yield_for(3ms);
+  for (int i = 0; i < 6; ++i) {
+    thread.now += 90ms;
+    for (int n = 0; n < 4; ++n) thread.yield_for(1us);
+    thread.yield_for(3ms);
+  }
+  thread.yield_for(3ms);
+  EXPECT_TRUE(thread.is_crowded_after(9ms));
+  EXPECT_FALSE(thread.is_crowded_after(2ms));
+}
+
 // Another processor is tried before it sleeps.
 TEST(Crowding, IsLeftAfterTwoLongYields) {
   Thread thread;

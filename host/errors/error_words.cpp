@@ -64,9 +64,8 @@ std::string scarcity_sentence(const Runtime& runtime, const abi::ErrorRecord& re
                      cause_words(runtime, record));
 }
 
-// Who carries requests to the PE; nothing of one that is mapped, or of several.
+// Who carries requests to the PE, if it is not mapped.
 std::string carrier_words(const Runtime& runtime, int pe) {
-  if (pe < 0 || pe >= runtime.n_pes()) return "";
   const Path path = runtime.device->peers.path(pe);
   return path == Path::kProxy ? " for the proxy" : path == Path::kNic ? " for the NIC" : "";
 }
@@ -75,10 +74,11 @@ std::string wait_sentence(const Runtime& runtime, const abi::ErrorRecord& record
   if (const auto scarce = awaited_at(runtime, record.address))
     return scarcity_sentence(runtime, record, *scarce);
   const bool is_for_request = static_cast<Operation>(record.operation) == Operation::kNone;
-  std::string partner = is_for_request ? carrier_words(runtime, record.pe) : "";
+  std::string partner;
   // Where the job was aborted the record's PE is not who was waited for, but who is to blame.
   if (record.pe >= 0 && record.status == CHIMEX_ERR_TIMEOUT)
-    partner += fmt::format(" for PE {}", record.pe);
+    partner = fmt::format("{} for PE {}", is_for_request ? carrier_words(runtime, record.pe) : "",
+                          record.pe);
   return fmt::format("the wait{} at {} ended after {:.3g} s (waited for {}, last saw {}): {}",
                      partner, place(runtime, record.address),
                      static_cast<double>(record.waited_ns) * 1e-9,
@@ -88,9 +88,9 @@ std::string wait_sentence(const Runtime& runtime, const abi::ErrorRecord& record
 
 // A request that the NIC could not carry out, and those that came after it to the same queue.
 std::string network_sentence(const Runtime& runtime, const abi::ErrorRecord& record) {
-  const std::string why = why_lost(runtime, record);
   if (record.pe < 0)
     return "not all requests are complete: one failed or was given up, of which an error told";
+  const std::string why = why_lost(runtime, record);
   return record.address == 0
              ? fmt::format("an operation on PE {} was not begun, because {}", record.pe, why)
              : fmt::format("an operation on {} of PE {} failed: {}", place(runtime, record.address),

@@ -8,10 +8,9 @@ import time
 
 import planting
 from build_folder import Broken
+from faults import LAUNCHER
 
 HERE = pathlib.Path(__file__).resolve().parent
-LAUNCHER = "tools/chime-run/chime-run"
-OF_JOBS = {LAUNCHER, "softnic"}  # what rows with `pes` want built
 
 
 class Copy:

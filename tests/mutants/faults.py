@@ -8,6 +8,7 @@ import subprocess
 from build_folder import Broken
 
 RUN_SECONDS = 300
+LAUNCHER = "tools/chime-run/chime-run"
 
 
 class Fault:
@@ -23,6 +24,15 @@ class Fault:
         self.source = source
         self.number = 1  # in its copy
         self.row = row
+
+    def targets(self):
+        """What its oracle wants built."""
+        wanted = {self.program} if self.program else set()
+        if self.pes:
+            wanted.add(LAUNCHER)
+        if any("{build}/softnic" in value for value in self.environment.values()):
+            wanted.add("softnic")
+        return wanted
 
     def is_of_clang(self):
         """Whether clang compiles what has it, for the softgpu: kernels read no environment, and cannot choose."""

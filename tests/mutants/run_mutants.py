@@ -9,7 +9,7 @@ import sys
 import tomllib
 
 from build_folder import Build
-from copies import OF_JOBS, Copy, copies_of
+from copies import Copy, copies_of
 from faults import Fault, SeenKilled
 
 
@@ -46,8 +46,7 @@ def main():
             return 0
 
     build = Build(arguments.build, arguments.nvcc, arguments.include_paths)
-    of_jobs = OF_JOBS if any(fault.pes for fault in faults) else set()
-    build.make(sorted({fault.program for fault in faults if fault.program} | of_jobs))
+    build.make(sorted(set().union(*(fault.targets() for fault in faults))))
     copies = copies_of(faults, arguments.source, build, arguments.build / "mutants")
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         verdicts = [verdict for verdicts in pool.map(Copy.verdicts, copies) for verdict in verdicts]

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -74,11 +75,23 @@ pid_t process_of(std::uint64_t* word, int pe) {
   return static_cast<pid_t>(chime_uint64_g(word, pe));
 }
 
+// All of its threads: the proxy's is one.
 bool is_stopped(pid_t process) {
-  std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
-  std::string words;
-  std::getline(stat, words);
-  return words.find(") T ") != std::string::npos;
+  const std::string tasks = "/proc/" + std::to_string(process) + "/task";
+  for (const auto& task : std::filesystem::directory_iterator(tasks)) {
+    std::ifstream stat(task.path() / "stat");
+    std::string words;
+    std::getline(stat, words);
+    if (words.find(") T ") == std::string::npos) return false;
+  }
+  return true;
+}
+
+void stop(pid_t process) {
+  kill(process, SIGSTOP);
+  int naps = 10'000;  // of 1 ms
+  while (!is_stopped(process) && naps-- > 0) usleep(1000);
+  check(naps > 0, "PE 1 was told to stop");
 }
 
 // A FIFO leads to all PEs, and is out of use behind a request that was given up. The bounce room
@@ -87,8 +100,7 @@ void tells_that_the_fifo_is_lost(unsigned char* there, std::uint64_t* word) {
   std::vector<unsigned char> mine(kBytes, 77);
   const std::span<std::byte> room = chime::host::current_runtime().device->bounce;
   const pid_t late = process_of(word, 1);
-  kill(late, SIGSTOP);
-  while (!is_stopped(late)) usleep(1000);
+  stop(late);
   chime_getmem(mine.data(), there, kBytes, 1);
   check(chimex_last_status() == CHIMEX_ERR_TIMEOUT, "PE 1 is late");
   chimex_clear_last_error();
@@ -149,10 +161,9 @@ int main(int argc, char** argv) {
   const int me = chime_my_pe();
   *word = static_cast<std::uint64_t>(getpid());
   chime_barrier_all();
+  const bool is_late = part == "room" || part == "fifo";  // by CHIME_TIMEOUT and more
   if (me != 0)
-    usleep(part == "room" || part == "fifo"
-               ? 9'000'000
-               : 3'000'000);  // its NIC, or its proxy, answers meanwhile
+    usleep(is_late ? 9'000'000 : 3'000'000);  // its NIC, or its proxy, answers meanwhile
   else if (part == "host")
     tells_the_call(there, here);
   else if (part == "stream")

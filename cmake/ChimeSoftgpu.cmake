@@ -3,6 +3,25 @@
 # CMake's own language CUDA wants a toolkit even where clang compiles it; here are no toolkit and no header of one: these are
 # commands of their own.
 
+# chime_write_toolkit_headers(<folder>): a file for each row of softgpu/toolkit_headers, by the name that the header has in a toolkit.
+function(chime_write_toolkit_headers folder)
+  set(table ${PROJECT_SOURCE_DIR}/softgpu/toolkit_headers)
+  set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${table})
+  file(STRINGS ${table} rows REGEX "^[^#]")
+  foreach(row IN LISTS rows)
+    string(REGEX MATCH "^([^ ]+) +([^ ]+)$" matched "${row}")
+    if(NOT matched)
+      message(FATAL_ERROR "${table}: '${row}' is no name with a header of words/ or '-' behind it")
+    endif()
+    if(CMAKE_MATCH_2 STREQUAL "-")
+      set(line "#error \"<${CMAKE_MATCH_1}> is a header of NVIDIA's toolkit, which the softgpu does not have\"")
+    else()
+      set(line "#include \"${CMAKE_MATCH_2}\"")
+    endif()
+    file(CONFIGURE OUTPUT ${folder}/${CMAKE_MATCH_1} CONTENT "${line}\n" @ONLY)
+  endforeach()
+endfunction()
+
 if(CHIME_SOFTGPU)
   if(CHIME_CUDA)
     message(FATAL_ERROR "CHIME_SOFTGPU and CHIME_CUDA are both ON: libchime.so speaks to one of the two drivers. "
@@ -21,13 +40,16 @@ if(CHIME_SOFTGPU)
                         "target nvptx64. Install clang-19, or name another by -DCHIME_CLANG=/path/to/clang++")
   endif()
   set(softgpu_words ${PROJECT_SOURCE_DIR}/softgpu/words)
+  set(softgpu_toolkit ${PROJECT_BINARY_DIR}/softgpu_toolkit/toolkit)
+  chime_write_toolkit_headers(${softgpu_toolkit})
   add_custom_target(softgpu_programs COMMENT "Every program that clang compiles for the softgpu")
   add_custom_target(softgpu_tested COMMENT "What tests of every change run on the softgpu, and the PTX of every program")
 
-  # Our words stand before every other folder, no toolkit is looked for, and what is found all the same is refused by
-  # check_headers.
+  # Our words stand before every other folder, what a toolkit's headers are called before the system's; no toolkit is looked
+  # for, and what is found all the same is refused by check_headers.
   set(chime_clang_cuda -x cuda --cuda-gpu-arch=sm_${CHIME_SOFTGPU_ARCHITECTURE} --cuda-path=/nonexistent -nocudainc -nocudalib
-      -std=c++20 -Wall -Wextra -Wno-cuda-compat -I${softgpu_words} -include cuda_runtime.h)
+      -std=c++20 -Wall -Wextra -Wno-cuda-compat -I${softgpu_words} -isystem ${softgpu_toolkit}
+      -include cuda_runtime.h)
   set(chime_check_headers ${PROJECT_SOURCE_DIR}/softgpu/check_headers ${softgpu_words})
 endif()
 

@@ -10,7 +10,7 @@
 #define __global__ __attribute__((global))
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
-#define __managed__ static_assert(false, "the softgpu has no __managed__ variables")
+#define __managed__ _Pragma("GCC error \"the softgpu has no __managed__ variables\"")
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #if __has_attribute(grid_constant)
 #define __grid_constant__ __attribute__((grid_constant))

@@ -66,6 +66,38 @@ CU
   grep -q '^\.target sm_80' main.ptx || fail "--ptx -arch=sm_80 gives no PTX for it"
 }
 
+# Programs name a toolkit's headers and Makefiles its folder; the words are the softgpu's, in the host's files, too.
+headers() {
+  a_toolkit
+  cat >program.cu <<'CU'
+#include <cuda_runtime_api.h>
+#include <device_launch_parameters.h>
+#include <vector_functions.h>
+int devices();
+__global__ void add(int* p, int2 n) { *p = n.x + n.y + threadIdx.x; }
+int main() {
+  int *p, answer = 0;
+  if (devices() != 1 || cudaMalloc(&p, 4) != cudaSuccess) return 1;
+  add<<<1, 1>>>(p, make_int2(40, 2));
+  return cudaMemcpy(&answer, p, 4, cudaMemcpyDeviceToHost) == cudaSuccess && answer == 42 ? 0 : 1;
+}
+CU
+  printf '#include <cuda_runtime_api.h>\n#include <driver_types.h>\n%s\n' \
+    'int devices() { int n = 0; return cudaGetDeviceCount(&n) == cudaSuccess ? n : 0; }' >devices.cpp
+  CPATH=$scratch/toolkit CPLUS_INCLUDE_PATH=$scratch/toolkit "$cc" program.cu devices.cpp -Itoolkit -I toolkit -isystem toolkit \
+    -o program 2>said || fail "a program is not compiled where a toolkit is named: $(cat said)"
+  [ "$(grep -c 'left out: it is a CUDA toolkit' said)" = 4 ] || fail "what is left out is not said: $(cat said)"
+  ./program || fail "the program fails"
+}
+# A folder with headers that stop who reads one.
+a_toolkit() {
+  mkdir -p toolkit/cooperative_groups
+  for header in cuda_runtime_api cuda_runtime cooperative_groups cooperative_groups/reduce device_launch_parameters driver_types \
+    vector_functions mma cublas_v2; do
+    echo '#error "this was read"' >"toolkit/$header.h"
+  done
+}
+
 # names <word of the message> <line of a program, or options>: refused, and named.
 names() {
   local word=$1
@@ -86,8 +118,16 @@ refused() {
 refuses() {
   refused cooperative_groups '#include <cooperative_groups.h>' 'int main() {}'
   refused cublas '#include <cublas_v2.h>' 'int main() {}'
+  # None is read, wherever a toolkit lies; and there is one sentence for what is refused, not three errors of what follows.
+  a_toolkit
+  for header in cooperative_groups.h cooperative_groups/reduce.h mma.h cublas_v2.h; do
+    printf '#include <%s>\nint main() {}\n' "$header" >bad.cu
+    CPATH=$scratch/toolkit CPLUS_INCLUDE_PATH=$scratch/toolkit names "<$header>" bad.cu -I toolkit
+    grep -q 'this was read' errors && fail "$header of a toolkit was read: $(cat errors)"
+  done
   refused tex2D '__global__ void k(float* f) { *f = tex2D<float>(0, 1, 2); }' 'int main() {}'
-  refused __managed__ '__managed__ int shared_by_all;' 'int main() {}'
+  refused __managed__ '__device__ __managed__ int shared_by_all[2] = {1, 2};' 'int main() {}'
+  [ "$(grep -c 'error:' errors)" = 1 ] || fail "__managed__ is one error: $(cat errors)"
   refused cudaGraphCreate 'int main() { cudaGraphCreate(0, 0); }'
   refused chime_ '#include <nvshmem.h>' 'int main() {}'
   refused 'kernels that launch' '__global__ void inner() {}' '__global__ void outer() { inner<<<1, 1>>>(); }' 'int main() {}'
@@ -105,6 +145,8 @@ refuses() {
   printf '#ifndef __CUDA_ARCH__\n#include "planted.h"\n#endif\nint main() {}\n' >both.cu
   names planted.h host.cpp good.cu -I 'a toolkit'
   names planted.h both.cu -I 'a toolkit'
+  printf '#include "planted.h"\nint main() { return not_declared; }\n' >fails.cu
+  names planted.h fails.cu -I 'a toolkit'
   names 'known by its name' "$tests/chime_cc_test.sh"
   CHIME_CC_CLANG=no-such-clang names 'clang-19' good.cu
 }

@@ -47,7 +47,10 @@ std::vector<Fact> build_facts() {
                               : "not compiled in (needs libpmix-dev)"},
       {"hwloc", hwloc_found()},
       {"CUDA",
-       CHIME_HAS_CUDA ? "compiled in (the driver is looked for at run time)" : "not compiled in"},
+       CHIME_HAS_SOFTGPU
+           ? "compiled in for the softgpu, which runs kernels on this CPU (CHIME_DEVICE=cuda)"
+       : CHIME_HAS_CUDA ? "compiled in (the driver is looked for at run time)"
+                        : "not compiled in"},
   };
 }
 

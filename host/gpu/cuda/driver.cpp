@@ -11,8 +11,11 @@ namespace {
 #ifndef CHIME_CUDA_LIBRARY
 #define CHIME_CUDA_LIBRARY "libcuda.so.1"
 #define CHIME_CUDA_GET_PROC_ADDRESS "cuGetProcAddress_v2"
+#define CHIME_CUDA_COMES_WITH \
+  "the NVIDIA driver; without a GPU, run the program that is compiled for the CPU device"
 #endif
 constexpr char kLibrary[] = CHIME_CUDA_LIBRARY;
+constexpr char kComesWith[] = " (it comes with " CHIME_CUDA_COMES_WITH ")";
 
 // Signatures as of this version: none of the functions that Chime uses has changed since.
 constexpr int kInterfaceVersion = 12000;
@@ -42,11 +45,7 @@ void find(GetProcAddress get_proc_address, const char* name,
 Driver load() {
   void* library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
-    throw Error("CUDA driver", CHIMEX_ERR_UNSUPPORTED,
-                std::string(::dlerror()) +
-                    " (it comes with the NVIDIA driver; without a GPU, run the program that is "
-                    "compiled for "
-                    "the CPU device)");
+    throw Error("CUDA driver", CHIMEX_ERR_UNSUPPORTED, std::string(::dlerror()) + kComesWith);
   const auto get_proc_address =
       reinterpret_cast<GetProcAddress>(::dlsym(library, CHIME_CUDA_GET_PROC_ADDRESS));
   if (get_proc_address == nullptr)

@@ -13,7 +13,8 @@ namespace {
 constexpr int kFirstBus = 0xf0;
 
 void write_address(char* text, std::size_t bytes, int ordinal) {
-  std::snprintf(text, bytes, "0000:%02X:00.0", kFirstBus + ordinal);
+  const auto bus = static_cast<unsigned char>(kFirstBus + ordinal);
+  std::snprintf(text, bytes, "0000:%02X:00.0", bus);
 }
 
 }  // namespace

@@ -60,7 +60,8 @@ std::string place_shared(const SharedVariables& variables, std::size_t* bytes) {
 struct Emitted {
   Emitted(const Module& module, const Function& function, SharedVariables& shared, Forms* forms)
       : function(function),
-        reached{.functions = {}, .variables = {}, .shared = shared, .forms = forms},
+        reached{
+            .functions = {}, .variables = {}, .shared = shared, .site_lines = {}, .forms = forms},
         emitter(module, function, reached) {}
 
   const Function& function;

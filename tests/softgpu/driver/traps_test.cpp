@@ -105,7 +105,7 @@ TEST_F(Traps, AMisalignedAddressIsOneOfItsOwnName) {
   const std::string told = testing::internal::GetCapturedStderr();
   char address[24];
   std::snprintf(address, sizeof address, "%#llx", word.address() + 2);
-  for (const std::string part :
+  for (const std::string& part :
        {std::string("kernel misaligned: thread (0,0,0) of block (0,0,0)"), std::string(address),
         std::string("PTX line "), std::string(": ld.u32 %r1, [%rd1+2];")})
     EXPECT_NE(told.find(part), told.npos) << part << " in: " << told;

@@ -16,17 +16,18 @@ CHIME_DEVICE const Context& kernel_context() {
   const Context* const launched = exec::launch_context();
   if (launched == nullptr || launched->abi_version == 0) {
     exec::trap(
-        "chime: this kernel's state is not filled: call chime_init before the launch. (A kernel of "
-        "several PEs on one GPU takes its Context as an argument.)");
+        "chime: this kernel's state is not filled: call chime_init before the launch. (Where "
+        "threads "
+        "of a process are PEs on one GPU, a kernel takes its Context as an argument.)");
   }
   return *launched;
 }
 
 }  // namespace detail
 
-// In a kernel: the PE that launched it. On a GPU there is one such PE per process and device: the
-// last that was initialised; kernels of others pass their Context explicitly. On the host: the
-// calling thread's PE.
+// In a kernel: the PE that launched it. On a GPU a process has one such PE a device: where PEs that
+// are threads share one, kernels take their Context as an argument, and this traps. On the host:
+// the calling thread's PE.
 CHIME_HOST_DEVICE const Context& self() {
   CHIME_IF_DEVICE(return detail::kernel_context(), return host_context());
 }

@@ -91,7 +91,8 @@ void finish_init(PeSlot& slot) {
   runtime.device = build_device_stage(runtime.settings, *runtime.bootstrap);
   const Context kernels = make_context(runtime, ContextOwner::kKernels);
   if (!runtime.device->gpu->is_cpu())
-    step("telling the kernels", [&] { tu_registry::fill_all(kernels); });
+    step("telling the kernels",
+         [&] { tu_registry::fill_all(kernels, runtime.device->gpu->pci_address()); });
   step("watching the node's PEs", [&] { watch_peers(runtime); });
   runtime.untold_errors = std::make_unique<UntoldErrors>(runtime);
   publish_context(slot, kernels, make_context(runtime, ContextOwner::kHost));

@@ -201,8 +201,10 @@ const Context& ready(const Context host::PeSlot::*context) {
 }  // namespace
 
 const Context& context() {
-  host::tu_registry::fill_late_units();  // before a launch, which asks for the context
-  return ready(&host::PeSlot::context);
+  const Context& mine = ready(&host::PeSlot::context);
+  // Before a launch, which asks for the context.
+  if (mine.abi_version != 0) host::tu_registry::fill_late_units(mine.pe.my_pe);
+  return mine;
 }
 const Context& host_context() { return ready(&host::PeSlot::host_context); }
 
@@ -212,8 +214,11 @@ bool is_raised(const Context* context) {
   return context->pe.abort && __atomic_load_n(&context->pe.abort->raised, __ATOMIC_RELAXED);
 }
 
-// Kernels that the executor runs belong to the PE of the host thread that launches them.
-constexpr simt::Launchers kLaunchers = {.context_of_thread = [] { return &context(); },
+const Context* context_of_launch() { return &ready(&host::PeSlot::context); }
+
+// Kernels that the executor runs belong to the PE of the host thread that launches them. No unit is
+// filled from here: that calls the CUDA driver, and the softgpu asks within a call of its own.
+constexpr simt::Launchers kLaunchers = {.context_of_thread = &context_of_launch,
                                         .pe_of_thread = &host::current_pe_or_none,
                                         .is_aborted = &is_raised};
 [[maybe_unused]] const bool executor_knows = (simt::set_launchers(kLaunchers), true);

@@ -19,6 +19,8 @@ std::string world_from_environment() {
 
 bool world_must_run() { return number("CHIME_TEST_WORLD_MUST", 0) != 0; }
 
+bool pes_want_a_gpu_each() { return number("CHIME_TEST_GPU_EACH", 0) != 0; }
+
 int seed_count() { return number("CHIME_TEST_SEEDS", 50); }
 
 std::chrono::milliseconds fact_limit() {

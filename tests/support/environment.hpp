@@ -13,6 +13,10 @@ std::string world_from_environment();
 // failure.
 bool world_must_run();
 
+// CHIME_TEST_GPU_EACH=1: kernels of this program find their PE in their unit's state, of which a
+// GPU has one (device/state.cuh).
+bool pes_want_a_gpu_each();
+
 // CHIME_TEST_LIMIT: seconds that one fact may take before the World is stopped (60, and more for
 // many seeds).
 std::chrono::milliseconds fact_limit();

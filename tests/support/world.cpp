@@ -342,6 +342,11 @@ bool World::start(const WorldName& name, std::string* why_not) {
     *why_not = "no CUDA device on this machine";
     return false;
   }
+  if (name.device.is_gpu && name.kind == WorldPes::kThreads && pes_want_a_gpu_each() &&
+      exec::device_count() < name.pes) {
+    *why_not = "its kernels name no Context, and threads that are PEs have no GPU each";
+    return false;
+  }
   if (!WorldPath::parse(name.path)->set_environment(why_not)) return false;
   the_world.reset(new World(name));
   if (name.kind == WorldPes::kThreads)

@@ -1,0 +1,69 @@
+// The state of kernels where the PEs are threads of a process: a unit has one copy on a GPU. With a
+// GPU each, every PE finds itself in it; on one GPU none does, and kernels take their Context as an
+// argument (two_contexts).
+//
+//   gpu_state_of_threads <path of gpu_state_fill_late>
+#include <dlfcn.h>
+
+#include <thread>
+
+#include "kernel_check.cuh"
+#include "state_fill.cuh"
+
+using namespace chime;
+using namespace chime::tests;
+
+exec::Status look_from_other_unit(Seen* seen);
+static exec::Status look_from_this_unit(Seen* seen) { return exec::launch({}, look, seen); }
+
+template <class Look>
+static Seen seen_by(Look look_from) {
+  Result<Seen> seen;
+  CHIME_CHECK(look_from(seen.device()) == CHIMEX_OK);
+  return seen.read();
+}
+
+static bool is_nobody(const Seen& seen) { return seen.abi_version == 0 && seen.my_pe == -1; }
+static bool is_this_pe(const Seen& seen) {
+  return seen.abi_version == kAbiVersion && seen.my_pe == chimex_host_my_pe() &&
+         seen.heap == context().pe.heap;
+}
+// What a unit has to tell a PE.
+static bool is_right(const Seen& seen, bool has_own_gpu) {
+  return has_own_gpu ? is_this_pe(seen) : is_nobody(seen);
+}
+
+using LookLate = int (*)(Seen*);
+
+static void run_pe(int pe, const chimex_uniqueid_t& id, bool has_own_gpu,
+                   const char* late_library) {
+  static void* opened = nullptr;
+  chimex_init_attr_t attr;
+  CHIME_NEED(chimex_set_attr_uniqueid_args(pe, 2, &id, &attr) == CHIMEX_OK);
+  CHIME_NEED(chimex_init_attr(CHIMEX_INIT_WITH_UNIQUEID, &attr) == CHIMEX_OK);
+  chime_barrier_all();  // both are there
+  CHIME_CHECK(is_right(seen_by(look_from_this_unit), has_own_gpu));
+  CHIME_CHECK(is_right(seen_by(look_from_other_unit), has_own_gpu));
+  chime_barrier_all();
+  if (pe == 0) opened = dlopen(late_library, RTLD_NOW);
+  chime_barrier_all();
+  CHIME_NEED(opened != nullptr);
+  const auto look_late = reinterpret_cast<LookLate>(dlsym(opened, "look_from_late_library"));
+  CHIME_CHECK(is_right(seen_by(look_late), has_own_gpu));
+  chime_finalize();
+  if (has_own_gpu) CHIME_CHECK(is_nobody(seen_by(look_from_this_unit)));
+}
+
+int main(int, char** argv) {
+  need_gpu();
+  const bool has_own_gpu = exec::device_count() > 1;
+  std::printf("%s\n", has_own_gpu ? "a GPU each" : "one GPU");
+  chimex_uniqueid_t id;
+  CHIME_NEED(chimex_get_uniqueid(&id) == CHIMEX_OK);
+  std::thread other([&] { run_pe(1, id, has_own_gpu, argv[1]); });
+  run_pe(0, id, has_own_gpu, argv[1]);
+  other.join();
+  CHIME_CHECK(is_nobody(seen_by(look_from_this_unit)));
+  CHIME_CHECK(is_nobody(seen_by(look_from_other_unit)));
+  return verdict();
+}

@@ -23,7 +23,9 @@
 
 namespace chime::host::mlx5 {
 
-// The second argument: what a call to it does to memory and objects of the device.
+// The second argument: what a call to it does to memory and objects of the device. An address
+// handle is the kernel's own and of no memory, and wanted where a peer is connected while a kernel
+// waits for it.
 #define CHIME_VERBS_FUNCTIONS(X)  \
   X(ibv_get_device_list, Uses)    \
   X(ibv_free_device_list, Uses)   \
@@ -41,7 +43,7 @@ namespace chime::host::mlx5 {
   X(ibv_modify_qp, Uses)          \
   X(ibv_destroy_qp, Uses)         \
   X(ibv_destroy_cq, Uses)         \
-  X(ibv_create_ah, Allocates)     \
+  X(ibv_create_ah, Uses)          \
   X(ibv_destroy_ah, Uses)
 
 #define CHIME_MLX5DV_FUNCTIONS(X)      \

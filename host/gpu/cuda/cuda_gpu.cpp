@@ -50,26 +50,17 @@ std::string address_of(CUdevice device) {
 }
 
 // The context that the CUDA runtime of the program uses too. The calling thread's own one from here
-// on, if it has none.
-class PrimaryContext {
- public:
-  explicit PrimaryContext(CUdevice device) : device_(device) {
-    const cuda::UncapturedCalls uncaptured;
-    driver().check(driver().cuDevicePrimaryCtxRetain(&context_, device), "cuDevicePrimaryCtxRetain",
-                   "the GPU may be in exclusive mode or out of memory (nvidia-smi)");
-    CUdevice current = 0;
-    if (driver().cuCtxGetDevice(&current) != CUDA_SUCCESS) driver().cuCtxSetCurrent(context_);
-  }
-  PrimaryContext(const PrimaryContext&) = delete;
-  PrimaryContext& operator=(const PrimaryContext&) = delete;
-  ~PrimaryContext() { driver().cuDevicePrimaryCtxRelease(device_); }
-
-  CUcontext get() const { return context_; }
-
- private:
-  CUdevice device_;
-  CUcontext context_ = nullptr;
-};
+// on, if it has none. Kept until the process ends, as the runtime keeps it: what the program has
+// made in it is there after finalize, and so is what another PE of this process has mapped.
+CUcontext primary_context(CUdevice device) {
+  const cuda::UncapturedCalls uncaptured;
+  CUcontext context = nullptr;
+  driver().check(driver().cuDevicePrimaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain",
+                 "the GPU may be in exclusive mode or out of memory (nvidia-smi)");
+  CUdevice current = 0;
+  if (driver().cuCtxGetDevice(&current) != CUDA_SUCCESS) driver().cuCtxSetCurrent(context);
+  return context;
+}
 
 // A stream that waits for no other: host copies must end while kernels run that wait for them.
 class OwnStream {
@@ -130,12 +121,12 @@ class CudaGpu final : public Gpu {
   CudaGpu(CUdevice device, std::string why)
       : device_(device),
         why_(std::move(why)),
-        primary_(device),
+        context_(primary_context(device)),
         streams_write_64_bits_(
             driver().attribute(device, CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS) != 0),
-        copy_stream_(primary_.get()),
-        kernel_stream_(primary_.get()),
-        kernels_(primary_.get()) {}
+        copy_stream_(context_),
+        kernel_stream_(context_),
+        kernels_(context_) {}
 
   std::string describe() const override {
     char name[96] = "";
@@ -155,43 +146,43 @@ class CudaGpu final : public Gpu {
   std::string pci_address() const override { return address_of(device_); }
 
   std::unique_ptr<DeviceMemory> allocate_heap(std::size_t bytes) override {
-    const CurrentContext current(primary_.get());
+    const CurrentContext current(context_);
     return cuda::create_exportable(place(), bytes);
   }
   std::unique_ptr<DeviceMemory> map_peer_heap(int fd, std::size_t bytes) override {
-    const CurrentContext current(primary_.get());
+    const CurrentContext current(context_);
     return cuda::import_fd(place(), fd, bytes);
   }
   std::unique_ptr<DeviceMemory> map_peer_heap(const std::byte* fabric_handle,
                                               std::size_t bytes) override {
-    const CurrentContext current(primary_.get());
+    const CurrentContext current(context_);
     return cuda::import_fabric(place(), fabric_handle, bytes);
   }
   void share_mapping(const DeviceMemory& memory) override {
-    const CurrentContext current(primary_.get());
+    const CurrentContext current(context_);
     cuda::grant_access(place(), memory.address(), memory.bytes());
   }
   std::unique_ptr<DeviceMemory> allocate_host_visible(std::size_t bytes) override {
-    const CurrentContext current(primary_.get());
+    const CurrentContext current(context_);
     return cuda::create_host_visible(place(), bytes);
   }
   std::unique_ptr<DeviceMemory> allocate_device(std::size_t bytes) override {
-    const CurrentContext current(primary_.get());
+    const CurrentContext current(context_);
     std::unique_ptr<DeviceMemory> memory = cuda::create_private(place(), bytes);
     set(memory->address(), 0, bytes);
     return memory;
   }
   std::unique_ptr<IoMapping> map_io_memory(std::byte* pages, std::size_t bytes) override {
-    const CurrentContext current(primary_.get());
+    const CurrentContext current(context_);
     return cuda::map_io_memory(place(), pages, bytes);
   }
   DmaBuf export_dma_buf(const std::byte* memory, std::size_t bytes) override {
-    const CurrentContext current(primary_.get());
+    const CurrentContext current(context_);
     return cuda::export_dma_buf(place(), memory, bytes);
   }
 
   bool kernels_reach(const void* memory) override {
-    const CurrentContext current(primary_.get());
+    const CurrentContext current(context_);
     CUdeviceptr seen = 0;
     const CUresult result = driver().cuPointerGetAttribute(
         &seen, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, device_pointer(memory));
@@ -203,7 +194,7 @@ class CudaGpu final : public Gpu {
     synchronize(copy_stream_.get());
   }
   void set(void* dst, int byte, std::size_t bytes) override {
-    const CurrentContext current(primary_.get());
+    const CurrentContext current(context_);
     driver().check(driver().cuMemsetD8Async(device_pointer(dst), static_cast<unsigned char>(byte),
                                             bytes, copy_stream_.get()),
                    "cuMemsetD8Async");
@@ -220,7 +211,7 @@ class CudaGpu final : public Gpu {
   }
 
   void copy_async(void* dst, const void* src, std::size_t bytes, NativeStream stream) override {
-    const CurrentContext current(primary_.get());
+    const CurrentContext current(context_);
     driver().check(
         driver().cuMemcpyAsync(device_pointer(dst), device_pointer(src), bytes, native(stream)),
         "cuMemcpyAsync");
@@ -232,39 +223,37 @@ class CudaGpu final : public Gpu {
       void* arguments[] = {&call};
       return launch_async(LibraryKernel::kSignal, arguments, stream);
     }
-    const CurrentContext current(primary_.get());
+    const CurrentContext current(context_);
     // The default flag puts a system-wide fence before the write.
     driver().check(driver().cuStreamWriteValue64(native(stream), device_pointer(address), value,
                                                  CU_STREAM_WRITE_VALUE_DEFAULT),
                    "cuStreamWriteValue64");
   }
   void launch_async(LibraryKernel kernel, void** arguments, NativeStream stream) override {
-    const CurrentContext current(primary_.get());
+    const CurrentContext current(context_);
     driver().check(driver().cuLaunchKernel(kernels_[kernel], 1, 1, 1, threads_of(kernel), 1, 1, 0,
                                            native(stream), arguments, nullptr),
                    "cuLaunchKernel");
   }
   void host_call_async(void (*call)(void*), void* argument, NativeStream stream) override {
-    const CurrentContext current(primary_.get());
+    const CurrentContext current(context_);
     driver().check(driver().cuLaunchHostFunc(native(stream), call, argument), "cuLaunchHostFunc");
   }
   void synchronize(NativeStream stream) override {
-    const CurrentContext current(primary_.get());
+    const CurrentContext current(context_);
     driver().check(driver().cuStreamSynchronize(native(stream)), "cuStreamSynchronize",
                    "a kernel that ran before may have failed");
   }
 
   bool is_captured(NativeStream stream) override {
-    const CurrentContext current(primary_.get());
+    const CurrentContext current(context_);
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     driver().check(driver().cuStreamIsCapturing(native(stream), &status), "cuStreamIsCapturing");
     return status != CU_STREAM_CAPTURE_STATUS_NONE;
   }
-  std::unique_ptr<StreamMark> make_mark() override {
-    return std::make_unique<EventMark>(primary_.get());
-  }
+  std::unique_ptr<StreamMark> make_mark() override { return std::make_unique<EventMark>(context_); }
   std::unique_ptr<DeviceQueue> make_queue() override {
-    return std::make_unique<cuda::Queue>(primary_.get(), kernels_, streams_write_64_bits_);
+    return std::make_unique<cuda::Queue>(context_, kernels_, streams_write_64_bits_);
   }
 
   // The driver's wait has no bound, so a thread of its own takes it, and stays in it if need be.
@@ -272,7 +261,7 @@ class CudaGpu final : public Gpu {
     std::promise<void> ended;
     std::future<void> end = ended.get_future();
     const abi::SignalsHeld held;
-    std::thread([context = primary_.get(), ended = std::move(ended)]() mutable {
+    std::thread([context = context_, ended = std::move(ended)]() mutable {
       const CurrentContext current(context);
       driver().cuCtxSynchronize();
       ended.set_value();
@@ -281,11 +270,11 @@ class CudaGpu final : public Gpu {
   }
 
  private:
-  cuda::Place place() const { return {primary_.get(), device_}; }
+  cuda::Place place() const { return {context_, device_}; }
 
   const CUdevice device_;
   const std::string why_;
-  PrimaryContext primary_;
+  const CUcontext context_;
   const bool streams_write_64_bits_;
   OwnStream copy_stream_;
   OwnStream kernel_stream_;  // whose kernels may wait for peers, and so hold up no copy

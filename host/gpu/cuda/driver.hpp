@@ -21,7 +21,6 @@ namespace chime::host::cuda {
   X(cuDeviceGetPCIBusId, Uses)                \
   X(cuDeviceGetAttribute, Uses)               \
   X(cuDevicePrimaryCtxRetain, Allocates)      \
-  X(cuDevicePrimaryCtxRelease, Uses)          \
   X(cuCtxGetDevice, Uses)                     \
   X(cuCtxSetCurrent, Uses)                    \
   X(cuCtxPushCurrent, Uses)                   \

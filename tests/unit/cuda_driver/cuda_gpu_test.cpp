@@ -52,7 +52,6 @@ class CudaGpu : public testing::Test {
     EXPECT_EQ(left.live_handles, 0);
     EXPECT_EQ(left.live_addresses, 0);
     EXPECT_EQ(left.live_mappings, 0);
-    EXPECT_EQ(left.live_contexts, 0);
     EXPECT_EQ(left.live_streams, 0);
     EXPECT_EQ(left.live_events, 0);
     EXPECT_EQ(left.live_modules, 0);
@@ -86,6 +85,12 @@ std::string error_of(Body body, chimex_status code) {
 TEST_F(CudaGpu, NamesItself) {
   EXPECT_EQ(make_cuda_gpu(0)->describe(), "Fake GPU (CUDA device 0, driver for CUDA 13.0)");
   EXPECT_EQ(why_no_cuda(), "");
+}
+
+// What the program has made in it, and what other PEs of the process have mapped, outlives the PE.
+TEST_F(CudaGpu, LeavesTheContextToTheProgram) {
+  make_cuda_gpu(0);
+  EXPECT_EQ(fake().kept_contexts, 1);
 }
 
 // A node of PEs that all see the same GPUs, of which this one is at `place`.

@@ -71,10 +71,9 @@ CUresult device_attribute(int* value, CUdevice_attribute which, CUdevice) {
 // ------------------------------------------------------------------------------------
 
 CUresult primary_retain(CUcontext* context, CUdevice) {
-  ++state.live_contexts;
+  ++state.kept_contexts;
   return *context = primary(), CUDA_SUCCESS;
 }
-CUresult primary_release(CUdevice) { return --state.live_contexts, CUDA_SUCCESS; }
 CUresult context_device(CUdevice* device) {
   if (!has_context()) return CUDA_ERROR_INVALID_CONTEXT;
   return *device = 0, CUDA_SUCCESS;
@@ -349,7 +348,6 @@ const std::map<std::string, void*> functions = {
     ENTRY(cuDeviceGetPCIBusId, device_pci_address),
     ENTRY(cuDeviceGetAttribute, device_attribute),
     ENTRY(cuDevicePrimaryCtxRetain, primary_retain),
-    ENTRY(cuDevicePrimaryCtxRelease, primary_release),
     ENTRY(cuCtxGetDevice, context_device),
     ENTRY(cuCtxSetCurrent, context_set),
     ENTRY(cuCtxPushCurrent, context_push),

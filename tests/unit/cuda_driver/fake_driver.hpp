@@ -20,8 +20,9 @@ struct FakeDriver {
   void (*run_kernel)(const char* name, void** arguments) = nullptr;
 
   // Objects that were made and not yet released.
-  int live_handles = 0, live_addresses = 0, live_mappings = 0, live_contexts = 0, live_streams = 0,
-      live_modules = 0, live_registrations = 0, live_events = 0;
+  int live_handles = 0, live_addresses = 0, live_mappings = 0, live_streams = 0, live_modules = 0,
+      live_registrations = 0, live_events = 0;
+  int kept_contexts = 0;     // asked for, and never given back
   int io_registrations = 0;  // of the live ones
   int kernel_launches = 0;
   unsigned last_block = 0;  // threads of the last launch

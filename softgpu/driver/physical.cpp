@@ -38,7 +38,7 @@ int device_of_descriptor(int fd) {
   char name[128] = "";
   const std::string path = "/proc/self/fd/" + std::to_string(fd);
   const ssize_t length = ::readlink(path.c_str(), name, sizeof name - 1);
-  const std::string prefix = std::string("/memfd:") + kName;
+  const std::string prefix = std::string("/memfd:").append(kName);
   int ordinal = -1;
   if (length <= 0 || std::string(name).compare(0, prefix.size(), prefix) != 0 ||
       std::sscanf(name + prefix.size(), "%d", &ordinal) != 1)

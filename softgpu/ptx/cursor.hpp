@@ -39,7 +39,7 @@ class Cursor {
   }
 
   std::string_view word(const char* what) {
-    if (peek().kind != TokenKind::kWord) fail(std::string(what) + " is wanted");
+    if (peek().kind != TokenKind::kWord) fail(std::string(what).append(" is wanted"));
     return next().text;
   }
   std::uint64_t integer(const char* what, std::uint64_t most) {

@@ -152,7 +152,9 @@ CHIME_EXPORT int chimex_set_attr_uniqueid_args(int my_pe, int n_pes, const chime
                                                chimex_init_attr_t* attr);
 
 // chime_init with explicit means. With CHIMEX_INIT_WITH_UNIQUEID several threads of one process may
-// each become a PE; each is then bound to its own PE. Collective over the PEs of the job.
+// each become a PE; each is then bound to its own PE. Give them a GPU each: kernels of PEs that
+// share one may use the calls that take a Context (chime::context()) alone, and trap in the others.
+// Collective over the PEs of the job.
 CHIME_EXPORT int chimex_init_attr(unsigned flags, const chimex_init_attr_t* attr);
 
 // A setting that the program makes itself: the name and value of a variable of the environment, as

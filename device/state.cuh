@@ -16,9 +16,9 @@ CHIME_DEVICE const Context& kernel_context() {
   const Context* const launched = exec::launch_context();
   if (launched == nullptr || launched->abi_version == 0) {
     exec::trap(
-        "chime: this kernel's state is not filled: call chime_init before the launch. (Where "
-        "threads "
-        "of a process are PEs on one GPU, a kernel takes its Context as an argument.)");
+        "chime: this kernel's state is not filled: call chime_init before the launch, and where it "
+        "is not by exec::launch chimex_init_device. (Of threads that are PEs on one GPU, kernels "
+        "take their Context as an argument.)");
   }
   return *launched;
 }

@@ -1,7 +1,7 @@
 // Nothing is allocated, mapped or registered while a kernel runs: the CUDA driver may let such a
 // call wait for a kernel that waits for this PE. So everything that a kernel could need is made at
 // init, and every such call of libchime passes here: the tables of the CUDA driver's functions
-// (gpu/cuda/driver.hpp) and of rdma-core's (transport/mlx5/rdma_core.hpp) mark theirs, the CPU
+// (gpu/cuda/driver.hpp) and of rdma-core's (transport/mlx5/nic/rdma_core.hpp) mark theirs, the CPU
 // device names its own. In a checked job (CHIME_CHECK=1) a call that breaks the rule ends the
 // process and says which call and which kernel.
 //

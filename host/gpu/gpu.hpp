@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -60,6 +61,9 @@ class Gpu {
 
   // "0000:81:00.0"; empty for the CPU.
   virtual std::string pci_address() const = 0;
+
+  // Calls `body` with this the calling thread's current device, for the CUDA runtime too.
+  virtual void with_device(const std::function<void()>& body) { body(); }
 
   // The symmetric heap: reserved, mapped at a multiple of kHeapAlignment and exportable. Throws
   // Error with the limit or variable to change.

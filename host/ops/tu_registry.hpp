@@ -2,31 +2,27 @@
 // (chime/abi/tu_state.h). A program compiled for the CPU device has none.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "chime/abi/context.h"
+#include "host/gpu/gpu.hpp"
 
 namespace chime::host::tu_registry {
 
-// Whether any code of this process was compiled by nvcc with Chime's device headers.
+// Whether any code of this process was compiled for a GPU with Chime's device headers.
 bool empty();
 
-// PE `context` is there, on the GPU of that address, which is the calling thread's current device:
-// copies its Context to every registered unit, and from now on to units as they register. A unit
-// has one copy on a device, so where PEs of this process share a GPU none has it: their kernels
-// take a Context as an argument, and trap where they ask for the unit's. Throws Error naming the
-// unit that does not fit this library or cannot be filled.
-void fill_all(const Context& context, const std::string& gpu);
+// A PE is there, on `gpu`: copies its Context to every registered unit, and from now on to units as
+// they register. A unit has one copy on a device, so where PEs of this process share a GPU none has
+// it: their kernels take a Context as an argument, and trap where they ask for the unit's. Kernels
+// that run meanwhile may see either. Throws Error naming the unit that does not fit this library or
+// cannot be filled.
+void fill_all(const Context& context, Gpu& gpu);
 
-// Fills, for PE `pe` on the calling thread's current device, the units that could not be when they
-// registered: of clang's, the CUDA runtime knows the variables only after their static
-// constructors, and where PEs have a GPU each, only their own threads reach a copy. Nothing if
-// there are none, and cheap then.
-void fill_late_units(int pe);
+// Fills the units that could not be when they registered: of clang's, the CUDA runtime knows the
+// variables only after their static constructors. Nothing if there are none, and cheap then.
+void fill_late_units();
 
-// PE `pe` has left. The units on its GPU speak for the one that is left there, or their kernels
-// trap until the next fill_all.
-void clear(int pe);
+// The PE on `gpu` leaves. The units there speak for the one that is left on that device, or their
+// kernels trap until the next fill_all. Nothing where fill_all was not called.
+void clear(Gpu& gpu);
 
 }  // namespace chime::host::tu_registry

@@ -91,8 +91,7 @@ void finish_init(PeSlot& slot) {
   runtime.device = build_device_stage(runtime.settings, *runtime.bootstrap);
   const Context kernels = make_context(runtime, ContextOwner::kKernels);
   if (!runtime.device->gpu->is_cpu())
-    step("telling the kernels",
-         [&] { tu_registry::fill_all(kernels, runtime.device->gpu->pci_address()); });
+    step("telling the kernels", [&] { tu_registry::fill_all(kernels, *runtime.device->gpu); });
   step("watching the node's PEs", [&] { watch_peers(runtime); });
   runtime.untold_errors = std::make_unique<UntoldErrors>(runtime);
   publish_context(slot, kernels, make_context(runtime, ContextOwner::kHost));
@@ -115,7 +114,7 @@ void finish_init_once(PeSlot& slot) {
     runtime.device_failure = std::current_exception();
     runtime.untold_errors.reset();
     runtime.watch.reset();
-    tu_registry::clear(runtime.my_pe());
+    if (runtime.device) tu_registry::clear(*runtime.device->gpu);
     runtime.device.reset();
     throw;
   }

@@ -195,7 +195,7 @@ void leave_job(PeSlot& slot) {
   keep_first(slot, pending, [&] { meet_last_time(slot); });
   // Threads stop seeing the PE before it goes.
   std::unique_ptr<Runtime> runtime = leave_pe(slot);
-  if (runtime->device && !runtime->device->gpu->is_cpu()) tu_registry::clear(runtime->my_pe());
+  if (runtime->device && !runtime->device->gpu->is_cpu()) tu_registry::clear(*runtime->device->gpu);
   runtime->untold_errors.reset();
   runtime->watch.reset();
   if (runtime->device) runtime->device->rendezvous.reset();  // its thread asks the bootstrap

@@ -201,10 +201,8 @@ const Context& ready(const Context host::PeSlot::*context) {
 }  // namespace
 
 const Context& context() {
-  const Context& mine = ready(&host::PeSlot::context);
-  // Before a launch, which asks for the context.
-  if (mine.abi_version != 0) host::tu_registry::fill_late_units(mine.pe.my_pe);
-  return mine;
+  host::tu_registry::fill_late_units();  // before a launch, which asks for the context
+  return ready(&host::PeSlot::context);
 }
 const Context& host_context() { return ready(&host::PeSlot::host_context); }
 
@@ -214,10 +212,17 @@ bool is_raised(const Context* context) {
   return context->pe.abort && __atomic_load_n(&context->pe.abort->raised, __ATOMIC_RELAXED);
 }
 
-const Context* context_of_launch() { return &ready(&host::PeSlot::context); }
+// Kernels that the executor runs belong to the PE of the host thread that launches them. Those that
+// were compiled for a GPU the softgpu launches, from within a call of the driver: nothing may call
+// that from here, so a PE without its device is nobody, as it is on a GPU.
+const Context* context_of_launch() {
+  static const Context nobody;
+  const host::PeSlot* const slot = host::current_slot();
+  const bool has_device = slot != nullptr && slot->is_ready.load(std::memory_order_acquire);
+  if (!has_device && !host::tu_registry::empty()) return &nobody;
+  return &ready(&host::PeSlot::context);
+}
 
-// Kernels that the executor runs belong to the PE of the host thread that launches them. No unit is
-// filled from here: that calls the CUDA driver, and the softgpu asks within a call of its own.
 constexpr simt::Launchers kLaunchers = {.context_of_thread = &context_of_launch,
                                         .pe_of_thread = &host::current_pe_or_none,
                                         .is_aborted = &is_raised};

@@ -83,7 +83,8 @@ CHIME_EXPORT int chime_init_thread(int requested, int* provided);
 CHIME_EXPORT void chime_query_thread(int* provided);
 
 // Leaves the job: waits for this PE's kernels and for all PEs (implies quiet and a barrier), frees
-// the heap, reports a pending asynchronous error. A kernel that runs on after CHIME_TIMEOUT is an
+// the heap, reports a pending asynchronous error. The GPU's CUDA context stays until the process
+// ends, with what the program has made in it. A kernel that runs on after CHIME_TIMEOUT is an
 // error that ends the job. Collective. After it only chime_init and the info functions may be
 // called. All other threads have returned from their calls on this PE: if one has not, finalize is
 // an error that names its call and leaves everything as it is, and a call that begins beside
@@ -189,7 +190,9 @@ CHIME_EXPORT int chimex_init_config(unsigned flags, const chimex_init_attr_t* at
 // The second opens the thread's device, or without a choice the GPU whose turn it is among the
 // node's PEs, and makes the heap. It is built by chime_init if nothing is left to choose, else by
 // this call, and by the first that needs it: memory, data movement, barriers, chime::context(),
-// exec::launch. Collective. A kernel that is launched by other means needs it before.
+// exec::launch. Collective. A kernel that is launched by other means needs it before, and traps
+// without; so does one of a library that is opened later, where clang has compiled it, until one of
+// these calls.
 CHIME_EXPORT int chimex_init_device(void);
 
 // NVSHMEM's states and their order, so that `chimex_init_status() >= CHIME_STATUS_IS_INITIALIZED`

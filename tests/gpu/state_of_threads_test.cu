@@ -2,9 +2,10 @@
 // GPU each, every PE finds itself in it; on one GPU none does, and kernels take their Context as an
 // argument (two_contexts).
 //
-//   gpu_state_of_threads <path of gpu_state_fill_late>
+//   gpu_state_of_threads one|each <path of gpu_state_fill_late>
 #include <dlfcn.h>
 
+#include <cstring>
 #include <thread>
 
 #include "kernel_check.cuh"
@@ -35,6 +36,15 @@ static bool is_right(const Seen& seen, bool has_own_gpu) {
 
 using LookLate = int (*)(Seen*);
 
+// From a thread whose current device is the first, whichever the PE's is.
+static void finalize_from_elsewhere(int pe) {
+  std::thread([pe] {
+    CHIME_CHECK(exec::set_device(0) == CHIMEX_OK);
+    CHIME_CHECK(chimex_pe_bind(pe) == CHIMEX_OK);
+    chime_finalize();
+  }).join();
+}
+
 static void run_pe(int pe, const chimex_uniqueid_t& id, bool has_own_gpu,
                    const char* late_library) {
   static void* opened = nullptr;
@@ -50,18 +60,18 @@ static void run_pe(int pe, const chimex_uniqueid_t& id, bool has_own_gpu,
   CHIME_NEED(opened != nullptr);
   const auto look_late = reinterpret_cast<LookLate>(dlsym(opened, "look_from_late_library"));
   CHIME_CHECK(is_right(seen_by(look_late), has_own_gpu));
-  chime_finalize();
+  finalize_from_elsewhere(pe);
   if (has_own_gpu) CHIME_CHECK(is_nobody(seen_by(look_from_this_unit)));
 }
 
 int main(int, char** argv) {
   need_gpu();
-  const bool has_own_gpu = exec::device_count() > 1;
-  std::printf("%s\n", has_own_gpu ? "a GPU each" : "one GPU");
+  const bool has_own_gpu = std::strcmp(argv[1], "each") == 0;
+  if (has_own_gpu == (exec::device_count() < 2)) skip("not as many GPUs as are asked for");
   chimex_uniqueid_t id;
   CHIME_NEED(chimex_get_uniqueid(&id) == CHIMEX_OK);
-  std::thread other([&] { run_pe(1, id, has_own_gpu, argv[1]); });
-  run_pe(0, id, has_own_gpu, argv[1]);
+  std::thread other([&] { run_pe(1, id, has_own_gpu, argv[2]); });
+  run_pe(0, id, has_own_gpu, argv[2]);
   other.join();
   CHIME_CHECK(is_nobody(seen_by(look_from_this_unit)));
   CHIME_CHECK(is_nobody(seen_by(look_from_other_unit)));

@@ -144,6 +144,10 @@ class CudaGpu final : public Gpu {
            CU_GPU_DIRECT_RDMA_WRITES_ORDERING_OWNER;
   }
   std::string pci_address() const override { return address_of(device_); }
+  void with_device(const std::function<void()>& body) override {
+    const CurrentContext current(context_);
+    body();
+  }
 
   std::unique_ptr<DeviceMemory> allocate_heap(std::size_t bytes) override {
     const CurrentContext current(context_);

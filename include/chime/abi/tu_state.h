@@ -1,6 +1,7 @@
-// How a translation unit that nvcc compiled tells libchime where its copy of the state is.
+// How a translation unit that was compiled for a GPU tells libchime where its copy of the state is.
 //
-// Without -rdc=true a `__constant__` variable belongs to one translation unit. So each unit that
+// Without -rdc=true a `__constant__` variable belongs to one translation unit, and has one value on
+// a device: nobody's where threads of the process are several PEs on it. So each unit that
 // includes Chime's device code has a Context of its own, registers itself before main (or when its
 // library is opened) and is filled by a function compiled in that unit: only the CUDA runtime that
 // the unit links knows the variable's name.

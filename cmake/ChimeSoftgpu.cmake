@@ -16,7 +16,11 @@ function(chime_write_toolkit_headers folder)
     if(CMAKE_MATCH_2 STREQUAL "-")
       set(line "#error \"<${CMAKE_MATCH_1}> is a header of NVIDIA's toolkit, which the softgpu does not have\"")
     else()
-      set(line "#include \"${CMAKE_MATCH_2}\"")
+      set(line "#ifdef __cplusplus
+#include \"${CMAKE_MATCH_2}\"
+#else
+#error \"<${CMAKE_MATCH_1}> is a header of NVIDIA's toolkit, and the softgpu has its words in C++ alone\"
+#endif")
     endif()
     file(CONFIGURE OUTPUT ${folder}/${CMAKE_MATCH_1} CONTENT "${line}\n" @ONLY)
   endforeach()

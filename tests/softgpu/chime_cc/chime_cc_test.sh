@@ -66,28 +66,36 @@ CU
   grep -q '^\.target sm_80' main.ptx || fail "--ptx -arch=sm_80 gives no PTX for it"
 }
 
-# Programs name a toolkit's headers and Makefiles its folder; the words are the softgpu's, in the host's files, too.
+# Programs name a toolkit's headers and Makefiles its folder; the words are the softgpu's, in the host's files, too. What else lies in
+# the folder is found.
 headers() {
   a_toolkit
+  echo 'constexpr int kFromMine = 40;' >toolkit/mine.h
   cat >program.cu <<'CU'
 #include <cuda_runtime_api.h>
 #include <device_launch_parameters.h>
+#include <mine.h>
 #include <vector_functions.h>
 int devices();
 __global__ void add(int* p, int2 n) { *p = n.x + n.y + threadIdx.x; }
 int main() {
   int *p, answer = 0;
   if (devices() != 1 || cudaMalloc(&p, 4) != cudaSuccess) return 1;
-  add<<<1, 1>>>(p, make_int2(40, 2));
+  add<<<1, 1>>>(p, make_int2(kFromMine, 2));
   return cudaMemcpy(&answer, p, 4, cudaMemcpyDeviceToHost) == cudaSuccess && answer == 42 ? 0 : 1;
 }
 CU
   printf '#include <cuda_runtime_api.h>\n#include <driver_types.h>\n%s\n' \
     'int devices() { int n = 0; return cudaGetDeviceCount(&n) == cudaSuccess ? n : 0; }' >devices.cpp
-  CPATH=$scratch/toolkit CPLUS_INCLUDE_PATH=$scratch/toolkit "$cc" program.cu devices.cpp -Itoolkit -I toolkit -isystem toolkit \
-    -o program 2>said || fail "a program is not compiled where a toolkit is named: $(cat said)"
-  [ "$(grep -c 'left out: it is a CUDA toolkit' said)" = 4 ] || fail "what is left out is not said: $(cat said)"
+  CPATH=:$scratch/toolkit CPLUS_INCLUDE_PATH=$scratch/toolkit "$cc" program.cu devices.cpp -Itoolkit -I toolkit -isystem toolkit \
+    -Xcompiler -Wall,-Itoolkit -o program 2>said || fail "a program is not compiled where a toolkit is named: $(cat said)"
+  [ "$(grep -c 'it is looked in last' said)" = 5 ] || fail "what is looked in last is not said: $(cat said)"
   ./program || fail "the program fails"
+
+  # And what was read is written for make.
+  "$cc" -MMD -MP -c program.cu -I toolkit -o program.o 2>said && grep -q '^program.o:' program.d && grep -q 'toolkit/mine.h' program.d ||
+    fail "-MMD writes no list: $(cat said program.d)"
+  "$cc" -MD -MF lists.d -MT it_all -c devices.cpp 2>said && grep -q '^it_all: *devices.cpp' lists.d || fail "-MF: $(cat said lists.d)"
 }
 # A folder with headers that stop who reads one.
 a_toolkit() {
@@ -118,7 +126,7 @@ refused() {
 refuses() {
   refused cooperative_groups '#include <cooperative_groups.h>' 'int main() {}'
   refused cublas '#include <cublas_v2.h>' 'int main() {}'
-  # None is read, wherever a toolkit lies; and there is one sentence for what is refused, not three errors of what follows.
+  # None is read, wherever a toolkit lies.
   a_toolkit
   for header in cooperative_groups.h cooperative_groups/reduce.h mma.h cublas_v2.h; do
     printf '#include <%s>\nint main() {}\n' "$header" >bad.cu
@@ -147,6 +155,12 @@ refuses() {
   names planted.h both.cu -I 'a toolkit'
   printf '#include "planted.h"\nint main() { return not_declared; }\n' >fails.cu
   names planted.h fails.cu -I 'a toolkit'
+  # A list for make that leaves out the system's headers hides nothing.
+  names planted.h host.cpp good.cu -isystem 'a toolkit' -MMD
+  names planted.h host.cpp good.cu -isystem 'a toolkit' -MFhost.d -MD
+  echo '#include <cuda_runtime_api.h>' >words.c
+  names 'cuda_runtime_api.h>' -c words.c
+  names '-MD writes' -M good.cu
   names 'known by its name' "$tests/chime_cc_test.sh"
   CHIME_CC_CLANG=no-such-clang names 'clang-19' good.cu
 }

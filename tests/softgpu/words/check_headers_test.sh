@@ -33,6 +33,13 @@ refused cuda_texture_types.h toolkit/mine.h toolkit/cuda_texture_types.h
 refused toolkit/cuda_fp16.h toolkit/cuda_fp16.h
 refused '' toolkit/mine.h toolkit/open.h toolkit/boost.h "$softgpu/words/cuda_fp16.h"
 
+# Nothing is known of what was read.
+for list in absent.d empty.d; do
+  : >empty.d
+  "$softgpu/check_headers" "$softgpu/words" $list 2>said && fail "without a list of headers nothing is refused"
+  grep -q "$list" said || fail "the words do not name $list: $(cat said)"
+done
+
 # In a folder whose name has a blank.
 mkdir -p 'toolkit of cuda'
 cp toolkit/cuda_texture_types.h 'toolkit of cuda/cuda_fp8.h'

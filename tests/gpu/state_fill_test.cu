@@ -3,32 +3,10 @@
 //   gpu_state_fill <path of gpu_state_fill_late>
 #include <dlfcn.h>
 
-#include "kernel_check.cuh"
-#include "state_fill.cuh"
+#include "state_seen.cuh"
 
 using namespace chime;
 using namespace chime::tests;
-
-exec::Status look_from_other_unit(Seen* seen);
-
-static exec::Status look_from_this_unit(Seen* seen) { return exec::launch({}, look, seen); }
-
-template <class Look>
-static Seen seen_by(Look look_from) {
-  Result<Seen> seen;
-  CHIME_CHECK(look_from(seen.device()) == CHIMEX_OK);
-  return seen.read();
-}
-
-static bool is_this_pe(const Seen& seen) {
-  const Context& mine = context();
-  return seen.abi_version == kAbiVersion && seen.my_pe == mine.pe.my_pe &&
-         seen.n_pes == mine.pe.n_pes && seen.heap == mine.pe.heap && mine.pe.heap != nullptr;
-}
-
-static bool is_nobody(const Seen& seen) { return seen.abi_version == 0 && seen.my_pe == -1; }
-
-using LookLate = int (*)(Seen*);
 
 static LookLate open_late_library(const char* path) {
   void* library = dlopen(path, RTLD_NOW);

@@ -8,33 +8,15 @@
 #include <cstring>
 #include <thread>
 
-#include "kernel_check.cuh"
-#include "state_fill.cuh"
+#include "state_seen.cuh"
 
 using namespace chime;
 using namespace chime::tests;
 
-exec::Status look_from_other_unit(Seen* seen);
-static exec::Status look_from_this_unit(Seen* seen) { return exec::launch({}, look, seen); }
-
-template <class Look>
-static Seen seen_by(Look look_from) {
-  Result<Seen> seen;
-  CHIME_CHECK(look_from(seen.device()) == CHIMEX_OK);
-  return seen.read();
-}
-
-static bool is_nobody(const Seen& seen) { return seen.abi_version == 0 && seen.my_pe == -1; }
-static bool is_this_pe(const Seen& seen) {
-  return seen.abi_version == kAbiVersion && seen.my_pe == chimex_host_my_pe() &&
-         seen.heap == context().pe.heap;
-}
 // What a unit has to tell a PE.
 static bool is_right(const Seen& seen, bool has_own_gpu) {
   return has_own_gpu ? is_this_pe(seen) : is_nobody(seen);
 }
-
-using LookLate = int (*)(Seen*);
 
 // From a thread whose current device is the first, whichever the PE's is.
 static void finalize_from_elsewhere(int pe) {

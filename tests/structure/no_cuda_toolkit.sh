@@ -1,9 +1,9 @@
 #!/bin/bash
-# no_cuda_toolkit.sh <build folder>: a CPU build uses nothing of a CUDA toolkit, even on a machine that has one. Headers of the
+# no_cuda_toolkit.sh <build folder>: a build for the CPU device or the softgpu uses nothing of a CUDA toolkit, even on a machine that has one. Headers of the
 # softgpu have the same names, and are Chime's.
 set -u
 cd "$1" || exit 1
-toolkit='/cuda(-[0-9.]+)?/(bin|include|lib|targets)|/cuda_(runtime|fp16|bf16)[a-z_]*\.h|nvcc'
+toolkit='/cuda(-[0-9.]+)?/(bin|include|lib|lib64|targets)([/" ]|$)|/cuda_(runtime|fp16|bf16)[a-z_]*\.h|nvcc'
 
 [ -s compile_commands.json ] || { echo "no compile_commands.json in $1: configure with a preset"; exit 1; }
 # Every file that a compiler opened, from the dependencies that ninja recorded.

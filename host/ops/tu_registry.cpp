@@ -40,6 +40,7 @@ struct Registry {
   std::vector<Speaker> speakers;
   std::vector<LateUnit> late;
   std::atomic<bool> has_late{false};
+  std::atomic<bool> has_units{false};
 
   auto speaker_on(const Gpu* gpu) {
     return std::find_if(speakers.begin(), speakers.end(),
@@ -76,19 +77,23 @@ std::string misfit(const chime_tu& unit) {
 // Why the unit could not be filled on `gpu`; empty if it was.
 std::string fill(const chime_tu& unit, const Context& context, Gpu& gpu) {
   if (std::string why = misfit(unit); !why.empty()) return why;
-  const char* words = nullptr;
-  gpu.with_device([&] { words = unit.fill(&context, sizeof(Context)); });
-  if (words == nullptr) return {};
+  std::string words;
+  try {
+    gpu.with_device([&] {
+      if (const char* const why = unit.fill(&context, sizeof(Context))) words = why;
+    });
+  } catch (const Error& error) {  // the GPU is lost: leaving goes on
+    words = error.what();
+  }
+  if (words.empty()) return {};
   return fmt::format("the state of the kernels in {} cannot be filled: {}", unit.file, words);
 }
 
 }  // namespace
 
-bool empty() {
-  Registry& all = registry();
-  std::lock_guard lock(all.mutex);
-  return all.first == nullptr;
-}
+// Who asks launches, or chooses a device: after the static constructors that registered its units,
+// in its own thread or in one that has opened the library for it. No order is needed.
+bool empty() { return !registry().has_units.load(std::memory_order_relaxed); }
 
 void fill_all(const Context& context, Gpu& gpu) {
   Registry& all = registry();
@@ -144,6 +149,7 @@ extern "C" void chime_register_tu(chime_tu* unit) {
   std::lock_guard lock(all.mutex);
   unit->next = all.first;
   all.first = unit;
+  all.has_units.store(true, std::memory_order_relaxed);
   if (all.speakers.empty()) return;
   if (const std::string why = chime::host::tu_registry::misfit(*unit); !why.empty())
     return chime::host::log_line(chime::host::LogLevel::kError, all.speakers.front().pe(), why);
@@ -160,7 +166,8 @@ extern "C" void chime_unregister_tu(chime_tu* unit) {
   for (chime_tu** link = &all.first; *link != nullptr; link = &(*link)->next) {
     if (*link == unit) {
       *link = unit->next;
-      return;
+      break;
     }
   }
+  all.has_units.store(all.first != nullptr, std::memory_order_relaxed);
 }

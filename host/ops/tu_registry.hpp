@@ -7,7 +7,8 @@
 
 namespace chime::host::tu_registry {
 
-// Whether any code of this process was compiled for a GPU with Chime's device headers.
+// Whether no code of this process was compiled for a GPU with Chime's device headers. Takes no
+// lock: the softgpu asks from within its driver, which the others here call under theirs.
 bool empty();
 
 // A PE is there, on `gpu`: copies its Context to every registered unit, and from now on to units as

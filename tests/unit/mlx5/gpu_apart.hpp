@@ -14,7 +14,7 @@
 
 namespace chime::host {
 
-class GpuApart final : public Gpu {
+class GpuApart : public Gpu {
  public:
   struct Traits {
     bool orders_writes = true;

@@ -1,0 +1,145 @@
+// Whose state the units of a process hold, on GPUs that are two in name only: each has a copy of a
+// unit, and a thread fills that of its current device.
+#include "host/ops/tu_registry.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "chime/abi/tu_state.h"
+#include "gpu_apart.hpp"
+#include "host/errors/error.hpp"
+
+namespace chime::host {
+namespace {
+
+thread_local std::string current_device = "first";
+
+class NamedGpu final : public GpuApart {
+ public:
+  explicit NamedGpu(std::string address) : GpuApart({}), address_(std::move(address)) {}
+  std::string pci_address() const override { return address_; }
+  void with_device(const std::function<void()>& body) override {
+    if (is_lost) throw Error("CUDA driver", CHIMEX_ERR_SYSTEM, "the GPU is lost");
+    ++times_entered;
+    const std::string before = std::exchange(current_device, address_);
+    body();
+    current_device = before;
+  }
+  bool is_lost = false;
+  int times_entered = 0;
+
+ private:
+  const std::string address_;
+};
+
+// What a unit's variable holds on a device: -1 is nobody, as before anybody fills it.
+std::map<std::string, int> held;
+bool is_loaded;
+
+int held_on(const std::string& device) { return held.count(device) ? held[device] : -1; }
+
+const char* fill(const void* context, std::size_t bytes) {
+  if (bytes != sizeof(Context)) return "a Context of another size";
+  if (!is_loaded) return "its variables are not known";
+  const auto& given = *static_cast<const Context*>(context);
+  held[current_device] = given.abi_version == 0 ? -1 : given.pe.my_pe;
+  return nullptr;
+}
+
+Context of_pe(int pe) {
+  Context context;
+  context.abi_version = kAbiVersion;
+  context.pe.my_pe = pe;
+  return context;
+}
+
+class TuRegistry : public testing::Test {
+ protected:
+  TuRegistry() {
+    held.clear();
+    is_loaded = true;
+  }
+  void add_unit() { chime_register_tu(&unit_), is_there_ = true; }
+  ~TuRegistry() override {
+    for (NamedGpu* gpu : {&first_, &again_, &second_}) tu_registry::clear(*gpu);
+    if (is_there_) chime_unregister_tu(&unit_);
+    EXPECT_TRUE(tu_registry::empty());
+  }
+
+  NamedGpu first_{"first"}, again_{"first"}, second_{"second"};
+
+ private:
+  chime_tu unit_{kAbiVersion, sizeof(Context), "unit.cu", fill, nullptr, nullptr};
+  bool is_there_ = false;
+};
+
+TEST_F(TuRegistry, AUnitHoldsThePeOfItsGpuUntilThatLeaves) {
+  add_unit();
+  EXPECT_FALSE(tu_registry::empty());
+  tu_registry::fill_all(of_pe(3), first_);
+  EXPECT_EQ(held_on("first"), 3);
+  tu_registry::clear(first_);
+  EXPECT_EQ(held_on("first"), -1);
+}
+
+// Whatever device the caller's thread has: it is the first all the time.
+TEST_F(TuRegistry, EachGpuHoldsItsOwnPe) {
+  add_unit();
+  tu_registry::fill_all(of_pe(0), first_);
+  tu_registry::fill_all(of_pe(1), second_);
+  EXPECT_EQ(held_on("first"), 0);
+  EXPECT_EQ(held_on("second"), 1);
+  tu_registry::clear(second_);
+  EXPECT_EQ(held_on("first"), 0);
+  EXPECT_EQ(held_on("second"), -1);
+}
+
+TEST_F(TuRegistry, AGpuOfTwoPesHoldsNobodyAndThenWhoIsLeft) {
+  add_unit();
+  tu_registry::fill_all(of_pe(0), first_);
+  tu_registry::fill_all(of_pe(1), again_);
+  EXPECT_EQ(held_on("first"), -1);
+  tu_registry::clear(first_);
+  EXPECT_EQ(held_on("first"), 1);
+}
+
+TEST_F(TuRegistry, AUnitThatComesLateIsFilledOnEveryGpu) {
+  tu_registry::fill_all(of_pe(0), first_);
+  tu_registry::fill_all(of_pe(1), second_);
+  add_unit();
+  EXPECT_EQ(held_on("first"), 0);
+  EXPECT_EQ(held_on("second"), 1);
+}
+
+TEST_F(TuRegistry, OneThatIsNotLoadedYetIsFilledLater) {
+  is_loaded = false;
+  tu_registry::fill_all(of_pe(0), first_);
+  tu_registry::fill_all(of_pe(1), second_);
+  add_unit();
+  tu_registry::fill_late_units();
+  EXPECT_EQ(held_on("first"), -1);
+  is_loaded = true;
+  tu_registry::clear(first_);
+  const int entered = first_.times_entered;
+  tu_registry::fill_late_units();
+  EXPECT_EQ(first_.times_entered, entered) << "its PE has left, and the GPU may be gone";
+  EXPECT_EQ(held_on("second"), 1);
+}
+
+TEST_F(TuRegistry, ALostGpuIsAnErrorAtInitAndNoneAtLeaving) {
+  add_unit();
+  first_.is_lost = true;
+  try {
+    tu_registry::fill_all(of_pe(0), first_);
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("the GPU is lost"), std::string::npos) << error.what();
+  }
+  EXPECT_NO_THROW(tu_registry::clear(first_));
+}
+
+}  // namespace
+}  // namespace chime::host

@@ -87,15 +87,43 @@ int main() {
 CU
   printf '#include <cuda_runtime_api.h>\n#include <driver_types.h>\n%s\n' \
     'int devices() { int n = 0; return cudaGetDeviceCount(&n) == cudaSuccess ? n : 0; }' >devices.cpp
-  CPATH=:$scratch/toolkit CPLUS_INCLUDE_PATH=$scratch/toolkit "$cc" program.cu devices.cpp -Itoolkit -I toolkit -isystem toolkit \
+  CPATH=$scratch/toolkit: CPLUS_INCLUDE_PATH=$scratch/toolkit "$cc" program.cu devices.cpp -Itoolkit -I toolkit -isystem toolkit \
     -Xcompiler -Wall,-Itoolkit -o program 2>said || fail "a program is not compiled where a toolkit is named: $(cat said)"
   [ "$(grep -c 'it is looked in last' said)" = 5 ] || fail "what is looked in last is not said: $(cat said)"
   ./program || fail "the program fails"
 
-  # And what was read is written for make.
-  "$cc" -MMD -MP -c program.cu -I toolkit -o program.o 2>said && grep -q '^program.o:' program.d && grep -q 'toolkit/mine.h' program.d ||
-    fail "-MMD writes no list: $(cat said program.d)"
-  "$cc" -MD -MF lists.d -MT it_all -c devices.cpp 2>said && grep -q '^it_all: *devices.cpp' lists.d || fail "-MF: $(cat said lists.d)"
+  # By halves, as nvcc is told it; and what else is meant for the host's compiler.
+  "$cc" -Xcompiler -isystem -Xcompiler toolkit -Xcompiler -Wl,-rpath,/nowhere -c program.cu -o program.o 2>said ||
+    fail "-Xcompiler by halves: $(cat said)"
+  # A folder of the program's does not come before Chime's headers.
+  mkdir -p mine/chime
+  echo '#error "this was read"' >mine/chime/chime.h
+  printf '#define CHIME_HOST_ONLY\n#include <chime/chime.h>\n' >chimes.cpp
+  "$cc" -c -I mine -isystem mine chimes.cpp 2>said || fail "Chime's own header is not found first: $(cat said)"
+}
+
+# What was read is written for make: of both parts of a file with kernels, of all files of a program.
+lists() {
+  for name in a b host device; do echo "// $name" >"$name.h"; done
+  printf '#ifdef __CUDA_ARCH__\n#include "device.h"\n#else\n#include "host.h"\n#endif\n__global__ void k() {}\nint f();\nint main() { return f(); }\n' >both.cu
+  printf '#include "a.h"\n#include "b.h"\nint f() { return 0; }\n' >f.cpp
+  mkdir -p 'out of it'
+  "$cc" -MD both.cu f.cpp -o 'out of it/p' && for name in a b host device; do
+    grep -q "^  $name.h" 'out of it/p.d' || fail "$name.h is not in the list of the program: $(cat 'out of it/p.d')"
+  done
+  "$cc" -MMD -MP -c f.cpp -o f.o && grep -q '^a.h:$' f.d && grep -q '^f.o:' f.d || fail "-MP: $(cat f.d)"
+  printf 'rule touch\n  command = touch $out\n  depfile = f.d\nbuild f.o: touch\n' >build.ninja
+  ninja >said && ninja -n | grep -q 'no work' || fail "ninja does not read the list: $(cat said f.d)"
+  touch -d tomorrow b.h
+  ! ninja -n | grep -q 'no work' || fail "a header that is newer makes nothing stale"
+  for option in '-MD -MF other.d -MT it' '-MD -MFother.d -MTit' '-Wp,-MMD,other.d -MQ it' '-Xcompiler -MMD,-MF,other.d,-MT,it'; do
+    rm -f other.d
+    # shellcheck disable=SC2086
+    "$cc" $option -c f.cpp && grep -q '^it:' other.d && grep -q '^  b.h' other.d || fail "$option: $(cat other.d)"
+  done
+  "$cc" -MD -MF all.d -c f.cpp both.cu 2>said && fail "one list of two objects is taken"
+  grep -q 'of one list' said || fail "one list of two objects: $(cat said)"
+  "$cc" -MD --ptx both.cu && grep -q '^both.ptx:' both.d && grep -q '^  device.h' both.d || fail "--ptx: $(cat both.d)"
 }
 # A folder with headers that stop who reads one.
 a_toolkit() {
@@ -158,6 +186,9 @@ refuses() {
   # A list for make that leaves out the system's headers hides nothing.
   names planted.h host.cpp good.cu -isystem 'a toolkit' -MMD
   names planted.h host.cpp good.cu -isystem 'a toolkit' -MFhost.d -MD
+  names planted.h host.cpp good.cu -isystem 'a toolkit' -Wp,-MMD,host.d
+  names planted.h host.cpp good.cu -isystem 'a toolkit' --write-user-dependencies
+  names planted.h host.cpp good.cu -isystem 'a toolkit' -Xcompiler -MMD
   echo '#include <cuda_runtime_api.h>' >words.c
   names 'cuda_runtime_api.h>' -c words.c
   names '-MD writes' -M good.cu

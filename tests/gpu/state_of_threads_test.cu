@@ -2,10 +2,10 @@
 // GPU each, every PE finds itself in it; on one GPU none does, and kernels take their Context as an
 // argument (two_contexts).
 //
-//   gpu_state_of_threads one|each <path of gpu_state_fill_late>
+//   gpu_state_of_threads <path of gpu_state_fill_late> [<how many GPUs there must be>]
 #include <dlfcn.h>
 
-#include <cstring>
+#include <cstdlib>
 #include <thread>
 
 #include "state_seen.cuh"
@@ -46,14 +46,15 @@ static void run_pe(int pe, const chimex_uniqueid_t& id, bool has_own_gpu,
   if (has_own_gpu) CHIME_CHECK(is_nobody(seen_by(look_from_this_unit)));
 }
 
-int main(int, char** argv) {
+int main(int argc, char** argv) {
+  CHIME_NEED(argc > 1);
   need_gpu();
-  const bool has_own_gpu = std::strcmp(argv[1], "each") == 0;
-  if (has_own_gpu == (exec::device_count() < 2)) skip("not as many GPUs as are asked for");
+  if (argc > 2) CHIME_NEED(exec::device_count() == std::atoi(argv[2]));
+  const bool has_own_gpu = exec::device_count() > 1;
   chimex_uniqueid_t id;
   CHIME_NEED(chimex_get_uniqueid(&id) == CHIMEX_OK);
-  std::thread other([&] { run_pe(1, id, has_own_gpu, argv[2]); });
-  run_pe(0, id, has_own_gpu, argv[2]);
+  std::thread other([&] { run_pe(1, id, has_own_gpu, argv[1]); });
+  run_pe(0, id, has_own_gpu, argv[1]);
   other.join();
   CHIME_CHECK(is_nobody(seen_by(look_from_this_unit)));
   CHIME_CHECK(is_nobody(seen_by(look_from_other_unit)));

@@ -1,5 +1,7 @@
 #include "host/errors/guard.hpp"
 
+#include <unistd.h>
+
 #include <csignal>
 #include <new>
 #include <string>
@@ -16,7 +18,7 @@ thread_local std::string last_error;
 thread_local int last_status = CHIMEX_OK;
 
 OnError behaviour() {
-  if (PeSlot* slot = current_slot()) return slot->on_error;
+  if (PeSlot* slot = slot_or_copy()) return slot->on_error;
   // Before chime_init, or when it failed: the variable alone may still say it.
   try {
     return read_settings([](std::string_view name) {
@@ -78,6 +80,8 @@ void handle_current_exception(const char* function) noexcept {
       std::raise(SIGTRAP);
       return;
     case OnError::kExit:
+      if (is_child_of_pes())
+        ::_exit(1);  // alone: what stdio holds of the parent's is not the child's
       if (const PeSlot* const slot = current_slot(); slot && survives(*slot, code)) return;
       if (code == CHIMEX_ERR_ABORTED || code == CHIMEX_ERR_PEER_DEAD) end_aborted_pe();
       end_job(1, last_error);

@@ -76,6 +76,7 @@ Settings settings_of_new_pe(const Lookup& lookup) {
 // A failure is what later calls are told.
 template <class Join>
 void attempt(Join join) {
+  throw_if_child_of_pes();
   try {
     join();
     forget_failed_init();
@@ -185,6 +186,7 @@ int chime_init_thread(int, int* provided) {
 
 int chimex_get_uniqueid(chimex_uniqueid_t* uid) {
   return status_of("chimex_get_uniqueid", [&] {
+    throw_if_child_of_pes();
     not_null(uid, "uid") = bootstrap::create_unique_id(read_settings().bootstrap_interface);
   });
 }

@@ -131,8 +131,10 @@ All& all() {
 AskedBySignal::AskedBySignal() {
   const std::lock_guard lock(all().mutex);
   if (++all().pes != 1 || !is_the_systems()) return;
-  static const auto* const made = new Questions(make_questions());
-  questions.store(made, std::memory_order_release);
+  // A child of a process that has left has its pipe's numbers, and not its pipe.
+  const Questions* const made = questions.load(std::memory_order_relaxed);
+  if (!made || made->owner != getpid())
+    questions.store(new Questions(make_questions()), std::memory_order_release);
   all().answers.emplace();
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -47,20 +46,16 @@ int exit_code_of(int status) {
   return status != 0 && code == 0 ? 1 : code;
 }
 
-// The last process of this line of fork() that joined a job.
-std::atomic<pid_t> joined_process{0};
-
 // A process that ends without chime_finalize: its mates must not wait for it. A child of fork() has
 // no part in the job, and takes no lock: a thread that it does not have may hold it.
 //
 // The mates end with its status, so that the job's is the same whoever is seen to end first; 0 is a
 // failure here, too.
 void tell_mates_at_exit(int status, void*) {
-  if (joined_process.load(std::memory_order_relaxed) != getpid()) return;
+  if (!is_own_process()) return;
   exec::detail::tell_unseen_launch_errors();
   const int code = status == 0 ? 1 : exit_code_of(status);
   for_each_pe([code](PeSlot& slot) {
-    if (slot.runtime->process != getpid()) return;
     report_unseen_error(slot);
     if (slot.on_peer_failure == OnPeerFailure::kReport) return;  // they see the process end
     if (const DeviceStage* const device = built_device(slot))
@@ -71,7 +66,7 @@ void tell_mates_at_exit(int status, void*) {
 
 // A kernel of PE `pe` traps, which ends the process: nobody else could tell what it has recorded.
 void tell_recorded_error(int pe) noexcept try {
-  if (joined_process.load(std::memory_order_relaxed) != getpid()) return;
+  if (!is_own_process()) return;
   for_each_pe([pe](PeSlot& slot) {
     if (slot.pe != pe || !built_device(slot)) return;
     if (const auto error = find_recorded_error(*slot.runtime))
@@ -171,7 +166,6 @@ void tell_mates(const DeviceStage& device, const AbortCause& cause) {
 }
 
 void watch_ends() {
-  joined_process.store(getpid(), std::memory_order_relaxed);
   simt::set_trap_teller(tell_recorded_error);
   static const int registered = on_exit(tell_mates_at_exit, nullptr);  // atexit with the status
   (void)registered;

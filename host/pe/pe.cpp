@@ -22,6 +22,7 @@ namespace slots {
 
 thread_local constinit PeSlot* bound_slot = nullptr;
 constinit std::atomic<PeSlot*> only_slot{nullptr};
+constinit std::atomic<int> alive{0};
 
 }  // namespace slots
 
@@ -68,6 +69,7 @@ void find_only_slot(Process& all) {
       found = slot.get();
       ++alive;
     }
+  slots::alive.store(alive, std::memory_order_relaxed);
   all.has_several = alive > 1 || (alive == 1 && all.has_several);
   // Publishes the slot: pairs with the acquire in current_slot.
   only_slot.store(all.has_several ? nullptr : found, std::memory_order_release);
@@ -80,6 +82,7 @@ void bind(PeSlot& slot) { bound_slot = &slot; }
 PeSlot& enter_pe(std::unique_ptr<Runtime> runtime) {
   Process& all = process();
   std::lock_guard lock(all.mutex);
+  claim_process();
   all.slots.push_back(std::make_unique<PeSlot>());
   PeSlot& slot = *all.slots.back();
   slot.pe = runtime->my_pe();
@@ -110,7 +113,7 @@ std::unique_ptr<Runtime> leave_pe(PeSlot& slot) {
 }
 
 bool pe_has_left() {
-  if (current_slot()) return false;
+  if (current_slot() || is_child_of_pes()) return false;
   Process& all = process();
   std::lock_guard lock(all.mutex);
   if (!failed_init(all).empty()) return false;
@@ -132,7 +135,17 @@ void forget_failed_init() {
   all.failed_init.clear();
 }
 
+void throw_if_child_of_pes() {
+  if (!is_child_of_pes()) return;
+  const PeSlot* const slot = slot_or_copy();
+  throw Error("setup", CHIMEX_ERR_NOT_INITIALIZED,
+              fmt::format("this process is a child of {} by fork; only the process that called "
+                          "chime_init may call Chime: call it there, or start a program (exec)",
+                          slot ? fmt::format("PE {}", slot->pe) : "a process with several PEs"));
+}
+
 Runtime& current_runtime() {
+  throw_if_child_of_pes();
   if (PeSlot* slot = current_slot()) {
     if (!is_left_by_another(*slot)) return *slot->runtime;
     throw Error(
@@ -153,6 +166,7 @@ Runtime& current_runtime() {
 }
 
 void bind_thread(int pe) {
+  throw_if_child_of_pes();
   Process& all = process();
   std::lock_guard lock(all.mutex);
   std::string here;
@@ -175,7 +189,10 @@ int current_pe_or_none() {
   return slot ? slot->pe : -1;
 }
 
-int pe_for_messages() { return bound_slot ? bound_slot->pe : current_pe_or_none(); }
+int pe_for_messages() {
+  if (is_child_of_pes()) return -1;
+  return bound_slot ? bound_slot->pe : current_pe_or_none();
+}
 
 void for_each_pe(const std::function<void(PeSlot&)>& visit) {
   Process& all = process();

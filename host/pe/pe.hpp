@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 
+#include "host/pe/own_process.hpp"
 #include "host/pe/runtime.hpp"
 
 namespace chime::host {
@@ -53,6 +54,9 @@ extern thread_local constinit PeSlot* bound_slot __attribute__((tls_model("initi
 // is left of several is nobody's but its own thread's.
 extern constinit std::atomic<PeSlot*> only_slot;
 
+// How many PEs of the process have not left.
+extern constinit std::atomic<int> alive;
+
 }  // namespace slots
 
 // Makes `runtime` a PE of this process and binds the calling thread to it. The context is filled by
@@ -82,11 +86,23 @@ inline PeSlot* bound_slot_of_thread() {
   return bound && bound->is_alive.load(std::memory_order_acquire) ? bound : nullptr;
 }
 
-// The calling thread's PE; null if it has none.
-inline PeSlot* current_slot() {
+// The calling thread's PE, also where this process is only a copy of the one in which that lives.
+inline PeSlot* slot_or_copy() {
   if (PeSlot* const bound = bound_slot_of_thread()) return bound;
   return slots::only_slot.load(std::memory_order_acquire);
 }
+
+// The calling thread's PE; null if it has none. A child of the PE's process has none.
+inline PeSlot* current_slot() { return is_own_process() ? slot_or_copy() : nullptr; }
+
+// Whether this process is a child by fork() of one with PEs, which has no part in their job.
+inline bool is_child_of_pes() {
+  return !is_own_process() && slots::alive.load(std::memory_order_relaxed) != 0;
+}
+
+// Throws Error{NOT_INITIALIZED} that says so. Takes no lock: a thread that the child does not have
+// may hold it.
+void throw_if_child_of_pes();
 
 // Whether the calling thread had a PE that has left, and has not failed to join again; for a thread
 // that never had its own, whether all PEs of the process have.
@@ -98,7 +114,7 @@ void keep_failed_init(const std::string& why);
 void forget_failed_init();
 
 // The calling thread's PE; throws Error{NOT_INITIALIZED} that says which call is missing or failed,
-// or that another thread is in chime_finalize.
+// that another thread is in chime_finalize, or that this process is a child of the PE's.
 Runtime& current_runtime();
 
 // Whether another thread is taking the PE down: its runtime may be gone at any time.

@@ -7,11 +7,7 @@
 // call that needs it.
 #pragma once
 
-#include <sys/types.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <atomic>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -96,7 +92,6 @@ struct DeviceStage {
 };
 
 struct Runtime {
-  const pid_t process = getpid();  // a child that it forks is not the PE
   Settings settings;
   std::unique_ptr<bootstrap::Bootstrap> bootstrap;
   std::mutex one_builder;               // of the device stage: the first thread that needs it

@@ -71,12 +71,12 @@ void await(const std::string& news) {
 
 // A child stops this process a second from now, in which it comes to its next call, and lets it go
 // on when all others have given up the call behind that.
-void be_stopped_meanwhile() {
+void be_stopped_meanwhile(int n_pes) {
   if (fork() != 0) return;
   sleep(1);
   kill(getppid(), SIGSTOP);
   tell("stopped");
-  for (int pe = 1; pe < chime_n_pes(); ++pe) await("given_up." + std::to_string(pe));
+  for (int pe = 1; pe < n_pes; ++pe) await("given_up." + std::to_string(pe));
   kill(getppid(), SIGCONT);
   _exit(0);
 }
@@ -87,7 +87,7 @@ void is_stopped_after_it_came() {
   chime_init();
   allocate("before", 64);
   const int me = chime_my_pe();
-  if (me == 0) be_stopped_meanwhile();
+  if (me == 0) be_stopped_meanwhile(chime_n_pes());
   if (me == chime_n_pes() - 1) await("stopped");
   allocate("first", 64);
   allocate("second", 128);

@@ -38,14 +38,31 @@ std::optional<std::size_t> Allocator::allocate(std::size_t bytes, std::size_t al
   return std::nullopt;
 }
 
+Allocator::Freed Allocator::may_free(std::size_t offset) const {
+  if (used_.contains(offset)) return Freed::kYes;
+  return freed_starts_.contains(offset) && !is_used(offset) ? Freed::kTwice
+                                                            : Freed::kNotAnAllocation;
+}
+
 Allocator::Freed Allocator::free(std::size_t offset) {
-  auto allocation = used_.find(offset);
-  if (allocation == used_.end())
-    return freed_starts_.contains(offset) ? Freed::kTwice : Freed::kNotAnAllocation;
-  add_free(allocation->first, allocation->second);
+  const Freed freed = may_free(offset);
+  if (freed != Freed::kYes) return freed;
+  const std::size_t end = offset + used_.find(offset)->second;
+  freed_starts_.erase(freed_starts_.lower_bound(offset), freed_starts_.lower_bound(end));
   freed_starts_.insert(offset);
-  used_.erase(allocation);
+  take_back(offset);
   return Freed::kYes;
+}
+
+void Allocator::take_back(std::size_t offset) {
+  const auto allocation = used_.find(offset);
+  add_free(allocation->first, allocation->second);
+  used_.erase(allocation);
+}
+
+bool Allocator::is_used(std::size_t offset) const {
+  const auto next = used_.upper_bound(offset);
+  return next != used_.begin() && offset - std::prev(next)->first < std::prev(next)->second;
 }
 
 std::optional<std::size_t> Allocator::size_of(std::size_t offset) const {
@@ -71,7 +88,6 @@ void Allocator::take(Ranges::iterator block, std::size_t start, std::size_t byte
   if (block_end > end) free_.emplace(end, block_end - end);
   used_.emplace(start, bytes);
   free_bytes_ -= bytes;
-  freed_starts_.erase(freed_starts_.lower_bound(start), freed_starts_.lower_bound(end));
 }
 
 void Allocator::add_free(std::size_t start, std::size_t bytes) {

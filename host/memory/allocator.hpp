@@ -30,6 +30,11 @@ class Allocator {
   // Gives the allocation that starts at `offset` back. kTwice: it was one, and nothing reused its
   // start since.
   Freed free(std::size_t offset);
+  // What free() would return.
+  Freed may_free(std::size_t offset) const;
+  // Undoes the allocation that starts at `offset`, as if it had not been made. REQUIRES: there is
+  // one.
+  void take_back(std::size_t offset);
 
   // Size of the allocation that starts at `offset`, as rounded up to kGranule; empty if none does.
   std::optional<std::size_t> size_of(std::size_t offset) const;
@@ -42,6 +47,7 @@ class Allocator {
   using Ranges = std::map<std::size_t, std::size_t>;  // start -> size
 
   void take(Ranges::iterator block, std::size_t start, std::size_t bytes);
+  bool is_used(std::size_t offset) const;
   void add_free(std::size_t start, std::size_t bytes);
 
   std::size_t free_bytes_;

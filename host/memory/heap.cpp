@@ -58,8 +58,13 @@ std::byte* Heap::allocate(std::size_t bytes, std::size_t alignment) {
 }
 
 void Heap::free(std::size_t offset) {
+  check_allocation(offset);
+  allocator_.free(offset);
+}
+
+void Heap::check_allocation(std::size_t offset) const {
   const void* address = base() + offset;
-  switch (allocator_.free(offset)) {
+  switch (allocator_.may_free(offset)) {
     case Allocator::Freed::kYes:
       return;
     case Allocator::Freed::kTwice:

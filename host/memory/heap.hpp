@@ -34,9 +34,13 @@ class Heap {
 
   // Throws Error{OUT_OF_MEMORY} with what was asked for, what is free and the variable to change.
   std::byte* allocate(std::size_t bytes, std::size_t alignment);
+  // Undoes that. REQUIRES: `memory` is what it returned last.
+  void take_back(const std::byte* memory) { allocator_.take_back(*offset_of(memory)); }
 
   // Throws Error{INVALID} when `offset` is not the start of an allocation.
   void free(std::size_t offset);
+  // Throws the same, and frees nothing.
+  void check_allocation(std::size_t offset) const;
 
  private:
   std::shared_ptr<DeviceMemory> memory_;

@@ -58,9 +58,17 @@ void hint_at_counterparts(const bootstrap::Bootstrap& job) {
   });
 }
 
+// By one PE for all: they have the same, or are told so.
+void tell_of_raised_size(const Settings& settings, const bootstrap::Bootstrap& job) {
+  if (settings.symmetric_is_raised && job.rank() == 0)
+    log(LogLevel::kWarn, 0, "CHIME_SYMMETRIC_SIZE is below the least size; each heap has {} bytes",
+        settings.symmetric_bytes);
+}
+
 void join(const Settings& settings, std::unique_ptr<bootstrap::Bootstrap> job,
           DeviceStageTime when) {
   hint_at_counterparts(*job);
+  tell_of_raised_size(settings, *job);
   join_job(settings, std::move(job), when);
 }
 

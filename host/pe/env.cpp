@@ -101,8 +101,9 @@ bool parse_flag(const Variable& variable, std::string_view text) {
 }
 
 void read_symmetric_size(const Variable& v, std::string_view text, Settings& s) {
-  s.symmetric_bytes = parse_bytes(v, text);
-  if (s.symmetric_bytes < (std::size_t{1} << 20)) refuse(v, text, "is less than 1M");
+  const std::size_t asked = parse_bytes(v, text);
+  s.symmetric_bytes = std::max(asked, kLeastSymmetricBytes);
+  s.symmetric_is_raised = asked < kLeastSymmetricBytes;
 }
 
 void read_device(const Variable& v, std::string_view text, Settings& s) {
@@ -294,7 +295,9 @@ static_assert(simt::kStackKb.least == 16 && simt::kStackKb.most == 1048576 &&
 
 constexpr Variable kVariables[] = {
     {"CHIME_SYMMETRIC_SIZE", "bytes, with K M G T", "1G",
-     "Size of each PE's symmetric heap. On the CPU device memory is taken only when it is touched.",
+     "Size of each PE's symmetric heap, at least 1M. On the CPU device memory is taken only when "
+     "it "
+     "is touched. Alike on all PEs.",
      read_symmetric_size, "NVSHMEM_SYMMETRIC_SIZE SHMEM_SYMMETRIC_SIZE SMA_SYMMETRIC_SIZE"},
     {"CHIME_DEVICE", "auto|cpu|cuda", "auto",
      "Where kernels run: a GPU, or the CPU (SIMT executor). auto: what the program is compiled "

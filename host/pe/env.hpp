@@ -29,9 +29,12 @@ enum class OnPeerFailure { kAbort, kReport };
 
 enum class AmoChoice { kAuto, kOwner, kP2p };
 
+inline constexpr std::size_t kLeastSymmetricBytes = std::size_t{1} << 20;
+
 // What the variables say, after defaults. Constant after construction.
 struct Settings {
   std::size_t symmetric_bytes = 0;
+  bool symmetric_is_raised = false;  // less was asked for than the least
   DeviceChoice device = DeviceChoice::kAuto;
   P2pGroups p2p;
   NicOptions nic;

@@ -19,6 +19,9 @@ struct Row {
   std::string (*text)(const Settings& settings);
 };
 
+std::string symmetric_size_text(const Settings& settings) {
+  return std::to_string(settings.symmetric_bytes);
+}
 // Whether there is a NIC is the job's; which one may be each PE's own.
 std::string nic_text(const Settings& settings) {
   const NicOptions& nic = settings.nic;
@@ -59,7 +62,8 @@ std::string on_peer_failure_text(const Settings& settings) {
 
 // How a PE orders its own writes (CHIME_NIC_ORDER, CHIME_NIC_RELAXED_ORDERING) it decides alone:
 // what others must know of it stands on its card.
-constexpr Row kRows[] = {{"CHIME_NIC", nic_text},
+constexpr Row kRows[] = {{"CHIME_SYMMETRIC_SIZE", symmetric_size_text},
+                         {"CHIME_NIC", nic_text},
                          {"CHIME_FABRIC", fabric_text},
                          {"CHIME_P2P", p2p_text},
                          {"CHIME_CONNECT", connect_text},

@@ -19,6 +19,7 @@ struct alignas(64) CollectiveSlot {
   std::uint64_t kind;    // CollectiveCall::Kind
   std::uint64_t first;   // size or offset
   std::uint64_t second;  // alignment, or 0
+  std::uint64_t place;   // offset of what the PE has taken for it, or that it fails
 };
 
 // What became of the latest collective host call that is settled: all PEs have met in it, or one

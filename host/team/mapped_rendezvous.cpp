@@ -50,6 +50,7 @@ class MappedRendezvous final : public Rendezvous {
     mine.kind = static_cast<std::uint64_t>(call.kind);
     mine.first = call.first;
     mine.second = call.second;
+    mine.place = call.place;
     // For has_posted alone; to who reads the call count_me hands it on.
     std::atomic_ref(mine.sequence).store(sequence_, std::memory_order_release);
   }
@@ -149,14 +150,15 @@ class MappedRendezvous final : public Rendezvous {
 
   // Everyone compares with PE 0, so that everyone finds the same difference.
   void throw_difference() const {
-    CollectiveCalls calls{.call = read(0)};
-    for (int pe = 1; pe < n_pes_; ++pe) calls.add({.call = read(pe), .pe = pe});
+    CollectiveCalls calls = CollectiveCalls::of(read(0), 0);
+    for (int pe = 1; pe < n_pes_; ++pe) calls.add(CollectiveCalls::of(read(pe), pe));
     check_same(calls);
   }
 
   CollectiveCall read(int pe) const {
     const CollectiveSlot& posted = slot(pe);
-    return {static_cast<CollectiveCall::Kind>(posted.kind), posted.first, posted.second};
+    return {static_cast<CollectiveCall::Kind>(posted.kind), posted.first, posted.second,
+            posted.place};
   }
 
   std::vector<ControlBlock*> controls_;  // [pe]

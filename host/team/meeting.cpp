@@ -89,7 +89,7 @@ int Meeting::who_is_absent(std::uint64_t call) const {
 // REQUIRES: this PE has just come, or one of those below: so it is done once a call.
 void Meeting::pass_on_if_all_have_come() {
   if (is_settled() || first_absent_below() >= 0) return;
-  CollectiveCalls calls{.call = my_call_, .pe = my_pe_};
+  CollectiveCalls calls = CollectiveCalls::of(my_call_, my_pe_);
   for (const Below& below : below_) calls.add(below.calls);
   letters_.push_back({above(), write(Come{call_, calls})});
 }

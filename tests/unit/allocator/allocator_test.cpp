@@ -92,6 +92,78 @@ TEST(Allocator, AgreesWithTheModel) {
   }
 }
 
+// What an allocation says of itself, taken back or freed, and what its neighbours say.
+TEST(Allocator, WhatIsTakenBackWasNeverThere) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    Allocator plain(kFirst, kEnd), tried(kFirst, kEnd);
+    std::vector<std::size_t> starts;
+    for (int call = 0; call < 300; ++call) {
+      if (const auto start = tried.allocate(1 + random() % 900, std::size_t{1} << random() % 10))
+        tried.take_back(*start);
+      const std::size_t bytes = 1 + random() % 200, alignment = std::size_t{1} << random() % 8;
+      if (random() % 5 < 3) {
+        const auto start = plain.allocate(bytes, alignment);
+        ASSERT_EQ(tried.allocate(bytes, alignment), start);
+        if (start) starts.push_back(*start);
+      } else if (!starts.empty()) {
+        const std::size_t which = random() % starts.size();
+        ASSERT_EQ(plain.free(starts[which]), Allocator::Freed::kYes);
+        ASSERT_EQ(tried.free(starts[which]), Allocator::Freed::kYes);
+        starts.erase(starts.begin() + static_cast<std::ptrdiff_t>(which));
+      }
+      ASSERT_EQ(tried.free_bytes(), plain.free_bytes());
+      ASSERT_EQ(tried.largest_free_block(), plain.largest_free_block());
+      for (std::size_t at = kFirst; at < kEnd; at += 16) {
+        ASSERT_EQ(tried.may_free(at), plain.may_free(at)) << at;
+        ASSERT_EQ(tried.size_of(at), plain.size_of(at)) << at;
+      }
+    }
+  }
+}
+
+TEST(Allocator, EachAllocationHasItsOwnAlignment) {
+  Allocator allocator(kFirst, kEnd);
+  EXPECT_EQ(allocator.allocate(16, 64), 64u);
+  EXPECT_EQ(allocator.allocate(16, 256), 256u);
+  EXPECT_EQ(allocator.allocate(16, 16), 80u);  // in the gap, where it is free
+  EXPECT_EQ(allocator.allocate(16, 128), 128u);
+  EXPECT_EQ(allocator.allocate(200, 64), 320u);  // no gap has room for it
+  EXPECT_EQ(allocator.size_of(64), 16u);
+  EXPECT_EQ(allocator.size_of(320), 208u);
+  EXPECT_EQ(allocator.size_of(336), std::nullopt);
+}
+
+// Of both neighbours, of the lower, of the higher, and of none.
+TEST(Allocator, AFreedBlockIsJoinedWithEachNeighbourThatIsFree) {
+  for (const bool lower : {false, true})
+    for (const bool higher : {false, true}) {
+      Allocator allocator(kFirst, kFirst + 3 * 96);
+      std::size_t starts[3];
+      for (std::size_t& start : starts) start = *allocator.allocate(96, 1);
+      if (lower) allocator.free(starts[0]);
+      if (higher) allocator.free(starts[2]);
+      allocator.free(starts[1]);
+      EXPECT_EQ(allocator.largest_free_block(), 96u * (1 + lower + higher));
+      EXPECT_EQ(allocator.allocate(96u * (1 + lower + higher), 1), starts[lower ? 0 : 1]);
+    }
+}
+
+// A start that was freed and lies in a later allocation is part of that.
+TEST(Allocator, AFreedStartInsideAnotherAllocationIsNoDoubleFree) {
+  Allocator allocator(kFirst, kEnd);
+  const std::size_t first = *allocator.allocate(32, 1), second = *allocator.allocate(32, 1);
+  allocator.free(first);
+  allocator.free(second);
+  EXPECT_EQ(allocator.free(second), Allocator::Freed::kTwice);
+  EXPECT_EQ(allocator.allocate(64, 1), first);
+  EXPECT_EQ(allocator.free(second), Allocator::Freed::kNotAnAllocation);
+  EXPECT_EQ(allocator.free(first), Allocator::Freed::kYes);
+  EXPECT_EQ(allocator.free(second), Allocator::Freed::kNotAnAllocation);
+  EXPECT_EQ(allocator.free(first), Allocator::Freed::kTwice);
+}
+
 TEST(Allocator, FillsToTheLastByteAndNoFurther) {
   Allocator allocator(kFirst, kEnd);
   EXPECT_EQ(allocator.allocate(kEnd - kFirst + 1, 1), std::nullopt);

@@ -61,8 +61,20 @@ TEST(Environment, SizesHaveBinarySuffixes) {
   EXPECT_EQ(bytes("8MB"), std::size_t{8} << 20);
 }
 
+TEST(Environment, AHeapIsNoSmallerThanTheLeast) {
+  const auto of = [](const char* text) {
+    const Settings settings = settings_with({{"CHIME_SYMMETRIC_SIZE", text}});
+    return std::pair(settings.symmetric_bytes, settings.symmetric_is_raised);
+  };
+  constexpr std::size_t kMega = std::size_t{1} << 20;
+  for (const char* text : {"0", "512", "1023K", "1048575"})
+    EXPECT_EQ(of(text), std::pair(kMega, true)) << text;
+  for (const char* text : {"1M", "1024K"}) EXPECT_EQ(of(text), std::pair(kMega, false)) << text;
+  EXPECT_EQ(of("1048577"), std::pair(kMega + 1, false));
+}
+
 TEST(Environment, ABadValueIsRefusedWithTheVariableAndWhatIsAllowed) {
-  for (const char* text : {"", "x", "-1M", "1Q", "1M2", "512", "nan", "inf", "9999999T", "1G "})
+  for (const char* text : {"", "x", "-1M", "1Q", "1M2", "nan", "inf", "9999999T", "1G "})
     EXPECT_THAT(refusal_of("CHIME_SYMMETRIC_SIZE", text),
                 AllOf(HasSubstr("CHIME_SYMMETRIC_SIZE"), HasSubstr("bytes, with K M G T")))
         << "'" << text << "'";

@@ -192,9 +192,45 @@ void ends_the_job() {
   say("came back");
 }
 
+// Whether this is the PE that does something else: CHIME_TEST_PE says which.
+bool is_the_other() {
+  const char* other = getenv("CHIME_TEST_PE");
+  return std::strcmp(getenv("CHIME_RUN_PE"), other ? other : "1") == 0;
+}
+
 void has_another_heap_size() {
-  if (std::strcmp(getenv("CHIME_RUN_PE"), "1") == 0) setenv("CHIME_SYMMETRIC_SIZE", "32M", 1);
+  if (is_the_other()) setenv("CHIME_SYMMETRIC_SIZE", "32M", 1);
   chime_init();
+}
+
+// One PE asks for what it does not get. Then all have the same again.
+void fails_on_one_pe() {
+  chime_init();
+  const auto try_it = [](const std::string& name, void* memory) {
+    say(name + (memory ? " got memory" : std::string(": ") + chimex_last_error()));
+  };
+  const auto show = [](const std::string& name) {
+    void* const memory = chime_malloc(64);
+    say(name + " heap + " + (memory ? std::to_string(offset(memory)) : "nothing"));
+    return static_cast<char*>(memory);
+  };
+  char* const first = show("first");
+  try_it("alignment", chime_align(is_the_other() ? 48 : 64, 64));
+  show("second");
+  try_it("size", chime_malloc(is_the_other() ? std::size_t{3} << 20 : 64));
+  show("third");
+  try_it("product", chime_calloc(is_the_other() ? ~std::size_t{0} : 1, 64));
+  show("fourth");
+  try_it("strictness", chime_align(is_the_other() ? 4096 : 2048, 64));
+  show("fifth");
+  chimex_clear_last_error();
+  chime_free(is_the_other() ? first + 16 : first);
+  say(std::string("free: ") + chimex_last_error());
+  chimex_clear_last_error();
+  chime_free(first);
+  say(std::string("free of all: ") + chimex_last_error());
+  show("sixth");
+  chime_finalize();
 }
 
 // PE 1 has what CHIME_TEST_OTHER says: NAME=value.
@@ -619,6 +655,7 @@ const std::map<std::string, void (*)()> kActs = {
     {"is_killed", is_killed},
     {"ends_the_job", ends_the_job},
     {"has_another_heap_size", has_another_heap_size},
+    {"fails_on_one_pe", fails_on_one_pe},
     {"has_another_value", has_another_value},
     {"shows_its_size", shows_its_size},
     {"binds_elsewhere", binds_elsewhere},

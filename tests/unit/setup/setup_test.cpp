@@ -209,14 +209,30 @@ TEST(Limits, OfStacksIsNamedWhereItIsTooSmallOrTooLarge) {
   EXPECT_EQ(limited("-s 160").exit_code, 0);
 }
 
+// Where PEs connect on demand, too: their heaps differed from the second allocation on, and nobody
+// was told.
 TEST(Setup, HeapsOfDifferentSizesAreNamed) {
-  Outcome outcome = job(2, "has_another_heap_size");
-  EXPECT_NE(outcome.exit_code, 0);
-  EXPECT_THAT(outcome.output,
-              AllOf(ContainsRegex("chime: PE [01]: chime_init"), HasSubstr("33554432"),
-                    HasSubstr("1073741824"), HasSubstr("CHIME_SYMMETRIC_SIZE alike")));
-  // All PEs say the same sentence, and chime-run does not repeat it.
-  EXPECT_EQ(count(outcome.output, "CHIME_SYMMETRIC_SIZE alike"), 1) << outcome.output;
+  for (const char* ways : {"CHIME_P2P=auto", "CHIME_P2P=off CHIME_CONNECT=lazy"})
+    for (int other = 0; other < 3; ++other) {
+      Outcome outcome =
+          job(3, "has_another_heap_size", ways + (" CHIME_TEST_PE=" + std::to_string(other)));
+      EXPECT_NE(outcome.exit_code, 0);
+      const std::string says =
+          other == 0 ? "PE 0 has '33554432' and PE [12] has '1073741824'"
+                     : "PE 0 has '1073741824' and PE " + std::to_string(other) + " has '33554432'";
+      EXPECT_THAT(outcome.output, ContainsRegex("chime: PE [012]: chime_init: comparing settings: "
+                                                "CHIME_SYMMETRIC_SIZE: " +
+                                                says + "; set it alike on all PEs"));
+    }
+}
+
+TEST(Setup, AHeapBelowTheLeastSizeIsRaisedAndThatIsSaidOnce) {
+  Outcome outcome = job(3, "joins_and_leaves", "CHIME_SYMMETRIC_SIZE=100K");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_EQ(count(outcome.output,
+                  "CHIME_SYMMETRIC_SIZE is below the least size; each heap has 1048576 bytes"),
+            1)
+      << outcome.output;
 }
 
 // Otherwise one PE waits for what the other never does.
@@ -269,6 +285,48 @@ TEST(Memory, DifferentCallsAreNamed) {
                   "PE 0 called chime_free(heap + 65536) but PE 1 called chime_malloc(64)"),
             2)
       << outcome.output;
+}
+
+// "PEs 0-1 called X but PE 2 called Y", where `other` is the one that called something else.
+std::string difference(int other, const std::string& theirs, const std::string& its) {
+  const char* const rest[] = {"PEs 1-2", "PEs 0, 2", "PEs 0-1"};
+  const std::string they = rest[other], it = "PE " + std::to_string(other);
+  return other == 0 ? it + " called " + its + " but " + they + " called " + theirs
+                    : they + " called " + theirs + " but " + it + " called " + its;
+}
+
+// The heaps differed from there on, or the other PEs waited for CHIME_TIMEOUT.
+TEST(Memory, WhatFailsOnOnePeFailsOnAllAndTheHeapsStayAlike) {
+  for (const char* ways : {"CHIME_P2P=auto", "CHIME_P2P=off CHIME_CONNECT=lazy"})
+    for (int other = 0; other < 3; ++other) {
+      Outcome outcome = job(3, "fails_on_one_pe",
+                            ways + (" CHIME_TEST_PE=" + std::to_string(other)) +
+                                " CHIME_SYMMETRIC_SIZE=2M CHIME_TIMEOUT=20 CHIME_ON_ERROR=return "
+                                "CHIME_LOG=off");
+      SCOPED_TRACE(outcome.output);
+      EXPECT_EQ(outcome.exit_code, 0);
+      const auto all_say = [&](const std::string& what) {
+        EXPECT_EQ(count(outcome.output, " says " + what), 3) << what << ", but PE " << other;
+      };
+      all_say("first heap + 65536\n");
+      all_say("alignment: chime_align: collective call: " +
+              difference(other, "chime_align(64, 64)", "chime_align(48, 64)"));
+      all_say("second heap + 66048\n");
+      all_say("size: chime_malloc: collective call: " +
+              difference(other, "chime_malloc(64)", "chime_malloc(3145728)"));
+      all_say("third heap + 66560\n");
+      all_say("product: chime_calloc: collective call: " +
+              difference(other, "chime_calloc of 64 bytes",
+                         "chime_calloc of 18446744073709551615 bytes"));
+      all_say("fourth heap + 67072\n");
+      all_say("strictness: chime_align: collective call: " +
+              difference(other, "chime_align(2048, 64)", "chime_align(4096, 64)"));
+      all_say("fifth heap + 67584\n");
+      all_say("free: chime_free: collective call: " +
+              difference(other, "chime_free(heap + 65536)", "chime_free(heap + 65552)"));
+      all_say("free of all: \n");
+      all_say("sixth heap + 65536\n");
+    }
 }
 
 TEST(Memory, DifferentSizesEndTheJobByDefault) {
@@ -457,8 +515,8 @@ TEST(TwoStages, AFailureOfTheSecondIsThatOfTheCallThatNeededItAndOfAllLaterOnes)
   Outcome outcome =
       job(2, "has_another_heap_size_late", "CHIME_ON_ERROR=return CHIME_LOG=off", "--keep-going");
   EXPECT_THAT(outcome.output,
-              AllOf(HasSubstr("chime_malloc: mapping the node's PEs"), HasSubstr("33554432"),
-                    HasSubstr("CHIME_SYMMETRIC_SIZE alike")));
+              HasSubstr("chime_malloc: comparing settings: CHIME_SYMMETRIC_SIZE: PE 0 has "
+                        "'1073741824' and PE 1 has '33554432'"));
   EXPECT_EQ(count(outcome.output, "nor at a second call"), 2) << outcome.output;
   EXPECT_EQ(count(outcome.output, "says status 1"), 2) << outcome.output;
 }

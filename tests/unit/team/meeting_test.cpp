@@ -191,8 +191,9 @@ TEST(Meeting, AllFindTheFirstPeThatDiffersFromPe0) {
     for (const Job::Pe& pe : job.pes) {
       const CollectiveCalls& calls = pe.meeting.verdict().calls;
       EXPECT_EQ(calls.call, call_of(sizes[0]));
-      EXPECT_EQ(calls.pe, 0);
-      EXPECT_EQ(calls.other_pe, other == sizes.end() ? -1 : other - sizes.begin()) << seed;
+      EXPECT_EQ(calls.pes.first(), 0);
+      ASSERT_EQ(calls.others.empty(), other == sizes.end()) << seed;
+      if (other != sizes.end()) EXPECT_EQ(calls.others.first(), other - sizes.begin()) << seed;
       EXPECT_EQ(calls.others_call, other == sizes.end() ? CollectiveCall{} : call_of(*other));
     }
   }

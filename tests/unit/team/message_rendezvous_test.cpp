@@ -185,7 +185,7 @@ TEST(MessageRendezvous, ADifferenceIsToldToAllInTheSameWords) {
   const auto errors = job.errors_of([](int pe) { return call_of(pe == 3 ? 128 : 64); });
   for (const std::string& error : errors)
     EXPECT_EQ(error, code(CHIMEX_ERR_MISMATCH) +
-                         "collective call: PE 0 called chime_malloc(64) but PE 3 called "
+                         "collective call: PEs 0-2, 4 called chime_malloc(64) but PE 3 called "
                          "chime_malloc(128); all PEs must make the same calls in the same order");
   for (const std::string& error : job.errors_of([](int) { return call_of(64); }))
     EXPECT_EQ(error, "") << "a difference breaks nothing";

@@ -35,10 +35,10 @@ constexpr auto kGoodbyeGrace =
 
 bool is_alive(const ProcessCard& card) {
   const auto stat = stat_of_process(static_cast<pid_t>(card.pid));
-  return stat && stat->start_time == card.start_time;
+  return stat && may_be_one_start(stat->start_time, card.start_time);
 }
 
-// Threads share it. A child of fork() has its parent's, and another start time.
+// Threads share it. A child of fork() has its parent's, and another process id.
 const net::Token& nonce_of_this_process() {
   static const net::Token nonce = net::random_token();
   return nonce;

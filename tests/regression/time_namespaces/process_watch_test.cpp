@@ -1,0 +1,155 @@
+// PEs in time namespaces of their own, of which a user saw "has ended": the kernel moves the start
+// times that it tells by the reader's namespace. A process whose number another one has now is
+// still told from it.
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "bootstrap/peer_watch.hpp"
+#include "bootstrap/process_stat.hpp"
+
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x80
+#endif
+
+namespace chime::bootstrap {
+namespace {
+
+using namespace std::chrono_literals;
+
+// PE 0 of a job whose launcher knows nothing of anybody.
+class SilentLauncher final : public Bootstrap {
+ public:
+  ~SilentLauncher() override { answer_those_still_open(); }
+  int rank() const override { return 0; }
+  int size() const override { return 2; }
+  std::string job_id() const override { return "silent"; }
+  Bytes job_secret() const override { return Bytes(32); }
+  void publish(std::string_view, std::span<const std::byte>) override {}
+  void abort(int, std::string_view) noexcept override {}
+  void on_peer_lost(std::function<void(int, std::string)>) override {}
+  std::string why_lost(int) const override { return ""; }
+  std::string describe() const override { return "silent"; }
+
+ private:
+  NodeInfo find_node() const override { return node_of(0, {0, 1}); }
+  void look_for(OpenQuestions::Id, int, std::string_view, bool) const override {}
+  std::string why_open(OpenQuestions::Id) const override { return "nobody answers"; }
+};
+
+// A process that waits to be killed, in a time namespace of its own if `moved_by` is not 0 seconds.
+class Sleeper {
+ public:
+  explicit Sleeper(int moved_by) {
+    int pipe_ends[2];
+    if (pipe(pipe_ends) != 0) return;
+    parent_ = fork();
+    if (parent_ == 0) _exit(run(moved_by, pipe_ends[1]));
+    close(pipe_ends[1]);
+    ProcessCard card;
+    if (read(pipe_ends[0], &card, sizeof card) == sizeof card) card_ = card;
+    close(pipe_ends[0]);
+  }
+  ~Sleeper() {
+    if (card_) kill(static_cast<pid_t>(card_->pid), SIGKILL);
+    waitpid(parent_, nullptr, 0);
+  }
+  // What it says of itself. Nothing: it could not be started.
+  const std::optional<ProcessCard>& card() const { return card_; }
+
+ private:
+  // The namespace is that of children alone.
+  static int run(int moved_by, int out) {
+    if (moved_by != 0 && !moves_children_by(moved_by)) return 1;
+    const pid_t child = fork();
+    if (child == 0) {
+      const ProcessCard card = card_of_this_process();
+      if (write(out, &card, sizeof card) != sizeof card) _exit(1);
+      close(out);
+      alarm(60);
+      for (;;) pause();
+    }
+    close(out);
+    waitpid(child, nullptr, 0);
+    return 0;
+  }
+  static bool moves_children_by(int seconds) {
+    if (unshare(CLONE_NEWTIME) != 0) return false;
+    std::FILE* const offsets = std::fopen("/proc/self/timens_offsets", "w");
+    if (offsets == nullptr) return false;
+    // Not a whole number of clock ticks.
+    std::fprintf(offsets, "boottime %d 123456789\n", seconds);
+    return std::fclose(offsets) == 0;
+  }
+
+  pid_t parent_ = -1;
+  std::optional<ProcessCard> card_;
+};
+
+// What the process watch says within `patience` of a mate with this card.
+std::optional<std::string> told_of(const ProcessCard& card, std::chrono::milliseconds patience) {
+  SilentLauncher launcher;
+  std::promise<std::string> told;
+  auto how = told.get_future();
+  const PeerWatch watch(launcher, {{.pe = 1, .card = card}},
+                        [&](int, std::string words) { told.set_value(std::move(words)); });
+  if (how.wait_for(patience) != std::future_status::ready) return std::nullopt;
+  return how.get();
+}
+
+constexpr auto kShort = 1500ms;  // longer than the watch waits for a goodbye
+constexpr auto kLong = 15s;
+
+class ProcessWatch : public ::testing::TestWithParam<int> {};
+
+TEST_P(ProcessWatch, TakesALivingMateForAlive) {
+  const Sleeper mate(GetParam());
+  if (!mate.card()) GTEST_SKIP() << "no time namespace can be made here (root, Linux 5.6)";
+  EXPECT_EQ(told_of(*mate.card(), kShort), std::nullopt);
+}
+
+// The process with the number is a stranger that started a second after, or before, the PE.
+TEST_P(ProcessWatch, TellsAMateFromTheProcessThatHasItsNumberNow) {
+  const Sleeper stranger(GetParam());
+  if (!stranger.card()) GTEST_SKIP() << "no time namespace can be made here (root, Linux 5.6)";
+  const auto second = static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK));
+  ProcessCard mate = *stranger.card();
+  mate.start_time -= second;
+  EXPECT_NE(told_of(mate, kLong).value_or("").find("has ended"), std::string::npos);
+  mate.start_time += 2 * second;
+  EXPECT_NE(told_of(mate, kLong).value_or("").find("has ended"), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(InTimeNamespaces, ProcessWatch, ::testing::Values(0, 1000, 100000),
+                         [](const auto& seconds) {
+                           return seconds.param == 0 ? std::string("TheReaders")
+                                                     : "MovedBy" + std::to_string(seconds.param);
+                         });
+
+TEST(ProcessStat, KnowsTheOffsetOfTheTimeSinceBoot) {
+  EXPECT_EQ(boot_offset_ns("monotonic           5         6\nboottime         1000         7\n"),
+            1'000'000'000'007);
+  EXPECT_EQ(boot_offset_ns("monotonic 1 0\nboottime -3 500000000\n"), -2'500'000'000);
+  EXPECT_EQ(boot_offset_ns(""), 0);
+}
+
+TEST(ProcessStat, AnUnknownStartTimeMayBeAnyProcesss) {
+  EXPECT_TRUE(may_be_one_start(0, 12345));
+  EXPECT_TRUE(may_be_one_start(12345, 0));
+  EXPECT_TRUE(may_be_one_start(12345, 12346));
+  EXPECT_FALSE(may_be_one_start(12345, 12347));
+  EXPECT_FALSE(may_be_one_start(12347, 12345));
+}
+
+}  // namespace
+}  // namespace chime::bootstrap

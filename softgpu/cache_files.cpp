@@ -28,17 +28,25 @@ constexpr unsigned kLocks = 64;  // files that entries are locked by
 
 }  // namespace
 
-std::string fingerprint_of_headers(const std::string& folder) {
-  std::vector<fs::path> headers;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().extension() == ".hpp") headers.push_back(entry.path());
-  }
-  if (headers.empty()) throw PtxError(0, "softgpu's headers are not in " + folder);
-  std::sort(headers.begin(), headers.end());
+std::string fingerprint_of_headers(const std::vector<std::string>& folders,
+                                   const std::string& header) {
+  std::vector<std::string> names{header};
   std::string all;
-  for (const fs::path& header : headers) {
-    all += header.filename().string() + '\n' + content_of(header.string());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto folder = std::find_if(folders.begin(), folders.end(), [&](const std::string& in) {
+      return is_readable(in + '/' + names[i]);
+    });
+    if (folder == folders.end()) throw PtxError(0, names[i] + " is in none of softgpu's folders");
+    std::ifstream file(*folder + '/' + names[i], std::ios::binary);
+    all += names[i] + '\n';
+    for (std::string line; std::getline(file, line);) {
+      all += line + '\n';
+      constexpr std::string_view kInclude = "#include \"";
+      if (!line.starts_with(kInclude)) continue;
+      const std::string name =
+          line.substr(kInclude.size(), line.find('"', kInclude.size()) - kInclude.size());
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
   }
   return fingerprint(all);
 }

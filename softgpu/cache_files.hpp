@@ -4,14 +4,17 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace softgpu {
 
 // What the names of precompiled headers' folders begin with.
 inline constexpr std::string_view kVocabulary = "vocabulary.";
 
-// Of the names and contents of a folder's headers.
-std::string fingerprint_of_headers(const std::string& folder);
+// Of a header and of all that it includes with quotes, however deep: their names and contents, and
+// not the folders that they lie in, so that another copy of the sources finds the same code.
+std::string fingerprint_of_headers(const std::vector<std::string>& folders,
+                                   const std::string& header);
 
 bool is_readable(const std::string& path);
 std::string content_of(const std::string& path);                     // empty: none

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -38,22 +39,12 @@ std::string library_of(const void* function) {
 
 // ---- Where headers are -----------------------------------------------------------------------
 
-struct Folders {
-  std::vector<std::string> includes;
-  std::string vocabulary, executor;  // where their headers lie
-};
+constexpr char kVocabularyHeader[] = "softgpu/vocabulary/vocabulary.hpp";
 
-Folders folders_below(std::vector<std::string> includes) {
-  Folders folders{std::move(includes), {}, {}};
-  for (const std::string& folder : folders.includes) {
-    if (is_readable(folder + "/softgpu/vocabulary/vocabulary.hpp")) {
-      folders.vocabulary = folder + "/softgpu/vocabulary";
-    }
-    if (is_readable(folder + "/chime/device/simt/thread.hpp")) {
-      folders.executor = folder + "/chime/device/simt";
-    }
-  }
-  return folders;
+bool have_headers(const std::vector<std::string>& folders) {
+  return std::any_of(folders.begin(), folders.end(), [](const std::string& folder) {
+    return is_readable(folder + '/' + kVocabularyHeader);
+  });
 }
 
 std::vector<std::string> split(std::string_view list) {
@@ -67,16 +58,14 @@ std::vector<std::string> split(std::string_view list) {
 }
 
 // Those that were installed with the library, else those that it was built with.
-Folders find_folders() {
+std::vector<std::string> find_folders() {
   const fs::path own = library_of(reinterpret_cast<const void*>(&cache_folder));
-  const Folders installed = folders_below({(own.parent_path() / "../include").string()});
-  if (!installed.vocabulary.empty()) return installed;
-  Folders built = folders_below(split(SOFTGPU_INCLUDES));
-  if (built.vocabulary.empty() || built.executor.empty()) {
-    throw PtxError(0, "softgpu's headers are neither in " + installed.includes.front() +
-                          " nor in " + SOFTGPU_INCLUDES);
-  }
-  return built;
+  const std::vector<std::string> installed{(own.parent_path() / "../include").string()};
+  if (have_headers(installed)) return installed;
+  const std::vector<std::string> built = split(SOFTGPU_INCLUDES);
+  if (have_headers(built)) return built;
+  throw PtxError(
+      0, "softgpu's headers are neither in " + installed.front() + " nor in " + SOFTGPU_INCLUDES);
 }
 
 // ---- The compiler ----------------------------------------------------------------------------
@@ -95,7 +84,7 @@ bool is_gcc(std::string_view compiler) {
 }
 
 // Signed sums wrap, types lie about each other's memory, and a sum is rounded as it is written.
-std::vector<std::string> compiler_command(const Folders& folders, bool watched) {
+std::vector<std::string> compiler_command(const std::vector<std::string>& folders, bool watched) {
   std::vector<std::string> command{variable_or("CHIME_SOFTGPU_CXX", "g++"),
                                    "-std=c++20",
                                    "-O1",
@@ -116,7 +105,7 @@ std::vector<std::string> compiler_command(const Folders& folders, bool watched) 
                                    "-fno-tree-pta", "-fno-ivopts", "-fno-tree-sink"});
   }
   if (has_fma()) command.insert(command.end(), {"-mavx2", "-mfma"});
-  for (const std::string& folder : folders.includes) command.push_back("-I" + folder);
+  for (const std::string& folder : folders) command.push_back("-I" + folder);
   return command;
 }
 
@@ -188,10 +177,10 @@ class Cache {
   Cache() : folder_(cache_folder()), folders_(find_folders()) {
     for (bool watched : {false, true}) {
       command_[watched] = compiler_command(folders_, watched);
-      std::string all = fingerprint_of_headers(folders_.vocabulary) +
-                        fingerprint_of_headers(folders_.executor) +
-                        fingerprint(content_of(folders_.vocabulary + "/../words/host_functions.h"));
-      for (const std::string& word : command_[watched]) all += ' ' + word;
+      std::string all = fingerprint_of_headers(folders_, kVocabularyHeader);
+      for (const std::string& word : command_[watched]) {
+        if (!word.starts_with("-I")) all += ' ' + word;
+      }
       environment_[watched] = fingerprint(all);
     }
   }
@@ -235,7 +224,7 @@ class Cache {
       compile(source, precompiled_vocabulary(watched), watched, name, library);
     } catch (const PtxError& why) {
       try {
-        compile(source, "softgpu/vocabulary/vocabulary.hpp", watched, name, library);
+        compile(source, kVocabularyHeader, watched, name, library);
       } catch (const PtxError&) {
         throw why;
       }
@@ -277,7 +266,7 @@ class Cache {
     if (is_readable(compiled)) return header;
     std::error_code error;
     fs::create_directories(fs::path(header).parent_path(), error);  // or writing there says why
-    write_file(header, "#include \"softgpu/vocabulary/vocabulary.hpp\"\n");
+    write_file(header, "#include \"" + std::string(kVocabularyHeader) + "\"\n");
     std::vector<std::string> command = command_[watched];
     const std::string own = own_name(compiled);
     const Temporary made{own}, log{own + ".log"};
@@ -288,7 +277,7 @@ class Cache {
   }
 
   const std::string folder_;
-  const Folders folders_;
+  const std::vector<std::string> folders_;
   std::vector<std::string> command_[2];
   std::string environment_[2];  // what code depends on beside its source
   std::mutex mutex_;

@@ -136,6 +136,26 @@ TEST_F(CodeCache, TwoProcessesThatBuildAtOnceBuildOnce) {
   fs::remove_all(folder);
 }
 
+// Compiled code is found again by another copy of the sources, and by none whose headers differ.
+TEST(CacheKey, IsOfWhatIsIncludedAndNotOfItsPlace) {
+  const auto key = [](const std::string& deep, const std::string& other, const std::string& place) {
+    const std::string a = scratch + place + "/a", b = scratch + place + "/b";
+    for (const std::string& folder : {a + "/x", b + "/y"}) fs::create_directories(folder);
+    write(a + "/x/first.hpp", "#include <vector>\n#include \"y/second.hpp\"\n");
+    write(b + "/y/second.hpp", "#include \"x/first.hpp\"\n#include \"y/third.hpp\"\n");
+    write(b + "/y/third.hpp", deep);
+    write(b + "/y/other.hpp", other);
+    const std::string key = fingerprint_of_headers({a, b}, "x/first.hpp");
+    fs::remove_all(scratch + place);
+    return key;
+  };
+  const std::string first = key("int f();\n", "", "/here");
+  EXPECT_EQ(key("int f();\n", "", "/there"), first);
+  EXPECT_EQ(key("int f();\n", "int g();\n", "/here"), first) << "nobody includes it";
+  EXPECT_NE(key("long f();\n", "", "/here"), first);
+  EXPECT_THROW(fingerprint_of_headers({scratch}, "x/first.hpp"), PtxError);
+}
+
 // Bytes and age of each entry; what is neither a library nor a vocabulary is left alone.
 TEST(CacheBound, CountsVocabulariesAndRemovesWhatWasUsedFirst) {
   const fs::path folder = scratch + "/bound";

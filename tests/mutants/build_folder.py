@@ -3,6 +3,7 @@
 import pathlib
 import shlex
 import subprocess
+import threading
 
 BUILD_SECONDS = 600
 
@@ -16,12 +17,14 @@ class Build:
 
     def __init__(self, folder, nvcc, include_paths):
         self.folder, self.nvcc, self.include_paths = folder, nvcc, include_paths
+        self.one_ninja = threading.Lock()
 
     def make(self, targets):
         """Builds what a stage that runs no other test of theirs has left out."""
         if not targets:  # ninja would build everything
             return
-        done = subprocess.run(["ninja", *targets], cwd=self.folder, text=True, capture_output=True)
+        with self.one_ninja:
+            done = subprocess.run(["ninja", *targets], cwd=self.folder, text=True, capture_output=True)
         if done.returncode:
             raise Broken(f"ninja {' '.join(targets)}: {done.stdout[-1500:]}{done.stderr[-1500:]}")
 

@@ -13,6 +13,19 @@ from faults import LAUNCHER
 HERE = pathlib.Path(__file__).resolve().parent
 
 
+class NoTimeLeft(Exception):
+    """It was not run: the seconds that were given are over."""
+
+
+class Deadline:
+    def __init__(self, seconds):
+        self.at = time.monotonic() + seconds if seconds else None
+
+    def check(self):
+        if self.at and time.monotonic() > self.at:
+            raise NoTimeLeft
+
+
 class Copy:
     """Faults that one program shows: one binary with all of them, the fault chosen when it runs."""
 
@@ -23,15 +36,23 @@ class Copy:
         words = f"{faults[0].kind} {faults[0].name}"
         self.folder = scratch / re.sub(r"[^a-z0-9]+", "_", words.lower()).strip("_")
 
-    def verdicts(self):
-        """(fault, whether it was killed, in what words, seconds of its oracle) for each of its faults."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.mkdir(parents=True)
+    def verdicts(self, deadline):
+        """(fault, whether it was killed, in what words, seconds of its oracle) for each of its faults that there was time for."""
+        found = []
         try:
+            deadline.check()
+            shutil.rmtree(self.folder, ignore_errors=True)
+            self.folder.mkdir(parents=True)
+            self.build.make(sorted(set().union(*(fault.targets() for fault in self.faults))))
             words = self.oracle()
+            for fault in self.faults:
+                deadline.check()
+                found.append(self.verdict(fault, words))
         except (Broken, subprocess.TimeoutExpired) as problem:
             return [(fault, False, str(problem), 0) for fault in self.faults]
-        return [self.verdict(fault, words) for fault in self.faults]
+        except NoTimeLeft:
+            pass
+        return found
 
     def verdict(self, fault, words):
         start = time.monotonic()
@@ -101,7 +122,9 @@ class Copy:
         """Kernels as PTX, then the host's part with that inside."""
         device, host = self.build.clang_commands(self.faults[0].program, original)
         ptx = self.folder / "mutant.kernels"  # not *.ptx: the census takes those
-        host[host.index("-fcuda-include-gpubinary") + 2] = str(ptx)
+        original_ptx = host[host.index("-fcuda-include-gpubinary") + 2]
+        host = [str(ptx) if word == original_ptx else word for word in host]
+        host = [f"CCACHE_EXTRAFILES={ptx}" if word.startswith("CCACHE_EXTRAFILES=") else word for word in host]
         self.build.run(self.placed(device, original, text, ptx), "compile to PTX")
         with open(ptx, "ab") as file:
             file.write(b"\0")

@@ -1,7 +1,8 @@
-"""The rows of mutants.toml, and with what contents of its files each was last seen killed."""
+"""The rows of mutants.toml, and with what contents of its files each was seen killed."""
 
 import hashlib
 import os
+import pathlib
 import re
 import subprocess
 
@@ -79,20 +80,20 @@ class Fault:
 
 
 class SeenKilled:
-    """The table seen_killed.txt: with what contents of its files each fault was last seen killed."""
+    """With what contents of its files each fault was seen killed, by this user on this machine: lines in a file of the user's cache
+    folder, <fingerprint> <kind>: <name>. It may be removed at any time."""
 
-    def __init__(self, path):
-        self.path = path
-        lines = path.read_text().splitlines() if path.exists() else []
-        self.entries = dict(line.split(" ", 1)[::-1] for line in lines if line and not line.startswith("#"))
+    def __init__(self):
+        cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+        self.path = pathlib.Path(cache, "chime", "mutants_killed")
+        lines = self.path.read_text().splitlines() if self.path.exists() else []
+        self.fingerprints = {line.split(" ", 1)[0] for line in lines if line}
 
     def has(self, fault):
-        return self.entries.get(f"{fault.kind}: {fault.name}") == fault.fingerprint()
+        return fault.fingerprint() in self.fingerprints
 
-    def write(self, faults, all_faults):
-        """`faults` were killed now; a fault that the table of faults no longer has is forgotten."""
-        self.entries |= {f"{fault.kind}: {fault.name}": fault.fingerprint() for fault in faults}
-        known = {f"{fault.kind}: {fault.name}" for fault in all_faults}
-        self.path.write_text(
-            "# Written by run_mutants.py --record: <fingerprint of the row and its files> <kind>: <name>\n" +
-            "".join(f"{print_} {name}\n" for name, print_ in sorted(self.entries.items()) if name in known))
+    def add(self, fault):
+        """At once, in one write: a run may be ended, and another may write, too."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with open(self.path, "a") as file:
+            file.write(f"{fault.fingerprint()} {fault.kind}: {fault.name}\n")

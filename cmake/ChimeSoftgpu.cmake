@@ -57,12 +57,14 @@ if(CHIME_SOFTGPU)
   set(chime_check_headers ${PROJECT_SOURCE_DIR}/softgpu/check_headers ${softgpu_words})
 endif()
 
-# chime_add_ptx(<output> <file> <folders> <definitions>): the kernels of a file as PTX text, which ends with a zero.
+# chime_add_ptx(<output> <file> <folders> <definitions>): the kernels of a file as PTX text, which ends with a zero. Outputs have short
+# names for the compiler: a compiler cache finds them again in another folder.
 function(chime_add_ptx output source folders definitions)
+  cmake_path(RELATIVE_PATH output BASE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR} OUTPUT_VARIABLE short)
   add_custom_command(OUTPUT ${output}
-    COMMAND ${CHIME_CLANG} ${chime_clang_cuda} --cuda-device-only --cuda-feature=+ptx83 -O3
+    COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${CHIME_CLANG} ${chime_clang_cuda} --cuda-device-only --cuda-feature=+ptx83 -O3
             "-I$<JOIN:${folders},;-I>" "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>"
-            -MD -MT ${output} -MF ${output}.d -S ${source} -o ${output}
+            -MD -MT ${short} -MF ${short}.d -S ${source} -o ${short}
     COMMAND ${chime_check_headers} ${output}.d
     COMMAND printf "\\0" >> ${output}
     DEPENDS ${source}
@@ -99,14 +101,20 @@ function(chime_clang_sources target)
   foreach(source ${ARGN})
     cmake_path(ABSOLUTE_PATH source NORMALIZE)
     cmake_path(GET source STEM name)
-    set(object ${CMAKE_CURRENT_BINARY_DIR}/${target}.objects/${name})
+    set(short ${target}.objects/${name})
+    set(object ${CMAKE_CURRENT_BINARY_DIR}/${short})
+    # ccache does not know that the compiler reads the PTX.
+    set(launcher)
+    if(CMAKE_CXX_COMPILER_LAUNCHER)
+      set(launcher env CCACHE_EXTRAFILES=${object}.ptx ${CMAKE_CXX_COMPILER_LAUNCHER})
+    endif()
     list(APPEND texts ${object}.ptx)
     chime_add_ptx(${object}.ptx ${source} "${folders}" "${definitions}")
     add_custom_command(OUTPUT ${object}.o
-      COMMAND ${CHIME_CLANG} ${chime_clang_cuda} --cuda-host-only -Xclang -target-sdk-version=12.4
-              -Xclang -fcuda-include-gpubinary -Xclang ${object}.ptx ${optimisation} -g1 -fPIC
+      COMMAND ${launcher} ${CHIME_CLANG} ${chime_clang_cuda} --cuda-host-only -Xclang -target-sdk-version=12.4
+              -Xclang -fcuda-include-gpubinary -Xclang ${short}.ptx ${optimisation} -g1 -fPIC
               "-I$<JOIN:${folders},;-I>" "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>"
-              -MD -MT ${object}.o -MF ${object}.o.d -c ${source} -o ${object}.o
+              -MD -MT ${short}.o -MF ${short}.o.d -c ${source} -o ${short}.o
       COMMAND ${chime_check_headers} ${object}.o.d
       DEPENDS ${source} ${object}.ptx
       DEPFILE ${object}.o.d

@@ -124,11 +124,11 @@ void throw_no_way(const Runtime& runtime, int pe) {
 }
 
 std::optional<int> blamed_for_abort(const PeSlot& slot, const Error& error) {
-  if (error.origin() != kJobOrigin) return std::nullopt;
   const DeviceStage* const device = built_device(slot);
-  if (!device) return std::nullopt;
-  const auto cause = abort_cause(device->control().abort);
-  return cause ? std::optional(cause->pe) : std::nullopt;
+  const auto cause = device ? abort_cause(device->control().abort) : std::nullopt;
+  if (!cause) return std::nullopt;
+  const bool is_ended_here = cause->status == CHIMEX_ERR_ABORTED && cause->pe == slot.pe;
+  return is_ended_here || error.origin() == kJobOrigin ? std::optional(cause->pe) : std::nullopt;
 }
 
 void throw_async_error(Runtime& runtime) {

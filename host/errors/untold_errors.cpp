@@ -2,8 +2,10 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <utility>
 
@@ -11,12 +13,14 @@
 #include "host/errors/abort.hpp"
 #include "host/errors/async_error.hpp"
 #include "host/errors/log.hpp"
+#include "host/pe/leave.hpp"
 #include "net/fork.hpp"
 
 namespace chime::host {
 
-UntoldErrors::UntoldErrors(const Runtime& runtime)
-    : runtime_(runtime),
+UntoldErrors::UntoldErrors(const PeSlot& slot)
+    : slot_(slot),
+      runtime_(*slot.runtime),
       end_(net::opened_for_this_process([] { return eventfd(0, EFD_CLOEXEC); })) {
   if (!end_) throw system_error("errors", "eventfd");
   thread_ = abi::start_thread([this] { watch(); });
@@ -34,7 +38,7 @@ void UntoldErrors::watch() {
     if (n > 0) return;
     if (n < 0 && errno != EINTR)
       return log(LogLevel::kError, runtime_.my_pe(),
-                 "what fails in kernels is told by the next call alone from here on: poll: {}",
+                 "what fails in kernels is reported by the next call alone from here on: poll: {}",
                  std::strerror(errno));
     look();
   }
@@ -43,16 +47,36 @@ void UntoldErrors::watch() {
 // One and the same error, also if it is thrown and comes back, is said once. What the end of the
 // job is the cause of was said with it.
 void UntoldErrors::look() noexcept try {
-  if (abort_cause(runtime_.device->control().abort)) return;
+  if (const auto cause = abort_cause(runtime_.device->control().abort)) {
+    if (std::exchange(saw_abort_, true)) end_with_the_job(*cause);
+    return;
+  }
   const std::optional<AsyncError> error = find_recorded_error(runtime_);
   std::string now = error ? error->message : "";
   const bool was_there = now == std::exchange(seen_, now);
   if (now.empty() || !was_there || now == said_ || !take_saying(runtime_, *error)) return;
-  log(LogLevel::kError, runtime_.my_pe(),
-      "{} (said now, for no call has asked; what waits goes on waiting)", now);
   said_ = std::move(now);
+  report(*error);
 } catch (...) {
-  // No memory for the words: the next call tells it.
+  // No memory for the words: the next look, or call, tells it.
+}
+
+void UntoldErrors::report(const AsyncError& error) {
+  const bool goes_on = slot_.on_error == OnError::kReturn || survives(slot_, error.status);
+  // chime-run knows the sentence again that it is given as the reason, if nothing is added to it.
+  log(LogLevel::kError, runtime_.my_pe(), "{}{}", error.message,
+      goes_on ? " (reported now because no host call has asked; waits continue)" : "");
+  if (goes_on) return;
+  if (slot_.on_error == OnError::kExit) end_job_of(runtime_, 1, error.message);
+  kill(getpid(), SIGTRAP);  // for a thread of the program: this one takes no signals
+}
+
+// Another PE has ended the job. A host thread in a call of Chime has had the time to see it.
+void UntoldErrors::end_with_the_job(const AbortCause& cause) {
+  if (cause.status != CHIMEX_ERR_ABORTED || slot_.on_error != OnError::kExit) return;
+  runtime_.abort_told.tell_of(
+      cause.pe, [&] { log(LogLevel::kError, runtime_.my_pe(), "job: {}", cause.why); });
+  end_aborted_pe_of(runtime_);
 }
 
 }  // namespace chime::host

@@ -1,6 +1,9 @@
 // What is recorded for a PE is thrown by its next host call. A program whose kernels wait makes
-// none, perhaps for CHIME_TIMEOUT: what has failed meanwhile is said on stderr as soon as it has
-// been there for a moment, and still thrown by the call that comes, which does not say it again.
+// none, perhaps for ever: an error that stays unasked for a moment is reported here, and does what
+// CHIME_ON_ERROR says. With exit it ends the job, whatever the process's other threads do. With
+// return it is said on stderr, waits continue, and the next call throws it without saying it again.
+//
+// A PE that sleeps while another one ends the job is ended here, too.
 #pragma once
 
 #include <chrono>
@@ -12,25 +15,32 @@
 
 namespace chime::host {
 
+struct AbortCause;
+struct AsyncError;
+struct PeSlot;
 struct Runtime;
 
 class UntoldErrors {
  public:
-  // An error is said that two looks find: most are thrown at once.
+  // What two looks find is reported: most errors are thrown at once by a call, under its name.
   static constexpr std::chrono::milliseconds kBetweenLooks{500};
 
-  // REQUIRES: the device stage of `runtime`, until this is gone.
-  explicit UntoldErrors(const Runtime& runtime);
+  // REQUIRES: the runtime of `slot` and its device stage, until this is gone.
+  explicit UntoldErrors(const PeSlot& slot);
   ~UntoldErrors();
   UntoldErrors(const UntoldErrors&) = delete;
 
  private:
   void watch();
   void look() noexcept;
+  void report(const AsyncError& error);
+  void end_with_the_job(const AbortCause& cause);
 
-  const Runtime& runtime_;
+  const PeSlot& slot_;
+  Runtime& runtime_;  // the slot's, also after it has left the slot
   const net::Descriptor end_;
   std::string seen_, said_;
+  bool saw_abort_ = false;
   std::thread thread_;  // last: it uses all of the above
 };
 

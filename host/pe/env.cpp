@@ -414,7 +414,8 @@ constexpr Variable kVariables[] = {
     {"CHIME_INIT_TIMEOUT", "seconds", "60", "How long chime_init waits for the other PEs.",
      read_init_timeout},
     {"CHIME_ON_ERROR", "exit|return|trap", "exit",
-     "What a failed call without a return code does: end the job, return, or stop in a debugger.",
+     "What a failed call without a return code does, on the host and in a kernel: end the job, "
+     "return, or stop in a debugger.",
      read_on_error},
     {"CHIME_ON_PEER_FAILURE", "abort|report", "abort",
      "When a PE dies. abort: the job ends. report: the others go on; what they do with it, and "

@@ -93,7 +93,7 @@ void finish_init(PeSlot& slot) {
   if (!runtime.device->gpu->is_cpu())
     step("telling the kernels", [&] { tu_registry::fill_all(kernels, *runtime.device->gpu); });
   step("watching the node's PEs", [&] { watch_peers(runtime); });
-  runtime.untold_errors = std::make_unique<UntoldErrors>(runtime);
+  runtime.untold_errors = std::make_unique<UntoldErrors>(slot);
   publish_context(slot, kernels, make_context(runtime, ContextOwner::kHost));
   log(LogLevel::kInfo, runtime.my_pe(), "{}; {}", runtime.bootstrap->describe(),
       runtime.device->gpu->describe());

@@ -7,11 +7,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <future>
+#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
 
 #include "chime/abi/launch_status.h"
+#include "chime/abi/start_thread.h"
 #include "chime/device/simt/report.hpp"
 #include "chime/device/sync.cuh"
 #include "host/errors/async_error.hpp"
@@ -30,6 +33,9 @@ thread_local std::unique_ptr<bootstrap::Bootstrap> job_not_joined;
 
 // For waiting kernels to see that their job is aborted, on a busy machine.
 constexpr std::chrono::seconds kAbortGrace{5};
+
+// For a program's files to be flushed to a slow disk.
+constexpr std::chrono::seconds kFlushTime{1};
 
 // What kernels met and no call has told yet: the last chance to say it.
 void report_unseen_error(PeSlot& slot) {
@@ -76,10 +82,37 @@ void tell_recorded_error(int pe) noexcept try {
   // The process ends with the trap's own words.
 }
 
+// What the program has printed. A thread that reads a file holds its lock for as long as that
+// takes, so the flush has a thread and a bound of its own.
+void flush_files() noexcept try {
+  const auto flushed = std::make_shared<std::promise<void>>();
+  std::future<void> end = flushed->get_future();
+  abi::start_thread([flushed] {
+    std::fflush(nullptr);
+    flushed->set_value();
+  }).detach();
+  end.wait_for(kFlushTime);
+} catch (...) {
+  std::fflush(nullptr);  // no thread can be started
+}
+
 // No destructors: other threads of this process may still be inside kernels or waits.
 [[noreturn]] void end_process(int code) {
-  std::fflush(nullptr);
+  flush_files();
   ::_exit(code);
+}
+
+// By the first thread of the PE: others that meet the same while the process ends have no reason of
+// their own. `device`: null where it does not stand.
+void abort_job(Runtime& runtime, const DeviceStage* device, int code, const std::string& why) {
+  std::call_once(runtime.job_ended, [&] {
+    const int me = runtime.my_pe();
+    runtime.abort_told.tell_of(me, [] {});  // it was said: threads that meet the abort add nothing
+    runtime.bootstrap->abort(code, why);
+    if (device != nullptr)
+      tell_mates(*device, {CHIMEX_ERR_ABORTED, me, Path::kNone,
+                           fmt::format("PE {} ended the job: {}", me, why), code});
+  });
 }
 
 std::chrono::steady_clock::time_point wait_deadline(const Settings& settings) {
@@ -186,6 +219,8 @@ void leave_job(PeSlot& slot) {
   keep_first(slot, pending, [&] {
     if (built_device(slot)) throw_async_error(*slot.runtime);
   });
+  // The error ends the job: the others' kernels may wait for this one's for ever.
+  if (pending && slot.on_error != OnError::kReturn) std::rethrow_exception(pending);
   keep_first(slot, pending, [&] { meet_last_time(slot); });
   // Threads stop seeing the PE before it goes.
   std::unique_ptr<Runtime> runtime = leave_pe(slot);
@@ -198,15 +233,18 @@ void leave_job(PeSlot& slot) {
   if (pending) std::rethrow_exception(pending);
 }
 
+void end_job_of(Runtime& runtime, int status, const std::string& why) {
+  const int code = exit_code_of(status);
+  abort_job(runtime, runtime.device.get(), code, why);
+  end_process(code);
+}
+
 void end_job(int status, const std::string& why) {
   const int code = exit_code_of(status);
   PeSlot* const slot = current_slot();
   if (slot && is_left_by_another(*slot)) end_process(code);  // the launcher sees it end
   if (slot) {
-    slot->runtime->bootstrap->abort(code, why);
-    if (const DeviceStage* const device = built_device(*slot))
-      tell_mates(*device, {CHIMEX_ERR_ABORTED, slot->pe, Path::kNone,
-                           fmt::format("PE {} ended the job: {}", slot->pe, why), code});
+    abort_job(*slot->runtime, built_device(*slot), code, why);
   } else if (job_not_joined && !launcher_tells_of_a_loss(*job_not_joined)) {
     // The job cannot start without this PE: the others need not wait for their deadline. Where the
     // launcher has told of a lost PE they hear that too, and shall live to say it themselves.
@@ -215,21 +253,23 @@ void end_job(int status, const std::string& why) {
   end_process(code);
 }
 
-void end_aborted_pe() {
+void end_aborted_pe_of(Runtime& runtime) {
   int code = 1;
-  PeSlot* const slot = current_slot();
-  const DeviceStage* const device =
-      slot && !is_left_by_another(*slot) ? built_device(*slot) : nullptr;
-  if (device) {
-    if (const auto cause = abort_cause(device->control().abort)) code = cause->exit_code;
-    // The others know the cause; they shall not take this end for another one.
-    try {
-      slot->runtime->watch->say_goodbye();
-    } catch (const bootstrap::BootstrapError&) {
-      // Then they will name this PE too.
-    }
+  if (const auto cause = abort_cause(runtime.device->control().abort)) code = cause->exit_code;
+  // The others know the cause; they shall not take this end for another one.
+  try {
+    runtime.watch->say_goodbye();
+  } catch (const bootstrap::BootstrapError&) {
+    // Then they will name this PE too.
   }
   end_process(code);
+}
+
+void end_aborted_pe() {
+  PeSlot* const slot = current_slot();
+  const bool is_built = slot && !is_left_by_another(*slot) && built_device(*slot);
+  if (is_built) end_aborted_pe_of(*slot->runtime);
+  end_process(1);
 }
 
 }  // namespace chime::host

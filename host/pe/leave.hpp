@@ -10,7 +10,7 @@
 
 namespace chime::host {
 
-// Tells every mapped node mate why the job ends.
+// Raises the abort word of this PE and of every mapped node mate.
 void tell_mates(const DeviceStage& device, const AbortCause& cause);
 
 // From now on, if this process ends without chime_finalize, its mates hear of it; if a kernel's
@@ -33,7 +33,13 @@ void leave_job(PeSlot& slot);
 // `why`. A status beyond 0..255 keeps its low eight bits, or becomes 1 where these are 0.
 [[noreturn]] void end_job(int status, const std::string& why);
 
+// The same of the PE of `runtime`, which lives as long as the calling thread.
+[[noreturn]] void end_job_of(Runtime& runtime, int status, const std::string& why);
+
 // Ends this process because its job is aborted: with the code that the abort word names.
 [[noreturn]] void end_aborted_pe();
+
+// The same of the PE of `runtime`, which lives as long as the calling thread.
+[[noreturn]] void end_aborted_pe_of(Runtime& runtime);
 
 }  // namespace chime::host

@@ -100,6 +100,7 @@ struct Runtime {
   std::mutex one_kernel_call;     // of the host of a GPU's PE at a time (ops/gpu/kernel_call.hpp)
   mutable std::mutex one_reader;  // of the PE's error record (async_error.cpp)
   ToldOnce abort_told;            // on stderr, by the PE to blame for the abort
+  std::once_flag job_ended;       // by this PE (leave.cpp)
   const AskedBySignal asked_by_signal;
   std::unique_ptr<bootstrap::PeerWatch> watch;  // these last: their threads use all of the above
   std::unique_ptr<UntoldErrors> untold_errors;

@@ -12,7 +12,9 @@
 // Errors: functions that return int return a chimex_status. Functions that the specification
 // declares void or as giving a value report a failure on stderr and through chimex_last_status()
 // and chimex_last_error(), then do what CHIME_ON_ERROR says: exit (default; the job ends with a
-// non-zero status), return (with null or no effect) or trap.
+// non-zero status), return (with null or no effect) or trap. An error inside a kernel does the same
+// within two seconds, also while no host thread is in a call of Chime. With return other threads'
+// waits continue, and it is reported on stderr and by the next host call.
 //
 // Threads: any number may call at the same time (CHIME_THREAD_MULTIPLE). What a call fails by is
 // told to its own thread. What no call is to blame for - a kernel's failure, or a request of an nbi

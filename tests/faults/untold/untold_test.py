@@ -22,7 +22,7 @@ def where(pattern):
     return [i for i, line in enumerate(lines) if re.search(pattern, line)]
 
 
-said = where(rf"^\[0\] chime: PE 0: {WORDS[case]}.*\(said now, for no call has asked")
+said = where(rf"^\[0\] chime: PE 0: {WORDS[case]}.*\(reported now because no host call has asked")
 over = where(r"^\[0\] the wait is over$")  # lines of one PE come in its order, those of two do not
 wrong = []
 if len(said) != 1:

@@ -1,0 +1,63 @@
+"""An error ends the job, whatever the hosts do: ends_job_test.py <chime-run> <ends_job> <case>... Each case runs with PE 0 and
+then PE 1 as the PE that errs. Holds if all PEs end soon, with a code that is not 0, and the erring PE has said once what
+failed: its number, the operation, the address.
+
+Seen before: the error was said, and what waited went on waiting for ever."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+CHIME_RUN, PROGRAM = sys.argv[1:3]
+PATIENCE_S = 60
+os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+SOON_S = 15  # the watcher takes a second; the rest is for a busy machine
+WORDS = r"0x[0-9a-f]+ is not a symmetric address"
+KERNEL = r"chime_p in thread 0 of block 0 of a kernel: " + WORDS
+
+
+def command(case, erring):
+    act = {"alone": "sleep", "mpirun": "sleep", "keep-going": "sleep"}.get(case, case)
+    pe = [PROGRAM, act, str(erring)]
+    if case == "alone":
+        return pe
+    if case == "mpirun":
+        return ["mpirun", "--timeout", str(PATIENCE_S), "--oversubscribe", "-np", "2", *pe]
+    # The launcher lets the others live: each must end by itself.
+    options = ["--keep-going"] if case == "keep-going" else []
+    return [CHIME_RUN, "-n", "2", "--timeout", str(PATIENCE_S), *options, *pe]
+
+
+def what_is_wrong(case, erring):
+    done = subprocess.run(command(case, erring), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, timeout=PATIENCE_S + 20, check=False)
+    end = time.time()
+    print(f"---- {case}, PE {erring} errs\n{done.stdout}")
+    said = re.findall(rf"chime: PE {erring}: (?:chime_finalize: )?{'chime_p: ' + WORDS if case == 'thread' else KERNEL}", done.stdout)
+    words = re.findall(WORDS, done.stdout)
+    began = re.search(r"errs (\d+\.\d+)", done.stdout)
+    if not began:
+        return "it did not come to the error"
+    took = end - float(began[1])
+    print(f"---- ended with {done.returncode} after {took:.2f} s\n")
+    wrong = []
+    if done.returncode in (0, 124):
+        wrong.append(f"the job ended with {done.returncode}")
+    if took > SOON_S:
+        wrong.append(f"it took {took:.1f} s")
+    if len(said) != 1:
+        wrong.append(f"PE {erring} said {len(said)} times what failed")
+    if len(words) != 1 and case in ("synchronize", "sleep", "read", "barrier", "alone"):
+        wrong.append(f"the address is there {len(words)} times")
+    return "; ".join(wrong)
+
+
+cases = [case for case in sys.argv[3:] if case != "mpirun" or shutil.which("mpirun")]
+failures = []
+for case in cases:
+    for erring in (0,) if case == "alone" else (0, 1):
+        if wrong := what_is_wrong(case, erring):
+            failures.append(f"{case}, PE {erring} errs: {wrong}")
+sys.exit("\n".join(failures) if failures else 0)

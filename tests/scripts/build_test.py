@@ -81,6 +81,25 @@ def check_preset(stage):
     stage.true(preset(VERSION="19.1.7", TOOLKIT="1") == ["cpu"], "beside a toolkit: not preset cpu")
 
 
+def check_no_build(stage):
+    """What is built is run at once; where nothing is, that is said. Building says so before it begins."""
+    stage.play("ctest", 'echo "ctest: $*"')
+    quick = {"STATUS": "0", "SLOWNESS": "0", "PRESET": "asan"}
+    done = stage.run("scripts/test", "--no-build", "-R", "signal", **quick)
+    stage.true(done.returncode == 1, f"without a build it ended with {done.returncode}:\n{done.stdout}")
+    stage.says(done, "nothing is built in", "build/asan", "scripts/test without it")
+    stage.silent_of(done, "ctest:")
+    done = stage.run("scripts/test", "-R", "signal", **quick)
+    stage.true(done.stdout.startswith("-- building all of preset asan"), f"the first line is another:\n{done.stdout}")
+    log = stage.project / "build/asan/build.log"
+    log.unlink()
+    (stage.project / "build/asan/CTestTestfile.cmake").touch()
+    done = stage.run("scripts/test", "--no-build", "-R", "signal", **quick)
+    stage.true(done.returncode == 0 and not log.exists(), f"it built, or failed:\n{done.stdout}")
+    stage.says(done, "build/asan", "-R signal")
+    stage.silent_of(done, "building")
+
+
 def main():
     stage = Stage(sys.argv[1])
     stage.play("cmake", CMAKE)
@@ -91,6 +110,7 @@ def main():
     check_other_place(stage)
     check_others_folder(stage)
     check_preset(stage)
+    check_no_build(stage)
     stage.finish()
 
 

@@ -174,6 +174,16 @@ refuses() {
   names sm_80 good.cu -arch=sm_70
   names '-c will do' -dc good.cu
   names 'no file' absent.cu
+  # A program's own file is refused as such, the second as the first, and before anything is compiled.
+  echo '// Copyright (c) 2024 NVIDIA CORPORATION. All rights reserved.' >closed.cu
+  echo 'int main() { return not_declared; }' >>closed.cu
+  for sources in closed.cu 'good.cu closed.cu' 'closed.cu good.cu'; do
+    # shellcheck disable=SC2086
+    names 'closed.cu of your program .* licence' -v $sources
+    [ "$(wc -l <errors)" = 1 ] || fail "something was compiled before closed.cu was refused: $(cat errors)"
+  done
+  sed -i '1i // SPDX-License-Identifier: BSD-3-Clause' closed.cu
+  ! "$cc" closed.cu -o refused 2>errors && grep -q 'error:.*not_declared' errors || fail "a file under an open licence is not compiled: $(cat errors)"
   # Of the host's files, and of the host's part of a file with kernels, too.
   mkdir -p 'a toolkit'
   echo '// Copyright NVIDIA Corporation. All rights reserved.' >'a toolkit/planted.h'

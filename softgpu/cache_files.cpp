@@ -4,11 +4,11 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "softgpu/fingerprint.hpp"
+#include "softgpu/first_compilation.hpp"
 #include "softgpu/ptx/error.hpp"
 
 namespace softgpu {
@@ -66,16 +67,13 @@ void write_file(const std::string& path, std::string_view content) {
 }
 
 // The lock files stay: there are few.
-MakingOf::MakingOf(const std::string& folder, const std::string& entry) {
+MakingOf::MakingOf(const std::string& folder, const std::string& entry, CompilerWait& wait) {
   const auto number = fnv(entry, 0) % kLocks;
   const std::string path = folder + "/lock." + std::to_string(number);
   file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (file_ < 0) return;
-  constexpr int kMostNaps = 12'000;  // of 10 ms
-  constexpr timespec kNap{0, 10'000'000};
-  for (int i = 0; flock(file_, LOCK_EX | LOCK_NB) != 0 && i < kMostNaps; ++i) {
-    nanosleep(&kNap, nullptr);
-  }
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+  while (flock(file_, LOCK_EX | LOCK_NB) != 0 && std::chrono::steady_clock::now() < end) wait.nap();
 }
 MakingOf::~MakingOf() {
   if (file_ >= 0) close(file_);

@@ -8,6 +8,8 @@
 
 namespace softgpu {
 
+class CompilerWait;
+
 // What the names of precompiled headers' folders begin with.
 inline constexpr std::string_view kVocabulary = "vocabulary.";
 
@@ -24,7 +26,7 @@ void write_file(const std::string& path, std::string_view content);  // throws P
 // waiting after a time and goes on: then work is done twice, and nothing else happens.
 class MakingOf {
  public:
-  MakingOf(const std::string& folder, const std::string& entry);
+  MakingOf(const std::string& folder, const std::string& entry, CompilerWait& wait);
   MakingOf(const MakingOf&) = delete;
   ~MakingOf();
 

@@ -18,6 +18,7 @@
 #include "chime/device/simt/thread.hpp"
 #include "softgpu/cache_files.hpp"
 #include "softgpu/fingerprint.hpp"
+#include "softgpu/first_compilation.hpp"
 #include "softgpu/ptx/error.hpp"
 
 namespace softgpu {
@@ -129,8 +130,16 @@ void remove(const std::string& path) {
   fs::remove(path, none);
 }
 
+int status_of(pid_t child, CompilerWait& wait) {
+  for (int status = 0;;) {
+    const pid_t ended = waitpid(child, &status, WNOHANG);
+    if (ended == child || (ended < 0 && errno != EINTR)) return status;
+    wait.nap();
+  }
+}
+
 // Throws PtxError with what it wrote to `log`.
-void run(std::vector<std::string> command, const std::string& log) {
+void run(std::vector<std::string> command, const std::string& log, CompilerWait& wait) {
   std::vector<char*> arguments;
   for (std::string& word : command) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -147,10 +156,7 @@ void run(std::vector<std::string> command, const std::string& log) {
                           "' cannot be run (" + std::strerror(failure) +
                           "): install g++, or name another one by CHIME_SOFTGPU_CXX");
   }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (status != 0) {
+  if (status_of(child, wait) != 0) {
     throw PtxError(
         0, "the compiler '" + command.front() + "' failed:\n" + content_of(log).substr(0, 4000));
   }
@@ -235,7 +241,8 @@ class Cache {
 
   void compile(const std::string& source, const std::string& vocabulary, bool watched,
                const std::string& name, const std::string& library) {
-    const MakingOf making(folder_, name);
+    CompilerWait wait(folder_);
+    const MakingOf making(folder_, name, wait);
     if (is_readable(library)) return;
     std::vector<std::string> command = command_[watched];
     command.insert(command.end(), {"-include", vocabulary});
@@ -246,7 +253,7 @@ class Cache {
     // For the linker, which does not see what this process has loaded.
     const std::string executor = library_of(reinterpret_cast<const void*>(&chime::simt::yield));
     if (executor.find(".so") != std::string::npos) command.push_back(executor);
-    run(command, log.path);
+    run(command, log.path, wait);
     rename(own, library);
     remove_oldest(folder_, kMostCacheBytes);
   }
@@ -262,7 +269,8 @@ class Cache {
       mark_as_used(compiled);
       return header;
     }
-    const MakingOf making(folder_, "vocabulary");
+    CompilerWait wait(folder_);
+    const MakingOf making(folder_, "vocabulary", wait);
     if (is_readable(compiled)) return header;
     std::error_code error;
     fs::create_directories(fs::path(header).parent_path(), error);  // or writing there says why
@@ -271,7 +279,7 @@ class Cache {
     const std::string own = own_name(compiled);
     const Temporary made{own}, log{own + ".log"};
     command.insert(command.end(), {"-x", "c++-header", header, "-o", own});
-    run(command, log.path);
+    run(command, log.path, wait);
     rename(own, compiled);
     return header;
   }

@@ -3,14 +3,17 @@
 //   softgpu_cache_test <scratch folder>
 //   softgpu_cache_test load <number>     another process: loads code that gives the number, prints
 //   it
+//   softgpu_cache_test load_all <number>...    the same of several
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -47,11 +50,14 @@ int load_and_print(const std::string& number) {
 struct Process {
   std::FILE* output;
 
-  Process(const std::string& cache, int number, const std::string& compiler = "g++")
-      : output(::popen(("CHIME_SOFTGPU_CXX='" + compiler + "' CHIME_SOFTGPU_CACHE='" + cache +
-                        "' '" + own_program + "' load " + std::to_string(number) + " 2>&1")
-                           .c_str(),
-                       "r")) {}
+  // `errors`: where it writes stderr.
+  Process(const std::string& cache, int number, const std::string& compiler = "g++",
+          const std::string& errors = "/dev/null")
+      : output(
+            ::popen(("CHIME_SOFTGPU_CXX='" + compiler + "' CHIME_SOFTGPU_CACHE='" + cache + "' '" +
+                     own_program + "' load " + std::to_string(number) + " 2>'" + errors + "'")
+                        .c_str(),
+                    "r")) {}
   Process(const Process&) = delete;
 
   // What it has printed when it has ended, and a word of how where that was not well.
@@ -156,6 +162,46 @@ TEST(CacheKey, IsOfWhatIsIncludedAndNotOfItsPlace) {
   EXPECT_THROW(fingerprint_of_headers({scratch}, "x/first.hpp"), PtxError);
 }
 
+// A first launch that is silent for half a minute looks like a program that hangs.
+TEST_F(CodeCache, ASlowCompilerIsToldOnceWithTheFolder) {
+  const std::string compiler = scratch + "/slow-g++", errors = scratch + "/errors";
+  write(compiler, "#!/bin/sh\nsleep 2.5\nexec g++ \"$@\"\n");
+  fs::permissions(compiler, fs::perms::owner_all);
+  const std::string folder = scratch + "/told";
+  ASSERT_EQ(Process(folder, 42, compiler, errors).ended(), "42");
+  const std::string told = content_of(errors);
+  EXPECT_NE(told.find("compiling this program's kernels"), told.npos) << told;
+  EXPECT_NE(told.find(fs::canonical(folder).string()), told.npos) << told;
+  EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 1)
+      << "of the vocabulary's compilation and of the code's, once: " << told;
+
+  ASSERT_EQ(Process(folder, 42, compiler, errors).ended(), "42");
+  EXPECT_EQ(content_of(errors), "") << "what is kept takes no time";
+  ::setenv("CHIME_RUN_PE", "1", 1);
+  ASSERT_EQ(Process(folder, 43, compiler, errors).ended(), "43");
+  ::unsetenv("CHIME_RUN_PE");
+  EXPECT_EQ(content_of(errors), "") << "the job's first PE says it";
+  fs::remove_all(folder);
+}
+
+TEST_F(CodeCache, ManyQuickCompilationsThatTakeLongTogetherAreTold) {
+  const std::string errors = scratch + "/errors", compiler = scratch + "/copier";
+  // Each takes 0.8 s, and is the same library.
+  ASSERT_EQ(loaded(cache(), 42), "42");
+  write(compiler,
+        "#!/bin/sh\nsleep 0.8\nwhile [ $# -gt 1 ] && [ \"$1\" != -o ]; do shift; done\n"
+        "cp '" +
+            only(".so").string() + "' \"$2\"\n");
+  fs::permissions(compiler, fs::perms::owner_all);
+  const std::string command = "CHIME_SOFTGPU_CXX='" + compiler + "' CHIME_SOFTGPU_CACHE='" +
+                              scratch + "/sum' '" + own_program +
+                              "' load_all 1 2 3 4 >/dev/null 2>'" + errors + "'";
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  const std::string told = content_of(errors);
+  EXPECT_NE(told.find("compiling this program's kernels"), told.npos) << told;
+  fs::remove_all(scratch + "/sum");
+}
+
 // Bytes and age of each entry; what is neither a library nor a vocabulary is left alone.
 TEST(CacheBound, CountsVocabulariesAndRemovesWhatWasUsedFirst) {
   const fs::path folder = scratch + "/bound";
@@ -219,6 +265,11 @@ int run_tests(int argc, char** argv) {
 }  // namespace softgpu::tests
 
 int main(int argc, char** argv) {
+  if (argc > 2 && std::string(argv[1]) == "load_all") {
+    int failed = 0;
+    for (int i = 2; i < argc; ++i) failed |= softgpu::tests::load_and_print(argv[i]);
+    return failed;
+  }
   if (argc == 3 && std::string(argv[1]) == "load") return softgpu::tests::load_and_print(argv[2]);
   return softgpu::tests::run_tests(argc, argv);
 }

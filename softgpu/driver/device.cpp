@@ -17,6 +17,7 @@ namespace softgpu::driver {
 namespace {
 
 constexpr int kMostDevices = 8;
+constexpr int kMostBlocksPerMultiprocessor = 4096;
 
 constinit std::atomic<bool> initialised{false};
 
@@ -29,15 +30,23 @@ const chime::exec::DeviceProps& executor() {
   return props;
 }
 
-int wanted_devices() {
-  const char* text = std::getenv("CHIME_SOFTGPU_DEVICES");
-  if (!text || !*text) return 1;
+struct Bounds {
+  int least, most;
+};
+
+// What a variable says; `otherwise` where it is not set or, with a sentence, no such number.
+int number_of(const char* variable, Bounds bounds, int otherwise) {
+  const char* text = std::getenv(variable);
+  if (!text || !*text) return otherwise;
   char* end = nullptr;
-  const long count = std::strtol(text, &end, 10);
-  if (!*end && count >= 0 && count <= kMostDevices) return static_cast<int>(count);
-  say("CHIME_SOFTGPU_DEVICES=%s: 0 to %d are possible; there is one device", text, kMostDevices);
-  return 1;
+  const long number = std::strtol(text, &end, 10);
+  if (!*end && number >= bounds.least && number <= bounds.most) return static_cast<int>(number);
+  say("%s=%s: %d to %d are possible; %d is taken", variable, text, bounds.least, bounds.most,
+      otherwise);
+  return otherwise;
 }
+
+int wanted_devices() { return number_of("CHIME_SOFTGPU_DEVICES", {0, kMostDevices}, 1); }
 
 // Half of the machine's memory, in whole granules.
 std::size_t device_memory() {
@@ -74,7 +83,11 @@ Device& device_of(CUdevice ordinal) {
 }
 
 int multiprocessors() { return executor().multiprocessors; }
-int blocks_per_multiprocessor() { return executor().max_blocks_per_multiprocessor; }
+int blocks_per_multiprocessor() {
+  static const int blocks = number_of("CHIME_SOFTGPU_BLOCKS", {1, kMostBlocksPerMultiprocessor},
+                                      executor().max_blocks_per_multiprocessor);
+  return blocks;
+}
 std::size_t most_shared_bytes() { return executor().shared_bytes_per_block; }
 
 // ---- Memory -----------------------------------------------------------------------------------

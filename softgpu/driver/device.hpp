@@ -1,5 +1,5 @@
-// The devices: one, or as many as CHIME_SOFTGPU_DEVICES says. All of them run on this machine's
-// processors, and divide half of its memory.
+// The devices: as many as CHIME_SOFTGPU_DEVICES says, else one for each PE of the node. All of them
+// run on this machine's processors, and divide half of its memory.
 #pragma once
 
 #include <cuda.h>

@@ -10,11 +10,11 @@ using namespace softgpu::driver;
 namespace {
 
 // Buses that no machine's first devices have.
-constexpr int kFirstBus = 0xf0;
+constexpr unsigned kFirstBus = 0xf0, kBuses = 16;
 
 void write_address(char* text, std::size_t bytes, int ordinal) {
-  const auto bus = static_cast<unsigned char>(kFirstBus + ordinal);
-  std::snprintf(text, bytes, "0000:%02X:00.0", bus);
+  const auto number = static_cast<unsigned char>(ordinal);
+  std::snprintf(text, bytes, "0000:%02X:%02X.0", kFirstBus + number % kBuses, number / kBuses);
 }
 
 }  // namespace

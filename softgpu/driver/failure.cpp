@@ -44,4 +44,12 @@ void fail(CUresult result, const char* format, ...) {
   throw Failure{result};
 }
 
+void fail_aloud(CUresult result, const char* format, ...) {
+  std::va_list arguments;
+  va_start(arguments, format);
+  say_line(format, arguments);
+  va_end(arguments);
+  throw Failure{result};
+}
+
 }  // namespace softgpu::driver

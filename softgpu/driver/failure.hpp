@@ -14,6 +14,10 @@ struct Failure {
 [[noreturn]] void fail(CUresult result, const char* format, ...)
     __attribute__((format(printf, 2, 3)));
 
+// The same for what users meet in programs that are right on a GPU: always said on stderr.
+[[noreturn]] void fail_aloud(CUresult result, const char* format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 // A line of the softgpu on stderr, with this process's number.
 void say(const char* format, ...) __attribute__((format(printf, 1, 2)));
 

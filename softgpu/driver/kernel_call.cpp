@@ -25,13 +25,12 @@ int most_dynamic_shared(Function& function) {
   return static_cast<int>(kSharedBytesWithoutAsking - own);
 }
 
-// As many as the executor takes for a cooperative grid, divided among its processors.
+// The executor's limit is divided among the processors.
 int resident_blocks(Function& function, int threads, std::size_t dynamic_shared) {
   if (static_cast<unsigned>(threads) > function.kernel.max_threads()) return 0;
-  int blocks = 0;
-  chime::simt::max_cooperative_blocks(threads, function.kernel.static_shared() + dynamic_shared,
-                                      &blocks);
-  return blocks / multiprocessors();
+  if (function.kernel.static_shared() + dynamic_shared > most_shared_bytes()) return 0;
+  const auto executor = static_cast<int>(chime::simt::options().resident_blocks);
+  return std::min(blocks_per_multiprocessor(), executor / multiprocessors());
 }
 
 TranslatedCall::TranslatedCall(Context& context, std::shared_ptr<Function> function,

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "chime/device/simt/options.hpp"
@@ -13,6 +14,8 @@
 #include "softgpu/driver/objects.hpp"
 
 using namespace softgpu::driver;
+
+namespace driver = softgpu::driver;
 
 namespace {
 
@@ -52,15 +55,26 @@ void check_resources(Function& function, const Configuration& launch) {
          "%zu bytes of dynamic shared memory for %s: %d are possible "
          "(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)",
          launch.dynamic_shared, name, most_dynamic_shared(function));
+}
+
+// Both limits and the variables that raise them: a GPU takes more blocks than a small machine.
+void check_cooperative(Function& function, const Configuration& launch) {
   if (!launch.cooperative) return;
-  const auto most = static_cast<std::uint64_t>(
-      multiprocessors() *
+  const auto multiprocessors = static_cast<unsigned>(driver::multiprocessors());
+  const auto each = static_cast<unsigned>(
       resident_blocks(function, static_cast<int>(launch.threads()), launch.dynamic_shared));
-  if (launch.blocks() > most)
-    fail(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
-         "%llu blocks of %s in a cooperative launch: %llu can be resident",
-         static_cast<unsigned long long>(launch.blocks()), name,
-         static_cast<unsigned long long>(most));
+  if (launch.blocks() <= std::uint64_t{each} * multiprocessors) return;
+  const std::uint64_t needed = (launch.blocks() + multiprocessors - 1) / multiprocessors;
+  std::string raised;
+  if (needed > static_cast<unsigned>(blocks_per_multiprocessor()))
+    raised = " CHIME_SOFTGPU_BLOCKS=" + std::to_string(needed);
+  if (needed > chime::simt::options().resident_blocks / multiprocessors)
+    raised += " CHIME_SIMT_RESIDENT=" + std::to_string(needed * multiprocessors);
+  fail_aloud(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
+             "a cooperative launch of %llu blocks of %s: %u can be resident, %u on each of %u "
+             "multiprocessors. To raise the limit:%s",
+             static_cast<unsigned long long>(launch.blocks()), function.shown_name.c_str(),
+             each * multiprocessors, each, multiprocessors, raised.c_str());
 }
 
 // ---- Arguments --------------------------------------------------------------------------------
@@ -123,6 +137,7 @@ CUresult launch(CUfunction handle, const Configuration& launch, CUstream stream_
     const std::shared_ptr<Stream> stream = context.stream_of(stream_handle);
     check_dimensions(context.device(), launch);
     check_resources(*function, launch);
+    check_cooperative(*function, launch);
     auto call = std::make_unique<TranslatedCall>(context, function,
                                                  copy_arguments(function->kernel, arguments, extra),
                                                  launch.dynamic_shared, launch.cooperative);

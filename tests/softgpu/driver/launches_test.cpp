@@ -1,12 +1,21 @@
 // Launches: what runs, and what a configuration may be.
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <string>
 #include <vector>
 
+#include "chime/device/simt/options.hpp"
 #include "driver.hpp"
 
 namespace {
 
 using namespace softgpu::tests;
+
+unsigned number_of(const char* variable, unsigned otherwise) {
+  const char* const value = std::getenv(variable);
+  return value ? static_cast<unsigned>(std::atoi(value)) : otherwise;
+}
 
 class Launches : public Driver {
  protected:
@@ -117,6 +126,46 @@ TEST_F(Launches, ACooperativeGridFitsTheOccupancy) {
             CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
   NEED(cuCtxSynchronize());
   EXPECT_EQ(sum.get(), most * 32);
+}
+
+// What a program for a large GPU asks for on a small machine: the numbers and the variables are
+// said without being asked for, and the grid runs where they are set so.
+TEST_F(Launches, ACooperativeGridThatIsTooLargeIsToldWithTheLimits) {
+  Kernels kernels;
+  Word sum;
+  const unsigned multiprocessors = [] {
+    int n = 0;
+    EXPECT_CU(cuDeviceGetAttribute(&n, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0), CUDA_SUCCESS);
+    return static_cast<unsigned>(n);
+  }();
+  CUdeviceptr address = sum.address();
+  void* arguments[] = {&address};
+  const auto refused = [&](unsigned blocks) {
+    testing::internal::CaptureStderr();
+    EXPECT_CU(cuLaunchCooperativeKernel(kernels["count_threads"], blocks, 1, 1, 512, 1, 1, 0,
+                                        nullptr, arguments),
+              CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+    return testing::internal::GetCapturedStderr();
+  };
+  const unsigned each = number_of("CHIME_SOFTGPU_BLOCKS", 2);
+  const unsigned executor = chime::simt::options().resident_blocks / multiprocessors;
+  const unsigned most = std::min(each, executor) * multiprocessors;
+  const auto contains = [](const std::string& text, const std::string& part) {
+    return text.find(part) != text.npos;
+  };
+
+  std::string told = refused(most + 1);
+  EXPECT_TRUE(contains(told, "launch of " + std::to_string(most + 1) + " blocks of count_threads"))
+      << told;
+  EXPECT_TRUE(contains(told, std::to_string(most) + " can be resident")) << told;
+  EXPECT_EQ(contains(told, "CHIME_SOFTGPU_BLOCKS="), each <= executor) << told;
+  EXPECT_EQ(contains(told, "CHIME_SIMT_RESIDENT="), executor <= each) << told;
+
+  const unsigned both = std::max(each, executor) + 1;
+  told = refused(both * multiprocessors);
+  EXPECT_TRUE(contains(told, " CHIME_SOFTGPU_BLOCKS=" + std::to_string(both) +
+                                 " CHIME_SIMT_RESIDENT=" + std::to_string(both * multiprocessors)))
+      << told;
 }
 
 TEST_F(Launches, OccupancyIsNoneWhereABlockDoesNotFit) {

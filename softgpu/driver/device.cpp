@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <string>
@@ -11,12 +12,13 @@
 #include "softgpu/driver/calls.hpp"
 #include "softgpu/driver/immortal.hpp"
 #include "softgpu/driver/pool.hpp"
+#include "softgpu/launcher.hpp"
 
 namespace softgpu::driver {
 
 namespace {
 
-constexpr int kMostDevices = 8;
+constexpr int kMostDevices = 256;
 constexpr int kMostBlocksPerMultiprocessor = 4096;
 
 constinit std::atomic<bool> initialised{false};
@@ -46,7 +48,11 @@ int number_of(const char* variable, Bounds bounds, int otherwise) {
   return otherwise;
 }
 
-int wanted_devices() { return number_of("CHIME_SOFTGPU_DEVICES", {0, kMostDevices}, 1); }
+// A program that gives each PE of a node a GPU of its own finds as many as there are PEs.
+int wanted_devices() {
+  return number_of("CHIME_SOFTGPU_DEVICES", {0, kMostDevices},
+                   std::clamp(launched_on_this_node(), 1, kMostDevices));
+}
 
 // Half of the machine's memory, in whole granules.
 std::size_t device_memory() {

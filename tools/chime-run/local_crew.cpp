@@ -49,7 +49,10 @@ void LocalCrew::start(const Order& order) {
 
 void LocalCrew::start_pe(const Order& order, const Order::Pe& pe, int input,
                          const cpu_set_t* cpus) try {
-  pes_.push_back({pe.number, ChildProcess(Start{order.command, pe.environment, input,
+  std::vector<std::string> environment = pe.environment;
+  // What other launchers say by a name of their own; the softgpu has as many devices.
+  environment.push_back("CHIME_RUN_LOCAL_SIZE=" + std::to_string(order.pes.size()));
+  pes_.push_back({pe.number, ChildProcess(Start{order.command, environment, input,
                                                 surroundings_.has_own_output, cpus})});
   if (surroundings_.has_own_output) show_output_of(pes_.back());
 } catch (const std::system_error& e) {

@@ -1,0 +1,138 @@
+// A Chime that promises what the specification does and nothing beyond it, for one PE that is its
+// own neighbour: no real path is so weak, so no job shows what a protocol forgets to order.
+//
+// An nbi put is delivered when a fence or a quiet asks for it, not before; a put with a signal at
+// once, so it overtakes what no fence holds before it. The source of an nbi put is read until
+// quiet.
+//
+// Include it behind chime/chime.h and before the file under test: that calls these by macros.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "chime/chime.h"
+#include "chime/chime_device.cuh"
+
+namespace weakest {
+
+struct Put {
+  std::byte* to;
+  const std::byte* from;
+  std::vector<std::byte> data;  // of the source when the put was called
+  bool is_fenced = false, is_delivered = false;
+};
+
+struct State {
+  std::mutex mutex;
+  std::vector<Put> puts;  // since the last quiet
+  std::vector<std::string> wrong;
+  std::function<void(const std::uint64_t* word)> on_signal = [](const std::uint64_t*) {};
+};
+inline State& state() {
+  static State the_state;
+  return the_state;
+}
+
+inline void deliver(Put& put) {
+  if (!put.is_delivered) std::memcpy(put.to, put.data.data(), put.data.size());
+  put.is_delivered = true;
+}
+
+inline void put_nbi(void* to, const void* from, std::size_t bytes) {
+  const auto* first = static_cast<const std::byte*>(from);
+  const std::lock_guard lock(state().mutex);
+  state().puts.push_back({static_cast<std::byte*>(to), first, {first, first + bytes}});
+}
+
+inline void signal(std::uint64_t* word, std::uint64_t value) {
+  const std::lock_guard lock(state().mutex);
+  for (Put& put : state().puts)
+    if (put.is_fenced) deliver(put);
+  chime::exec::st<chime::exec::Order::kRelease, chime::exec::Scope::kSystem>(word, value);
+  state().on_signal(word);
+}
+
+inline void put_signal_nbi(void* to, const void* from, std::size_t bytes, std::uint64_t* word,
+                           std::uint64_t value) {
+  put_nbi(to, from, bytes);
+  {
+    const std::lock_guard lock(state().mutex);
+    for (Put& put : state().puts)
+      if (put.is_fenced) deliver(put);
+    deliver(state().puts.back());
+  }
+  signal(word, value);
+}
+
+inline void leave_order() {
+  const std::lock_guard lock(state().mutex);
+  for (Put& put : state().puts) put.is_fenced = true;
+}
+
+inline void quiet() {
+  const std::lock_guard lock(state().mutex);
+  for (Put& put : state().puts) {
+    deliver(put);
+    if (std::memcmp(put.from, put.data.data(), put.data.size()) != 0)
+      state().wrong.emplace_back("the source of an nbi put was written before quiet");
+  }
+  state().puts.clear();
+}
+
+inline std::uint64_t await_at_least(const std::uint64_t* word, std::uint64_t value) {
+  using namespace chime::exec;
+  std::uint64_t seen = 0;
+  while ((seen = ld<Order::kAcquire, Scope::kSystem>(word)) < value) chime::exec::pause();
+  return seen;
+}
+
+// The block's forms: the members meet, and the leader calls.
+template <class Call>
+CHIME_DEVICE void by_block(Call call) {
+  chime::exec::sync_block();
+  if (chime::exec::thread_rank() == 0) call();
+  chime::exec::sync_block();
+}
+
+}  // namespace weakest
+
+// The templates, which do not meet at entry.
+namespace chime {
+CHIME_DEVICE const Context& weakest_self() {
+  static const Context none{};
+  return none;
+}
+CHIME_DEVICE void weakest_fence(const Context&) { weakest::leave_order(); }
+template <class Group>
+CHIME_DEVICE void weakest_putmem_nbi(const Context&, Group g, void* to, const void* from,
+                                     std::size_t bytes, int) {
+  if (g.is_leader()) weakest::put_nbi(to, from, bytes);
+  g.sync();
+}
+template <class Group>
+CHIME_DEVICE void weakest_putmem_signal_nbi(const Context&, Group g, void* to, const void* from,
+                                            std::size_t bytes, const SignalUpdate& signal, int) {
+  if (g.is_leader()) weakest::put_signal_nbi(to, from, bytes, signal.word, signal.value);
+  g.sync();
+}
+}  // namespace chime
+
+#define chime_fence weakest::leave_order
+#define self weakest_self
+#define fence weakest_fence
+#define putmem_nbi weakest_putmem_nbi
+#define putmem_signal_nbi weakest_putmem_signal_nbi
+#define chime_ptr(address, pe) (static_cast<void>(pe), static_cast<void*>(nullptr))
+#define chime_quiet weakest::quiet
+#define chimex_signal_op(word, value, op, pe) weakest::signal(word, value)
+#define chime_signal_wait_until(word, cmp, value) weakest::await_at_least(word, value)
+#define chimex_putmem_nbi_block(to, from, bytes, pe) \
+  (static_cast<void>(pe), weakest::by_block([&] { weakest::put_nbi(to, from, bytes); }))
+#define chimex_putmem_signal_nbi_block(to, from, bytes, word, value, op, pe) \
+  (static_cast<void>(pe),                                                    \
+   weakest::by_block([&] { weakest::put_signal_nbi(to, from, bytes, word, value); }))

@@ -58,6 +58,37 @@ TEST(Stream, WorkRunsInOrder) {
   EXPECT_EQ(log, expected);
 }
 
+// The end of work wakes all who wait for the stream, not one of them.
+TEST(Stream, SeveralThreadsWaitForOneStream) {
+  TestStream stream;
+  int gate = 0, done = 0;
+  ASSERT_EQ(exec::launch(on(stream), wait_then_set, &gate, &done), CHIMEX_OK);
+  constexpr int kThreads = 4;
+  std::atomic<int> begun{0}, woken{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i)
+    threads.emplace_back([&] {
+      ++begun;
+      synchronize(stream);
+      EXPECT_EQ(exec::ld<exec::Order::kAcquire>(&done), 1);
+      ++woken;
+    });
+  while (begun < kThreads) std::this_thread::yield();
+  std::this_thread::sleep_for(milliseconds(50));  // until they sleep
+  EXPECT_EQ(woken, 0);
+  exec::st<exec::Order::kRelease>(&gate, 1);
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (woken < kThreads && std::chrono::steady_clock::now() < limit)
+    std::this_thread::sleep_for(milliseconds(1));
+  EXPECT_EQ(woken, kThreads) << "others wait for an end that has come";
+  // Later work wakes those as well, so that the test ends.
+  while (woken < kThreads) {
+    ASSERT_EQ(exec::launch(on(stream), wait_then_set, &gate, &done), CHIMEX_OK);
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
 // SIGUSR1 ends a process that has a thread to take it: streams and blocks have some by now.
 TEST(Stream, SignalsWaitForTheProgram) {
   TestStream stream;

@@ -25,6 +25,7 @@
 #include "host/errors/error.hpp"
 #include "host/gpu/factory.hpp"
 #include "host/transport/ofi/transport.hpp"
+#include "proxy/heap_words.hpp"
 
 namespace chime::host::ofi::test {
 
@@ -81,49 +82,23 @@ struct Board {
   } shown[kMostPes];
 };
 
-// Updates words of the heap; a case may look on.
+// The proxy's words of the heap; a case may look on.
 class CpuOwner final : public WordOwner {
  public:
-  explicit CpuOwner(std::byte* heap) : heap_(heap) {}
+  explicit CpuOwner(std::span<std::byte> heap) : words_(heap) {}
   std::function<void(std::uint64_t at)> before_update, before_write;
 
   std::uint64_t update(std::uint64_t at, const WordUpdate& update) override {
     if (before_update) before_update(at);
-    return update.bytes == 8 ? change<std::uint64_t>(at, update)
-                             : change<std::uint32_t>(at, update);
+    return words_.update(at, update);
   }
   void write(std::uint64_t at, std::span<const std::byte> data) override {
     if (before_write) before_write(at);
-    std::memcpy(heap_ + at, data.data(), data.size());
+    words_.write(at, data);
   }
 
  private:
-  template <class Word>
-  Word change(std::uint64_t at, const WordUpdate& update) {
-    const std::atomic_ref word(*reinterpret_cast<Word*>(heap_ + at));
-    const auto operand = static_cast<Word>(update.operand);
-    switch (update.op) {
-      case AmoOp::kFetch:
-        return word.load();
-      case AmoOp::kSet:
-        return word.exchange(operand);
-      case AmoOp::kAdd:
-        return word.fetch_add(operand);
-      case AmoOp::kAnd:
-        return word.fetch_and(operand);
-      case AmoOp::kOr:
-        return word.fetch_or(operand);
-      case AmoOp::kXor:
-        return word.fetch_xor(operand);
-      case AmoOp::kCompareSwap:
-        break;
-    }
-    auto before = static_cast<Word>(update.compare);
-    word.compare_exchange_strong(before, operand);
-    return before;
-  }
-
-  std::byte* const heap_;
+  proxy::HeapWords words_;
 };
 
 inline Provider provider_for(const World& world) {
@@ -269,7 +244,7 @@ class Pe {
   int meetings_ = 0, empty_polls_ = 0;
 
  public:
-  CpuOwner owner{heap_->address()};
+  CpuOwner owner{{heap_->address(), kHeapBytes}};
   OfiTransport transport;
 };
 

@@ -3,6 +3,7 @@
 #include "proxy/heap_words.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <array>
@@ -72,28 +73,69 @@ TEST(HeapWords, WriteWhatTheyAreGiven) {
     }
 }
 
-// A word among other bytes, that somebody polls for.
-TEST(HeapWords, WriteEachAlignedWordAtOnce) {
-  alignas(8) std::array<std::byte, 32> heap{};
-  HeapWords words(heap);
-  std::atomic<bool> is_over{false};
-  std::thread writer([&] {
-    std::array<std::byte, 13> data;  // from 7: a byte, a word, four bytes
-    for (int i = 0; i < 200'000; ++i) {
-      data.fill(static_cast<std::byte>(i));
-      words.write(7, data);
-    }
-    is_over = true;
-  });
-  std::uint64_t torn = 0;
-  const std::atomic_ref word(*reinterpret_cast<std::uint64_t*>(&heap[8]));
-  while (!is_over) {
-    const std::uint64_t seen = word.load(std::memory_order_acquire);
-    torn += seen != (seen & 0xff) * 0x0101'0101'0101'0101;
+// Words among other bytes, that somebody polls for: looked at after every instruction of the write,
+// because a reader on another processor meets a torn word by chance.
+struct Watched {
+  std::size_t at, bytes;
+  unsigned torn = 0, changes = 0, instructions = 0;
+  std::array<std::byte, 8> last{};
+};
+struct Watch {
+  const std::byte* heap = nullptr;
+  std::array<Watched, 5> words;
+  std::byte fresh;
+};
+Watch* watch = nullptr;
+
+void look() {
+  for (Watched& word : watch->words) {
+    ++word.instructions;
+    const std::byte* const now = watch->heap + word.at;
+    if (std::memcmp(now, word.last.data(), word.bytes) == 0) continue;
+    ++word.changes;
+    word.torn += !std::all_of(now, now + word.bytes, [](std::byte b) { return b == watch->fresh; });
+    std::memcpy(word.last.data(), now, word.bytes);
   }
-  writer.join();
-  EXPECT_EQ(torn, 0u);
 }
+
+#if defined(__x86_64__)
+constexpr std::uint64_t kTrapFlag = 0x100;
+void step_by_step(bool on) {
+  std::uint64_t flags = __builtin_ia32_readeflags_u64();
+  __builtin_ia32_writeeflags_u64(on ? flags | kTrapFlag : flags & ~kTrapFlag);
+}
+
+TEST(HeapWords, WriteEachAlignedWordByOneInstruction) {
+  alignas(8) std::array<std::byte, 40> heap{};
+  HeapWords words(heap);
+  // From 5: a byte, two bytes at 6, words of eight at 8 and 16, four bytes at 24, a byte at 28.
+  constexpr std::size_t kAt = 5, kBytes = 24;
+  Watch all{.heap = heap.data(),
+            .words = {{{.at = 6, .bytes = 2},
+                       {.at = 8, .bytes = 8},
+                       {.at = 16, .bytes = 8},
+                       {.at = 24, .bytes = 4},
+                       {.at = 28, .bytes = 1}}},
+            .fresh = std::byte{0x5a}};
+  std::array<std::byte, kBytes> data;
+  data.fill(all.fresh);
+  watch = &all;
+  struct sigaction stepping = {}, before = {};
+  stepping.sa_handler = [](int) { look(); };
+  ASSERT_EQ(sigaction(SIGTRAP, &stepping, &before), 0);
+  step_by_step(true);
+  words.write(kAt, data);
+  step_by_step(false);
+  sigaction(SIGTRAP, &before, nullptr);
+  for (const Watched& word : all.words) {
+    EXPECT_EQ(word.changes, 1u) << "of the word at " << word.at;
+    EXPECT_EQ(word.torn, 0u) << "the word at " << word.at << " was seen half written";
+    EXPECT_GT(word.instructions, 20u);
+  }
+  EXPECT_EQ(heap[4], std::byte{0});
+  EXPECT_EQ(heap[29], std::byte{0});
+}
+#endif
 
 TEST(HeapWords, LoseNoUpdateToAThreadThatAddsToo) {
   alignas(8) std::array<std::uint64_t, 1> heap = {};

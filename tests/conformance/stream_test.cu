@@ -130,6 +130,40 @@ IN_EVERY_WORLD(OnStream, SignalOpArrivesAfterQuiet) {
   });
 }
 
+// Each thread a word of its own, so that many requests are under way when the kernel ends.
+CHIME_KERNEL inline void put_words_nbi(CHIME_GRID_CONSTANT const Context context,
+                                       std::uint64_t* target, const std::uint64_t* source, int pe) {
+  for (std::size_t i = exec::thread_rank(); i < kWords; i += exec::block_threads())
+    put_nbi(context, Thread{}, target + i, source + i, 1, pe);
+}
+
+// What this PE's host gets goes another way than what kernels put: it sees what quiet has waited
+// for, and nothing else orders the two.
+IN_EVERY_WORLD(OnStream, QuietCompletesWhatKernelsBeforeItHavePut) {
+  world.spawn(1, [](Pe& pe) {
+    OwnStream stream;
+    Symmetric<std::uint64_t> target(kWords), source(kWords);
+    for (std::uint64_t round = 1; round <= 10; ++round) {
+      const std::vector<std::uint64_t> words =
+          words_from(round * 1000 + unsigned(pe.rank()) * 100000);
+      source.write(words);
+      pe.barrier();
+      exec::LaunchConfig config;
+      config.block = 64;
+      config.stream = stream.native();
+      ASSERT_EQ(CHIMEX_OK,
+                exec::launch(config, put_words_nbi, pe.context(), target.data(),
+                             static_cast<const std::uint64_t*>(source.data()), pe.next()));
+      chimex_quiet_on_stream(stream);
+      stream.synchronize();
+      std::vector<std::uint64_t> seen(kWords);
+      chime_getmem(seen.data(), target, kWords * 8, pe.next());
+      EXPECT_EQ(words, seen) << "round " << round;
+      pe.barrier();
+    }
+  });
+}
+
 IN_EVERY_WORLD(OnStream, SyncAllWaitsForAllStreams) {
   world.spawn(1, [](Pe& pe) {
     OwnStream stream;

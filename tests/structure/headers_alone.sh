@@ -1,17 +1,20 @@
 #!/bin/bash
-# headers_alone.sh <compiler> <source folder> <views>: each public header compiles by itself, twice in one file, without
-# a warning; what C programs include also as C.
+# headers_alone.sh <compiler> <source folder> <views> <scratch folder> [compiler cache]: each public header compiles by itself, twice in
+# one file, without a warning; what C programs include also as C.
 set -u
-compiler=$1 status=0 count=0
+compiler=$1 scratch=$4 cache=${5-} status=0 count=0
 command -v "$compiler" >/dev/null || { echo "skipped: no $compiler on this machine"; exit 77; }
-cd "$2" || exit 1
-flags=(-fsyntax-only -Wall -Wextra -Werror)
+mkdir -p "$scratch" && cd "$2" || exit 1
+flags=(-Wall -Wextra -Werror)
 read -r -a directories < <(sed -n 's/^user //p' "$3")
 for directory in "${directories[@]}"; do flags+=("-I$directory"); done
 
+# To an object, which a compiler cache can keep.
 check() {  # <language> <standard> <header>
+  local file=$scratch/alone
   count=$((count + 1))
-  printf '#include "%s"\n#include "%s"\n' "$3" "$3" | "$compiler" "${flags[@]}" -x "$1" -std="$2" - && return
+  printf '#include "%s"\n#include "%s"\n' "$3" "$3" >"$file"
+  ${cache:+"$cache"} "$compiler" "${flags[@]}" -x "$1" -std="$2" -c "$file" -o "$file.o" && return
   echo "^^ \"$3\" does not compile alone as $2"
   status=1
 }

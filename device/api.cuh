@@ -34,19 +34,39 @@ CHIME_FOR_THREAD_OPERATIONS(CHIME_THREAD_FORM)
 
 // What groups do: chime_<stem> by a thread, in kernels and on the host; in kernels alone
 // chimex_<stem>_warp and chimex_<stem>_block.
-#define CHIME_GROUP_FORMS(RESULT, PREFIX, STEM, PARAMETERS, TEMPLATE, ARGUMENTS, CALL)          \
+#define CHIME_SINGLE_FORM(RESULT, PREFIX, STEM, PARAMETERS, TEMPLATE, ARGUMENTS, CALL)          \
   [[maybe_unused]] static CHIME_HOST_DEVICE RESULT PREFIX##STEM PARAMETERS {                    \
     CHIME_IF_DEVICE(return chime::TEMPLATE(chime::self(), chime::Thread() CHIME_AND ARGUMENTS), \
                            return static_cast<RESULT>(CALL));                                   \
-  }                                                                                             \
-  [[maybe_unused]] static CHIME_DEVICE RESULT chimex_##STEM##_warp PARAMETERS {                 \
-    return chime::TEMPLATE(chime::self(), chime::Warp() CHIME_AND ARGUMENTS);                   \
-  }                                                                                             \
-  [[maybe_unused]] static CHIME_DEVICE RESULT chimex_##STEM##_block PARAMETERS {                \
-    return chime::TEMPLATE(chime::self(), chime::Block() CHIME_AND ARGUMENTS);                  \
   }
-CHIME_FOR_GROUP_OPERATIONS(CHIME_GROUP_FORMS)
-#undef CHIME_GROUP_FORMS
+CHIME_FOR_GROUP_OPERATIONS(CHIME_SINGLE_FORM)
+#undef CHIME_SINGLE_FORM
+
+// Transfers: here the members meet at entry and at exit, for all operations.
+#define CHIME_TRANSFER_FORM(SUFFIX, GROUP, STEM, PARAMETERS, TEMPLATE, ARGUMENTS)    \
+  [[maybe_unused]] static CHIME_DEVICE void chimex_##STEM##SUFFIX PARAMETERS {       \
+    const chime::Together<chime::GROUP> all;                                         \
+    if (all.acts()) chime::TEMPLATE(chime::self(), all.group() CHIME_AND ARGUMENTS); \
+  }
+#define CHIME_TRANSFER_FORMS(RESULT, PREFIX, STEM, PARAMETERS, TEMPLATE, ARGUMENTS, CALL) \
+  CHIME_TRANSFER_FORM(_warp, Warp, STEM, PARAMETERS, TEMPLATE, ARGUMENTS)                 \
+  CHIME_TRANSFER_FORM(_block, Block, STEM, PARAMETERS, TEMPLATE, ARGUMENTS)
+CHIME_FOR_GROUP_TRANSFERS(CHIME_TRANSFER_FORMS)
+#undef CHIME_TRANSFER_FORMS
+#undef CHIME_TRANSFER_FORM
+
+// Barriers and waits meet by themselves: a barrier at both ends; a wait, which reads nothing of its
+// members', where it has its event.
+#define CHIME_MEETING_FORM(SUFFIX, GROUP, RESULT, STEM, PARAMETERS, TEMPLATE, ARGUMENTS) \
+  [[maybe_unused]] static CHIME_DEVICE RESULT chimex_##STEM##SUFFIX PARAMETERS {         \
+    return chime::TEMPLATE(chime::self(), chime::GROUP() CHIME_AND ARGUMENTS);           \
+  }
+#define CHIME_MEETING_FORMS(RESULT, PREFIX, STEM, PARAMETERS, TEMPLATE, ARGUMENTS, CALL) \
+  CHIME_MEETING_FORM(_warp, Warp, RESULT, STEM, PARAMETERS, TEMPLATE, ARGUMENTS)         \
+  CHIME_MEETING_FORM(_block, Block, RESULT, STEM, PARAMETERS, TEMPLATE, ARGUMENTS)
+CHIME_FOR_GROUP_MEETINGS(CHIME_MEETING_FORMS)
+#undef CHIME_MEETING_FORMS
+#undef CHIME_MEETING_FORM
 
 // On a stream: on the host alone.
 #define CHIME_STREAM_FORM(RESULT, PREFIX, STEM, PARAMETERS, TEMPLATE, ARGUMENTS, CALL) \

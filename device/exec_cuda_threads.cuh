@@ -68,6 +68,22 @@ CHIME_DEVICE void sync_block() { __syncthreads(); }
 // The same, of threads none of which may have ended: the CPU device reports one that has.
 CHIME_DEVICE void sync_whole_block() { __syncthreads(); }
 CHIME_DEVICE bool sync_whole_block_or(bool p) { return __syncthreads_or(p) != 0; }
+
+// A call that a block or a warp makes together: all meet when it begins and when it ends. What the
+// calling thread does between, of all that there is to do.
+enum class Part { kOwn, kAll, kNone };
+
+CHIME_DEVICE Part enter_whole_block() {
+  __syncthreads();
+  return Part::kOwn;
+}
+CHIME_DEVICE void leave_whole_block(Part) { __syncthreads(); }
+CHIME_DEVICE Part enter_warp(unsigned mask) {
+  __syncwarp(mask);
+  return Part::kOwn;
+}
+CHIME_DEVICE void leave_warp(unsigned mask, Part) { __syncwarp(mask); }
+
 CHIME_DEVICE void sync_named(int id, unsigned threads) { ptx::barrier_sync(id, threads); }
 CHIME_DEVICE int sync_block_count(bool p) { return __syncthreads_count(p); }
 CHIME_DEVICE bool sync_block_or(bool p) { return __syncthreads_or(p) != 0; }

@@ -29,6 +29,8 @@ struct Warp {
   }
   CHIME_DEVICE static bool is_leader() { return rank() == 0; }
   CHIME_DEVICE static void sync() { exec::sync_warp(mask()); }
+  CHIME_DEVICE static exec::Part enter() { return exec::enter_warp(mask()); }
+  CHIME_DEVICE static void leave(exec::Part part) { exec::leave_warp(mask(), part); }
   CHIME_DEVICE static bool any(bool p) {
     const bool held = exec::any(mask(), p);
     sync();  // a vote orders no memory: without it only the lane that waited has acquired
@@ -46,8 +48,56 @@ struct Block {
   CHIME_DEVICE static unsigned size() { return exec::block_threads(); }
   CHIME_DEVICE static bool is_leader() { return rank() == 0; }
   CHIME_DEVICE static void sync() { exec::sync_whole_block(); }
+  CHIME_DEVICE static exec::Part enter() { return exec::enter_whole_block(); }
+  CHIME_DEVICE static void leave(exec::Part part) { exec::leave_whole_block(part); }
   CHIME_DEVICE static bool any(bool p) { return exec::sync_whole_block_or(p); }
 };
+
+// ---- A call of a group --------------------------------------------------------------------------
+
+// The group of an operation whose members have met, and meet again when it is over. On the CPU one
+// thread may act for all of them, and is a group of one.
+template <class Group>
+class Inside {
+ public:
+  CHIME_DEVICE explicit Inside(exec::Part part) : is_all_(part == exec::Part::kAll) {}
+
+  CHIME_DEVICE unsigned rank() const { return is_all_ ? 0 : Group::rank(); }
+  CHIME_DEVICE unsigned size() const { return is_all_ ? 1 : Group::size(); }
+  CHIME_DEVICE bool is_leader() const { return is_all_ || Group::is_leader(); }
+  CHIME_DEVICE void sync() const {
+    if (!is_all_) Group::sync();
+  }
+
+ private:
+  bool is_all_;
+};
+
+// While one lives, its group makes a call: all members meet at its beginning and at its end, as
+// NVSHMEM has it. So each may write its part of the source before, and reuse or read all after.
+template <class Group>
+class Together {
+ public:
+  CHIME_DEVICE Together() : part_(Group::enter()) {}
+  CHIME_DEVICE ~Together() { Group::leave(part_); }
+  Together(const Together&) = delete;
+  Together& operator=(const Together&) = delete;
+
+  // Whether the calling thread has a part in the operation.
+  CHIME_DEVICE bool acts() const { return part_ != exec::Part::kNone; }
+  CHIME_DEVICE Inside<Group> group() const { return Inside<Group>(part_); }
+
+ private:
+  exec::Part part_;
+};
+
+// How an operation ends by which any member may rely on what all have done.
+template <class Group>
+CHIME_DEVICE void end_together(Group g) {
+  g.sync();
+}
+template <class Group>
+CHIME_DEVICE void end_together(Inside<Group>) {}  // its Together ends so
 
 }  // namespace chime
 

@@ -1,8 +1,9 @@
 // put, get, p, g and their strided forms.
 //
 // Every member of the group calls with the same arguments. The blocking forms end with a sync of
-// the group, so that any member may reuse the source (put) or read the destination (get). Source
-// memory that the group's threads wrote needs a sync of the group before the call.
+// the group, so that any member may reuse the source (put) or read the destination (get). None
+// begins with one: that is for callers whose members have met since they wrote the source. The
+// names of the C API begin and end with one, also the nbi forms (Together, api.cuh).
 #ifndef CHIME_DEVICE_RMA_CUH_
 #define CHIME_DEVICE_RMA_CUH_
 
@@ -101,7 +102,7 @@ template <class Group, class T>
 CHIME_DEVICE void put(const Context& ctx, Group g, T* dst, const T* src, std::size_t n, int pe) {
   detail::put_bytes<detail::kLeastWord<T>>(
       ctx, g, {dst, src, detail::bytes_of<T>(n), Until::kLocal}, pe, Operation::kPut);
-  g.sync();
+  end_together(g);
 }
 
 // get_nbi: the destination holds the data after quiet.
@@ -117,7 +118,7 @@ template <class Group, class T>
 CHIME_DEVICE void get(const Context& ctx, Group g, T* dst, const T* src, std::size_t n, int pe) {
   detail::get_bytes<detail::kLeastWord<T>>(
       ctx, g, {dst, src, detail::bytes_of<T>(n), Until::kLocal}, pe, Operation::kGet);
-  g.sync();
+  end_together(g);
 }
 
 // The same for bytes at any alignment.
@@ -125,7 +126,7 @@ template <class Group>
 CHIME_DEVICE void putmem(const Context& ctx, Group g, void* dst, const void* src, std::size_t bytes,
                          int pe) {
   detail::put_bytes<1>(ctx, g, {dst, src, bytes, Until::kLocal}, pe, Operation::kPut);
-  g.sync();
+  end_together(g);
 }
 template <class Group>
 CHIME_DEVICE void putmem_nbi(const Context& ctx, Group g, void* dst, const void* src,
@@ -136,7 +137,7 @@ template <class Group>
 CHIME_DEVICE void getmem(const Context& ctx, Group g, void* dst, const void* src, std::size_t bytes,
                          int pe) {
   detail::get_bytes<1>(ctx, g, {dst, src, bytes, Until::kLocal}, pe, Operation::kGet);
-  g.sync();
+  end_together(g);
 }
 template <class Group>
 CHIME_DEVICE void getmem_nbi(const Context& ctx, Group g, void* dst, const void* src,
@@ -182,7 +183,7 @@ CHIME_DEVICE void iput(const Context& ctx, Group g, T* dst, const T* src, std::p
     }
   });
   if (!is_sent) return fail_route(ctx, target, pe, Operation::kIput);
-  g.sync();
+  end_together(g);
 }
 
 template <class Group, class T>
@@ -198,7 +199,7 @@ CHIME_DEVICE void iget(const Context& ctx, Group g, T* dst, const T* src, std::p
     }
   });
   if (!is_fetched) return fail_route(ctx, target, pe, Operation::kIget);
-  g.sync();
+  end_together(g);
 }
 
 // The address of `pe`'s copy of `dst` in this PE's address space, for plain loads and stores. Null

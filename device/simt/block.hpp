@@ -33,6 +33,7 @@ struct Thread : ThreadState {
   const char* waits_at = nullptr;  // meaningful while not runnable
   unsigned wait_mask = 0;          // lanes of the collective it waits in
   unsigned group_lanes = 0;        // result of converged_lanes, 0 while the group is open
+  unsigned held_lanes = 0;         // those that wait until this one lets them go
   StoreBuffer stores;              // weak mode: those no other thread must see yet
   FenceModel fences;               // TSan
 };
@@ -67,6 +68,10 @@ class Block : public BlockState {
   void scheduling_point(Thread& self);
   int meet(Thread& self, int barrier, Meeting meeting, int value);
   void meet_grid(Thread& self);
+  bool meet_and_hold(Thread& self, Meeting meeting);
+  void let_block_go(Thread& self);
+  bool lanes_meet_and_hold(Thread& self, unsigned mask);
+  void let_warp_go(Thread& self);
   LaneValue collective(Thread& self, const LaneRequest& request);
   unsigned converge(Thread& self, const void* site);
   [[noreturn]] void end(Thread& self);
@@ -130,6 +135,7 @@ class Block : public BlockState {
   bool is_complete(const Barrier& barrier) const;
   void complete(Barrier& barrier);
 
+  LaneRequest come_to(Thread& self, const LaneRequest& request);
   void release_lanes(unsigned warp, unsigned lanes);
   const void* sync_cell(unsigned index) const {
     return kTsan ? sync_cells_.get() + index * 8 : nullptr;

@@ -98,6 +98,25 @@ int Block::meet(Thread& self, int index, Meeting meeting, int value) {
   return barrier.result;
 }
 
+// As meet() at the block's own barrier, in a run that nobody watches (exec::enter_whole_block).
+bool Block::meet_and_hold(Thread& self, Meeting meeting) {
+  check_stack(self);
+  end_if_abandoned(self);
+  if (meeting.expected > live_count_) report_absence(self, meeting, live_count_);
+  Barrier& barrier = barriers_[0];
+  join(barrier, self, meeting, 0);
+  if (is_complete(barrier)) return true;
+  barrier.waiting.add(self.rank);
+  wait(self, meeting.kind, 0);
+  return false;
+}
+
+// Where the launch was abandoned meanwhile, all have been let go to end.
+void Block::let_block_go(Thread& self) {
+  end_if_abandoned(self);
+  if (!gives_up_) complete(barriers_[0]);
+}
+
 void Block::meet_grid(Thread& self) {
   if (!launch_->config.cooperative) {
     kernel_fault(self,

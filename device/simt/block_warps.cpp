@@ -1,4 +1,6 @@
 // Warp collectives and converged groups, as the block's threads take part in them (warp.hpp).
+#include <utility>
+
 #include "chime/device/simt/block_turns.hpp"
 
 namespace chime::simt {
@@ -17,16 +19,36 @@ void Block::release_lanes(unsigned warp, unsigned lanes) {
   idle_turns = 0;
 }
 
-LaneValue Block::collective(Thread& self, const LaneRequest& request) {
+// A lane comes to a collective. Returns what it asks for, of lanes that exist.
+LaneRequest Block::come_to(Thread& self, const LaneRequest& request) {
   check_stack(self);
   end_if_abandoned(self);
-  Warp& warp = warps_[self.warp];
   if (!(request.mask >> self.lane & 1)) {
     kernel_fault(self, "divergence: lane %u calls %s with mask %08x, which does not contain it",
                  self.lane, name_of(request.op), request.mask);
   }
   LaneRequest members_only = request;
-  members_only.mask &= warp.members();
+  members_only.mask &= warps_[self.warp].members();
+  return members_only;
+}
+
+// As sync_warp, in a run that nobody watches (exec::enter_warp).
+bool Block::lanes_meet_and_hold(Thread& self, unsigned mask) {
+  const LaneRequest request = come_to(self, {WarpOp::kSync, mask, {}, 0, nullptr});
+  self.held_lanes = warps_[self.warp].arrive(self.lane, request, nullptr);
+  if (self.held_lanes == 0) wait(self, name_of(request.op), request.mask);
+  return self.held_lanes != 0;
+}
+
+// Where the launch was abandoned meanwhile, all have been let go to end.
+void Block::let_warp_go(Thread& self) {
+  end_if_abandoned(self);
+  if (!gives_up_) release_lanes(self.warp, std::exchange(self.held_lanes, 0));
+}
+
+LaneValue Block::collective(Thread& self, const LaneRequest& request) {
+  const LaneRequest members_only = come_to(self, request);
+  Warp& warp = warps_[self.warp];
   const bool orders = request.op == WarpOp::kSync;
   const void* cell = sync_cell(kBarriers + self.warp);
   if (orders) {

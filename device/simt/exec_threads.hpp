@@ -61,6 +61,46 @@ inline void sync_grid() { simt::sync_grid(); }
 
 inline void sync_warp(unsigned mask = ~0u) { simt::warp_collective(simt::WarpOp::kSync, mask, {}); }
 
+// ---- Calls of a group -----------------------------------------------------------------------
+
+// A call that a block or a warp makes together: all meet when it begins and when it ends. What the
+// calling thread does between, of all that there is to do.
+enum class Part { kOwn, kAll, kNone };
+
+namespace detail {
+
+// Threads of a block take turns here, so one of them does the work of all as soon as all have come,
+// and they meet once. Where accesses are watched each does its own, as on a GPU.
+inline bool one_does_all() {
+#if CHIME_SIMT_TSAN
+  return false;
+#else
+  const simt::ThreadState* self = simt::current();
+  return self != nullptr && !self->block->seeded;
+#endif
+}
+
+}  // namespace detail
+
+inline Part enter_whole_block() {
+  if (detail::one_does_all()) return simt::last_of_block() ? Part::kAll : Part::kNone;
+  sync_whole_block();
+  return Part::kOwn;
+}
+inline void leave_whole_block(Part part) {
+  if (part == Part::kAll) simt::let_block_go();
+  if (part == Part::kOwn) sync_whole_block();
+}
+inline Part enter_warp(unsigned mask) {
+  if (detail::one_does_all()) return simt::last_of_warp(mask) ? Part::kAll : Part::kNone;
+  sync_warp(mask);
+  return Part::kOwn;
+}
+inline void leave_warp(unsigned mask, Part part) {
+  if (part == Part::kAll) simt::let_warp_go();
+  if (part == Part::kOwn) sync_warp(mask);
+}
+
 // ---- Warp collectives -----------------------------------------------------------------------
 
 inline constexpr unsigned kWarpSize = 32;

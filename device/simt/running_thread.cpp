@@ -19,6 +19,10 @@ Thread& thread_in_kernel(const char* function) {
   return running_thread();
 }
 
+Meeting meeting_of_all(const Thread& self) {
+  return {.kind = "an operation of the block", .expected = self.block->threads};
+}
+
 // A host thread's turn of a spin loop: most turns stay on the processor. It is not told when a wait
 // ends, so it makes room after half as many turns as a kernel hopes, of one wait or of several.
 void host_pause() {
@@ -72,13 +76,25 @@ void scheduling_point() {
 
 int sync_block(BlockReduction reduction, int value, Attendance attendance) {
   Thread& self = thread_in_kernel("sync_block");
-  Meeting meeting = {.kind = "sync_block", .reduction = reduction};
-  if (attendance == Attendance::kAll) {
-    meeting.kind = "an operation of the block";
-    meeting.expected = self.block->threads;
-  }
+  Meeting meeting = {.kind = "sync_block"};
+  if (attendance == Attendance::kAll) meeting = meeting_of_all(self);
+  meeting.reduction = reduction;
   return block_of(self).meet(self, 0, meeting, value);
 }
+
+bool last_of_block() {
+  Thread& self = thread_in_kernel("an operation of a block");
+  return block_of(self).meet_and_hold(self, meeting_of_all(self));
+}
+
+void let_block_go() { block_of(running_thread()).let_block_go(running_thread()); }
+
+bool last_of_warp(unsigned mask) {
+  Thread& self = thread_in_kernel("an operation of a warp");
+  return block_of(self).lanes_meet_and_hold(self, mask);
+}
+
+void let_warp_go() { block_of(running_thread()).let_warp_go(running_thread()); }
 
 void sync_named(int id, unsigned threads) {
   Thread& self = thread_in_kernel("sync_named");

@@ -103,6 +103,13 @@ enum class Attendance { kLiving, kAll };
 CHIME_SIMT_EXPORT int sync_block(BlockReduction reduction, int value,
                                  Attendance attendance = Attendance::kLiving);
 CHIME_SIMT_EXPORT void sync_named(int id, unsigned threads);
+
+// All threads of the block, or the lanes of `mask`, meet. True in the one that comes last: the
+// others wait until it lets them go.
+CHIME_SIMT_EXPORT bool last_of_block();
+CHIME_SIMT_EXPORT void let_block_go();
+CHIME_SIMT_EXPORT bool last_of_warp(unsigned mask);
+CHIME_SIMT_EXPORT void let_warp_go();
 CHIME_SIMT_EXPORT void sync_grid();
 
 // ---- Warp collectives -----------------------------------------------------------------------

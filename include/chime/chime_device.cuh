@@ -6,9 +6,13 @@
 //     chimex_..._warp(...)    called by all lanes of a warp, none of which has ended,
 //     chimex_..._block(...)   called by all threads of a block, none of which has ended
 // exist in kernels alone; all members call with the same arguments, and together do the operation
-// once. C++ code may call the templates behind the names instead: chime::put(ctx, group, ...), with
-// an explicit Context (chime::context() on the host, passed to the kernel) and a group by value,
-// Thread{}, Warp{} or Block{}. They are in device/{rma,amo,signal,sync}.cuh and device/coll/.
+// once. As NVSHMEM's, they synchronise the group at entry and at exit, also the nbi forms: what a
+// member wrote before the call is in the source for all of them, and what a member does after it
+// comes after all of the call (a quiet by any of them completes it). C++ code may call the
+// templates behind the names instead: chime::put(ctx, group, ...), with an explicit Context
+// (chime::context() on the host, passed to the kernel) and a group by value, Thread{}, Warp{} or
+// Block{}. They do not synchronise at entry, and at exit only where they block: for callers whose
+// members have just met. They are in device/{rma,amo,signal,sync}.cuh and device/coll/.
 //
 // Words. dst and src of a put: symmetric address that names the target at PE `pe`; local address.
 // Of a get: the other way round. A local address may be any memory that the caller can load and
@@ -70,12 +74,11 @@
 // void chime_putmem(void* dst, const void* src, size_t bytes, int pe)
 // void chimex_TYPE_put_warp(...), chimex_putSIZE_block(...), ...     all of the above
 //
-//   put       returns when it is locally complete; for a group, when every member's part is. The
-//             source must be visible to all members before: sync the group if they wrote it.
+//   put       returns when it is locally complete; for a group, when every member's part is.
 //             Not guaranteed: completion at the target before chime_quiet or a barrier; any order
 //             towards other puts before chime_fence.
 //   put_nbi   as put, locally complete only after chime_quiet. (On a peer that is mapped it is
-//             locally complete when it returns, for each member its own part; do not rely on it.)
+//             locally complete when it returns; do not rely on it.)
 //   get       returns when the data is here, for every member of a group.
 //   get_nbi   the data is here after chime_quiet.
 //
@@ -110,8 +113,9 @@
 // uint64_t chime_signal_wait_until(uint64_t* sig, int cmp, uint64_t value)
 //          and chimex_signal_wait_until_warp, chimex_signal_wait_until_block
 //   Waits until this PE's signal compares true (CHIME_CMP_*, unsigned) and returns it; what it
-//   announces is visible after, to every member. Waits for ever, unless the job is aborted. In a
-//   group the leader's result is the value that was seen; the others' is read later.
+//   announces is visible after, to every member. Waits for ever, unless the job is aborted. A group
+//   meets once, where the wait has ended. The leader's result is the value that was seen; the
+//   others' is read later.
 // int      chimex_signal_wait_until_timeout(uint64_t* sig, int cmp, uint64_t value,
 //                                           uint64_t timeout_ns, uint64_t* seen)
 //   The same with a bound (0: none). Returns 0, CHIMEX_ERR_TIMEOUT or the reason of an abort; never

@@ -283,14 +283,19 @@
 #define CHIME_FOR_FAMILY_RMA_TYPES CHIME_FOR_RMA_C_TYPES
 #endif
 
-// What a thread does, or a warp or a block together.
-#define CHIME_FOR_GROUP_OPERATIONS(ROW)               \
+// What a thread does, or a warp or a block together: move data, of which they have no result, and
+// meet others.
+#define CHIME_FOR_GROUP_TRANSFERS(ROW)                \
   CHIME_FOR_FAMILY_RMA_TYPES(CHIME_PUT_GET_ROWS, ROW) \
   CHIME_PUT_GET_SIZE_ROWS(mem, 1, ROW)                \
   CHIME_FOR_RMA_SIZES(CHIME_PUT_GET_SIZE_ROWS, ROW)   \
-  CHIME_FOR_RMA_SIZES(CHIME_STRIDED_SIZE_ROWS, ROW)   \
-  CHIME_SIGNAL_WAIT_ROWS(ROW)                         \
+  CHIME_FOR_RMA_SIZES(CHIME_STRIDED_SIZE_ROWS, ROW)
+#define CHIME_FOR_GROUP_MEETINGS(ROW) \
+  CHIME_SIGNAL_WAIT_ROWS(ROW)         \
   CHIME_COLLECTIVE_ROWS(ROW)
+#define CHIME_FOR_GROUP_OPERATIONS(ROW) \
+  CHIME_FOR_GROUP_TRANSFERS(ROW)        \
+  CHIME_FOR_GROUP_MEETINGS(ROW)
 
 // What a thread does alone.
 #define CHIME_FOR_THREAD_OPERATIONS(ROW)                     \

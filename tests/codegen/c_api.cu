@@ -13,6 +13,24 @@ extern "C" CHIME_KERNEL void put_signal_block(float* dst, const float* src, uint
   chimex_float_put_signal_nbi_block(dst, src, 1024, sig, 1, CHIME_SIGNAL_SET, pe);
 }
 // PTX put_signal_block: 1+ ld.const, 1 st.release.sys.global.u64, 0 fence, 0 membar, 0 red
+// PTX put_signal_block: 3 bar.sync
+// ORDER put_signal_block: bar.sync, bar.sync, st.release.sys
+
+// The members meet when the call begins and when it ends, also an nbi one.
+extern "C" CHIME_KERNEL void put_block(float* dst, const float* src, int pe) {
+  chimex_float_put_block(dst, src, 1024, pe);
+}
+// PTX put_block: 2 bar.sync, 0 fence, 0 membar
+
+extern "C" CHIME_KERNEL void put_nbi_block(float* dst, const float* src, int pe) {
+  chimex_float_put_nbi_block(dst, src, 1024, pe);
+}
+// PTX put_nbi_block: 2 bar.sync, 0 fence, 0 membar
+
+extern "C" CHIME_KERNEL void get_nbi_warp(float* dst, const float* src, int pe) {
+  chimex_float_get_nbi_warp(dst, src, 1024, pe);
+}
+// PTX get_nbi_warp: 2 bar.warp.sync, 0 bar.sync, 0 fence, 0 membar
 
 extern "C" CHIME_KERNEL void put_then_quiet(float* dst, int pe) {
   chime_float_p(dst, 1.0f, pe);

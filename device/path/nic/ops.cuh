@@ -63,7 +63,7 @@ class Ops<Path::kNic> {
     if (g.is_leader()) {
       leave_unless(nic::write_with_signal<kLeast>(ctx_, g, queue_, put, signal));
     }
-    if (put.until == Until::kLocal) g.sync();  // any member may reuse the source
+    if (put.until == Until::kLocal) end_together(g);  // any member may reuse the source
   }
 
   // Behind what is in the queue, where that keeps order.

@@ -126,7 +126,7 @@ class Ops<Path::kProxy> {
                                                       put.until, signal.word, signal.value,
                                                       signal.op);
     }
-    if (put.until == Until::kLocal) g.sync();  // any member may reuse the source
+    if (put.until == Until::kLocal) end_together(g);  // any member may reuse the source
   }
 
   CHIME_DEVICE void signal(const SignalUpdate& signal) const {

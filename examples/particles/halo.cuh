@@ -62,13 +62,17 @@ CHIME_DEVICE void put_to_neighbour(const View<Real>& a, int d, int parity, std::
   exec::sync_block();
   pack(a, d, parity, packed);
   exec::sync_block();
-  chimex_putmem_nbi_block(a.x[parity][0] + place, packed[0], bytes, pe);
-  chimex_putmem_nbi_block(a.x[parity][1] + place, packed[1], bytes, pe);
-  if (exec::thread_rank() == 0) chime_fence();
+  // Templates, which do not meet at entry: the block has just met, and nobody writes what was
+  // packed before the quiet above. The fence is the leader's, which has posted the puts.
+  const chime::Context& ctx = chime::self();
+  const chime::Block block;
+  chime::putmem_nbi(ctx, block, a.x[parity][0] + place, packed[0], bytes, pe);
+  chime::putmem_nbi(ctx, block, a.x[parity][1] + place, packed[1], bytes, pe);
+  if (block.is_leader()) chime::fence(ctx);
   exec::sync_block();
-  chimex_putmem_signal_nbi_block(a.x[parity][2] + place, packed[2], bytes,
-                                 &a.board->slot[opposite(d)].ghosts, exchange, CHIME_SIGNAL_SET,
-                                 pe);
+  chime::putmem_signal_nbi(ctx, block, a.x[parity][2] + place, packed[2], bytes,
+                           {&a.board->slot[opposite(d)].ghosts, exchange, chime::SignalOp::kSet},
+                           pe);
 }
 
 // Sends to all 26 neighbours, blocks sharing the directions. The caller has made all own positions

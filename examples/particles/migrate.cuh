@@ -110,12 +110,15 @@ struct TravelArguments {
 template <class Real>
 CHIME_KERNEL void travel(CHIME_GRID_CONSTANT const View<Real> a,
                          CHIME_GRID_CONSTANT const TravelArguments args) {
+  // The template, which does not meet at entry: a kernel before has packed what it reads.
   for (int d = 0; d < kDirections; ++d) {
     if (d == kHome) continue;
     const std::size_t bytes = (args.start[d + 1] - args.start[d]) * sizeof(Traveller<Real>);
-    chimex_putmem_signal_nbi_block(a.arrivals + args.peer_offset[d], a.departures + args.start[d],
-                                   bytes, &a.board->slot[opposite(d)].travellers, args.rebuild,
-                                   CHIME_SIGNAL_SET, a.neighbour[d]);
+    chime::putmem_signal_nbi(
+        chime::self(), chime::Block{}, a.arrivals + args.peer_offset[d],
+        a.departures + args.start[d], bytes,
+        {&a.board->slot[opposite(d)].travellers, args.rebuild, chime::SignalOp::kSet},
+        a.neighbour[d]);
   }
   for (int d = static_cast<int>(exec::thread_rank()); d < kDirections;
        d += static_cast<int>(exec::block_threads())) {

@@ -101,6 +101,34 @@ TEST_F(Devices, CopyBetweenTheirMemories) {
   NEED(cuMemFree(here));
 }
 
+// What one may does not depend on what another may, whichever is told last.
+TEST_F(Devices, HaveAccessOfTheirOwn) {
+  constexpr std::size_t kBytes = std::size_t{2} << 20;
+  CUmemAllocationProp prop{};
+  prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  prop.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  CUmemGenericAllocationHandle memory;
+  CUdeviceptr at;
+  NEED(cuMemCreate(&memory, kBytes, &prop, 0));
+  NEED(cuMemAddressReserve(&at, kBytes, 0, 0, 0));
+  NEED(cuMemMap(at, kBytes, 0, memory, 0));
+  for (const int writer : {0, 1}) {
+    const CUmemAccessDesc access[] = {
+        {{CU_MEM_LOCATION_TYPE_DEVICE, writer}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
+        {{CU_MEM_LOCATION_TYPE_DEVICE, 1 - writer}, CU_MEM_ACCESS_FLAGS_PROT_READ}};
+    NEED(cuMemSetAccess(at, kBytes, access, 2));
+    EXPECT_CU(cuMemsetD8(at, 1, 16), CUDA_SUCCESS) << "device " << writer << " may write";
+    for (const CUmemAccessDesc& one : access) {
+      unsigned long long flags = 99;
+      NEED(cuMemGetAccess(&flags, &one.location, at));
+      EXPECT_EQ(flags, one.flags) << "device " << one.location.id << ", writer " << writer;
+    }
+  }
+  NEED(cuMemUnmap(at, kBytes));
+  NEED(cuMemAddressFree(at, kBytes));
+  NEED(cuMemRelease(memory));
+}
+
 // What CUDA's guide says of streams and events of several devices: device 0 is current, the stream
 // and the event are of device 1.
 class OfAnotherDevice : public Devices {

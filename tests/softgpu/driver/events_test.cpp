@@ -40,12 +40,14 @@ TEST_F(Events, AStreamWaitsForAnEventOfAnother) {
 // The wait is for the record that the event had, not for a later one.
 TEST_F(Events, RecordingAgainMovesNoWait) {
   Kernels kernels;
-  Word first, second, out;
+  Word first, second, begin, out;
   NEED(kernels.launch("wait_word", {.stream = streams_[0]}, first.address(), 1u));
   NEED(cuEventRecord(events_[0], streams_[0]));
+  NEED(kernels.launch("wait_word", {.stream = streams_[1]}, begin.address(), 1u));
   NEED(cuStreamWaitEvent(streams_[1], events_[0], 0));
   NEED(kernels.launch("wait_word", {.stream = streams_[0]}, second.address(), 1u));
   NEED(cuEventRecord(events_[0], streams_[0]));
+  begin.set(1);  // the wait begins when the event has its second record
   NEED(kernels.launch("set_word", {.stream = streams_[1]}, out.address(), 7u));
   first.set(1);
   NEED(cuStreamSynchronize(streams_[1]));

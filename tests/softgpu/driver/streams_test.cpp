@@ -56,6 +56,9 @@ class Streams : public Driver {
 
 TEST_F(Streams, ABlockingStreamWaitsForTheNullStream) { expect_second_waits(nullptr, blocking_); }
 TEST_F(Streams, TheNullStreamWaitsForBlockingStreams) { expect_second_waits(blocking_, nullptr); }
+TEST_F(Streams, TheNullStreamWaitsForTheSecondBlockingStreamToo) {
+  expect_second_waits(other_, nullptr);
+}
 TEST_F(Streams, TheLegacyHandleIsTheNullStream) {
   expect_second_waits(blocking_, CU_STREAM_LEGACY);
 }
@@ -127,16 +130,19 @@ TEST_F(Streams, CopiesAndHostFunctionsHaveTheirTurnToo) {
 }
 
 TEST_F(Streams, ContextSynchronizeWaitsForAll) {
-  hold(free_);
-  std::atomic<bool> ended{false};
-  std::thread waiter([&] {
-    EXPECT_CU(cuCtxSetCurrent(context_), CUDA_SUCCESS);
-    EXPECT_CU(cuCtxSynchronize(), CUDA_SUCCESS);
-    ended = true;
-  });
-  EXPECT_TRUE(stays([&] { return !ended; }));
-  gate_->set(1);
-  waiter.join();
+  for (CUstream stream : {CUstream{nullptr}, blocking_, other_, free_}) {
+    gate_->set(0);
+    hold(stream);
+    std::atomic<bool> ended{false};
+    std::thread waiter([&] {
+      EXPECT_CU(cuCtxSetCurrent(context_), CUDA_SUCCESS);
+      EXPECT_CU(cuCtxSynchronize(), CUDA_SUCCESS);
+      ended = true;
+    });
+    EXPECT_TRUE(stays([&] { return !ended; }));
+    gate_->set(1);
+    waiter.join();
+  }
 }
 
 // ---- Wrong uses -------------------------------------------------------------------------------

@@ -3,6 +3,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <vector>
+
 #include "chime/device/simt/sanitizers.hpp"
 #include "driver.hpp"
 
@@ -101,6 +103,36 @@ TEST_F(VirtualMemory, AccessIsOfWholeMappings) {
   EXPECT_CU(allow(CU_MEM_ACCESS_FLAGS_PROT_READWRITE, 4 * kGranule), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CU(allow(CU_MEM_ACCESS_FLAGS_PROT_READWRITE, 2 * kGranule, 3), CUDA_ERROR_INVALID_DEVICE);
   EXPECT_CU(cuMemSetAccess(at_, 2 * kGranule, nullptr, 1), CUDA_ERROR_INVALID_VALUE);
+}
+
+// A heap may be mapped in parts, which differ.
+TEST_F(VirtualMemory, AccessIsGivenToEachOfSeveralMappings) {
+  NEED(cuMemMap(at_, kGranule, 0, handle_, 0));
+  NEED(cuMemMap(at_ + kGranule, 2 * kGranule, 0, handle_, 0));
+  NEED(allow(CU_MEM_ACCESS_FLAGS_PROT_READWRITE, 3 * kGranule));
+  const CUmemLocation device{CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  unsigned long long flags = 99;
+  NEED(cuMemGetAccess(&flags, &device, at_ + kGranule));
+  EXPECT_EQ(flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+  std::vector<unsigned char> data(64, 7);
+  EXPECT_CU(cuMemcpyHtoD(at_ + kGranule - 32, data.data(), data.size()), CUDA_SUCCESS);
+  NEED(allow(CU_MEM_ACCESS_FLAGS_PROT_READWRITE, kGranule));
+  const CUmemAccessDesc read{device, CU_MEM_ACCESS_FLAGS_PROT_READ};
+  NEED(cuMemSetAccess(at_ + kGranule, 2 * kGranule, &read, 1));
+  EXPECT_CU(cuMemcpyHtoD(at_ + kGranule - 32, data.data(), 32), CUDA_SUCCESS);
+  EXPECT_CU(cuMemcpyHtoD(at_ + kGranule - 32, data.data(), data.size()), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CU(cuMemcpyDtoH(data.data(), at_ + kGranule - 32, data.size()), CUDA_SUCCESS);
+}
+
+TEST_F(VirtualMemory, AddressesThatAreUnmappedInPartsAreOneAgain) {
+  for (const bool forwards : {true, false}) {
+    NEED(cuMemMap(at_, kGranule, 0, handle_, 0));
+    NEED(cuMemMap(at_ + kGranule, kGranule, 0, handle_, 0));
+    NEED(cuMemUnmap(at_ + (forwards ? 0 : kGranule), kGranule));
+    NEED(cuMemUnmap(at_ + (forwards ? kGranule : 0), kGranule));
+    EXPECT_CU(cuMemMap(at_, 2 * kGranule, 0, handle_, 0), CUDA_SUCCESS) << forwards;
+    NEED(cuMemUnmap(at_, 2 * kGranule));
+  }
 }
 
 TEST_F(VirtualMemory, IsMappedInWholeUnitsAtReservedAddresses) {

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <sys/mman.h>
 
+#include <chrono>
 #include <functional>
 
 #include "devx_endpoint.hpp"
@@ -382,6 +383,23 @@ TEST_P(ErrorState, NothingIsExecutedBehindAnRnrFailure) {
   EXPECT_FALSE(one.right->received.poll().has_value());
 }
 
+// The sender tries again as often as it was told, and waits between as long as the receiver says.
+TEST_P(ErrorState, RnrFailuresComeAfterTheReceiversTime) {
+  const auto time_of = [&](unsigned rnr_retry, unsigned timer) {
+    Options sender, receiver;
+    sender.rnr_retry = rnr_retry;
+    receiver.min_rnr_timer = timer;
+    Pair one(route(), sender, receiver);
+    const auto start = std::chrono::steady_clock::now();
+    one.left->sends.post_and_ring(Wqe(kSend).inlined(local.at(0), 8));
+    EXPECT_EQ(unsigned{one.left->sent.next().syndrome()}, 0x16u);
+    return std::chrono::steady_clock::now() - start;
+  };
+  constexpr unsigned k122Ms = 27;  // the timer's code
+  EXPECT_GE(time_of(1, k122Ms), std::chrono::milliseconds(122));
+  EXPECT_GE(time_of(3, k122Ms), std::chrono::milliseconds(3 * 122));
+}
+
 // What is still mapped of a region is still reached.
 TEST_P(ErrorState, MappedHalfOfARegionServesOn) {
   const Lost lost;
@@ -412,8 +430,8 @@ TEST(CollapsedErrors, FlushHidesTheFirstSyndrome) {
 // Addresses that no port of the fabric has: what is sent there is lost, and the retries end.
 TEST(WrongAddress, EndsInTransportRetry) {
   Options options;
-  options.timeout = 8;
-  options.retry_count = 1;
+  options.timeout = 13;
+  options.retry_count = 3;
   Memory memory(4096);
   Pair pair(kVerbs);
   auto lost = make_endpoint(kVerbs, options);
@@ -431,9 +449,13 @@ TEST(WrongAddress, EndsInTransportRetry) {
                                IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
              "rtr");
   check_zero(lost->to_rts(), "rts");
+  const auto start = std::chrono::steady_clock::now();
   lost->sends.post_and_ring(
       Wqe(kWrite).remote(memory.at(0), memory.rkey()).data(memory.at(64), 8, memory.lkey()));
   EXPECT_EQ(unsigned{lost->sent.next().syndrome()}, 0x15u);
+  // A timer of 4.096 us * 2^timeout for each of its tries.
+  const auto timer = std::chrono::nanoseconds(4096ull << options.timeout);
+  EXPECT_GE(std::chrono::steady_clock::now() - start, timer * (options.retry_count + 1));
 }
 
 // A RoCE queue pair whose owner forgot the MAC address in the primary path.

@@ -107,6 +107,19 @@ TEST_P(Events, CompletionModeThreeFiresASolicitedArming) {
   EXPECT_EQ(channel.next(), right.verbs_send_cq());
 }
 
+TEST_P(Events, SolicitedArmingIsNotFiredByWhatCameUnsolicited) {
+  right.receives.post({});
+  left.sent.retired(left.sends.post_and_ring(Wqe(kSend)));
+  wait_until("the receive's completion", [&] { return right.received.poll().has_value(); });
+  right.received.consumed = 0;  // as below
+  right.received.write_record();
+  check_zero(ibv_req_notify_cq(right.verbs_receive_cq(), 1), "ibv_req_notify_cq");
+  deliver(false);
+  EXPECT_FALSE(channel.has_event());
+  deliver(true);
+  EXPECT_EQ(channel.next(), right.verbs_receive_cq());
+}
+
 TEST_P(Events, CompletionThatCameBeforeArmingFiresAtOnce) {
   right.receives.post({});
   left.sent.retired(left.sends.post_and_ring(Wqe(kSend)));

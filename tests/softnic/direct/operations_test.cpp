@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstring>
 #include <thread>
+#include <vector>
 
 #include "routes.hpp"
 
@@ -131,6 +132,43 @@ TEST_P(Operations, SendScattersIntoTheReceive) {
   expect_same(0, 0, 1000);
   expect_same(5000, 1000, 1);
   expect_same(6000, 1001, 1999);
+}
+
+// Longer than a packet, with pieces that end inside of one: the second packet begins where no piece
+// does.
+TEST_P(Operations, MessagesOfManyPacketsMoveOverManyPieces) {
+  struct Part {
+    std::size_t at;
+    std::uint32_t bytes;
+  };
+  constexpr Part kParts[] = {{100, 20000}, {50000, 11}, {60000, 30000}, {120000, 9999}};
+  constexpr std::uint32_t kAll = 20000 + 11 + 30000 + 9999;
+  const auto expect_parts = [&](const Memory& scattered, const Memory& whole, const char* what) {
+    std::size_t at = 0;
+    for (const Part& part : kParts) {
+      EXPECT_EQ(0, std::memcmp(scattered.at(part.at), whole.at(at), part.bytes)) << what << at;
+      at += part.bytes;
+    }
+  };
+  const auto over_local = [&](Wqe wqe) {
+    for (const Part& part : kParts) wqe.data(local.at(part.at), part.bytes, local.lkey());
+    return wqe;
+  };
+  remote.fill(0, kAll, 6);
+  complete(left, over_local(Wqe(kRead).remote(remote.at(0), remote.rkey())));
+  expect_parts(local, remote, "read at ");
+
+  local.fill(0, 200000, 7);
+  complete(left, over_local(Wqe(kWrite).remote(remote.at(0), remote.rkey())));
+  expect_parts(local, remote, "write at ");
+
+  local.fill(0, kAll, 8);
+  std::vector<ReceiveQueue::Piece> pieces;
+  for (const Part& part : kParts) pieces.push_back({remote.at(part.at), part.bytes, remote.lkey()});
+  right.receives.post(pieces);
+  complete(left, Wqe(kSend).data(local.at(0), kAll, local.lkey()));
+  EXPECT_EQ(right.received.next().byte_count(), kAll);
+  expect_parts(remote, local, "send at ");
 }
 
 TEST_P(Operations, SendWithImmediateCarriesBoth) {
@@ -276,6 +314,11 @@ TEST_P(Operations, DatagramArrivesBehindItsRouteHeader) {
   const bool has_route_header = cqe.word(24) >> 28 & 3;
   EXPECT_EQ(has_route_header, Hca::instance().is_ethernet());
   expect_same(40, 0, 256);
+
+  // A key with the highest bit set stands for the sender's own (IBA 10.2.5).
+  ud.right->receives.post({{remote.at(0), 40 + 256, remote.lkey()}});
+  complete(*ud.left, datagram(0x80009999));
+  EXPECT_EQ(ud.right->received.next().byte_count(), 40u + 256u);
 }
 
 }  // namespace

@@ -124,6 +124,16 @@ TEST_F(Faults, LateCompletionsComeInOrder) {
   }
 }
 
+// Each queue has a time of its own: that the first's have come leaves the second's to come.
+TEST_F(Faults, LateCompletionsOfTwoQueuesBothCome) {
+  connect();
+  left().sends.post_and_ring(write(0));
+  std::this_thread::sleep_for(std::chrono::milliseconds(150));
+  right().sends.post_and_ring(write(8));
+  EXPECT_EQ(next_of_left(), IBV_WC_SUCCESS);
+  EXPECT_EQ(next(right().verbs_send_cq(), "the second queue's completion").status, IBV_WC_SUCCESS);
+}
+
 TEST_F(Faults, LateCompletionsDoNotOutliveTheirQueuePair) {
   connect();
   ibv_cq* shared =

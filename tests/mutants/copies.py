@@ -97,6 +97,11 @@ class Copy:
             if not root.exists():
                 self.link_tree(self.source / "device", root)
             return root / pathlib.Path(file).relative_to("device")
+        if pathlib.Path(file).suffix in (".cuh", ".hpp"):  # included by its name: its folder goes in front
+            root = self.folder / "beside"
+            if not root.exists():
+                self.link_tree((self.source / file).parent, root)
+            return root / pathlib.Path(file).name
         return self.folder / pathlib.Path(file).name
 
     @staticmethod
@@ -138,7 +143,7 @@ class Copy:
                 words[words.index(option) + 1] = str(value)
         words[words.index(str(original))] = str(text)
         first_flag = next(i for i, word in enumerate(words) if word.startswith("-"))
-        words[first_flag:first_flag] = [*more, "-I", str(self.folder / "include")]
+        words[first_flag:first_flag] = [*more, "-I", str(self.folder / "include"), "-I", str(self.folder / "beside")]
         return words
 
     def link(self, compiled):

@@ -91,14 +91,6 @@ inline std::uint64_t await_at_least(const std::uint64_t* word, std::uint64_t val
   return seen;
 }
 
-// The block's forms: the members meet, and the leader calls.
-template <class Call>
-CHIME_DEVICE void by_block(Call call) {
-  chime::exec::sync_block();
-  if (chime::exec::thread_rank() == 0) call();
-  chime::exec::sync_block();
-}
-
 }  // namespace weakest
 
 // The templates, which do not meet at entry.
@@ -131,8 +123,3 @@ CHIME_DEVICE void weakest_putmem_signal_nbi(const Context&, Group g, void* to, c
 #define chime_quiet weakest::quiet
 #define chimex_signal_op(word, value, op, pe) weakest::signal(word, value)
 #define chime_signal_wait_until(word, cmp, value) weakest::await_at_least(word, value)
-#define chimex_putmem_nbi_block(to, from, bytes, pe) \
-  (static_cast<void>(pe), weakest::by_block([&] { weakest::put_nbi(to, from, bytes); }))
-#define chimex_putmem_signal_nbi_block(to, from, bytes, word, value, op, pe) \
-  (static_cast<void>(pe),                                                    \
-   weakest::by_block([&] { weakest::put_signal_nbi(to, from, bytes, word, value); }))

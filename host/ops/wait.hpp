@@ -1,5 +1,6 @@
-// How host code waits for a word that another PE writes: spin, then yield, then sleep; bounded by a
-// deadline and ended by the abort word. Or that another thread changes: then it sleeps at once.
+// How host code waits for a word that another PE writes: spin, then yield, then sleep, for a while
+// or until it is woken; bounded by a deadline and ended by the abort word. Or that another thread
+// changes: then it sleeps at once.
 #pragma once
 
 #include <chrono>
@@ -43,6 +44,11 @@ void wait_until(const std::function<bool()>& done, const abi::AbortWord& abort, 
 
 // How often a wait that sleeps looks at the abort word, which wakes nobody.
 inline constexpr std::chrono::milliseconds kLookAtAbortEvery{10};
+
+// The same where whoever makes `done()` true ends `sleep(at_most)`, too.
+using Sleep = std::function<void(std::chrono::nanoseconds at_most)>;
+void wait_until(const std::function<bool()>& done, const Sleep& sleep, const abi::AbortWord& abort,
+                TimeLimit limit, const std::function<std::string()>& waited_for);
 
 // The same for what another thread of this process does: sleeps until `changed` tells of it. `done`
 // and `waited_for` are called with `lock` held.

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <chrono>
 #include <vector>
 
 #include "host/errors/abort.hpp"
 #include "host/errors/error.hpp"
+#include "host/memory/shared_word.hpp"
 #include "host/ops/wait.hpp"
 #include "host/peers/control.hpp"
 #include "host/team/tree.hpp"
@@ -89,12 +91,16 @@ class MappedRendezvous final : public Rendezvous {
 
   // By another PE, or by this one if it was the last.
   void wait_until_settled(const CollectiveCall& call) {
+    const std::uint64_t open = met(sequence_ - 1);
     const auto is_settled = [&] {
-      if (verdict() != met(sequence_ - 1)) return true;
+      if (verdict() != open) return true;
       throw_if_some_dead(control(my_pe_).abort);
       return false;
     };
-    wait_until(is_settled, control(my_pe_).abort, timeout_ns_,
+    const auto sleep = [&](std::chrono::nanoseconds at_most) {
+      verdict_word().sleep_while(open, at_most);
+    };
+    wait_until(is_settled, sleep, control(my_pe_).abort, timeout_ns_,
                [&] { return fmt::format("PE {} to call {}", first_absent(), describe(call)); });
   }
 
@@ -111,12 +117,9 @@ class MappedRendezvous final : public Rendezvous {
     return settle(static_cast<std::uint64_t>(my_pe_) + 1);
   }
 
-  // Release: hands on the calls of all PEs, or why this one gave up; pairs with the acquire in
-  // verdict().
+  // Hands on the calls of all PEs, or why this one gave up, and wakes those that sleep.
   bool settle(std::uint64_t how) {
-    std::uint64_t open = met(sequence_ - 1);
-    return std::atomic_ref(control(0).verdict.word)
-        .compare_exchange_strong(open, met(sequence_) | how, std::memory_order_acq_rel);
+    return verdict_word().replace(met(sequence_ - 1), met(sequence_) | how);
   }
 
   // Whether the call that this PE is in has met. It has, too, where a later one is settled already,
@@ -127,9 +130,11 @@ class MappedRendezvous final : public Rendezvous {
   }
 
   static std::uint64_t met(std::uint64_t sequence) { return sequence << kPeBits; }
-  std::uint64_t verdict() const {
-    return std::atomic_ref(control(0).verdict.word).load(std::memory_order_acquire);
+  SharedWord verdict_word() const {
+    VerdictWords& words = control(0).verdict;
+    return {words.word, words.sleepers};
   }
+  std::uint64_t verdict() const { return verdict_word().load(); }
 
   void throw_if_given_up() const {
     const auto by = static_cast<int>(verdict() & ((1u << kPeBits) - 1)) - 1;

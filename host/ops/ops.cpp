@@ -17,6 +17,7 @@
 #include "host/errors/guard.hpp"
 #include "host/ops/amo_table.cuh"
 #include "host/ops/gpu/gpu_ops.hpp"
+#include "host/ops/in_barrier.hpp"
 #include "host/pe/init.hpp"
 #include "host/pe/pe.hpp"
 
@@ -484,14 +485,23 @@ void chime_host_quiet(void) {
 void chime_host_barrier_all(void) {
   exec::detail::tell_unseen_launch_errors();
   operation(
-      Operation::kBarrierAll, [](const Context& ctx) { barrier_all(ctx, Thread{}); },
+      Operation::kBarrierAll,
+      [](const Context& ctx) {
+        const InBarrier here(ready_slot(), Operation::kBarrierAll);
+        barrier_all(ctx, Thread{});
+      },
       gpu_ops::barrier);
 }
 
 void chime_host_sync_all(void) {
   exec::detail::tell_unseen_launch_errors();
   operation(
-      Operation::kSyncAll, [](const Context& ctx) { sync_all(ctx, Thread{}); }, gpu_ops::barrier);
+      Operation::kSyncAll,
+      [](const Context& ctx) {
+        const InBarrier here(ready_slot(), Operation::kSyncAll);
+        sync_all(ctx, Thread{});
+      },
+      gpu_ops::barrier);
 }
 
 // Addresses and paths alone: the same on both.

@@ -228,6 +228,19 @@ abi::Team all_pes(const Runtime& runtime) {
   return team;
 }
 
+// A GPU's PEs meet in barriers by collective calls: nobody needs to look.
+Beside beside_calls(DeviceStage& stage) {
+  if (!stage.gpu->is_cpu()) return {};
+  return {.barrier =
+              [&control = stage.control()] {
+                return std::atomic_ref(control.in_barrier).load(std::memory_order_relaxed);
+              },
+          .kernels_run =
+              [&gpu = *stage.gpu, pe = stage.peers.my_pe()] {
+                return !gpu.wait_for_all_work(pe, std::chrono::steady_clock::now());
+              }};
+}
+
 }  // namespace
 
 bool device_is_chosen(const Settings& settings) { return is_chosen(device_choice(settings)); }
@@ -259,7 +272,8 @@ std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
       step("opening the way to ask for peers",
            [&] { open_on_demand(*stage, *transport, settings, bootstrap); });
   stage->rendezvous = step("opening the way to meet", [&] {
-    return make_rendezvous(bootstrap, stage->peers, stage->control().abort, settings);
+    return make_rendezvous(bootstrap, stage->peers, stage->control().abort, settings,
+                           beside_calls(*stage));
   });
   return stage;
 }

@@ -38,6 +38,14 @@ struct alignas(64) VerdictWords {
   char why_given_up[232];
 };
 
+// Of the PE's `number`-th barrier.
+constexpr std::uint64_t barrier_word(std::uint64_t number, bool is_sync) {
+  return number << 1 | (is_sync ? 1 : 0);
+}
+constexpr const char* name_of_barrier(std::uint64_t word) {
+  return (word & 1) != 0 ? "chime_sync_all" : "chime_barrier_all";
+}
+
 struct ControlBlock {
   abi::AbortWord abort;
   abi::ErrorRecord error;
@@ -45,6 +53,10 @@ struct ControlBlock {
   // How often this PE has come to a collective host call, or the last of a tree right below it in
   // the tree of PEs (host/team/tree.hpp). Owner: all mates, by atomic additions.
   alignas(64) std::uint64_t come;
+  // While a thread of this PE's host is in a barrier by words of the heap
+  // (host/ops/in_barrier.hpp): barrier_word(), another one for each; 0: none is. Owner: this PE;
+  // mates read.
+  std::uint64_t in_barrier;
   VerdictWords verdict;
   // What the latest kernel of a call of this PE's host gave (host/ops/gpu/kernel_call.hpp). Written
   // by the kernel, read by the host that waited for it.

@@ -93,11 +93,15 @@ namespace {
 void check_same(const CollectiveCalls& calls) {
   if (calls.others.empty()) return;
   if (calls.call.asks_for_the_same(calls.others_call)) throw_failure_of_some(calls);
-  throw_different(CHIMEX_ERR_MISMATCH,
-                  fmt::format("{} called {} but {} called {}; all PEs must make the same calls in "
-                              "the same order",
-                              calls.pes.words(), describe(calls.call), calls.others.words(),
-                              describe(calls.others_call)));
+  throw_different(CHIMEX_ERR_MISMATCH, why_different(calls.pes, calls.call, calls.others,
+                                                     describe(calls.others_call).c_str()));
+}
+
+std::string why_different(const FewPes& in_call, const CollectiveCall& call, const FewPes& others,
+                          const char* others_call) {
+  return fmt::format(
+      "{} called {} but {} called {}; all PEs must make the same calls in the same order",
+      in_call.words(), describe(call), others.words(), others_call);
 }
 
 std::string why_none_succeeds(const std::string& first_failure) {

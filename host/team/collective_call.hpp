@@ -58,8 +58,8 @@ class FewPes {
 struct CollectiveCalls {
   CollectiveCall call;
   CollectiveCall others_call = {};
-  FewPes pes;     // that made `call`
-  FewPes others;  // that made `others_call`; empty: none differs
+  FewPes pes = {};     // that made `call`
+  FewPes others = {};  // that made `others_call`; empty: none differs
 
   // Of one PE.
   static CollectiveCalls of(const CollectiveCall& call, int pe) {
@@ -75,6 +75,10 @@ struct CollectiveCalls {
 // Throws an Error that names PEs and both calls, if they differ: MISMATCH; OUT_OF_MEMORY or INVALID
 // where all were asked for the same and some fail.
 void check_same(const CollectiveCalls& calls);
+
+// Why neither `call` can end nor what others have called.
+std::string why_different(const FewPes& in_call, const CollectiveCall& call, const FewPes& others,
+                          const char* others_call);
 
 // Why calls fail that come after one that has not met.
 std::string why_none_succeeds(const std::string& first_failure);

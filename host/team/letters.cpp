@@ -6,7 +6,7 @@
 namespace chime::host {
 namespace {
 
-enum class Kind : std::uint8_t { kCome = 1, kGiveUp, kVerdict };
+enum class Kind : std::uint8_t { kCome = 1, kGiveUp, kVerdict, kAsk };
 
 // A sentence or two; what is longer is cut.
 constexpr std::size_t kMostWords = 1024;
@@ -30,6 +30,10 @@ net::Bytes write(const GiveUp& give_up) {
       .take();
 }
 
+net::Bytes write(const Ask& ask) {
+  return net::Writer().put(Kind::kAsk).put(ask.call).put(ask.by).put(ask.what).take();
+}
+
 net::Bytes write(const Verdict& verdict) {
   return net::Writer()
       .put(Kind::kVerdict)
@@ -43,7 +47,7 @@ net::Bytes write(const Verdict& verdict) {
       .take();
 }
 
-std::variant<Come, GiveUp, Verdict> read_letter(std::span<const std::byte> letter) {
+std::variant<Come, GiveUp, Ask, Verdict> read_letter(std::span<const std::byte> letter) {
   net::Reader fields(letter);
   switch (fields.get<Kind>()) {
     case Kind::kCome: {
@@ -58,6 +62,13 @@ std::variant<Come, GiveUp, Verdict> read_letter(std::span<const std::byte> lette
       give_up.code = fields.get<chimex_status>();
       give_up.why = fields.text();
       return give_up;
+    }
+    case Kind::kAsk: {
+      Ask ask;
+      ask.call = fields.get<std::uint64_t>();
+      ask.by = fields.get<int>();
+      ask.what = fields.get<CollectiveCall>();
+      return ask;
     }
     case Kind::kVerdict: {
       Verdict verdict;

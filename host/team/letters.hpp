@@ -27,6 +27,13 @@ struct GiveUp {
   std::string why;
 };
 
+// PE `by` waits in `call`, and its receiver may not have come.
+struct Ask {
+  std::uint64_t call = 0;
+  int by = -1;
+  CollectiveCall what;
+};
+
 // All that has been decided so far, as the sender knows it.
 struct Verdict {
   std::uint64_t met = 0;       // the last call that has met
@@ -40,9 +47,10 @@ struct Verdict {
 
 net::Bytes write(const Come& come);
 net::Bytes write(const GiveUp& give_up);
+net::Bytes write(const Ask& ask);
 net::Bytes write(const Verdict& verdict);
 
 // Throws net::Error{kProtocol} if it is none of these.
-std::variant<Come, GiveUp, Verdict> read_letter(std::span<const std::byte> letter);
+std::variant<Come, GiveUp, Ask, Verdict> read_letter(std::span<const std::byte> letter);
 
 }  // namespace chime::host

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <string>
 #include <vector>
 
 #include "host/errors/abort.hpp"
@@ -22,8 +23,8 @@ namespace {
 // at which another's time is over.
 class MappedRendezvous final : public Rendezvous {
  public:
-  MappedRendezvous(const PeerTable& peers, std::uint64_t timeout_ns)
-      : my_pe_(peers.my_pe()), n_pes_(peers.n_pes()), timeout_ns_(timeout_ns) {
+  MappedRendezvous(const PeerTable& peers, std::uint64_t timeout_ns, const Beside& beside)
+      : my_pe_(peers.my_pe()), n_pes_(peers.n_pes()), timeout_ns_(timeout_ns), beside_(beside) {
     for (int pe = 0; pe < n_pes_; ++pe) controls_.push_back(peers.control(pe));
   }
 
@@ -92,22 +93,55 @@ class MappedRendezvous final : public Rendezvous {
   // By another PE, or by this one if it was the last.
   void wait_until_settled(const CollectiveCall& call) {
     const std::uint64_t open = met(sequence_ - 1);
+    elsewhere_ = {};
+    auto next_look = Elsewhere::Clock::now() + kLookForBarriersEvery;
     const auto is_settled = [&] {
       if (verdict() != open) return true;
       throw_if_some_dead(control(my_pe_).abort);
+      end_if_some_stand_in_a_barrier(call, next_look);
       return false;
     };
     const auto sleep = [&](std::chrono::nanoseconds at_most) {
       verdict_word().sleep_while(open, at_most);
     };
     wait_until(is_settled, sleep, control(my_pe_).abort, timeout_ns_,
-               [&] { return fmt::format("PE {} to call {}", first_absent(), describe(call)); });
+               [&] { return fmt::format("{} to call {}", who_is_absent(), describe(call)); });
   }
 
-  int first_absent() const {
-    int pe = 0;
-    while (pe < n_pes_ - 1 && has_posted(pe)) ++pe;
-    return pe;
+  // Then no PE gets out of where it is: the job is aborted, which ends all their waits.
+  void end_if_some_stand_in_a_barrier(const CollectiveCall& call,
+                                      Elsewhere::Clock::time_point& next_look) {
+    const auto now = Elsewhere::Clock::now();
+    if (now < next_look) return;
+    next_look = now + kLookForBarriersEvery;
+    if (beside_.kernels_run()) {
+      elsewhere_ = {};
+      return;
+    }
+    FewPes here, there;
+    const char* barrier = nullptr;
+    for (int pe = 0; pe < n_pes_; ++pe) {
+      const std::uint64_t word =
+          std::atomic_ref(control(pe).in_barrier).load(std::memory_order_relaxed);
+      if (has_posted(pe)) {
+        here.add(FewPes(pe));
+      } else if (elsewhere_.look(pe, word, now)) {
+        if (there.empty()) barrier = name_of_barrier(word);
+        there.add(FewPes(pe));
+      }
+    }
+    if (there.empty()) return;
+    const AbortCause cause{CHIMEX_ERR_MISMATCH, -1, Path::kNone,
+                           why_different(here, call, there, barrier), 1};
+    for (ControlBlock* const each : controls_) raise_abort(each->abort, cause);
+  }
+
+  // One that has posted its call may be stopped before it has counted itself, or a counter that it
+  // made full.
+  std::string who_is_absent() const {
+    for (int pe = 0; pe < n_pes_; ++pe)
+      if (!has_posted(pe)) return fmt::format("PE {}", pe);
+    return "a PE that has come, and does not run,";
   }
 
   // This PE stops waiting. False: somebody has settled the call before.
@@ -170,14 +204,16 @@ class MappedRendezvous final : public Rendezvous {
   int my_pe_;
   int n_pes_;
   std::uint64_t timeout_ns_;
+  Beside beside_;
+  Elsewhere elsewhere_;
   std::uint64_t sequence_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Rendezvous> make_mapped_rendezvous(const PeerTable& peers,
-                                                   std::uint64_t timeout_ns) {
-  return std::make_unique<MappedRendezvous>(peers, timeout_ns);
+std::unique_ptr<Rendezvous> make_mapped_rendezvous(const PeerTable& peers, std::uint64_t timeout_ns,
+                                                   const Beside& beside) {
+  return std::make_unique<MappedRendezvous>(peers, timeout_ns, beside);
 }
 
 }  // namespace chime::host

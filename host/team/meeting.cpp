@@ -27,6 +27,18 @@ void Meeting::give_up_directly(chimex_status code, std::string why) {
   letters_.push_back({0, write(GiveUp{call_, my_pe_, who_is_absent(call_), code, std::move(why)})});
 }
 
+void Meeting::ask() {
+  if (is_settled()) return;
+  const net::Bytes question = write(Ask{call_, my_pe_, my_call_});
+  if (!is_decider()) letters_.push_back({above(), question});
+  for (const Below& below : below_)
+    if (below.come < call_) letters_.push_back({below.pe, question});
+}
+
+void Meeting::give_up_awaited(chimex_status code, std::string why) {
+  if (awaited()) pass_on({awaited_.call, my_pe_, my_pe_, code, std::move(why)});
+}
+
 void Meeting::be_unsure(chimex_status code, std::string why) {
   if (!is_settled()) decide_given_up({call_, my_pe_, -1, code, std::move(why)});
 }
@@ -54,6 +66,10 @@ void Meeting::hear(int from, const GiveUp& give_up) {
   if (give_up.call > verdict_.met && !is_broken()) decide_given_up(give_up);
   // Those below have been told, now or before.
   if (from != my_pe_ && !find_below(from)) letters_.push_back({from, write(verdict_)});
+}
+
+void Meeting::hear(int, const Ask& ask) {
+  if (ask.call > awaited_.call) awaited_ = ask;
 }
 
 // It may come twice, from above and as an answer, and what comes second may be older.

@@ -33,6 +33,13 @@ class Meeting {
   void give_up(chimex_status code, std::string why);
   void give_up_directly(chimex_status code, std::string why);
 
+  // It has waited for a while: asks those that it may wait for whether they will ever come.
+  void ask();
+  // What others wait in that this PE has not come to; null: nothing, for all that is known here.
+  const Ask* awaited() const { return awaited_.call > call_ && !is_broken() ? &awaited_ : nullptr; }
+  // This PE will never come to that.
+  void give_up_awaited(chimex_status code, std::string why);
+
   // Nobody will decide any more: for this PE, and those below it that have not heard, no call meets
   // from the one on that it has come to.
   void be_unsure(chimex_status code, std::string why);
@@ -61,6 +68,7 @@ class Meeting {
 
   void hear(int from, const Come& come);
   void hear(int from, const GiveUp& give_up);
+  void hear(int from, const Ask& ask);
   void hear(int from, const Verdict& news);
   void pass_on_if_all_have_come();
   void pass_on(const GiveUp& give_up);
@@ -78,6 +86,7 @@ class Meeting {
   std::uint64_t call_ = 0;  // that this PE has come to
   CollectiveCall my_call_;
   std::uint64_t asked_ = 0;  // the last call that this PE, or one below it, has asked to give up
+  Ask awaited_;              // the last that another PE has asked about
   Verdict verdict_;
   std::vector<Letter> letters_;
 };

@@ -5,8 +5,10 @@
 #include <chrono>
 #include <utility>
 
+#include "host/errors/abort.hpp"
 #include "host/errors/log.hpp"
 #include "host/ops/wait.hpp"
+#include "host/peers/control.hpp"
 #include "host/team/tree.hpp"
 
 namespace chime::host {
@@ -29,10 +31,11 @@ bool tells_of_an_end(chimex_status code) {
 
 }  // namespace
 
-MessageRendezvous::MessageRendezvous(std::unique_ptr<Messenger> messenger,
-                                     const abi::AbortWord& abort, TimeLimit limit)
+MessageRendezvous::MessageRendezvous(std::unique_ptr<Messenger> messenger, abi::AbortWord& abort,
+                                     TimeLimit limit, const Beside& beside)
     : abort_(abort),
       limit_(limit),
+      beside_(beside),
       meeting_(messenger->my_pe(), messenger->n_pes()),
       messenger_(std::move(messenger)) {
   messenger_->start(*this);
@@ -56,10 +59,12 @@ void MessageRendezvous::meet(const CollectiveCall& call) {
 }
 
 void MessageRendezvous::wait_until_settled(Lock& lock, const CollectiveCall& call) {
+  next_ask_ = Elsewhere::Clock::now() + kLookForBarriersEvery;
   const auto is_over = [&] {
     if (meeting_.is_settled() || !lost_.empty()) return true;
     throw_if_some_dead(abort_);
-    return false;
+    ask_if_late(lock);
+    return meeting_.is_settled() || !lost_.empty();
   };
   wait_until(lock, changed_, is_over, abort_, limit_,
              [&] { return fmt::format("all PEs to call {}", describe(call)); });
@@ -128,6 +133,8 @@ void MessageRendezvous::on_message(int from, std::span<const std::byte> message)
   const bool was_broken = meeting_.is_broken();
   meeting_.receive(from, message);
   if (!was_broken && meeting_.is_late()) tell_of_being_late();
+  if (!was_broken && meeting_.is_broken()) end_barriers();
+  if (meeting_.awaited()) give_up_if_in_a_barrier();
   send_letters(lock);
   if (meeting_.is_settled()) changed_.notify_all();
 }
@@ -138,6 +145,34 @@ void MessageRendezvous::tell_of_being_late() const {
   if (verdict.code != CHIMEX_ERR_TIMEOUT) return;
   log(LogLevel::kWarn, messenger_->my_pe(), "has not come to what PE {} gave up, {}", verdict.by,
       verdict.why);
+}
+
+// A PE that stands in a barrier waits for this one, unless a kernel of this PE may still come to
+// it.
+void MessageRendezvous::ask_if_late(Lock& lock) {
+  const auto now = Elsewhere::Clock::now();
+  if (now < next_ask_) return;
+  next_ask_ = now + kLookForBarriersEvery;
+  if (beside_.kernels_run()) return;
+  meeting_.ask();
+  send_letters(lock);
+}
+
+// Others ask again and again while they wait.
+void MessageRendezvous::give_up_if_in_a_barrier() {
+  const std::uint64_t barrier = beside_.barrier();
+  const int me = messenger_->my_pe();
+  if (!elsewhere_.look(me, barrier, Elsewhere::Clock::now())) return;
+  const Ask& ask = *meeting_.awaited();
+  meeting_.give_up_awaited(CHIMEX_ERR_MISMATCH, why_different(FewPes(ask.by), ask.what, FewPes(me),
+                                                              name_of_barrier(barrier)));
+}
+
+// Barriers do not hear of verdicts.
+void MessageRendezvous::end_barriers() {
+  const Verdict& verdict = meeting_.verdict();
+  if (verdict.code == CHIMEX_ERR_MISMATCH)
+    raise_abort(abort_, {verdict.code, -1, Path::kNone, verdict.why, 1});
 }
 
 std::string MessageRendezvous::why_given_up() const {

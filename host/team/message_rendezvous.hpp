@@ -23,9 +23,10 @@ namespace chime::host {
 
 class MessageRendezvous final : public Rendezvous, private Messenger::Listener {
  public:
-  // `limit` bounds each call, and `abort`, which outlives this, ends it.
-  MessageRendezvous(std::unique_ptr<Messenger> messenger, const abi::AbortWord& abort,
-                    TimeLimit limit);
+  // `limit` bounds each call, and `abort`, which outlives this, ends it. It is raised where a PE
+  // stands in a barrier while others wait in a call.
+  MessageRendezvous(std::unique_ptr<Messenger> messenger, abi::AbortWord& abort, TimeLimit limit,
+                    const Beside& beside = {});
 
   void meet(const CollectiveCall& call) override;
 
@@ -39,19 +40,25 @@ class MessageRendezvous final : public Rendezvous, private Messenger::Listener {
   void wait_for_better_words(Lock& lock, const std::function<bool()>& done);
   std::string why_given_up() const;
   void tell_of_being_late() const;
+  void ask_if_late(Lock& lock);
+  void give_up_if_in_a_barrier();
+  void end_barriers();
   void send_letters(Lock& lock);
 
   void on_message(int from, std::span<const std::byte> message) override;
   void on_lost(int pe, const std::string& why) override;
 
-  const abi::AbortWord& abort_;
+  abi::AbortWord& abort_;
   const TimeLimit limit_;
+  const Beside beside_;
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   Meeting meeting_;
   std::map<int, std::string> lost_;                                       // PEs, and why
   std::optional<std::chrono::steady_clock::time_point> better_words_by_;  // once they are wanted
+  Elsewhere elsewhere_;
+  Elsewhere::Clock::time_point next_ask_;
   std::mutex
       one_sender_;  // taken before mutex_: letters leave in the order in which they were written
 

@@ -30,10 +30,11 @@ std::unique_ptr<Messenger> side_messenger(bootstrap::Bootstrap& bootstrap, std::
 }  // namespace
 
 std::unique_ptr<Rendezvous> make_rendezvous(bootstrap::Bootstrap& bootstrap, const PeerTable& peers,
-                                            const abi::AbortWord& abort, const Settings& settings) {
-  if (all_mapped(peers)) return make_mapped_rendezvous(peers, settings.wait_timeout_ns);
+                                            abi::AbortWord& abort, const Settings& settings,
+                                            const Beside& beside) {
+  if (all_mapped(peers)) return make_mapped_rendezvous(peers, settings.wait_timeout_ns, beside);
   return std::make_unique<MessageRendezvous>(side_messenger(bootstrap, "calls", settings), abort,
-                                             settings.wait_timeout_ns);
+                                             settings.wait_timeout_ns, beside);
 }
 
 void meet_without_device(bootstrap::Bootstrap& bootstrap, const Settings& settings,

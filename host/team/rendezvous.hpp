@@ -11,6 +11,7 @@
 #include "host/pe/env.hpp"
 #include "host/peers/peer_table.hpp"
 #include "host/team/collective_call.hpp"
+#include "host/team/elsewhere.hpp"
 
 namespace chime::host {
 
@@ -24,9 +25,11 @@ class Rendezvous {
 };
 
 // By words on the control pages, where all PEs of the job are mapped here; else by messages.
-// `bootstrap`, `peers` and `abort` outlive it.
+// `bootstrap`, `peers`, `abort` and what `beside` asks outlive it. Where other PEs stand in a
+// barrier and this one waits in another call, the job is aborted by MISMATCH.
 std::unique_ptr<Rendezvous> make_rendezvous(bootstrap::Bootstrap& bootstrap, const PeerTable& peers,
-                                            const abi::AbortWord& abort, const Settings& settings);
+                                            abi::AbortWord& abort, const Settings& settings,
+                                            const Beside& beside);
 
 // The one call of PEs that have no device, by messages: chime_finalize. Bounded by
 // CHIME_INIT_TIMEOUT, and ended when the launcher tells of a PE that is gone.

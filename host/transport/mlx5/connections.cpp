@@ -74,7 +74,7 @@ std::vector<std::uint32_t> Connections::offer(int pe) {
 
 void Connections::withdraw(int pe) {
   const std::lock_guard lock(mutex_);
-  if (!connected_.contains(pe)) places_.give_back(pe);
+  places_.give_back(pe);
 }
 
 Acceptance Connections::accept(int pe, const PeerCard& theirs) {
@@ -87,8 +87,7 @@ Acceptance Connections::accept(int pe, const PeerCard& theirs) {
   if (numbers.size() != slots())
     throw Error("NIC", CHIMEX_ERR_MISMATCH,
                 fmt::format("PE {} offers {} queue pairs and not {}", pe, numbers.size(), slots()));
-  const unsigned place = *places_.of(pe);
-  connected_.insert(pe);
+  const unsigned place = places_.connect(pe);
   for (unsigned slot = 0; slot < slots(); ++slot)
     queue_pair(place, slot).connect(route_to(card, numbers[slot]));
   // Of one queue pair: those beside it go by the same port and address.

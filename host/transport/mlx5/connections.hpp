@@ -115,7 +115,6 @@ class Connections {
   std::set<std::pair<unsigned, unsigned>> ended_;  // {place, slot} of those moved to error
   mutable std::mutex mutex_;                       // guards what follows
   Places places_;
-  std::set<int> connected_;              // those whose queue pairs are not as they were made
   std::unordered_map<int, Peer> peers_;  // that have shown something
 };
 

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace chime::host::mlx5 {
@@ -27,8 +28,15 @@ class Places {
     held_.emplace(pe, place);
     return place;
   }
-  // REQUIRES: its queue pairs are as they were made.
+  // The one that is held for `pe`, whose queue pairs are about to be connected: it stays with `pe`
+  // for ever. REQUIRES: one is held.
+  unsigned connect(int pe) {
+    connected_.insert(pe);
+    return *of(pe);
+  }
+  // Unless it is connected: nobody else can use its queue pairs then.
   void give_back(int pe) {
+    if (connected_.contains(pe)) return;
     if (const auto held = of(pe)) free_.push_back(*held);
     held_.erase(pe);
   }
@@ -39,6 +47,7 @@ class Places {
   unsigned next_ = 0;  // those from here on were never taken
   std::vector<unsigned> free_;
   std::unordered_map<int, unsigned> held_;
+  std::unordered_set<int> connected_;
 };
 
 }  // namespace chime::host::mlx5

@@ -37,6 +37,21 @@ TEST(Places, WhatIsGivenBackIsTakenByAnother) {
   EXPECT_FALSE(places.has_room_for(9));
 }
 
+// Its queue pairs are no more as they were made, whatever became of the way: a peer may refuse
+// after this PE has accepted.
+TEST(Places, AConnectedPlaceIsGivenToNobodyElse) {
+  Places places(2);
+  const auto first = places.take(4), second = places.take(5);
+  EXPECT_EQ(places.connect(5), second);
+  places.give_back(5);
+  places.give_back(5);
+  EXPECT_EQ(places.of(5), second);
+  EXPECT_FALSE(places.has_room_for(6));
+  EXPECT_EQ(places.take(6), std::nullopt);
+  places.give_back(4);  // held, and not connected
+  EXPECT_EQ(places.take(6), first);
+}
+
 // All PEs in turn, as at init: place and PE are one number.
 TEST(Places, InTurnTheyAreThePesNumbers) {
   Places places(8);

@@ -5,7 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <random>
@@ -108,21 +110,27 @@ class Job {
     for (int other = 0; other < static_cast<int>(pes_.size()); ++other)
       if (other != pe) mail_[{pe, other}].push_back({});  // nothing: the end
   }
-  bool deliver_one() {
-    std::vector<std::pair<int, int>> ready;
+  using Ends = std::pair<int, int>;  // from, to
+  std::vector<Ends> ready() const {
+    std::vector<Ends> ready;
     for (const auto& [ends, waiting] : mail_)
       if (!waiting.empty()) ready.push_back(ends);
-    if (ready.empty()) return false;
-    const auto ends = ready[random_() % ready.size()];
+    return ready;
+  }
+  bool deliver_one() {
+    const auto all = ready();
+    if (!all.empty()) deliver(all[random_() % all.size()]);
+    return !all.empty();
+  }
+  void deliver(const Ends& ends) {
     const CardBytes message = mail_[ends].front();
     mail_[ends].pop_front();
     Pe& receiver = at(ends.second);
-    if (receiver.is_dead) return true;
+    if (receiver.is_dead) return;
     if (message.empty())
       receiver.opener.on_lost(ends.first, "it has ended");
     else
       receiver.opener.on_message(ends.first, message);
-    return true;
   }
   void deliver_all() {
     while (deliver_one()) {
@@ -219,6 +227,22 @@ TEST(Opener, ThoseWhoDoNotFitTogetherSayWhy) {
     }
     EXPECT_TRUE(job.transport(at).held.empty());
   }
+}
+
+// What has been connected once is no more as it was made.
+TEST(Opener, WhatIsRefusedAfterItWasAcceptedIsGivenToNobodyElse) {
+  Job job(3, 1);
+  job.transport(0).misfits.insert(1);  // when PE 1 has accepted its offer
+  job.want(0, 1);
+  job.deliver_all();
+  EXPECT_EQ(job.state(1, 0), PeerState::kRefused);
+  EXPECT_EQ(job.transport(1).connected, std::set{0});
+  job.want(2, 1);
+  job.deliver_all();
+  EXPECT_FALSE(job.answer(2, 1));
+  EXPECT_EQ(job.peers(2).why_not(1), "no place is left");
+  EXPECT_EQ(job.transport(1).held, std::set{0});
+  EXPECT_TRUE(job.transport(2).held.empty());
 }
 
 // By whoever asks: the thread that looks whom kernels ask for has nobody to tell of it but them.
@@ -370,6 +394,81 @@ TEST(Opener, AnySeedEndsWithAnswersForAll) {
       EXPECT_EQ(job.answer(of, to), job.is_open(to, of)) << "seed " << seed;
       EXPECT_EQ(job.answer(of, to), job.transport(of).held.contains(to)) << "seed " << seed;
     }
+  }
+}
+
+// Calls `run(choose)` for every sequence of what choose(n) may give, from 0 to n - 1. How many.
+template <class Run>
+int for_all_choices(Run run) {
+  std::vector<std::pair<std::size_t, std::size_t>> taken;  // of how many
+  for (int runs = 1;; ++runs) {
+    std::size_t depth = 0;
+    run([&](std::size_t n) {
+      if (depth == taken.size()) taken.emplace_back(0, n);
+      return taken[depth++].first;
+    });
+    while (!taken.empty() && taken.back().first + 1 == taken.back().second) taken.pop_back();
+    if (taken.empty() || testing::Test::HasFailure()) return runs;
+    ++taken.back().first;
+  }
+}
+
+struct Story {
+  int pes;
+  std::size_t places;
+  std::vector<Job::Ends> asks;
+  int dying;                 // -1: none
+  std::vector<int> misfits;  // PEs that cannot accept PE 0
+};
+
+void play(const Story& story, const std::function<std::size_t(std::size_t)>& choose) {
+  Job job(story.pes, story.places);
+  for (const int pe : story.misfits) job.transport(pe).misfits.insert(0);
+  std::vector<Job::Ends> asks = story.asks;
+  bool dies = story.dying >= 0;
+  for (;;) {
+    const auto ready = job.ready();
+    const std::size_t n = ready.size() + asks.size() + dies;
+    if (n == 0) break;
+    const std::size_t choice = choose(n);
+    if (choice < ready.size()) {
+      job.deliver(ready[choice]);
+    } else if (choice < ready.size() + asks.size()) {
+      const auto ask = asks.begin() + static_cast<std::ptrdiff_t>(choice - ready.size());
+      if (dies || ask->first != story.dying) job.want(ask->first, ask->second);
+      asks.erase(ask);
+    } else {
+      job.kill(story.dying);
+      dies = false;
+    }
+  }
+  for (const auto& [of, to] : story.asks) {
+    if (of == story.dying) continue;
+    ASSERT_TRUE(job.transport(of).answers.contains(to)) << of << " waits for " << to;
+    if (to == story.dying) continue;
+    EXPECT_EQ(job.answer(of, to), job.is_open(to, of)) << of << " and " << to;
+    const bool is_taken = job.transport(of).connected.contains(to);
+    EXPECT_EQ(job.transport(of).held.contains(to), is_taken);
+    if (job.answer(of, to)) {
+      EXPECT_TRUE(is_taken);
+    }
+  }
+}
+
+// The code, in every order of asks, messages and an end. (models/opening.py goes on to more steps
+// of a model.)
+TEST(Opener, EveryOrderEndsWithAnswersForAll) {
+  const Story stories[] = {
+      {2, 1, {{0, 1}, {1, 0}}, -1, {}},  {2, 1, {{0, 1}, {1, 0}}, 1, {}},
+      {2, 1, {{0, 1}, {1, 0}}, 0, {}},   {2, 1, {{0, 1}, {1, 0}}, -1, {1}},
+      {3, 1, {{0, 1}, {2, 1}}, -1, {}},  {3, 1, {{0, 1}, {1, 2}}, -1, {}},
+      {3, 1, {{0, 1}, {2, 1}}, -1, {1}},
+  };
+  for (const Story& story : stories) {
+    SCOPED_TRACE(testing::Message() << "story " << &story - stories);
+    const int runs = for_all_choices([&](const auto& choose) { play(story, choose); });
+    EXPECT_GT(runs, 10);
+    RecordProperty("runs " + std::to_string(&story - stories), runs);
   }
 }
 

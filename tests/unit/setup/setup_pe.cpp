@@ -101,6 +101,25 @@ void asks_for_different_sizes() {
   chime_finalize();
 }
 
+bool is_the_other();
+
+// Some PEs are in a barrier, the others in another call.
+void mixes(void (*call)()) {
+  chime_init();
+  call();
+  say(std::string("ended: ") + chimex_last_error());
+  sleep(2);  // the end of this process is news, too, and may overtake what the others are told
+}
+void one_is_in_a_barrier() {
+  mixes([] { is_the_other() ? chime_barrier_all() : static_cast<void>(chime_malloc(64)); });
+}
+void one_is_in_no_barrier() {
+  mixes([] { is_the_other() ? static_cast<void>(chime_malloc(64)) : chime_sync_all(); });
+}
+void one_leaves_from_a_barrier() {
+  mixes([] { is_the_other() ? chime_finalize() : chime_barrier_all(); });
+}
+
 void makes_different_calls() {
   chime_init();
   void* memory = chime_malloc(64);
@@ -655,6 +674,9 @@ const std::map<std::string, void (*)()> kActs = {
     {"is_killed", is_killed},
     {"ends_the_job", ends_the_job},
     {"has_another_heap_size", has_another_heap_size},
+    {"one_is_in_a_barrier", one_is_in_a_barrier},
+    {"one_is_in_no_barrier", one_is_in_no_barrier},
+    {"one_leaves_from_a_barrier", one_leaves_from_a_barrier},
     {"fails_on_one_pe", fails_on_one_pe},
     {"has_another_value", has_another_value},
     {"shows_its_size", shows_its_size},

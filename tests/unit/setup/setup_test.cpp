@@ -329,6 +329,39 @@ TEST(Memory, WhatFailsOnOnePeFailsOnAllAndTheHeapsStayAlike) {
     }
 }
 
+// The others waited for CHIME_TIMEOUT, and nobody said that a barrier was waiting, too.
+TEST(Memory, ABarrierOnSomePesAndAnotherCallOnOthersIsToldToAll) {
+  const struct {
+    const char *act, *ways;
+    int other;
+    std::string says;
+  } rows[] = {{"one_is_in_a_barrier", "CHIME_P2P=auto", 0,
+               "PEs 1-2 called chime_malloc.64. but PE 0 called chime_barrier_all"},
+              {"one_is_in_a_barrier", "CHIME_P2P=auto", 2,
+               "PEs 0-1 called chime_malloc.64. but PE 2 called chime_barrier_all"},
+              {"one_is_in_no_barrier", "CHIME_P2P=auto", 1,
+               "PE 1 called chime_malloc.64. but PEs 0, 2 called chime_sync_all"},
+              {"one_leaves_from_a_barrier", "CHIME_P2P=auto", 0,
+               "PE 0 called chime_finalize.. but PEs 1-2 called chime_barrier_all"},
+              {"one_is_in_a_barrier", "CHIME_P2P=off", 0,
+               "PE [12] called chime_malloc.64. but PE 0 called chime_barrier_all"},
+              {"one_is_in_no_barrier", "CHIME_P2P=off", 1,
+               "PE 1 called chime_malloc.64. but PE [02] called chime_sync_all"}};
+  for (const auto& row : rows) {
+    Outcome outcome = job(3, row.act,
+                          std::string(row.ways) + " CHIME_TEST_PE=" + std::to_string(row.other) +
+                              " CHIME_TIMEOUT=25 CHIME_ON_ERROR=return CHIME_LOG=off",
+                          "--keep-going");
+    SCOPED_TRACE(outcome.output);
+    for (int pe = 0; pe < 3; ++pe)
+      EXPECT_THAT(outcome.output, ContainsRegex("PE " +
+                                                std::string(row.other == pe && row.act[4] == 'l'
+                                                                ? "-1"
+                                                                : std::to_string(pe)) +
+                                                " says ended: .*" + row.says));
+  }
+}
+
 TEST(Memory, DifferentSizesEndTheJobByDefault) {
   Outcome outcome = job(2, "asks_for_different_sizes");
   EXPECT_EQ(outcome.exit_code, 1);

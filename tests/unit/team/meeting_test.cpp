@@ -193,7 +193,9 @@ TEST(Meeting, AllFindTheFirstPeThatDiffersFromPe0) {
       EXPECT_EQ(calls.call, call_of(sizes[0]));
       EXPECT_EQ(calls.pes.first(), 0);
       ASSERT_EQ(calls.others.empty(), other == sizes.end()) << seed;
-      if (other != sizes.end()) EXPECT_EQ(calls.others.first(), other - sizes.begin()) << seed;
+      if (other != sizes.end()) {
+        EXPECT_EQ(calls.others.first(), other - sizes.begin()) << seed;
+      }
       EXPECT_EQ(calls.others_call, other == sizes.end() ? CollectiveCall{} : call_of(*other));
     }
   }
@@ -252,6 +254,121 @@ TEST(Meeting, AllHearWhoGaveUpAndWhy) {
     EXPECT_EQ(verdict.absent, 2);
     EXPECT_EQ(verdict.why, "no patience");
   }
+}
+
+// PEs whose messages arrive at once, until none is left.
+class Straight {
+ public:
+  explicit Straight(int n_pes) {
+    for (int pe = 0; pe < n_pes; ++pe) pes.emplace_back(pe, n_pes);
+  }
+  void deliver_all() {
+    for (bool again = true; again;) {
+      again = false;
+      for (int from = 0; from < static_cast<int>(pes.size()); ++from)
+        for (const Meeting::Letter& letter : pes[Job::at(from)].take_letters()) {
+          pes[Job::at(letter.to)].receive(from, letter.content);
+          again = true;
+        }
+    }
+  }
+  void all_come() {
+    for (Meeting& pe : pes) pe.come(call_of(64));
+    deliver_all();
+  }
+  std::deque<Meeting> pes;
+};
+
+GiveUp give_up_of(std::uint64_t call, int by) {
+  return {call, by, -1, CHIMEX_ERR_TIMEOUT, "no patience"};
+}
+
+// "Give up" may be on its way while the call meets. The next call is another one.
+TEST(Meeting, AGiveUpThatComesAfterTheCallHasMetEndsNothing) {
+  for (const int late : {0, 1, 3}) {  // where it arrives: the decider, on the way up, below
+    Straight job(7);
+    job.all_come();
+    job.pes[Job::at(late)].receive(late == 3 ? 1 : 2 * late + 1,
+                                   write(give_up_of(1, 2 * late + 1)));
+    job.deliver_all();
+    for (const Meeting& pe : job.pes) EXPECT_FALSE(pe.is_broken());
+    job.all_come();
+    for (const Meeting& pe : job.pes) EXPECT_TRUE(pe.has_met()) << late;
+    job.pes[3].come(call_of(64));
+    job.pes[3].give_up(CHIMEX_ERR_TIMEOUT, "no patience");
+    job.deliver_all();
+    for (const Meeting& pe : job.pes) {
+      EXPECT_EQ(pe.verdict().given_up, 3u) << "and who gives up the next is heard, though one of "
+                                              "before came the same way";
+      EXPECT_EQ(pe.verdict().by, 3);
+    }
+  }
+}
+
+TEST(Meeting, APeThatHasMetAsksNobodyToGiveUp) {
+  Straight job(3);
+  job.all_come();
+  for (Meeting& pe : job.pes) {
+    pe.give_up(CHIMEX_ERR_TIMEOUT, "late");
+    pe.give_up_directly(CHIMEX_ERR_TIMEOUT, "late");
+    pe.be_unsure(CHIMEX_ERR_TIMEOUT, "late");
+    EXPECT_TRUE(pe.take_letters().empty());
+    EXPECT_FALSE(pe.is_broken());
+  }
+}
+
+TEST(Meeting, APeThatHasNotComeHearsWhoAsksAndMayGiveUpForAll) {
+  for (const int absent : {0, 1, 2, 6}) {
+    Straight job(7);
+    job.all_come();
+    for (int pe = 0; pe < 7; ++pe)
+      if (pe != absent) job.pes[Job::at(pe)].come(call_of(128));
+    job.deliver_all();
+    for (int pe = 0; pe < 7; ++pe)
+      if (pe != absent) job.pes[Job::at(pe)].ask();
+    job.deliver_all();
+    for (int pe = 0; pe < 7; ++pe)
+      EXPECT_EQ(job.pes[Job::at(pe)].awaited() != nullptr, pe == absent) << pe;
+    EXPECT_EQ(job.pes[Job::at(absent)].awaited()->what, call_of(128));
+    job.pes[Job::at(absent)].give_up_awaited(CHIMEX_ERR_MISMATCH, "elsewhere");
+    job.deliver_all();
+    for (const Meeting& pe : job.pes) {
+      EXPECT_EQ(pe.verdict().given_up, 2u);
+      EXPECT_EQ(pe.verdict().by, absent);
+      EXPECT_EQ(pe.verdict().code, CHIMEX_ERR_MISMATCH);
+      EXPECT_FALSE(pe.awaited());
+    }
+  }
+}
+
+TEST(Meeting, APeThatComesIsAwaitedNoLonger) {
+  Straight job(3);
+  job.pes[0].come(call_of(64));
+  job.pes[0].ask();
+  job.deliver_all();
+  EXPECT_TRUE(job.pes[2].awaited());
+  job.pes[2].come(call_of(64));
+  EXPECT_FALSE(job.pes[2].awaited());
+  job.pes[2].give_up_awaited(CHIMEX_ERR_MISMATCH, "elsewhere");
+  job.pes[1].come(call_of(64));
+  job.deliver_all();
+  for (const Meeting& pe : job.pes) EXPECT_TRUE(pe.has_met());
+}
+
+TEST(FewPes, AreRangesAndTheLowestOfMany) {
+  const auto of = [](const std::vector<int>& pes) {
+    FewPes few;
+    for (const int pe : pes) few.add(FewPes(pe));
+    return few;
+  };
+  EXPECT_EQ(of({4}).words(), "PE 4");
+  EXPECT_EQ(of({7, 1, 0, 2, 3}).words(), "PEs 0-3, 7");
+  EXPECT_EQ(of({0, 2, 4}).words(), "PEs 0, 2, 4");
+  FewPes odd, even;
+  for (int pe = 0; pe < 200; ++pe) (pe % 2 ? odd : even).add(FewPes(pe));
+  odd.add(even);
+  EXPECT_EQ(odd.words(), "PEs 0-15 and 184 more");
+  EXPECT_EQ(odd.first(), 0);
 }
 
 TEST(Meeting, RefusesWhatMakesNoSense) {

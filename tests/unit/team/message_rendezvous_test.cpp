@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <map>
@@ -46,6 +47,12 @@ class PostOffice {
     int pe_;
   };
 
+  // As if the process of `pe` had been stopped: what is sent to it waits.
+  void stop(int pe) {
+    const std::lock_guard lock(desk(pe).mutex);
+    desk(pe).is_stopped = true;
+  }
+
   // As if the process of `pe` had ended: nothing goes to or from it any more, and all are told.
   void kill(int pe) {
     for (std::size_t other = 0; other < desks_.size(); ++other) {
@@ -62,7 +69,7 @@ class PostOffice {
     std::condition_variable came;
     std::map<int, std::deque<net::Bytes>> letters;  // by sender
     std::deque<int> lost;
-    bool is_dead = false, must_end = false;
+    bool is_dead = false, is_stopped = false, must_end = false;
     std::thread thread;
   };
 
@@ -98,7 +105,8 @@ class PostOffice {
     for (;;) {
       std::unique_lock lock(mine.mutex);
       mine.came.wait(lock, [&] {
-        return mine.must_end || (!mine.is_dead && (!mine.letters.empty() || !mine.lost.empty()));
+        const bool may_hear = !mine.is_dead && !mine.is_stopped;
+        return mine.must_end || (may_hear && (!mine.letters.empty() || !mine.lost.empty()));
       });
       if (mine.must_end) return;
       const auto own = mine.letters.find(pe);
@@ -128,10 +136,15 @@ class PostOffice {
 // PEs as threads, each with a rendezvous and an abort word of its own.
 class Job {
  public:
-  Job(int n_pes, std::uint64_t timeout_ns) : office(n_pes), words(static_cast<std::size_t>(n_pes)) {
+  using BesideOf = std::function<Beside(int pe)>;
+
+  Job(
+      int n_pes, std::uint64_t timeout_ns, const BesideOf& beside = [](int) { return Beside(); })
+      : office(n_pes), words(static_cast<std::size_t>(n_pes)) {
     for (int pe = 0; pe < n_pes; ++pe)
-      rendezvous_.push_back(std::make_unique<MessageRendezvous>(
-          std::make_unique<PostOffice::Messenger>(office, pe), words[at(pe)], timeout_ns));
+      rendezvous_.push_back(
+          std::make_unique<MessageRendezvous>(std::make_unique<PostOffice::Messenger>(office, pe),
+                                              words[at(pe)], timeout_ns, beside(pe)));
   }
 
   template <class Body>
@@ -234,6 +247,78 @@ TEST(MessageRendezvous, ALostPeEndsTheWaitOfAll) {
         EXPECT_THAT(errors[Job::at(pe)], HasSubstr("PE " + std::to_string(victim) + " is lost"));
         EXPECT_THAT(errors[Job::at(pe)], HasSubstr(code(CHIMEX_ERR_PEER_DEAD)));
       }
+  }
+}
+
+// Past whom messages do not get: those below ask the decider themselves, and need not wait for
+// eleven seconds.
+TEST(MessageRendezvous, APeOnTheWayUpThatIsStoppedIsGoneRound) {
+  for (const std::vector<int>& stopped : {std::vector{1}, {2}, {1, 2}}) {
+    Job job(7, kShort);
+    const auto begin = std::chrono::steady_clock::now();
+    const auto errors = [&] {
+      for (const int pe : stopped) job.office.stop(pe);
+      std::vector<std::string> found(7);
+      job.run([&](int pe, Rendezvous& rendezvous) {
+        if (std::find(stopped.begin(), stopped.end(), pe) != stopped.end()) return;
+        try {
+          rendezvous.meet(call_of(64));
+        } catch (const Error& error) {
+          found[Job::at(pe)] = code(error.code()) + error.what();
+        }
+      });
+      return found;
+    }();
+    for (int pe = 0; pe < 7; ++pe) {
+      if (std::find(stopped.begin(), stopped.end(), pe) != stopped.end()) continue;
+      EXPECT_THAT(errors[Job::at(pe)], HasSubstr(code(CHIMEX_ERR_TIMEOUT))) << pe;
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 9s);
+  }
+}
+
+// Both wait for each other: nobody was told before CHIME_TIMEOUT.
+TEST(MessageRendezvous, APeThatStandsInABarrierMeanwhileSaysSoToAll) {
+  for (const int there : {0, 1, 4}) {
+    Job job(5, kLong, [there](int pe) {
+      return Beside{.barrier = [=]() -> std::uint64_t { return pe == there ? 14 : 0; },
+                    .kernels_run = [] { return false; }};
+    });
+    const auto begin = std::chrono::steady_clock::now();
+    job.run([&](int pe, Rendezvous& rendezvous) {
+      if (pe == there) {
+        while (!abort_cause(job.words[Job::at(pe)])) std::this_thread::sleep_for(1ms);
+        return;
+      }
+      try {
+        rendezvous.meet(call_of(64));
+        ADD_FAILURE() << "it has met";
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), CHIMEX_ERR_MISMATCH);
+        EXPECT_THAT(error.what(), HasSubstr("called chime_malloc(64) but PE " +
+                                            std::to_string(there) + " called chime_barrier_all"));
+      }
+    });
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 20s);
+  }
+}
+
+// A barrier that goes on, or one to which a kernel may still come, is none of that.
+TEST(MessageRendezvous, ABarrierThatMayEndHarmsNobody) {
+  for (const bool kernels_run : {false, true}) {
+    std::atomic<std::uint64_t> barrier{2};
+    Job job(3, kLong, [&](int pe) {
+      return Beside{.barrier = [&, pe]() -> std::uint64_t { return pe == 1 ? barrier.load() : 0; },
+                    .kernels_run = [=] { return kernels_run; }};
+    });
+    job.run([&](int pe, Rendezvous& rendezvous) {
+      for (int turn = 0; pe == 1 && turn < 200; ++turn) {
+        std::this_thread::sleep_for(10ms);
+        if (!kernels_run) barrier += 2;
+      }
+      if (pe == 1) barrier = 0;
+      EXPECT_NO_THROW(rendezvous.meet(call_of(64)));
+    });
   }
 }
 

@@ -10,6 +10,7 @@
 // Before what is tested.
 #include "weakest_chime.hpp"
 // Then:
+#include "agree.cuh"
 #include "ghost_lists.cuh"
 #include "migrate.cuh"
 
@@ -103,6 +104,7 @@ class Protocol : public testing::Test {
        std::vector<double>(kCapacity + 1)}};
   std::vector<double> send_ = std::vector<double>(3 * kCapacity);
   std::int32_t send_list_[kCapacity] = {};
+  std::int64_t moved_[2] = {-1, -1};
   std::uint64_t number_ = 0;
   int parity_ = 0, signals_ = 0;
 };
@@ -143,6 +145,31 @@ TEST_F(Protocol, DeparturesArePackedAgainWhenTheyHaveBeenRead) {
   for (Traveller<double>& one : departures) one.id = -1;
   weakest::quiet();
   EXPECT_EQ(weakest::state().wrong, std::vector<std::string>());
+}
+
+CHIME_KERNEL void agree(CHIME_GRID_CONSTANT const View<double> a, std::int64_t step, bool* wants) {
+  if (exec::thread_rank() == 0) *wants = any_pe_wants_rebuild(a, step);
+}
+
+// The peer may be a step ahead, whose word has come: it says nothing of this step.
+TEST_F(Protocol, AgreementIsOnItsOwnStep) {
+  view_.pes = 2;
+  view_.moved = moved_;
+  const auto agreed = [&](std::uint64_t step, bool peer, bool peer_next, bool mine) {
+    moved_[step & 1] = mine ? static_cast<std::int64_t>(step) : -1;
+    board_.agreement[step & 1].word[0] = 2 * step + peer;
+    board_.agreement[(step + 1) & 1].word[0] = 2 * (step + 1) + peer_next;
+    bool wants = false;
+    run(1, agree, view_, static_cast<std::int64_t>(step), &wants);
+    return wants;
+  };
+  for (const std::uint64_t step : {6u, 7u}) {
+    EXPECT_FALSE(agreed(step, false, true, false))
+        << "the peer wants it in the step after " << step;
+    EXPECT_TRUE(agreed(step, true, false, false)) << "the peer wants it in step " << step;
+    EXPECT_TRUE(agreed(step, false, false, true)) << "this PE wants it in step " << step;
+    EXPECT_FALSE(agreed(step, false, false, false));
+  }
 }
 
 }  // namespace

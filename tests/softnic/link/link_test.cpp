@@ -134,4 +134,32 @@ TEST_P(Senders, AreHeardWhileTheReceiverConnects) {
   EXPECT_EQ(receiver->neighbours(), count + 1);
 }
 
+// Two that connect to each other at once have two connections: what one sends stays in its order.
+TEST(Link, KeepsOrderWhereBothSidesConnect) {
+  const std::string name = fabric("both");
+  const auto left = softnic::make_shared_memory_link(name);
+  const auto right = softnic::make_shared_memory_link(name);
+  ASSERT_TRUE(send(*left, right->address(), 0));
+  ASSERT_TRUE(send(*right, left->address(), 0));
+  const auto deadline = Clock::now() + kDeadline;
+  while (left->neighbours() < 2 || right->neighbours() < 2) {
+    ASSERT_LT(Clock::now(), deadline);
+    left->housekeeping();
+    right->housekeeping();
+  }
+  for (std::uint32_t i = 1; i < 5; ++i) {
+    ASSERT_TRUE(send(*left, right->address(), i));
+    ASSERT_TRUE(send(*right, left->address(), i));
+  }
+  for (const auto& link : {left.get(), right.get()}) {
+    std::vector<std::uint32_t> seen;
+    const auto take = [&](const PacketHeader& header, const std::byte*) {
+      seen.push_back(header.sequence);
+    };
+    while (link->poll(take, 64) != 0) {
+    }
+    EXPECT_EQ(seen, (std::vector<std::uint32_t>{0, 1, 2, 3, 4}));
+  }
+}
+
 }  // namespace

@@ -5,6 +5,13 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <vector>
+
 #include "host/errors/error.hpp"
 
 namespace chime::host {
@@ -50,6 +57,27 @@ TEST(Memfd, ARefusalNamesWhatTheMemoryIsFor) {
               AllOf(HasSubstr("4096 bytes to pages that the host shares with kernels"), no_heap));
   EXPECT_THAT(refusal_of(kKernelTables, 5 << 20),
               AllOf(HasSubstr("5 MiB to the kernels' tables"), no_heap));
+}
+
+std::size_t count_mappings() {
+  std::ifstream maps("/proc/self/maps");
+  return static_cast<std::size_t>(std::count(std::istreambuf_iterator<char>(maps), {}, '\n'));
+}
+
+// Addresses are reserved with room for the alignment, on both sides.
+TEST(Memfd, LeavesNoAddressesBehind) {
+  constexpr std::size_t kAlignment = std::size_t{16} << 20;
+  const auto map_some = [] {
+    std::vector<std::unique_ptr<DeviceMemory>> all;
+    for (int i = 0; i < 20; ++i) {
+      all.push_back(create_memfd(kHeapMemory, (std::size_t{1} << 20) + 4096, kAlignment));
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(all.back()->address()) % kAlignment, 0u);
+    }
+  };
+  map_some();
+  const std::size_t before = count_mappings();
+  map_some();
+  EXPECT_LT(count_mappings(), before + 10);
 }
 
 }  // namespace

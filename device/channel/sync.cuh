@@ -101,18 +101,22 @@ CHIME_DEVICE_OUT_OF_LINE bool drain_share(const Context& ctx, unsigned rank, uns
   return failed == nullptr;
 }
 
+// What fence does, inline. The first channel that failed, null if none did.
+CHIME_DEVICE Channel* drain_unordered(const Context& ctx) {
+  // Between the posts before and the look at the bits: pairs with first_touch.
+  exec::fence<Order::kSeqCst, Scope::kDevice>();
+  return drain_touched(ctx, ctx.channels, {}, [&](const Channel* first, std::uint64_t bits) {
+    return unordered_bits(ctx, first, bits);
+  });
+}
+
 }  // namespace detail
 
 // What was sent to a peer before arrives there before what is sent after. Free for peers that one
 // channel leads to. Others are drained: those with several, and those that are mapped, too, for
 // stores would overtake it.
 CHIME_DEVICE_OUT_OF_LINE void fence(const Context& ctx) {
-  // Between the posts before and the look at the bits: pairs with first_touch.
-  exec::fence<Order::kSeqCst, Scope::kDevice>();
-  Channel* const failed =
-      detail::drain_touched(ctx, ctx.channels, {}, [&](const Channel* first, std::uint64_t bits) {
-        return detail::unordered_bits(ctx, first, bits);
-      });
+  Channel* const failed = detail::drain_unordered(ctx);
   if (failed != nullptr) leave_channel(ctx, *failed);
 }
 

@@ -36,3 +36,19 @@ extern "C" CHIME_KERNEL void put_block(const CHIME_GRID_CONSTANT Context ctx, do
 // ORDER put_block: st.relaxed.sys.global.v2, fence, st.release
 // ORDER put_block: fence, st.relaxed.sys.global.u32, fence, st.mmio
 // NEVER put_block: st.release, st.mmio
+
+// Out of line, so their bodies stand here. Each makes its mark, and then looks at the other's: only
+// fences that are sequentially consistent see to it that one of the two sees the other. (On the
+// executor every fence sends out all stores at once: it cannot tell.)
+extern "C" CHIME_KERNEL void first_touch(const CHIME_GRID_CONSTANT Context ctx,
+                                         abi::Channel* channel) {
+  channel::detail::first_touch<Path::kNic>(ctx, *channel);
+}
+// PTX first_touch: 1 fence.sc.gpu, 0 membar
+// ORDER first_touch: red.release.gpu.global.or, fence.sc.gpu, ld.relaxed.gpu
+
+extern "C" CHIME_KERNEL void fence_of_channels(const CHIME_GRID_CONSTANT Context ctx, bool* well) {
+  *well = channel::detail::drain_unordered(ctx) == nullptr;
+}
+// PTX fence_of_channels: 1 fence.sc.gpu, 0 membar
+// ORDER fence_of_channels: fence.sc.gpu, ld.acquire.gpu

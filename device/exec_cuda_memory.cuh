@@ -185,6 +185,10 @@ CHIME_DEVICE T ld_settled(const T* p) {
 // The CPU's memcpy is faster than a loop of words; a GPU has none.
 CHIME_DEVICE constexpr bool memcpy_is_relaxed() { return false; }
 
+// The CPU device looks whether a source is ordered before a group reads it.
+CHIME_DEVICE void warp_reads(const void*, std::size_t, std::size_t, std::size_t) {}
+CHIME_DEVICE void block_reads(const void*, std::size_t, std::size_t, std::size_t) {}
+
 // Into a word first: of a cast of the volatile word itself clang makes a load that is not volatile.
 template <class T>
 CHIME_DEVICE T ld_volatile(const T* p) {

@@ -16,6 +16,7 @@ struct Thread {
   CHIME_DEVICE static constexpr unsigned size() { return 1; }
   CHIME_DEVICE static constexpr bool is_leader() { return true; }
   CHIME_DEVICE static constexpr void sync() {}
+  CHIME_DEVICE static void reads(const void*, std::size_t, std::size_t, std::size_t) {}
   CHIME_DEVICE static constexpr bool any(bool p) { return p; }
 };
 
@@ -31,6 +32,10 @@ struct Warp {
   CHIME_DEVICE static void sync() { exec::sync_warp(mask()); }
   CHIME_DEVICE static exec::Part enter() { return exec::enter_warp(mask()); }
   CHIME_DEVICE static void leave(exec::Part part) { exec::leave_warp(mask(), part); }
+  CHIME_DEVICE static void reads(const void* source, std::size_t bytes, std::size_t stride,
+                                 std::size_t count) {
+    exec::warp_reads(source, bytes, stride, count);
+  }
   CHIME_DEVICE static bool any(bool p) {
     const bool held = exec::any(mask(), p);
     sync();  // a vote orders no memory: without it only the lane that waited has acquired
@@ -50,6 +55,10 @@ struct Block {
   CHIME_DEVICE static void sync() { exec::sync_whole_block(); }
   CHIME_DEVICE static exec::Part enter() { return exec::enter_whole_block(); }
   CHIME_DEVICE static void leave(exec::Part part) { exec::leave_whole_block(part); }
+  CHIME_DEVICE static void reads(const void* source, std::size_t bytes, std::size_t stride,
+                                 std::size_t count) {
+    exec::block_reads(source, bytes, stride, count);
+  }
   CHIME_DEVICE static bool any(bool p) { return exec::sync_whole_block_or(p); }
 };
 
@@ -68,6 +77,8 @@ class Inside {
   CHIME_DEVICE void sync() const {
     if (!is_all_) Group::sync();
   }
+  // They have met since they wrote it.
+  CHIME_DEVICE static void reads(const void*, std::size_t, std::size_t, std::size_t) {}
 
  private:
   bool is_all_;

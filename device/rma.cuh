@@ -35,12 +35,19 @@ CHIME_DEVICE std::size_t bytes_of(std::size_t n) {
   return CHIME_BYTES(n, sizeof(T));
 }
 
+// Whether the source of an operation that is not refused is looked at: in a checked job, by the CPU
+// device in weak mode (exec::block_reads).
+CHIME_DEVICE bool is_looked_at(const Context& ctx, const Route& route) {
+  return ctx.pe.checked != 0 && route.path != Path::kNone;
+}
+
 template <std::size_t kLeast, class Group>
 CHIME_DEVICE void put_bytes(const Context& ctx, Group g, const Put& put, int pe,
                             Operation operation) {
   if (put.bytes == 0) return static_cast<void>(check_pe(ctx, pe, operation));
   const Target target = {put.dst, put.bytes, kLeast};
   const Route route = route_to(ctx, Traffic::kData, target, pe);
+  if (is_looked_at(ctx, route)) g.reads(put.src, put.bytes, put.bytes, 1);
   if (!dispatch(ctx, route, [&](const auto& path) { path.template put<kLeast>(g, put); })) {
     fail_route(ctx, target, pe, operation);
   }
@@ -176,6 +183,9 @@ CHIME_DEVICE void iput(const Context& ctx, Group g, T* dst, const T* src, std::p
   using W = detail::Word<sizeof(T)>;
   const Target target = {dst, detail::strided_bytes<T>(ctx, dst_stride, n), sizeof(T)};
   const Route route = route_to(ctx, Traffic::kData, target, pe);
+  if (detail::is_looked_at(ctx, route)) {
+    g.reads(src, sizeof(T), static_cast<std::size_t>(src_stride) * sizeof(T), n);
+  }
   const bool is_sent = dispatch(ctx, route, [&](const auto& path) {
     for (std::size_t i = g.rank(); i < n; i += g.size()) {
       const auto k = static_cast<std::ptrdiff_t>(i);

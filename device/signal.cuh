@@ -54,6 +54,7 @@ CHIME_DEVICE void put_signal_bytes(const Context& ctx, Group g, const Put& put,
   if (route.path != Path::kNone && put.bytes != 0 && !may_touch(ctx, data)) {
     return fail_route(ctx, data, pe, operation);
   }
+  if (put.bytes != 0 && is_looked_at(ctx, route)) g.reads(put.src, put.bytes, put.bytes, 1);
   if (!dispatch(ctx, route,
                 [&](const auto& path) { path.template put_signal<kLeast>(g, put, signal); })) {
     fail_signal(ctx, signal, pe, operation);

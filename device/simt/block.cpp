@@ -66,6 +66,8 @@ void Block::set_up(Launch& launch, std::uint64_t rank) {
   gives_up_ = false;
   bulk_copies_ = {};
   stores_.set_up((threads + 31) / 32, &launch.stores, &random_);
+  block_sources_ = {};
+  warp_sources_.assign((threads + 31) / 32, {});
   set_up_shared_memory();
   set_up_threads();
 }
@@ -106,6 +108,7 @@ void Block::set_up_threads() {
         thread.polls = 0;
         thread.long_wait.kind = 0;
         thread.commitments = 0;
+        thread.warp_calls = thread.block_calls = 0;
         thread.fiber.sp = nullptr;
         thread.fiber.sanitizer = {nullptr, tsan_create_fiber()};
       }

@@ -10,11 +10,13 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "chime/device/simt/bulk_copy.hpp"
 #include "chime/device/simt/fence_model.hpp"
 #include "chime/device/simt/fiber.hpp"
+#include "chime/device/simt/group_sources.hpp"
 #include "chime/device/simt/random.hpp"
 #include "chime/device/simt/stack_pool.hpp"
 #include "chime/device/simt/store_buffer.hpp"
@@ -36,6 +38,7 @@ struct Thread : ThreadState {
   unsigned held_lanes = 0;         // those that wait until this one lets them go
   StoreBuffer stores;              // weak mode: those no other thread must see yet
   FenceModel fences;               // TSan
+  std::uint64_t warp_calls = 0, block_calls = 0;  // whose sources were looked at
 };
 
 // What threads call when they meet at a barrier: all the same. Small, to travel in two registers.
@@ -80,6 +83,8 @@ class Block : public BlockState {
   void preempt(Thread& self);
   BulkCopies& bulk_copies() { return bulk_copies_; }
   BlockStores& stores() { return stores_; }
+  void warp_reads(Thread& self, const Source& source);
+  void block_reads(Thread& self, const Source& source);
 
   // ---- Questions of reports ----
 
@@ -161,6 +166,8 @@ class Block : public BlockState {
   StackPool stacks_;
   BulkCopies bulk_copies_;
   BlockStores stores_;
+  GroupSources block_sources_;
+  std::vector<GroupSources> warp_sources_;
 
   struct Free {
     void operator()(std::byte* memory) const;

@@ -159,6 +159,18 @@ struct Vec16Halves {
 // Whether memcpy may stand for a run of relaxed loads or stores: not where somebody watches each.
 inline bool memcpy_is_relaxed() { return detail::watched() == nullptr; }
 
+// The calling thread's warp or block, whose members have just come to an operation, reads `count`
+// elements of `bytes`, `stride` bytes apart. Weak mode looks whether a member wrote them and has
+// not met the others since.
+inline void warp_reads(const void* source, std::size_t bytes, std::size_t stride,
+                       std::size_t count) {
+  if (detail::watched()) simt::warp_reads(source, bytes, stride, count);
+}
+inline void block_reads(const void* source, std::size_t bytes, std::size_t stride,
+                        std::size_t count) {
+  if (detail::watched()) simt::block_reads(source, bytes, stride, count);
+}
+
 // Of 4, 8 or 16 bytes that nobody writes as long as somebody may read them.
 template <class T>
 T ld_settled(const T* p) {

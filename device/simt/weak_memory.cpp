@@ -56,6 +56,16 @@ void before_atomic(const void* address, std::size_t bytes, bool releases, Reach 
   block_of(self).stores().drain(place_of(self), Range(address, bytes));
 }
 
+void warp_reads(const void* source, std::size_t bytes, std::size_t stride, std::size_t count) {
+  Thread& self = running_thread();
+  if (self.block->weak) block_of(self).warp_reads(self, {source, bytes, stride, count});
+}
+
+void block_reads(const void* source, std::size_t bytes, std::size_t stride, std::size_t count) {
+  Thread& self = running_thread();
+  if (self.block->weak) block_of(self).block_reads(self, {source, bytes, stride, count});
+}
+
 void fence(bool releases, bool acquires, Reach reach) {
   Thread& self = next_operation();
   if (self.block->weak && releases) release_stores(self, reach);

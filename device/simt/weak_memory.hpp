@@ -29,6 +29,14 @@ CHIME_SIMT_EXPORT void before_atomic(const void* address, std::size_t bytes, boo
 
 CHIME_SIMT_EXPORT void fence(bool releases, bool acquires, Reach reach);
 
+// The calling thread's warp or block is about to read the source together: `count` elements of
+// `bytes`, `stride` bytes apart. In weak mode says where a member wrote it and no meeting ordered
+// that before (group_sources.hpp).
+CHIME_SIMT_EXPORT void warp_reads(const void* source, std::size_t bytes, std::size_t stride,
+                                  std::size_t count);
+CHIME_SIMT_EXPORT void block_reads(const void* source, std::size_t bytes, std::size_t stride,
+                                   std::size_t count);
+
 // What TSan must know of fences (fence_model.hpp): called before each store and after each load.
 #if CHIME_SIMT_TSAN || defined(CHIME_TSAN)
 CHIME_SIMT_EXPORT void tsan_before_store(const void* address);

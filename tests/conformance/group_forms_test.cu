@@ -79,7 +79,7 @@ CHIME_TESTS_FORMS(IGetOfSize, false, iget64, 1, 1, share.count)
 
 // ---- The patterns -------------------------------------------------------------------------------
 
-CHIME_DEVICE Word word_of(int pe, int round, std::size_t i) {
+CHIME_HOST_DEVICE Word word_of(int pe, int round, std::size_t i) {
   return Word(pe + 1) << 48 | Word(round) << 32 | i;
 }
 

@@ -161,6 +161,27 @@ const std::vector<Row>& rows() {
          EXPECT_EQ(ibv_dealloc_pd(pd), 0);
          return refusal;
        }},
+      {"DomainWithASharedQueue", EBUSY,
+       [](Objects&) {
+         ibv_pd* pd = check(ibv_alloc_pd(Hca::instance().context()), "ibv_alloc_pd");
+         ibv_srq_init_attr attributes{};
+         attributes.attr = {.max_wr = 8, .max_sge = 1, .srq_limit = 0};
+         ibv_srq* srq = check(ibv_create_srq(pd, &attributes), "ibv_create_srq");
+         const int refusal = destroy_pd(pd->handle);
+         EXPECT_EQ(ibv_destroy_srq(srq), 0);
+         EXPECT_EQ(ibv_dealloc_pd(pd), 0);
+         return refusal;
+       }},
+      {"DomainWithARegion", EBUSY,
+       [](Objects&) {
+         static char memory[64];
+         ibv_pd* pd = check(ibv_alloc_pd(Hca::instance().context()), "ibv_alloc_pd");
+         ibv_mr* region = check(ibv_reg_mr(pd, memory, sizeof memory, 0), "ibv_reg_mr");
+         const int refusal = destroy_pd(pd->handle);
+         EXPECT_EQ(ibv_dereg_mr(region), 0);
+         EXPECT_EQ(ibv_dealloc_pd(pd), 0);
+         return refusal;
+       }},
 
       {"RegionOfNoBytes", EINVAL,
        [](Objects& o) { return register_region(o, [](auto& r) { r.length = 0; }); }},

@@ -191,17 +191,6 @@ TEST(Allocator, TellsADoubleFreeFromAForeignPointer) {
   EXPECT_EQ(allocator.free(start), Allocator::Freed::kYes);
 }
 
-// What began there once lies inside of another allocation now.
-TEST(Allocator, ForgetsWhatWasFreedWhereSomethingElseLies) {
-  Allocator allocator(kFirst, kEnd);
-  const std::size_t first = *allocator.allocate(100, 1), second = *allocator.allocate(100, 1);
-  EXPECT_EQ(allocator.free(first), Allocator::Freed::kYes);
-  EXPECT_EQ(allocator.free(second), Allocator::Freed::kYes);
-  EXPECT_EQ(allocator.free(second), Allocator::Freed::kTwice);
-  EXPECT_EQ(allocator.allocate(second - first + 100, 1), first);
-  EXPECT_EQ(allocator.free(second), Allocator::Freed::kNotAnAllocation);
-}
-
 TEST(Allocator, ImpossibleRequestsChangeNothing) {
   Allocator allocator(kFirst, kEnd);
   EXPECT_EQ(allocator.allocate(~std::size_t{0}, 1), std::nullopt);

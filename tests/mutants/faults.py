@@ -88,9 +88,14 @@ class SeenKilled:
         self.path = pathlib.Path(cache, "chime", "mutants_killed")
         lines = self.path.read_text().splitlines() if self.path.exists() else []
         self.fingerprints = {line.split(" ", 1)[0] for line in lines if line}
+        self.names = {line.split(" ", 1)[1] for line in lines if line}
 
     def has(self, fault):
         return fault.fingerprint() in self.fingerprints
+
+    def has_another(self, fault):
+        """Whether it was killed once: what it stands on has changed since."""
+        return f"{fault.kind}: {fault.name}" in self.names
 
     def add(self, fault):
         """At once, in one write: a run may be ended, and another may write, too."""

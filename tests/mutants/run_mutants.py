@@ -20,7 +20,8 @@ def parse_arguments():
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--kind", choices=["cpu", "tsan", "cuda", "softgpu"], required=True)
     parser.add_argument("--changed", action="store_true", help="only faults that were not seen killed with these very files")
-    parser.add_argument("--seconds", type=int, default=0, help="begin none after so many; 0: all are run")
+    parser.add_argument("--seconds", type=int, default=0,
+                        help="begin none after so many, and after a quarter of them none that was never killed here; 0: all are run")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--nvcc", default="", help="for mutants of kind cuda")
     parser.add_argument("--include-paths", default="", help="of device code, with : between")
@@ -60,11 +61,14 @@ def main():
 
     build = Build(arguments.build, arguments.nvcc, arguments.include_paths)
     copies = copies_of(faults, arguments.source, build, arguments.build / "mutants")
+    deadlines = {True: Deadline(arguments.seconds), False: Deadline(arguments.seconds / 4)}  # has a change touched it?
+    is_changed = {copy: any(map(seen.has_another, copy.faults)) for copy in copies}
     if arguments.seconds:  # runs that follow each other come to all of them
         random.shuffle(copies)
-    deadline = Deadline(arguments.seconds)
+        copies.sort(key=is_changed.get, reverse=True)
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        verdicts = [verdict for verdicts in pool.map(lambda copy: copy.verdicts(deadline), copies) for verdict in verdicts]
+        found = pool.map(lambda copy: copy.verdicts(deadlines[is_changed[copy]]), copies)
+        verdicts = [verdict for verdicts in found for verdict in verdicts]
 
     print(f"{'mutant':44} {'oracle':30} {'s':>5} killed by")
     for fault, killed, words, seconds in sorted(verdicts, key=lambda verdict: faults.index(verdict[0])):

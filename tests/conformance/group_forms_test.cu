@@ -85,11 +85,11 @@ CHIME_HOST_DEVICE Word word_of(int pe, int round, std::size_t i) {
 
 template <class Group>
 CHIME_DEVICE void come_late(Group group, Late late) {
-  constexpr int kTurns = 40;
+  constexpr unsigned kLate_ns = 20'000;
   if (late == Late::kNobody) return;
   const bool is_in_first_half = group.rank() < group.size() / 2;
   if (is_in_first_half != (late == Late::kFirstHalf)) return;
-  for (int turn = 0; turn < kTurns; ++turn) exec::pause();
+  exec::nanosleep(kLate_ns);
 }
 
 // Each word has its member, which is never the one that a copy by rank gives it to.
@@ -235,38 +235,46 @@ void expect_gets(Pe& pe) {
   expect_get<Op, Block>(pe);
 }
 
+// The softgpu takes seconds to compile a kernel: there one name of each kind is called.
+bool calls_all_names(const World& world) {
+  return !(world.has_a_gpu() && world.has_seeded_schedules());
+}
+
 IN_EVERY_WORLD(GroupForms, EachMemberMayFillItsPartOfTheSourceOfAPut) {
-  world.spawn(1, [](Pe& pe) {
+  world.spawn(1, [&](Pe& pe) {
     expect_puts<PutOfType>(pe);
-    expect_puts<PutNbiOfType>(pe);
-    expect_puts<PutOfBytes>(pe);
     expect_puts<PutNbiOfBytes>(pe);
+    if (!calls_all_names(world)) return;
+    expect_puts<PutOfBytes>(pe);
+    expect_puts<PutNbiOfType>(pe);
   });
 }
 
 IN_EVERY_WORLD(GroupForms, EachMemberMayFillItsPartOfTheSourceOfAStridedPut) {
-  world.spawn(1, [](Pe& pe) {
+  world.spawn(1, [&](Pe& pe) {
     expect_puts<IPutOfType>(pe);
-    expect_puts<IPutOfSize>(pe);
+    if (calls_all_names(world)) expect_puts<IPutOfSize>(pe);
   });
 }
 
 IN_EVERY_WORLD(GroupForms, EachMemberMayFillItsPartOfTheSourceOfAPutSignal) {
-  world.spawn(1, [](Pe& pe) {
+  world.spawn(1, [&](Pe& pe) {
     expect_puts<PutSignalOfType>(pe);
-    expect_puts<PutSignalNbiOfType>(pe);
-    expect_puts<PutSignalOfBytes>(pe);
     expect_puts<PutSignalNbiOfBytes>(pe);
+    if (!calls_all_names(world)) return;
+    expect_puts<PutSignalOfBytes>(pe);
+    expect_puts<PutSignalNbiOfType>(pe);
   });
 }
 
 IN_EVERY_WORLD(GroupForms, EachMemberMaySaveItsPartOfTheDestinationOfAGet) {
-  world.spawn(1, [](Pe& pe) {
+  world.spawn(1, [&](Pe& pe) {
     expect_gets<GetOfType>(pe);
-    expect_gets<GetNbiOfType>(pe);
-    expect_gets<GetOfBytes>(pe);
     expect_gets<GetNbiOfBytes>(pe);
     expect_gets<IGetOfType>(pe);
+    if (!calls_all_names(world)) return;
+    expect_gets<GetOfBytes>(pe);
+    expect_gets<GetNbiOfType>(pe);
     expect_gets<IGetOfSize>(pe);
   });
 }

@@ -13,6 +13,7 @@
 
 #include "host/errors/abort.hpp"
 #include "host/errors/error.hpp"
+#include "host/memory/shared_word.hpp"
 #include "host/peers/control.hpp"
 
 namespace chime::host {
@@ -153,6 +154,72 @@ TEST(MappedRendezvous, EachDifferenceIsThatOfItsOwnCall) {
       }
     }
   });
+}
+
+// PE 0 of two PEs, in its first call. The test is PE 1, and PE 0 finds what PE 1 leaves as if it
+// had not run for a while.
+class StandsStill {
+ public:
+  StandsStill() {
+    for (int pe = 0; pe < 2; ++pe) peers_.set_control(pe, &controls_[Job::at(pe)]);
+    rendezvous_ = make_mapped_rendezvous(peers_, kLong);
+  }
+
+  // PE 1 asks for `bytes`; leave(words) returns the verdict. Returns what PE 0's call throws, or
+  // "".
+  template <class Leave>
+  std::string error_after(Leave leave, std::uint64_t bytes = 64) {
+    std::string error;
+    std::thread pe0([&] {
+      try {
+        rendezvous_->meet(call_of(64));
+      } catch (const Error& thrown) {
+        error = thrown.what();
+      }
+    });
+    std::atomic_ref come(controls_[0].come);
+    while (come != 1) std::this_thread::sleep_for(1ms);
+    controls_[1].collective[1] = {1, static_cast<std::uint64_t>(Kind::kMalloc), bytes, 0, 0};
+    controls_[1].come = 1;
+    ++come;
+    const std::uint64_t verdict = leave(controls_[0].verdict);
+    SharedWord(controls_[0].verdict.word, controls_[0].verdict.sleepers).replace(0, verdict);
+    pe0.join();
+    return error;
+  }
+
+  static std::uint64_t met(std::uint64_t call) { return call << 24; }
+  static std::uint64_t given_up_by_pe1(std::uint64_t call) { return met(call) | 2; }
+
+ private:
+  std::deque<ControlBlock> controls_ = std::deque<ControlBlock>(2);
+  PeerTable peers_{{0, 2, AmoChoice::kAuto}};
+  std::unique_ptr<Rendezvous> rendezvous_;
+};
+
+TEST(MappedRendezvous, ACallHasMetAlsoForAPeThatFindsTheNextOneGivenUp) {
+  EXPECT_EQ(StandsStill().error_after([](VerdictWords&) { return StandsStill::met(1); }), "");
+  EXPECT_EQ(StandsStill().error_after([](VerdictWords&) { return StandsStill::met(2); }), "");
+  EXPECT_EQ(
+      StandsStill().error_after([](VerdictWords&) { return StandsStill::given_up_by_pe1(2); }), "");
+  EXPECT_THAT(
+      StandsStill().error_after([](VerdictWords&) { return StandsStill::given_up_by_pe1(1); }),
+      HasSubstr("PE 1 gave up"));
+}
+
+// Others that have gone on to the next call write beside it.
+TEST(MappedRendezvous, ADifferenceInTheNextCallHidesNoneInThisAndMakesNone) {
+  const auto next_differs = [](VerdictWords& words) {
+    words.differs[0] = 2;
+    return StandsStill::met(1);
+  };
+  EXPECT_EQ(StandsStill().error_after(next_differs), "");
+  const auto both_differ = [&](VerdictWords& words) {
+    words.differs[1] = 1;
+    return next_differs(words);
+  };
+  EXPECT_THAT(StandsStill().error_after(both_differ, 65),
+              HasSubstr("PE 0 called chime_malloc(64) but PE 1 called chime_malloc(65)"));
 }
 
 // Stopped between two of its stores: another PE was blamed, the last one of the job.

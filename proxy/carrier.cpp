@@ -66,27 +66,29 @@ HostRequest first_part_of(const Fifo::Request& request) {
 
 Carrier::Carrier(host::HostDriven& fabric, std::span<Fifo> fifos, const Limits& limits,
                  Counts& counts)
-    : fabric_(fabric), limits_(limits), last_look_(Clock::now()), counts_(counts) {
-  std::size_t slots = 0;
-  for (Fifo& fifo : fifos) {
-    sources_.push_back({&fifo});
-    slots += fifo.depth();
+    : fabric_(fabric),
+      limits_(limits),
+      room_(fabric.room()),
+      last_look_(Clock::now()),
+      counts_(counts) {
+  for (Fifo& fifo : fifos) fifos_.push_back(&fifo);
+}
+
+Carrier::Flight& Carrier::board(Fifo& fifo, Fifo::Request& request) {
+  if (free_.empty()) {
+    const std::uint64_t id = flights_.size();
+    free_.push_back(&flights_.emplace_back());
+    free_.back()->id = id;
   }
-  flights_.resize(slots);
-  free_.reserve(slots);
-  for (Flight& flight : flights_) free_.push_back(&flight);
-}
-
-std::uint64_t Carrier::id_of(const Flight& flight) const {
-  return static_cast<std::uint64_t>(&flight - flights_.data());
-}
-
-Carrier::Flight* Carrier::board(Source& source, Fifo::Request& request) {
-  Flight* const flight = free_.back();
+  Flight& flight = *free_.back();
   free_.pop_back();
   const std::uint16_t parts = request.what.has_signal ? 2 : 1;
-  *flight = {&request, static_cast<std::uint32_t>(&source - sources_.data()), parts, parts,
-             CHIMEX_OK};
+  flight = {.id = flight.id,
+            .request = &request,
+            .peer = &peers_[request.what.pe],
+            .fifo = &fifo,
+            .left_to_post = parts,
+            .left_to_end = parts};
   counts_.under_way.set(++under_way_);
   counts_.most_under_way.raise_to(under_way_);
   return flight;
@@ -106,38 +108,65 @@ HostRequest Carrier::next_part(Flight& flight) const {
   return put;
 }
 
-// Posts what of it is left. False: the fabric has no room for it.
+bool Carrier::may_have_more(const Peer& peer) const {
+  return peer.with_fabric < room_ - with_fabric_;
+}
+
+// Posts what of it is left. False: there is no room for it.
 bool Carrier::post(Flight& flight) {
   while (flight.left_to_post != 0) {
+    if (!may_have_more(*flight.peer)) return false;
     const HostRequest part = next_part(flight);
-    if (!fabric_.post(part, id_of(flight))) {
+    if (!fabric_.post(part, flight.id)) {
       counts_.refused.add();
       return false;
     }
+    ++flight.peer->with_fabric;
+    ++with_fabric_;
     if (part.has_signal) flight.left_to_post = flight.left_to_end = 1;  // both
     --flight.left_to_post;
   }
   return true;
 }
 
-// What a FIFO has, in its order: behind one that there was no room for, nothing.
-bool Carrier::visit(Source& source) {
+// Now, or behind what waits for the same peer.
+void Carrier::send(Flight& flight) {
+  Peer& peer = *flight.peer;
+  if (!peer.is_waiting() && post(flight)) return;
+  if (!peer.is_waiting()) waiting_.push_back(&peer);
+  (peer.first ? peer.last->behind : peer.first) = &flight;
+  peer.last = &flight;
+}
+
+// Whether something of it went.
+bool Carrier::send_line(Peer& peer) {
+  Flight* const before = peer.first;
+  while (peer.is_waiting() && post(*peer.first)) peer.first = peer.first->behind;
+  return peer.first != before;
+}
+
+// Another peer first in each turn: the one before may take all the room that came free.
+bool Carrier::send_waiting() {
+  if (waiting_.empty()) return false;
+  std::ranges::rotate(waiting_, waiting_.begin() + 1);
+  bool has_moved = false;
+  for (Peer* const peer : waiting_) has_moved |= send_line(*peer);
+  std::erase_if(waiting_, [](const Peer* peer) { return !peer->is_waiting(); });
+  return has_moved;
+}
+
+// What a FIFO has, in its order.
+bool Carrier::visit(Fifo& fifo) {
   std::uint64_t taken = 0;
-  while (taken < limits_.batch) {
-    if (source.held != nullptr) {
-      if (!post(*source.held)) break;
-      source.held = nullptr;
-    }
-    Fifo::Request* const request = source.fifo->take();
+  for (; taken < limits_.batch; ++taken) {
+    Fifo::Request* const request = fifo.take();
     if (request == nullptr) break;
-    ++taken;
     if (is_well(request->what, limits_.heap_bytes)) {
-      source.held = board(source, *request);
+      send(board(fifo, *request));
     } else {
-      source.fifo->complete(*request, CHIMEX_ERR_INVALID);
+      fifo.complete(*request, CHIMEX_ERR_INVALID);
     }
   }
-  if (source.held != nullptr && post(*source.held)) source.held = nullptr;
   if (taken == 0) return false;
   counts_.visits.add();
   counts_.requests.add(taken);
@@ -146,9 +175,11 @@ bool Carrier::visit(Source& source) {
 }
 
 void Carrier::end_part(Flight& flight, chimex_status status) {
+  --flight.peer->with_fabric;
+  --with_fabric_;
   if (flight.status == CHIMEX_OK) flight.status = status;
   if (--flight.left_to_end != 0) return;
-  sources_[flight.fifo].fifo->complete(*flight.request, flight.status);
+  flight.fifo->complete(*flight.request, flight.status);
   free_.push_back(&flight);
   counts_.under_way.set(--under_way_);
 }
@@ -171,17 +202,16 @@ void Carrier::note_look() {
 
 bool Carrier::turn() {
   note_look();
-  bool has_moved = false;
-  for (std::size_t i = 0; i < sources_.size(); ++i)
-    has_moved |= visit(sources_[(first_ + i) % sources_.size()]);
-  first_ = (first_ + 1) % sources_.size();
+  bool has_moved = send_waiting();
+  for (std::size_t i = 0; i < fifos_.size(); ++i)
+    has_moved |= visit(*fifos_[(first_ + i) % fifos_.size()]);
+  first_ = (first_ + 1) % fifos_.size();
   return take_ended() || has_moved;
 }
 
 bool Carrier::has_requests() {
   note_look();
-  return std::ranges::any_of(
-      sources_, [](const Source& source) { return source.held || source.fifo->has_request(); });
+  return std::ranges::any_of(fifos_, [](const Fifo* fifo) { return fifo->has_request(); });
 }
 
 }  // namespace chime::proxy

@@ -1,11 +1,18 @@
 // Carries requests from the FIFOs to the fabric, and their ends back: a turn at a time, without a
 // thread of its own and without waiting.
+//
+// What the fabric has no room for waits in its peer's line, and all that goes to that peer behind
+// it: so order is kept, and FIFOs are emptied for others. A peer has at most as much of the
+// fabric's room as is left: half of it alone, and whatever a few keep by not answering, as much
+// again is free.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "host/transport/transport.hpp"
@@ -33,40 +40,50 @@ class Carrier {
   bool has_requests();
 
  private:
+  struct Peer;
   // A request that was taken, until it ends. The fabric carries it in up to two parts: a put and
   // its signal, which may be one.
   struct Flight {
+    std::uint64_t id = 0;
     Fifo::Request* request = nullptr;
-    std::uint32_t fifo = 0;
+    Peer* peer = nullptr;
+    Fifo* fifo = nullptr;
     std::uint16_t left_to_post = 0, left_to_end = 0;
     chimex_status status = CHIMEX_OK;
+    Flight* behind = nullptr;  // in its peer's line
   };
-  // A FIFO, and the one of its requests that the fabric had no room for.
-  struct Source {
-    Fifo* fifo;
-    Flight* held = nullptr;
+  struct Peer {
+    std::size_t with_fabric = 0;  // parts that were posted and have not ended
+    Flight *first = nullptr, *last = nullptr;
+    bool is_waiting() const { return first != nullptr; }
   };
 
   using Clock = std::chrono::steady_clock;
 
   void note_look();
-  bool visit(Source& source);
-  Flight* board(Source& source, Fifo::Request& request);
+  bool visit(Fifo& fifo);
+  Flight& board(Fifo& fifo, Fifo::Request& request);
   host::HostRequest next_part(Flight& flight) const;
+  bool may_have_more(const Peer& peer) const;
   bool post(Flight& flight);
+  void send(Flight& flight);
+  bool send_line(Peer& peer);
+  bool send_waiting();
   bool take_ended();
   void end_part(Flight& flight, chimex_status status);
-  std::uint64_t id_of(const Flight& flight) const;
 
   host::HostDriven& fabric_;
   const Limits limits_;
-  std::vector<Source> sources_;
+  std::vector<Fifo*> fifos_;
   // Who is visited first in a turn: each in its turn, for those before may take all the room that
   // the fabric has.
   std::size_t first_ = 0;
-  std::vector<Flight> flights_;  // as many as all FIFOs can hold
+  std::deque<Flight> flights_;  // as many as were ever under way at once
   std::vector<Flight*> free_;
-  std::size_t under_way_ = 0;
+  std::unordered_map<int, Peer> peers_;          // that something was sent to
+  std::vector<Peer*> waiting_;                   // with a line
+  const std::size_t room_;                       // of the fabric, for parts
+  std::size_t under_way_ = 0, with_fabric_ = 0;  // requests; parts
   Clock::time_point last_look_;
   Counts& counts_;
 };

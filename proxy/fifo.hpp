@@ -1,43 +1,56 @@
-// A FIFO as the proxy sees it: requests are taken out in their order, end in any, and what is told
-// is how far they have ended without a gap. The other side is device/path/proxy.
+// A FIFO as the proxy sees it: requests are taken out in their order, end in any, and each that
+// names an answer is told of there. How far all have ended without a gap is told, too. The other
+// side is device/path/proxy.
+//
+// A slot is free when its request was taken: what is under way is kept here, so that a peer that
+// does not answer keeps no slot from others.
 //
 // By one thread.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "chime/abi/proxy_fifo.h"
 #include "chime/abi/proxy_request.h"
 #include "chime/error.h"
 #include "proxy/lost_peers.hpp"
+#include "proxy/peers_at_limit.hpp"
 
 namespace chime::proxy {
 
 // What the two sides share. All of it begins as zeros.
 struct FifoMemory {
   std::span<const abi::ProxySlot> slots;  // a power of two of them
-  std::span<abi::ProxyResult> results;    // as many
+  std::span<abi::ProxyAnswer> answers;    // abi::proxy_answers()
   abi::ProxyTold* told;
 };
 
 class Fifo {
  public:
+  // Of one peer: slots of requests that were taken and have not ended.
+  struct UnderWay {
+    std::uint64_t slots = 0;
+    bool is_at_limit = false;
+  };
   // A request that was taken. It stays where it is until it has ended.
   struct Request {
-    abi::ProxyRequest what;
+    abi::ProxyRequest what = {};
     // What a put reads, and where a get or a fetching atomic writes: an address as device code
     // names it, or of this FIFO's own. Null: an atomic without a result.
-    std::byte* here;
-    std::uint64_t index;  // of its first slot, since the FIFO was made
-    unsigned slots;
-    bool has_ended;
+    std::byte* here = nullptr;
+    std::uint64_t index = 0;  // of its first slot, since the FIFO was made
+    unsigned slots = 0;
+    UnderWay* of_peer = nullptr;                   // null: there is no such PE
+    Request *before = nullptr, *behind = nullptr;  // of those that have not ended, in their order
   };
 
-  // `lost`: of the PE. It outlives this.
-  Fifo(const FifoMemory& memory, LostPeers& lost);
+  // `lost`, `at_limit`: of the PE. They outlive this.
+  Fifo(const FifoMemory& memory, LostPeers& lost, PeersAtLimit& at_limit);
 
   // The next request; null: there is none yet. What its poster stored before is there. Requests to
   // lost peers end here.
@@ -46,7 +59,7 @@ class Fifo {
   bool has_request() const;
 
   // The request has ended: its data is in the peer's memory, or its result is at `here`. One that
-  // failed makes its peer a lost one: what is posted to it later fails, and all others go on. Not
+  // has failed loses its peer: what is posted to it later fails, and all others go on. Not
   // so CHIMEX_ERR_INVALID, which is the request's own fault: its result is zero, and its peer is
   // as well as before. Kernels are told of both at once, by ProxyTold.
   void complete(Request& request, chimex_status status);
@@ -54,21 +67,31 @@ class Fifo {
   std::uint64_t depth() const { return memory_.slots.size(); }
   // Slots, since the FIFO was made: taken out, and told of.
   std::uint64_t taken() const { return taken_; }
-  std::uint64_t through() const { return through_; }
+  std::uint64_t through() const { return first_ ? first_->index : taken_; }
 
  private:
-  Request* next();
-  Request& record_of(std::uint64_t index) { return records_[index & (depth() - 1)]; }
   bool read(std::uint64_t index, abi::ProxySlot& slot) const;
-  std::byte* here_of(Request& request);
+  Request* next();
+  Request* take_one();
+  Request& keep(const abi::ProxyRequest& what, unsigned slots);
+  void let_go(Request& request);
+  void count(Request& request);
+  void uncount(const Request& request);
+  void tell_at_limit(int change);
+  std::byte* here_of(const abi::ProxyRequest& what);
   bool is_refused(Request& request);
   void record(const Request& failed, chimex_status status);
   void tell();
+  void answer(const Request& request, chimex_status status);
 
   const FifoMemory memory_;
   LostPeers& lost_;
-  std::vector<Request> records_;  // that of a request is at its first slot's place
-  std::uint64_t taken_ = 0, through_ = 0;
+  PeersAtLimit& at_limit_;
+  std::deque<Request> requests_;  // as many as were ever under way at once
+  std::vector<Request*> free_;
+  Request *first_ = nullptr, *last_ = nullptr;  // under way
+  std::unordered_map<int, UnderWay> under_way_;
+  std::uint64_t taken_ = 0;
   bool some_lost_ = false;
 };
 

@@ -7,6 +7,7 @@
 #include "chime/abi/proxy_fifo.h"
 #include "chime/abi/proxy_request.h"
 #include "host/gpu/pieces.hpp"
+#include "host/transport/channels/layout.hpp"
 #include "host/transport/transport.hpp"
 
 namespace chime::proxy {
@@ -16,32 +17,41 @@ using host::Pieces;
 
 // What posters alone use, of one context's FIFOs: as their counters, where they are.
 inline Piece<std::uint64_t> take_busy(Pieces& pieces, unsigned fifos, unsigned depth) {
-  return pieces.take<std::uint64_t>(std::size_t{fifos} * depth);  // of each result
+  return pieces.take<std::uint64_t>(std::size_t{fifos} * depth);  // of each answer
 }
 
 // What the proxy reads and writes, too.
 struct FifoPieces {
   Piece<abi::ProxySlot> slots;
-  Piece<abi::ProxyResult> results;
+  Piece<abi::ProxyAnswer> answers;
   Piece<abi::ProxyTold> told;  // one of each FIFO
 };
-inline FifoPieces take_fifos(Pieces& pieces, unsigned fifos, unsigned depth) {
-  const std::size_t slots = std::size_t{fifos} * depth;
-  return {pieces.take<abi::ProxySlot>(slots), pieces.take<abi::ProxyResult>(slots),
+// `answers`: of each.
+inline FifoPieces take_fifos(Pieces& pieces, unsigned fifos, unsigned depth, unsigned answers) {
+  return {pieces.take<abi::ProxySlot>(std::size_t{fifos} * depth),
+          pieces.take<abi::ProxyAnswer>(std::size_t{fifos} * answers),
           pieces.take<abi::ProxyTold>(fifos)};
+}
+inline unsigned answers_of(host::ContextOwner owner, unsigned depth) {
+  return abi::proxy_answers(depth, host::staging_slots_of(owner));
 }
 
 // All that lies in the host's memory.
 struct HostPieces {
-  Piece<std::uint64_t> lost;  // a bit for each PE
+  Piece<std::uint64_t> lost, at_limit;  // a bit for each PE, each
+  Piece<abi::ProxySleep> sleep;
   FifoPieces of_kernels, of_host;
   Piece<std::uint64_t> busy_of_host;
 
   HostPieces(Pieces& pieces, std::size_t n_pes, unsigned kernel_fifos, unsigned host_fifos,
              unsigned depth)
       : lost(pieces.take<std::uint64_t>((n_pes + 63) / 64)),
-        of_kernels(take_fifos(pieces, kernel_fifos, depth)),
-        of_host(take_fifos(pieces, host_fifos, depth)),
+        at_limit(pieces.take<std::uint64_t>((n_pes + 63) / 64)),
+        sleep(pieces.take<abi::ProxySleep>(1)),
+        of_kernels(take_fifos(pieces, kernel_fifos, depth,
+                              answers_of(host::ContextOwner::kKernels, depth))),
+        of_host(
+            take_fifos(pieces, host_fifos, depth, answers_of(host::ContextOwner::kHost, depth))),
         busy_of_host(take_busy(pieces, host_fifos, depth)) {}
 };
 

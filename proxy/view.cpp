@@ -8,10 +8,9 @@ namespace {
 using host::ChannelTables;
 using host::ContextOwner;
 
-FifoMemory memory_of(const FifoPieces& shared, unsigned fifo, unsigned depth) {
-  const std::size_t first = std::size_t{fifo} * depth;
-  return {{shared.slots.here + first, depth},
-          {shared.results.here + first, depth},
+FifoMemory memory_of(const FifoPieces& shared, unsigned fifo, unsigned depth, unsigned answers) {
+  return {{shared.slots.here + std::size_t{fifo} * depth, depth},
+          {shared.answers.here + std::size_t{fifo} * answers, answers},
           shared.told.here + fifo};
 }
 
@@ -50,18 +49,23 @@ View::View(host::Gpu& gpu, const Shape& shape, std::function<bool(int pe)> leads
   if (!tables.knows_memory()) staging_memory_ = say_plain_memory(gpu, shape.heap, tables);
 
   const auto n_pes = static_cast<std::size_t>(shape.n_pes);
-  lost_ = std::make_unique<LostPeers>(std::span(pieces.lost.here, (n_pes + 63) / 64), shape.n_pes);
+  const std::size_t words = (n_pes + 63) / 64;
+  lost_ = std::make_unique<LostPeers>(std::span(pieces.lost.here, words), shape.n_pes);
+  at_limit_ = std::make_unique<PeersAtLimit>(std::span(pieces.at_limit.here, words));
   fifos_.reserve(of_kernels + of_host);
   const unsigned place = tables.take_places(1);
-  add_fifos(shape, {pieces.of_kernels, kernels_busy, pieces.lost.there}, ContextOwner::kKernels,
-            place, tables);
-  add_fifos(shape, {pieces.of_host, pieces.busy_of_host, pieces.lost.there}, ContextOwner::kHost,
-            place, tables);
+  const std::uint64_t *const lost = pieces.lost.there, *const at_limit = pieces.at_limit.there;
+  sleep_ = pieces.sleep.here;
+  add_fifos(shape, {pieces.of_kernels, kernels_busy, lost, at_limit, nullptr},
+            ContextOwner::kKernels, place, tables);
+  add_fifos(shape, {pieces.of_host, pieces.busy_of_host, lost, at_limit, pieces.sleep.there},
+            ContextOwner::kHost, place, tables);
   tables.lead_others(Path::kProxy, place, std::move(leads_to));
 }
 
 void View::add_fifos(const Shape& shape, const Pieces& mine, ContextOwner owner, unsigned place,
                      ChannelTables& tables) {
+  const unsigned answers = answers_of(owner, shape.depth);
   for (unsigned i = 0; i < tables.slots(owner); ++i) {
     const std::size_t first = std::size_t{i} * shape.depth;
     abi::Channel& channel = tables.channel(owner, place, i);
@@ -71,10 +75,12 @@ void View::add_fifos(const Shape& shape, const Pieces& mine, ContextOwner owner,
     channel.path = Path::kProxy;
     channel.fifo = {};
     channel.fifo.told = mine.shared.told.there + i;
-    channel.fifo.results = mine.shared.results.there + first;
+    channel.fifo.answers = mine.shared.answers.there + std::size_t{i} * answers;
     channel.fifo.busy = mine.busy.there + first;
     channel.fifo.lost = mine.lost;
-    fifos_.emplace_back(memory_of(mine.shared, i, shape.depth), *lost_);
+    channel.fifo.at_limit = mine.at_limit;
+    channel.fifo.sleep = mine.sleep;
+    fifos_.emplace_back(memory_of(mine.shared, i, shape.depth, answers), *lost_, *at_limit_);
   }
 }
 

@@ -14,6 +14,7 @@
 #include "proxy/fifo.hpp"
 #include "proxy/layout.hpp"
 #include "proxy/lost_peers.hpp"
+#include "proxy/peers_at_limit.hpp"
 
 namespace chime::proxy {
 
@@ -32,12 +33,15 @@ class View {
 
   // All FIFOs, of kernels and of the host.
   std::span<Fifo> fifos() { return fifos_; }
+  // Where host threads find whether the proxy sleeps.
+  abi::ProxySleep& sleep() { return *sleep_; }
 
  private:
   struct Pieces {
     FifoPieces shared;
     Piece<std::uint64_t> busy;
-    const std::uint64_t* lost;
+    const std::uint64_t *lost, *at_limit;
+    abi::ProxySleep* sleep;  // null: its posters wake nobody
   };
   void add_fifos(const Shape& shape, const Pieces& mine, host::ContextOwner owner, unsigned place,
                  host::ChannelTables& tables);
@@ -45,6 +49,8 @@ class View {
   std::unique_ptr<host::DeviceMemory> busy_memory_, host_memory_;
   std::unique_ptr<host::DeviceMemory> staging_memory_;  // null: requests' memory is another's
   std::unique_ptr<LostPeers> lost_;
+  std::unique_ptr<PeersAtLimit> at_limit_;
+  abi::ProxySleep* sleep_ = nullptr;
   std::vector<Fifo> fifos_;
 };
 

@@ -28,8 +28,9 @@ using exec::Scope;
 // has_other_way(ctx, channel): whether stores reach a peer to whom something was sent by it.
 // View, view_of(channel): what a post needs of its channel, read once.
 // hand_in(ctx, channel, view, base, all): what the leader does when the units of `all`, from `base`
-// on, are written; false if the channel is out of use. Without kHandsIn there is none: the consumer
-// finds each request by itself.
+// on, are written; false if the channel is out of use.
+// await_room(ctx, channel, end): without kHandsIn, where the consumer finds each request by itself.
+// Waits until the units before `end` may be written; false if the channel is out of use.
 template <Path kPath>
 struct Of;
 

@@ -36,12 +36,17 @@ CHIME_DEVICE std::uint64_t take(Channel& channel, Sharing sharing, std::uint64_t
   return base;
 }
 
-// Step 3, where there is no room yet: polls until there is.
+// Step 3, where there is no room yet: polls until there is. Where nothing is handed in, units are
+// free when the consumer has read them, which it tells in its own way.
 template <Path kPath>
 CHIME_DEVICE_OUT_OF_LINE bool await_room(const Context& ctx, Channel& channel, std::uint64_t end) {
-  std::uint64_t seen = 0;
-  return !is_stopped(channel) &&
-         poll_until_done<kPath>(ctx, channel, end - channel.head.depth, channel.pe, seen);
+  if (is_stopped(channel)) return false;
+  if constexpr (Of<kPath>::kHandsIn) {
+    std::uint64_t seen = 0;
+    return poll_until_done<kPath>(ctx, channel, end - channel.head.depth, channel.pe, seen);
+  } else {
+    return Of<kPath>::await_room(ctx, channel, end);
+  }
 }
 
 }  // namespace detail

@@ -27,7 +27,9 @@ using channel::Ticket;
 // kPath.
 // Remote: where at the peer; advanced(remote, bytes).
 // post<kWrites>(ctx, channel, all, chunk): one request for the chunk.
-// await(ctx, channel, remote, target): channel::await_done; false if it failed.
+// await(ctx, channel, all, chunk, target): waits for that request; false if it failed.
+// await_all(ctx, channel, all): the same for all of them. REQUIRES: those but the last two are
+// over.
 
 // A transfer through a slot, in chunks of half of it. It lies in memory, not in registers.
 template <class Way>
@@ -94,7 +96,7 @@ CHIME_DEVICE_OUT_OF_LINE bool post_chunk(const Context& ctx, Channel& channel, S
 template <class Way>
 CHIME_DEVICE_OUT_OF_LINE bool write_chunk(const Context& ctx, Channel& channel, Staged<Way>& all) {
   const std::uint64_t chunk = all.chunk++;
-  if (chunk >= 2 && !Way::await(ctx, channel, all.remote, all.before)) return false;
+  if (chunk >= 2 && !Way::await(ctx, channel, all, chunk - 2, all.before)) return false;
   copy_chunk<Private, Peer>(all.halves.at(chunk), all.begin(chunk), all.bytes_of(chunk));
   return post_chunk<true>(ctx, channel, all, chunk);
 }
@@ -106,7 +108,7 @@ CHIME_DEVICE_OUT_OF_LINE bool read_chunk(const Context& ctx, Channel& channel, S
   if (chunk == 0 && !post_chunk<false>(ctx, channel, all, 0)) return false;
   if (!all.is_over() && !post_chunk<false>(ctx, channel, all, chunk + 1)) return false;
   const bool is_last = all.is_over();
-  if (!Way::await(ctx, channel, all.remote, is_last ? all.last : all.before)) return false;
+  if (!Way::await(ctx, channel, all, chunk, is_last ? all.last : all.before)) return false;
   copy_chunk<Peer, Private>(all.begin(chunk), all.halves.at(chunk), all.bytes_of(chunk));
   return true;
 }
@@ -121,7 +123,7 @@ CHIME_DEVICE bool move(const Context& ctx, Channel& channel, Staged<Way>& all, M
   all.halves = halves_of(ctx.nic.staging, all.slot);
   bool is_done = true;
   while (is_done && !all.is_over()) is_done = move();
-  is_done = is_done && Way::await(ctx, channel, all.remote, all.last);
+  is_done = is_done && Way::await_all(ctx, channel, all);
   give_back(ctx, all.slot, channel, is_done ? 0 : all.last);
   return is_done;
 }

@@ -166,6 +166,8 @@ class HostDriven {
   // behind all puts to the same PE that were posted before it, so that who sees its effect sees
   // what they have written.
   virtual bool post(const HostRequest& request, std::uint64_t completion) = 0;
+  // How many requests it has room for.
+  virtual std::size_t room() const { return ~std::size_t{0}; }
   // A put has ended when its data is in the peer's memory, a get or an atomic when its result is at
   // `here`. What is not well has changed nothing, or some of it.
   struct Ended {

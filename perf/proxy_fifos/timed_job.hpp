@@ -64,26 +64,30 @@ class TimedFifo {
  public:
   static constexpr std::size_t kDepth = 64;
 
-  TimedFifo() : lost_(lost_bits_, 64), fifo_({slots_, results_, &told_}, lost_) {}
+  TimedFifo() : lost_(lost_bits_, 64), fifo_({slots_, answers_, &told_}, lost_, at_limit_) {}
 
-  // Returns what `through()` passes when it has ended.
-  std::uint64_t post(const abi::ProxySlot& request) {
+  // With an answer that nobody else has. Returns its index.
+  std::uint64_t post(const abi::ProxySlot& request, std::uint32_t answer) {
     const std::uint64_t index = end_++;
-    const auto slot = abi::with_lap(request, abi::proxy_lap(index, kDepth));
+    const auto slot =
+        abi::with_lap(abi::with_answer(request, answer), abi::proxy_lap(index, kDepth));
     for (std::size_t i = 0; i < std::size(slot.word); ++i)
       std::atomic_ref(slots_[index % kDepth].word[i])
           .store(slot.word[i], std::memory_order_release);
     return index;
   }
-  std::uint64_t through() const { return told_.through; }
+  bool has_ended(std::uint64_t index, std::uint32_t answer) const {
+    return answers_[answer].ended == index + 1;
+  }
   const proxy::Fifo& fifo() const { return fifo_; }
 
  private:
   std::vector<abi::ProxySlot> slots_ = std::vector<abi::ProxySlot>(kDepth);
-  std::vector<abi::ProxyResult> results_ = std::vector<abi::ProxyResult>(kDepth);
+  std::vector<abi::ProxyAnswer> answers_ = std::vector<abi::ProxyAnswer>(kDepth);
   abi::ProxyTold told_{};
-  std::array<std::uint64_t, 1> lost_bits_{};
+  std::array<std::uint64_t, 1> lost_bits_{}, at_limit_bits_{};
   proxy::LostPeers lost_;
+  proxy::PeersAtLimit at_limit_{at_limit_bits_};
   std::uint64_t end_ = 0;
   proxy::Fifo fifo_;
 };
@@ -115,15 +119,16 @@ inline double gets_per_ms(unsigned fifos, unsigned blocks, const TimedCosts& cos
     for (const unsigned b : order) {
       Block& block = all[b];
       if (block.waits || block.ready_at > now) continue;
-      block.index = ends[b % fifos]->post(abi::proxy_get(
-          static_cast<std::int32_t>(b), 0, reinterpret_cast<std::uint64_t>(&here), 8));
+      block.index = ends[b % fifos]->post(abi::proxy_get(static_cast<std::int32_t>(b), 0,
+                                                         reinterpret_cast<std::uint64_t>(&here), 8),
+                                          b);
       block.waits = true;
     }
     now += costs.look;
     carrier.turn();
     for (unsigned b = 0; b < blocks; ++b) {
       Block& block = all[b];
-      if (!block.waits || ends[b % fifos]->through() <= block.index) continue;
+      if (!block.waits || !ends[b % fifos]->has_ended(block.index, b)) continue;
       block.waits = false;
       block.ready_at = now + costs.block;
       ++ended;

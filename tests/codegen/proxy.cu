@@ -29,14 +29,12 @@ extern "C" CHIME_KERNEL void add(const CHIME_GRID_CONSTANT Context ctx, std::uin
 // PTX[90] add: 0 fence.acq_rel, 1 fence.release.sys
 // ORDER add: fence, st.relaxed.sys.global.v2
 
-// The busy word is taken before the fence: who comes round to this place finds it.
+// The answer is taken by a call, before the slot is reserved.
 extern "C" CHIME_KERNEL void fetch_add(const CHIME_GRID_CONSTANT Context ctx, std::uint64_t* dst,
                                        std::uint64_t value, int pe, std::uint64_t* before) {
   *before = atomic_fetch_add(ctx, dst, value, pe);
 }
-// PTX fetch_add: 2 st.relaxed.sys.global.v2.u64, 1 st.relaxed.gpu.global.u64
-// Both acquires see that the reader of the lap before is through, the release is that of the reader
-// (device/channel/README.md, f and g).
-// PTX fetch_add: 2 ld.acquire.gpu.global.u64, 1 st.release.gpu.global.u64
-// ORDER fetch_add: ld.acquire.gpu.global.u64, st.relaxed.gpu.global.u64
-// ORDER fetch_add: st.relaxed.gpu.global.u64, fence, st.relaxed.sys.global.v2
+// PTX fetch_add: 2 st.relaxed.sys.global.v2.u64, 0 st.relaxed.gpu.global.u64
+// Its end is acquired, by the first look or a later one. It is freed behind that, or unused.
+// PTX fetch_add: 2 ld.acquire.sys.global.u64, 2 st.release.gpu.global.u64
+// ORDER fetch_add: fence, st.relaxed.sys.global.v2

@@ -1,13 +1,13 @@
 """A FIFO of requests to the proxy, as proxy/README.md designs it.
 
-A poster stores its data, takes a place by an atomic add, waits for room, fences, and stores its request into the slot, word
-by word: each word says in which lap it was written (one bit: the lap's parity), so that the slot is valid when all of its words
-are, and nobody clears it. The proxy takes slots in their order, reads the data that the request names, writes the result where the
-request says, and tells `done`, the one word that posters read of it. They keep a copy of it, `seen`, which whoever polls moves
-on: in the GPU's memory it costs nobody a read of the host's. A poster that waits for its result changes its data after that.
+A poster takes an answer, stores its data, takes a place by an atomic add, waits for room, fences, and stores its request into the
+slot, word by word: each word says in which lap it was written (one bit: the lap's parity), so that the slot is valid when all of its
+words are, and nobody clears it. The proxy takes slots in their order, and tells in `taken` how many it has read. It ends requests
+in any order: reads the data that the request names, writes the value into its answer, and then which request has ended. The poster
+waits for its own request, takes the value, frees the answer, and changes its data after that.
 
-`check` returns the first thing that must not happen: "torn", "old request", "data late", "data changed", "result late", a
-deadlock.
+`check` returns the first thing that must not happen: "torn", "old request", "data late", "data changed", "value late", "value
+changed", a deadlock.
 """
 
 from typing import NamedTuple
@@ -20,13 +20,30 @@ class Fifo(NamedTuple):
     threads: int = 2
     requests: int = 2           # of each
     depth: int = 1              # slots
+    answers: int = 1
     words: int = 2              # of a slot
+    silent: int = -1            # the thread whose requests never end
     by_the_letter: bool = False  # of PTX: memory.py
     acquires_room: bool = False
     faults: frozenset = frozenset()
 
+    def has(self, fault):
+        return fault in self.faults
+
+    def data(self, thread):
+        return FIRST + thread
+
+    def busy(self, answer):
+        return FIRST + self.threads + 3 * answer
+
+    def ended(self, answer):
+        return self.busy(answer) + 1
+
+    def value(self, answer):
+        return self.busy(answer) + 2
+
     def word(self, index, number):
-        return FIRST + self.threads * 2 + index % self.depth * self.words + number
+        return FIRST + self.threads + 3 * self.answers + index % self.depth * self.words + number
 
     def lap(self, index):
         return index // self.depth % 2
@@ -34,15 +51,23 @@ class Fifo(NamedTuple):
 
 class Poster(NamedTuple):
     number: int = 0             # of this thread's requests
-    step: str = "data"
+    step: str = "answer"
+    answer: int = 0
     base: int = 0
     word: int = 0
+
+
+class UnderWay(NamedTuple):
+    index: int
+    request: tuple              # thread, number, answer
+    step: str = "carry out"
 
 
 class Proxy(NamedTuple):
     index: int = 0
     step: str = "words"
     read: tuple = ()
+    under_way: tuple = ()
 
 
 @of_parts
@@ -50,58 +75,44 @@ class State(NamedTuple):
     posters: tuple
     proxy: Proxy
     memory: Weak
-    owners: tuple = ()          # of the places taken: (thread, number)
+    owners: tuple = ()          # of the places taken: (thread, number, answer)
     wrong: str = ""
 
 
-DONE, SEEN, FIRST = 0, 1, 2
-
-
-def data_of(thread):
-    return FIRST + thread * 2
-
-
-def result_of(thread):
-    return FIRST + thread * 2 + 1
+TAKEN, FIRST = 0, 1
 
 
 def fence(fifo, memory, thread, where, acquire=False, release=False):
-    planted = f"no fence {where}" in fifo.faults
-    return memory if planted else memory.fence(thread, acquire=acquire, release=release)
+    return memory if fifo.has(f"no fence {where}") else memory.fence(thread, acquire=acquire, release=release)
 
 
 # ---- The poster. Each step yields (poster after, memory after, what else changes). --------------
 
 
+def take_answer(fifo, state, thread, poster):
+    for answer in range(fifo.answers):
+        for busy, memory in state.memory.update(thread, fifo.busy(answer), lambda busy: 1 if busy == 0 else None):
+            if busy != 0:
+                continue
+            memory = memory.fence(thread, acquire=True)
+            yield poster._replace(step="data", answer=answer), memory, {}
+
+
 def store_data(fifo, state, thread, poster):
-    for memory in state.memory.store(thread, data_of(thread), poster.number + 1):
+    for memory in state.memory.store(thread, fifo.data(thread), poster.number + 1):
         yield poster._replace(step="reserve"), memory, {}
 
 
 def reserve(fifo, state, thread, poster):
-    taken = {"owners": state.owners + ((thread, poster.number),)}
-    waits = "no room wait" not in fifo.faults and len(state.owners) >= fifo.depth
+    taken = {"owners": state.owners + ((thread, poster.number, poster.answer),)}
+    waits = not fifo.has("no room wait") and len(state.owners) >= fifo.depth
     yield poster._replace(step="room" if waits else "fence", base=len(state.owners)), state.memory, taken
 
 
-def told(fifo, state, thread, target):
-    """Waits until `seen` has reached the target; a look at `done` moves it on."""
-    for seen, memory in state.memory.load(thread, SEEN):
-        if seen >= target:
-            yield True, memory
-    release = "seen told relaxed" not in fifo.faults
-    acquire = "done not acquired" not in fifo.faults
-    for done, memory in state.memory.load(thread, DONE, acquire=acquire):
-        for _, after in memory.update(thread, SEEN, lambda seen: done if done > seen else None, release=release):
-            if after is not memory and after != state.memory:
-                yield False, after
-
-
 def await_room(fifo, state, thread, poster):
-    for is_there, memory in told(fifo, state, thread, poster.base + 1 - fifo.depth):
-        if is_there and fifo.acquires_room:
-            memory = memory.fence(thread, acquire=True)
-        yield poster._replace(step="fence" if is_there else "room"), memory, {}
+    for taken, memory in state.memory.load(thread, TAKEN, acquire=fifo.acquires_room):
+        if taken >= poster.base + 1 - fifo.depth:
+            yield poster._replace(step="fence"), memory, {}
 
 
 def before_the_request(fifo, state, thread, poster):
@@ -110,24 +121,34 @@ def before_the_request(fifo, state, thread, poster):
 
 
 def write(fifo, state, thread, poster):
-    value = (fifo.lap(poster.base), (thread, poster.number))
+    value = (fifo.lap(poster.base), (thread, poster.number, poster.answer))
     for memory in state.memory.store(thread, fifo.word(poster.base, poster.word), value):
         last = poster.word + 1 == fifo.words
-        yield poster._replace(step="result" if last else "write", word=0 if last else poster.word + 1), memory, {}
+        yield poster._replace(step="end" if last else "write", word=0 if last else poster.word + 1), memory, {}
 
 
-def await_result(fifo, state, thread, poster):
-    for is_there, memory in told(fifo, state, thread, poster.base + 1):
-        if not is_there:
-            yield poster, memory, {}
-            continue
-        memory = fence(fifo, memory, thread, "at the result", acquire=True)
-        found = set(memory.readable(thread, result_of(thread)))
-        yield Poster(poster.number + 1), memory, {"wrong": "" if found == {poster.number + 1} else "result late"}
+def await_end(fifo, state, thread, poster):
+    for ended, memory in state.memory.load(thread, fifo.ended(poster.answer), acquire=not fifo.has("end not acquired")):
+        if ended == poster.base + 1 or (fifo.has("any end believed") and ended != 0):
+            yield poster._replace(step="free" if fifo.has("freed before it is read") else "value"), memory, {}
 
 
-STEPS = {"data": store_data, "reserve": reserve, "room": await_room, "fence": before_the_request, "write": write,
-         "result": await_result}
+def take_value(fifo, state, thread, poster):
+    expected = (thread, poster.number)
+    found = state.memory.readable(thread, fifo.value(poster.answer))  # oldest first
+    after = Poster(poster.number + 1) if poster.step == "value late" else poster._replace(step="free")
+    wrong = "" if set(found) == {expected} else "value changed" if found[0] == expected else "value late"
+    yield after, state.memory, {"wrong": wrong}
+
+
+def free_answer(fifo, state, thread, poster):
+    after = poster._replace(step="value late") if fifo.has("freed before it is read") else Poster(poster.number + 1)
+    for memory in state.memory.store(thread, fifo.busy(poster.answer), 0, release=True):
+        yield after, memory, {}
+
+
+STEPS = {"answer": take_answer, "data": store_data, "reserve": reserve, "room": await_room, "fence": before_the_request,
+         "write": write, "end": await_end, "value": take_value, "free": free_answer, "value late": take_value}
 
 
 def poster_moves(fifo, state, thread):
@@ -139,7 +160,7 @@ def poster_moves(fifo, state, thread):
         yield state._replace(posters=posters, memory=memory.trimmed(), **changes)
 
 
-# ---- The proxy ----------------------------------------------------------------------------------
+# ---- The proxy: takes the next request, or ends any that was taken ------------------------------
 
 
 def read_word(fifo, state):
@@ -148,8 +169,8 @@ def read_word(fifo, state):
         if value is None:
             continue
         lap, request = value
-        has_lap = len(proxy.read) == 0 or "one lap bit a slot" not in fifo.faults
-        if has_lap and lap != fifo.lap(proxy.index) and "no lap bit" not in fifo.faults:
+        has_lap = len(proxy.read) == 0 or not fifo.has("one lap bit a slot")
+        if has_lap and lap != fifo.lap(proxy.index) and not fifo.has("no lap bit"):
             continue
         read = proxy.read + (request,)
         if len(read) < fifo.words:
@@ -167,29 +188,43 @@ def taken(fifo, state):
     if proxy.read[0] != owner:
         return state._replace(wrong="old request")
     memory = fence(fifo, state.memory, fifo.threads, "behind the words", acquire=True)
-    step = "tell early" if "told before it is done" in fifo.faults else "carry out"
-    return state._replace(proxy=proxy._replace(step=step), memory=memory.trimmed())
-
-
-def carry_out(fifo, state):
-    me, proxy = fifo.threads, state.proxy
-    thread, number = proxy.read[0]
-    found = set(state.memory.readable(me, data_of(thread)))
-    wrong = "" if found == {number + 1} else "data changed" if max(found) > number + 1 else "data late"
-    for memory in state.memory.store(me, result_of(thread), number + 1):
-        after = Proxy(proxy.index + 1) if proxy.step == "carry out late" else proxy._replace(step="tell")
-        yield state._replace(proxy=after, memory=memory.trimmed(), wrong=wrong)
+    step = "end early" if fifo.has("ended before it is done") else "carry out"
+    under_way = proxy.under_way + (UnderWay(proxy.index, proxy.read[0], step),)
+    return state._replace(proxy=proxy._replace(step="tell", under_way=under_way), memory=memory.trimmed())
 
 
 def tell(fifo, state):
-    me, proxy = fifo.threads, state.proxy
-    release = "done told relaxed" not in fifo.faults
-    for memory in state.memory.store(me, DONE, proxy.index + 1, release=release):
-        after = Proxy(proxy.index + 1) if proxy.step == "tell" else proxy._replace(step="carry out late")
+    proxy = state.proxy
+    for memory in state.memory.store(fifo.threads, TAKEN, proxy.index + 1, release=True):
+        after = Proxy(proxy.index + 1, under_way=proxy.under_way)
         yield state._replace(proxy=after, memory=memory.trimmed())
 
 
-PROXY_STEPS = {"words": read_word, "carry out": carry_out, "tell": tell, "tell early": tell, "carry out late": carry_out}
+def carry_out(fifo, state, one):
+    """Yields (step after, memory, wrong)."""
+    me = fifo.threads
+    thread, number, answer = one.request
+    found = set(state.memory.readable(me, fifo.data(thread)))
+    wrong = "" if found == {number + 1} else "data changed" if max(found) > number + 1 else "data late"
+    for memory in state.memory.store(me, fifo.value(answer), (thread, number)):
+        yield "over" if one.step == "carry out late" else "end", memory, wrong
+
+
+def end(fifo, state, one):
+    release = not fifo.has("end told relaxed")
+    for memory in state.memory.store(fifo.threads, fifo.ended(one.request[2]), one.index + 1, release=release):
+        yield "carry out late" if one.step == "end early" else "over", memory, ""
+
+
+def end_any(fifo, state):
+    for place, one in enumerate(state.proxy.under_way):
+        if one.request[0] == fifo.silent:
+            continue
+        step = carry_out if one.step in ("carry out", "carry out late") else end
+        for after, memory, wrong in step(fifo, state, one):
+            kept = () if after == "over" else (one._replace(step=after),)
+            under_way = state.proxy.under_way[:place] + kept + state.proxy.under_way[place + 1:]
+            yield state._replace(proxy=state.proxy._replace(under_way=under_way), memory=memory.trimmed(), wrong=wrong)
 
 
 # ---- The whole ----------------------------------------------------------------------------------
@@ -198,7 +233,8 @@ PROXY_STEPS = {"words": read_word, "carry out": carry_out, "tell": tell, "tell e
 def moves(fifo, state):
     if state.wrong:
         return
-    yield from PROXY_STEPS[state.proxy.step](fifo, state)
+    yield from (read_word if state.proxy.step == "words" else tell)(fifo, state)
+    yield from end_any(fifo, state)
     for thread, poster in enumerate(state.posters):
         if poster.number < fifo.requests:
             yield from poster_moves(fifo, state, thread)
@@ -207,12 +243,13 @@ def moves(fifo, state):
 def verdict(fifo, state, last):
     if state.wrong or not last:
         return state.wrong
-    return "deadlock" if any(poster.number < fifo.requests for poster in state.posters) else ""
+    waits = [poster.number < fifo.requests for thread, poster in enumerate(state.posters) if thread != fifo.silent]
+    return "deadlock" if any(waits) else ""
 
 
 def check(fifo):
     """(what is wrong or "", states seen)"""
-    values = (0, 0) + (0,) * (fifo.threads * 2) + (None,) * (fifo.depth * fifo.words)
+    values = (0,) + (0,) * fifo.threads + (0, 0, None) * fifo.answers + (None,) * (fifo.depth * fifo.words)
     memory = Weak.of(values, fifo.threads + 1, fifo.by_the_letter)
     return explore(State((Poster(),) * fifo.threads, Proxy(), memory), lambda state: moves(fifo, state),
                    lambda state, last: verdict(fifo, state, last))

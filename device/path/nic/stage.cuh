@@ -28,9 +28,13 @@ struct Staged {
                                  });
   }
 
-  CHIME_DEVICE static bool await(const Context& ctx, Channel& queue, const Remote&,
-                                 std::uint64_t target) {
+  CHIME_DEVICE static bool await(const Context& ctx, Channel& queue, const staging::Staged<Staged>&,
+                                 std::uint64_t, std::uint64_t target) {
     return await_done(ctx, queue, target);
+  }
+  CHIME_DEVICE static bool await_all(const Context& ctx, Channel& queue,
+                                     const staging::Staged<Staged>& all) {
+    return await_done(ctx, queue, all.last);  // with all before it
   }
 };
 

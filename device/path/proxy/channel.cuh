@@ -1,7 +1,9 @@
 // A FIFO of requests to the proxy as a channel. proxy/README.md has the protocol.
 //
-// A slot is valid by itself, so nothing is handed in; how far requests are complete is one word of
-// the proxy's, in the host's memory. It is read by who waits, and told on in `done`.
+// A slot is valid by itself, so nothing is handed in. How far requests are complete is one word of
+// the proxy's, in the host's memory, told on in `done`: for quiet, and for posters, who have room
+// without another look while fewer are under way than there are slots. How far slots were read is a
+// second one: a request that does not end keeps no slot.
 #ifndef CHIME_DEVICE_PATH_PROXY_CHANNEL_CUH_
 #define CHIME_DEVICE_PATH_PROXY_CHANNEL_CUH_
 
@@ -11,6 +13,7 @@
 #include "chime/abi/proxy_fifo.h"
 #include "chime/device/channel/channel.cuh"
 #include "chime/device/channel/progress.cuh"
+#include "chime/device/channel/stop.cuh"
 #include "chime/device/exec.cuh"
 
 namespace chime::fifo {
@@ -35,12 +38,35 @@ CHIME_DEVICE void poll(Channel& fifo) {
   channel::advance_to(fifo, through);
 }
 
+// Waits until the slots before `end` may be written: all that was in them has been read. So many
+// requests are under way that the next posters had better look whether it is one peer's fault.
+CHIME_DEVICE bool await_room(const Context& ctx, Channel& fifo, std::uint64_t end) {
+  const std::uint64_t target = end - fifo.head.depth;
+  if (exec::ld<Order::kRelaxed, Scope::kSystem>(&fifo.fifo.told->at_limit) != 0) {
+    exec::st<Order::kRelaxed, Scope::kDevice>(&fifo.producer.limited, 1);
+  }
+  std::uint64_t* const taken = &fifo.progress.taken;
+  std::uint64_t seen = 0;
+  const Wait wait = channel::wait_for_word(ctx, fifo, taken, target);
+  return channel::wait_on(ctx, fifo, wait, seen, [&] {
+    seen = load<Order::kRelaxed>(*taken);
+    if (seen >= target) return true;
+    poll(fifo);
+    // Relaxed: only stores follow that depend on it.
+    seen = exec::ld<Order::kRelaxed, Scope::kSystem>(&fifo.fifo.told->taken);
+    exec::atomic_max<Order::kRelaxed, Scope::kDevice>(taken, seen);
+    return seen >= target;
+  });
+}
+
+CHIME_DEVICE bool has_bit(const std::uint64_t* bits, int pe) {
+  return (exec::ld<Order::kRelaxed, Scope::kSystem>(&bits[pe / 64]) >> pe % 64 & 1) != 0;
+}
+
 // Whether requests to `pe` fail. `done`: as it was seen when what is asked about was known to have
 // ended.
 CHIME_DEVICE bool has_lost(const Channel& fifo, std::uint64_t done, int pe) {
-  if ((done & abi::kSomeLost) == 0) return false;
-  const auto bits = exec::ld<Order::kRelaxed, Scope::kSystem>(&fifo.fifo.lost[pe / 64]);
-  return (bits >> pe % 64 & 1) != 0;
+  return (done & abi::kSomeLost) != 0 && has_bit(fifo.fifo.lost, pe);
 }
 
 // The first request that failed.
@@ -68,6 +94,10 @@ struct Of<Path::kProxy> {
   }
 
   CHIME_DEVICE static void poll(Channel& channel) { fifo::poll(channel); }
+
+  CHIME_DEVICE static bool await_room(const Context& ctx, Channel& channel, std::uint64_t end) {
+    return fifo::await_room(ctx, channel, end);
+  }
 
   CHIME_DEVICE static bool keeps_order(const Channel& channel) {
     return (channel.head.flags & abi::kProxyUnordered) == 0;

@@ -1,5 +1,4 @@
-// Results that come back beside the FIFO: each in the place of its request's first slot
-// (../../channel/result.cuh), which the proxy writes before it tells that the request has ended.
+// What has a result of up to 16 bytes: it comes back in the request's answer.
 #ifndef CHIME_DEVICE_PATH_PROXY_FETCH_CUH_
 #define CHIME_DEVICE_PATH_PROXY_FETCH_CUH_
 
@@ -7,9 +6,9 @@
 #include <cstring>
 
 #include "chime/abi/proxy_request.h"
-#include "chime/device/channel/result.cuh"
 #include "chime/device/exec.cuh"
 #include "chime/device/op.cuh"
+#include "chime/device/path/proxy/answer.cuh"
 #include "chime/device/path/proxy/request.cuh"
 
 namespace chime::fifo {
@@ -21,20 +20,19 @@ struct Result {
 
 namespace detail {
 
-// Waits for the result and frees its place. A request to a lost peer has ended, too, and others
-// need its place.
-CHIME_DEVICE bool take_result(const Context& ctx, int pe, const Ticket& ticket, std::uint32_t slot,
-                              Result& result) {
-  if (!ticket.ok()) return false;
+// Waits for the result and frees its answer. Of a FIFO that is out of use the proxy may still write
+// there.
+CHIME_DEVICE bool take_result(const Context& ctx, int pe, const Ticket& ticket,
+                              std::uint32_t answer, Result& result) {
   Channel& fifo = *ticket.channel;
-  std::uint64_t seen = 0;
-  if (!channel::poll_until_done<Path::kProxy>(ctx, fifo, ticket.target, pe, seen)) return false;
-  const abi::ProxyResult& place = fifo.fifo.results[slot];
+  bool has_ended = false;
+  const bool is_well = await_end(ctx, fifo, pe, answer, ticket.target, has_ended);
+  if (!has_ended) return false;
   for (unsigned i : {0u, 1u}) {
-    result.word[i] = exec::ld<Order::kRelaxed, Scope::kSystem>(&place.value[i]);
+    result.word[i] = exec::ld<Order::kRelaxed, Scope::kSystem>(&fifo.fifo.answers[answer].value[i]);
   }
-  channel::free_result_place(&fifo.fifo.busy[slot]);
-  return !has_lost(fifo, seen, pe);
+  free_answer(fifo, answer);
+  return is_well;
 }
 
 }  // namespace detail
@@ -43,14 +41,15 @@ CHIME_DEVICE bool take_result(const Context& ctx, int pe, const Ticket& ticket, 
 template <class Request>
 CHIME_DEVICE bool fetch(const Context& ctx, Channel& fifo, int pe, Request request,
                         Result& result) {
-  const exec::Committed to_free_the_place;
-  std::uint32_t slot = 0;
+  const exec::Committed to_free_the_answer;
+  const std::uint32_t answer = take_answer(ctx, fifo, pe);
+  if (answer == kNoAnswer) return false;
   const Ticket ticket = post<1>(ctx, Thread{}, fifo, pe, [&](const Place& place) {
-    slot = place.slot();
-    channel::take_result_place(ctx, fifo, &fifo.fifo.busy[slot]);
-    place.put(request());
+    place.put(abi::with_answer(request(), answer));
   });
-  return detail::take_result(ctx, pe, ticket, slot, result);
+  if (ticket.ok()) return detail::take_result(ctx, pe, ticket, answer, result);
+  free_answer(fifo, answer);
+  return false;
 }
 
 // ---- What has one -------------------------------------------------------------------------------

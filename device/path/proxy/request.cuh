@@ -24,10 +24,6 @@ class Place {
  public:
   CHIME_DEVICE Place(const FifoView& view, std::uint64_t index) : view_(view), index_(index) {}
 
-  CHIME_DEVICE std::uint32_t slot() const {
-    return static_cast<std::uint32_t>(index_) & (view_.head.depth - 1u);
-  }
-
   CHIME_DEVICE void put(const abi::ProxySlot& slot) const {
     fence();
     store(index_, slot);
@@ -62,9 +58,34 @@ class Place {
 // A group's leader. (Alone is a thread that has looked at the FIFO before.)
 struct Leader {};
 
+namespace detail {
+
+// Some peer was at its limit when a poster last looked (await_room). Waits until `pe` is not, and
+// holds no slot meanwhile, so others go on. False: it is lost, or that was given up.
+CHIME_DEVICE_OUT_OF_LINE bool await_limit(const Context& ctx, Channel& fifo, int pe) {
+  if (exec::ld<Order::kRelaxed, Scope::kSystem>(&fifo.fifo.told->at_limit) == 0) {
+    exec::st<Order::kRelaxed, Scope::kDevice>(&fifo.producer.limited, 0);
+    return true;
+  }
+  Wait wait = channel::wait_for_word(ctx, fifo, &fifo.fifo.at_limit[pe / 64], 0);
+  wait.pe = pe;
+  bool is_lost = false;
+  const WaitResult result = spin_until(ctx, wait, [&] {
+    poll(fifo);
+    is_lost =
+        channel::is_stopped(fifo) || has_lost(fifo, load<Order::kRelaxed>(fifo.progress.done), pe);
+    return is_lost || !has_bit(fifo.fifo.at_limit, pe);
+  });
+  if (!result.ok()) record_wait(ctx, wait, result, 1);
+  return result.ok() && !is_lost;
+}
+
+}  // namespace detail
+
 // One request to `pe`, of kSlots slots, of each thread. `write(place)` puts it there; what it needs
-// it had better find itself: then it is in no register while this waits for room. The ticket is not
-// ok if the FIFO is out of use, or requests to `pe` fail.
+// it had better find itself: then it is in no register while this waits for room. The ticket's
+// target is one past the request's first slot. It is not ok if the FIFO is out of use, or requests
+// to `pe` fail.
 template <unsigned kSlots, class Group, class Write>
 CHIME_DEVICE Ticket post(const Context& ctx, Group group, Channel& fifo, int pe, Write write) {
   std::uint64_t done = 0;
@@ -72,27 +93,30 @@ CHIME_DEVICE Ticket post(const Context& ctx, Group group, Channel& fifo, int pe,
     done = load<Order::kRelaxed>(fifo.progress.done);
   } else {
     if (!channel::look<Path::kProxy>(ctx, fifo, done) || has_lost(fifo, done, pe)) return {};
+    if (load<Order::kRelaxed>(fifo.producer.limited) != 0 && !detail::await_limit(ctx, fifo, pe))
+      return {};
   }
   const exec::Committed from_reservation_to_request;
   const Posters posters = channel::posters_to(group, fifo, kSlots);
-  return channel::submit_together<Path::kProxy>(
+  std::uint64_t end = 0;
+  Ticket ticket = channel::submit_together<Path::kProxy>(
       ctx, posters, fifo, done, {.units = posters.count() * kSlots},
       [&](const FifoView& view, std::uint64_t base) {
-        write(Place{view, base + posters.rank() * kSlots});
+        const std::uint64_t index = base + posters.rank() * kSlots;
+        end = index + 1;
+        write(Place{view, index});
       });
+  ticket.target = end;
+  return ticket;
 }
 
-// Waits until all that lies below `target` has ended, and `pe` is well. Who is lost is known with
-// the end of the first request to him that failed.
+// Waits until all that lies below `target` has ended, to whomever it goes, and `pe` is well. Who is
+// lost is known with the end of the first request to it that failed.
 CHIME_DEVICE bool await_done(const Context& ctx, Channel& fifo, int pe, std::uint64_t target) {
   std::uint64_t seen = 0;
   return channel::poll_until_done<Path::kProxy>(ctx, fifo, target, pe, seen) &&
          !has_lost(fifo, seen, pe);
 }
-CHIME_DEVICE bool wait_for(const Context& ctx, int pe, const Ticket& ticket) {
-  return ticket.ok() && await_done(ctx, *ticket.channel, pe, ticket.target);
-}
-
 }  // namespace chime::fifo
 
 #endif  // CHIME_DEVICE_PATH_PROXY_REQUEST_CUH_

@@ -13,6 +13,7 @@
 #include "chime/device/exec.cuh"
 #include "chime/device/op.cuh"
 #include "chime/device/path/local_memory.cuh"
+#include "chime/device/path/proxy/answer.cuh"
 #include "chime/device/path/proxy/request.cuh"
 #include "chime/device/path/small_data.cuh"
 #include "chime/device/path/staged.cuh"
@@ -55,8 +56,28 @@ CHIME_DEVICE abi::ProxySlot get_of(const Remote& from, void* dst, std::size_t by
 
 CHIME_DEVICE bool is_value(std::size_t bytes) { return bytes <= abi::kProxyMostValue; }
 
-CHIME_DEVICE bool ends(const Context& ctx, int pe, const Ticket& ticket, Until until) {
-  return until == Until::kPosted ? ticket.ok() : wait_for(ctx, pe, ticket);
+CHIME_DEVICE bool ends(const Context& ctx, Channel& fifo, int pe, std::uint32_t answer,
+                       const Ticket& ticket) {
+  if (answer == kNoAnswer) return ticket.ok();
+  bool has_ended = true;
+  const bool is_well = ticket.ok() && await_end(ctx, fifo, pe, answer, ticket.target, has_ended);
+  if (has_ended) free_answer(fifo, answer);
+  return is_well;
+}
+
+// One request, whose end is waited for where `until` says so. `write(place, answer)` puts it there.
+template <unsigned kSlots, class Group, class Write>
+CHIME_DEVICE bool post_until(const Context& ctx, Group group, Channel& fifo, int pe, Until until,
+                             Write write) {
+  const exec::Committed to_free_the_answer;
+  std::uint32_t answer = kNoAnswer;
+  if (until != Until::kPosted) {
+    answer = take_answer(ctx, fifo, pe);
+    if (answer == kNoAnswer) return false;
+  }
+  const Ticket ticket =
+      post<kSlots>(ctx, group, fifo, pe, [&](const Place& place) { write(place, answer); });
+  return ends(ctx, fifo, pe, answer, ticket);
 }
 
 // Memory that the proxy does not know, through a staging slot.
@@ -70,14 +91,31 @@ struct Staged {
     return fifo::post<1>(ctx, Alone{}, fifo, all.remote.pe, [&](const Place& place) {
       std::byte* const here = all.halves.at(chunk);
       const std::size_t bytes = all.bytes_of(chunk);
-      place.put(kWrites ? put_of(all.remote_of(chunk), here, bytes)
-                        : get_of(all.remote_of(chunk), here, bytes));
+      const abi::ProxySlot request = kWrites ? put_of(all.remote_of(chunk), here, bytes)
+                                             : get_of(all.remote_of(chunk), here, bytes);
+      place.put(abi::with_answer(request, answer_of(fifo, all, chunk)));
     });
   }
 
-  CHIME_DEVICE static bool await(const Context& ctx, Channel& fifo, const Remote& remote,
+  CHIME_DEVICE static bool await(const Context& ctx, Channel& fifo,
+                                 const staging::Staged<Staged>& all, std::uint64_t chunk,
                                  std::uint64_t target) {
-    return await_done(ctx, fifo, remote.pe, target);
+    bool has_ended = false;
+    return await_end(ctx, fifo, all.remote.pe, answer_of(fifo, all, chunk), target, has_ended);
+  }
+
+  // Each for itself: the last one may end first, and who has the slot next has their answers.
+  CHIME_DEVICE static bool await_all(const Context& ctx, Channel& fifo,
+                                     const staging::Staged<Staged>& all) {
+    if (all.before != 0 && !await(ctx, fifo, all, all.chunk - 2, all.before)) return false;
+    return all.last == 0 || await(ctx, fifo, all, all.chunk - 1, all.last);
+  }
+
+  // Of the half that the chunk has: as it is, no other request has it until this one has ended.
+  CHIME_DEVICE static std::uint32_t answer_of(const Channel& fifo,
+                                              const staging::Staged<Staged>& all,
+                                              std::uint64_t chunk) {
+    return abi::proxy_answers(fifo.head.depth, all.slot) + static_cast<std::uint32_t>(chunk % 2);
   }
 };
 
@@ -112,10 +150,10 @@ CHIME_DEVICE bool write(const Context& ctx, Group group, Channel& fifo, const Pu
   if (!find_local(ctx, put.src, put.bytes).is_known) {
     return staging::write<detail::Staged>(ctx, fifo, to, put.src, put.bytes);
   }
-  const Ticket ticket = post<1>(ctx, group, fifo, pe, [&](const Place& place) {
-    place.put(detail::put_of(to, put.src, put.bytes));
-  });
-  return detail::ends(ctx, pe, ticket, put.until);
+  return detail::post_until<1>(
+      ctx, group, fifo, pe, put.until, [&](const Place& place, std::uint32_t answer) {
+        place.put(abi::with_answer(detail::put_of(to, put.src, put.bytes), answer));
+      });
 }
 
 template <class Group>
@@ -124,10 +162,10 @@ CHIME_DEVICE bool read(const Context& ctx, Group group, Channel& fifo, const Get
   if (!find_local(ctx, get.dst, get.bytes).is_known) {
     return staging::read<detail::Staged>(ctx, fifo, from, get.dst, get.bytes);
   }
-  const Ticket ticket = post<1>(ctx, group, fifo, pe, [&](const Place& place) {
-    place.put(detail::get_of(from, get.dst, get.bytes));
-  });
-  return detail::ends(ctx, pe, ticket, get.until);
+  return detail::post_until<1>(
+      ctx, group, fifo, pe, get.until, [&](const Place& place, std::uint32_t answer) {
+        place.put(abi::with_answer(detail::get_of(from, get.dst, get.bytes), answer));
+      });
 }
 
 // ---- Atomics without a result, and signals ------------------------------------------------------
@@ -188,15 +226,16 @@ CHIME_DEVICE bool write_with_signal(const Context& ctx, Group group, Channel& fi
            write_signal(ctx, Alone{}, fifo, signal, pe);
   }
   note_other_way(ctx, fifo, pe);
-  const Ticket ticket = post<2>(ctx, group, fifo, pe, [&](const Place& place) {
-    const auto* const src = static_cast<const std::byte*>(put.src);
-    const auto bytes = static_cast<std::uint32_t>(put.bytes);
-    const abi::ProxySlot data =
-        is_value ? detail::put_of(to, load_small_data<Value, kLeast>(src, bytes), bytes)
-                 : detail::put_of(to, put.src, put.bytes);
-    place.put(abi::with_signal(data), detail::slot_of(ctx, signal));
-  });
-  return detail::ends(ctx, pe, ticket, is_value ? Until::kPosted : put.until);
+  const Until until = is_value ? Until::kPosted : put.until;
+  return detail::post_until<2>(
+      ctx, group, fifo, pe, until, [&](const Place& place, std::uint32_t answer) {
+        const auto* const src = static_cast<const std::byte*>(put.src);
+        const auto bytes = static_cast<std::uint32_t>(put.bytes);
+        const abi::ProxySlot data =
+            is_value ? detail::put_of(to, load_small_data<Value, kLeast>(src, bytes), bytes)
+                     : detail::put_of(to, put.src, put.bytes);
+        place.put(abi::with_answer(abi::with_signal(data), answer), detail::slot_of(ctx, signal));
+      });
 }
 
 }  // namespace chime::fifo

@@ -49,7 +49,9 @@ struct alignas(128) Producer {
   std::uint64_t ready;   // written, in order; owner: the poster whose base it equals. FIFO: as resv
   std::uint64_t mapped;  // FIFO: not 0 when an update without a result went to a mapped peer by it;
                          // owner: its posters
-  std::uint64_t reserved[13];
+  std::uint64_t limited;  // FIFO: not 0 while some peer may be at its limit, so that posters look;
+                          // owner: its posters
+  std::uint64_t reserved[12];
 };
 
 // A wait that was given up, in the words of ErrorRecord.
@@ -63,7 +65,8 @@ struct alignas(128) Progress {
   std::uint64_t done;    // one past the first unit of the last request known to be complete; atomic
                          // max
   std::uint64_t failed;  // as `done`, of what ends, well or not, once it is stopped; atomic max
-  std::uint64_t taken;   // completions that pollers took; atomic compare-and-swap
+  std::uint64_t taken;   // completions that pollers took; atomic compare-and-swap. FIFO: slots that
+                         // the proxy took, as far as posters know; atomic max
   std::uint32_t status;  // 0 in use, else why not: words.h
   std::uint32_t cause[3];  // kError, in the path's words: a NIC's CQE: tail, syndrome, opcode
   GivenUp wait;            // kGaveUp

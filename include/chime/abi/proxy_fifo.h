@@ -1,5 +1,6 @@
-// What a channel that is a FIFO of requests to the proxy has of its own: how far they are complete,
-// where results come back, and what became of peers. The slots are in proxy_request.h.
+// What a channel that is a FIFO of requests to the proxy has of its own: how far they are taken out
+// and complete, where the end of one is told, and what became of peers. The slots are in
+// proxy_request.h.
 //
 // A FIFO leads to all peers of its path (Channel::pe is -1), so the loss of one of them does not
 // put it out of use: requests to a lost peer end as all others do, and change nothing.
@@ -18,9 +19,9 @@ enum class ProxyKind : std::uint8_t {
   kPut = 0,          // of memory here
   kPutValue = 1,     // of up to 16 bytes that are in the request
   kGet = 2,          // into memory here
-  kGetValue = 3,     // of up to 16 bytes, into the result of its first slot
+  kGetValue = 3,     // of up to 16 bytes, into its answer
   kAtomic = 4,       // without a result
-  kFetchAtomic = 5,  // the word before goes into the result of its first slot
+  kFetchAtomic = 5,  // the word before goes into its answer
 };
 
 // ChannelHead::flags of a FIFO.
@@ -50,27 +51,49 @@ struct alignas(128) ProxyTold {
   // One past the last slot of those requests that are complete without a gap, and kSomeLost. Store
   // release: results, data of gets and what stands below come before it.
   std::uint64_t through;
-  ProxyFailure failure;  // whole when `through` has kSomeLost
-  std::uint64_t reserved[11];
+  ProxyFailure failure;    // whole when `through` has kSomeLost
+  std::uint64_t taken;     // one past the last slot that was read, and may be written again
+  std::uint64_t at_limit;  // peers that hold half of this FIFO's slots, taken and not ended
+  std::uint64_t reserved[9];
 };
-static_assert(sizeof(ProxyTold) == 128 && offsetof(ProxyTold, failure) == 8);
+static_assert(sizeof(ProxyTold) == 128 && offsetof(ProxyTold, failure) == 8 &&
+              offsetof(ProxyTold, taken) == 40);
 
-// Where results come back: that of slot i belongs to the request whose first slot has index i (mod
-// depth). In host memory that the device maps. Owner: the proxy, until `through` tells of it.
-struct alignas(16) ProxyResult {
+// The answer to a request that names it: where its poster waits. In host memory that the device
+// maps. Owner: the proxy, from the request until `ended` tells of it.
+struct alignas(32) ProxyAnswer {
   std::uint64_t value[2];  // low bytes first
+  // 1 + the index of the request's first slot, and kAnswerFailed. Of any other request it says
+  // nothing: indices never come again, so what an earlier one has left is not believed. Store
+  // release: the value, data of gets, and what `through` tells of a loss come before it.
+  std::uint64_t ended;
+  std::uint64_t reserved;
 };
-static_assert(sizeof(ProxyResult) == 16);
+static_assert(sizeof(ProxyAnswer) == 32 && offsetof(ProxyAnswer, ended) == 16);
+inline constexpr std::uint64_t kAnswerFailed = 1ull << 63;  // its peer is lost
+
+// How a host thread that posts finds whether the proxy sleeps. In host memory.
+struct alignas(64) ProxySleep {
+  // 1: it sleeps, or is about to. By exchanges alone: of a poster's and the proxy's the later one
+  // acquires the other, and finds what it has stored (device/path/proxy/wake.cuh).
+  std::uint32_t is_asleep;
+  std::int32_t event;  // an eventfd: ends the sleep. Owner: the proxy, before it first sleeps
+};
+static_assert(sizeof(ProxySleep) == 64);
 
 // Owner: the host.
 struct ProxyFifo {
   const ProxyTold* told;
-  const ProxyResult* results;  // [depth]
-  std::uint64_t* busy;  // [depth] of a result: 0 -> 1 by the poster, 1 -> 0 by the reader, when
-                        // it has the value. As the counters, where posters are
+  const ProxyAnswer* answers;  // [proxy_answers(depth, staging slots)], proxy_request.h
+  std::uint64_t* busy;  // [depth] of an answer: 0 -> 1 by the poster, before it reserves a slot; 1
+                        // -> 0 by the same thread, when it has the value. As the counters, where
+                        // posters are
   const std::uint64_t* lost;  // a bit for each PE: requests to it fail. In host memory; whole, for
                               // what was posted to this FIFO, when `through` has kSomeLost
-  std::uint64_t reserved[4];
+  const std::uint64_t* at_limit;  // a bit for each PE: requests to it hold half of the slots of
+                                  // some FIFO of this PE, taken and not ended. In host memory
+  ProxySleep* sleep;              // of a host's FIFO; null: nobody wakes the proxy
+  std::uint64_t reserved[2];
 };
 static_assert(sizeof(ProxyFifo) == 64);
 

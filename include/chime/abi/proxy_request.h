@@ -38,7 +38,9 @@ struct ProxyRequest {
   ProxyKind kind;
   AmoOp op;         // of the atomics
   bool has_signal;  // of the puts
+  bool has_answer;  // its poster waits
   std::int32_t pe;
+  std::uint32_t answer;            // which one
   std::uint64_t at;                // offset in the peer's heap
   std::uint64_t bytes;             // a value's: 1 to 16; an atomic's word: 4 or 8
   std::uint64_t here;              // kPut, kGet: as device code addresses it
@@ -46,6 +48,23 @@ struct ProxyRequest {
   std::uint64_t operand, compare;  // of the atomics, in their low bytes
   ProxySignal signal;
 };
+
+// ---- Answers ------------------------------------------------------------------------------------
+
+// A FIFO has an answer for each slot, which posters take from each other, and behind them two for
+// each staging slot of its context: for the halves, whoever has the slot.
+CHIME_ABI_FN std::uint32_t proxy_answers(std::uint32_t depth, std::uint32_t staging_slots) {
+  return depth + 2 * staging_slots;
+}
+
+// Which answer of a pair requests to `pe` may take: so a peer that does not end them holds half of
+// all answers, and any other one finds a quarter that is not among those.
+CHIME_ABI_FN std::uint32_t proxy_answer_of(std::uint32_t pair, std::int32_t pe) {
+  std::uint32_t mixed = (pair + 1) * 0x9e3779b9u ^ static_cast<std::uint32_t>(pe) * 0x85ebca6bu;
+  mixed = (mixed ^ mixed >> 16) * 0x7feb352du;
+  mixed = (mixed ^ mixed >> 15) * 0x846ca68bu;
+  return 2 * pair + (mixed >> 31);
+}
 
 // ---- Laps ---------------------------------------------------------------------------------------
 
@@ -65,10 +84,13 @@ CHIME_ABI_FN ProxySlot with_lap(const ProxySlot& slot, std::uint64_t lap) {
 
 // ---- To slots, without their laps ---------------------------------------------------------------
 
-// Word 0: pe 32 | bytes of a value or word 5 | ProxyKind 3 | AmoOp 3 | signal 1 | ... | bits 63 of
-// words 2 and 3 | lap. Word 0 of a second slot: AmoOp 3 | ... | bit 63 of word 2 | 0 | lap.
+// Word 0: pe 32 | bytes of a value or word 5 | ProxyKind 3 | AmoOp 3 | signal 1 | 1 + answer 17, 0
+// without one | bits 63 of words 2 and 3 | lap. Word 0 of a second slot: AmoOp 3 | ... | bit 63 of
+// word 2 | 0 | lap.
 inline constexpr unsigned kProxySizeShift = 32, kProxyKindShift = 37, kProxyOpShift = 40;
 inline constexpr std::uint64_t kProxySignal = 1ull << 43;
+inline constexpr unsigned kProxyAnswerShift = 44, kProxyAnswerBits = 17;
+static_assert(2 * kProxyMostDepth < 1u << kProxyAnswerBits);
 inline constexpr unsigned kProxyHigh2Shift = 61, kProxyHigh3Shift = 62;
 
 namespace detail {
@@ -124,6 +146,11 @@ CHIME_ABI_FN ProxySlot proxy_signal(const ProxySignal& signal) {
   return detail::proxy_slot(static_cast<std::uint64_t>(signal.op), signal.at, signal.operand, 0);
 }
 
+// A first slot, of a request whose poster waits for its end there.
+CHIME_ABI_FN ProxySlot with_answer(const ProxySlot& first, std::uint32_t answer) {
+  return {{first.word[0] | std::uint64_t{answer + 1} << kProxyAnswerShift, first.word[1],
+           first.word[2], first.word[3]}};
+}
 // ---- And back -----------------------------------------------------------------------------------
 
 CHIME_ABI_FN unsigned proxy_slots_of(std::uint64_t first_word) {
@@ -137,6 +164,10 @@ CHIME_ABI_FN ProxyRequest proxy_request(const ProxySlot& first, const ProxySlot&
   request.kind = static_cast<ProxyKind>(head >> kProxyKindShift & 7);
   request.op = static_cast<AmoOp>(head >> kProxyOpShift & 7);
   request.has_signal = proxy_slots_of(head) == 2;
+  const auto answer =
+      static_cast<std::uint32_t>(head >> kProxyAnswerShift) & ((1u << kProxyAnswerBits) - 1);
+  request.has_answer = answer != 0;
+  request.answer = answer - (answer != 0);
   request.pe = static_cast<std::int32_t>(static_cast<std::uint32_t>(head));
   request.at = first.word[1] & ~kProxyLap;
   request.bytes = head >> kProxySizeShift & 31;

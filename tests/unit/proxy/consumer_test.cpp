@@ -17,11 +17,13 @@ constexpr std::uint64_t kDepth = 64;
 
 struct Ends {
   std::vector<abi::ProxySlot> slots = std::vector<abi::ProxySlot>(kDepth);
-  std::vector<abi::ProxyResult> results = std::vector<abi::ProxyResult>(kDepth);
+  std::vector<abi::ProxyAnswer> answers = std::vector<abi::ProxyAnswer>(kDepth);
   abi::ProxyTold told{};
   std::array<std::uint64_t, 2> bits{};
   proxy::LostPeers lost{bits, 100};
-  proxy::Fifo fifo{{slots, results, &told}, lost};
+  std::array<std::uint64_t, 2> limits{};
+  proxy::PeersAtLimit at_limit{limits};
+  proxy::Fifo fifo{{slots, answers, &told}, lost, at_limit};
   std::uint64_t next = 0;
 
   void write(const abi::ProxySlot& slot) {
@@ -92,6 +94,63 @@ TEST(Consumer, TellsWhatHasEndedWithoutAGap) {
   EXPECT_EQ(ends.fifo.through(), 3u);
 }
 
+// In any order, each where it says, and as no other request.
+TEST(Consumer, TellsOfEachEndInItsAnswer) {
+  Ends ends;
+  for (std::uint32_t answer : {5u, 9u, 5u}) {
+    ends.write(abi::with_answer(abi::proxy_get_value(1, 0, 8), answer));
+    ends.put(1);
+  }
+  std::vector<proxy::Fifo::Request*> all;
+  while (auto* const request = ends.fifo.take()) all.push_back(request);
+  ASSERT_EQ(all.size(), 6u);
+  EXPECT_EQ(ends.told.taken, 6u);
+  ends.fifo.complete(*all[2], CHIMEX_OK);
+  EXPECT_EQ(ends.answers[9].ended, 3u);
+  EXPECT_EQ(ends.answers[5].ended, 0u);
+  EXPECT_EQ(ends.told.through, 0u);
+  ends.fifo.complete(*all[0], CHIMEX_OK);
+  EXPECT_EQ(ends.answers[5].ended, 1u);
+  EXPECT_EQ(ends.told.through, 1u);
+  ends.fifo.complete(*all[4], CHIMEX_ERR_PEER_DEAD);
+  EXPECT_EQ(ends.answers[5].ended, 5 | abi::kAnswerFailed);
+  EXPECT_EQ(ends.told.through, 1 | abi::kSomeLost);
+  for (const std::size_t put : {1u, 3u, 5u}) ends.fifo.complete(*all[put], CHIMEX_OK);
+  EXPECT_EQ(ends.told.through, 6 | abi::kSomeLost);
+  EXPECT_EQ(ends.answers[5].ended, 5 | abi::kAnswerFailed) << "a put has no answer";
+}
+
+// Slots are free when they were read.
+TEST(Consumer, TakesMoreThanALapWhileTheFirstHasNotEnded) {
+  Ends ends;
+  ends.put(1);
+  auto* const first = ends.fifo.take();
+  ASSERT_NE(first, nullptr);
+  for (std::uint64_t i = 1; i < 5 * kDepth; ++i) {
+    ends.put(2, i);
+    auto* const next = ends.fifo.take();
+    ASSERT_NE(next, nullptr);
+    EXPECT_EQ(next->index, i);
+    EXPECT_EQ(next->what.value[0], i);
+    ends.fifo.complete(*next, CHIMEX_OK);
+    ASSERT_EQ(ends.told.taken, i + 1);
+    ASSERT_EQ(ends.told.through, 0u);
+  }
+  EXPECT_EQ(first->what.pe, 1) << "it stays as it was";
+  ends.fifo.complete(*first, CHIMEX_OK);
+  EXPECT_EQ(ends.told.through, 5 * kDepth);
+}
+
+TEST(Consumer, RefusesAnAnswerThatDoesNotExist) {
+  Ends ends;
+  ends.write(abi::with_answer(abi::proxy_get_value(1, 0, 8), kDepth));
+  ends.write(abi::proxy_get_value(1, 0, 8));
+  ends.put(1);
+  EXPECT_EQ(ends.fifo.take()->index, 2u);
+  EXPECT_EQ(ends.told.failure.status, CHIMEX_ERR_INVALID);
+  EXPECT_FALSE(ends.lost.has(1));
+}
+
 // Where what a request moves lies here.
 TEST(Consumer, SaysWhereDataIs) {
   Ends ends;
@@ -100,9 +159,10 @@ TEST(Consumer, SaysWhereDataIs) {
   ends.write(abi::proxy_put(1, 0, at, 8));
   ends.write(abi::proxy_get(1, 0, at, 8));
   ends.write(abi::proxy_put_value(1, 0, 16, 0x0807060504030201, 0x8f0e0d0c0b0a0908));
-  ends.write(abi::proxy_get_value(1, 0, 16));
+  ends.write(abi::with_answer(abi::proxy_get_value(1, 0, 16), 30));
   ends.write(abi::proxy_atomic(abi::ProxyKind::kAtomic, AmoOp::kAdd, 1, 0, 8, 1));
-  ends.write(abi::proxy_atomic(abi::ProxyKind::kFetchAtomic, AmoOp::kAdd, 1, 0, 8, 1));
+  ends.write(abi::with_answer(
+      abi::proxy_atomic(abi::ProxyKind::kFetchAtomic, AmoOp::kAdd, 1, 0, 8, 1), 63));
   std::vector<std::byte*> here;
   while (auto* const request = ends.fifo.take()) here.push_back(request->here);
   ASSERT_EQ(here.size(), 6u);
@@ -110,9 +170,9 @@ TEST(Consumer, SaysWhereDataIs) {
   EXPECT_EQ(here[1], reinterpret_cast<std::byte*>(&memory));
   const std::uint8_t value[] = {1, 2, 3, 4, 5, 6, 7, 8, 8, 9, 10, 11, 12, 13, 14, 0x8f};
   EXPECT_EQ(std::memcmp(here[2], value, sizeof value), 0);
-  EXPECT_EQ(here[3], reinterpret_cast<std::byte*>(&ends.results[3]));
+  EXPECT_EQ(here[3], reinterpret_cast<std::byte*>(&ends.answers[30]));
   EXPECT_EQ(here[4], nullptr);
-  EXPECT_EQ(here[5], reinterpret_cast<std::byte*>(&ends.results[5]));
+  EXPECT_EQ(here[5], reinterpret_cast<std::byte*>(&ends.answers[63]));
 }
 
 TEST(Consumer, LosesAPeerAndGoesOn) {
@@ -147,17 +207,18 @@ TEST(Consumer, LosesAPeerAndGoesOn) {
 // It says nothing of the peer. Who waits for its result gets zero, and quiet fails.
 TEST(Consumer, FailsARequestThatIsNotWellAndLosesNobody) {
   Ends ends;
-  ends.write(abi::proxy_get_value(1, 1 << 20, 16));
+  ends.write(abi::with_answer(abi::proxy_get_value(1, 1 << 20, 16), 7));
   ends.put(1);
-  ends.results[0] = {{5, 6}};
+  ends.answers[7] = {{5, 6}, 0, 0};
   auto* const wrong = ends.fifo.take();
   ends.fifo.complete(*wrong, CHIMEX_ERR_INVALID);
   EXPECT_EQ(ends.told.through, 1 | abi::kSomeLost);
   EXPECT_EQ(ends.told.failure.status, CHIMEX_ERR_INVALID);
   EXPECT_EQ(ends.told.failure.at, std::uint64_t{1} << 20);
   EXPECT_FALSE(ends.lost.has(1));
-  EXPECT_EQ(ends.results[0].value[0], 0u);
-  EXPECT_EQ(ends.results[0].value[1], 0u);
+  EXPECT_EQ(ends.answers[7].value[0], 0u);
+  EXPECT_EQ(ends.answers[7].value[1], 0u);
+  EXPECT_EQ(ends.answers[7].ended, 1u);
   auto* const next = ends.fifo.take();
   ASSERT_NE(next, nullptr) << "the peer is well";
   ends.fifo.complete(*next, CHIMEX_OK);

@@ -68,9 +68,10 @@ bool is_atomic(const abi::ProxyRequest& what) {
 }  // namespace
 
 struct FakeProxy::Shared {
-  explicit Shared(std::uint32_t depth) : slots(depth), results(depth), busy(depth) {}
+  Shared(std::uint32_t depth, std::uint32_t answers)
+      : slots(depth), answers(answers), busy(depth) {}
   std::vector<abi::ProxySlot> slots;
-  std::vector<abi::ProxyResult> results;
+  std::vector<abi::ProxyAnswer> answers;
   abi::ProxyTold told{};
   std::vector<std::uint64_t> busy;
 };
@@ -81,9 +82,12 @@ FakeProxy::FakeProxy(FakeJob& job, int n_pes, const ProxyPlan& plan)
       pool_(std::make_unique<abi::Channel[]>(64)),
       faults_(plan.fifos),
       lost_bits_(static_cast<std::size_t>(n_pes) / 64 + 1),
+      at_limit_bits_(lost_bits_.size()),
       buffer_(kBufferBytes),
       lost_(lost_bits_, n_pes),
-      status_(static_cast<std::size_t>(n_pes), CHIMEX_OK) {
+      at_limit_(at_limit_bits_),
+      status_(static_cast<std::size_t>(n_pes), CHIMEX_OK),
+      is_silent_(status_.size()) {
   for (int pe = 0; pe < n_pes; ++pe) heaps_.push_back(job.context(pe).pe.heap);
   route_.assign(static_cast<std::size_t>(n_pes), abi::route_word(Path::kProxy, 0));
   channels_.pool = {pool_.get(), &touched_, &watch_, 64};
@@ -102,19 +106,27 @@ FakeProxy::~FakeProxy() {
 }
 
 void FakeProxy::set_up_fifo(unsigned number) {
-  Shared& shared = *shared_.emplace_back(std::make_unique<Shared>(plan_.depth));
+  Shared& shared = *shared_.emplace_back(
+      std::make_unique<Shared>(plan_.depth, abi::proxy_answers(plan_.depth, plan_.staging_slots)));
   abi::Channel& channel = pool_[number];
   channel.head = {reinterpret_cast<std::byte*>(shared.slots.data()), 0,
                   static_cast<std::uint16_t>(plan_.depth), static_cast<std::uint8_t>(plan_.flags),
                   plan_.sharing};
-  channel.fifo = {&shared.told, shared.results.data(), shared.busy.data(), lost_bits_.data(), {}};
+  channel.fifo = {.told = &shared.told,
+                  .answers = shared.answers.data(),
+                  .busy = shared.busy.data(),
+                  .lost = lost_bits_.data(),
+                  .at_limit = at_limit_bits_.data(),
+                  .sleep = nullptr,
+                  .reserved = {}};
   channel.pe = -1;
   channel.path = Path::kProxy;
   channel.fault = &faults_[number];
   channel.watch = &watch_;
   channel.index = number;
   channel.progress.done = abi::kFresh;
-  consumers_.emplace_back(proxy::FifoMemory{shared.slots, shared.results, &shared.told}, lost_);
+  consumers_.emplace_back(proxy::FifoMemory{shared.slots, shared.answers, &shared.told}, lost_,
+                          at_limit_);
 }
 
 void FakeProxy::set_up_memory(FakeJob& job) {
@@ -140,9 +152,10 @@ void FakeProxy::mark_memory() {
   kinds_.mark(kDevice, route_.data(), route_.size());
   kinds_.mark(kDevice, staging_busy_.data(), staging_busy_.size());
   kinds_.mark(kHost, lost_bits_.data(), lost_bits_.size());
+  kinds_.mark(kHost, at_limit_bits_.data(), at_limit_bits_.size());
   for (const auto& shared : shared_) {
     kinds_.mark(kHost, shared->slots.data(), shared->slots.size());
-    kinds_.mark(kHost, shared->results.data(), shared->results.size());
+    kinds_.mark(kHost, shared->answers.data(), shared->answers.size());
     kinds_.mark(kHost, &shared->told);
     kinds_.mark(kDevice, shared->busy.data(), shared->busy.size());
   }
@@ -175,7 +188,7 @@ bool FakeProxy::take(unsigned number) {
   if (plan_.pace != Pace::kAny) {
     while (carry_out(last)) {
     }
-    if (plan_.pace == Pace::kAtOnce) end(last);
+    if (plan_.pace == Pace::kAtOnce && on_their_way_[last].is_done()) end(last);
   }
   return true;
 }
@@ -184,7 +197,7 @@ bool FakeProxy::take(unsigned number) {
 bool FakeProxy::move_one() {
   if (on_their_way_.empty() || (plan_.pace != Pace::kAtOnce && random_() % 8 != 0)) return false;
   const std::size_t at = random_() % on_their_way_.size();
-  if (!carry_out(at) && on_their_way_[at].has_put && on_their_way_[at].has_updated) end(at);
+  if (!carry_out(at) && on_their_way_[at].is_done()) end(at);
   return true;
 }
 
@@ -192,7 +205,7 @@ bool FakeProxy::move_one() {
 bool FakeProxy::carry_out(std::size_t at) {
   OnItsWay& it = on_their_way_[at];
   const abi::ProxyRequest& what = it.request->what;
-  if (it.has_put && it.has_updated) return false;
+  if (it.is_done() || is_silent_[static_cast<std::size_t>(what.pe)]) return false;
   if (status_[static_cast<std::size_t>(what.pe)] != CHIMEX_OK) {
     it.has_put = it.has_updated = true;
     return false;
@@ -290,6 +303,18 @@ void FakeProxy::watch(std::function<void()> look) {
 void FakeProxy::lose(int pe, chimex_status status) {
   const std::scoped_lock lock(mutex_);
   status_[static_cast<std::size_t>(pe)] = status;
+}
+void FakeProxy::silence(int pe) {
+  const std::scoped_lock lock(mutex_);
+  is_silent_[static_cast<std::size_t>(pe)] = true;
+}
+void FakeProxy::answer(int pe) {
+  const std::scoped_lock lock(mutex_);
+  is_silent_[static_cast<std::size_t>(pe)] = false;
+}
+std::size_t FakeProxy::on_their_way() {
+  const std::scoped_lock lock(mutex_);
+  return on_their_way_.size();
 }
 std::vector<abi::ProxyRequest> FakeProxy::taken() {
   const std::scoped_lock lock(mutex_);

@@ -61,6 +61,12 @@ class FakeProxy {
   // Requests to this peer fail from now on.
   void lose(int pe, chimex_status status = CHIMEX_ERR_PEER_DEAD);
 
+  // Requests to this peer are taken, and neither carried out nor ended, until it answers again.
+  void silence(int pe);
+  void answer(int pe);
+  // Requests that were taken out and have not ended.
+  std::size_t on_their_way();
+
   // Requests that were taken out, in their order.
   std::vector<abi::ProxyRequest> taken();
   std::uint64_t slots_taken(unsigned number = 0);
@@ -73,6 +79,7 @@ class FakeProxy {
     unsigned fifo;
     proxy::Fifo::Request* request;
     bool has_put, has_updated;  // what it does, in these steps
+    bool is_done() const { return has_put && has_updated; }
   };
   struct Shared;  // of one FIFO, as it lies in memory
 
@@ -104,7 +111,7 @@ class FakeProxy {
   std::vector<abi::ChannelFault> faults_;
   std::uint64_t touched_ = 0;
   abi::Watch watch_{};
-  std::vector<std::uint64_t> lost_bits_, staging_busy_;
+  std::vector<std::uint64_t> lost_bits_, at_limit_bits_, staging_busy_;
   std::vector<std::byte> buffer_;
   abi::NicBuffer registered_{};
   abi::NicBuffers buffers_{};
@@ -116,10 +123,12 @@ class FakeProxy {
 
   std::mutex mutex_;  // of what the thread does, against the calls above
   proxy::LostPeers lost_;
+  proxy::PeersAtLimit at_limit_;
   std::vector<proxy::Fifo> consumers_;
   std::vector<OnItsWay> on_their_way_;
   std::vector<abi::ProxyRequest> taken_;
   std::vector<chimex_status> status_;  // of each peer
+  std::vector<bool> is_silent_;
   std::string complaints_;
   std::function<void()> look_;
   bool held_ = false;

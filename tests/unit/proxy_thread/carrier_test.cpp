@@ -31,20 +31,22 @@ class Fabric final : public HostDriven {
     HostRequest request;
     std::uint64_t completion;
   };
-  std::size_t room = 100;
-  bool joins = false;          // puts and their signals
-  std::vector<Posted> posted;  // in all
-  std::deque<Ended> ended;     // for the next poll()
+  std::size_t left = 100;
+  std::size_t most = ~std::size_t{0};  // what it says
+  bool joins = false;                  // puts and their signals
+  std::vector<Posted> posted;          // in all
+  std::deque<Ended> ended;             // for the next poll()
 
   void end(std::size_t index, chimex_status status = CHIMEX_OK) {
     ended.push_back({posted.at(index).completion, status});
-    ++room;
+    ++left;
   }
 
   void serve(host::WordOwner&) override {}
+  std::size_t room() const override { return most; }
   bool post(const HostRequest& request, std::uint64_t completion) override {
-    if (room == 0) return false;
-    --room;
+    if (left == 0) return false;
+    --left;
     posted.push_back({request, completion});
     return true;
   }
@@ -84,7 +86,7 @@ struct CarrierTest : testing::Test {
 // Who posts without end may not keep all the room that the fabric has.
 TEST_F(CarrierTest, AFifoThatIsNeverEmptyLeavesRoomToOthers) {
   constexpr unsigned kRoom = 8;
-  fabric.room = kRoom;
+  fabric.left = kRoom;
   Carrier carrier = carry(kRoom);
   const auto fill = [&](std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) first.post(abi::proxy_put(1, 0, address(), 8));
@@ -213,15 +215,15 @@ TEST_F(CarrierTest, PostsASignalWithItsDataWhereTheFabricTakesItSo) {
 TEST_F(CarrierTest, AsksAgainWhetherASignalGoesWithItsDataWhenThereIsRoom) {
   Carrier carrier = carry();
   fabric.joins = true;
-  fabric.room = 0;
+  fabric.left = 0;
   first.post(abi::proxy_put(2, 100, address(), 60), {.at = 800, .operand = 3, .op = AmoOp::kSet});
   carrier.turn();
   EXPECT_THAT(places(fabric), ElementsAre());
   fabric.joins = false;
-  fabric.room = 1;
+  fabric.left = 1;
   carrier.turn();
   fabric.joins = true;  // too late: the put has gone alone
-  fabric.room = 1;
+  fabric.left = 1;
   carrier.turn();
   EXPECT_THAT(places(fabric), ElementsAre(100, 800));
   EXPECT_FALSE(fabric.posted[0].request.has_signal);
@@ -235,14 +237,15 @@ TEST_F(CarrierTest, AsksAgainWhetherASignalGoesWithItsDataWhenThereIsRoom) {
 
 TEST_F(CarrierTest, KeepsTheOrderOfAFifoThatTheFabricHasNoRoomFor) {
   Carrier carrier = carry();
-  fabric.room = 2;
+  fabric.left = 2;
   first.post(abi::proxy_put(1, 10, address(), 1));
   first.post(abi::proxy_put(1, 20, address(), 1), {.at = 32, .operand = 1, .op = AmoOp::kAdd});
   first.post(abi::proxy_put(1, 40, address(), 1));
   EXPECT_TRUE(carrier.turn());
   EXPECT_THAT(places(fabric), ElementsAre(10, 20));
   EXPECT_FALSE(carrier.turn());
-  EXPECT_TRUE(carrier.has_requests());
+  EXPECT_FALSE(carrier.has_requests()) << "what waits goes when another has ended";
+  EXPECT_FALSE(carrier.is_idle());
   fabric.end(1);  // the data before its signal was posted
   EXPECT_TRUE(carrier.turn());
   carrier.turn();
@@ -302,7 +305,7 @@ TEST_F(CarrierTest, GoesRoundManyTimes) {
   Carrier carrier = carry(64);
   for (int lap = 0; lap < 100; ++lap) {
     fabric.posted.clear();
-    fabric.room = 100;
+    fabric.left = 100;
     for (std::uint64_t i = 0; i < 16; ++i) first.post(abi::proxy_put(1, i, address(), 1));
     carrier.turn();
     ASSERT_EQ(fabric.posted.size(), 16u) << "lap " << lap;
@@ -312,6 +315,124 @@ TEST_F(CarrierTest, GoesRoundManyTimes) {
   }
   EXPECT_EQ(first.through(), 1600u);
 }
+
+// Either of two parts, by whichever ends first: the data is not there, or the signal was not set.
+TEST_F(CarrierTest, ReportsAPutWhoseDataOrSignalFailed) {
+  for (const std::size_t failing : {0u, 1u}) {
+    for (const std::size_t first_to_end : {0u, 1u}) {
+      FedFifo fed;
+      fifos.clear();
+      take(fed);
+      fabric.posted.clear();
+      Carrier carrier(fabric, fifos, {.heap_bytes = kHeap, .batch = 8}, counts);
+      const auto put = fed.post(abi::proxy_put(2, 100, address(), 60),
+                                {.at = 800, .operand = 3, .op = AmoOp::kSet});
+      carrier.turn();
+      ASSERT_EQ(fabric.posted.size(), 2u);
+      for (const std::size_t part : {first_to_end, 1 - first_to_end}) {
+        EXPECT_FALSE(fed.has_ended(put));
+        fabric.end(part, part == failing ? CHIMEX_ERR_PEER_DEAD : CHIMEX_OK);
+        carrier.turn();
+      }
+      EXPECT_TRUE(fed.has_failed(put)) << "part " << failing << ", first " << first_to_end;
+      EXPECT_TRUE(fed.some_are_lost());
+      EXPECT_EQ(fed.failure().status, CHIMEX_ERR_PEER_DEAD);
+      EXPECT_EQ(fed.failure().pe, 2);
+      EXPECT_EQ(fed.through(), 2u);
+    }
+  }
+}
+
+// Both fail, each in its own way: the first tells.
+TEST_F(CarrierTest, ReportsTheFirstOfTwoPartsThatFail) {
+  Carrier carrier = carry();
+  first.post(abi::proxy_put(2, 100, address(), 60), {.at = 800, .operand = 3, .op = AmoOp::kSet});
+  carrier.turn();
+  fabric.end(1, CHIMEX_ERR_NETWORK);
+  fabric.end(0, CHIMEX_ERR_PEER_DEAD);
+  carrier.turn();
+  EXPECT_EQ(first.failure().status, CHIMEX_ERR_NETWORK);
+}
+
+// Which of two peers does not answer, and which goes on.
+struct SilentPeer : CarrierTest, testing::WithParamInterface<std::pair<int, int>> {
+  const int silent = GetParam().first, other = GetParam().second;
+
+  static abi::ProxySlot get(int pe) { return abi::proxy_get_value(pe, 0, 8); }
+};
+
+// Ten laps of a FIFO end, each for itself, while a request before them has not.
+TEST_P(SilentPeer, KeepsNoSlotAndNoEndFromOthers) {
+  Carrier carrier = carry();
+  const auto unanswered = first.post(get(silent));
+  for (int i = 0; i < 160; ++i) {
+    // Not the answer of the one that is not answered.
+    const auto index =
+        first.posted() % 16 == 0 ? first.post(get(other), 1) : first.post(get(other));
+    const std::uint32_t answer = index % 16 == 0 ? 1 : index % 16;
+    ASSERT_FALSE(first.has_ended(index, answer));
+    carrier.turn();
+    ASSERT_GT(first.room(), 0u);
+    fabric.end(fabric.posted.size() - 1);
+    carrier.turn();
+    ASSERT_TRUE(first.has_ended(index, answer)) << i;
+    ASSERT_FALSE(first.has_ended(unanswered));
+    ASSERT_EQ(first.through(), 0u) << "there is a gap";
+  }
+  fabric.end(0);
+  carrier.turn();
+  EXPECT_TRUE(first.has_ended(unanswered));
+  EXPECT_EQ(first.through(), first.posted());
+  EXPECT_TRUE(carrier.is_idle());
+}
+
+// The order of what goes to one peer is kept, however long it waits.
+TEST_P(SilentPeer, LeavesOthersRoomInTheFabric) {
+  Carrier carrier = carry(64);
+  fabric.most = fabric.left = 8;
+  Carrier of_little(fabric, fifos, {.heap_bytes = kHeap, .batch = 64}, counts);
+  for (std::uint64_t i = 0; i < 10; ++i) first.post(abi::proxy_put(silent, i, address(), 1));
+  of_little.turn();
+  EXPECT_EQ(fabric.posted.size(), 4u) << "half of the room";
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    first.post(abi::proxy_put(other, 100 + i, address(), 1));
+    of_little.turn();
+    ASSERT_EQ(fabric.posted.size(), 5u + i);
+    ASSERT_EQ(fabric.posted.back().request.pe, other);
+    fabric.end(fabric.posted.size() - 1);
+    of_little.turn();
+    ASSERT_EQ(fabric.posted.size(), 5u + i) << "the silent peer has its half already";
+  }
+  for (std::size_t ended = 0, at = 0; ended < 10; ++at) {
+    if (fabric.posted.at(at).request.pe != silent) continue;
+    EXPECT_EQ(fabric.posted[at].request.at, ended++);
+    fabric.end(at);
+    of_little.turn();
+    of_little.turn();
+  }
+  EXPECT_EQ(first.through(), first.posted());
+}
+
+TEST_P(SilentPeer, ReachesItsLimitWithHalfOfTheSlots) {
+  Carrier carrier = carry(64);
+  for (int i = 0; i < 7; ++i) first.post(abi::proxy_put(silent, 0, address(), 1));
+  for (int i = 0; i < 7; ++i) first.post(abi::proxy_put(other, 0, address(), 1));
+  carrier.turn();
+  EXPECT_FALSE(first.is_at_limit(silent));
+  first.post(abi::proxy_put(silent, 0, address(), 1));
+  carrier.turn();
+  EXPECT_TRUE(first.is_at_limit(silent));
+  EXPECT_FALSE(first.is_at_limit(other));
+  for (const std::size_t index : {14u, 0u, 1u}) fabric.end(index);
+  carrier.turn();
+  EXPECT_TRUE(first.is_at_limit(silent)) << "5 of 16 are left: a quarter lets posters back";
+  fabric.end(2);
+  carrier.turn();
+  EXPECT_FALSE(first.is_at_limit(silent));
+}
+
+INSTANTIATE_TEST_SUITE_P(Who, SilentPeer,
+                         testing::Values(std::pair(1, 2), std::pair(2, 1), std::pair(3, 0)));
 
 TEST_F(CarrierTest, EndsWhatFailsAndGoesOnWithOthers) {
   Carrier carrier = carry();

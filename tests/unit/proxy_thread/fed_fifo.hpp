@@ -19,22 +19,21 @@ class FedFifo {
 
   explicit FedFifo(std::size_t depth = 16)
       : slots_(depth),
-        results_(depth),
+        answers_(depth),
         lost_(lost_bits_, kPes),
-        fifo({slots_, results_, &told_}, lost_) {}
+        fifo({slots_, answers_, &told_}, lost_, at_limit_) {}
 
-  // A request of one or two slots; returns the index of its first.
+  // A request of one or two slots; returns the index of its first, whose answer it has unless it is
+  // to have another one.
   std::uint64_t post(const abi::ProxySlot& first) {
-    const std::uint64_t index = end_++;
-    const auto slot = abi::with_lap(first, abi::proxy_lap(index, slots_.size()));
-    for (std::size_t i = 0; i < 4; ++i)
-      std::atomic_ref(slots_[index % slots_.size()].word[i])
-          .store(slot.word[i], std::memory_order_release);
-    return index;
+    return post(first, static_cast<std::uint32_t>(end_ % answers_.size()));
+  }
+  std::uint64_t post(const abi::ProxySlot& first, std::uint32_t answer) {
+    return write(abi::with_answer(first, answer));
   }
   std::uint64_t post(const abi::ProxySlot& put, const abi::ProxySignal& signal) {
     const std::uint64_t index = post(abi::with_signal(put));
-    post(abi::proxy_signal(signal));
+    write(abi::proxy_signal(signal));
     return index;
   }
 
@@ -43,20 +42,48 @@ class FedFifo {
   bool some_are_lost() const { return (told() & abi::kSomeLost) != 0; }
   const abi::ProxyFailure& failure() const { return told_.failure; }
   std::uint64_t result(std::uint64_t index) const {
-    return results_[index % results_.size()].value[0];
+    return answers_[index % answers_.size()].value[0];
   }
+  // Whether the request that began at `index` has ended, and how.
+  bool has_ended(std::uint64_t index, std::uint64_t answer) const {
+    return (ended(answer) & ~abi::kAnswerFailed) == index + 1;
+  }
+  bool has_ended(std::uint64_t index) const { return has_ended(index, index % answers_.size()); }
+  bool has_failed(std::uint64_t index) const {
+    return ended(index % answers_.size()) == (abi::kAnswerFailed | (index + 1));
+  }
+  // Slots that may be written.
+  std::uint64_t room() const {
+    return slots_.size() - (end_ - std::atomic_ref(const_cast<std::uint64_t&>(told_.taken))
+                                       .load(std::memory_order_acquire));
+  }
+  bool is_at_limit(int pe) const { return (at_limit_bits_[0] >> pe & 1) != 0; }
 
  private:
+  std::uint64_t write(const abi::ProxySlot& what) {
+    const std::uint64_t index = end_++;
+    const auto slot = abi::with_lap(what, abi::proxy_lap(index, slots_.size()));
+    for (std::size_t i = 0; i < 4; ++i)
+      std::atomic_ref(slots_[index % slots_.size()].word[i])
+          .store(slot.word[i], std::memory_order_release);
+    return index;
+  }
   std::uint64_t told() const {
     return std::atomic_ref(const_cast<std::uint64_t&>(told_.through))
         .load(std::memory_order_acquire);
   }
+  std::uint64_t ended(std::uint64_t answer) const {
+    return std::atomic_ref(const_cast<std::uint64_t&>(answers_[answer].ended))
+        .load(std::memory_order_acquire);
+  }
 
   std::vector<abi::ProxySlot> slots_;
-  std::vector<abi::ProxyResult> results_;
+  std::vector<abi::ProxyAnswer> answers_;
   abi::ProxyTold told_{};
   std::array<std::uint64_t, 1> lost_bits_{};
+  std::array<std::uint64_t, 1> at_limit_bits_{};
   LostPeers lost_;
+  PeersAtLimit at_limit_{at_limit_bits_};
   std::uint64_t end_ = 0;
 
  public:

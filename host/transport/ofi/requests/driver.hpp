@@ -73,6 +73,7 @@ class Driver final : public HostDriven, private Desk {
     device_->work.use_nic(kernels, device_->slots.scratch);
   }
   bool post(const HostRequest& wanted, std::uint64_t completion) override;
+  std::size_t room() const override { return kRoom; }
   std::size_t poll(std::span<Ended> ended) override;
   bool has_moved() const override { return has_moved_; }
   int idle_descriptor() override;

@@ -1,0 +1,92 @@
+// Answers: where a request's poster waits for its end, whatever has become of requests before it.
+// proxy/README.md, "Waiting for one request".
+//
+// An answer is taken before a slot is reserved, so who waits for one holds up nobody.
+#ifndef CHIME_DEVICE_PATH_PROXY_ANSWER_CUH_
+#define CHIME_DEVICE_PATH_PROXY_ANSWER_CUH_
+
+#include <cstdint>
+
+#include "chime/abi/channel.h"
+#include "chime/abi/proxy_fifo.h"
+#include "chime/abi/proxy_request.h"
+#include "chime/device/channel/channel.cuh"
+#include "chime/device/channel/stop.cuh"
+#include "chime/device/exec.cuh"
+#include "chime/device/path/proxy/channel.cuh"
+#include "chime/device/wait.cuh"
+
+namespace chime::fifo {
+
+inline constexpr std::uint32_t kNoAnswer = ~0u;
+
+namespace detail {
+
+// One look at those that requests to `pe` may have, from a place that differs between threads and
+// moves on.
+CHIME_DEVICE std::uint32_t try_take_answer(Channel& fifo, int pe) {
+  const std::uint32_t pairs = fifo.head.depth / 2u;
+  const auto posted = static_cast<std::uint32_t>(load<Order::kRelaxed>(fifo.producer.ready));
+  const std::uint32_t start = posted + (exec::in_kernel() ? exec::lane_id() : 0);
+  for (std::uint32_t i = 0; i < pairs; ++i) {
+    const std::uint32_t answer = abi::proxy_answer_of((start + i) & (pairs - 1), pe);
+    std::uint64_t* const busy = fifo.fifo.busy + answer;
+    if (load<Order::kRelaxed>(*busy) != 0) continue;
+    // Acquire: pairs with the release in free_answer.
+    if (exec::atomic_cas<Order::kAcquire, Scope::kDevice>(busy, std::uint64_t{0},
+                                                          std::uint64_t{1}) == 0) {
+      return answer;
+    }
+  }
+  return kNoAnswer;
+}
+
+// All that requests to `pe` may have are waited for by others.
+CHIME_DEVICE_OUT_OF_LINE std::uint32_t await_answer(const Context& ctx, Channel& fifo, int pe) {
+  Wait wait = channel::wait_for_word(ctx, fifo, fifo.fifo.busy, 0);
+  wait.pe = pe;
+  std::uint32_t answer = kNoAnswer;
+  const WaitResult result = spin_until(ctx, wait, [&] {
+    return (answer = try_take_answer(fifo, pe)) != kNoAnswer || channel::is_stopped(fifo);
+  });
+  if (!result.ok()) record_wait(ctx, wait, result, 1);
+  return answer;
+}
+
+}  // namespace detail
+
+// Takes one. kNoAnswer: the FIFO is out of use, or none came free in time.
+CHIME_DEVICE_OUT_OF_LINE std::uint32_t take_answer(const Context& ctx, Channel& fifo, int pe) {
+  const std::uint32_t answer = detail::try_take_answer(fifo, pe);
+  return answer != kNoAnswer ? answer : detail::await_answer(ctx, fifo, pe);
+}
+
+// By the thread that took it, when nothing is posted with it or its request has ended. Release:
+// what was read of it was read before another request has it.
+CHIME_DEVICE void free_answer(Channel& fifo, std::uint32_t answer) {
+  exec::st<Order::kRelease, Scope::kDevice>(&fifo.fifo.busy[answer], 0);
+}
+
+// Waits for the end of the request whose first slot is the one before `end`: data of a get and
+// results are here, sources may be reused. False if its peer is lost, or the FIFO is out of use:
+// `has_ended` tells one from the other.
+CHIME_DEVICE bool await_end(const Context& ctx, Channel& fifo, int pe, std::uint32_t answer,
+                            std::uint64_t end, bool& has_ended) {
+  const std::uint64_t* const word = &fifo.fifo.answers[answer].ended;
+  std::uint64_t seen = 0;
+  Wait wait = channel::wait_for_word(ctx, fifo, word, end);
+  wait.pe = pe;
+  has_ended = channel::wait_on(ctx, fifo, wait, seen, [&] {
+    // Acquire: pairs with the proxy's release (Fifo::answer, proxy/fifo.cpp).
+    seen = exec::ld<Order::kAcquire, Scope::kSystem>(word);
+    return (seen & ~abi::kAnswerFailed) == end;
+  });
+  if (!has_ended) return false;
+  if ((seen & abi::kAnswerFailed) == 0) return true;
+  poll(fifo);  // why was told before: who leaves now finds it
+  return false;
+}
+
+}  // namespace chime::fifo
+
+#endif  // CHIME_DEVICE_PATH_PROXY_ANSWER_CUH_

@@ -46,7 +46,8 @@ void DrivenTransport::begin() {
       driven, view_->fifos(),
       Progress::Settings{.carrier = {.heap_bytes = setup_.heap.size(), .batch = options.batch},
                          .pause = Pause::limits_beside(setup_.node_pes),
-                         .cpu = options.cpu},
+                         .cpu = options.cpu,
+                         .sleep = &view_->sleep()},
       counts_.counts(), setup_.failed);
 }
 

@@ -1,8 +1,8 @@
 // How long the proxy stays away when it finds nothing to do: for a while it looks again at once,
 // and between two looks yields; then it sleeps, longer from time to time, and at once where yields
-// take too long (crowding.hpp). A kernel cannot wake a thread, so the longest sleep is what its
-// first request may wait for: a millisecond, and behind a second without anything longer where
-// waking costs much (net/upkeep.hpp), as in a virtual machine.
+// take too long (crowding.hpp). Host threads that post end it. A kernel cannot, so the longest
+// sleep is what its first request may wait for: a millisecond, and behind a second without anything
+// longer where waking costs much (net/upkeep.hpp), as in a virtual machine.
 //
 // It does not sleep soon. Of what peers put here a provider may tell nothing, and who sleeps
 // between two pieces of a stream is late for each: beside libfabric alone, puts of 256 KiB and 1
@@ -53,6 +53,8 @@ class Pause {
 
   // Ends a sleep, or the next one. From any thread.
   void wake();
+  // The eventfd that does.
+  int event() const { return event_.get(); }
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <atomic>
 #include <exception>
 #include <utility>
 
@@ -25,10 +26,14 @@ Progress::Progress(host::HostDriven& fabric, std::span<Fifo> fifos, const Settin
                    Counts& counts, Failed failed)
     : fabric_(fabric),
       cpu_(settings.cpu),
+      sleep_(settings.sleep),
       failed_(std::move(failed)),
       carrier_(fabric, fifos, settings.carrier, counts),
       pause_(settings.pause, counts),
-      thread_(abi::start_thread([this] { run(); })) {}
+      thread_(abi::start_thread([this] {
+        if (sleep_) sleep_->event = pause_.event();
+        run();
+      })) {}
 
 Progress::~Progress() {
   is_over_ = true;
@@ -67,11 +72,24 @@ void Progress::rest() {
   const int descriptor = fabric_.idle_descriptor();
   const bool may_have_more = descriptor == host::HostDriven::kLookSoon,
              tells = descriptor >= 0 && carrier_.is_idle();
-  for (int look = 0; look < (tells ? kLooksAtFifos : 1); ++look) {
-    const bool was_ended =
-        pause_.sleep(may_have_more ? -1 : descriptor, may_have_more || !carrier_.is_idle());
-    if (was_ended || carrier_.has_requests() || is_over_.load(std::memory_order_relaxed)) return;
+  for (int look = 0; look < (tells ? kLooksAtFifos : 1) && prepare_sleep(); ++look) {
+    if (pause_.sleep(may_have_more ? -1 : descriptor, may_have_more || !carrier_.is_idle())) break;
   }
+  get_up();
+}
+
+// Says that it goes to sleep, and looks at the FIFOs once more. The exchange is before that of a
+// host thread that posts, which then finds the 1 and ends the sleep, or behind it, acquires, and
+// the look finds the request: pairs with wake_proxy (device/path/proxy/wake.cuh).
+bool Progress::prepare_sleep() {
+  if (sleep_) std::atomic_ref(sleep_->is_asleep).exchange(1, std::memory_order_acq_rel);
+  return !carrier_.has_requests() && !is_over_.load(std::memory_order_relaxed);
+}
+
+// A post that has found the 1 meanwhile ends the next sleep, which costs a look. No plain store: it
+// would stand between a post's exchange and the next one here, which is to acquire it.
+void Progress::get_up() {
+  if (sleep_) std::atomic_ref(sleep_->is_asleep).exchange(0, std::memory_order_acq_rel);
 }
 
 }  // namespace chime::proxy

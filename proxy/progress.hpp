@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 
+#include "chime/abi/proxy_fifo.h"
 #include "proxy/carrier.hpp"
 #include "proxy/pause.hpp"
 
@@ -19,6 +20,8 @@ class Progress {
     Carrier::Limits carrier;
     Pause::Limits pause;
     std::optional<int> cpu;  // the processor that it runs on; none: any
+    // Where host threads that post find whether it sleeps. Null: none wakes it.
+    abi::ProxySleep* sleep = nullptr;
   };
   // Told once by the thread if it cannot go on: then nothing that was posted ends any more.
   using Failed = std::function<void(const std::string& why)>;
@@ -36,9 +39,12 @@ class Progress {
   void run();
   void go_on();
   void rest();
+  bool prepare_sleep();
+  void get_up();
 
   host::HostDriven& fabric_;
   const std::optional<int> cpu_;
+  abi::ProxySleep* const sleep_;
   const Failed failed_;
   Carrier carrier_;
   Pause pause_;

@@ -1,6 +1,7 @@
 // exec on the CPU: who a thread is, how threads meet, how they wait and end.
 #pragma once
 
+#include <sys/eventfd.h>
 #include <time.h>
 
 #include <bit>
@@ -199,6 +200,9 @@ inline bool elect_one(unsigned mask) {
 
 // One turn of a spin loop.
 inline void pause() { simt::yield(); }
+
+// Ends the sleep of whoever polls this eventfd. By host threads.
+inline void raise_event(int event) { eventfd_write(event, 1); }
 
 // A wait by polling takes long: what it waits for, for whoever asks what the kernel is doing.
 // `kind` is a WaitKind. Until wait_ended.

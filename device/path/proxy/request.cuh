@@ -12,6 +12,7 @@
 #include "chime/device/channel/submit.cuh"
 #include "chime/device/exec.cuh"
 #include "chime/device/path/proxy/channel.cuh"
+#include "chime/device/path/proxy/wake.cuh"
 
 namespace chime::fifo {
 
@@ -107,6 +108,7 @@ CHIME_DEVICE Ticket post(const Context& ctx, Group group, Channel& fifo, int pe,
         write(Place{view, index});
       });
   ticket.target = end;
+  wake_proxy(fifo);
   return ticket;
 }
 

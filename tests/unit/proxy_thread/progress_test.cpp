@@ -3,8 +3,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/eventfd.h>
 
+#include <atomic>
 #include <chrono>
+#include <functional>
 #include <future>
 #include <stdexcept>
 #include <thread>
@@ -23,9 +26,11 @@ class Prompt final : public HostDriven {
  public:
   std::atomic<bool> is_broken{false};
   std::atomic<std::uint64_t> polls{0}, asked{0};  // asked for its descriptor
+  std::function<void()> at_rest = [] {};          // nothing was found, and it does not sleep yet
 
   int idle_descriptor() override {
     ++asked;
+    at_rest();
     return kNoDescriptor;
   }
 
@@ -94,6 +99,54 @@ TEST(Progress, WakesAtOnceWhenItIsTold) {
   progress.wake();
   EXPECT_TRUE(all_end(fed, 1));
 }  // and its end does not wait for an hour
+
+// A proxy that sleeps for hours, and a host thread that posts as device/path/proxy/wake.cuh does.
+struct Sleepy : testing::Test {
+  FedFifo fed;
+  std::vector<Fifo> fifos = {fed.fifo};
+  Prompt fabric;
+  Counts counts;
+  abi::ProxySleep sleep{};
+  std::byte here{};
+
+  Progress::Settings settings() {
+    Progress::Settings settings = kSettings;
+    settings.pause = {.spin = 0ns, .shortest = 1h, .longest = 1h};
+    settings.sleep = &sleep;
+    return settings;
+  }
+  // Whether it slept.
+  bool post() {
+    fed.post(abi::proxy_put(1, 8, reinterpret_cast<std::uint64_t>(&here), 1));
+    if (std::atomic_ref(sleep.is_asleep).exchange(0, std::memory_order_acq_rel) == 0) return false;
+    eventfd_write(sleep.event, 1);
+    return true;
+  }
+};
+
+// Whenever it comes, and however often: behind a while, and while it falls asleep.
+TEST_F(Sleepy, IsWokenByPosts) {
+  Progress progress(fabric, fifos, settings(), counts, fail_test);
+  unsigned woken = 0;
+  for (std::uint64_t i = 0; i < 2000; ++i) {
+    const std::atomic_ref is_asleep(sleep.is_asleep);
+    while (i % 100 == 0 && is_asleep.load() == 0) std::this_thread::yield();
+    woken += post();
+    ASSERT_TRUE(all_end(fed, i + 1)) << "it sleeps";
+  }
+  EXPECT_GE(woken, 20u);
+}
+
+// Its poster found it awake, and the proxy had looked already.
+TEST_F(Sleepy, LooksOnceMoreBeforeItSleeps) {
+  bool has_posted = false, found_it_asleep = false;
+  fabric.at_rest = [&] {
+    if (!std::exchange(has_posted, true)) found_it_asleep = post();
+  };
+  Progress progress(fabric, fifos, settings(), counts, fail_test);
+  EXPECT_TRUE(all_end(fed, 1));
+  EXPECT_FALSE(found_it_asleep);
+}
 
 // To ask is to look several times.
 TEST(Progress, AsksTheFabricForItsDescriptorOnlyToSleepThere) {

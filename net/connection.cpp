@@ -21,6 +21,13 @@ constexpr std::chrono::milliseconds kDescriptorsPause{2};
 
 std::string words_of(int error) { return std::generic_category().message(error); }
 
+// What the kernel says of a connection that it has ended.
+Error error_of(int error) {
+  if (error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH)
+    return Error(Fault::kTimeout, "its host does not answer any more: " + words_of(error));
+  return Error(Fault::kClosed, words_of(error));
+}
+
 }  // namespace
 
 Connection::Connection(Reactor& reactor, ConnectionOwner& owner, Descriptor socket,
@@ -79,12 +86,12 @@ void Connection::refuse(std::string_view why) {
   std::lock_guard lock(mutex_);
   channel_.refuse(why);
   queue_output();
-  if (unsent_.empty()) give_up("refused: " + std::string(why));
+  if (unsent_.empty()) give_up({Fault::kClosed, "refused: " + std::string(why)});
 }
 
 void Connection::send(std::span<const std::byte> payload, std::span<const int> descriptors) {
   std::lock_guard lock(mutex_);
-  if (!socket_ || !broken_.empty()) throw Error(Fault::kClosed, "the connection is over");
+  if (!socket_ || broken_) throw Error(Fault::kClosed, "the connection is over");
   channel_.send(payload);
   count_traffic(channel_.purpose(), {.messages = 1});
   queue_output(descriptors);
@@ -118,7 +125,7 @@ void Connection::close() {
 
 bool Connection::is_open() const {
   std::lock_guard lock(mutex_);
-  return socket_ && broken_.empty() && channel_.is_open();
+  return socket_ && !broken_ && channel_.is_open();
 }
 
 bool Connection::is_closed() const {
@@ -215,16 +222,15 @@ void Connection::write_waiting() {
     if (!socket_) return;
     write_some();
     is_drained = unsent_.empty();
-    if (is_drained && channel_.state() == State::kRefused) give_up("refused");
+    if (is_drained && channel_.state() == State::kRefused) give_up({Fault::kClosed, "refused"});
   }
   if (is_drained) owner_->on_drained(*this);
 }
 
 Error Connection::why_closed(int error) const {
   std::lock_guard lock(mutex_);
-  if (!broken_.empty()) return Error(Fault::kClosed, broken_);
-  if (error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH)
-    return Error(Fault::kTimeout, "its host does not answer any more: " + words_of(error));
+  if (broken_) return *broken_;
+  if (const Error told = error_of(error); told.fault() == Fault::kTimeout) return told;
   switch (channel_.state()) {
     case State::kAwaitsVerdict:
       return Error(Fault::kSecret, "closed the connection: wrong token, or the job has ended");
@@ -256,7 +262,8 @@ void Connection::queue_output(std::span<const int> descriptors) {
   count_traffic(channel_.purpose(), {.bytes = bytes.size()});
   unsent_bytes_ += bytes.size();
   unsent_.push_back({std::move(bytes), 0, {descriptors.begin(), descriptors.end()}});
-  if (unsent_bytes_ > kMaxUnsentBytes) return give_up("does not read what it is sent");
+  if (unsent_bytes_ > kMaxUnsentBytes)
+    return give_up({Fault::kClosed, "does not read what it is sent"});
   if (!waits_for_room_) write_some();
 }
 
@@ -273,7 +280,7 @@ bool Connection::write_chunk() {
                                   chunk.sent == 0 ? chunk.descriptors : std::vector<int>{});
   if (sent.error == EAGAIN) return ask_for_room(true), false;
   if (sent.error == ETOOMANYREFS) return write_again_later(), false;
-  if (sent.error) return give_up(words_of(sent.error)), false;
+  if (sent.error) return give_up(error_of(sent.error)), false;
   chunk.sent += sent.bytes;
   unsent_bytes_ -= sent.bytes;
   if (chunk.sent == chunk.bytes.size()) unsent_.pop_front();
@@ -296,8 +303,8 @@ void Connection::write_again_later() {
 
 // The reactor's thread alone ends a connection: a send, from whichever thread, may not. It makes
 // sure that the next read does.
-void Connection::give_up(std::string why) {
-  if (broken_.empty()) broken_ = std::move(why);
+void Connection::give_up(Error why) {
+  if (!broken_) broken_ = std::move(why);
   unsent_.clear();
   unsent_bytes_ = 0;
   shutdown(socket_.get(), SHUT_RDWR);

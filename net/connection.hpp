@@ -80,6 +80,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   bool is_open() const;
   bool is_closed() const;
+  // Nobody's kernel has answered yet. For the reactor's thread.
+  bool is_connecting() const { return is_connecting_; }
   std::int32_t client_pe() const { return channel_.client_pe(); }
   const Bytes& introduction() const { return channel_.introduction(); }
   // The other end, for people.
@@ -119,7 +121,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool write_chunk();
   void ask_for_room(bool is_wanted);
   void write_again_later();
-  void give_up(std::string why);
+  void give_up(Error why);
 
   Reactor& reactor_;
   ConnectionOwner* owner_;
@@ -135,8 +137,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::deque<Chunk> unsent_;
   std::size_t unsent_bytes_ = 0;
   bool waits_for_room_ = false;
-  std::string
-      broken_;  // why a send failed, or empty: the socket is shut down, and the next read ends
+  std::optional<Error> broken_;  // why a send failed: the socket is shut down, the next read ends
 };
 
 }  // namespace chime::net

@@ -61,6 +61,7 @@ void Gate::accept_some(Door& door) {
 void Gate::greet(Descriptor socket) {
   if (!may_be_of_this_job(socket))
     return log_refusal(peer_of(socket).text(), "it belongs to another user");
+  if (options_.silence.count() > 0) end_after_silence(socket, options_.silence);
   make_room();
   strangers_.push_back(
       Connection::start(reactor_, *this, std::move(socket),

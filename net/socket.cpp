@@ -4,9 +4,11 @@
 #include <netinet/tcp.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 
 #include "net/error.hpp"
 #include "net/fork.hpp"
@@ -22,11 +24,12 @@ Descriptor make_socket(int family) {
   return opened_for_this_process([family] { return ::socket(family, kKind, 0); });
 }
 
-// Messages are short and somebody waits for each.
-void send_at_once(const Descriptor& socket) {
-  const int yes = 1;
-  setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+void set_tcp_option(const Descriptor& socket, int option, int value) {
+  setsockopt(socket.get(), IPPROTO_TCP, option, &value, sizeof value);
 }
+
+// Messages are short and somebody waits for each.
+void send_at_once(const Descriptor& socket) { set_tcp_option(socket, TCP_NODELAY, 1); }
 
 // A host that is cut off or has lost its power says nothing any more: on a connection on which
 // nobody speaks only questions of the kernel's own find that out, here within half a minute. What
@@ -36,9 +39,9 @@ void notice_a_silent_host(const Descriptor& socket) {
   constexpr int kIdleSeconds = 10, kPauseSeconds = 5, kTries = 4;
   const int yes = 1;
   setsockopt(socket.get(), SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
-  setsockopt(socket.get(), IPPROTO_TCP, TCP_KEEPIDLE, &kIdleSeconds, sizeof kIdleSeconds);
-  setsockopt(socket.get(), IPPROTO_TCP, TCP_KEEPINTVL, &kPauseSeconds, sizeof kPauseSeconds);
-  setsockopt(socket.get(), IPPROTO_TCP, TCP_KEEPCNT, &kTries, sizeof kTries);
+  set_tcp_option(socket, TCP_KEEPIDLE, kIdleSeconds);
+  set_tcp_option(socket, TCP_KEEPINTVL, kPauseSeconds);
+  set_tcp_option(socket, TCP_KEEPCNT, kTries);
 }
 
 // Both fail on a unix socket, which needs neither.
@@ -105,6 +108,20 @@ int connect_error(const Descriptor& socket) {
   int error = 0;
   socklen_t length = sizeof error;
   return getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &length) ? errno : error;
+}
+
+// The first question comes after a third of the time, the next ones each second. TCP_USER_TIMEOUT
+// says when it is over, of questions and of what was sent alike; TCP_KEEPCNT counts no more then.
+// It also ends connections whose other end does not read for so long, once the socket is full.
+void end_after_silence(const Descriptor& socket, std::chrono::milliseconds silence) {
+  const auto idle = std::chrono::duration_cast<std::chrono::seconds>(silence / 3).count();
+  constexpr int kMostIdleSeconds = 32'767;  // the kernel's limit
+  set_tcp_option(socket, TCP_KEEPIDLE,
+                 static_cast<int>(std::clamp<long>(idle, 1, kMostIdleSeconds)));
+  set_tcp_option(socket, TCP_KEEPINTVL, 1);
+  set_tcp_option(
+      socket, TCP_USER_TIMEOUT,
+      static_cast<int>(std::min<long>(silence.count(), std::numeric_limits<int>::max())));
 }
 
 Descriptor accept_at(const Descriptor& listener) {

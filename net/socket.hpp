@@ -2,6 +2,7 @@
 // exec, and are not shared with children of fork().
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +24,11 @@ Address peer_of(const Descriptor& socket);
 Descriptor start_connecting(const Address& address);
 // 0, or errno's number.
 int connect_error(const Descriptor& socket);
+
+// From now on the kernel ends `socket` when its other host has not answered for `silence`, within a
+// second. It asks by itself, so a process that is stopped goes on to count as there. In place of
+// half a minute, which every connection has. Without effect on a unix socket.
+void end_after_silence(const Descriptor& socket, std::chrono::milliseconds silence);
 
 // The next connection that waits at `listener`; empty, with errno, if there is none.
 Descriptor accept_at(const Descriptor& listener);

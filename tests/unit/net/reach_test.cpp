@@ -1,0 +1,130 @@
+// Whether a host answers: real sockets on this machine, one of which behaves as if its host were
+// gone, and one as if its process were stopped.
+#include "net/reach.hpp"
+
+#include <sys/socket.h>
+
+#include <thread>
+
+#include "meeting.hpp"
+
+namespace chime::net::test {
+namespace {
+
+constexpr std::chrono::milliseconds kSilence{1000};
+
+Address loopback() { return Address::internet("127.0.0.1", 0); }
+
+// A listener that takes no connection any more: the kernel drops who comes, as a host does that is
+// not there.
+class Silent {
+ public:
+  Silent() : listener_(listen_at(loopback())) {
+    ::listen(listener_.get(), 0);
+    for (int i = 0; i < 3; ++i) waiting_.push_back(start_connecting(address()));
+    std::this_thread::sleep_for(50ms);
+  }
+  Address address() const { return address_of(listener_); }
+
+ private:
+  Descriptor listener_;
+  std::list<Descriptor> waiting_;
+};
+
+struct Attempt {
+  explicit Attempt(Reactor& reactor, std::vector<Address> addresses)
+      : reach(
+            reactor,
+            {.addresses = std::move(addresses),
+             .credentials = credentials(),
+             .roles = {.client_pe = 1, .server_pe = 0},
+             .silence = kSilence},
+            [this](std::shared_ptr<Connection> opened) {
+              connection = std::move(opened);
+              connection->belong_to(notebook);
+            },
+            [this](Reach::Failure how, const std::string&) { failure = how; }) {}
+  ~Attempt() {
+    if (connection) connection->close();
+  }
+  bool is_over() const { return failure || connection; }
+
+  Notebook notebook;
+  std::shared_ptr<Connection> connection;
+  std::optional<Reach::Failure> failure;
+  Reach reach;
+};
+
+Address where_nobody_listens() {
+  const auto listener = listen_at(loopback());
+  return address_of(listener);
+}
+
+TEST(Reach, AHostThatDoesNotAnswerIsSilentWhenItsTimeIsOver) {
+  Reactor reactor;
+  const Silent silent;
+  Attempt attempt(reactor, {silent.address()});
+  const auto begin = Clock::now();
+  ASSERT_TRUE(reactor.run_until([&] { return attempt.is_over(); }, begin + 20s));
+  EXPECT_EQ(attempt.failure, Reach::Failure::kSilent);
+  EXPECT_GE(Clock::now() - begin, kSilence);
+}
+
+TEST(Reach, AHostOnWhichNobodyListensIsNotSilent) {
+  Reactor reactor;
+  Attempt attempt(reactor, {where_nobody_listens()});
+  ASSERT_TRUE(reactor.run_until([&] { return attempt.is_over(); }, Clock::now() + 20s));
+  EXPECT_EQ(attempt.failure, Reach::Failure::kNobody);
+}
+
+// The address at which nobody listens may be another host's.
+TEST(Reach, OneSilentAddressOfSeveralIsEnough) {
+  Reactor reactor;
+  const Silent silent;
+  Attempt attempt(reactor, {where_nobody_listens(), silent.address()});
+  ASSERT_TRUE(reactor.run_until([&] { return attempt.is_over(); }, Clock::now() + 20s));
+  EXPECT_EQ(attempt.failure, Reach::Failure::kSilent);
+}
+
+TEST(Reach, AProcessThatDoesNothingIsWaitedFor) {
+  Reactor reactor;
+  auto listener = listen_at(loopback());
+  Attempt attempt(reactor, {address_of(listener)});
+  EXPECT_FALSE(reactor.run_until([&] { return attempt.is_over(); }, Clock::now() + 3 * kSilence));
+  std::shared_ptr<Connection> guest;
+  std::vector<Descriptor> doors;
+  doors.push_back(std::move(listener));
+  Notebook notebook;
+  Gate gate(reactor, std::move(doors), {.credentials = credentials(), .pe = 0},
+            [&](std::shared_ptr<Connection> admitted) {
+              guest = std::move(admitted);
+              guest->belong_to(notebook);
+              guest->accept();
+            });
+  ASSERT_TRUE(reactor.run_until([&] { return attempt.is_over(); }, Clock::now() + 20s));
+  EXPECT_TRUE(attempt.connection);
+  if (guest) guest->close();
+}
+
+TEST(Reach, TheAddressThatAnswersIsTaken) {
+  Reactor reactor;
+  auto listener = listen_at(loopback());
+  const Silent silent;
+  Attempt attempt(reactor, {silent.address(), where_nobody_listens(), address_of(listener)});
+  std::shared_ptr<Connection> guest;
+  std::vector<Descriptor> doors;
+  doors.push_back(std::move(listener));
+  Notebook notebook;
+  Gate gate(reactor, std::move(doors), {.credentials = credentials(), .pe = 0},
+            [&](std::shared_ptr<Connection> admitted) {
+              guest = std::move(admitted);
+              guest->belong_to(notebook);
+              guest->accept();
+            });
+  ASSERT_TRUE(reactor.run_until([&] { return attempt.is_over(); }, Clock::now() + 20s));
+  EXPECT_TRUE(attempt.connection);
+  if (guest) guest->close();
+}
+
+}  // namespace
+}  // namespace chime::net::test

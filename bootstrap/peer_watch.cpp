@@ -76,8 +76,7 @@ class PeerWatch::Watcher {
     for (const KnownMate& mate : known) peers_.push_back({.pe = mate.pe, .card = mate.card});
     if (peers_.empty()) bootstrap_.publish(kCardKey, std::as_bytes(std::span(&me_, 1)));
     thread_ = abi::start_thread([this] { watch(); });
-    bootstrap_.on_peer_lost(
-        [this](int pe, const std::string& why) { hear_from_launcher(pe, why); });
+    bootstrap_.on_peer_lost([this](int pe, const std::string& why) { hear(pe, why); });
   }
 
   ~Watcher() {
@@ -89,6 +88,7 @@ class PeerWatch::Watcher {
   }
 
   void say_goodbye() { bootstrap_.publish(kGoodbyeKey, {}); }
+  void hear(int pe, const std::string& why);
 
  private:
   enum class State { kUnknown, kWatched, kUnwatchable, kDone };
@@ -106,7 +106,6 @@ class PeerWatch::Watcher {
   void start_watching(Peer& peer);
   void wait_for_an_end();
   void check(Peer& peer);
-  void hear_from_launcher(int pe, const std::string& why);
   void tell(int pe, const std::string& how);
   bool has_said_goodbye(const Peer& peer);
   std::string words_about_launcher() const;
@@ -134,6 +133,9 @@ PeerWatch::PeerWatch(Bootstrap& bootstrap, std::vector<KnownMate> known,
     watcher_ = std::make_unique<Watcher>(bootstrap, std::move(known), std::move(lost));
 }
 PeerWatch::~PeerWatch() = default;
+void PeerWatch::tell(int pe, const std::string& how) {
+  if (watcher_) watcher_->hear(pe, how);
+}
 void PeerWatch::say_goodbye() {
   if (watcher_) watcher_->say_goodbye();
 }
@@ -234,7 +236,7 @@ std::string PeerWatch::Watcher::words_about_launcher() const {
 }
 
 // The process watch knows more of a PE that it watches (process, host), and will tell in a moment.
-void PeerWatch::Watcher::hear_from_launcher(int pe, const std::string& why) {
+void PeerWatch::Watcher::hear(int pe, const std::string& why) {
   {
     std::lock_guard lock(mutex_);
     if (watched_.contains(pe)) return;

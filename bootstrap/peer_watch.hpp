@@ -52,6 +52,9 @@ class PeerWatch {
   PeerWatch(Bootstrap& bootstrap, std::vector<KnownMate> known,
             std::function<void(int pe, std::string how)> lost);
 
+  // Somebody else knows that `pe` is gone. From any thread.
+  void tell(int pe, const std::string& how);
+
   // This PE is about to leave: peers must not take its end for a death. Call before the job's last
   // meeting.
   void say_goodbye();

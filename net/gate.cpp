@@ -87,6 +87,7 @@ void Gate::on_proven(Connection& connection) { admit_(take(connection)); }
 
 void Gate::on_end(Connection& connection, const Error& why) {
   const auto ended = take(connection);
+  if (options_.some_leave && why.fault() == Fault::kClosed) return;
   log_refusal(ended->peer(), why.what());
 }
 

@@ -27,6 +27,8 @@ class Gate final : private ConnectionOwner {
     // Must be more than all who may come at once and belong: those count until they are heard.
     std::size_t max_strangers = 256;
     std::function<void(std::string)> log{};
+    // Some who belong leave before they have proved it: that is not logged.
+    bool some_leave = false;
     // As end_after_silence(), of all that are let in. 0: as every connection.
     std::chrono::milliseconds silence{0};
   };

@@ -405,7 +405,8 @@ constexpr Variable kVariables[] = {
      "first that others can reach.",
      read_fabric_interface},
     {"CHIME_FABRIC_TIMEOUT", "seconds, 0 = no bound", "30",
-     "How long a PE may have requests of the fabric without a sign of life before it is lost.",
+     "How long a host, or a PE that has requests of the fabric, may give no sign of life before it "
+     "is lost. 0: neither is lost by silence.",
      read_fabric_timeout},
     {"CHIME_AMO", "auto|owner|p2p", "auto",
      "Who updates words of atomics and signal adds: the NIC of the PE that owns them, or everybody "

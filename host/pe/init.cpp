@@ -86,6 +86,26 @@ void watch_peers(Runtime& runtime) {
       [&runtime](int pe, const std::string& how) { on_lost_peer(runtime, pe, how); });
 }
 
+void watch_hosts(Runtime& runtime) {
+  const Settings& settings = runtime.settings;
+  runtime.keepalive = std::make_unique<Keepalive>(
+      *runtime.bootstrap,
+      Keepalive::Options{
+          .silence = std::chrono::ceil<std::chrono::milliseconds>(
+              std::chrono::nanoseconds(settings.fabric.timeout_ns)),
+          .interface = settings.bootstrap_interface,
+          .deadline = init_deadline(settings),
+          .lost = [&watch = *runtime.watch](int pe,
+                                            const std::string& how) { watch.tell(pe, how); },
+          .failed =
+              [&runtime](const std::string& why) {
+                raise_abort(runtime.device->control().abort,
+                            {CHIMEX_ERR_SYSTEM, runtime.my_pe(), Path::kNone,
+                             fmt::format("PE {} cannot tell any more whether hosts are lost: {}",
+                                         runtime.my_pe(), why)});
+              }});
+}
+
 void finish_init(PeSlot& slot) {
   Runtime& runtime = *slot.runtime;
   runtime.device = build_device_stage(runtime.settings, *runtime.bootstrap);
@@ -93,6 +113,7 @@ void finish_init(PeSlot& slot) {
   if (!runtime.device->gpu->is_cpu())
     step("telling the kernels", [&] { tu_registry::fill_all(kernels, *runtime.device->gpu); });
   step("watching the node's PEs", [&] { watch_peers(runtime); });
+  step("watching the hosts", [&] { watch_hosts(runtime); });
   runtime.untold_errors = std::make_unique<UntoldErrors>(slot);
   publish_context(slot, kernels, make_context(runtime, ContextOwner::kHost));
   log(LogLevel::kInfo, runtime.my_pe(), "{}; {}", runtime.bootstrap->describe(),
@@ -113,6 +134,7 @@ void finish_init_once(PeSlot& slot) {
   } catch (...) {
     runtime.device_failure = std::current_exception();
     runtime.untold_errors.reset();
+    runtime.keepalive.reset();
     runtime.watch.reset();
     if (runtime.device) tu_registry::clear(*runtime.device->gpu);
     runtime.device.reset();

@@ -32,6 +32,10 @@ std::string p2p_text(const Settings& settings) {
   return settings.p2p.size == P2pGroups::kAll ? "auto" : std::to_string(settings.p2p.size);
 }
 std::string fabric_text(const Settings& settings) { return settings.fabric.provider; }
+// The PEs of a node keep each other's connections to other hosts, or none does.
+std::string fabric_timeout_text(const Settings& settings) {
+  return fmt::format("{:g}", static_cast<double>(settings.fabric.timeout_ns) * 1e-9);
+}
 std::string connect_text(const Settings& settings) {
   switch (settings.nic.connect) {
     case Connect::kEager:
@@ -65,6 +69,7 @@ std::string on_peer_failure_text(const Settings& settings) {
 constexpr Row kRows[] = {{"CHIME_SYMMETRIC_SIZE", symmetric_size_text},
                          {"CHIME_NIC", nic_text},
                          {"CHIME_FABRIC", fabric_text},
+                         {"CHIME_FABRIC_TIMEOUT", fabric_timeout_text},
                          {"CHIME_P2P", p2p_text},
                          {"CHIME_CONNECT", connect_text},
                          {"CHIME_NIC_PEERS", nic_peers_text},

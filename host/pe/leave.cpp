@@ -226,6 +226,7 @@ void leave_job(PeSlot& slot) {
   std::unique_ptr<Runtime> runtime = leave_pe(slot);
   if (runtime->device && !runtime->device->gpu->is_cpu()) tu_registry::clear(*runtime->device->gpu);
   runtime->untold_errors.reset();
+  runtime->keepalive.reset();
   runtime->watch.reset();
   if (runtime->device) runtime->device->rendezvous.reset();  // its thread asks the bootstrap
   if (!kernels_have_ended) keep_for_ever(std::move(runtime->device));  // one of them uses it

@@ -31,6 +31,7 @@
 #include "host/pe/env.hpp"
 #include "host/peers/connector.hpp"
 #include "host/peers/control.hpp"
+#include "host/peers/keepalive/keepalive.hpp"
 #include "host/peers/on_demand.hpp"
 #include "host/peers/peer_table.hpp"
 #include "host/team/rendezvous.hpp"
@@ -103,6 +104,7 @@ struct Runtime {
   std::once_flag job_ended;       // by this PE (leave.cpp)
   const AskedBySignal asked_by_signal;
   std::unique_ptr<bootstrap::PeerWatch> watch;  // these last: their threads use all of the above
+  std::unique_ptr<Keepalive> keepalive;
   std::unique_ptr<UntoldErrors> untold_errors;
 
   int my_pe() const { return bootstrap->rank(); }

@@ -20,18 +20,6 @@ net::Address name_on_this_machine() {
   return net::Address::abstract("chime-" + net::to_hex(net::random_token()).substr(0, 32));
 }
 
-std::vector<net::Address> addresses_of(const std::string& wanted) {
-  std::vector<net::Address> addresses;
-  for (const net::Interface& i : net::interfaces_that_are_up())
-    if (wanted.empty() || i.name == wanted) addresses.push_back(i.address);
-  if (addresses.empty())
-    throw Error("side channel", CHIMEX_ERR_SYSTEM,
-                wanted.empty()
-                    ? "no network interface with an address is up, not even lo"
-                    : "CHIME_BOOTSTRAP_IF=" + wanted + ": no such interface is up with an address");
-  return addresses;
-}
-
 net::Mesh::Options options_for(bootstrap::Bootstrap& bootstrap, const std::string& interface,
                                std::chrono::milliseconds timeout) {
   net::Mesh::Options options{.secret = bootstrap.job_secret(),
@@ -44,7 +32,8 @@ net::Mesh::Options options_for(bootstrap::Bootstrap& bootstrap, const std::strin
     log(LogLevel::kWarn, pe, "{}", line);
   };
   if (bootstrap.node().n_pes == bootstrap.size()) return options;
-  for (const net::Address& address : addresses_of(interface)) options.listen_at.push_back(address);
+  for (const net::Address& address : addresses_of_this_host(interface))
+    options.listen_at.push_back(address);
   options.if_unreachable =
       "; PEs of several nodes, or of several network namespaces (containers) of one, need a "
       "network that connects them (CHIME_BOOTSTRAP_IF names the interface)";
@@ -52,6 +41,18 @@ net::Mesh::Options options_for(bootstrap::Bootstrap& bootstrap, const std::strin
 }
 
 }  // namespace
+
+std::vector<net::Address> addresses_of_this_host(const std::string& wanted) {
+  std::vector<net::Address> addresses;
+  for (const net::Interface& i : net::interfaces_that_are_up())
+    if (wanted.empty() || i.name == wanted) addresses.push_back(i.address);
+  if (addresses.empty())
+    throw Error("side channel", CHIMEX_ERR_SYSTEM,
+                wanted.empty()
+                    ? "no network interface with an address is up, not even lo"
+                    : "CHIME_BOOTSTRAP_IF=" + wanted + ": no such interface is up with an address");
+  return addresses;
+}
 
 SideChannel::SideChannel(bootstrap::Bootstrap& bootstrap, std::string name,
                          const std::string& interface, std::chrono::milliseconds timeout, Lost lost)

@@ -21,6 +21,10 @@ namespace chime::host {
 // Who uses it for what. A tag is one kind of message.
 enum class SideTag : net::Mesh::Tag { kCollective = net::Mesh::kFirstTag, kWays, kFirstForTests };
 
+// Of all network interfaces that are up, or of the one named `interface`; loopback last. Throws
+// Error if there is none.
+std::vector<net::Address> addresses_of_this_host(const std::string& interface);
+
 class SideChannel {
  public:
   // `from` is who sent it. Called from the channel's thread, one at a time: it must not block, and

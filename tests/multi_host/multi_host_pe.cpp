@@ -5,6 +5,7 @@
 //   multi_host_pe meets <folder>
 //   multi_host_pe meets <folder> <PE> <number of PEs>    by a unique id, which PE 0 leaves there
 //   multi_host_pe waits                                   for PE 0, which sleeps
+//   multi_host_pe listens <folder>                        for a signal that nobody sends
 //   multi_host_pe sends <number of rounds>                a block to the next PE in each
 #include <chime/chime.h>
 #include <unistd.h>
@@ -88,6 +89,21 @@ void wait_for_pe_0() {
   chime_free(chime_malloc(8));
 }
 
+// In place of a launcher, which might be cut off, or end a PE before its words have come.
+void say_it_in_a_file(const fs::path& file) {
+  if (!std::freopen(file.c_str(), "a", stderr)) fail("no file for what is said");
+  std::setvbuf(stderr, nullptr, _IONBF, 0);
+}
+
+void listen_in_vain(const fs::path& folder) {
+  say_it_in_a_file(folder / std::to_string(chime_my_pe()));
+  auto* const signal = static_cast<std::uint64_t*>(chime_calloc(1, 8));
+  if (signal == nullptr) fail("no memory");
+  std::fprintf(stderr, "ready\n");
+  chime_signal_wait_until(signal, CHIME_CMP_EQ, 1);
+  for (;;) std::this_thread::sleep_for(1s);  // where the wait ends and the job goes on
+}
+
 constexpr int kWords = 4096;
 
 // Says "ready" after the first round, and "sent all" after the last, if all was as it was sent.
@@ -125,6 +141,8 @@ int main(int argc, char** argv) {
   if (chimex_init_status() < CHIME_STATUS_IS_INITIALIZED) fail("init");
   if (what == "waits")
     wait_for_pe_0();
+  else if (what == "listens")
+    listen_in_vain(argv[2]);
   else if (what == "sends")
     send_round_a_ring(std::atoi(argv[2]));
   else

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <future>
@@ -355,6 +356,46 @@ TEST(Mesh, WhatIsSentToAPeWhoseCardIsNotKnownYetWaitsForIt) {
   sender.found(1, cards.at(1));
   EXPECT_TRUE(late.has(late.received, 2));
   EXPECT_EQ(late.received, (std::vector{Received{0, "first"}, Received{0, "second"}}));
+  sender.stop();
+  thread.join();
+}
+
+// So many messages wait for the card that to send them takes a good part of a second. Another
+// thread sends all that time: what it says comes behind them.
+TEST(Mesh, WhatIsSentWhileAConnectionOpensComesBehindWhatHasWaited) {
+  constexpr std::uint32_t kWaiting = 100'000, kMore = 2'000;
+  Pe::Cards cards;
+  std::promise<void> asked;
+  Mesh sender(
+      {.secret = Bytes(32, std::byte{5}),
+       .job = "job",
+       .pe = 0,
+       .n_pes = 2,
+       .listen_at = {some_name()},
+       .connect_timeout = 20s},
+      [&](int) { asked.set_value(); }, nullptr);
+  Pe late(1, 2, cards);
+  std::uint32_t next = 0;  // the number that is due, of the mesh's thread
+  std::atomic<std::uint32_t> came = 0, out_of_order = 0;
+  late.mesh.handle(8, [&](int, std::span<const std::byte> payload) {
+    out_of_order += Reader(payload).get<std::uint32_t>() != next++;
+    ++came;
+  });
+  late.start();
+  std::thread thread([&] { sender.run(); });
+  std::uint32_t sent = 0;
+  const auto send_next = [&] {
+    const std::uint32_t number = sent;
+    sent += sender.send(1, 8, std::as_bytes(std::span(&number, 1)));
+  };
+  while (sent < kWaiting) send_next();
+  asked.get_future().get();
+  sender.found(1, cards.at(1));
+  const auto end = Clock::now() + 60s;
+  while (Clock::now() < end && (came < kWaiting || sent < kWaiting + kMore)) send_next();
+  while (Clock::now() < end && came < sent) std::this_thread::sleep_for(1ms);
+  EXPECT_EQ(came, sent);
+  EXPECT_EQ(out_of_order, 0u);
   sender.stop();
   thread.join();
 }

@@ -281,6 +281,24 @@ TEST(Frames, RepeatedLeftOutReorderedAndReflectedOnesAreFound) {
   EXPECT_EQ(faults_after([](auto, auto, auto own) { return Frames{own}; }), Fault::kProtocol);
 }
 
+// With the number that is due where it comes back: its key alone says that it is not the other
+// end's. The client's verdict was the server's frame 0.
+TEST(Frames, OneThatComesBackToItsSenderIsFoundAtBothEnds) {
+  Pair pair;
+  pair.server.receive(sealed(pair.client, "the client's 0"));
+  ASSERT_TRUE(pair.server.next_frame());
+  const auto of_client = sealed(pair.client, "the client's 1"),
+             of_server = sealed(pair.server, "the server's 1");
+  const auto fault_at = [](SecureChannel& end, const Bytes& own) {
+    return fault_of([&] {
+      end.receive(own);
+      end.next_frame();
+    });
+  };
+  EXPECT_EQ(fault_at(pair.client, of_client), Fault::kProtocol);
+  EXPECT_EQ(fault_at(pair.server, of_server), Fault::kProtocol);
+}
+
 TEST(Frames, AreOfOneConnectionOnly) {
   Pair one, other;
   other.server.receive(sealed(one.client, "of the first connection"));

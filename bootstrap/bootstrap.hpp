@@ -96,6 +96,10 @@ class Bootstrap {
   // bootstrap.
   virtual void on_peer_lost(std::function<void(int pe, std::string why)> lost) = 0;
 
+  // Asks a launcher that does not tell by itself who is gone: on_peer_lost() hears of it. For those
+  // who wait; from time to time.
+  virtual void ask_who_is_lost() const {}
+
   // Why `pe` is gone, if the launcher says so by itself or when asked; else empty. For waits that
   // do not go through this object: ask from time to time, not in a spin. A launcher that does not
   // answer is waited for, a second.

@@ -71,6 +71,7 @@ class PmixBootstrap final : public Bootstrap {
   void on_peer_lost(std::function<void(int pe, std::string why)> lost) override {
     client_.on_lost(std::move(lost));
   }
+  void ask_who_is_lost() const override { client_.ask_launcher_who_is_gone(); }
   std::string why_lost(int pe) const override { return client_.why_lost(pe); }
   std::string describe() const override {
     return std::string(client_.library().get_version()) + ", rank " + std::to_string(rank()) +

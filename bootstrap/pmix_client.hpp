@@ -56,6 +56,8 @@ class PmixClient {
 
   // Why `pe` is gone, if the launcher has said so or says so when asked; else empty.
   std::string why_lost(int pe);
+  // on_lost() hears of them.
+  void ask_launcher_who_is_gone();
   void on_lost(LostPeers::Tell lost) { lost_peers_.tell_to(std::move(lost)); }
 
  private:
@@ -68,7 +70,6 @@ class PmixClient {
 
   void listen_for(std::initializer_list<pmix_status_t> codes, pmix_notification_fn_t handler);
   void note_gone(int pe, const std::string& why);
-  void ask_launcher_who_is_gone();
   static void hear_of_lost_launcher(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t*, size_t,
                                     pmix_info_t*, size_t, pmix_event_notification_cbfunc_fn_t,
                                     void*);

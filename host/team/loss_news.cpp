@@ -10,13 +10,18 @@
 namespace chime::host {
 namespace {
 
-// Not every launcher tells by itself (Open MPI 4.1 does not): all are asked.
+// Not every launcher tells by itself: Open MPI 4.1 does not.
 constexpr std::chrono::milliseconds kAskEvery{100};
 
 }  // namespace
 
-LossNews::LossNews(const bootstrap::Bootstrap& bootstrap, abi::AbortWord& abort)
-    : bootstrap_(bootstrap), abort_(abort), thread_(abi::start_thread([this] { listen(); })) {}
+LossNews::LossNews(bootstrap::Bootstrap& bootstrap, abi::AbortWord& abort) : bootstrap_(bootstrap) {
+  bootstrap.on_peer_lost([&abort](int pe, const std::string& why) {
+    raise_abort(abort, {CHIMEX_ERR_PEER_DEAD, pe, Path::kNone,
+                        fmt::format("PE {} is gone: {}", pe, why), 1});
+  });
+  thread_ = abi::start_thread([this] { ask_again_and_again(); });
+}
 
 LossNews::~LossNews() {
   {
@@ -25,22 +30,17 @@ LossNews::~LossNews() {
     ends_.notify_one();
   }
   thread_.join();
+  bootstrap_.on_peer_lost(nullptr);
 }
 
-void LossNews::listen() {
+void LossNews::ask_again_and_again() {
   std::unique_lock lock(mutex_);
-  while (!must_stop_ && !has_heard()) ends_.wait_for(lock, kAskEvery);
-}
-
-bool LossNews::has_heard() const {
-  for (int pe = 0; pe < bootstrap_.size(); ++pe) {
-    const auto why = bootstrap_.why_lost(pe);
-    if (why.empty()) continue;
-    raise_abort(abort_, {CHIMEX_ERR_PEER_DEAD, pe, Path::kNone,
-                         fmt::format("PE {} is gone: {}", pe, why), 1});
-    return true;
+  while (!must_stop_) {
+    lock.unlock();
+    bootstrap_.ask_who_is_lost();
+    lock.lock();
+    if (!must_stop_) ends_.wait_for(lock, kAskEvery);
   }
-  return false;
 }
 
 }  // namespace chime::host

@@ -13,16 +13,14 @@ namespace chime::host {
 
 class LossNews {
  public:
-  // Both outlive it.
-  LossNews(const bootstrap::Bootstrap& bootstrap, abi::AbortWord& abort);
+  // Both outlive it. Nobody else listens to on_peer_lost() meanwhile.
+  LossNews(bootstrap::Bootstrap& bootstrap, abi::AbortWord& abort);
   ~LossNews();
 
  private:
-  void listen();
-  bool has_heard() const;
+  void ask_again_and_again();
 
-  const bootstrap::Bootstrap& bootstrap_;
-  abi::AbortWord& abort_;
+  bootstrap::Bootstrap& bootstrap_;
   std::mutex mutex_;
   std::condition_variable ends_;
   bool must_stop_ = false;

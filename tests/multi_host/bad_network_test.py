@@ -7,7 +7,7 @@ import sys
 import time
 import unittest
 
-from hosts_of_a_test import HOSTS, PATIENCE_S, SHELL, processes, start_shells, words_of
+from hosts_of_a_test import HOSTS, PATIENCE_S, SHELL, processes, skip, start_shells, words_of
 
 CHIME_RUN = os.environ["TESTED_CHIME_RUN"]
 PE = os.environ["TESTED_PE"]
@@ -68,12 +68,19 @@ class OnHosts(unittest.TestCase):
         self.sends_all(job)
 
     def test_a_slow_and_lossy_link_loses_nothing(self):
-        slow = on("host1", "tc", "qdisc", "add", "dev", "eth0", "root", "netem", "delay", "2ms", "1ms", "loss", "2%")
-        if slow.returncode:
-            self.skipTest("the kernel makes no link slow and lossy (tc netem): " + re.sub(r"\s+", " ", slow.stdout))
+        # Not every kernel has netem. A bucket with little room drops what comes too fast.
+        links = ["netem delay 2ms 1ms loss 2%", "tbf rate 20mbit burst 8kb limit 12kb"]
+        for link in links:
+            slow = on("host1", "tc", "qdisc", "add", "dev", "eth0", "root", *link.split())
+            if slow.returncode == 0:
+                break
+        else:
+            self.skipTest("the kernel makes no link slow and lossy: " + re.sub(r"\s+", " ", slow.stdout))
         self.sends_all(self.start(SOME))
 
 
 if __name__ == "__main__":
     done = unittest.main(verbosity=2, exit=False).result
-    sys.exit(1 if not done.wasSuccessful() else 77 if done.skipped else 0)
+    if done.wasSuccessful() and done.skipped:
+        skip(done.skipped[0][1])
+    sys.exit(not done.wasSuccessful())

@@ -104,6 +104,18 @@ class ChimeRun(unittest.TestCase):
                          [f"[{pe}] {word}" for pe in range(3) for word in ("end", "one", "two")])
         self.assertEqual(sorted(err.splitlines()), [f"[{pe}] bad" for pe in range(3)])
 
+    def test_a_line_of_any_length_is_shown_whole_in_pieces(self):
+        # Of 64 KiB each at most; what follows it is a line of its own again.
+        script = 'import sys; line = " ".join(map(str, range(60000))); [print(line, file=f) or print("next", file=f) ' \
+                 'for f in (sys.stdout, sys.stderr)]'
+        code, *said = self.run_job("-n", "1", sys.executable, "-c", script)
+        self.assertEqual(code, 0)
+        for text in said:
+            pieces = [line.removeprefix("[0] ") for line in text.splitlines()]
+            self.assertEqual(pieces.pop(), "next")
+            self.assertLessEqual(max(map(len, pieces)), 64 << 10)
+            self.assertEqual("".join(pieces), " ".join(map(str, range(60000))))
+
     def test_lines_of_pes_are_never_mixed(self):
         loop = 'for i in 1 2 3 4 5 6 7 8 9; do printf aaaa; printf "bbbb\\n"; done'
         _, out, _ = self.run_job("-n", "4", "sh", "-c", loop)

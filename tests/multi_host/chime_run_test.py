@@ -267,6 +267,24 @@ class OnHosts(LeavesNothing):
         self.job = self.start_families()
         self.kill_and_end(self.agents()[:1], 137)
 
+    def test_an_agent_that_is_stopped_is_named_and_does_not_hold_up_the_end(self):
+        job = self.start_and_wait_for(2, "-n", "2", "sh", "-c", "echo ready; exec sleep 1000")
+        agent = self.agents()[-1]
+        os.kill(agent, signal.SIGSTOP)
+        try:
+            self.assertIn("host host1: its agent has not answered for 10 s: it is stopped", job.stderr.readline())
+            os.kill(agent, signal.SIGCONT)
+            self.assertIn("host host1: its agent answers again", job.stderr.readline())
+            os.kill(agent, signal.SIGSTOP)
+            begin = time.monotonic()
+            job.send_signal(signal.SIGTERM)
+            self.assertEqual(job.wait(PATIENCE_S), 128 + signal.SIGTERM)
+            if os.getloadavg()[0] < os.cpu_count():
+                self.assertLess(time.monotonic() - begin, 6)
+            self.assertIn("host host1: its agent does not answer; it is left, with its PEs", job.stderr.read())
+        finally:
+            os.kill(agent, signal.SIGCONT)  # and finds its launcher gone
+
     def test_families_end_when_a_pe_is_killed(self):
         with tempfile.TemporaryDirectory() as folder:
             script = "[ $CHIME_RUN_PE = 3 ] && { until [ -e now ]; do sleep 0.05; done; kill -KILL $$; }; sleep 1000"

@@ -99,6 +99,8 @@ void Agent::obey(std::span<const std::byte> frame) {
       return say(to_launcher_, FromAgent::kLooked);
     case ToAgent::kInput:
       return feed(text_of(fields.rest()));
+    case ToAgent::kAsk:
+      return say(to_launcher_, FromAgent::kHere);
   }
   throw net::Error(net::Fault::kProtocol, "an unknown word");
 }
@@ -122,6 +124,7 @@ void Agent::feed(std::string_view input) { input.empty() ? input_.end() : input_
 
 // What those who ended have said goes first.
 void Agent::tell_ends() {
+  ChildProcess::reap_ended();
   const auto ends = crew_.take_ends();
   if (!ends.empty()) crew_.serve();
   for (const PeEnd& end : ends)

@@ -29,6 +29,7 @@ enum class ToAgent : std::uint8_t {
   kPass,       // i32 signal, to those that listen
   kLook,       // say kLooked after all ends until now
   kInput,      // bytes that PE 0 reads; none: that was all
+  kAsk,        // say kHere
 };
 
 enum class FromAgent : std::uint8_t {
@@ -39,6 +40,7 @@ enum class FromAgent : std::uint8_t {
   kEnded,        // i32 PE, i32 process, i32 status
   kLooked,
   kTaken,  // u32: so many bytes of the input
+  kHere,
 };
 
 // Bytes of PE 0's input that may be on their way: so much an agent keeps when PE 0 does not read.
@@ -46,7 +48,7 @@ inline constexpr std::uint32_t kInputWindow = 64 << 10;
 // A command, and the environment of each PE.
 inline constexpr std::size_t kLongestFrame = 64 << 20;
 
-// "chime-run agent of Chime 0.1.0, talk 1": the agent and chime-run must be of one version.
+// "chime-run agent of Chime 0.1.0, talk 2": the agent and chime-run must be of one version.
 inline constexpr std::string_view kGreetingBegins = "chime-run agent of Chime ";
 std::string greeting();
 

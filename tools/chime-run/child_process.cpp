@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <map>
+#include <set>
 #include <system_error>
 
 #include "environment.hpp"
@@ -60,6 +62,10 @@ struct Child {
   }
 };
 
+// Of this process. They are the main thread's.
+std::set<pid_t> running;
+std::map<pid_t, int> reaped;  // their status, until it is noted
+
 }  // namespace
 
 ChildProcess::ChildProcess(const Start& start) {
@@ -73,6 +79,7 @@ ChildProcess::ChildProcess(const Start& start) {
   pid_ = fork();
   if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "fork");
   if (pid_ == 0) child.become_it();
+  running.insert(pid_);
   setpgid(pid_, pid_);  // also here: a signal to the group must find it, whoever runs first
   exec_report_ = std::move(report.read);
   output_ = std::move(output.read);
@@ -93,16 +100,29 @@ void ChildProcess::send(int signal) const {
   if (is_running()) kill(-pid_, signal);
 }
 
-bool ChildProcess::has_just_ended() {
-  if (!is_running()) return false;
-  siginfo_t info{};
-  if (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) ||
-      info.si_pid != pid_)
-    return false;
-  kill(-pid_, SIGKILL);  // before it is reaped: until then its number is nobody else's
-  int status = 0;
-  waitpid(pid_, &status, 0);
-  status_ = status;
+void ChildProcess::reap_ended() {
+  for (;;) {
+    siginfo_t info{};
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid == 0) return;
+    const pid_t pid = info.si_pid;
+    const bool is_ours = running.erase(pid) > 0;
+    if (is_ours) kill(-pid, SIGKILL);  // until it is reaped its number is nobody else's
+    int status = 0;
+    waitpid(pid, &status, 0);
+    if (is_ours) reaped[pid] = status;
+  }
+}
+
+std::vector<pid_t> ChildProcess::ended() {
+  std::vector<pid_t> pids;
+  for (const auto& [pid, status] : reaped) pids.push_back(pid);
+  return pids;
+}
+
+bool ChildProcess::note_end() {
+  const auto end = reaped.extract(pid_);
+  if (end.empty()) return false;
+  status_ = end.mapped();
   return true;
 }
 

@@ -36,8 +36,13 @@ class ChildProcess {
   // To the process and those that it started in its group.
   void send(int signal) const;
 
-  // If it has ended: kills what is left of its group, reaps it, and returns true once.
-  bool has_just_ended();
+  // Reaps all children of this process that have ended, whoever started them, by one call of the
+  // system where none has. What is left of a ChildProcess's group is killed before.
+  static void reap_ended();
+  // The ChildProcesses among them that note_end() has not been called for.
+  static std::vector<pid_t> ended();
+  // True once, if it has been reaped.
+  bool note_end();
 
   const net::Descriptor& output() const { return output_; }
   const net::Descriptor& errors() const { return errors_; }

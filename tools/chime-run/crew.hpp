@@ -79,7 +79,7 @@ class Crew {
   virtual void read_rest() = 0;
 
   // PEs whose end is news, in the order in which it was seen. After look(), has_looked() says when
-  // all that had ended before are in it.
+  // all that had ended before are in it. Children are reaped before (ChildProcess::reap_ended).
   virtual std::vector<PeEnd> take_ends() = 0;
   virtual void look() = 0;
   virtual bool has_looked() const = 0;

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "child_process.hpp"
 #include "crews.hpp"
 #include "guardian.hpp"
 #include "processes.hpp"
@@ -141,6 +142,7 @@ void Job::end_without_guardian() {
 
 void Job::take_ends() {
   ends_.add(news_.take_aborts());
+  ChildProcess::reap_ended();
   for (const auto& crew : crews_) let(*crew, [this](Crew& c) { ends_.add(c.take_ends()); });
   const auto batch = ends_.take(crews_);
   if (!batch) return;

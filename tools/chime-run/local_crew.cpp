@@ -54,6 +54,7 @@ void LocalCrew::start_pe(const Order& order, const Order::Pe& pe, int input,
   environment.push_back("CHIME_RUN_LOCAL_SIZE=" + std::to_string(order.pes.size()));
   pes_.push_back({pe.number, ChildProcess(Start{order.command, environment, input,
                                                 surroundings_.has_own_output, cpus})});
+  by_process_[pes_.back().process.pid()] = &pes_.back();
   if (surroundings_.has_own_output) show_output_of(pes_.back());
 } catch (const std::system_error& e) {
   throw CannotRun(kExitCannotRun, "cannot start PE " + std::to_string(pe.number) + ": " + e.what() +
@@ -90,19 +91,14 @@ void LocalCrew::read_rest() {
   for (Source& source : sources_) source.read_rest();
 }
 
-// Whoever ended before one of a round has ended when the next round looks.
 std::vector<PeEnd> LocalCrew::take_ends() {
   std::vector<PeEnd> ended;
-  for (auto round = take_ends_of_a_round(); !round.empty(); round = take_ends_of_a_round())
-    ended.insert(ended.end(), round.begin(), round.end());
-  return ended;
-}
-
-std::vector<PeEnd> LocalCrew::take_ends_of_a_round() {
-  std::vector<PeEnd> ended;
-  for (Pe& pe : pes_)
-    if (pe.process.has_just_ended())
-      ended.push_back({pe.number, pe.process.pid(), *pe.process.status()});
+  for (const pid_t pid : ChildProcess::ended()) {
+    const auto found = by_process_.find(pid);
+    if (found == by_process_.end() || !found->second->process.note_end()) continue;
+    const Pe& pe = *found->second;
+    ended.push_back({pe.number, pid, *pe.process.status()});
+  }
   return ended;
 }
 

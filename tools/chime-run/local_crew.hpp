@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <list>
+#include <map>
 
 #include "child_process.hpp"
 #include "crew.hpp"
@@ -27,7 +28,7 @@ class LocalCrew final : public Crew {
   void serve() override;
   void read_rest() override;
   std::vector<PeEnd> take_ends() override;
-  void look() override {}  // take_ends() does, each time
+  void look() override {}  // its owner has reaped all before take_ends()
   bool has_looked() const override { return true; }
   bool has_running_pes() const override;
   bool is_over() const override { return !has_running_pes(); }
@@ -44,11 +45,11 @@ class LocalCrew final : public Crew {
   void start_pe(const Order& order, const Order::Pe& pe, int input, const cpu_set_t* cpus);
   void show_output_of(const Pe& pe);
   void check_that_all_run(const std::string& program);
-  std::vector<PeEnd> take_ends_of_a_round();
 
   CrewOwner& owner_;
   const Surroundings surroundings_;
   std::deque<Pe> pes_;
+  std::map<pid_t, Pe*> by_process_;
   std::list<Source> sources_;
 };
 

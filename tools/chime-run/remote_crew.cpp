@@ -19,6 +19,12 @@ namespace chime::run {
 namespace {
 
 constexpr std::chrono::seconds kLeaveTime{5};  // for an agent that has nothing left to do
+// An agent is asked now and then whether it is there: one that is stopped, or whose host is cut
+// off, says nothing of its PEs.
+constexpr std::chrono::seconds kAskEvery{5};
+constexpr std::chrono::seconds kSilence{10};      // after which it is said
+constexpr std::chrono::seconds kSilenceAtEnd{3};  // after which its PEs are not waited for
+constexpr std::chrono::seconds kAnswerTime{1};    // before which it cannot be said to be silent
 constexpr std::size_t kMostBeforeGreeting = 64 << 10;
 
 }  // namespace
@@ -61,7 +67,11 @@ void RemoteCrew::add_to(std::vector<pollfd>& polled) const {
 }
 
 std::optional<Clock::time_point> RemoteCrew::next() const {
-  return is_over() ? std::nullopt : earliest({start_by_, leave_by_});
+  if (is_over()) return {};
+  auto next = earliest({start_by_, leave_by_});
+  if (state_ != State::kStarted || is_silent_) return next;
+  if (!asked_at_) return earliest({next, ask_at_});
+  return earliest({next, *asked_at_ + (is_ending_ ? kSilenceAtEnd : kSilence)});
 }
 
 void RemoteCrew::serve() {
@@ -82,6 +92,7 @@ void RemoteCrew::read_rest() {
 void RemoteCrew::hear(std::string_view text) {
   if (leave_by_ && !is_killed_) leave_by_ = Clock::now() + kLeaveTime;
   if (state_ == State::kAwaitsGreeting) return hear_before_greeting(text);
+  note_answer();
   frames_.add(net::bytes_of(text));
   try {
     while (const auto frame = frames_.next(kLongestFrame)) hear_frame(*frame);
@@ -129,6 +140,7 @@ void RemoteCrew::hear_frame(std::span<const std::byte> frame) {
   switch (fields.get<FromAgent>()) {
     case FromAgent::kStarted:
       state_ = State::kStarted;
+      ask_at_ = Clock::now() + kAskEvery;
       start_by_.reset();
       return;
     case FromAgent::kCannotRun: {
@@ -156,6 +168,8 @@ void RemoteCrew::hear_frame(std::span<const std::byte> frame) {
     case FromAgent::kTaken:
       input_on_its_way_ -= fields.get<std::uint32_t>();
       return;
+    case FromAgent::kHere:
+      return;
   }
   throw net::Error(net::Fault::kProtocol, "neither word nor PE of this talk");
 }
@@ -176,8 +190,45 @@ void RemoteCrew::read_input() {
   say(to_agent_, ToAgent::kInput, net::Writer().raw(std::span(buffer).first(n)));
 }
 
+void RemoteCrew::ask() {
+  asked_at_ = Clock::now();
+  say(to_agent_, ToAgent::kAsk);
+  to_agent_.write_some();
+}
+
+// Whatever it says.
+void RemoteCrew::note_answer() {
+  asked_at_.reset();
+  ask_at_ = Clock::now() + kAskEvery;
+  if (std::exchange(is_silent_, false)) say_words("its agent answers again");
+}
+
+// Where nobody takes what PEs write, what the agent says is not read, either: that is no silence.
+void RemoteCrew::check_answer() {
+  if (state_ != State::kStarted || is_silent_ || is_killed_) return;
+  const auto now = Clock::now();
+  if (!output_->is_waited_for()) return note_answer();
+  if (!asked_at_) {
+    if (now >= ask_at_) ask();
+    return;
+  }
+  if (now < *asked_at_ + (is_ending_ ? kSilenceAtEnd : kSilence)) return;
+  is_silent_ = true;
+  if (is_ending_) return give_up_agent();
+  say_words("its agent has not answered for " + std::to_string(kSilence.count()) +
+            " s: it is stopped, or its host is cut off; the job waits for it");
+}
+
+// Its PEs end by themselves when they find chime-run gone.
+void RemoteCrew::give_up_agent() {
+  say_words("its agent does not answer; it is left, with its PEs");
+  is_killed_ = true;
+  agent_->send(SIGKILL);
+}
+
 void RemoteCrew::check_clock() {
   const auto now = Clock::now();
+  check_answer();
   if (leave_by_ && now >= *leave_by_) agent_->send(SIGKILL);
   if (start_by_ && now >= *start_by_)
     cannot_run(
@@ -188,7 +239,7 @@ void RemoteCrew::check_clock() {
 }
 
 std::vector<PeEnd> RemoteCrew::take_ends() {
-  if (agent_ && agent_->has_just_ended()) note_end_of_agent();
+  if (agent_ && agent_->note_end()) note_end_of_agent();
   return std::exchange(ends_, {});
 }
 
@@ -218,14 +269,20 @@ void RemoteCrew::look() {
 
 void RemoteCrew::end(int signal) {
   if (!has_order_) return kill();
+  if (is_over() || is_killed_) return;
+  if (is_silent_) return give_up_agent();
   say_signal(ToAgent::kEnd, signal);
+  if (!std::exchange(is_ending_, true) && state_ == State::kStarted) ask();
 }
 
 // One that does not obey is killed itself, and what it leaves loses its life line. One that has no
 // order yet has nothing to end.
 void RemoteCrew::kill() {
-  if (is_over() || std::exchange(is_killed_, true)) return;
+  if (is_over() || is_killed_) return;
   start_by_.reset();
+  const bool owes_an_answer = asked_at_ && Clock::now() - *asked_at_ >= kAnswerTime;
+  if (has_order_ && (is_silent_ || owes_an_answer)) return give_up_agent();
+  is_killed_ = true;
   if (!has_order_) return agent_->send(SIGKILL);
   say_signal(ToAgent::kEnd, SIGKILL);
   leave_by_ = Clock::now() + kLeaveTime;

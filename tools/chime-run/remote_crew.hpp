@@ -51,6 +51,10 @@ class RemoteCrew final : public Crew {
   void hear_frame(std::span<const std::byte> frame);
   void read_input();
   void check_clock();
+  void ask();
+  void note_answer();
+  void check_answer();
+  void give_up_agent();
   void note_end_of_agent();
   void say_signal(ToAgent what, int signal);
   void say_words(const std::string& sentence);
@@ -78,6 +82,10 @@ class RemoteCrew final : public Crew {
   bool has_input_ended_ = false;
   std::optional<Clock::time_point> start_by_;
   std::optional<Clock::time_point> leave_by_;  // then the agent is killed
+  Clock::time_point ask_at_{};                 // whether it is there
+  std::optional<Clock::time_point> asked_at_;  // and it has not answered yet
+  bool is_silent_ = false;                     // so long that it was said
+  bool is_ending_ = false;                     // its PEs shall end
   bool is_killed_ = false;
 };
 

@@ -34,6 +34,9 @@ thread_local std::unique_ptr<bootstrap::Bootstrap> job_not_joined;
 // For waiting kernels to see that their job is aborted, on a busy machine.
 constexpr std::chrono::seconds kAbortGrace{5};
 
+// For the launcher to hear that this PE ends because another has.
+constexpr std::chrono::seconds kGoodbyeTime{1};
+
 // For a program's files to be flushed to a slow disk.
 constexpr std::chrono::seconds kFlushTime{1};
 
@@ -191,6 +194,24 @@ void keep_for_ever(std::unique_ptr<DeviceStage> device) {
   kept->push_back(std::move(device));
 }
 
+// Where the launcher cannot be asked any more nobody hears it, and this PE ends all the same. The
+// process ends with whatever still waits.
+void say_goodbye_within(std::chrono::seconds time, bootstrap::PeerWatch& watch) try {
+  const auto said = std::make_shared<std::promise<void>>();
+  std::future<void> end = said->get_future();
+  abi::start_thread([said, &watch] {
+    try {
+      watch.say_goodbye();
+    } catch (const bootstrap::BootstrapError&) {
+      // Then they will name this PE too.
+    }
+    said->set_value();
+  }).detach();
+  end.wait_for(time);
+} catch (const std::exception&) {
+  // No thread: likewise.
+}
+
 }  // namespace
 
 void tell_mates(const DeviceStage& device, const AbortCause& cause) {
@@ -258,11 +279,7 @@ void end_aborted_pe_of(Runtime& runtime) {
   int code = 1;
   if (const auto cause = abort_cause(runtime.device->control().abort)) code = cause->exit_code;
   // The others know the cause; they shall not take this end for another one.
-  try {
-    runtime.watch->say_goodbye();
-  } catch (const bootstrap::BootstrapError&) {
-    // Then they will name this PE too.
-  }
+  say_goodbye_within(kGoodbyeTime, *runtime.watch);
   end_process(code);
 }
 

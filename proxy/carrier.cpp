@@ -148,7 +148,7 @@ bool Carrier::send_line(Peer& peer) {
 // Another peer first in each turn: the one before may take all the room that came free.
 bool Carrier::send_waiting() {
   if (waiting_.empty()) return false;
-  std::ranges::rotate(waiting_, waiting_.begin() + 1);
+  std::rotate(waiting_.begin(), waiting_.begin() + 1, waiting_.end());
   bool has_moved = false;
   for (Peer* const peer : waiting_) has_moved |= send_line(*peer);
   std::erase_if(waiting_, [](const Peer* peer) { return !peer->is_waiting(); });

@@ -22,9 +22,9 @@ constexpr std::chrono::seconds kLeaveTime{5};  // for an agent that has nothing 
 // An agent is asked now and then whether it is there: one that is stopped, or whose host is cut
 // off, says nothing of its PEs.
 constexpr std::chrono::seconds kAskEvery{5};
-constexpr std::chrono::seconds kSilence{10};      // after which it is said
-constexpr std::chrono::seconds kSilenceAtEnd{3};  // after which its PEs are not waited for
-constexpr std::chrono::seconds kAnswerTime{1};    // before which it cannot be said to be silent
+constexpr std::chrono::seconds kSilence{10};       // after which it is said
+constexpr std::chrono::seconds kSilenceAtEnd{3};   // after which its PEs are not waited for
+constexpr std::chrono::seconds kTimeToSayHere{1};  // before which it cannot be said to be silent
 constexpr std::size_t kMostBeforeGreeting = 64 << 10;
 
 }  // namespace
@@ -280,7 +280,7 @@ void RemoteCrew::end(int signal) {
 void RemoteCrew::kill() {
   if (is_over() || is_killed_) return;
   start_by_.reset();
-  const bool owes_an_answer = asked_at_ && Clock::now() - *asked_at_ >= kAnswerTime;
+  const bool owes_an_answer = asked_at_ && Clock::now() - *asked_at_ >= kTimeToSayHere;
   if (has_order_ && (is_silent_ || owes_an_answer)) return give_up_agent();
   is_killed_ = true;
   if (!has_order_) return agent_->send(SIGKILL);

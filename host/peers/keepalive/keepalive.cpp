@@ -10,7 +10,7 @@
 namespace chime::host {
 namespace {
 
-constexpr char kKey[] = "chime.keepalive";
+constexpr char kRecordKey[] = "chime.keepalive";
 
 }  // namespace
 
@@ -39,7 +39,7 @@ Keepalive::Keepalive(bootstrap::Bootstrap& bootstrap, Options options)
     links_->start();
     net::Writer record;
     links_->wait_until_ready(options_.deadline).write(record);
-    bootstrap.publish(kKey, record.written());
+    bootstrap.publish(kRecordKey, record.written());
   } catch (const net::Error& error) {
     throw Error("keepalive", CHIMEX_ERR_SYSTEM, error.what());
   }
@@ -53,7 +53,7 @@ Keepalive::~Keepalive() {
 // One that never answers has not come as far as this: the job is not there yet.
 void Keepalive::find(int pe) {
   try {
-    auto question = bootstrap_.ask(pe, kKey, [this](bootstrap::Answer answer) {
+    auto question = bootstrap_.ask(pe, kRecordKey, [this](bootstrap::Answer answer) {
       if (answer.code == CHIMEX_OK) links_->found(answer.value);
     });
     const std::lock_guard lock(mutex_);

@@ -112,15 +112,21 @@ void read_device(const Variable& v, std::string_view text, Settings& s) {
       {{"auto", DeviceChoice::kAuto}, {"cpu", DeviceChoice::kCpu}, {"cuda", DeviceChoice::kCuda}});
 }
 
+// One word for all of CHIME_P2P, CHIME_NIC and CHIME_FABRIC: users try either.
+bool is_off(std::string_view text) { return text == "off" || text == "none"; }
+
 void read_p2p(const Variable& v, std::string_view text, Settings& s) {
   const bool is_number = !text.empty() && text[0] >= '0' && text[0] <= '9';
-  s.p2p.size = is_number ? parse_number(v, text, 1, 1 << 20)
-                         : parse_word<unsigned>(v, text, {{"auto", P2pGroups::kAll}, {"off", 0u}});
+  if (is_off(text))
+    s.p2p.size = 0;
+  else
+    s.p2p.size = is_number ? parse_number(v, text, 1, 1 << 20)
+                           : parse_word<unsigned>(v, text, {{"auto", P2pGroups::kAll}});
 }
 
 void read_nic(const Variable& v, std::string_view text, Settings& s) {
   if (text.empty() || text.find('/') != text.npos) refuse(v, text, "is no device name");
-  s.nic.device = text;
+  s.nic.device = is_off(text) ? NicOptions::kOff : text;
 }
 
 void read_nic_backend(const Variable& v, std::string_view text, Settings& s) {
@@ -223,7 +229,7 @@ void read_proxy_threads(const Variable& v, std::string_view text, Settings&) {
 
 void read_fabric(const Variable& v, std::string_view text, Settings& s) {
   if (text.empty()) refuse(v, text, "is no provider's name");
-  s.fabric.provider = text;
+  s.fabric.provider = is_off(text) ? FabricOptions::kOff : text;
 }
 
 void read_fabric_interface(const Variable&, std::string_view text, Settings& s) {
@@ -305,12 +311,12 @@ constexpr Variable kVariables[] = {
      "Of a node's GPUs each PE takes one that is near, unless its program has chosen "
      "(cudaSetDevice).",
      read_device},
-    {"CHIME_P2P", "auto|off|number of PEs", "auto",
+    {"CHIME_P2P", "auto|off|none|number of PEs", "auto",
      "off maps no peer's memory, so that PEs can be reached through a NIC only. n: the PEs 0 to "
      "n-1 "
      "map each other, so do n to 2n-1, and so on.",
      read_p2p, "NVSHMEM_DISABLE_P2P"},
-    {"CHIME_NIC", "auto|none|soft|<device>[:<port>]", "auto",
+    {"CHIME_NIC", "auto|off|none|soft|<device>[:<port>]", "auto",
      "Which NIC kernels drive. auto: where some PE is not mapped, the active mlx5 port nearest to "
      "the GPU, if there is one; PEs take equally near ones in turn. soft: the emulated one.",
      read_nic,
@@ -395,7 +401,7 @@ constexpr Variable kVariables[] = {
     {"CHIME_PROXY_THREADS", "1", "1",
      "Proxy threads of a PE. One: it has one endpoint of the fabric, which is one thread's.",
      read_proxy_threads},
-    {"CHIME_FABRIC", "auto|off|<provider of libfabric>", "auto",
+    {"CHIME_FABRIC", "auto|off|none|<provider of libfabric>", "auto",
      "By which fabric the host carries requests to PEs that kernels do not reach by themselves. "
      "auto: where there are such, the first that works of cxi, efa, verbs;ofi_rxm, tcp;ofi_rxm "
      "and, on one node, shm.",

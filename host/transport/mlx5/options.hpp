@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "host/transport/connect.hpp"
 
@@ -14,7 +15,8 @@ enum class NicOrdering { kAuto, kRelaxed, kStrict };
 enum class NicWriteOrder { kAuto, kStrict, kRelaxed };
 
 struct NicOptions {
-  std::string device = "auto";  // auto, none, soft, or a device's name with or without ":port"
+  static constexpr std::string_view kOff = "off";
+  std::string device = "auto";  // auto, kOff, soft, or a device's name with or without ":port"
   NicBackend backend = NicBackend::kAuto;
   NicOrdering ordering = NicOrdering::kAuto;
   NicWriteOrder write_order = NicWriteOrder::kAuto;
@@ -33,7 +35,7 @@ struct NicOptions {
 
   bool opens_on_demand(int n_pes) const { return host::opens_on_demand(connect, n_pes); }
 
-  bool is_off() const { return device == "none"; }
+  bool is_off() const { return device == kOff; }
   bool is_auto() const { return device == "auto"; }
   bool is_soft() const { return device == "soft"; }
 };

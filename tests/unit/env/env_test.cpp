@@ -82,7 +82,7 @@ TEST(Environment, ABadValueIsRefusedWithTheVariableAndWhatIsAllowed) {
   EXPECT_THAT(refusal_of("CHIME_TIMEOUT", "5s"), HasSubstr("seconds"));
   EXPECT_THAT(refusal_of("CHIME_INIT_TIMEOUT", "0"), HasSubstr("hang"));
   EXPECT_THAT(refusal_of("CHIME_CHECK", "yes"), HasSubstr("0|1"));
-  EXPECT_THAT(refusal_of("CHIME_P2P", "on"), HasSubstr("auto|off|number of PEs"));
+  EXPECT_THAT(refusal_of("CHIME_P2P", "on"), HasSubstr("auto|off|none|number of PEs"));
   EXPECT_THAT(refusal_of("CHIME_DEVICE", "gpu"), HasSubstr("auto|cpu|cuda"));
   EXPECT_THAT(refusal_of("CHIME_LOG", "verbose"), HasSubstr("off|error|warn|info|debug"));
 }
@@ -116,7 +116,17 @@ TEST(Environment, TheNicsVariablesAreRead) {
   EXPECT_EQ(nic.gid_index, 3);
   EXPECT_EQ(settings_with({}).nic.gid_index, -1);
   EXPECT_TRUE(settings_with({}).nic.is_auto());
-  EXPECT_TRUE(settings_with({{"CHIME_NIC", "none"}}).nic.is_off());
+  EXPECT_FALSE(settings_with({}).nic.is_off());
+}
+
+// Users write the one where they have seen the other.
+TEST(Environment, OffAndNoneAreOneWordForEachWayToPeers) {
+  for (const char* const word : {"off", "none"}) {
+    EXPECT_TRUE(settings_with({{"CHIME_NIC", word}}).nic.is_off()) << word;
+    EXPECT_TRUE(settings_with({{"CHIME_P2P", word}}).p2p.is_off()) << word;
+    EXPECT_TRUE(settings_with({{"CHIME_FABRIC", word}}).fabric.is_off()) << word;
+  }
+  EXPECT_THAT(refusal_of("CHIME_P2P", "of"), HasSubstr("auto|off|none|number of PEs"));
 }
 
 TEST(Environment, TheNicsNumbersHaveBounds) {

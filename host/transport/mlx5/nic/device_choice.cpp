@@ -87,7 +87,10 @@ ChosenPort named(std::span<const Candidate> candidates, const std::string& wante
   const auto device = std::find_if(candidates.begin(), candidates.end(),
                                    [&](const Candidate& c) { return c.name == want.name; });
   if (device == candidates.end())
-    refuse(CHIMEX_ERR_INVALID, fmt::format("there is no device '{}'", want.name), candidates);
+    refuse(CHIMEX_ERR_INVALID,
+           fmt::format("there is no device '{}' (allowed: auto, off, soft, a device's name)",
+                       want.name),
+           candidates);
   if (!device->is_mlx5)
     refuse(CHIMEX_ERR_UNSUPPORTED,
            fmt::format("'{}' is not an mlx5 device (ConnectX-4 or newer)", want.name), candidates);

@@ -22,9 +22,9 @@ class DeviceList {
   explicit DeviceList(const std::string& wanted)
       : devices_(rdma_core().ibv_get_device_list(&count_)) {
     if (!devices_)
-      fail_nic(fmt::format("CHIME_NIC={}: RDMA devices cannot be listed", wanted), errno,
-               "is the kernel module ib_uverbs loaded, and /dev/infiniband passed into this "
-               "container? CHIME_NIC=soft emulates a device");
+      fail_nic(fmt::format("CHIME_NIC={}: this machine lists no RDMA devices", wanted), errno,
+               "allowed are auto, off, soft (an emulated device) and a device's name; a real "
+               "device needs the kernel module ib_uverbs, and /dev/infiniband in this container");
   }
   DeviceList(const DeviceList&) = delete;
   DeviceList& operator=(const DeviceList&) = delete;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -106,7 +108,30 @@ std::vector<std::string> providers_here() {
   return names;
 }
 
+// libfabric's shm asks for room for an endpoint of each processor, and where it finds less it says
+// no more than that it is not there. Seen with libfabric 1.17.
+constexpr std::uint64_t kShmEndpointBytes = 16 << 20;
+
+[[noreturn]] void fail_for_room_in_shared_memory(std::uint64_t free, std::uint64_t wanted) {
+  throw Error(
+      "CHIME_FABRIC", CHIMEX_ERR_OUT_OF_MEMORY,
+      fmt::format("/dev/shm is full: it has {} KiB left, and libfabric's shm wants {} KiB there; "
+                  "remove files from it, make it larger (mount -o remount,size=, docker run "
+                  "--shm-size) or set CHIME_FABRIC=tcp;ofi_rxm",
+                  free >> 10, wanted >> 10));
+}
+
+void check_room_in_shared_memory() {
+  struct statvfs room {};
+  const long processors = ::sysconf(_SC_NPROCESSORS_ONLN);
+  if (::statvfs("/dev/shm", &room) != 0 || processors < 1) return;
+  const std::uint64_t free = std::uint64_t{room.f_bavail} * room.f_frsize;
+  const std::uint64_t wanted = static_cast<std::uint64_t>(processors) * kShmEndpointBytes;
+  if (free <= wanted) fail_for_room_in_shared_memory(free, wanted);
+}
+
 [[noreturn]] void fail_to_find(const FabricOptions& options) {
+  if (options.provider == "shm") check_room_in_shared_memory();
   const auto here = providers_here();
   const std::string who =
       options.is_auto()

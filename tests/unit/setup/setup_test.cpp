@@ -241,7 +241,7 @@ TEST(Setup, VariablesOfTheJobAreComparedFirst) {
     const char *name, *ours, *theirs;
   } rows[] = {{"CHIME_P2P", "auto", "off"},
               {"CHIME_P2P", "2", "auto"},
-              {"CHIME_NIC", "none", "auto"},
+              {"CHIME_NIC", "off", "auto"},
               {"CHIME_AMO", "auto", "owner"}};
   for (const auto& row : rows) {
     const std::string name = row.name;
@@ -432,6 +432,53 @@ TEST(Setup, AnIdlePeIsSmall) {
   ASSERT_NE(at, std::string::npos) << outcome.output;
   EXPECT_LT(std::stol(outcome.output.substr(at + 6)), 50 * 1024) << outcome.output;
 }
+
+// The largest of an idle PE's process, by the path that leads to its peers.
+long resident_kib(const std::string& variables) {
+  const Outcome outcome = job(2, "shows_its_size", variables);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  long most = -1;
+  for (auto at = outcome.output.find("VmRSS:"); at != std::string::npos;
+       at = outcome.output.find("VmRSS:", at + 1))
+    most = std::max(most, std::stol(outcome.output.substr(at + 6)));
+  return most;
+}
+
+// README's table says how much by each path.
+TEST(Setup, AnIdlePeIsSmallByEachPath) {
+  if (kIsSanitized) GTEST_SKIP() << "a sanitizer takes more itself";
+  const long mapped = resident_kib("CHIME_NIC=off CHIME_FABRIC=off");
+  EXPECT_GT(mapped, 0);
+  EXPECT_LE(mapped, 16 * 1024);
+#ifdef CHIME_TEST_FABRIC
+  for (const char* const connect : {"eager", "lazy"}) {
+    const std::string by = std::string("CHIME_NIC=off CHIME_P2P=off CHIME_CONNECT=") + connect;
+    const long tcp = resident_kib(by + " 'CHIME_FABRIC=tcp;ofi_rxm'");
+    EXPECT_GT(tcp, mapped) << "libfabric was not there";
+    EXPECT_LE(tcp, 40 * 1024) << connect;
+    EXPECT_LE(resident_kib(by + " CHIME_FABRIC=shm"), 32 * 1024) << connect;
+  }
+  // Who has set the variable has it as it was set.
+  EXPECT_GT(resident_kib("CHIME_NIC=off CHIME_P2P=off 'CHIME_FABRIC=tcp;ofi_rxm' "
+                         "FI_OFI_RXM_BUFFER_SIZE=16384"),
+            48 * 1024);
+#endif
+}
+
+#ifdef CHIME_TEST_FABRIC
+// libfabric says of it that there is no such provider.
+TEST(Setup, FullSharedMemoryIsToldWithBytesAndAdvice) {
+  const std::string own_mounts = "unshare --mount sh -c \"mount -t tmpfs -o size=8m tmpfs /dev/shm";
+  if (run(own_mounts + "\"").exit_code != 0) GTEST_SKIP() << "mounts of one's own take root";
+  const Outcome outcome =
+      run(own_mounts + " && CHIME_FABRIC=shm CHIME_P2P=off CHIME_NIC=off " + CHIME_RUN +
+          " -n 2 --timeout 30 " + CHIME_SETUP_PE + " joins_and_leaves\"");
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.output,
+              ContainsRegex("/dev/shm is full: it has 8192 KiB left, and libfabric's shm wants "
+                            "[0-9]+ KiB there; .*remount,size=.*CHIME_FABRIC=tcp;ofi_rxm"));
+}
+#endif
 
 TEST(Setup, BindTakesOnlyPesOfThisProcess) {
   Outcome outcome = job(2, "binds_elsewhere", "CHIME_LOG=off");

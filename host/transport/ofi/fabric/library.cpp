@@ -3,7 +3,11 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <cstdlib>
+#include <utility>
+
 #include "host/errors/error.hpp"
+#include "host/transport/ofi/requests/letter.hpp"
 
 namespace chime::host::ofi {
 namespace {
@@ -20,8 +24,15 @@ void find(void* library, const char* name, const char* version, Function& functi
                             version, kAdvice));
 }
 
+// What libfabric reads when it is loaded, where the user has not set it. ofi_rxm keeps some
+// thousand buffers for messages at hand, of 16 KiB each: 50 MiB a PE that nobody needs, since
+// Chime's letters are shorter, and what is longer goes by transfers.
+constexpr std::pair<const char*, const char*> kTuning[] = {{"FI_OFI_RXM_BUFFER_SIZE", "4096"}};
+static_assert(kLetterBytes <= 4096, "a letter fits in one buffer");
+
 // Never closed: providers keep state of the process.
 Libfabric load() {
+  for (const auto& [name, value] : kTuning) ::setenv(name, value, /*overwrite=*/0);
   void* const library = ::dlopen(kFile, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
     throw Error("fabric", CHIMEX_ERR_UNSUPPORTED,

@@ -1,11 +1,15 @@
 #include "commands.hpp"
 
+#include <rdma/ib_user_verbs.h>
+
 #include <algorithm>
 #include <cstring>
 
 #include "identity.hpp"
+#include "log.hpp"
 #include "path.hpp"
 #include "prm.hpp"
+#include "qp_states.hpp"
 #include "settings.hpp"
 #include "trace.hpp"
 
@@ -230,8 +234,11 @@ void to_init(QueuePair& qp, const std::byte* in, CommandResult& result) {
   if (qpc::kVhcaPort.get(context) > 1 || qpc::kPkeyIndex.get(context) != 0)
     return fail(result, kBadParam, 11);
   qp.access = access_in(context);
+  qp.port = static_cast<std::uint8_t>(qpc::kVhcaPort.get(context));
   qp.qkey = qpc::kQkey.get(context);
   qp.state = QpState::kInit;
+  SOFTNIC_LOG_AT(2, "softnic: init: qpn %#x by firmware, migration %u, atomic_mode %u\n", qp.qpn,
+                 qpc::kPathMigration.get(context), qpc::kAtomicMode.get(context));
 }
 
 Path path_in(const std::byte* context) {
@@ -240,6 +247,21 @@ Path path_in(const std::byte* context) {
   std::memcpy(path.gid.data(), context + qpc::kRgid, path.gid.size());
   std::memcpy(path.mac.data(), context + qpc::kRmac, path.mac.size());
   return path;
+}
+
+// As a program of verbs would have given it, for the log.
+ib_uverbs_qp_dest destination_in(const std::byte* context) {
+  ib_uverbs_qp_dest to{};
+  to.dlid = static_cast<std::uint16_t>(qpc::kRlid.get(context));
+  to.sl = static_cast<std::uint8_t>(settings().ethernet ? qpc::kEthernetPriority.get(context)
+                                                        : qpc::kServiceLevel.get(context));
+  to.is_global = static_cast<std::uint8_t>(qpc::kGrh.get(context));
+  to.sgid_index = static_cast<std::uint8_t>(qpc::kSrcAddrIndex.get(context));
+  to.hop_limit = static_cast<std::uint8_t>(qpc::kHopLimit.get(context));
+  to.traffic_class = static_cast<std::uint8_t>(qpc::kTrafficClass.get(context));
+  to.port_num = static_cast<std::uint8_t>(qpc::kVhcaPort.get(context));
+  std::memcpy(to.dgid, context + qpc::kRgid, sizeof to.dgid);
+  return to;
 }
 
 void to_rtr(QueuePair& qp, const std::byte* in, CommandResult& result) {
@@ -251,6 +273,11 @@ void to_rtr(QueuePair& qp, const std::byte* in, CommandResult& result) {
     qp.path_leads_nowhere = !leads_to_port(path_in(context));
   }
   qp.remote_qpn = qpc::kRemoteQpn.get(context);
+  const ib_uverbs_qp_dest to = destination_in(context);
+  std::memcpy(qp.destination, &to, sizeof qp.destination);
+  SOFTNIC_LOG_AT(2, "softnic: route: qpn %#x by firmware, longest %u, dscp %u, udp_port %#x\n",
+                 qp.qpn, qpc::kLogMessageMax.get(context), qpc::kDscp.get(context),
+                 qpc::kUdpSourcePort.get(context));
   qp.path_mtu = static_cast<std::uint8_t>(mtu);
   qp.min_rnr_timer = static_cast<std::uint8_t>(qpc::kMinRnrNak.get(context));
   qp.max_dest_reads = static_cast<std::uint8_t>(1u << qpc::kLogRraMax.get(context));
@@ -268,6 +295,7 @@ void to_rts(QueuePair& qp, const std::byte* in) {
   qp.sq_psn = qpc::kNextSendPsn.get(context);
   set_optional(qp, in);
   qp.state = QpState::kRts;
+  log_ready(qp);
 }
 
 void modify(Nic& nic, std::uint32_t opcode, const std::byte* in, CommandResult& result) {

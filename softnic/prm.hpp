@@ -128,9 +128,11 @@ inline constexpr Field kUmemId{0x2c, 0, 32};
 
 namespace qpc {
 inline constexpr std::size_t kBytes = 232;
+inline constexpr Field kPathMigration{0x00, 11, 2};
 inline constexpr Field kServiceType{0x00, 16, 8};  // 0 RC, 1 UC, 3 UD, 5 DCI
 inline constexpr Field kPd{0x04, 0, 24};
 inline constexpr Field kMtu{0x08, 29, 3};
+inline constexpr Field kLogMessageMax{0x08, 24, 5};
 inline constexpr Field kLogRqSize{0x08, 19, 4};
 inline constexpr Field kLogRqStride{0x08, 16, 3};  // log2(bytes) - 4
 inline constexpr Field kNoSq{0x08, 15, 1};
@@ -164,7 +166,13 @@ inline constexpr Field kGrh{0x1c, 23, 1};
 inline constexpr Field kRlid{0x1c, 0, 16};
 inline constexpr Field kAckTimeout{0x20, 27, 5};
 inline constexpr Field kSrcAddrIndex{0x20, 16, 8};
+inline constexpr Field kHopLimit{0x20, 0, 8};
+inline constexpr Field kTrafficClass{0x24, 20, 8};
 inline constexpr std::size_t kRgid = 0x28;  // 16 bytes
+inline constexpr Field kDscp{0x38, 16, 6};
+inline constexpr Field kUdpSourcePort{0x38, 0, 16};
+inline constexpr Field kEthernetPriority{0x3c, 28, 3};
+inline constexpr Field kServiceLevel{0x3c, 24, 4};
 inline constexpr Field kVhcaPort{0x3c, 16, 8};
 inline constexpr std::size_t kRmac = 0x3e;   // 6 bytes
 inline constexpr Field kState{0x00, 28, 4};  // only in QUERY_QP's output

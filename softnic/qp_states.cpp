@@ -1,5 +1,11 @@
 #include "qp_states.hpp"
 
+#include <rdma/ib_user_verbs.h>
+
+#include <cstring>
+
+#include "log.hpp"
+
 namespace softnic {
 namespace {
 
@@ -62,6 +68,22 @@ const char* name_of(QpState state) {
       return "ERR";
   }
   return "unknown";
+}
+
+void log_ready(const QueuePair& qp) {
+  ib_uverbs_qp_dest to;
+  static_assert(sizeof to == sizeof qp.destination);
+  std::memcpy(&to, qp.destination, sizeof to);
+  SOFTNIC_LOG_AT(
+      2,
+      "softnic: ready: qpn %#x to %#x, access %#x, pkey %u, port %u, mtu %u, timeout %u, "
+      "retry %u, rnr_retry %u, min_rnr %u, reads %u, dest_reads %u, sq_psn %#x, rq_psn "
+      "%#x, lid %u, sl %u, global %u, gid_index %u, hops %u, class %u, path_port %u, gid "
+      "%02x%02x..%02x%02x\n",
+      qp.qpn, qp.remote_qpn, qp.access, qp.pkey_index, qp.port, qp.path_mtu, qp.timeout,
+      qp.retry_count, qp.rnr_retry, qp.min_rnr_timer, qp.max_reads, qp.max_dest_reads, qp.sq_psn,
+      qp.rq_psn, to.dlid, to.sl, to.is_global, to.sgid_index, to.hop_limit, to.traffic_class,
+      to.port_num, to.dgid[0], to.dgid[1], to.dgid[14], to.dgid[15]);
 }
 
 }  // namespace softnic

@@ -37,4 +37,8 @@ bool is_transition_allowed(Transport transport, QpState from, QpState to, std::u
 
 const char* name_of(QpState state);
 
+// One that is ready to send, with all that its program has set, on stderr (SOFTNIC_LOG=2): what
+// this NIC makes no use of is seen there, too.
+void log_ready(const QueuePair& qp);
+
 }  // namespace softnic

@@ -240,6 +240,7 @@ int modify_qp(Call& call) {
     call.nic.engine().enter_error(*qp);
   else
     qp->state = to;
+  if (from == QpState::kRtr && to == QpState::kRts) log_ready(*qp);
   return 0;
 }
 

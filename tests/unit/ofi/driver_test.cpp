@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <chrono>
+#include <map>
+#include <thread>
 
 #include "driver_fixture.hpp"
 
@@ -191,6 +194,121 @@ TEST_F(DriverTest, AnAnswerCountsOnce) {
   poll();
   ASSERT_THAT(ended, SizeIs(1));
   EXPECT_EQ(ended[0].completion, 2u);
+}
+
+// Its name is that of the request that is in its place now, but for the count of those before.
+TEST_F(DriverTest, AnAnswerToAnEarlierRequestInItsPlaceIsNoAnswer) {
+  open();
+  add(1);
+  poll();
+  const std::uint64_t first = messages_in(wire.letters.at(0).bytes, kPeersPass).at(0).id;
+  const auto hear = [&](std::uint64_t id, std::int32_t from = 1) {
+    LetterText text;
+    text.begin(from);
+    text.add(answer_to(id, 0, CHIMEX_OK));
+    ASSERT_TRUE(wire.arrive(text.finish(kPass)));
+    poll();
+  };
+  hear(first);
+  ASSERT_THAT(ended, SizeIs(1));
+  add(2);
+  poll();
+  const std::uint64_t second = messages_in(wire.letters.at(1).bytes, kPeersPass).at(0).id;
+  ASSERT_EQ(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(second))
+      << "the second is in the place of the first";
+  hear(first);
+  hear(second + (std::uint64_t{1} << 32));
+  EXPECT_THAT(ended, SizeIs(1));
+  hear(second);
+  EXPECT_THAT(ended, SizeIs(2));
+}
+
+// Each of the two knows the name of what the other was asked for.
+TEST_F(DriverTest, AnAnswerOfAnotherPeerThanWasAskedIsNoAnswer) {
+  driver.emplace(Driver::Place{0, 3, heap, kPass, {}, true}, *gpu, wire, requests, mail);
+  driver->serve(owner);
+  for (const int pe : {1, 2}) driver->add_peer(pe, {.pass = kPeersPass, .takes_puts = true});
+  const auto post = [&](int pe, std::uint64_t completion) {
+    ASSERT_TRUE(driver->post(
+        {HostRequest::Kind::kAtomic, pe, 0, nullptr, 0, {AmoOp::kAdd, 8, 1, 0}}, completion));
+  };
+  post(1, 1);
+  post(2, 2);
+  poll();
+  ASSERT_THAT(wire.letters, SizeIs(2));
+  std::map<int, std::uint64_t> asked;  // by PE
+  for (const auto& letter : wire.letters)
+    asked[letter.to] = messages_in(letter.bytes, kPeersPass).at(0).id;
+  const auto hear = [&](int from, std::uint64_t id) {
+    LetterText text;
+    text.begin(from);
+    text.add(answer_to(id, 0, CHIMEX_OK));
+    ASSERT_TRUE(wire.arrive(text.finish(kPass)));
+    poll();
+  };
+  hear(2, asked[1]);
+  hear(1, asked[2]);
+  EXPECT_THAT(ended, SizeIs(0));
+  hear(2, asked[2]);
+  ASSERT_THAT(ended, SizeIs(1));
+  EXPECT_EQ(ended[0].completion, 2u);
+  hear(1, asked[1]);
+  EXPECT_THAT(ended, SizeIs(2));
+}
+
+// ---- Silence
+
+struct SilenceTest : DriverTest {
+  static constexpr std::chrono::milliseconds kTimeout{400};
+
+  void open_with_timeout() {
+    driver.emplace(Driver::Place{0, 3, heap, kPass, kTimeout, true}, *gpu, wire, requests, mail);
+    driver->serve(owner);
+    for (const int pe : {1, 2}) driver->add_peer(pe, {.pass = kPeersPass, .takes_puts = true});
+    for (const int pe : {1, 2})
+      ASSERT_TRUE(
+          driver->post({HostRequest::Kind::kAtomic, pe, 0, nullptr, 0, {AmoOp::kAdd, 8, 1, 0}},
+                       static_cast<std::uint64_t>(pe)));
+  }
+  void poll_for(std::chrono::milliseconds length) {
+    const auto end = std::chrono::steady_clock::now() + length;
+    while (std::chrono::steady_clock::now() < end) poll();
+  }
+  // Looks for silent peers once, however late the last look was.
+  void look_once() {
+    for (int i = 0; i < 16; ++i) poll();
+  }
+};
+
+// As a process that was stopped (SIGSTOP) and goes on: the silence that it finds is its own.
+TEST_F(SilenceTest, WhoHasNotLookedForLongerThanTheTimeoutLosesNobody) {
+  open_with_timeout();
+  poll_for(kTimeout / 8);
+  for (int stops = 0; stops < 3; ++stops) {
+    std::this_thread::sleep_for(2 * kTimeout);
+    look_once();
+    for (const int pe : {1, 2}) EXPECT_EQ(driver->why_lost(pe), std::nullopt) << "stop " << stops;
+  }
+  EXPECT_THAT(ended, SizeIs(0));
+}
+
+// And from then on the silence counts, of each peer: one that speaks is not lost with one that does
+// not.
+TEST_F(SilenceTest, APeerThatIsSilentAfterTheStopTooIsLost) {
+  open_with_timeout();
+  poll_for(kTimeout / 8);
+  std::this_thread::sleep_for(2 * kTimeout);
+  look_once();
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!driver->why_lost(2) && std::chrono::steady_clock::now() < end) {
+    LetterText text;
+    text.begin(1);
+    text.add(answer_to(~std::uint64_t{0}, 0, CHIMEX_OK));  // a sign of life, and no answer
+    ASSERT_TRUE(wire.arrive(text.finish(kPass)));
+    poll();
+  }
+  EXPECT_THAT(driver->why_lost(2).value_or(""), HasSubstr("no sign of life"));
+  EXPECT_EQ(driver->why_lost(1), std::nullopt);
 }
 
 TEST_F(DriverTest, ALossEndsWhatIsInAnOpenLetter) {

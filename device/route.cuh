@@ -87,17 +87,38 @@ CHIME_DEVICE Target target_word(const T* word) {
   return {word, sizeof(T), sizeof(T)};
 }
 
+// No memory has so many: the count is negative, or its bytes overflow (CHIME_BYTES).
+CHIME_DEVICE bool has_too_many_bytes(const Target& target) {
+  return static_cast<std::int64_t>(target.bytes) < 0;
+}
+
 // Whether it is in the heap; CHIME_CHECK=1 also looks at its end and its alignment.
 CHIME_DEVICE bool may_touch(const Context& ctx, const Target& target) {
   const std::uint64_t offset = heap_offset(ctx, target.address);
-  if (offset >= ctx.pe.heap_bytes) return false;
+  if (offset >= ctx.pe.heap_bytes || has_too_many_bytes(target)) return false;
   return ctx.pe.checked == 0 || (target.bytes <= ctx.pe.heap_bytes - offset &&
                                  is_aligned(target.address, target.alignment));
 }
 
+// Whether it is memory of the calling PE that is not symmetric, which an operation on that PE takes
+// as it is. REQUIRES: !may_touch(ctx, target).
+CHIME_DEVICE bool is_own_memory(const Context& ctx, const Target& target, int pe) {
+  return pe == ctx.pe.my_pe && heap_offset(ctx, target.address) >= ctx.pe.heap_bytes &&
+         target.address != nullptr && !has_too_many_bytes(target) &&
+         (ctx.pe.checked == 0 || is_aligned(target.address, target.alignment));
+}
+
+// By loads and stores, whoever updates the heap's words: nobody else reaches these. An address is
+// where its distance from the heap leads to, so the path needs not know.
+CHIME_DEVICE Route route_to_own_memory(const Context& ctx) {
+  return {.path = Path::kP2p, .pe = ctx.pe.my_pe, .mapped = ctx.pe.heap};
+}
+
 // None if the operation may not touch the target. A channel carries no misaligned words.
 CHIME_DEVICE Route route_to(const Context& ctx, Traffic traffic, const Target& target, int pe) {
-  if (!may_touch(ctx, target)) return {};
+  if (!may_touch(ctx, target)) {
+    return is_own_memory(ctx, target, pe) ? route_to_own_memory(ctx) : Route{};
+  }
   Route route = route_to(ctx, traffic, pe);
   const bool is_refused = route.path != Path::kP2p && !is_aligned(target.address, target.alignment);
   if (is_refused) route = {};
@@ -112,8 +133,11 @@ CHIME_DEVICE_OUT_OF_LINE void fail_route(const Context& ctx, Target target, int 
   if (ctx.abi_version == 0) {
     exec::trap("chime: no PE is bound to this kernel's state: call chime_init before the launch");
   }
+  const bool is_outside = heap_offset(ctx, target.address) >= ctx.pe.heap_bytes;
+  const bool is_own =
+      is_outside && pe == ctx.pe.my_pe && target.address != nullptr && !has_too_many_bytes(target);
   const bool exists = pe_exists(ctx, pe) && is_in_heap(ctx, target.address, target.bytes);
-  const bool is_misaligned = exists && !is_aligned(target.address, target.alignment);
+  const bool is_misaligned = (exists || is_own) && !is_aligned(target.address, target.alignment);
   fail(ctx, {.status = exists && !is_misaligned ? CHIMEX_ERR_UNREACHABLE : CHIMEX_ERR_INVALID,
              .operation = operation,
              .pe = pe,

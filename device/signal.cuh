@@ -45,13 +45,16 @@ CHIME_DEVICE_OUT_OF_LINE void fail_signal(const Context& ctx, SignalUpdate signa
              .expected = static_cast<std::uint64_t>(signal.op)});
 }
 
-// Data and signal go one way, that of the signal. No signal without its data.
+// Data and signal go one way, that of the signal. No signal without its data. To the calling PE a
+// mapped way takes data that are not symmetric; a channel, which updates the heap's words, does
+// not.
 template <std::size_t kLeast, class Group>
 CHIME_DEVICE void put_signal_bytes(const Context& ctx, Group g, const Put& put,
                                    const SignalUpdate& signal, int pe, Operation operation) {
   const Route route = signal_route(ctx, signal, pe);
   const Target data = {put.dst, put.bytes, kLeast};
-  if (route.path != Path::kNone && put.bytes != 0 && !may_touch(ctx, data)) {
+  if (route.path != Path::kNone && put.bytes != 0 && !may_touch(ctx, data) &&
+      (route.path != Path::kP2p || !is_own_memory(ctx, data, pe))) {
     return fail_route(ctx, data, pe, operation);
   }
   if (put.bytes != 0 && is_looked_at(ctx, route)) g.reads(put.src, put.bytes, put.bytes, 1);

@@ -32,19 +32,23 @@ std::optional<std::size_t> Heap::offset_of(const void* address) const {
 
 std::string Heap::why_outside(const void* address, std::size_t bytes) const {
   const auto offset = offset_of(address);
+  const std::string place = offset ? fmt::format("heap + {}", *offset) : fmt::format("{}", address);
+  if (bytes == SIZE_MAX) return "more bytes than size_t counts, at " + place;  // CHIME_BYTES
+  if (bytes > PTRDIFF_MAX)
+    return fmt::format("{} bytes at {}, more than any memory has: is the count negative?", bytes,
+                       place);
   if (!offset)
     return fmt::format(
         "{} is not a symmetric address: it is outside the heap of this PE ({} to {})", address,
         fmt::ptr(base()), fmt::ptr(base() + this->bytes()));
-  if (bytes == SIZE_MAX)  // CHIME_BYTES
-    return fmt::format("more bytes than size_t counts, at heap + {}", *offset);
   return fmt::format("{} bytes at heap + {} reach beyond the heap's end at {}", bytes, *offset,
                      this->bytes());
 }
 
 std::string Heap::why_misaligned(const void* address, std::size_t bytes) const {
-  return fmt::format("a word of {} bytes at heap + {} is not aligned", bytes,
-                     static_cast<const std::byte*>(address) - base());
+  const auto offset = offset_of(address);
+  return fmt::format("a word of {} bytes at {} is not aligned", bytes,
+                     offset ? fmt::format("heap + {}", *offset) : fmt::format("{}", address));
 }
 
 std::byte* Heap::allocate(std::size_t bytes, std::size_t alignment) {

@@ -17,6 +17,12 @@ void check_exists(const Runtime& runtime, int pe) {
         fmt::format("there is no PE {}; this job has PEs 0 to {}", pe, runtime.n_pes() - 1));
 }
 
+// As device code has it (route.cuh): memory of the calling PE that is not symmetric.
+bool is_own_memory(const Runtime& runtime, const void* address, std::size_t bytes, int pe) {
+  return pe == runtime.my_pe() && address != nullptr && bytes <= PTRDIFF_MAX &&
+         !runtime.device->heap.offset_of(address);
+}
+
 std::size_t offset_of(const Heap& heap, const void* address, std::size_t bytes) {
   auto offset = heap.offset_of(address);
   if (!offset || bytes > heap.bytes() - *offset)
@@ -40,7 +46,8 @@ Path path_to(const Runtime& runtime, int pe) {
 
 void check_place(const Runtime& runtime, const void* address, std::size_t bytes, int pe) {
   check_exists(runtime, pe);
-  if (bytes != 0) offset_of(runtime.device->heap, address, bytes);
+  if (bytes != 0 && !is_own_memory(runtime, address, bytes, pe))
+    offset_of(runtime.device->heap, address, bytes);
 }
 
 void check_word(const Runtime& runtime, const void* address, std::size_t bytes, int pe) {
@@ -49,7 +56,13 @@ void check_word(const Runtime& runtime, const void* address, std::size_t bytes, 
 }
 
 std::byte* mapped_at(const Runtime& runtime, const void* address, std::size_t bytes, int pe) {
+  if (is_own_memory(runtime, address, bytes, pe))
+    return static_cast<std::byte*>(const_cast<void*>(address));
   return runtime.device->peers.heap(pe) + offset_of(runtime.device->heap, address, bytes);
+}
+
+bool is_of_the_host_alone(const Runtime& runtime, const void* address, int pe) {
+  return is_own_memory(runtime, address, 1, pe) && !runtime.device->gpu->kernels_reach(address);
 }
 
 void check_signal_op(int op) {

@@ -13,13 +13,17 @@ namespace chime::host {
 Path path_to(const Runtime& runtime, int pe);
 
 // Throws Error unless `pe` exists and has the `bytes` at symmetric `address`, mapped here or not;
-// of a word, also unless it is aligned.
+// of a word, also unless it is aligned. The calling PE has them at any address.
 void check_place(const Runtime& runtime, const void* address, std::size_t bytes, int pe);
 void check_word(const Runtime& runtime, const void* address, std::size_t bytes, int pe);
 
 // Where the `bytes` at symmetric `address` of `pe` are mapped here. Throws Error if they are not in
-// the heap. REQUIRES: path_to(pe) is Path::kP2p.
+// the heap, and `pe` is another PE. REQUIRES: path_to(pe) is Path::kP2p.
 std::byte* mapped_at(const Runtime& runtime, const void* address, std::size_t bytes, int pe);
+
+// Whether it is memory of this PE that is not symmetric, and that its device does not reach: the
+// host itself updates words there.
+bool is_of_the_host_alone(const Runtime& runtime, const void* address, int pe);
 
 // Throws Error unless there is such a signal operation.
 void check_signal_op(int op);

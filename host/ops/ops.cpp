@@ -513,8 +513,9 @@ int chime_pe_accessible(int pe) {
 
 int chime_addr_accessible(const void* addr, int pe) {
   return guarded("chime_addr_accessible", [=] {
-    const Route route = route_to(ready_slot().context, Traffic::kData, {addr, 1, 1}, pe);
-    return static_cast<int>(route.path != Path::kNone);
+    const Context& ctx = ready_slot().context;
+    const bool is_symmetric = is_in_heap(ctx, addr, 1);
+    return static_cast<int>(is_symmetric && route_to(ctx, Traffic::kData, pe).path != Path::kNone);
   });
 }
 

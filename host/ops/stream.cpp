@@ -6,6 +6,8 @@
 // quiet waits for what they and kernels have posted. On a GPU, kernels of the library do both
 // (library_kernels.cu), by the way of the program's kernels.
 #define CHIME_HOST_ONLY
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "chime/chime.h"
@@ -168,6 +170,11 @@ void signal(Runtime& runtime, const SignalOpCall& signal, NativeStream stream) {
       fence(ctx);
       signal_op(ctx, signal_of(signal.word, signal.value, signal.op), signal.pe);
     });
+  if (is_of_the_host_alone(runtime, signal.word, signal.pe))
+    throw Error("", CHIMEX_ERR_INVALID,
+                fmt::format("kernels do not reach the word at {}; pin it, or take memory of the "
+                            "device",
+                            fmt::ptr(signal.word)));
   if (!is_signalled_by_driver(runtime, signal.pe))
     return launch(runtime, stream, LibraryKernel::kSignalOp, signal);
   runtime.device->gpu->signal_async(mapped_signal_at(runtime, signal.word, signal.pe), signal.value,

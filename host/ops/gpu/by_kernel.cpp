@@ -31,18 +31,6 @@ void for_each_chunk(std::size_t bytes, std::size_t most, Move move) {
 
 // ---- Strides ------------------------------------------------------------------------------------
 
-// From the first byte of `count` elements to the end of the last; SIZE_MAX, which no heap has, for
-// a stride that goes nowhere and for more than size_t counts.
-std::size_t span_of(std::ptrdiff_t stride, std::size_t count, std::size_t element) {
-  if (stride < 1) return count == 1 ? element : SIZE_MAX;
-  std::size_t steps = 0, bytes = 0;
-  if (__builtin_mul_overflow(count - 1, static_cast<std::size_t>(stride), &steps) ||
-      __builtin_mul_overflow(steps, element, &bytes) ||
-      __builtin_add_overflow(bytes, element, &bytes))
-    return SIZE_MAX;
-  return bytes;
-}
-
 // How many elements have a span of at most `most` bytes, which holds one.
 std::size_t elements_in(std::size_t most, std::ptrdiff_t stride, std::size_t element) {
   if (stride < 1) return 1;

@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "chime/chime.h"
+#include "chime/device/signal.cuh"
 #include "host/errors/abort.hpp"
 #include "host/errors/error.hpp"
 #include "host/memory/mapped.hpp"
+#include "host/ops/amo_table.cuh"
 #include "host/ops/gpu/by_kernel.hpp"
 #include "host/ops/gpu/moves.hpp"
 #include "host/ops/wait.hpp"
@@ -54,6 +56,8 @@ void get(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int pe
 }
 
 void put_strided(Runtime& runtime, void* dst, const void* src, const Strides& strides, int pe) {
+  if (strides.count != 0)
+    check_place(runtime, dst, span_of(strides.dst, strides.count, strides.element_bytes), pe);
   if (path_to(runtime, pe) != Path::kP2p)
     return by_kernel::put_strided(runtime, dst, src, strides, pe);
   for_each_element(strides, [&](std::ptrdiff_t to, std::ptrdiff_t from) {
@@ -62,6 +66,8 @@ void put_strided(Runtime& runtime, void* dst, const void* src, const Strides& st
 }
 
 void get_strided(Runtime& runtime, void* dst, const void* src, const Strides& strides, int pe) {
+  if (strides.count != 0)
+    check_place(runtime, src, span_of(strides.src, strides.count, strides.element_bytes), pe);
   if (path_to(runtime, pe) != Path::kP2p)
     return by_kernel::get_strided(runtime, dst, src, strides, pe);
   for_each_element(strides, [&](std::ptrdiff_t to, std::ptrdiff_t from) {
@@ -83,6 +89,9 @@ void get_element(Runtime& runtime, void* value, const void* src, std::size_t byt
 
 void signal(Runtime& runtime, std::uint64_t* word, std::uint64_t value, int op, int pe) {
   check_signal_op(op);
+  check_word(runtime, word, sizeof(*word), pe);
+  if (is_of_the_host_alone(runtime, word, pe))
+    return signal_op(host_context(), signal_of(word, value, op), pe);
   if (!is_signalled_by_driver(runtime, pe)) return by_kernel::signal(runtime, word, value, op, pe);
   gpu_of(runtime).signal(mapped_signal_at(runtime, word, pe), value, op == CHIME_SIGNAL_ADD);
 }
@@ -98,6 +107,8 @@ void put_signal(Runtime& runtime, void* dst, const void* src, std::size_t bytes,
 
 std::uint64_t amo(Runtime& runtime, const AmoCall& call) {
   path_to(runtime, call.pe);
+  check_word(runtime, call.word, static_cast<std::size_t>(call.width), call.pe);
+  if (is_of_the_host_alone(runtime, call.word, call.pe)) return apply_amo(host_context(), call);
   return by_kernel::amo(runtime, call);
 }
 

@@ -25,8 +25,8 @@ constexpr unsigned kThreads = 64;             // two warps: that of the error, a
 constexpr useconds_t kHeadStartUs = 300'000;  // for the others to be well inside their waits
 constexpr unsigned kForEver = 10'000;         // seconds
 
-CHIME_KERNEL void err_and_wait(std::uint64_t* signal, long* not_symmetric, int peer) {
-  if (exec::thread_rank() == 0 && not_symmetric != nullptr) chime_long_p(not_symmetric, 1, peer);
+CHIME_KERNEL void err_and_wait(std::uint64_t* signal, long* not_symmetric, int peer, bool errs) {
+  if (exec::thread_rank() == 0 && errs) chime_long_p(not_symmetric, 1, peer);
   chime_signal_wait_until(signal, CHIME_CMP_EQ, 1);
 }
 
@@ -59,25 +59,25 @@ void do_meanwhile(const std::string& where, bool errs) {
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
   const std::string where = argv[1];
-  static long not_symmetric = 0;
+  static long word = 0;
   chime_init();
   auto* const signal = static_cast<std::uint64_t*>(chime_calloc(1, sizeof(std::uint64_t)));
   const int me = chime_my_pe();
   const int peer = (me + 1) % chime_n_pes();
+  long* const not_symmetric = peer == me ? nullptr : &word;  // at itself all others are taken
   const bool errs = me == std::atoi(argv[2]);
   if (errs && where != "thread") say_that_it_errs();
   exec::LaunchConfig config;
   config.block = kThreads;
   const bool in_kernel = errs && where != "thread";
-  if (exec::launch(config, err_and_wait, signal, in_kernel ? &not_symmetric : nullptr, peer) !=
-      CHIMEX_OK)
+  if (exec::launch(config, err_and_wait, signal, not_symmetric, peer, in_kernel) != CHIMEX_OK)
     return 3;
   std::thread second;
   if (errs && where == "thread") {
     say_that_it_errs();
     second = std::thread([&] {
       chimex_pe_bind(me);
-      chime_long_p(&not_symmetric, 1, peer);
+      chime_long_p(not_symmetric, 1, peer);
     });
   }
   do_meanwhile(where, errs);

@@ -76,6 +76,28 @@ TEST_F(Checked, SizesThatOverflow) {
   });
 }
 
+// Whatever CHIME_CHECK says, to another PE and to memory of its own.
+TEST_F(Checked, SizesThatOverflowInEveryJob) {
+  job.context().pe.checked = 0;
+  const auto refused = [&](void (*wrong)(const Context&, int*)) {
+    expect_refused(wrong, Fault::kPlace, kUncountable);
+  };
+  refused([](const Context& ctx, int* data) { put(ctx, Thread{}, data, local, kTooMany, 1); });
+  refused([](const Context& ctx, int* data) {
+    putmem_nbi(ctx, Thread{}, data, local, ~std::size_t{0}, 1);
+  });
+  refused([](const Context& ctx, int* data) { get(ctx, Thread{}, local, data, kTooMany, 1); });
+  refused([](const Context& ctx, int*) { put(ctx, Thread{}, local, local, kTooMany, 0); });
+  refused([](const Context& ctx, int* data) {
+    auto* const signal = reinterpret_cast<std::uint64_t*>(data + 2);
+    put_signal(ctx, Thread{}, data, local, kTooMany, SignalUpdate{signal, 1}, 1);
+  });
+  refused([](const Context& ctx, int* data) {
+    iput(ctx, Thread{}, data, local, std::ptrdiff_t{1} << 61, 1, 9, 1);
+  });
+  refused([](const Context& ctx, int* data) { iget(ctx, Thread{}, local, data, 1, -1, 2, 1); });
+}
+
 TEST_F(Checked, EmptyTransfersToNobody) {
   const auto refused = [&](void (*wrong)(const Context&, int*)) {
     expect_refused(wrong, Fault::kPlace, 0);

@@ -313,7 +313,7 @@ void operates_wrongly() {
   int local = 0;
   chime_int_p(words, 1, n());
   say(chimex_last_error());
-  chime_int_p(&local, 1, 0);
+  chime_int_p(&local, 1, (me() + 1) % n());
   say(chimex_last_error());
   chime_int_put(words, words, std::size_t{1} << 30, 0);
   say(chimex_last_error());

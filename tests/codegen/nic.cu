@@ -52,3 +52,13 @@ extern "C" CHIME_KERNEL void fence_of_channels(const CHIME_GRID_CONSTANT Context
 }
 // PTX fence_of_channels: 1 fence.sc.gpu, 0 membar
 // ORDER fence_of_channels: fence.sc.gpu, ld.acquire.gpu
+
+// Where a result comes back to (device/channel/result.cuh): who had the place is seen, and it is
+// freed behind the value.
+extern "C" CHIME_KERNEL void take_result(const CHIME_GRID_CONSTANT Context ctx,
+                                         abi::Channel* channel, std::uint64_t* busy) {
+  channel::take_result_place(ctx, *channel, busy);
+}
+// PTX take_result: 2 ld.acquire.gpu.global.u64, 1 st.relaxed.gpu.global.u64
+extern "C" CHIME_KERNEL void free_result(std::uint64_t* busy) { channel::free_result_place(busy); }
+// PTX free_result: 1 st.release.gpu.global.u64, 0 st.relaxed

@@ -71,10 +71,16 @@ Carrier::Carrier(host::HostDriven& fabric, std::span<Fifo> fifos, const Limits& 
       room_(fabric.room()),
       last_look_(Clock::now()),
       counts_(counts) {
-  for (Fifo& fifo : fifos) fifos_.push_back(&fifo);
+  for (Fifo& fifo : fifos) sources_.push_back({&fifo, {}});
 }
 
-Carrier::Flight& Carrier::board(Fifo& fifo, Fifo::Request& request) {
+Carrier::Line& Carrier::line_of(Source& source, int pe) {
+  Line& line = source.lines[pe];
+  if (line.fifo == nullptr) line = {.fifo = source.fifo, .peer = &peers_[pe]};
+  return line;
+}
+
+Carrier::Flight& Carrier::board(Source& source, Fifo::Request& request) {
   if (free_.empty()) {
     const std::uint64_t id = flights_.size();
     free_.push_back(&flights_.emplace_back());
@@ -85,8 +91,7 @@ Carrier::Flight& Carrier::board(Fifo& fifo, Fifo::Request& request) {
   const std::uint16_t parts = request.what.has_signal ? 2 : 1;
   flight = {.id = flight.id,
             .request = &request,
-            .peer = &peers_[request.what.pe],
-            .fifo = &fifo,
+            .line = &line_of(source, request.what.pe),
             .left_to_post = parts,
             .left_to_end = parts};
   counts_.under_way.set(++under_way_);
@@ -115,13 +120,13 @@ bool Carrier::may_have_more(const Peer& peer) const {
 // Posts what of it is left. False: there is no room for it.
 bool Carrier::post(Flight& flight) {
   while (flight.left_to_post != 0) {
-    if (!may_have_more(*flight.peer)) return false;
+    if (!may_have_more(*flight.line->peer)) return false;
     const HostRequest part = next_part(flight);
     if (!fabric_.post(part, flight.id)) {
       counts_.refused.add();
       return false;
     }
-    ++flight.peer->with_fabric;
+    ++flight.line->peer->with_fabric;
     ++with_fabric_;
     if (part.has_signal) flight.left_to_post = flight.left_to_end = 1;  // both
     --flight.left_to_post;
@@ -129,42 +134,44 @@ bool Carrier::post(Flight& flight) {
   return true;
 }
 
-// Now, or behind what waits for the same peer.
+// Now, or behind what the same FIFO has for the same peer.
 void Carrier::send(Flight& flight) {
-  Peer& peer = *flight.peer;
-  if (!peer.is_waiting() && post(flight)) return;
-  if (!peer.is_waiting()) waiting_.push_back(&peer);
-  (peer.first ? peer.last->behind : peer.first) = &flight;
-  peer.last = &flight;
+  Line& line = *flight.line;
+  if (!line.is_waiting() && post(flight)) return;
+  if (!line.is_waiting()) waiting_.push_back(&line);
+  (line.first ? line.last->behind : line.first) = &flight;
+  line.last = &flight;
 }
 
-// Whether something of it went.
-bool Carrier::send_line(Peer& peer) {
-  Flight* const before = peer.first;
-  while (peer.is_waiting() && post(*peer.first)) peer.first = peer.first->behind;
-  return peer.first != before;
+// At most a batch, as of a visit. Whether something of it went.
+bool Carrier::send_line(Line& line) {
+  Flight* const before = line.first;
+  for (unsigned sent = 0; sent < limits_.batch && line.is_waiting() && post(*line.first); ++sent)
+    line.first = line.first->behind;
+  return line.first != before;
 }
 
-// Another peer first in each turn: the one before may take all the room that came free.
+// Lines of which nothing went come first the next time: those before them may take all the room
+// that came free.
 bool Carrier::send_waiting() {
-  if (waiting_.empty()) return false;
-  std::rotate(waiting_.begin(), waiting_.begin() + 1, waiting_.end());
   bool has_moved = false;
-  for (Peer* const peer : waiting_) has_moved |= send_line(*peer);
-  std::erase_if(waiting_, [](const Peer* peer) { return !peer->is_waiting(); });
-  return has_moved;
+  for (Line* const line : waiting_) has_moved |= line->was_served = send_line(*line);
+  if (!has_moved) return false;
+  std::erase_if(waiting_, [](const Line* line) { return !line->is_waiting(); });
+  std::ranges::stable_partition(waiting_, [](const Line* line) { return !line->was_served; });
+  return true;
 }
 
 // What a FIFO has, in its order.
-bool Carrier::visit(Fifo& fifo) {
+bool Carrier::visit(Source& source) {
   std::uint64_t taken = 0;
   for (; taken < limits_.batch; ++taken) {
-    Fifo::Request* const request = fifo.take();
+    Fifo::Request* const request = source.fifo->take();
     if (request == nullptr) break;
     if (is_well(request->what, limits_.heap_bytes)) {
-      send(board(fifo, *request));
+      send(board(source, *request));
     } else {
-      fifo.complete(*request, CHIMEX_ERR_INVALID);
+      source.fifo->complete(*request, CHIMEX_ERR_INVALID);
     }
   }
   if (taken == 0) return false;
@@ -175,11 +182,11 @@ bool Carrier::visit(Fifo& fifo) {
 }
 
 void Carrier::end_part(Flight& flight, chimex_status status) {
-  --flight.peer->with_fabric;
+  --flight.line->peer->with_fabric;
   --with_fabric_;
   if (flight.status == CHIMEX_OK) flight.status = status;
   if (--flight.left_to_end != 0) return;
-  flight.fifo->complete(*flight.request, flight.status);
+  flight.line->fifo->complete(*flight.request, flight.status);
   free_.push_back(&flight);
   counts_.under_way.set(--under_way_);
 }
@@ -203,15 +210,16 @@ void Carrier::note_look() {
 bool Carrier::turn() {
   note_look();
   bool has_moved = send_waiting();
-  for (std::size_t i = 0; i < fifos_.size(); ++i)
-    has_moved |= visit(*fifos_[(first_ + i) % fifos_.size()]);
-  first_ = (first_ + 1) % fifos_.size();
+  for (std::size_t i = 0; i < sources_.size(); ++i)
+    has_moved |= visit(sources_[(first_ + i) % sources_.size()]);
+  first_ = (first_ + 1) % sources_.size();
   return take_ended() || has_moved;
 }
 
 bool Carrier::has_requests() {
   note_look();
-  return std::ranges::any_of(fifos_, [](const Fifo* fifo) { return fifo->has_request(); });
+  return std::ranges::any_of(sources_,
+                             [](const Source& source) { return source.fifo->has_request(); });
 }
 
 }  // namespace chime::proxy

@@ -1,10 +1,11 @@
 // Carries requests from the FIFOs to the fabric, and their ends back: a turn at a time, without a
 // thread of its own and without waiting.
 //
-// What the fabric has no room for waits in its peer's line, and all that goes to that peer behind
-// it: so order is kept, and FIFOs are emptied for others. A peer has at most as much of the
-// fabric's room as is left: half of it alone, and whatever a few keep by not answering, as much
-// again is free.
+// What the fabric has no room for waits in a line, one for each FIFO and peer, and all that this
+// FIFO has for that peer behind it. So a FIFO's order is kept, FIFOs are emptied for other peers,
+// and a FIFO that is never empty holds up no other one. A peer has at most as much of the fabric's
+// room as is left: half of it alone, and whatever a few keep by not answering, as much again is
+// free.
 #pragma once
 
 #include <chrono>
@@ -40,48 +41,58 @@ class Carrier {
   bool has_requests();
 
  private:
-  struct Peer;
+  struct Line;
   // A request that was taken, until it ends. The fabric carries it in up to two parts: a put and
   // its signal, which may be one.
   struct Flight {
     std::uint64_t id = 0;
     Fifo::Request* request = nullptr;
-    Peer* peer = nullptr;
-    Fifo* fifo = nullptr;
+    Line* line = nullptr;
     std::uint16_t left_to_post = 0, left_to_end = 0;
     chimex_status status = CHIMEX_OK;
-    Flight* behind = nullptr;  // in its peer's line
+    Flight* behind = nullptr;  // in its line
   };
   struct Peer {
     std::size_t with_fabric = 0;  // parts that were posted and have not ended
+  };
+  // What a FIFO has for a peer and the fabric had no room for.
+  struct Line {
+    Fifo* fifo = nullptr;
+    Peer* peer = nullptr;
     Flight *first = nullptr, *last = nullptr;
+    bool was_served = false;  // when the lines were last gone through
     bool is_waiting() const { return first != nullptr; }
+  };
+  struct Source {
+    Fifo* fifo;
+    std::unordered_map<int, Line> lines;  // by the PE that something was sent to
   };
 
   using Clock = std::chrono::steady_clock;
 
   void note_look();
-  bool visit(Fifo& fifo);
-  Flight& board(Fifo& fifo, Fifo::Request& request);
+  bool visit(Source& source);
+  Line& line_of(Source& source, int pe);
+  Flight& board(Source& source, Fifo::Request& request);
   host::HostRequest next_part(Flight& flight) const;
   bool may_have_more(const Peer& peer) const;
   bool post(Flight& flight);
   void send(Flight& flight);
-  bool send_line(Peer& peer);
+  bool send_line(Line& line);
   bool send_waiting();
   bool take_ended();
   void end_part(Flight& flight, chimex_status status);
 
   host::HostDriven& fabric_;
   const Limits limits_;
-  std::vector<Fifo*> fifos_;
+  std::vector<Source> sources_;
   // Who is visited first in a turn: each in its turn, for those before may take all the room that
   // the fabric has.
   std::size_t first_ = 0;
   std::deque<Flight> flights_;  // as many as were ever under way at once
   std::vector<Flight*> free_;
   std::unordered_map<int, Peer> peers_;          // that something was sent to
-  std::vector<Peer*> waiting_;                   // with a line
+  std::vector<Line*> waiting_;                   // lines that are not empty; the next one first
   const std::size_t room_;                       // of the fabric, for parts
   std::size_t under_way_ = 0, with_fabric_ = 0;  // requests; parts
   Clock::time_point last_look_;

@@ -104,6 +104,28 @@ TEST_F(CarrierTest, AFifoThatIsNeverEmptyLeavesRoomToOthers) {
   EXPECT_THAT(places(fabric), testing::Contains(64u));
 }
 
+// What one FIFO has for a peer is taken out of it, however much that is; another FIFO's request to
+// the same peer does not wait behind all of it.
+TEST_F(CarrierTest, ALongLineOfOneFifoHoldsUpNoOtherToTheSamePeer) {
+  constexpr unsigned kRoom = 4, kLine = 200;
+  fabric.most = 2 * kRoom;  // of which one peer may have half
+  Carrier carrier = carry(kRoom);
+  for (unsigned i = 0; i < kLine; ++i) {
+    first.post(abi::proxy_put(1, 0, address(), 8));
+    carrier.turn();
+  }
+  ASSERT_EQ(fabric.posted.size(), kRoom) << "the others wait";
+  second.post(abi::proxy_put(1, 64, address(), 8));
+  carrier.turn();
+  for (std::size_t end = 0; end < 3 * kRoom; ++end) {
+    fabric.end(end);
+    carrier.turn();
+    carrier.turn();
+  }
+  EXPECT_THAT(places(fabric), testing::Contains(64u));
+  EXPECT_LT(fabric.posted.size(), kLine / 2);
+}
+
 TEST_F(CarrierTest, SaysWhatARequestIs) {
   Carrier carrier = carry();
   first.post(abi::proxy_put(2, 100, address(), 60));

@@ -269,7 +269,7 @@ class OnHosts(LeavesNothing):
 
     def test_an_agent_that_is_stopped_is_named_and_does_not_hold_up_the_end(self):
         job = self.start_and_wait_for(2, "-n", "2", "sh", "-c", "echo ready; exec sleep 1000")
-        agent = self.agents()[-1]
+        agent = next(pid for pid in reversed(self.agents()) if "MARK_OF_THE_HOST=host1" in words_of(pid, "environ"))
         os.kill(agent, signal.SIGSTOP)
         try:
             self.assertIn("host host1: its agent has not answered for 10 s: it is stopped", job.stderr.readline())

@@ -15,6 +15,7 @@ PATIENCE_S = 60
 os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 SOON_S = 15  # the watcher takes a second; the rest is for a busy machine
 WORDS = r"0x[0-9a-f]+ is not a symmetric address"
+CALLS = "chime_(?:barrier_all|finalize)"  # the host call that found it, if one came before the watcher
 KERNEL = r"chime_p in thread 0 of block 0 of a kernel: " + WORDS
 
 
@@ -35,7 +36,7 @@ def what_is_wrong(case, erring):
                           text=True, timeout=PATIENCE_S + 20, check=False)
     end = time.time()
     print(f"---- {case}, PE {erring} errs\n{done.stdout}")
-    said = re.findall(rf"chime: PE {erring}: (?:chime_finalize: )?{'chime_p: ' + WORDS if case == 'thread' else KERNEL}", done.stdout)
+    said = re.findall(rf"chime: PE {erring}: (?:{CALLS}: )?{'chime_p: ' + WORDS if case == 'thread' else KERNEL}", done.stdout)
     words = re.findall(WORDS, done.stdout)
     began = re.search(r"errs (\d+\.\d+)", done.stdout)
     if not began:

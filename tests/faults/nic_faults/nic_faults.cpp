@@ -64,13 +64,14 @@ CHIME_DEVICE void send_round(Mail* mail, int peer, int round) {
     chime_putmem_signal_nbi(there, here, kBytes, &mail->signal[me], value, op, peer);
 }
 
-CHIME_KERNEL void send(Mail* mail, int peer, bool doomed, bool waits) {
+CHIME_KERNEL void send(Mail* mail, int peer, std::uint64_t doomed_ns, bool waits) {
+  const std::uint64_t end = exec::clock_ns() + doomed_ns;
   for (int round = 1; round <= kRounds; ++round) send_round(mail, peer, round);
   if (waits) {
     chimex_signal_op(&mail->question, 1, CHIME_SIGNAL_SET, peer);
     chime_signal_wait_until(&mail->answer, CHIME_CMP_EQ, 1);
   }
-  while (doomed) send_round(mail, peer, kRounds);
+  while (exec::clock_ns() < end) send_round(mail, peer, kRounds);
 }
 
 CHIME_KERNEL void receive(Mail* mail, int peer, bool doomed, Received* received) {
@@ -93,6 +94,7 @@ CHIME_KERNEL void receive(Mail* mail, int peer, bool doomed, Received* received)
 struct Plan {
   int faulty_pe;
   std::string rule, folder;
+  std::uint64_t doomed_ns;
   std::vector<std::string> doomed;
 
   bool waits(int from, int to) const { return names(from, to, "!"); }
@@ -148,7 +150,8 @@ int run(const Plan& plan) {
   std::vector<exec::Stream> streams;
   for (int peer = 0; peer < kPes; ++peer) {
     if (peer == me) continue;
-    streams.push_back(start(send, mail, peer, plan.dooms(me, peer), plan.waits(me, peer)));
+    const std::uint64_t doomed_ns = plan.dooms(me, peer) ? plan.doomed_ns : 0;
+    streams.push_back(start(send, mail, peer, doomed_ns, plan.waits(me, peer)));
     streams.push_back(start(receive, mail, peer, plan.dooms(peer, me), &received[peer]));
   }
   for (exec::Stream stream : streams) exec::stream_synchronize(stream);
@@ -177,8 +180,12 @@ int run(const Plan& plan) {
 
 int main(int argc, char** argv) {
   const char* const pe = std::getenv("CHIME_RUN_PE");
-  if (argc < 4 || pe == nullptr) return 2;
-  const Plan plan{std::atoi(argv[1]), argv[2], argv[3], {argv + 4, argv + argc}};
+  if (argc < 5 || pe == nullptr) return 2;
+  const Plan plan{std::atoi(argv[1]),
+                  argv[2],
+                  argv[3],
+                  std::strtoull(argv[4], nullptr, 10) * 1'000'000'000,
+                  {argv + 5, argv + argc}};
   if (std::atoi(pe) == plan.faulty_pe) {
     setenv("SOFTNIC_FAULTS", plan.rule.c_str(), 1);
     setenv("SOFTNIC_COUNTERS", "-", 1);

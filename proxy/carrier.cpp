@@ -158,7 +158,8 @@ bool Carrier::send_waiting() {
   for (Line* const line : waiting_) has_moved |= line->was_served = send_line(*line);
   if (!has_moved) return false;
   std::erase_if(waiting_, [](const Line* line) { return !line->is_waiting(); });
-  std::ranges::stable_partition(waiting_, [](const Line* line) { return !line->was_served; });
+  std::stable_partition(waiting_.begin(), waiting_.end(),
+                        [](const Line* line) { return !line->was_served; });
   return true;
 }
 

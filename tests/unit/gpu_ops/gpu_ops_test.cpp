@@ -210,10 +210,18 @@ TEST_F(GpuOps, WaitsEndByTheirEventOrTheirTime) {
   sender.join();
 }
 
+TEST_F(GpuOps, APutToOneselfTakesMemoryAsItIs) {
+  auto words = static_cast<int*>(chime_calloc(1, sizeof(int)));
+  int local = 7;
+  gpu_ops::put(pe(), words, &local, sizeof local, 0);
+  int other = 0;
+  gpu_ops::put(pe(), &other, words, sizeof other, 0);
+  EXPECT_EQ(other, 7);
+}
+
 TEST_F(GpuOps, WhatIsOutsideIsRefused) {
   auto words = static_cast<int*>(chime_malloc(64));
   int local = 0;
-  EXPECT_THROW(gpu_ops::put(pe(), &local, words, 4, 0), Error);
   EXPECT_THROW(gpu_ops::put(pe(), words, &local, 4, 1), Error);
   EXPECT_THROW(gpu_ops::get(pe(), &local, words, std::size_t{1} << 40, 0), Error);
   gpu_ops::barrier(pe());

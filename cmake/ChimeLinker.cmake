@@ -7,7 +7,7 @@ if(CHIME_QUICK_LINKER)
   foreach(linker mold lld)
     string(TOUPPER CHIME_${linker} path)
     if(${path})
-      add_link_options($<$<LINK_LANGUAGE:C,CXX>:-fuse-ld=${linker}> $<$<LINK_LANGUAGE:CUDA>:-Xcompiler=-fuse-ld=${linker}>)
+      add_link_options(-fuse-ld=${linker})  # CMake links CUDA by the host's compiler, too
       break()
     endif()
   endforeach()

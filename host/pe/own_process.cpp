@@ -43,7 +43,8 @@ constinit std::atomic<const std::atomic<std::uint32_t>*> mark{&unclaimed};
 
 void claim_process() {
   own_mark().store(1, std::memory_order_relaxed);
-  own_process::mark.store(&own_mark(), std::memory_order_relaxed);
+  // Release: the page is mapped. Pairs with the acquire in is_own_process.
+  own_process::mark.store(&own_mark(), std::memory_order_release);
 }
 
 }  // namespace chime::host

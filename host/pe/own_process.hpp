@@ -22,7 +22,8 @@ void claim_process();
 // False in a child of the process that has claimed it. On the way of every call: two loads from
 // memory that nobody writes, no system call.
 inline bool is_own_process() {
-  const auto* const mark = own_process::mark.load(std::memory_order_relaxed);
+  // Acquire: pairs with the release in claim_process.
+  const auto* const mark = own_process::mark.load(std::memory_order_acquire);
   return mark->load(std::memory_order_relaxed) != 0;
 }
 

@@ -124,9 +124,9 @@ void run_block(unsigned threads, void (*kernel)(P...), A&&... arguments) {
 // Stores wait in buffers while this lives.
 class WeakMemory {
  public:
-  explicit WeakMemory(std::uint64_t seed) : before_(simt::options()) {
+  explicit WeakMemory(std::uint64_t seed, bool is_weak = true) : before_(simt::options()) {
     simt::Options weak = before_;
-    weak.weak = true;
+    weak.weak = is_weak;
     weak.seed = seed;
     simt::set_options(weak);
   }

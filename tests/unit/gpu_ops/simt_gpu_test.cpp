@@ -12,7 +12,7 @@
 namespace chime::host {
 namespace {
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(CHIME_TSAN)  // TSan takes no signal after each instruction
 
 std::uint64_t word = 0;
 unsigned other_adds = 0;

@@ -21,6 +21,14 @@ Word seeds() {
   return text ? std::strtoull(text, nullptr, 10) : 50;
 }
 
+// TSan does not see the order of stores that weak mode makes later: under it the seeds change the
+// schedule alone.
+#ifdef CHIME_TSAN
+constexpr bool kKeepsStores = false;
+#else
+constexpr bool kKeepsStores = true;
+#endif
+
 // PE 0 sends the number of the seed to PEs 1 and 2, so that values only grow. Blocks 0 and 1 have a
 // FIFO each.
 class Litmus : public EachPace {
@@ -66,7 +74,7 @@ class Litmus : public EachPace {
   template <class Body>
   void explore(Body body) {
     for (Word seed = 1; seed <= seeds(); ++seed) {
-      const WeakMemory weak(seed);
+      const WeakMemory weak(seed, kKeepsStores);
       run_grid(2, 2, [&] {
         body(seed, exec::grid_rank());
         job_.quiet();

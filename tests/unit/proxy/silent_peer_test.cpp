@@ -144,7 +144,8 @@ TEST_P(SilentPeer, KeepsItsPostersOutAndNobodyElse) {
     }
     ++returned;
   });
-  while (!((job.proxy.fifo().fifo.at_limit[0] >> who.silent) & 1)) std::this_thread::yield();
+  const std::atomic_ref at_limit(const_cast<Word&>(job.proxy.fifo().fifo.at_limit[0]));
+  while (!((at_limit.load(std::memory_order_relaxed) >> who.silent) & 1)) std::this_thread::yield();
   go_on_with_other(kOperations[kGet]);
   std::thread also_floods([&] {
     for (unsigned i = 0; i < kTimes; ++i)

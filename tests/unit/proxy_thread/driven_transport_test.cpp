@@ -93,7 +93,7 @@ TEST(DrivenTransport, KeepsWhatTheFabricUsesUntilThatIsClosed) {
     Context context;
     tables.view(ContextOwner::kHost, context);
     post(context, 0, abi::proxy_put_value(1, 64, 8, 0x1234567890));
-    post(context, 1, abi::proxy_get_value(1, 64, 16));
+    post(context, 1, abi::with_answer(abi::proxy_get_value(1, 64, 16), 0));
     const auto limit = std::chrono::steady_clock::now() + 30s;
     while (seen.posted < 2 && std::chrono::steady_clock::now() < limit)
       std::this_thread::sleep_for(100us);

@@ -98,7 +98,7 @@ void look() {
   }
 }
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(CHIME_TSAN)  // TSan takes no signal after each instruction
 constexpr std::uint64_t kTrapFlag = 0x100;
 void step_by_step(bool on) {
   std::uint64_t flags = __builtin_ia32_readeflags_u64();

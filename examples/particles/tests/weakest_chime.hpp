@@ -8,8 +8,8 @@
 // Include it behind chime/chime.h and before the file under test: that calls these by macros.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -39,7 +39,7 @@ inline State& state() {
 }
 
 inline void deliver(Put& put) {
-  if (!put.is_delivered) std::memcpy(put.to, put.data.data(), put.data.size());
+  if (!put.is_delivered) std::copy(put.data.begin(), put.data.end(), put.to);
   put.is_delivered = true;
 }
 
@@ -80,7 +80,7 @@ inline void quiet() {
   const std::lock_guard lock(state().mutex);
   for (Put& put : state().puts) {
     deliver(put);
-    if (std::memcmp(put.from, put.data.data(), put.data.size()) != 0)
+    if (!std::equal(put.data.begin(), put.data.end(), put.from))
       state().wrong.emplace_back("the source of an nbi put was written before quiet");
   }
   state().puts.clear();

@@ -15,8 +15,8 @@ class InBarrier {
  public:
   InBarrier(const PeSlot& slot, Operation which)
       : word_(slot.runtime->device->control().in_barrier) {
-    static constinit std::atomic<std::uint64_t> number{0};
-    const std::uint64_t mine = number.fetch_add(1, std::memory_order_relaxed) + 1;
+    std::uint64_t& begun = slot.runtime->device->control().barriers;
+    const std::uint64_t mine = std::atomic_ref(begun).fetch_add(1, std::memory_order_relaxed) + 1;
     store(barrier_word(mine, which == Operation::kSyncAll));
   }
   ~InBarrier() { store(0); }

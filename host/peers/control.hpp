@@ -42,6 +42,7 @@ struct alignas(64) VerdictWords {
 constexpr std::uint64_t barrier_word(std::uint64_t number, bool is_sync) {
   return number << 1 | (is_sync ? 1 : 0);
 }
+constexpr std::uint64_t number_of_barrier(std::uint64_t word) { return word >> 1; }
 constexpr const char* name_of_barrier(std::uint64_t word) {
   return (word & 1) != 0 ? "chime_sync_all" : "chime_barrier_all";
 }
@@ -57,6 +58,7 @@ struct ControlBlock {
   // (host/ops/in_barrier.hpp): barrier_word(), another one for each; 0: none is. Owner: this PE;
   // mates read.
   std::uint64_t in_barrier;
+  std::uint64_t barriers;  // that this PE's host has begun. Owner: this PE; mates read
   VerdictWords verdict;
   // What the latest kernel of a call of this PE's host gave (host/ops/gpu/kernel_call.hpp). Written
   // by the kernel, read by the host that waited for it.

@@ -108,6 +108,12 @@ class MappedRendezvous final : public Rendezvous {
                [&] { return fmt::format("{} to call {}", who_is_absent(), describe(call)); });
   }
 
+  // This PE is in a collective call, so it has left each barrier that it began. A PE that stands in
+  // one of those does not run for now, and leaves it when it does.
+  std::uint64_t barriers_left() const {
+    return std::atomic_ref(control(my_pe_).barriers).load(std::memory_order_relaxed);
+  }
+
   // Then no PE gets out of where it is: the job is aborted, which ends all their waits.
   void end_if_some_stand_in_a_barrier(const CollectiveCall& call,
                                       Elsewhere::Clock::time_point& next_look) {
@@ -125,7 +131,7 @@ class MappedRendezvous final : public Rendezvous {
           std::atomic_ref(control(pe).in_barrier).load(std::memory_order_relaxed);
       if (has_posted(pe)) {
         here.add(FewPes(pe));
-      } else if (elsewhere_.look(pe, word, now)) {
+      } else if (number_of_barrier(word) > barriers_left() && elsewhere_.look(pe, word, now)) {
         if (there.empty()) barrier = name_of_barrier(word);
         there.add(FewPes(pe));
       }

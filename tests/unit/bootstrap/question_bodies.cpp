@@ -52,7 +52,7 @@ void many_questions_may_be_open_at_once(const Join& join) {
     for (int i = 0; i < kQuestions; i++)
       open.push_back(job->ask(next, key(i), answers.note(key(i))));
   });
-  check(took < 2s, "asking waits");
+  check(took < 10s, "asking waits");
   meet(*job);
   check(answers.count() == 0, "an answer to what nobody has published");
   meet(*job);
@@ -140,7 +140,7 @@ void a_killed_pe_ends_the_questions_to_it(const Join& join) {
   const Question second = job->ask(victim, "not either", answers.note("second"));
   const Question of_another = job->ask(0, "later", answers.note("of another"));
   const auto took = time_of([&] { answers.wait_for(2); });
-  check(took < 10s, "noticed too late");
+  check(took < 30s, "noticed too late");
   for (const std::size_t n : {1u, 2u}) {
     const auto [question, answer] = answers.wait_for(n);
     check(question != "of another", "a question to a PE that lives was answered");

@@ -39,7 +39,7 @@ TEST_P(EveryBody, HoldsForThreads) {
   std::vector<std::future<void>> pes;
   for (int pe = 0; pe < kPes; pe++)
     pes.push_back(std::async(std::launch::async, [&, pe] {
-      GetParam().run([&] { return join_unique_id(id, pe, kPes, {.timeout = 20s}); });
+      GetParam().run([&] { return join_unique_id(id, pe, kPes, {.timeout = 60s}); });
     }));
   for (auto& pe : pes) EXPECT_NO_THROW(pe.get());
 }
@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(Tcp, EveryBody, testing::ValuesIn(test::bodies()), name
 INSTANTIATE_TEST_SUITE_P(Tcp, EveryLastBody, testing::ValuesIn(test::last_bodies()), name_of);
 
 BootstrapError failure_of_joining(const chimex_uniqueid_t& id, int pe, int n_pes,
-                                  std::chrono::milliseconds timeout = 5s) {
+                                  std::chrono::milliseconds timeout = 60s) {
   try {
     join_unique_id(id, pe, n_pes, {.timeout = timeout});
   } catch (const BootstrapError& e) {
@@ -89,7 +89,7 @@ BootstrapError failure_of_joining(const chimex_uniqueid_t& id, int pe, int n_pes
   return BootstrapError("", CHIMEX_OK);
 }
 std::string error_of_joining(const chimex_uniqueid_t& id, int pe, int n_pes,
-                             std::chrono::milliseconds timeout = 5s) {
+                             std::chrono::milliseconds timeout = 60s) {
   return failure_of_joining(id, pe, n_pes, timeout).what();
 }
 
@@ -114,6 +114,15 @@ net::Descriptor connect_as_stranger(const chimex_uniqueid_t& id) {
   return fd;
 }
 
+// The error of joining, which is that of the last attempt: one that the deadline cuts short, as a
+// busy machine does, has another cause than `wanted`, and is made again with more time.
+std::string error_with(const std::string& wanted, const chimex_uniqueid_t& id) {
+  std::string error;
+  for (auto timeout = 300ms; timeout < 60s && error.find(wanted) == std::string::npos; timeout *= 2)
+    error = error_of_joining(id, 0, 2, timeout);
+  return error;
+}
+
 // All that comes until the other side closes or is silent for `silence`.
 Bytes read_all(int fd, std::chrono::milliseconds silence) {
   Bytes all;
@@ -130,7 +139,7 @@ Bytes read_all(int fd, std::chrono::milliseconds silence) {
 TEST(UniqueId, WrongTokenIsRefusedAndToldOnce) {
   const auto id = create_unique_id("lo");
   testing::internal::CaptureStderr();
-  const auto error = error_of_joining(with_another_token(id), 0, 2, 300ms);
+  const auto error = error_with("wrong token", with_another_token(id));
   EXPECT_NE(error.find("wrong token"), std::string::npos) << error;
   const auto log = testing::internal::GetCapturedStderr();
   EXPECT_NE(log.find("wrong token"), std::string::npos) << log;
@@ -176,9 +185,9 @@ TEST(UniqueId, StrangersNeitherDisturbNorReadTheJob) {
   const std::string secret = "a card that no stranger may see";
   for (int pe = 0; pe < 2; pe++)
     pes.push_back(std::async(std::launch::async, [&, pe] {
-      auto job = join_unique_id(id, pe, 2, {.timeout = 20s});
+      auto job = join_unique_id(id, pe, 2, {.timeout = 60s});
       job->publish("card", std::as_bytes(std::span(secret)));
-      return job->lookup(1 - pe, "card", std::chrono::steady_clock::now() + 20s);
+      return job->lookup(1 - pe, "card", std::chrono::steady_clock::now() + 60s);
     }));
   for (auto& pe : pes) EXPECT_EQ(pe.get().size(), secret.size());
   // A stranger gets the challenge and no byte more.
@@ -198,7 +207,7 @@ TEST(UniqueId, ALookupBeforeTheHelloEndsTheConnection) {
                            .take();
   const auto frame = net::framed(request);
   send(stranger.get(), frame.data(), frame.size(), MSG_NOSIGNAL);
-  read_all(stranger.get(), 1s);
+  read_all(stranger.get(), 60s);
   EXPECT_EQ(recv(stranger.get(), nullptr, 0, MSG_DONTWAIT), 0);
 }
 
@@ -226,10 +235,7 @@ TEST(UniqueId, APeIsNotFooledByAHubWithoutTheToken) {
       read_all(fd.get(), 300ms);
     }
   });
-  // The reason is that of the last attempt: one that the deadline cuts short has another.
-  std::string error;
-  for (auto timeout = 1ms; timeout < 10s && error.find("token") == std::string::npos; timeout *= 2)
-    error = error_of_joining(id, 0, 2, timeout);
+  const auto error = error_with("token", id);
   shutdown(listener.get(), SHUT_RDWR);
   impostor.join();
   EXPECT_NE(error.find("does not know this job's token"), std::string::npos) << error;
@@ -252,7 +258,7 @@ TEST(UniqueId, LeadsToTheHubByEachOfItsAddresses) {
     IdContent one = content;
     one.addresses = {net::Address::internet("127.255.255.254", 0), address};
     jobs.push_back(join_unique_id(id_of(one), pe++, static_cast<int>(content.addresses.size()),
-                                  {.timeout = 10s}));
+                                  {.timeout = 60s}));
   }
   EXPECT_GE(jobs.size(), 1u);
 }
@@ -272,23 +278,33 @@ TEST(UniqueId, AnInterfaceThatIsNotThereIsNamedWithThoseThatAre) {
   }
 }
 
+// What PE 1, alone in a job of 3, is told when its time is over: asking for its node, and for a
+// card.
+std::pair<std::string, std::string> errors_of_waiting_alone(std::chrono::milliseconds time) try {
+  const auto error_of = [](const auto& body) -> std::string {
+    try {
+      body();
+    } catch (const BootstrapError& e) {
+      return e.what();
+    }
+    return "no error";
+  };
+  const auto job = join_unique_id(create_unique_id("lo"), 1, 3, {.timeout = time});
+  return {error_of([&] { job->node(); }),
+          error_of([&] { job->lookup(2, "card", std::chrono::steady_clock::now() + time); })};
+} catch (const BootstrapError& e) {
+  return {e.what(), ""};  // too little time to join
+}
+
 TEST(UniqueId, AMissingPeIsNamedByThoseThatWait) {
-  const auto id = create_unique_id("lo");
-  auto job = join_unique_id(id, 1, 3, {.timeout = 300ms});
-  try {
-    job->node();
-    FAIL();
-  } catch (const BootstrapError& e) {
-    EXPECT_NE(std::string(e.what()).find("PEs 0, 2 have not joined"), std::string::npos)
-        << e.what();
-  }
-  try {
-    job->lookup(2, "card", std::chrono::steady_clock::now() + 200ms);
-    FAIL();
-  } catch (const BootstrapError& e) {
-    EXPECT_NE(std::string(e.what()).find("PE 2 has not joined the job"), std::string::npos)
-        << e.what();
-  }
+  const auto names = [](const std::pair<std::string, std::string>& errors) {
+    return errors.first.find("PEs 0, 2 have not joined") != std::string::npos &&
+           errors.second.find("PE 2 has not joined the job") != std::string::npos;
+  };
+  std::pair<std::string, std::string> errors;
+  for (auto time = 300ms; time < 60s && !names(errors); time *= 2)
+    errors = errors_of_waiting_alone(time);
+  EXPECT_TRUE(names(errors)) << errors.first << "\n" << errors.second;
 }
 
 TEST(UniqueId, ALostPeIsReportedWithItsNumber) {
@@ -309,7 +325,7 @@ TEST(UniqueId, ALostPeIsReportedWithItsNumber) {
   });
   test::meet(*watcher);
   auto pe = lost.get_future();
-  ASSERT_EQ(pe.wait_for(10s), std::future_status::ready);
+  ASSERT_EQ(pe.wait_for(60s), std::future_status::ready);
   EXPECT_EQ(pe.get(), 1);
 }
 

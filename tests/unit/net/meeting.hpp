@@ -66,7 +66,7 @@ struct House {
 
 // Dials until it is open or has failed.
 struct Call {
-  Call(Reactor& reactor, Dial::Options options, Deadline deadline = Clock::now() + 5s)
+  Call(Reactor& reactor, Dial::Options options, Deadline deadline = Clock::now() + 60s)
       : dial(
             reactor, std::move(options), deadline,
             [this](std::shared_ptr<Connection> opened) {
@@ -95,7 +95,7 @@ struct Met {
     EXPECT_TRUE(call->connection) << call->words();
   }
   template <class IsDone>
-  bool run(IsDone is_done, std::chrono::milliseconds limit = 10s) {
+  bool run(IsDone is_done, std::chrono::milliseconds limit = 60s) {
     return reactor.run_until(is_done, Clock::now() + limit);
   }
   Connection& client() { return *call->connection; }

@@ -35,7 +35,7 @@ class Pe {
   using Cards = std::map<int, Bytes>;
 
   Pe(int pe, int n_pes, Cards& cards, std::vector<Address> listen_at = {some_name()},
-     std::chrono::milliseconds connect_timeout = 2s)
+     std::chrono::milliseconds connect_timeout = 60s)
       : cards_(cards),
         mesh(
             {.secret = Bytes(32, std::byte{5}),
@@ -71,7 +71,7 @@ class Pe {
   ~Pe() { end(); }
 
   template <class List>
-  bool has(List& list, std::size_t n, std::chrono::seconds limit = 20s) {
+  bool has(List& list, std::size_t n, std::chrono::seconds limit = 60s) {
     std::unique_lock lock(mutex_);
     return came_.wait_for(lock, limit, [&] { return list.size() >= n; });
   }
@@ -293,7 +293,7 @@ TEST(Mesh, AKilledPeIsToldOnceToThoseItWasConnectedWith) {
 
 TEST(Mesh, OneThatDoesNotAnswerIsToldAsLostWhenItsTimeIsOver) {
   Pe::Cards cards;
-  Pe pe(0, 2, cards);
+  Pe pe(0, 2, cards, {some_name()}, 2s);
   const auto silent = some_name();
   const Descriptor unserved = listen_at(silent);
   cards[1] = silent.to_bytes();
@@ -307,7 +307,7 @@ TEST(Mesh, OneThatDoesNotAnswerIsToldAsLostWhenItsTimeIsOver) {
 // Else it would wait for ever for the answer to what it has sent.
 TEST(Mesh, WhoIsLostBecauseItCannotBeReachedHearsOfIt) {
   Pe::Cards cards;
-  Pe asker(0, 2, cards), deaf(1, 2, cards);
+  Pe asker(0, 2, cards), deaf(1, 2, cards, {some_name()}, 2s);
   const auto silent = some_name();
   const Descriptor unserved = listen_at(silent);
   cards[0] = silent.to_bytes();
@@ -341,7 +341,7 @@ TEST(Mesh, WhatIsSentToAPeWhoseCardIsNotKnownYetWaitsForIt) {
        .pe = 0,
        .n_pes = 3,
        .listen_at = {some_name()},
-       .connect_timeout = 2s},
+       .connect_timeout = 60s},
       [&](int pe) { pe == 1 ? asked.set_value(pe) : sender.found(pe, cards.at(pe)); }, nullptr);
   Pe late(1, 3, cards), there(2, 3, cards);
   late.start();
@@ -372,7 +372,7 @@ TEST(Mesh, WhatIsSentWhileAConnectionOpensComesBehindWhatHasWaited) {
        .pe = 0,
        .n_pes = 2,
        .listen_at = {some_name()},
-       .connect_timeout = 20s},
+       .connect_timeout = 60s},
       [&](int) { asked.set_value(); }, nullptr);
   Pe late(1, 2, cards);
   std::uint32_t next = 0;  // the number that is due, of the mesh's thread

@@ -65,7 +65,7 @@ TEST(Reach, AHostThatDoesNotAnswerIsSilentWhenItsTimeIsOver) {
   const Silent silent;
   Attempt attempt(reactor, {silent.address()});
   const auto begin = Clock::now();
-  ASSERT_TRUE(reactor.run_until([&] { return attempt.is_over(); }, begin + 20s));
+  ASSERT_TRUE(reactor.run_until([&] { return attempt.is_over(); }, begin + 60s));
   EXPECT_EQ(attempt.failure, Reach::Failure::kSilent);
   EXPECT_GE(Clock::now() - begin, kSilence);
 }
@@ -73,7 +73,7 @@ TEST(Reach, AHostThatDoesNotAnswerIsSilentWhenItsTimeIsOver) {
 TEST(Reach, AHostOnWhichNobodyListensIsNotSilent) {
   Reactor reactor;
   Attempt attempt(reactor, {where_nobody_listens()});
-  ASSERT_TRUE(reactor.run_until([&] { return attempt.is_over(); }, Clock::now() + 20s));
+  ASSERT_TRUE(reactor.run_until([&] { return attempt.is_over(); }, Clock::now() + 60s));
   EXPECT_EQ(attempt.failure, Reach::Failure::kNobody);
 }
 
@@ -82,7 +82,7 @@ TEST(Reach, OneSilentAddressOfSeveralIsEnough) {
   Reactor reactor;
   const Silent silent;
   Attempt attempt(reactor, {where_nobody_listens(), silent.address()});
-  ASSERT_TRUE(reactor.run_until([&] { return attempt.is_over(); }, Clock::now() + 20s));
+  ASSERT_TRUE(reactor.run_until([&] { return attempt.is_over(); }, Clock::now() + 60s));
   EXPECT_EQ(attempt.failure, Reach::Failure::kSilent);
 }
 
@@ -101,7 +101,7 @@ TEST(Reach, AProcessThatDoesNothingIsWaitedFor) {
               guest->belong_to(notebook);
               guest->accept();
             });
-  ASSERT_TRUE(reactor.run_until([&] { return attempt.is_over(); }, Clock::now() + 20s));
+  ASSERT_TRUE(reactor.run_until([&] { return attempt.is_over(); }, Clock::now() + 60s));
   EXPECT_TRUE(attempt.connection);
   if (guest) guest->close();
 }
@@ -121,7 +121,7 @@ TEST(Reach, TheAddressThatAnswersIsTaken) {
               guest->belong_to(notebook);
               guest->accept();
             });
-  ASSERT_TRUE(reactor.run_until([&] { return attempt.is_over(); }, Clock::now() + 20s));
+  ASSERT_TRUE(reactor.run_until([&] { return attempt.is_over(); }, Clock::now() + 60s));
   EXPECT_TRUE(attempt.connection);
   if (guest) guest->close();
 }

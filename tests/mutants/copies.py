@@ -8,22 +8,10 @@ import time
 
 import planting
 from build_folder import Broken
+from deadlines import NoTimeLeft
 from faults import LAUNCHER
 
 HERE = pathlib.Path(__file__).resolve().parent
-
-
-class NoTimeLeft(Exception):
-    """It was not run: the seconds that were given are over."""
-
-
-class Deadline:
-    def __init__(self, seconds):
-        self.at = time.monotonic() + seconds if seconds else None
-
-    def check(self):
-        if self.at and time.monotonic() > self.at:
-            raise NoTimeLeft
 
 
 class Copy:
@@ -37,7 +25,8 @@ class Copy:
         self.folder = scratch / re.sub(r"[^a-z0-9]+", "_", words.lower()).strip("_")
 
     def verdicts(self, deadline):
-        """(fault, whether it was killed, in what words, seconds of its oracle) for each of its faults that there was time for."""
+        """(fault, whether it was killed, in what words, seconds of its oracle) for each of its faults that there was time for: for
+        the first one, once the program is built."""
         found = []
         try:
             deadline.check()
@@ -46,7 +35,8 @@ class Copy:
             self.build.make(sorted(set().union(*(fault.targets() for fault in self.faults))))
             words = self.oracle()
             for fault in self.faults:
-                deadline.check()
+                if found:
+                    deadline.check()
                 found.append(self.verdict(fault, words))
         except (Broken, subprocess.TimeoutExpired) as problem:
             return [(fault, False, str(problem), 0) for fault in self.faults]

@@ -10,7 +10,8 @@ import sys
 import tomllib
 
 from build_folder import Broken, Build
-from copies import Deadline, copies_of
+from copies import copies_of
+from deadlines import Deadline, exit_status, seconds_to_begin
 from faults import Fault, SeenKilled
 
 
@@ -21,7 +22,7 @@ def parse_arguments():
     parser.add_argument("--kind", choices=["cpu", "tsan", "cuda", "softgpu"], required=True)
     parser.add_argument("--changed", action="store_true", help="only faults that were not seen killed with these very files")
     parser.add_argument("--seconds", type=int, default=0,
-                        help="begin none after so many, and after a quarter of them none that was never killed here; 0: all are run")
+                        help="for rows that were never killed here: begin none after a quarter of so many; 0: all are run")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--nvcc", default="", help="for mutants of kind cuda")
     parser.add_argument("--include-paths", default="", help="of device code, with : between")
@@ -46,6 +47,9 @@ def main():
     if not faults:
         print(f"no mutant of kind {arguments.kind} has '{wanted}' in its name")
         return 77 if not wanted else 1
+    if arguments.kind == "cuda" and not arguments.nvcc:
+        print("no mutant of kind cuda can run: this build has no nvcc")
+        return 77
     seen = SeenKilled()
     if arguments.changed:
         unchanged = [fault for fault in faults if seen.has(fault)]
@@ -61,7 +65,7 @@ def main():
 
     build = Build(arguments.build, arguments.nvcc, arguments.include_paths)
     copies = copies_of(faults, arguments.source, build, arguments.build / "mutants")
-    deadlines = {True: Deadline(arguments.seconds), False: Deadline(arguments.seconds / 4)}  # has a change touched it?
+    deadlines = {changed: Deadline(seconds_to_begin(arguments.seconds, changed)) for changed in (True, False)}
     is_changed = {copy: any(map(seen.has_another, copy.faults)) for copy in copies}
     if arguments.seconds:  # runs that follow each other come to all of them
         random.shuffle(copies)
@@ -78,9 +82,11 @@ def main():
         seen.add(fault)
     print(f"{len(killed)} of {len(verdicts)} mutants killed")
     if len(verdicts) < len(faults):
-        print(f"{len(faults) - len(verdicts)} were not run for want of time ({arguments.seconds} s): the next run goes on, "
+        print(f"{len(faults) - len(verdicts)} were not run for want of time: the next run goes on, "
               "scripts/soak runs all")
-    return 0 if len(killed) == len(verdicts) else 1
+    if not verdicts:
+        print("no row ran, so that nothing is proved: the machine is too slow, or --seconds too few")
+    return exit_status(len(faults), len(verdicts), len(killed))
 
 
 if __name__ == "__main__":

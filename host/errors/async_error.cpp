@@ -93,6 +93,11 @@ bool take_saying(const Runtime& runtime, const AsyncError& error) {
   return runtime.device->recorded_is_said = true;
 }
 
+void give_back_saying(const Runtime& runtime) {
+  const std::lock_guard lock(runtime.one_reader);
+  runtime.device->recorded_is_said = false;
+}
+
 void throw_recorded_error(Runtime& runtime) {
   if (state_of(runtime.device->control().error) != kPublished) return;
   bool was_said = false;

@@ -27,6 +27,9 @@ std::optional<AsyncError> find_recorded_error(const Runtime& runtime);
 // has thrown it meanwhile.
 bool take_saying(const Runtime& runtime, const AsyncError& error);
 
+// The caller could not say what it took: who throws it says it.
+void give_back_saying(const Runtime& runtime);
+
 // Throws what has been recorded for this PE, once, whichever threads call: a later failure can then
 // be recorded. Costs one load when there is none.
 void throw_recorded_error(Runtime& runtime);

@@ -11,11 +11,19 @@ namespace chime::host {
 class ToldOnce {
  public:
   // Calls `tell` unless `pe` was told of. Whoever returns finds it told, not half told by another
-  // thread: it may end the process. -1: an abort that no PE is to blame for.
+  // thread: it may end the process. What `tell` throws is thrown, and the next call tells it.
+  // -1: an abort that no PE is to blame for.
   template <class Tell>
   void tell_of(int pe, Tell&& tell) {
     const std::lock_guard lock(one_teller_);
-    if (told_.insert(pe).second) std::forward<Tell>(tell)();
+    const auto [place, is_first] = told_.insert(pe);
+    if (!is_first) return;
+    try {
+      std::forward<Tell>(tell)();
+    } catch (...) {
+      told_.erase(place);
+      throw;
+    }
   }
 
  private:

@@ -44,8 +44,8 @@ void UntoldErrors::watch() {
   }
 }
 
-// One and the same error, also if it is thrown and comes back, is said once. What the end of the
-// job is the cause of was said with it.
+// An error that a call throws and a kernel then meets again is said once. Errors that follow from
+// the end of the job are not said: its cause was.
 void UntoldErrors::look() noexcept try {
   if (const auto cause = abort_cause(runtime_.device->control().abort)) {
     if (std::exchange(saw_abort_, true)) end_with_the_job(*cause);
@@ -55,8 +55,13 @@ void UntoldErrors::look() noexcept try {
   std::string now = error ? error->message : "";
   const bool was_there = now == std::exchange(seen_, now);
   if (now.empty() || !was_there || now == said_ || !take_saying(runtime_, *error)) return;
+  try {
+    report(*error);
+  } catch (...) {
+    give_back_saying(runtime_);
+    throw;
+  }
   said_ = std::move(now);
-  report(*error);
 } catch (...) {
   // No memory for the words: the next look, or call, tells it.
 }

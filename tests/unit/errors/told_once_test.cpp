@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <stdexcept>
 #include <thread>
 
 namespace chime::host {
@@ -26,6 +27,14 @@ TEST(ToldOnce, AnAbortThatNobodyIsToBlameForIsTold) {
   ToldOnce abort;
   EXPECT_EQ(times_told(abort, -1), 1);
   EXPECT_EQ(times_told(abort, -1), 0);
+}
+
+// There may be no memory for the words.
+TEST(ToldOnce, WhatWasThrownWhileItWasToldIsToldAgain) {
+  ToldOnce abort;
+  EXPECT_THROW(abort.tell_of(1, [] { throw std::runtime_error("no words"); }), std::runtime_error);
+  EXPECT_EQ(times_told(abort, 1), 1);
+  EXPECT_EQ(times_told(abort, 1), 0);
 }
 
 // A thread that ended the process because another one had begun to say why would end it in silence.

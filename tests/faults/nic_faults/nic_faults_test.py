@@ -2,7 +2,10 @@
 
 Holds if the PEs that post to a lost queue are told in full and within the deadline, and no other is; if everybody else's
 messages arrive; if whatever has its signal is whole; and if the fault has struck: doomed senders go on for longer than that takes,
-and the softnic counts what changes no result. Errors return, so that a PE can say what it was told."""
+and the softnic counts what changes no result. Errors return, so that a PE can say what it was told.
+
+Where errors exit, as they do for users (error_ends_job), it holds if the job ends and the PE with the fault has said once, in full, what
+failed."""
 import json
 import os
 import re
@@ -19,6 +22,7 @@ OK, TIMEOUT, NETWORK = 0, 5, 12
 # Seconds in which a lost queue is told: the NIC's retries with patience for a slow neighbour (12 s), or CHIME_TIMEOUT (25 s).
 DEADLINE_S = 100
 LIMIT_S = 250
+TIMED_OUT = 124
 
 SYNDROMES = {
     "local-length": "its length is wrong for the queue pair",
@@ -57,6 +61,9 @@ CASES["error_overwritten"] = error("remote-access", 20, {"verbs": DATA_FAILED, "
 CASES["error_then_wait"] = error("remote-access", 2 * ROUNDS, {}) | {
     "doomed": ["0>1!", "1>0"], "words": {0: f"a write of 8 bytes .* failed .*{SYNDROMES['remote-access']}"}}
 
+# With CHIME_ON_ERROR=exit.
+CASES["error_ends_job"] = CASES["error_remote_access"] | {"ends_job": True}
+
 # What changes no result, and how often it has struck at least. No request of Chime's takes a receive WQE, so that rnr never can.
 TO_1 = f"qp={KERNELS_QUEUE_TO[1]:#x}"
 CASES |= {
@@ -79,10 +86,11 @@ case = CASES[name]
 doomed = [tuple(map(int, way.rstrip("!").split(">"))) for way in case.get("doomed", [])]
 
 with tempfile.TemporaryDirectory(prefix="nic-faults-") as folder:
-    command = [chime_run, "-n", "3", "--keep-going", "--timeout", str(LIMIT_S), program, str(case["faulty"]), case["rule"],
+    goes_on, variables = (["--keep-going"], {}) if "ends_job" not in case else ([], {"CHIME_ON_ERROR": "exit"})
+    command = [chime_run, "-n", "3", *goes_on, "--timeout", str(LIMIT_S), program, str(case["faulty"]), case["rule"],
                folder, str(case.get("doomed_s", 2)), *case.get("doomed", [])]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          timeout=LIMIT_S + 30, check=False)
+                          timeout=LIMIT_S + 30, check=False, env=os.environ | variables)
 print(done.stdout)
 verdicts = {v["pe"]: v for v in map(json.loads, re.findall(r"verdict (\{.*\})", done.stdout))}
 wrong = []
@@ -93,8 +101,17 @@ def check(fact, what):
         wrong.append(what)
 
 
-check(done.returncode == 0, f"the job ended with {done.returncode}")
-check(set(verdicts) == {0, 1, 2}, f"only PEs {sorted(verdicts)} came to their end")
+if "ends_job" in case:
+    verdicts.clear()  # of PEs that came to their end before the job's
+    check(done.returncode not in (0, TIMED_OUT), f"the job ended with {done.returncode}")
+    for pe, words in case["words"].items():
+        said = re.findall(rf"^\[{pe}\] chime: PE {pe}: .*{IN_FULL}.*", done.stdout, re.MULTILINE)
+        told = [line for line in done.stdout.splitlines() if re.match(rf"\[{pe}\] chime: PE {pe}: .*{words}", line)]
+        check(len(told) == 1, f"PE {pe} said {len(told)} times what failed")
+        check(len(said) == 1, f"PE {pe} said {len(said)} times in full what failed")
+else:
+    check(done.returncode == 0, f"the job ended with {done.returncode}")
+    check(set(verdicts) == {0, 1, 2}, f"only PEs {sorted(verdicts)} came to their end")
 for pe, said in verdicts.items():
     for peer in {0, 1, 2} - {pe}:
         rounds, torn = said[f"rounds_{peer}"], said[f"torn_{peer}"]

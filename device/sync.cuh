@@ -78,16 +78,19 @@ struct WaitSet {
 
 inline constexpr std::size_t kNone = ~std::size_t{0};
 
+// Reports read it as a number with a sign, whatever its length was.
 template <class T>
 CHIME_DEVICE std::uint64_t bits_of(T value) {
-  return static_cast<std::uint64_t>(static_cast<std::make_unsigned_t<T>>(value));
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
 }
 
 // Waits until `done()`; on failure records element i of the set, and leaves.
 template <class T, class Done>
 CHIME_DEVICE bool wait_on(const Context& ctx, const WaitSet<T>& set, std::size_t i, Done done) {
-  const Wait wait = {
-      .operation = set.operation, .address = set.elements + i, .expected = bits_of(set.target(i))};
+  const Wait wait = {.operation = set.operation,
+                     .address = set.elements + i,
+                     .expected = bits_of(set.target(i)),
+                     .bytes = sizeof(T)};
   const WaitResult result = wait_for_peers(ctx, wait, done);
   if (result.ok()) return true;
   record_wait(ctx, wait, result, bits_of(order::observe(set.elements + i)));
@@ -189,7 +192,8 @@ CHIME_DEVICE int wait_until_timeout(const Context& ctx, const T* ivar, Cmp cmp,
   const Wait wait = {.operation = Operation::kWaitUntilTimeout,
                      .address = ivar,
                      .expected = detail::bits_of<T>(value),
-                     .timeout_ns = timeout_ns};
+                     .timeout_ns = timeout_ns,
+                     .bytes = sizeof(T)};
   return wait_for_peers(ctx, wait, [&] { return compare<T>(order::observe(ivar), cmp, value); })
       .status;
 }
@@ -311,7 +315,8 @@ CHIME_DEVICE int signal_wait_until_timeout(const Context& ctx, const std::uint64
   const Wait wait = {.operation = Operation::kSignalWaitUntilTimeout,
                      .address = sig,
                      .expected = value,
-                     .timeout_ns = timeout_ns};
+                     .timeout_ns = timeout_ns,
+                     .bytes = sizeof(value)};
   return detail::wait_signal(ctx, wait, sig, cmp, seen).status;
 }
 
@@ -324,7 +329,7 @@ CHIME_DEVICE std::uint64_t signal_wait_until(const Context& ctx, Group g, const 
                                              Cmp cmp, std::uint64_t value) {
   constexpr Operation kMe = Operation::kSignalWaitUntil;
   if (!detail::begins(ctx, detail::watched_word(kMe, sig, cmp))) return 0;
-  const Wait wait = {.operation = kMe, .address = sig, .expected = value};
+  const Wait wait = {.operation = kMe, .address = sig, .expected = value, .bytes = sizeof(value)};
   std::uint64_t seen = 0;
   bool failed = false;
   if (g.is_leader()) {

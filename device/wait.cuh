@@ -20,6 +20,7 @@ struct Wait {
   int pe = -1;                   // who is to make it true, if that is known
   std::uint64_t timeout_ns = 0;  // 0: no bound
   bool needs_all = false;        // for a sync: ends when it cannot come to its end
+  std::uint32_t bytes = 0;  // of the program's word at `address`; 0: it is none of the program's
 };
 
 struct WaitResult {
@@ -72,7 +73,7 @@ CHIME_DEVICE WaitResult spin_until(const Context& ctx, const Wait& wait, Done do
       if (start == 0) {
         start = now;
         exec::wait_lasts(static_cast<std::uint32_t>(wait.operation), wait.address, wait.expected,
-                         wait.pe);
+                         wait.pe, wait.bytes);
       }
       if (detail::abort_is_raised(ctx)) {
         result = {ctx.pe.abort->status, ctx.pe.abort->pe, now - start};

@@ -19,8 +19,9 @@ Thread& thread_in_kernel(const char* function) {
   return running_thread();
 }
 
-Meeting meeting_of_all(const Thread& self) {
-  return {.kind = "an operation of the block", .expected = self.block->threads};
+// `kind`: what a report calls it.
+Meeting meeting_of_all(const Thread& self, const char* kind) {
+  return {.kind = kind, .expected = self.block->threads};
 }
 
 // A host thread's turn of a spin loop: most turns stay on the processor. It is not told when a wait
@@ -77,14 +78,17 @@ void scheduling_point() {
 int sync_block(BlockReduction reduction, int value, Attendance attendance) {
   Thread& self = thread_in_kernel("sync_block");
   Meeting meeting = {.kind = "sync_block"};
-  if (attendance == Attendance::kAll) meeting = meeting_of_all(self);
+  if (attendance == Attendance::kAll) {
+    const bool is_or = reduction == BlockReduction::kOr;
+    meeting = meeting_of_all(self, is_or ? "sync_whole_block_or" : "sync_whole_block");
+  }
   meeting.reduction = reduction;
   return block_of(self).meet(self, 0, meeting, value);
 }
 
 bool last_of_block() {
-  Thread& self = thread_in_kernel("an operation of a block");
-  return block_of(self).meet_and_hold(self, meeting_of_all(self));
+  Thread& self = thread_in_kernel("enter_whole_block");
+  return block_of(self).meet_and_hold(self, meeting_of_all(self, "enter_whole_block"));
 }
 
 void let_block_go() { block_of(running_thread()).let_block_go(running_thread()); }

@@ -35,6 +35,7 @@ struct LongWait {
   std::int32_t pe = -1;    // who is to end it, if that is known
   const void* address = nullptr;
   std::uint64_t expected = 0;
+  std::uint32_t bytes = 0;  // of the program's word at `address`; 0: it is none of the program's
 };
 
 struct ThreadState {

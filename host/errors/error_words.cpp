@@ -73,14 +73,15 @@ std::string carrier_words(const Runtime& runtime, int pe) {
 std::string wait_sentence(const Runtime& runtime, const abi::ErrorRecord& record) {
   if (const auto scarce = awaited_at(runtime, record.address))
     return scarcity_sentence(runtime, record, *scarce);
+  const auto* const address = reinterpret_cast<const void*>(record.address);
   const bool is_for_request = static_cast<Operation>(record.operation) == Operation::kNone;
   std::string partner;
   // Where the job was aborted the record's PE is not who was waited for, but who is to blame.
   if (record.pe >= 0 && record.status == CHIMEX_ERR_TIMEOUT)
     partner = fmt::format("{} for PE {}", is_for_request ? carrier_words(runtime, record.pe) : "",
                           record.pe);
-  return fmt::format("the wait{} at {} ended after {:.3g} s (waited for {}, last saw {}): {}",
-                     partner, place(runtime, record.address),
+  return fmt::format("the wait{} at {} ended after {:.3g} s (it waited for {}, and it is {}): {}",
+                     partner, runtime.device->heap.name_of(address),
                      static_cast<double>(record.waited_ns) * 1e-9,
                      static_cast<std::int64_t>(record.expected),
                      static_cast<std::int64_t>(record.seen), cause_words(runtime, record));

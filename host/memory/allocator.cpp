@@ -23,6 +23,7 @@ Allocator::Allocator(std::size_t first, std::size_t end) : free_bytes_(end - fir
 std::optional<std::size_t> Allocator::allocate(std::size_t bytes, std::size_t alignment) {
   assert(bytes > 0 && std::has_single_bit(alignment));
   if (bytes > free_bytes_) return std::nullopt;  // also keeps the roundings below from overflowing
+  const std::size_t asked = bytes;
   bytes = round_up(bytes, kGranule);
   alignment = std::max(alignment, kGranule);
   for (auto block = free_.begin(); block != free_.end(); ++block) {
@@ -31,7 +32,7 @@ std::optional<std::size_t> Allocator::allocate(std::size_t bytes, std::size_t al
     std::size_t aligned = round_up(start, alignment);
     std::size_t skipped = aligned - start;
     if (skipped <= size && bytes <= size - skipped) {
-      take(block, aligned, bytes);
+      take(block, aligned, bytes, asked);
       return aligned;
     }
   }
@@ -40,35 +41,42 @@ std::optional<std::size_t> Allocator::allocate(std::size_t bytes, std::size_t al
 
 Allocator::Freed Allocator::may_free(std::size_t offset) const {
   if (used_.contains(offset)) return Freed::kYes;
-  return freed_starts_.contains(offset) && !is_used(offset) ? Freed::kTwice
-                                                            : Freed::kNotAnAllocation;
+  return freed_starts_.contains(offset) && !at(offset) ? Freed::kTwice : Freed::kNotAnAllocation;
 }
 
 Allocator::Freed Allocator::free(std::size_t offset) {
   const Freed freed = may_free(offset);
   if (freed != Freed::kYes) return freed;
-  const std::size_t end = offset + used_.find(offset)->second;
+  const std::size_t end = offset + used_.find(offset)->second.size;
   freed_starts_.erase(freed_starts_.lower_bound(offset), freed_starts_.lower_bound(end));
   freed_starts_.insert(offset);
-  take_back(offset);
+  give_back(offset);
   return Freed::kYes;
 }
 
 void Allocator::take_back(std::size_t offset) {
+  give_back(offset);
+  --made_;
+}
+
+void Allocator::give_back(std::size_t offset) {
   const auto allocation = used_.find(offset);
-  add_free(allocation->first, allocation->second);
+  add_free(allocation->first, allocation->second.size);
   used_.erase(allocation);
 }
 
-bool Allocator::is_used(std::size_t offset) const {
+std::optional<Allocator::Allocation> Allocator::at(std::size_t offset) const {
   const auto next = used_.upper_bound(offset);
-  return next != used_.begin() && offset - std::prev(next)->first < std::prev(next)->second;
+  if (next == used_.begin()) return std::nullopt;
+  const auto& [start, used] = *std::prev(next);
+  if (offset - start >= used.size) return std::nullopt;
+  return Allocation{start, used.asked, used.number};
 }
 
 std::optional<std::size_t> Allocator::size_of(std::size_t offset) const {
   auto allocation = used_.find(offset);
   if (allocation == used_.end()) return std::nullopt;
-  return allocation->second;
+  return allocation->second.size;
 }
 
 std::size_t Allocator::largest_free_block() const {
@@ -79,14 +87,15 @@ std::size_t Allocator::largest_free_block() const {
 
 // Turns [start, start + bytes) inside the free `block` into an allocation; what is left on both
 // sides stays free.
-void Allocator::take(Ranges::iterator block, std::size_t start, std::size_t bytes) {
+void Allocator::take(Ranges::iterator block, std::size_t start, std::size_t bytes,
+                     std::size_t asked) {
   auto [block_start, block_bytes] = *block;
   std::size_t end = start + bytes;
   std::size_t block_end = block_start + block_bytes;
   free_.erase(block);
   if (start > block_start) free_.emplace(block_start, start - block_start);
   if (block_end > end) free_.emplace(end, block_end - end);
-  used_.emplace(start, bytes);
+  used_.emplace(start, Used{bytes, asked, ++made_});
   free_bytes_ -= bytes;
 }
 

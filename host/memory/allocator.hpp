@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -32,12 +33,20 @@ class Allocator {
   Freed free(std::size_t offset);
   // What free() would return.
   Freed may_free(std::size_t offset) const;
-  // Undoes the allocation that starts at `offset`, as if it had not been made. REQUIRES: there is
-  // one.
+  // Undoes the allocation that starts at `offset`, as if it had not been made. REQUIRES: it is the
+  // last that was made.
   void take_back(std::size_t offset);
 
   // Size of the allocation that starts at `offset`, as rounded up to kGranule; empty if none does.
   std::optional<std::size_t> size_of(std::size_t offset) const;
+
+  struct Allocation {
+    std::size_t start;
+    std::size_t bytes;     // as asked for
+    std::uint64_t number;  // 1 for the first that was made, counting those that are freed
+  };
+  // The one that has the byte at `offset`, or the rest of its last granule; empty if none has.
+  std::optional<Allocation> at(std::size_t offset) const;
 
   std::size_t free_bytes() const { return free_bytes_; }
   std::size_t largest_free_block() const;
@@ -46,13 +55,20 @@ class Allocator {
  private:
   using Ranges = std::map<std::size_t, std::size_t>;  // start -> size
 
-  void take(Ranges::iterator block, std::size_t start, std::size_t bytes);
-  bool is_used(std::size_t offset) const;
+  struct Used {
+    std::size_t size;   // a multiple of kGranule
+    std::size_t asked;  // bytes
+    std::uint64_t number;
+  };
+
+  void take(Ranges::iterator block, std::size_t start, std::size_t bytes, std::size_t asked);
+  void give_back(std::size_t offset);
   void add_free(std::size_t start, std::size_t bytes);
 
   std::size_t free_bytes_;
   Ranges free_;
-  Ranges used_;
+  std::map<std::size_t, Used> used_;    // by start
+  std::uint64_t made_ = 0;              // allocations, those that are freed among them
   std::set<std::size_t> freed_starts_;  // only to tell a double free from a foreign pointer
 };
 

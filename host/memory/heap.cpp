@@ -30,6 +30,19 @@ std::optional<std::size_t> Heap::offset_of(const void* address) const {
   return at - start;
 }
 
+std::string Heap::name_of(const void* address) const {
+  const auto offset = offset_of(address);
+  if (!offset) return fmt::format("{}", address);
+  const std::lock_guard lock(*mutex_);
+  const auto allocation = allocator_.at(*offset);
+  if (*offset < abi::kHeapReserved || (allocation && allocation->number <= own_))
+    return fmt::format("heap + {}, which is Chime's own", *offset);
+  if (!allocation) return fmt::format("heap + {}, which is in no allocation", *offset);
+  return fmt::format("allocation #{} of {} bytes (at heap offset {}), offset {}",
+                     allocation->number - own_, allocation->bytes, allocation->start,
+                     *offset - allocation->start);
+}
+
 std::string Heap::why_outside(const void* address, std::size_t bytes) const {
   const auto offset = offset_of(address);
   const std::string place = offset ? fmt::format("heap + {}", *offset) : fmt::format("{}", address);
@@ -51,7 +64,19 @@ std::string Heap::why_misaligned(const void* address, std::size_t bytes) const {
                      offset ? fmt::format("heap + {}", *offset) : fmt::format("{}", address));
 }
 
+std::byte* Heap::allocate_own(std::size_t bytes, std::size_t alignment) {
+  std::byte* const memory = allocate(bytes, alignment);
+  ++own_;
+  return memory;
+}
+
+void Heap::take_back(const std::byte* memory) {
+  const std::lock_guard lock(*mutex_);
+  allocator_.take_back(*offset_of(memory));
+}
+
 std::byte* Heap::allocate(std::size_t bytes, std::size_t alignment) {
+  const std::lock_guard lock(*mutex_);
   if (auto offset = allocator_.allocate(bytes, alignment)) return base() + *offset;
   throw Error(
       "symmetric heap", CHIMEX_ERR_OUT_OF_MEMORY,
@@ -63,11 +88,13 @@ std::byte* Heap::allocate(std::size_t bytes, std::size_t alignment) {
 
 void Heap::free(std::size_t offset) {
   check_allocation(offset);
+  const std::lock_guard lock(*mutex_);
   allocator_.free(offset);
 }
 
 void Heap::check_allocation(std::size_t offset) const {
   const void* address = base() + offset;
+  const std::lock_guard lock(*mutex_);
   switch (allocator_.may_free(offset)) {
     case Allocator::Freed::kYes:
       return;

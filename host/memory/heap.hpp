@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -26,6 +28,11 @@ class Heap {
   // The offset of an address inside the heap; empty for any other.
   std::optional<std::size_t> offset_of(const void* address) const;
 
+  // An address in words: its allocation and the offset there ("allocation #2 of 100 bytes (at heap
+  // offset 66048), offset 8"; the first that the program made is #1), or that it is in none. For an
+  // address outside the heap the address. By any thread.
+  std::string name_of(const void* address) const;
+
   // Why `bytes` at `address` are not symmetric memory. REQUIRES: they are not.
   std::string why_outside(const void* address, std::size_t bytes) const;
 
@@ -34,8 +41,10 @@ class Heap {
 
   // Throws Error{OUT_OF_MEMORY} with what was asked for, what is free and the variable to change.
   std::byte* allocate(std::size_t bytes, std::size_t alignment);
-  // Undoes that. REQUIRES: `memory` is what it returned last.
-  void take_back(const std::byte* memory) { allocator_.take_back(*offset_of(memory)); }
+  // The same for Chime's own use. REQUIRES: the program has allocated nothing.
+  std::byte* allocate_own(std::size_t bytes, std::size_t alignment);
+  // Undoes allocate. REQUIRES: `memory` is what it returned last.
+  void take_back(const std::byte* memory);
 
   // Throws Error{INVALID} when `offset` is not the start of an allocation.
   void free(std::size_t offset);
@@ -44,7 +53,10 @@ class Heap {
 
  private:
   std::shared_ptr<DeviceMemory> memory_;
+  // Held where allocator_ is changed or read: reports ask it, whatever the program does meanwhile.
+  std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();
   Allocator allocator_;
+  std::uint64_t own_ = 0;  // allocations that are Chime's, the first ones
 };
 
 }  // namespace chime::host

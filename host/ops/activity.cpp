@@ -1,6 +1,8 @@
 #include "host/ops/activity.hpp"
 
 #include <fmt/format.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <string>
@@ -36,14 +38,12 @@ std::string host_sentence() {
   return names.empty() ? "no host thread was in a call of Chime" : names;
 }
 
-// In the heap of a PE of this process, if it lies there.
+// With its allocation in the heap of a PE of this process, if it lies there.
 std::string place(const void* address) {
   std::string found = fmt::format("{}", address);
   for_each_pe([&](PeSlot& slot) {
-    if (!slot.is_ready.load(std::memory_order_acquire)) return;
-    const auto offset = static_cast<const std::byte*>(address) - slot.context.pe.heap;
-    if (offset >= 0 && static_cast<std::uint64_t>(offset) < slot.context.pe.heap_bytes)
-      found = fmt::format("heap + {}", offset);
+    const DeviceStage* const device = built_device(slot);
+    if (device && device->heap.offset_of(address)) found = device->heap.name_of(address);
   });
   return found;
 }
@@ -52,10 +52,28 @@ std::string at_place(const exec::uint3& place) {
   return fmt::format("({},{},{})", place.x, place.y, place.z);
 }
 
+// A word of `bytes`, as a number with a sign.
+std::int64_t number(std::uint64_t word, std::uint32_t bytes) {
+  const int unused_bits = 64 - 8 * static_cast<int>(bytes);
+  return static_cast<std::int64_t>(word << unused_bits) >> unused_bits;
+}
+
+// What a wait for a word of the program finds there now. Read by the kernel: the wait may have
+// ended, and its word may be gone.
+std::string present_value(const simt::LongWait& wait) {
+  if (wait.bytes == 0) return "";
+  std::uint64_t word = 0;
+  const iovec to = {&word, wait.bytes};
+  const iovec from = {const_cast<void*>(wait.address), wait.bytes};
+  if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != wait.bytes) return "";
+  return fmt::format(", and it is {}", number(word, wait.bytes));
+}
+
 std::string wait_detail(const simt::LongWait& wait) {
   const std::string partner = wait.pe >= 0 ? fmt::format(", waits for PE {}", wait.pe) : "";
   const std::string where = wait.address ? ", at " + place(wait.address) : "";
-  return fmt::format("{}{} (awaits {})", partner, where, static_cast<std::int64_t>(wait.expected));
+  return fmt::format("{}{} (awaits {}{})", partner, where,
+                     number(wait.expected, wait.bytes == 0 ? 8 : wait.bytes), present_value(wait));
 }
 
 std::string verb_phrase(const Activity& activity) {

@@ -90,7 +90,7 @@ std::size_t bounce_bytes(const Gpu& gpu) {
 void set_bounce_rooms_aside(DeviceStage& stage) {
   const std::size_t bytes = bounce_bytes(*stage.gpu);
   if (bytes == 0) return;
-  const std::span memory(stage.heap.allocate(bytes, abi::kHeapReserved), bytes);
+  const std::span memory(stage.heap.allocate_own(bytes, abi::kHeapReserved), bytes);
   stage.bounce = memory.first(by_kernel::kBounceBytes);
   stage.staged_bounce = stage.gpu->allocate_host_visible(by_kernel::kStagedBounceBytes);
   stage.stream_rooms = std::make_unique<StreamRooms>(

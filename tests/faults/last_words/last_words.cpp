@@ -43,8 +43,12 @@ CHIME_KERNEL void spin_on_a_flag(const volatile int* flag) {
   exec::sync_warp();
 }
 
+// The first for a signal, the second for a word of 4 bytes in the next one's place.
 CHIME_KERNEL void wait_for_a_signal(uint64_t* signals) {
-  chime_signal_wait_until(&signals[exec::thread_rank()], CHIME_CMP_GE, 4);
+  if (exec::thread_rank() == 0) chime_signal_wait_until(signals, CHIME_CMP_GE, 4);
+  int* const word = reinterpret_cast<int*>(signals + 1);
+  *word = -3;
+  chime_int_wait_until(word, CHIME_CMP_EQ, -1);
 }
 
 CHIME_KERNEL void meet_whole_grid(const int* flag) {

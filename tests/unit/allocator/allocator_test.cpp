@@ -191,6 +191,26 @@ TEST(Allocator, TellsADoubleFreeFromAForeignPointer) {
   EXPECT_EQ(allocator.free(start), Allocator::Freed::kYes);
 }
 
+TEST(Allocator, NumbersWhatWasAskedFor) {
+  Allocator allocator(kFirst, kEnd);
+  const std::size_t first = *allocator.allocate(100, 1);
+  const std::size_t second = *allocator.allocate(20, 1);
+  EXPECT_EQ(allocator.at(first + 99)->number, 1u);
+  EXPECT_EQ(allocator.at(second + 31)->number, 2u);  // the rest of its last granule
+  EXPECT_EQ(allocator.at(second + 5)->start, second);
+  EXPECT_EQ(allocator.at(second)->bytes, 20u);
+  EXPECT_FALSE(allocator.at(second + 32));
+  allocator.free(first);
+  EXPECT_FALSE(allocator.at(first));
+  EXPECT_EQ(allocator.at(*allocator.allocate(100, 1))->number, 3u);  // in the same place
+}
+
+TEST(Allocator, NumbersAreNotTakenByWhatIsTakenBack) {
+  Allocator allocator(kFirst, kEnd);
+  allocator.take_back(*allocator.allocate(100, 1));
+  EXPECT_EQ(allocator.at(*allocator.allocate(100, 1))->number, 1u);
+}
+
 TEST(Allocator, ImpossibleRequestsChangeNothing) {
   Allocator allocator(kFirst, kEnd);
   EXPECT_EQ(allocator.allocate(~std::size_t{0}, 1), std::nullopt);

@@ -57,12 +57,13 @@ TEST_F(Reports, OperationOfABlockSomeOfWhichHasEnded) {
     if (exec::thread_rank() < 44) exec::sync_whole_block();
   };
   EXPECT_DEATH(run(kernel, 64),
-               "wait at an operation of the block|divergence: it is in an operation of the block, "
+               "wait at sync_whole_block\n|divergence: it is in sync_whole_block, "
                "which all its 64 threads must call, but [0-9]+ have ended");
   const auto first_ends = +[] {
     if (exec::thread_rank() > 0) exec::sync_whole_block_or(false);
   };
-  EXPECT_DEATH(run(first_ends, 64), "must call, but 1 have ended");
+  EXPECT_DEATH(run(first_ends, 64),
+               "in sync_whole_block_or, which all its 64 threads must call, but 1 have ended");
 }
 
 TEST_F(Reports, LaneOutsideItsOwnMask) {

@@ -35,8 +35,8 @@ CHIME_DEVICE std::size_t bytes_of(std::size_t n) {
   return CHIME_BYTES(n, sizeof(T));
 }
 
-// Whether the source of an operation that is not refused is looked at: in a checked job, by the CPU
-// device in weak mode (exec::block_reads).
+// Whether the group names its source before it reads it (`reads`): in a checked job, unless the
+// operation is refused. The CPU device then checks it in weak mode (exec::block_reads).
 CHIME_DEVICE bool is_looked_at(const Context& ctx, const Route& route) {
   return ctx.pe.checked != 0 && route.path != Path::kNone;
 }

@@ -1,8 +1,8 @@
-// The peers that hold half of the slots of some FIFO: requests that were taken and have not ended.
-// Who posts to one of them waits, once its FIFO seems full, and holds no slot meanwhile. Of one PE,
-// for all of its FIFOs, in memory that kernels read (abi::ProxyFifo::at_limit).
+// The peers to which requests of some FIFO, taken and not ended, are half as many as its slots. A
+// thread whose FIFO seems full waits before it posts to such a peer, and holds no slot meanwhile. A
+// PE has one set for all of its FIFOs, in memory that kernels read (abi::ProxyFifo::at_limit).
 //
-// By the proxy's thread.
+// Only the proxy's thread calls it.
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,7 @@
-// Answers: where a request's poster waits for its end, whatever has become of requests before it.
+// Answers: each says that one request has ended, whatever has become of those before it.
 // proxy/README.md, "Waiting for one request".
 //
-// An answer is taken before a slot is reserved, so who waits for one holds up nobody.
+// A thread takes its answer before it reserves a slot: while it waits for one, others can post.
 #ifndef CHIME_DEVICE_PATH_PROXY_ANSWER_CUH_
 #define CHIME_DEVICE_PATH_PROXY_ANSWER_CUH_
 

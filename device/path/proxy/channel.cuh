@@ -1,9 +1,9 @@
 // A FIFO of requests to the proxy as a channel. proxy/README.md has the protocol.
 //
-// A slot is valid by itself, so nothing is handed in. How far requests are complete is one word of
-// the proxy's, in the host's memory, told on in `done`: for quiet, and for posters, who have room
-// without another look while fewer are under way than there are slots. How far slots were read is a
-// second one: a request that does not end keeps no slot.
+// A slot becomes valid when it is written: no later step commits it. The proxy writes two words in
+// the host's memory. One says how far requests are complete; a look at it updates `done`, which
+// quiet and posters read first. A poster looks at it only if `done` leaves no room. The other says
+// how far slots were read: a request that does not end keeps no slot.
 #ifndef CHIME_DEVICE_PATH_PROXY_CHANNEL_CUH_
 #define CHIME_DEVICE_PATH_PROXY_CHANNEL_CUH_
 

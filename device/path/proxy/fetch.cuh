@@ -20,8 +20,8 @@ struct Result {
 
 namespace detail {
 
-// Waits for the result and frees its answer. Of a FIFO that is out of use the proxy may still write
-// there.
+// Waits for the result and frees its answer. If the FIFO goes out of use first, the answer stays
+// taken: the proxy may still write to it.
 CHIME_DEVICE bool take_result(const Context& ctx, int pe, const Ticket& ticket,
                               std::uint32_t answer, Result& result) {
   Channel& fifo = *ticket.channel;

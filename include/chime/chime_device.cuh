@@ -20,23 +20,30 @@
 // and does nothing (put_signal still signals). dst and src must not overlap in one PE's memory.
 // Typed addresses are aligned to their type; only the ...mem forms take any alignment.
 //
+// Where `pe` is the calling PE, the address at `pe` (of data, of a signal, of an atomic's word) may
+// also be any memory outside the heap that the caller can load and store; null is an error. One
+// operation refuses it: put_signal with CHIME_SIGNAL_ADD, if the signal lies in the heap and the
+// data do not, in a job whose atomics are made by the NIC or the proxy of the PE that owns the word
+// (CHIME_AMO).
+//
 // Complete, at the target: the data is in the memory of `pe` and visible to who learns of it (by a
 // signal, a flag after a fence, a barrier). Complete, locally: the source may be written again
 // (put), the destination holds the data (get).
 //
-// Errors, in a kernel: a PE that does not exist, an address outside the heap and a PE that no path
-// leads to are recorded (the first one is kept) and reported by the PE's next host call and by
-// chime_finalize. CHIME_ON_ERROR says what the calling thread does then: exit (default) ends the
-// thread, so that nothing is computed from data that never came; return goes on, the operation
-// having had no effect and results being zero; trap ends the kernel, and on the CPU device the
-// process, which first tells the cause. After exit the kernel's other threads end too: on the CPU
-// where they next pause, poll or meet others; on a GPU only in exec::sync_grid, when a block waits
-// there for one that may never come. Until then they run on, also over data that never came. Either
-// way the kernel completes, and its results mean nothing: ask chimex_get_async_error when you have
-// synchronised with it. A comparison that does not exist is an error of every wait. CHIME_CHECK=1
-// also checks the far end of every transfer (and sizes that size_t does not hold), the PE of empty
-// ones, the alignment of words, signal operations, and that waits, tests and signal_fetch look into
-// this PE's heap. Waits end in the same way when the job is aborted or a PE dies.
+// Errors, in a kernel: a PE that does not exist, an address outside the heap (at the calling PE: as
+// said above) and a PE that no path leads to are recorded (the first one is kept) and reported by
+// the PE's next host call and by chime_finalize. CHIME_ON_ERROR says what the calling thread does
+// then: exit (default) ends the thread, so that nothing is computed from data that never came;
+// return goes on, the operation having had no effect and results being zero; trap ends the kernel,
+// and on the CPU device the process, which first tells the cause. After exit the kernel's other
+// threads end too: on the CPU where they next pause, poll or meet others; on a GPU only in
+// exec::sync_grid, when a block waits there for one that may never come. Until then they run on,
+// also over data that never came. Either way the kernel completes, and its results mean nothing:
+// ask chimex_get_async_error when you have synchronised with it. A comparison that does not exist
+// is an error of every wait. CHIME_CHECK=1 also checks the far end of every transfer (and sizes
+// that size_t does not hold), the PE of empty ones, the alignment of words, signal operations, and
+// that waits, tests and signal_fetch look into this PE's heap. Waits end in the same way when the
+// job is aborted or a PE dies.
 #ifndef CHIME_CHIME_DEVICE_CUH_
 #define CHIME_CHIME_DEVICE_CUH_
 

@@ -419,7 +419,8 @@ constexpr Variable kVariables[] = {
      "who has mapped them. auto: the NIC, if some PE is reached by it.",
      read_amo, "NVSHMEM_DISABLE_IB_NATIVE_ATOMICS"},
     {"CHIME_TIMEOUT", "seconds, 0 = no bound", "120",
-     "How long Chime's own waits (barriers, collective allocation) wait for a PE before they fail.",
+     "How long each of Chime's own waits (barriers, collective allocation) lasts before it fails. "
+     "One operation may have up to four waits, one after another.",
      read_timeout},
     {"CHIME_INIT_TIMEOUT", "seconds", "60", "How long chime_init waits for the other PEs.",
      read_init_timeout},

@@ -111,6 +111,7 @@ void abort_job(Runtime& runtime, const DeviceStage* device, int code, const std:
   std::call_once(runtime.job_ended, [&] {
     const int me = runtime.my_pe();
     runtime.abort_told.tell_of(me, [] {});  // it was said: threads that meet the abort add nothing
+    // The launcher first: it names the PE that it hears of first. An abort has a bound of its own.
     runtime.bootstrap->abort(code, why);
     if (device != nullptr)
       tell_mates(*device, {CHIMEX_ERR_ABORTED, me, Path::kNone,

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "chime/device/simt/export.hpp"
+#include "chime/device/simt/sanitizers.hpp"
 #include "host/peers/keepalive/tree.hpp"
 #include "net/error.hpp"
 
@@ -22,8 +23,9 @@ using Link = KeepaliveTree::Link;
 using End = KeepaliveTree::End;
 using testing::SizeIs;
 
-// TSan has nothing to see here: one thread plays all PEs.
-constexpr int kSeeds = CHIME_SIMT_TSAN ? 20 : 400;
+// TSan has nothing to see here: one thread plays all PEs. ASan looks at memory and not at the
+// protocol.
+constexpr int kSeeds = CHIME_SIMT_TSAN ? 20 : CHIME_SIMT_ASAN ? 100 : 400;
 
 // In ms of the simulation.
 constexpr int kSilence = 3000;       // CHIME_FABRIC_TIMEOUT

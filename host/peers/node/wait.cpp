@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "host/errors/pe_words.hpp"
+
 namespace chime::host {
 namespace {
 
@@ -37,9 +39,8 @@ net::Deadline NodeWait::next_check() const {
 }
 
 void NodeWait::fail_as_late(std::span<const int> pes) {
-  fail_to_meet(
-      CHIMEX_ERR_TIMEOUT,
-      fmt::format("PE {} did not come (CHIME_INIT_TIMEOUT bounds the wait)", fmt::join(pes, ", ")));
+  fail_to_meet(CHIMEX_ERR_TIMEOUT,
+               fmt::format("{} did not come (CHIME_INIT_TIMEOUT bounds the wait)", pe_words(pes)));
 }
 
 }  // namespace chime::host

@@ -4,7 +4,8 @@
 // system nor several hosts tell in which order. So when something ends badly, every host is asked
 // to look which of its PEs have ended by now, and what is found is taken together: the killed, the
 // aborts, the others. Aborts are taken before that look, so that whoever was killed before one was
-// sent is seen with it.
+// sent is seen with it. The system closes a killed process's connections before it tells the
+// parent, so where none was killed and some still run, a moment is waited.
 #pragma once
 
 #include <memory>
@@ -27,14 +28,15 @@ class Ends {
   void add(std::vector<Abort> aborts);
   void add(std::vector<PeEnd> ends);
 
-  // What can be told of now; empty while hosts still look, a second at most.
+  // What can be told of now; empty while hosts still look, a second at most, or a killed PE may be
+  // on its way, 0.1 s at most.
   std::optional<Batch> take(const std::vector<std::unique_ptr<Crew>>& crews);
   bool has_waiting() const;
-  std::optional<Clock::time_point> next() const { return look_until_; }
+  std::optional<Clock::time_point> next() const;
 
  private:
   Batch batch_;
-  std::optional<Clock::time_point> look_until_;
+  std::optional<Clock::time_point> look_until_, dying_until_;
 };
 
 }  // namespace chime::run

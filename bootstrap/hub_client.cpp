@@ -62,7 +62,7 @@ void HubClient::join(Deadline deadline) {
       deadline,
       [this](std::shared_ptr<net::Connection> connection) {
         connection_ = std::move(connection);
-        connection_->belong_to(*this);
+        connection_->belong_to(hearing_);
       },
       [&](const net::Error& why) { failure = why; });
   reactor_.run_until([&] { return connection_ || failure; }, Deadline::max());
@@ -148,7 +148,7 @@ void HubClient::send(const Bytes& message) const {
   try {
     connection_->send(message);
   } catch (const net::Error&) {
-    throw BootstrapError(options_.hub_name + " is gone");
+    throw BootstrapError(options_.hub_name + " is gone", options_.code_when_gone);
   }
 }
 
@@ -159,17 +159,13 @@ void HubClient::flush() const {
   has_sent_.wait_until(lock, end, [this] { return is_hub_gone_ || !connection_->has_unsent(); });
 }
 
-void HubClient::on_drained(net::Connection&) {
+void HubClient::note_drained() {
   std::lock_guard lock(mutex_);
   has_sent_.notify_all();
 }
 
-void HubClient::on_frame(net::Connection&, Bytes frame) {
+void HubClient::hear(const Bytes& frame) {
   MessageReader message(frame);
-  hear(message);
-}
-
-void HubClient::hear(MessageReader& message) {
   switch (message.type()) {
     case Message::kReply:
     case Message::kFailed:
@@ -215,7 +211,7 @@ void HubClient::tell_activity() {
   connection_->send(MessageWriter(Message::kToldActivity).take());
 }
 
-void HubClient::on_end(net::Connection&, const net::Error&) {
+void HubClient::note_end() {
   bool is_leaving;
   {
     std::lock_guard lock(mutex_);
@@ -226,7 +222,7 @@ void HubClient::on_end(net::Connection&, const net::Error&) {
   if (options_.ends_with_hub && !is_leaving)
     end_process(kExitWithHub, "PE " + std::to_string(options_.pe) + " ends because " +
                                   options_.hub_name + " is gone");
-  questions()->answer_all({.code = CHIMEX_ERR_SYSTEM, .why = options_.hub_name + " is gone"});
+  questions()->answer_all({.code = options_.code_when_gone, .why = options_.hub_name + " is gone"});
 }
 
 }  // namespace chime::bootstrap

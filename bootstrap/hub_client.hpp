@@ -13,7 +13,7 @@
 
 namespace chime::bootstrap {
 
-class HubClient final : public Bootstrap, private net::ConnectionOwner {
+class HubClient : public Bootstrap {
  public:
   struct Options {
     std::vector<net::Address> hub;  // where it may be
@@ -22,8 +22,9 @@ class HubClient final : public Bootstrap, private net::ConnectionOwner {
     int pe = 0;
     int n_pes = 1;
     std::chrono::milliseconds timeout{60'000};
-    std::string means;           // for describe(): "chime-run", "unique id"
-    std::string hub_name;        // for error texts: "chime-run", "the rendezvous at 10.0.0.1:4711"
+    std::string means;     // for describe(): "chime-run", "unique id"
+    std::string hub_name;  // for error texts: "chime-run", "the rendezvous at 10.0.0.1:4711"
+    chimex_status code_when_gone = CHIMEX_ERR_SYSTEM;  // of calls that need a hub that is gone
     bool ends_with_hub = false;  // the hub is the launcher: when it dies, so does this process
     bool ends_when_aborted =
         false;  // no launcher would end this process when a PE asks for the job's end
@@ -51,7 +52,24 @@ class HubClient final : public Bootstrap, private net::ConnectionOwner {
   std::string why_lost(int pe) const override { return lost_peers_.why(pe); }
   std::string describe() const override;
 
+ protected:
+  // What a launcher knows beside the hub.
+  void note_lost(int pe, const std::string& why) { lost_peers_.add(pe, why); }
+
  private:
+  // Not the client itself: its class may have another above it, which is not there yet, or no more,
+  // while the thread calls.
+  class Hearing final : public net::ConnectionOwner {
+   public:
+    explicit Hearing(HubClient& client) : client_(client) {}
+    void on_frame(net::Connection&, Bytes frame) override { client_.hear(frame); }
+    void on_drained(net::Connection&) override { client_.note_drained(); }
+    void on_end(net::Connection&, const net::Error&) override { client_.note_end(); }
+
+   private:
+    HubClient& client_;
+  };
+
   NodeInfo find_node() const override;
   void look_for(OpenQuestions::Id question, int pe, std::string_view key,
                 bool may_wait) const override;
@@ -68,14 +86,12 @@ class HubClient final : public Bootstrap, private net::ConnectionOwner {
   void serve();
   void send(const Bytes& message) const;
   void flush() const;
-  void hear(MessageReader& message);
+  void hear(const Bytes& frame);
   void note_answer(MessageReader& message);
   void note_aborted(int pe, int code, const std::string& why) const;
   void tell_activity();
-
-  void on_frame(net::Connection&, Bytes frame) override;
-  void on_drained(net::Connection&) override;
-  void on_end(net::Connection&, const net::Error& why) override;
+  void note_drained();
+  void note_end();
 
   Options options_;
 
@@ -89,6 +105,7 @@ class HubClient final : public Bootstrap, private net::ConnectionOwner {
   bool is_leaving_ = false;
   bool is_hub_gone_ = false;
 
+  Hearing hearing_{*this};
   net::Reactor reactor_;
   std::shared_ptr<net::Connection> connection_;  // constant once joined
   bool must_stop_ = false;                       // the thread's own

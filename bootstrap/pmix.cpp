@@ -5,6 +5,7 @@
 #ifdef CHIME_HAVE_PMIX
 
 #include <algorithm>
+#include <cstring>
 #include <deque>
 #include <mutex>
 #include <utility>
@@ -13,6 +14,8 @@
 #include "bootstrap/place.hpp"
 #include "bootstrap/pmix_asker.hpp"
 #include "bootstrap/pmix_client.hpp"
+#include "bootstrap/pmix_rejoining.hpp"
+#include "bootstrap/tcp.hpp"
 #include "net/secret.hpp"
 
 // What was learned from the launchers in use, and is relied on below:
@@ -36,19 +39,17 @@ namespace {
 
 constexpr char kSecretKey[] = "chime.secret";
 constexpr char kNodeKey[] = "chime.node";  // the name of a PE's node (place.hpp)
+constexpr char kRendezvousKey[] = "chime.rendezvous";
 
+// The process's first joining. A launcher keeps every card for as long as it lives, so later
+// joinings (pmix_rejoining.hpp) leave none there.
 class PmixBootstrap final : public Bootstrap {
  public:
-  explicit PmixBootstrap(const Settings& settings)
-      : client_(PmixClient::get(settings.timeout)),
-        joining_(client_.join()),
-        timeout_(settings.timeout),
+  PmixBootstrap(PmixClient& client, std::chrono::milliseconds timeout)
+      : client_(client),
+        timeout_(timeout),
         asker_(std::make_shared<PmixAsker>(client_, questions())) {
-    const std::string node = name_of_this_node();
-    publish(kNodeKey, std::as_bytes(std::span(node)));
-    if (rank() != 0) return;
-    const auto secret = net::random_token();
-    publish(kSecretKey, secret);
+    client_.enter();
   }
   ~PmixBootstrap() override {
     answer_those_still_open();
@@ -57,11 +58,18 @@ class PmixBootstrap final : public Bootstrap {
     client_.leave();
   }
 
+  // Leaves the cards that others of the job look for.
+  void introduce() {
+    const std::string node = name_of_this_node();
+    publish(kNodeKey, std::as_bytes(std::span(node)));
+    if (rank() != 0) return;
+    const auto secret = net::random_token();
+    publish(kSecretKey, secret);
+  }
+
   int rank() const override { return client_.rank(); }
   int size() const override { return client_.size(); }
-  std::string job_id() const override {
-    return std::string(client_.name_space()) + "." + std::to_string(joining_);
-  }
+  std::string job_id() const override { return std::string(client_.name_space()) + ".0"; }
   Bytes job_secret() const override {
     return lookup(0, kSecretKey, std::chrono::steady_clock::now() + timeout_);
   }
@@ -79,9 +87,7 @@ class PmixBootstrap final : public Bootstrap {
   }
 
  private:
-  std::string full_key(std::string_view key) const {
-    return "chime." + std::to_string(joining_) + "." + std::string(key);
-  }
+  static std::string full_key(std::string_view key) { return "chime.0." + std::string(key); }
   NodeInfo find_node() const override;
   void look_for(OpenQuestions::Id question, int pe, std::string_view key,
                 bool may_wait) const override {
@@ -92,7 +98,6 @@ class PmixBootstrap final : public Bootstrap {
   }
 
   PmixClient& client_;
-  const int joining_;
   const std::chrono::milliseconds timeout_;
   const std::shared_ptr<PmixAsker> asker_;
   std::mutex publish_mutex_;  // PMIx_Put and the PMIx_Commit that belongs to it
@@ -151,6 +156,23 @@ NodeInfo PmixBootstrap::find_node() const {
   return node_of(rank(), std::move(pes));
 }
 
+// Where later joinings meet: in the process of PE 0, which makes the place when it joins a second
+// time.
+chimex_uniqueid_t rendezvous_by(PmixBootstrap& cards, const std::string& interface,
+                                Deadline deadline) {
+  chimex_uniqueid_t id;
+  if (cards.rank() == 0) {
+    id = create_unique_id(interface, kForEver);
+    cards.publish(kRendezvousKey, std::as_bytes(std::span(&id, 1)));
+    return id;
+  }
+  const Bytes found = cards.lookup(0, kRendezvousKey, deadline);
+  if (found.size() != sizeof id)
+    throw BootstrapError("PE 0 runs another version of Chime", CHIMEX_ERR_MISMATCH);
+  std::memcpy(&id, found.data(), sizeof id);
+  return id;
+}
+
 void PmixBootstrap::abort(int code, std::string_view why) noexcept try {
   client_.abort(code, std::string(why));
 } catch (const std::exception&) {  // no thread can be started: who aborts goes on to its end
@@ -166,7 +188,18 @@ std::unique_ptr<Bootstrap> join_pmix_job(const Settings& settings) {
         "CHIME_BOOTSTRAP=pmix, but no PMIx launcher (mpirun, prterun, srun --mpi=pmix) started "
         "this "
         "process: PMIX_NAMESPACE is not set");
-  return std::make_unique<PmixBootstrap>(settings);
+  PmixClient& client = PmixClient::get(settings.timeout);
+  const int joining = client.count_joining();
+  auto cards = std::make_unique<PmixBootstrap>(client, settings.timeout);
+  if (joining == 0) {
+    cards->introduce();
+    return cards;
+  }
+  const Deadline deadline = std::chrono::steady_clock::now() + settings.timeout;
+  const auto rendezvous =
+      client.know_rendezvous([&] { return rendezvous_by(*cards, settings.interface, deadline); });
+  cards.reset();
+  return rejoin_pmix_job(client, joining, rendezvous, settings, deadline);
 }
 
 }  // namespace chime::bootstrap

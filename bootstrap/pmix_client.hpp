@@ -16,6 +16,7 @@
 
 #include "bootstrap/lost_peers.hpp"
 #include "bootstrap/pmix_library.hpp"
+#include "bootstrap/tcp.hpp"
 
 namespace chime::bootstrap {
 
@@ -36,13 +37,18 @@ class PmixClient {
   const char* name_space() const { return me_.nspace; }
   std::string words(pmix_status_t status) const { return library_.error_string(status); }
 
-  // The n-th joining of this process; all PEs count alike. Keys of one joining are not seen by
-  // another.
-  int join() {
-    live_++;
-    return joinings_++;
-  }
+  // Which joining of this process begins, from 0; all PEs count alike.
+  int count_joining() { return joinings_++; }
+  // Between the two this process is in the job: the launcher takes its end for a failure.
+  void enter() { live_++; }
   void leave() { live_--; }
+
+  // Where PEs meet that join again. `find` is called once a process, or until it does not throw.
+  chimex_uniqueid_t know_rendezvous(const std::function<chimex_uniqueid_t()>& find) {
+    const std::lock_guard lock(one_finds_);
+    if (!rendezvous_) rendezvous_ = find();
+    return *rendezvous_;
+  }
 
   // Sends off what was put, within `timeout`: PMIX_ERR_TIMEOUT from a launcher that does not
   // answer.
@@ -83,6 +89,9 @@ class PmixClient {
   std::atomic<int> live_{0};
   std::atomic<int> joinings_{0};
   std::atomic<bool> has_open_call_{false};  // which within() has left behind
+
+  std::mutex one_finds_;  // guards rendezvous_
+  std::optional<chimex_uniqueid_t> rendezvous_;
 
   std::mutex one_asks_;  // the launcher who is gone; guards what follows
   bool can_ask_ = true;  // else it cannot tell

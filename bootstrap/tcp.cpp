@@ -14,8 +14,6 @@
 namespace chime::bootstrap {
 namespace {
 
-constexpr std::chrono::seconds kIdleLimit{60};  // for PEs that finalize and initialise again
-
 // Hubs of this process, for its ids. Destroyed with the process; a hub whose PEs have all left has
 // stopped serving. A child of fork() has the list but none of the hubs' threads, and leaves them.
 class Hubs {
@@ -49,12 +47,13 @@ BootstrapError why_not_joined(const net::Error& why, int pe) {
 
 }  // namespace
 
-chimex_uniqueid_t create_unique_id(const std::string& interface) try {
+chimex_uniqueid_t create_unique_id(const std::string& interface,
+                                   std::chrono::seconds idle_limit) try {
   auto [listeners, addresses] = listen_for_other_hosts(interface);
   const IdContent content{.token = net::random_token(),
                           .port = addresses.front().port(),
                           .addresses = std::move(addresses)};
-  Hub::Options options{.token = content.token, .idle_limit = kIdleLimit, .aborted = {}, .log = {}};
+  Hub::Options options{.token = content.token, .idle_limit = idle_limit, .aborted = {}, .log = {}};
   options.log = [](const std::string& text) {
     std::fprintf(stderr, "chime: unique id's rendezvous: %s\n", text.c_str());
   };

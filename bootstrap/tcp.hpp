@@ -7,6 +7,7 @@
 // network where others can listen, so they can here.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -24,8 +25,12 @@ namespace chime::bootstrap {
 
 // Starts a rendezvous in this process. `interface`: the network interface that PEs reach it by
 // ("eth0", "lo"); empty: every one. Throws BootstrapError, listing the interfaces, if there is no
-// such.
-chimex_uniqueid_t create_unique_id(const std::string& interface = "");
+// such. The rendezvous ends when all PEs have joined and left, and none has come back for
+// `idle_limit`.
+inline constexpr std::chrono::seconds kIdleLimit{60};
+inline constexpr std::chrono::seconds kForEver{0};  // it lasts as long as the process
+chimex_uniqueid_t create_unique_id(const std::string& interface = "",
+                                   std::chrono::seconds idle_limit = kIdleLimit);
 
 // Joins the job of `id` as `pe` of `n_pes`. Threads of one process may each join.
 std::unique_ptr<Bootstrap> join_unique_id(const chimex_uniqueid_t& id, int pe, int n_pes,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <future>
 #include <map>
 #include <mutex>
 #include <string>
@@ -29,8 +30,16 @@ inline void meet(Bootstrap& job,
     for (int pe = 1; pe < job.size(); ++pe) job.lookup(pe, key, deadline);
     return job.publish(key, {});
   }
+  // PE 0 may hold the hub and end when it has met, so what is asked must be there before.
+  std::promise<Answer> met;
+  auto future = met.get_future();
+  const Question question =
+      job.ask(0, key, [&](Answer answer) { met.set_value(std::move(answer)); });
   job.publish(key, {});
-  job.lookup(0, key, deadline);
+  if (future.wait_until(deadline) != std::future_status::ready)
+    throw BootstrapError("PE 0 has not met the others in time", CHIMEX_ERR_TIMEOUT);
+  if (const Answer answer = future.get(); answer.code != CHIMEX_OK)
+    throw BootstrapError("meeting PE 0: " + answer.why, answer.code);
 }
 
 }  // namespace chime::bootstrap::test

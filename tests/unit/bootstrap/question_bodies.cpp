@@ -124,6 +124,7 @@ void who_leaves_has_its_open_questions_answered(const Join& join) {
     check(answer.code == CHIMEX_ERR_NOT_INITIALIZED, "the code is not that of one who has left");
     check_mentions(answer.why, "left the job");
   }
+  meet(*join());  // PE 0 may hold the hub: it does not end before the others have left
 }
 
 void a_killed_pe_ends_the_questions_to_it(const Join& join) {

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstring>
 #include <future>
 #include <thread>
@@ -72,7 +73,8 @@ TEST_P(EveryBody, HoldsForProcesses) {
 
 TEST_P(EveryLastBody, HoldsForProcesses) {
   auto codes = run_processes(create_unique_id("lo"), kPes, GetParam().name);
-  if (codes.back() == 128 + SIGKILL) codes.back() = 0;  // the body's victim
+  const auto victim = std::find(codes.begin(), codes.end(), 128 + SIGKILL);
+  if (victim != codes.end()) *victim = 0;  // a body has one at most
   EXPECT_EQ(codes, std::vector<int>(kPes, 0));
 }
 

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "host/errors/pe_words.hpp"
+#include "host/peers/node/pe_words.hpp"
 
 namespace chime::host {
 namespace {

@@ -1,4 +1,4 @@
-#include "host/errors/pe_words.hpp"
+#include "host/peers/node/pe_words.hpp"
 
 #include <fmt/format.h>
 

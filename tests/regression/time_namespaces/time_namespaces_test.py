@@ -51,7 +51,7 @@ for who, moved in MOVED.items():
         assert f"PE {pe} says sees 1 2 at" in done.stdout, f"{who} in a time namespace: PE {pe} does not have both words"
     # mpirun ends the survivor before it can say anything.
     if kind == "chime-run":
-        # The job's hub sees it, too, by the connection, and who is first is heard.
+        # The job's hub notices the closed connection, too. Only the first of the two is reported.
         for _ in range(20):
             done = job(moved, "is_killed")
             assert re.search(r"PE 0: PE 1 .*is gone", done.stdout), f"{who}: a death was not told"

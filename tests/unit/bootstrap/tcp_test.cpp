@@ -280,8 +280,8 @@ TEST(UniqueId, AnInterfaceThatIsNotThereIsNamedWithThoseThatAre) {
   }
 }
 
-// What PE 1, alone in a job of 3, is told when its time is over: asking for its node, and for a
-// card.
+// PE 1 joins a job of 3 alone and waits for `time`. Returns the error of asking for its node, and
+// that of asking for a card.
 std::pair<std::string, std::string> errors_of_waiting_alone(std::chrono::milliseconds time) try {
   const auto error_of = [](const auto& body) -> std::string {
     try {

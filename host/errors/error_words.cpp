@@ -80,11 +80,11 @@ std::string wait_sentence(const Runtime& runtime, const abi::ErrorRecord& record
   if (record.pe >= 0 && record.status == CHIMEX_ERR_TIMEOUT)
     partner = fmt::format("{} for PE {}", is_for_request ? carrier_words(runtime, record.pe) : "",
                           record.pe);
-  return fmt::format("the wait{} at {} ended after {:.3g} s (it waited for {}, and it is {}): {}",
-                     partner, runtime.device->heap.name_of(address),
-                     static_cast<double>(record.waited_ns) * 1e-9,
-                     static_cast<std::int64_t>(record.expected),
-                     static_cast<std::int64_t>(record.seen), cause_words(runtime, record));
+  return fmt::format(
+      "the wait{} at {} ended after {:.3g} s (it waited for {}, and last saw {}): {}", partner,
+      runtime.device->heap.name_of(address), static_cast<double>(record.waited_ns) * 1e-9,
+      static_cast<std::int64_t>(record.expected), static_cast<std::int64_t>(record.seen),
+      cause_words(runtime, record));
 }
 
 // A request that the NIC could not carry out, and those that came after it to the same queue.

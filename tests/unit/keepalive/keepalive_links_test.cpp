@@ -58,7 +58,8 @@ class SilentHost {
   std::list<net::Descriptor> waiting_;
 };
 
-// PEs 0 and 1, 2 and 3, 4: each on a node.
+// PEs 0 and 1, 2 and 3, 4: each on a node. Who asks for a node's record is answered, as by a
+// launcher.
 class Nodes {
  public:
   Nodes() {
@@ -68,11 +69,19 @@ class Nodes {
       links_[at(pe)]->wait_until_ready(net::Clock::now() + kPatience).write(record);
       const std::lock_guard lock(mutex_);
       records_[pe] = record.take();
+      for (const auto& [asker, wanted] : wanted_) answer(asker, wanted);
     }
-    for (int pe = 0; pe < kLost; ++pe) answer(pe);
   }
 
-  void end(int pe) { links_[at(pe)].reset(); }
+  ~Nodes() {
+    for (int pe = 0; pe < kLost; ++pe) end(pe);
+  }
+
+  void end(int pe) {
+    std::unique_ptr<KeepaliveLinks> ended;  // without the lock: its thread may wait for it
+    const std::lock_guard lock(mutex_);
+    ended = std::move(links_[at(pe)]);
+  }
   void find(int pe, const net::Bytes& record) { links_[at(pe)]->found(record); }
   bool has_told(int pe) { return lost_[at(pe)] > 0; }
   int told(int pe) { return lost_[at(pe)]; }
@@ -97,6 +106,7 @@ class Nodes {
                                  [this, pe](int wanted) {
                                    const std::lock_guard lock(mutex_);
                                    wanted_[pe] = wanted;
+                                   answer(pe, wanted);
                                  },
                              .lost =
                                  [this, pe](const NodeRecord& node, const std::string&) {
@@ -106,19 +116,16 @@ class Nodes {
                              .failed = [](const std::string& why) { ADD_FAILURE() << why; }});
     links_[at(pe)]->start();
   }
-  // What a leader has asked for, or asks for in a moment.
-  void answer(int pe) {
-    if (node_of(pe).front() != pe || pe == 0) return;
-    ASSERT_TRUE(comes([&] {
-      const std::lock_guard lock(mutex_);
-      return wanted_.contains(pe);
-    }));
-    find(pe, records_.at(node_of(wanted_.at(pe)).front()));
+  // Once there is a record of that node, and while the asker is there.
+  void answer(int pe, int wanted) {
+    if (wanted == kLost || !links_[at(pe)]) return;
+    const auto record = records_.find(node_of(wanted).front());
+    if (record != records_.end()) links_[at(pe)]->found(record->second);
   }
 
   const net::Token token_ = net::random_token();
   const net::Bytes secret_{token_.begin(), token_.end()};
-  std::mutex mutex_;
+  std::mutex mutex_;  // guards the words below that are no atomics
   std::map<int, int> wanted_;
   std::map<int, net::Bytes> records_;
   std::array<std::atomic<int>, kLost> lost_{};
@@ -134,16 +141,22 @@ TEST(KeepaliveLinks, AllPesOfAllNodesHearOfALostHost) {
   for (int pe = 0; pe < kLost; ++pe) EXPECT_EQ(nodes.told(pe), 1);
 }
 
-// Of two leaders the second, and the one above it: their nodes' other PEs take their places.
-TEST(KeepaliveLinks, SuccessorsAreFoundWhereTheirLeadersWere) {
+// Of two leaders the second, and the one above it: their nodes' other PEs take their places. Also
+// where the leaders end before they have found each other.
+class Successors : public testing::TestWithParam<std::chrono::milliseconds> {};
+
+TEST_P(Successors, AreFoundWhereTheirLeadersWere) {
   const SilentHost gone;
   Nodes nodes;
-  std::this_thread::sleep_for(200ms);
+  std::this_thread::sleep_for(GetParam());
   nodes.end(2);
   nodes.end(0);
   nodes.find(4, gone.record());
   for (const int pe : {1, 3, 4}) EXPECT_TRUE(comes([&] { return nodes.has_told(pe); })) << pe;
 }
+
+INSTANTIATE_TEST_SUITE_P(Early, Successors, testing::Values(0ms));
+INSTANTIATE_TEST_SUITE_P(Late, Successors, testing::Values(200ms));
 
 TEST(KeepaliveLinks, ANodeWhosePesHaveAllLeftIsNotLost) {
   Nodes nodes;

@@ -171,15 +171,16 @@ void Connection::read_some() {
   }
 }
 
-// Before the channel is open, nobody may pass descriptors to this process.
 Transfer Connection::receive(std::span<std::byte> buffer) {
   std::vector<Descriptor> descriptors;
   std::lock_guard lock(mutex_);
-  const Transfer got = receive_some(socket_, buffer, channel_.is_open() ? &descriptors : nullptr);
+  const Transfer got = receive_some(socket_, buffer, &descriptors);
   for (Descriptor& descriptor : descriptors) received_.push_back(std::move(descriptor));
   return got;
 }
 
+// Nobody may leave descriptors in this process before the channel is open. What opens it may come
+// in one read with a message that has some.
 void Connection::take_in(std::span<const std::byte> bytes) {
   State before, now;
   {
@@ -188,6 +189,7 @@ void Connection::take_in(std::span<const std::byte> bytes) {
     count_traffic(channel_.purpose(), {.bytes = bytes.size()});
     channel_.receive(bytes);
     now = channel_.state();
+    if (!channel_.is_open()) received_.clear();
     queue_output();
   }
   if (before != now) tell_of_handshake(before, now);

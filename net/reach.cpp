@@ -12,10 +12,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kPause{100};  // between attempts at one address
 
-// Its kernel has let the connection go while it was looked after: with an answer of its own, or
-// without any.
-bool is_silence(Fault fault) { return fault == Fault::kTimeout || fault == Fault::kSystem; }
-
 }  // namespace
 
 Reach::Reach(Reactor& reactor, Options options, Opened opened, Failed failed)
@@ -80,6 +76,12 @@ void Reach::again(Attempt& attempt) {
   at(attempt, next, &Reach::begin);
 }
 
+void Reach::ask_anew(Attempt& attempt) {
+  attempt.state = State::kAsked;
+  attempt.silent_at = Clock::now() + options_.silence;
+  again(attempt);
+}
+
 void Reach::settle(Attempt& attempt, State state, const std::string& why) {
   drop(attempt);
   attempt.state = state;
@@ -103,20 +105,24 @@ void Reach::on_open(Connection& connection) {
   opened(std::move(taken));
 }
 
-// One that was let in and then dropped has met a process that ends: the next one takes its place.
+// Whoever comes to a process that ends is turned away: the next one takes its place. Only one that
+// listens there for another job turns away again and again.
 void Reach::on_end(Connection& connection, const Error& why) {
   Attempt& attempt = attempts_[connection.tag];
   const bool has_answered = !connection.is_connecting();
   attempt.connection.reset();
-  if (why.fault() == Fault::kNobody) return settle(attempt, State::kNobody, why.what());
-  if (is_silence(why.fault())) {
-    if (has_answered) return settle(attempt, State::kSilent, why.what());
-    return again(attempt);
+  switch (why.fault()) {
+    case Fault::kTimeout:
+    case Fault::kSystem:
+      return has_answered ? settle(attempt, State::kSilent, why.what()) : again(attempt);
+    case Fault::kClosed:
+    case Fault::kSecret:
+      if (!attempt.nobody_at) attempt.nobody_at = Clock::now() + options_.silence;
+      if (Clock::now() < *attempt.nobody_at) return ask_anew(attempt);
+      [[fallthrough]];
+    default:
+      settle(attempt, State::kNobody, why.what());
   }
-  if (why.fault() != Fault::kClosed) return settle(attempt, State::kNobody, why.what());
-  attempt.state = State::kAsked;
-  attempt.silent_at = Clock::now() + options_.silence;
-  again(attempt);
 }
 
 }  // namespace chime::net

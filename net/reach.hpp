@@ -26,7 +26,9 @@ class Reach final : private ConnectionOwner {
   };
   enum class Failure {
     kSilent,  // the host does not answer
-    kNobody,  // it answers, and nobody of this job listens there any more
+    // It answers, and nobody of this job listens there any more: nobody at all does, or who does
+    // has turned away who comes for `silence`.
+    kNobody,
   };
   using Opened = std::function<void(std::shared_ptr<Connection>)>;
   using Failed = std::function<void(Failure, const std::string& why)>;
@@ -43,7 +45,8 @@ class Reach final : private ConnectionOwner {
   struct Attempt {
     Address address;
     State state = State::kAsked;
-    Deadline silent_at{};  // unless it answers
+    Deadline silent_at{};                 // unless it answers
+    std::optional<Deadline> nobody_at{};  // set when it is first turned away
     std::shared_ptr<Connection> connection{};
     std::optional<Reactor::TimerId> timer{};
   };
@@ -51,6 +54,7 @@ class Reach final : private ConnectionOwner {
   void begin(Attempt& attempt);
   void look(Attempt& attempt);
   void again(Attempt& attempt);
+  void ask_anew(Attempt& attempt);
   void settle(Attempt& attempt, State state, const std::string& why);
   void at(Attempt& attempt, Deadline when, void (Reach::*step)(Attempt&));
   void drop(Attempt& attempt);

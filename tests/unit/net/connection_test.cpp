@@ -124,6 +124,29 @@ TEST(Connection, DescriptorsArriveWithTheirMessage) {
   EXPECT_THROW(met.server().take_descriptors(1), Error);
 }
 
+// What opens the channel and the first message come in one read.
+TEST(Connection, DescriptorsArriveWithAMessageThatIsSentWhenItOpens) {
+  Reactor reactor;
+  const auto file = some_file();
+  const auto name = some_name();
+  std::vector<Descriptor> doors;
+  doors.push_back(listen_at(name));
+  Notebook notebook;
+  std::shared_ptr<Connection> guest;
+  Gate gate(reactor, std::move(doors), {.credentials = credentials()},
+            [&](std::shared_ptr<Connection> admitted) {
+              guest = std::move(admitted);
+              guest->belong_to(notebook);
+              guest->accept();
+              guest->send(payload("one"), std::vector{file.get()});
+            });
+  Call call(reactor, to(name));
+  ASSERT_TRUE(reactor.run_until([&] { return !call.notebook.frames.empty(); }, Clock::now() + 60s));
+  EXPECT_EQ(identity(call.connection->take_descriptors(1)[0]), identity(file));
+  guest->close();
+  call.connection->close();
+}
+
 int open_files() {
   int count = 0;
   for (int fd = 0; fd < 4096; ++fd) count += fcntl(fd, F_GETFD) >= 0;

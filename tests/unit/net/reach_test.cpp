@@ -4,6 +4,7 @@
 
 #include <sys/socket.h>
 
+#include <array>
 #include <thread>
 
 #include "meeting.hpp"
@@ -55,6 +56,32 @@ struct Attempt {
   Reach reach;
 };
 
+// The condition is of what the reactor does not look at.
+template <class Condition>
+bool comes(Reactor& reactor, Condition condition) {
+  const auto end = Clock::now() + 60s;
+  while (!condition()) {
+    if (Clock::now() >= end) return false;
+    reactor.run_once(Clock::now() + 5ms);
+  }
+  return true;
+}
+
+// The process behind `listener` lets somebody prove the secret, and ends before it answers: having
+// read the proof or not.
+void end_while_answering(Reactor& reactor, const Descriptor& listener, bool has_read) {
+  Descriptor socket;
+  ASSERT_TRUE(comes(reactor, [&] { return bool(socket = accept_at(listener)); }));
+  const Bytes challenge = SecureChannel::server(credentials(), 0, {}).take_output();
+  ASSERT_EQ(send_some(socket, challenge, {}).error, 0);
+  std::array<std::byte, kMaxHandshakeBytes> proof;
+  const auto come = [&](int flags) {
+    return recv(socket.get(), proof.data(), proof.size(), flags | MSG_DONTWAIT) > 0;
+  };
+  ASSERT_TRUE(comes(reactor, [&] { return come(MSG_PEEK); }));
+  if (has_read) ASSERT_TRUE(come(0));
+}
+
 Address where_nobody_listens() {
   const auto listener = listen_at(loopback());
   return address_of(listener);
@@ -104,6 +131,39 @@ TEST(Reach, AProcessThatDoesNothingIsWaitedFor) {
   ASSERT_TRUE(reactor.run_until([&] { return attempt.is_over(); }, Clock::now() + 60s));
   EXPECT_TRUE(attempt.connection);
   if (guest) guest->close();
+}
+
+// Of a node whose leader ends while it answers: who takes its place listens at the same address.
+// The second of them ends with what was sent to it unread.
+TEST(Reach, WhoTakesThePlaceOfOneThatEndsAsItAnswersIsFound) {
+  Reactor reactor;
+  auto listener = listen_at(loopback());
+  Attempt attempt(reactor, {address_of(listener)});
+  for (const bool has_read : {true, false}) end_while_answering(reactor, listener, has_read);
+  std::shared_ptr<Connection> guest;
+  std::vector<Descriptor> doors;
+  doors.push_back(std::move(listener));
+  Notebook notebook;
+  Gate gate(reactor, std::move(doors), {.credentials = credentials(), .pe = 0},
+            [&](std::shared_ptr<Connection> admitted) {
+              guest = std::move(admitted);
+              guest->belong_to(notebook);
+              guest->accept();
+            });
+  ASSERT_TRUE(reactor.run_until([&] { return attempt.is_over(); }, Clock::now() + 60s));
+  EXPECT_TRUE(attempt.connection);
+  if (guest) guest->close();
+}
+
+// Whoever else listens there now turns away who comes, for as long as a host may be silent.
+TEST(Reach, AnAddressThatIsAnotherJobsNowIsNobodys) {
+  Reactor reactor;
+  House house(reactor, loopback(), {.credentials = {Bytes(32, std::byte{7}), "other", "test"}});
+  Attempt attempt(reactor, {house.address});
+  const auto begin = Clock::now();
+  ASSERT_TRUE(reactor.run_until([&] { return attempt.is_over(); }, begin + 60s));
+  EXPECT_EQ(attempt.failure, Reach::Failure::kNobody);
+  EXPECT_GE(Clock::now() - begin, kSilence);
 }
 
 TEST(Reach, TheAddressThatAnswersIsTaken) {

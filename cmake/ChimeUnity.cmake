@@ -1,5 +1,5 @@
 # Several sources of a target as one, where CHIME_UNITY is ON: headers take most of the time that short files take to compile.
-# So in the presets asan and tsan, and for nvcc in .ci/run; not where tests/mutants asks for the command of a file of the library.
+# So in the presets asan and tsan, and in .ci/run.
 option(CHIME_UNITY "Compile sources of a target together" OFF)
 set(CMAKE_UNITY_BUILD ${CHIME_UNITY})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)

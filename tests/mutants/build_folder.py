@@ -35,12 +35,21 @@ class Build:
         return done.stdout.splitlines()
 
     def compile_command(self, target, source):
-        """The words that compile `source` for `target`."""
+        """(the words that compile `source` for `target`, the file that they compile): another one where it includes `source`, beside
+        others that are compiled together (CHIME_UNITY)."""
         for line in self.commands(target):
             words = shlex.split(line)
-            if "-c" in words and words[words.index("-c") + 1] == str(source):
-                return without_precompiled_headers(words)
+            compiled = pathlib.Path(words[words.index("-c") + 1]) if "-c" in words else None
+            if compiled == source or (compiled and compiled.parent.name == "Unity" and included(source) in compiled.read_text()):
+                return without_precompiled_headers(words), compiled
         raise Broken(f"{target} does not compile {source}")
+
+    def object_of(self, words):
+        """What a compiler's words write."""
+        return self.path(words[words.index("-o") + 1])
+
+    def path(self, word):
+        return (self.folder / word).resolve()
 
     def clang_commands(self, target, source):
         """[the words that make PTX of the kernels of `source`, those that compile its host's part with the PTX inside]: what
@@ -68,6 +77,10 @@ class Build:
         done = subprocess.run(words, cwd=self.folder, text=True, capture_output=True, timeout=BUILD_SECONDS)
         if done.returncode:
             raise Broken(f"does not {what}: {done.stdout[-1500:]}{done.stderr[-1500:]}")
+
+
+def included(source):
+    return f'#include "{source}"'
 
 
 def without_precompiled_headers(words):

@@ -7,7 +7,7 @@ import subprocess
 import time
 
 import planting
-from build_folder import Broken
+from build_folder import Broken, included
 from deadlines import NoTimeLeft
 from faults import LAUNCHER
 
@@ -60,7 +60,7 @@ class Copy:
             includes = f"{self.folder / 'include'}:{self.build.include_paths}"
             return [self.source / "tests/codegen/check_ptx", self.build.nvcc, "90", self.source / first.codegen, includes]
         launcher = [self.build.folder / LAUNCHER, "-n", str(first.pes), "--timeout", "100"] if first.pes else []
-        return [*launcher, self.link(self.compile(planted))]
+        return [*launcher, self.link(*self.compile(planted))]
 
     def plant(self):
         """The changed files, where the compiler finds them before the originals: {file: copy}."""
@@ -87,10 +87,13 @@ class Copy:
             if not root.exists():
                 self.link_tree(self.source / "device", root)
             return root / pathlib.Path(file).relative_to("device")
-        if pathlib.Path(file).suffix in (".cuh", ".hpp"):  # included by its name: its folder goes in front
-            root = self.folder / "beside"
+        if pathlib.Path(file).suffix in (".cuh", ".hpp"):  # included by its name or its path: its folder goes in front
+            folder = pathlib.Path(file).parent
+            root = self.folder / "include" / folder
             if not root.exists():
-                self.link_tree((self.source / file).parent, root)
+                self.link_tree(self.source / folder, root)
+            if not (self.folder / "beside").exists():
+                (self.folder / "beside").symlink_to(root)
             return root / pathlib.Path(file).name
         return self.folder / pathlib.Path(file).name
 
@@ -103,28 +106,49 @@ class Copy:
                 target.symlink_to(path)
 
     def compile(self, planted):
+        """(the object with the faults, the one that it replaces)"""
         first = self.faults[0]
         original = self.source / first.compiles
         text = planted.get(first.compiles, original)
         output = self.folder / "mutant.o"
         if first.is_of_clang():
             return self.compile_by_clang(original, text, output)
-        words = self.build.compile_command(first.program, original)
-        self.build.run(self.placed(words, original, text, output, "-include", str(HERE / "planted_fault.hpp")), "compile")
-        return output
+        words, compiled = self.build.compile_command(first.program, original)
+        replaced = self.build.object_of(words)
+        if compiled != original:
+            text = self.beside_its_neighbours(compiled, original, text)
+        self.build.run(self.placed(words, compiled, text, output, "-include", str(HERE / "planted_fault.hpp")), "compile")
+        self.check_that_all_took_part(planted, output.with_suffix(".d"))
+        return output, replaced
+
+    def beside_its_neighbours(self, compiled, original, text):
+        """A copy of a file that includes sources which are compiled together, with `text` in the original's place."""
+        together = self.folder / "together.cxx"
+        together.write_text(compiled.read_text().replace(included(original), included(text)))
+        return together
+
+    @staticmethod
+    def check_that_all_took_part(planted, dependencies):
+        """A fault in a header that the compiler finds elsewhere would live for ever."""
+        if dependencies.exists():
+            read = {pathlib.Path(word).resolve() for word in dependencies.read_text().split() if word != "\\"}
+            for file, copy in planted.items():
+                if copy.resolve() not in read:
+                    raise Broken(f"what is compiled does not include the copy of {file}")
 
     def compile_by_clang(self, original, text, output):
-        """Kernels as PTX, then the host's part with that inside."""
+        """Kernels as PTX, then the host's part with that inside: as compile()."""
         device, host = self.build.clang_commands(self.faults[0].program, original)
         ptx = self.folder / "mutant.kernels"  # not *.ptx: the census takes those
         original_ptx = host[host.index("-fcuda-include-gpubinary") + 2]
         host = [str(ptx) if word == original_ptx else word for word in host]
+        replaced = self.build.object_of(host)
         host = [f"CCACHE_EXTRAFILES={ptx}" if word.startswith("CCACHE_EXTRAFILES=") else word for word in host]
         self.build.run(self.placed(device, original, text, ptx), "compile to PTX")
         with open(ptx, "ab") as file:
             file.write(b"\0")
         self.build.run(self.placed(host, original, text, output), "compile")
-        return output
+        return output, replaced
 
     def placed(self, words, original, text, output, *more):
         """The words of a compiler, with the copies before the originals and what it writes in this folder."""
@@ -136,16 +160,14 @@ class Copy:
         words[first_flag:first_flag] = [*more, "-I", str(self.folder / "include"), "-I", str(self.folder / "beside")]
         return words
 
-    def link(self, compiled):
+    def link(self, compiled, replaced):
         first = self.faults[0]
         words = self.build.link_command(first.program)
         program = self.folder / pathlib.Path(first.program).name
         words[words.index("-o") + 1] = str(program)
         # In front of the original: an archive's member is then not taken, an object is left out.
         objects = [i for i, word in enumerate(words) if word.endswith(".o")]
-        source = pathlib.Path(first.compiles)
-        names = [source.name + ".o", source.stem + ".o"]  # by CMake; by chime_clang_sources
-        place = next((i for i in objects if pathlib.Path(words[i]).name in names), None)
+        place = next((i for i in objects if self.build.path(words[i]) == replaced), None)
         if place is None:
             words.insert(objects[0], str(compiled))
         else:

@@ -8,7 +8,6 @@
 #include "chime/abi/proxy_request.h"
 #include "host/gpu/pieces.hpp"
 #include "host/transport/channels/layout.hpp"
-#include "host/transport/transport.hpp"
 
 namespace chime::proxy {
 
@@ -32,8 +31,8 @@ inline FifoPieces take_fifos(Pieces& pieces, unsigned fifos, unsigned depth, uns
           pieces.take<abi::ProxyAnswer>(std::size_t{fifos} * answers),
           pieces.take<abi::ProxyTold>(fifos)};
 }
-inline unsigned answers_of(host::ContextOwner owner, unsigned depth) {
-  return abi::proxy_answers(depth, host::staging_slots_of(owner));
+inline unsigned answers_of(unsigned depth) {
+  return abi::proxy_answers(depth, host::kStagingSlots);
 }
 
 // All that lies in the host's memory.
@@ -48,10 +47,8 @@ struct HostPieces {
       : lost(pieces.take<std::uint64_t>((n_pes + 63) / 64)),
         at_limit(pieces.take<std::uint64_t>((n_pes + 63) / 64)),
         sleep(pieces.take<abi::ProxySleep>(1)),
-        of_kernels(take_fifos(pieces, kernel_fifos, depth,
-                              answers_of(host::ContextOwner::kKernels, depth))),
-        of_host(
-            take_fifos(pieces, host_fifos, depth, answers_of(host::ContextOwner::kHost, depth))),
+        of_kernels(take_fifos(pieces, kernel_fifos, depth, answers_of(depth))),
+        of_host(take_fifos(pieces, host_fifos, depth, answers_of(depth))),
         busy_of_host(take_busy(pieces, host_fifos, depth)) {}
 };
 

@@ -17,12 +17,10 @@ FifoMemory memory_of(const FifoPieces& shared, unsigned fifo, unsigned depth, un
 // Requests name memory by the address that device code uses: so does who has no NIC.
 std::unique_ptr<host::DeviceMemory> say_plain_memory(host::Gpu& gpu, std::span<std::byte> heap,
                                                      ChannelTables& tables) {
-  const std::size_t of_kernels = host::staging_bytes_of(ContextOwner::kKernels),
-                    of_host = host::staging_bytes_of(ContextOwner::kHost);
-  auto staging = gpu.allocate_host_visible(of_kernels + of_host);
+  auto staging = gpu.allocate_host_visible(2 * host::kStagingBytes);
   const auto begin = reinterpret_cast<std::uint64_t>(heap.data());
   tables.set_memory({.heap = {begin, begin + heap.size(), begin, 0, 0},
-                     .staging = {staging->address(), staging->address() + of_kernels},
+                     .staging = {staging->address(), staging->address() + host::kStagingBytes},
                      .staging_key = {}});
   return staging;
 }
@@ -65,7 +63,7 @@ View::View(host::Gpu& gpu, const Shape& shape, std::function<bool(int pe)> leads
 
 void View::add_fifos(const Shape& shape, const Pieces& mine, ContextOwner owner, unsigned place,
                      ChannelTables& tables) {
-  const unsigned answers = answers_of(owner, shape.depth);
+  const unsigned answers = answers_of(shape.depth);
   for (unsigned i = 0; i < tables.slots(owner); ++i) {
     const std::size_t first = std::size_t{i} * shape.depth;
     abi::Channel& channel = tables.channel(owner, place, i);

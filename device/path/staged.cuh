@@ -26,6 +26,7 @@ using channel::Ticket;
 //
 // kPath.
 // Remote: where at the peer; advanced(remote, bytes).
+// pe_of(channel, remote): the peer.
 // post<kWrites>(ctx, channel, all, chunk): one request for the chunk.
 // await(ctx, channel, all, chunk, target): waits for that request; false if it failed.
 // await_all(ctx, channel, all): the same for all of them. REQUIRES: those but the last two are
@@ -117,7 +118,7 @@ CHIME_DEVICE_OUT_OF_LINE bool read_chunk(const Context& ctx, Channel& channel, S
 template <class Way, class Move>
 CHIME_DEVICE bool move(const Context& ctx, Channel& channel, Staged<Way>& all, Move move) {
   if (!channel::may_post<Way::kPath>(ctx, channel)) return false;
-  all.slot = take_slot(ctx, channel);
+  all.slot = take_slot(ctx, channel, Way::pe_of(channel, all.remote));
   if (all.slot == kNoSlot) return false;
   const exec::Committed to_free_the_slot;
   all.halves = halves_of(ctx.nic.staging, all.slot);

@@ -1,6 +1,7 @@
 // Slots of registered memory that stand in for memory that is in no table of it: taken by threads,
 // and left to a channel by who failed while a request on the slot was on its way. Who looks for a
-// slot finds out when that channel is through with it.
+// slot finds out when that channel is through with it. A peer that does not answer keeps at most
+// half of the slots (abi/pairs.h).
 #ifndef CHIME_DEVICE_PATH_STAGING_SLOTS_CUH_
 #define CHIME_DEVICE_PATH_STAGING_SLOTS_CUH_
 
@@ -8,6 +9,7 @@
 #include <cstdint>
 
 #include "chime/abi/channel.h"
+#include "chime/abi/pairs.h"
 #include "chime/abi/words.h"
 #include "chime/device/channel/path.cuh"
 #include "chime/device/channel/progress.cuh"
@@ -43,29 +45,32 @@ CHIME_DEVICE std::uint64_t* times_taken(const abi::NicStaging& staging) {
   return staging.busy + staging.slots;
 }
 
-// One look at all slots, from a place that differs between threads.
-CHIME_DEVICE std::uint32_t try_take_slot(const Context& ctx) {
+// One look at one of the slots that transfers to `pe` may have. `turn`: which one, modulo their
+// number.
+CHIME_DEVICE std::uint32_t try_take_slot(const Context& ctx, int pe, std::uint32_t turn) {
   const abi::NicStaging& staging = ctx.nic.staging;
-  const auto start =
-      exec::in_kernel() ? static_cast<std::uint32_t>(exec::grid_rank() % staging.slots) : 0;
-  for (std::uint32_t i = 0; i < staging.slots; ++i) {
-    const std::uint32_t slot = (start + i) % staging.slots;
-    if (!try_take(ctx, &staging.busy[slot])) continue;
-    exec::atomic_add<Order::kRelaxed, Scope::kDevice>(times_taken(staging), std::uint64_t{1});
-    return slot;
-  }
-  return kNoSlot;
+  const std::uint32_t slot = abi::one_of_pair(turn & (staging.slots / 2 - 1), pe);
+  if (!try_take(ctx, &staging.busy[slot])) return kNoSlot;
+  exec::atomic_add<Order::kRelaxed, Scope::kDevice>(times_taken(staging), std::uint64_t{1});
+  return slot;
 }
 
-// The threads that have a slot wait for their channels alone; no PE is to blame if they keep it.
-// Slots go to whoever comes first, so that one of many threads may wait for long: the bound starts
-// anew while slots change hands. kNoSlot: the channel is out of use, the job is aborted, or no slot
-// came free in time.
-CHIME_DEVICE_OUT_OF_LINE std::uint32_t take_slot(const Context& ctx, const abi::Channel& channel) {
+// Differs between blocks and between lanes of a warp. Not between all threads: what says which one
+// this is would lie in five registers as long as the wait lasts.
+CHIME_DEVICE std::uint32_t first_turn() {
+  return exec::in_kernel() ? exec::block_rank() + exec::lane_id() : 0;
+}
+
+// For a transfer to `pe`, by `channel`. The threads that have a slot wait for their channels alone;
+// no PE is to blame if they keep it. Slots go to whoever comes first, so that one of many threads
+// may wait for long: the bound starts anew while slots change hands. kNoSlot: the channel is out of
+// use, the job is aborted, or no slot came free in time.
+CHIME_DEVICE_OUT_OF_LINE std::uint32_t take_slot(const Context& ctx, const abi::Channel& channel,
+                                                 int pe) {
   const abi::NicStaging& staging = ctx.nic.staging;
   Wait wait = channel::wait_for_word(ctx, channel, staging.busy, abi::kNicSlotFree);
   wait.pe = -1;
-  std::uint32_t slot = kNoSlot;
+  std::uint32_t slot = kNoSlot, turn = first_turn();
   const auto taken_so_far = [&] {
     return exec::ld<Order::kRelaxed, Scope::kDevice>(times_taken(staging));
   };
@@ -74,7 +79,7 @@ CHIME_DEVICE_OUT_OF_LINE std::uint32_t take_slot(const Context& ctx, const abi::
   do {
     before = taken_so_far();
     result = spin_until(ctx, wait, [&] {
-      return (slot = try_take_slot(ctx)) != kNoSlot || channel::is_stopped(channel);
+      return (slot = try_take_slot(ctx, pe, turn++)) != kNoSlot || channel::is_stopped(channel);
     });
   } while (result.status == CHIMEX_ERR_TIMEOUT && taken_so_far() != before &&
            !chime::detail::abort_is_raised(ctx));

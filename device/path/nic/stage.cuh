@@ -28,6 +28,7 @@ struct Staged {
                                  });
   }
 
+  CHIME_DEVICE static int pe_of(const Channel& queue, const Remote&) { return queue.pe; }
   CHIME_DEVICE static bool await(const Context& ctx, Channel& queue, const staging::Staged<Staged>&,
                                  std::uint64_t, std::uint64_t target) {
     return await_done(ctx, queue, target);

@@ -8,8 +8,8 @@
 #include <cstdint>
 
 #include "chime/abi/channel.h"
+#include "chime/abi/pairs.h"
 #include "chime/abi/proxy_fifo.h"
-#include "chime/abi/proxy_request.h"
 #include "chime/device/channel/channel.cuh"
 #include "chime/device/channel/stop.cuh"
 #include "chime/device/exec.cuh"
@@ -29,7 +29,7 @@ CHIME_DEVICE std::uint32_t try_take_answer(Channel& fifo, int pe) {
   const auto posted = static_cast<std::uint32_t>(load<Order::kRelaxed>(fifo.producer.ready));
   const std::uint32_t start = posted + (exec::in_kernel() ? exec::lane_id() : 0);
   for (std::uint32_t i = 0; i < pairs; ++i) {
-    const std::uint32_t answer = abi::proxy_answer_of((start + i) & (pairs - 1), pe);
+    const std::uint32_t answer = abi::one_of_pair((start + i) & (pairs - 1), pe);
     std::uint64_t* const busy = fifo.fifo.busy + answer;
     if (load<Order::kRelaxed>(*busy) != 0) continue;
     // Acquire: pairs with the release in free_answer.

@@ -97,6 +97,7 @@ struct Staged {
     });
   }
 
+  CHIME_DEVICE static int pe_of(const Channel&, const Remote& remote) { return remote.pe; }
   CHIME_DEVICE static bool await(const Context& ctx, Channel& fifo,
                                  const staging::Staged<Staged>& all, std::uint64_t chunk,
                                  std::uint64_t target) {

@@ -4,14 +4,10 @@ namespace chime::host {
 
 StatePieces take_state(Pieces& pieces, const ChannelCounts& counts, ContextOwner owner) {
   const std::size_t channels = counts.channels(owner);
-  return {pieces.take<abi::Channel>(channels),
-          pieces.take<std::uint32_t>(counts.pes),
-          pieces.take<std::uint64_t>(channels / 64),
-          pieces.take<abi::Watch>(1),
-          pieces.take<std::uint64_t>(staging_slots_of(owner) + 1),
-          pieces.take<std::uint32_t>(counts.pes),
-          pieces.take<std::uint32_t>(counts.places),
-          pieces.take<abi::Openings>(1)};
+  return {pieces.take<abi::Channel>(channels),           pieces.take<std::uint32_t>(counts.pes),
+          pieces.take<std::uint64_t>(channels / 64),     pieces.take<abi::Watch>(1),
+          pieces.take<std::uint64_t>(kStagingSlots + 1), pieces.take<std::uint32_t>(counts.pes),
+          pieces.take<std::uint32_t>(counts.places),     pieces.take<abi::Openings>(1)};
 }
 
 SharedPieces take_shared(Pieces& pieces, const ChannelCounts& counts) {

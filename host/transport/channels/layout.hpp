@@ -11,15 +11,13 @@
 
 namespace chime::host {
 
-// Memory that stands in for local buffers that requests cannot name. A kernel may have every block
-// at a put from its stack; the host operates from few threads.
+// Memory that stands in for local buffers that requests cannot name, of kernels and of the host
+// each. A kernel may have every block at a put from its stack, and a program that many host
+// threads. The slots are so many that no two peers have the same half of them (abi/pairs.h). Where
+// no NIC pins them, memory is taken for those that were used.
+inline constexpr std::uint32_t kStagingSlots = 64;
 inline constexpr std::uint32_t kStagingSlotBytes = 64 * 1024;
-constexpr std::uint32_t staging_slots_of(ContextOwner owner) {
-  return owner == ContextOwner::kKernels ? 64 : 4;
-}
-constexpr std::size_t staging_bytes_of(ContextOwner owner) {
-  return std::size_t{staging_slots_of(owner)} * kStagingSlotBytes;
-}
+inline constexpr std::size_t kStagingBytes = std::size_t{kStagingSlots} * kStagingSlotBytes;
 
 // Of PEs there are as many as in the job. A place is `slots` channels of each owner, which lead to
 // one peer, or to all peers of a path.

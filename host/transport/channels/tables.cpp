@@ -134,7 +134,7 @@ void ChannelTables::set_memory(const Memory& memory) {
     staging.nic = reinterpret_cast<std::uint64_t>(staging.memory);  // alike in requests
     staging.busy = part.state.staging_busy.there;
     staging.lkey_be = abi::be32(memory.staging_key[context_id(owner)]);
-    staging.slots = staging_slots_of(owner);
+    staging.slots = kStagingSlots;
     staging.slot_bytes = kStagingSlotBytes;
   }
 }
@@ -162,8 +162,8 @@ std::optional<Scarcity> ChannelTables::awaited_at(std::uint64_t address) const {
     if (staging.busy != nullptr && reinterpret_cast<std::uint64_t>(staging.busy) == address)
       return Scarcity{"no staging slot came free",
                       "there are " + std::to_string(staging.slots) +
-                          ", for memory here that is neither in the heap nor registered by "
-                          "chimex_buffer_register"};
+                          ", of which operations on one PE take half, for memory here that is "
+                          "neither in the heap nor registered by chimex_buffer_register"};
   }
   if (const auto pe = desk_ ? desk_->answered_at(address) : std::nullopt)
     return Scarcity{"no way to PE " + std::to_string(*pe) + " was opened",

@@ -50,7 +50,7 @@ class ChannelTables {
   // How requests name memory of this PE. REQUIRES, of the setter: nobody has said it.
   struct Memory {
     abi::NicBuffer heap;
-    std::byte* staging[2];  // of kernels, of the host: staging_bytes_of()
+    std::byte* staging[2];  // of kernels, of the host: kStagingBytes each
     std::uint32_t staging_key[2];
   };
   bool knows_memory() const { return kernels_.memory.staging.memory != nullptr; }

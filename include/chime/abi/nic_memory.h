@@ -40,15 +40,16 @@ struct NicBuffers {
 };
 static_assert(sizeof(NicBuffers) == 48 && offsetof(NicBuffers, tables) == 16);
 
-// Memory that stands in for what is not registered: `slots` pieces of `slot_bytes`, each with a
-// word (taken by compare-and-swap, freed and left by a release). Behind these words stands how
-// often a slot was taken. words.h has the words.
+// Memory that stands in for what is not registered: `slots` pieces of `slot_bytes`, in pairs of
+// which transfers to a peer take one (pairs.h). Each has a word (taken by compare-and-swap, freed
+// and left by a release). Behind these words stands how often a slot was taken. words.h has the
+// words.
 struct NicStaging {
   std::byte* memory;
   std::uint64_t nic;
   std::uint64_t* busy;  // [slots + 1]
   std::uint32_t lkey_be;
-  std::uint32_t slots;
+  std::uint32_t slots;       // a power of two, at least 2
   std::uint32_t slot_bytes;  // a multiple of 128
   std::uint32_t reserved;
 };

@@ -51,19 +51,10 @@ struct ProxyRequest {
 
 // ---- Answers ------------------------------------------------------------------------------------
 
-// A FIFO has an answer for each slot, which posters take from each other, and behind them two for
-// each staging slot of its context: for the halves, whoever has the slot.
+// A FIFO has an answer for each slot, in pairs of which requests to a peer take one (pairs.h), and
+// behind them two for each staging slot of its context: for the halves, whoever has the slot.
 CHIME_ABI_FN std::uint32_t proxy_answers(std::uint32_t depth, std::uint32_t staging_slots) {
   return depth + 2 * staging_slots;
-}
-
-// Which answer of a pair requests to `pe` may take: so a peer that does not end them holds half of
-// all answers, and any other one finds a quarter that is not among those.
-CHIME_ABI_FN std::uint32_t proxy_answer_of(std::uint32_t pair, std::int32_t pe) {
-  std::uint32_t mixed = (pair + 1) * 0x9e3779b9u ^ static_cast<std::uint32_t>(pe) * 0x85ebca6bu;
-  mixed = (mixed ^ mixed >> 16) * 0x7feb352du;
-  mixed = (mixed ^ mixed >> 15) * 0x846ca68bu;
-  return 2 * pair + (mixed >> 31);
 }
 
 // ---- Laps ---------------------------------------------------------------------------------------

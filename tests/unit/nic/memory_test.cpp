@@ -99,8 +99,9 @@ std::size_t slots_in_use(NicJob& job) {
   return staging.slots - std::size_t(std::count(staging.busy, staging.busy + staging.slots, 0u));
 }
 
+// As many as a peer may have.
 NicPlan few_slots(NicPlan plan, std::uint32_t slots) {
-  plan.staging_slots = slots;
+  plan.staging_slots = 2 * slots;
   plan.staging_slot_bytes = 256;
   return plan;
 }
@@ -133,6 +134,12 @@ void put_staged(NicJob& job, int pe) {
   job.to(pe).put<1>(Thread{}, {job.data<std::byte>(0, kThere), source, 100, Until::kLocal});
 }
 
+// What a transfer to `pe` may have of a pair, and whether it gets it now.
+std::uint32_t slot_of(std::uint32_t pair, int pe) { return abi::one_of_pair(pair, pe); }
+std::uint32_t take(NicJob& job, int pe, std::uint32_t pair) {
+  return staging::try_take_slot(job.context(), pe, pair);
+}
+
 // The NIC may still read it, until it says that it has.
 TEST_P(Memory, AGivenUpSlotStaysTaken) {
   NicJob job(3, few_slots(plan(), 2));
@@ -141,12 +148,11 @@ TEST_P(Memory, AGivenUpSlotStaysTaken) {
   run_threads(1, [&] { put_staged(job, 1); });
   EXPECT_EQ(abi::stop_of(job.nic.queue(1).progress.status), abi::Stop::kGaveUp);
   EXPECT_EQ(slots_in_use(job), 1u);
-  const auto take = [&] { return staging::try_take_slot(job.context()); };
-  EXPECT_EQ(take(), 1u) << "the other slot serves other peers";
-  EXPECT_EQ(take(), staging::kNoSlot);
+  EXPECT_EQ(take(job, 1, 1), slot_of(1, 1)) << "the other slot serves others";
+  EXPECT_EQ(take(job, 1, 0), staging::kNoSlot);
   job.nic.go_on();
   while (job.nic.counts(1).completions == 0) std::this_thread::yield();
-  EXPECT_EQ(take(), 0u) << "the request was only late";
+  EXPECT_EQ(take(job, 1, 0), slot_of(0, 1)) << "the request was only late";
 }
 
 // The NIC may have begun what is behind a request that failed, and still read the slot.
@@ -164,16 +170,16 @@ TEST_P(Memory, AnEarlierFailureFreesNoSlot) {
     put_staged(job, 1);
   });
   EXPECT_EQ(abi::stop_of(job.nic.queue(1).progress.status), abi::Stop::kError);
-  const auto take = [&] { return staging::try_take_slot(job.context()); };
-  EXPECT_EQ(take(), staging::kNoSlot) << "of two requests, only the first has ended";
+  EXPECT_EQ(take(job, 1, 0), staging::kNoSlot) << "of two requests, only the first has ended";
   may_end = true;
   while (job.nic.counts(1).completions < 2) std::this_thread::yield();
-  EXPECT_EQ(take(), 0u) << "the second is flushed";
+  EXPECT_EQ(take(job, 1, 0), slot_of(0, 1)) << "the second is flushed";
 }
 
 // More threads than slots: some have requests on their way when the first one fails, others wait.
 TEST_P(Memory, SlotsOfALostQueueServeOthers) {
   NicJob job(3, few_slots(plan(), 2));
+  for (const std::uint32_t pair : {0, 1}) ASSERT_EQ(slot_of(pair, 1), slot_of(pair, 2));
   job.nic.fail_at(1, 0, 0x13);
   run_threads(8, [&] { put_staged(job, 1); });
   EXPECT_EQ(job.job.error().status, CHIMEX_ERR_NETWORK);
@@ -197,10 +203,11 @@ TEST_P(Memory, ASlotThatNothingWasPostedFromIsFree) {
 TEST_P(Memory, WhoWaitsForASlotSeesItsQueueStop) {
   NicJob job(2, few_slots(plan(), 1));
   abi::NicStaging const& staging = job.nic.memory().staging;
-  staging.busy[0] = 1;
+  const std::uint64_t* const awaited = &staging.busy[slot_of(0, 1)];
+  staging.busy[slot_of(0, 1)] = 1;
   std::atomic<bool> looks = false;
   const WatchOperations watch(
-      [&](simt::Operation, const void* at, std::size_t) { looks = looks || at == staging.busy; });
+      [&](simt::Operation, const void* at, std::size_t) { looks = looks || at == awaited; });
   run_threads(2, [&] {
     if (exec::thread_rank() == 0) return put_staged(job, 1);
     while (!looks) exec::pause();
@@ -224,7 +231,7 @@ TEST_P(Memory, ManyWhoShareASlotAllGetIt) {
 TEST_P(Memory, WithoutAFreeSlotAPutFailsInTime) {
   NicJob job(3, few_slots(plan(), 1));
   job.context().pe.wait_timeout_ns = 200'000'000;
-  job.nic.memory().staging.busy[0] = 1;
+  job.nic.memory().staging.busy[slot_of(0, 1)] = 1;
   run_threads(1, [&] { put_staged(job, 1); });
   EXPECT_EQ(job.job.error().claimed, 2u);
   EXPECT_EQ(job.job.error().status, CHIMEX_ERR_TIMEOUT);

@@ -256,7 +256,7 @@ TEST_P(Ring, NobodyPostsWhileTheFirstPosterDrains) {
 
 TEST_P(Ring, StagingSlotsAreSharedByMany) {
   NicPlan few = plan();
-  few.staging_slots = 2;
+  few.staging_slots = 4;  // two to a peer
   NicJob job(2, few);
   run_threads(64, [&] {
     std::byte source[300], target[300] = {};

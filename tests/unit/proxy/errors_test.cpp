@@ -52,9 +52,9 @@ TEST_P(Loss, IsToldInFullByWhoAskedForThePeer) {
 
 // A slot is given back with the request that is still under way on it, so it is free a little
 // later.
-bool takes_a_slot_in_time(const Context& ctx) {
+bool takes_a_slot_in_time(const Context& ctx, int pe, std::uint32_t pair) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (staging::try_take_slot(ctx) == staging::kNoSlot) {
+  while (staging::try_take_slot(ctx, pe, pair) == staging::kNoSlot) {
     if (std::chrono::steady_clock::now() > end) return false;
     std::this_thread::yield();
   }
@@ -82,8 +82,8 @@ TEST_P(Loss, EndsEveryOperationThatWaits) {
     EXPECT_EQ(job.error().pe, 1);
     EXPECT_EQ(word, which < 2 ? 0u : 5u) << "zero is given back";
     EXPECT_EQ(*job.data<Word>(1), 77u) << "nothing was changed";
-    for (unsigned i = 0; i < 4; ++i)
-      EXPECT_TRUE(takes_a_slot_in_time(job.context())) << "all may be used again";
+    for (const std::uint32_t pair : {0, 1})
+      EXPECT_TRUE(takes_a_slot_in_time(job.context(), 1, pair)) << "all may be used again";
     EXPECT_EQ(job.proxy.fifo().progress.status, 0u) << "the FIFO is in use";
   }
 }
@@ -266,19 +266,21 @@ TEST(GivenUp, AnAbortEndsEveryWait) {
 // A slot whose request is on its way stays taken until the proxy is through with it.
 TEST(GivenUp, AStagingSlotIsLeftToTheFifo) {
   ProxyPlan one;
-  one.staging_slots = 1;
+  one.staging_slots = 2;  // one to a peer
   ProxyJob job(2, one);
   stop_waiting_soon(job);
   job.proxy.hold();
   std::byte mine[64] = {};
   run_threads(1, [&] { putmem(job.context(), Thread{}, job.data<std::byte>(), mine, 64, 1); });
   EXPECT_EQ(job.error().status, CHIMEX_ERR_TIMEOUT);
-  EXPECT_EQ(staging::try_take_slot(job.context()), staging::kNoSlot);
+  const auto take = [&] { return staging::try_take_slot(job.context(), 1, 0); };
+  EXPECT_EQ(take(), staging::kNoSlot);
   job.proxy.go_on();
-  for (int i = 0; i < 1000 && staging::try_take_slot(job.context()) == staging::kNoSlot; ++i) {
+  for (int i = 0; i < 1000 && take() == staging::kNoSlot; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  EXPECT_EQ(job.context().nic.staging.busy[0], abi::kNicSlotTaken) << "by this thread, now";
+  EXPECT_EQ(job.context().nic.staging.busy[abi::one_of_pair(0, 1)], abi::kNicSlotTaken)
+      << "by this thread, now";
 }
 
 TEST(Closed, AFifoIsLeftAtOnce) {

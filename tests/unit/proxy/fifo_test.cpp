@@ -138,7 +138,7 @@ TEST_P(Fifo, AQuietOfOneCompletesWhatOthersSent) {
 
 TEST_P(Fifo, StagedTransfersOfManyThreadsShareTheSlots) {
   ProxyPlan few = plan();
-  few.staging_slots = 2;
+  few.staging_slots = 4;  // two to a peer
   few.staging_slot_bytes = 256;
   ProxyJob job(2, few);
   run_threads(16, [&] {

@@ -215,15 +215,15 @@ INSTANTIATE_TEST_SUITE_P(Who, SilentPeer, testing::Values(Who{1, 2}, Who{2, 1}),
                                   std::to_string(info.param.other);
                          });
 
-// ---- Which answers a peer may have --------------------------------------------------------------
+// ---- What a peer may have of what all share -----------------------------------------------------
 
-TEST(Answers, OfAnyTwoPeersEachHasSomeThatTheOtherHasNot) {
+TEST(Pairs, OfAnyTwoPeersEachHasSomeThatTheOtherHasNot) {
   for (int a = 0; a < 300; ++a) {
     for (int b = 0; b < a; ++b) {
       unsigned apart = 0;
       for (std::uint32_t pair = 0; pair < kDepth / 2; ++pair) {
-        ASSERT_EQ(abi::proxy_answer_of(pair, a) / 2, pair);
-        apart += abi::proxy_answer_of(pair, a) != abi::proxy_answer_of(pair, b);
+        ASSERT_EQ(abi::one_of_pair(pair, a) / 2, pair);
+        apart += abi::one_of_pair(pair, a) != abi::one_of_pair(pair, b);
       }
       EXPECT_GE(apart, 3u) << a << " and " << b;
     }

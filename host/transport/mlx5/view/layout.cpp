@@ -16,7 +16,7 @@ ScratchPieces take_scratch(Pieces& pieces, std::size_t places, ContextOwner owne
                            const NicOptions& options) {
   const std::size_t queues = places * slots_of(owner, options);
   return {pieces.take<abi::NicFetchSlot>(queues * (options.queue_depth + 1)),
-          pieces.take<std::byte>(staging_bytes_of(owner))};
+          pieces.take<std::byte>(kStagingBytes)};
 }
 
 ScratchBytes scratch_bytes(unsigned places, const NicOptions& options) {

@@ -41,15 +41,14 @@ std::optional<std::size_t> Allocator::allocate(std::size_t bytes, std::size_t al
 
 Allocator::Freed Allocator::may_free(std::size_t offset) const {
   if (used_.contains(offset)) return Freed::kYes;
-  return freed_starts_.contains(offset) && !at(offset) ? Freed::kTwice : Freed::kNotAnAllocation;
+  const auto freed = freed_at(offset);
+  return freed && freed->start == offset ? Freed::kTwice : Freed::kNotAnAllocation;
 }
 
 Allocator::Freed Allocator::free(std::size_t offset) {
   const Freed freed = may_free(offset);
   if (freed != Freed::kYes) return freed;
-  const std::size_t end = offset + used_.find(offset)->second.size;
-  freed_starts_.erase(freed_starts_.lower_bound(offset), freed_starts_.lower_bound(end));
-  freed_starts_.insert(offset);
+  remember_freed(offset, used_.find(offset)->second);
   give_back(offset);
   return Freed::kYes;
 }
@@ -66,11 +65,23 @@ void Allocator::give_back(std::size_t offset) {
 }
 
 std::optional<Allocator::Allocation> Allocator::at(std::size_t offset) const {
+  const auto last = last_before(offset);
+  if (!last || offset - last->start >= used_.find(last->start)->second.size) return std::nullopt;
+  return last;
+}
+
+std::optional<Allocator::Allocation> Allocator::last_before(std::size_t offset) const {
   const auto next = used_.upper_bound(offset);
   if (next == used_.begin()) return std::nullopt;
   const auto& [start, used] = *std::prev(next);
-  if (offset - start >= used.size) return std::nullopt;
   return Allocation{start, used.asked, used.number};
+}
+
+std::optional<Allocator::Allocation> Allocator::freed_at(std::size_t offset) const {
+  const auto next = freed_.upper_bound(offset);
+  if (next == freed_.begin() || at(offset)) return std::nullopt;
+  const FreedPiece& piece = std::prev(next)->second;
+  return offset < piece.end ? std::optional(piece.of) : std::nullopt;
 }
 
 std::optional<std::size_t> Allocator::size_of(std::size_t offset) const {
@@ -83,6 +94,20 @@ std::size_t Allocator::largest_free_block() const {
   std::size_t largest = 0;
   for (const auto& [start, size] : free_) largest = std::max(largest, size);
   return largest;
+}
+
+// Of pieces that it overlaps what lies before and behind it stays.
+void Allocator::remember_freed(std::size_t start, const Used& used) {
+  const std::size_t end = start + used.size;
+  auto piece = freed_.upper_bound(start);
+  if (piece != freed_.begin() && std::prev(piece)->second.end > start) --piece;
+  while (piece != freed_.end() && piece->first < end) {
+    const auto [piece_start, old] = *piece;
+    piece = freed_.erase(piece);
+    if (piece_start < start) freed_.emplace(piece_start, FreedPiece{start, old.of});
+    if (old.end > end) freed_.emplace(end, old);
+  }
+  freed_.emplace(start, FreedPiece{end, {start, used.asked, used.number}});
 }
 
 // Turns [start, start + bytes) inside the free `block` into an allocation; what is left on both

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 
 namespace chime::host {
 
@@ -47,6 +46,15 @@ class Allocator {
   };
   // The one that has the byte at `offset`, or the rest of its last granule; empty if none has.
   std::optional<Allocation> at(std::size_t offset) const;
+  // The last that starts at or before `offset`, whether or not it has that byte.
+  std::optional<Allocation> last_before(std::size_t offset) const;
+  // The latest that had the byte at `offset` before it was freed; empty if another has it now.
+  std::optional<Allocation> freed_at(std::size_t offset) const;
+  // Calls body(const Allocation&) for each, by where they start.
+  template <class Body>
+  void for_each(Body body) const {
+    for (const auto& [start, used] : used_) body(Allocation{start, used.asked, used.number});
+  }
 
   std::size_t free_bytes() const { return free_bytes_; }
   std::size_t largest_free_block() const;
@@ -61,15 +69,22 @@ class Allocator {
     std::uint64_t number;
   };
 
+  // What is left of a freed allocation, where no later one was freed: of disjoint pieces one.
+  struct FreedPiece {
+    std::size_t end;
+    Allocation of;
+  };
+
   void take(Ranges::iterator block, std::size_t start, std::size_t bytes, std::size_t asked);
   void give_back(std::size_t offset);
   void add_free(std::size_t start, std::size_t bytes);
+  void remember_freed(std::size_t start, const Used& used);
 
   std::size_t free_bytes_;
   Ranges free_;
-  std::map<std::size_t, Used> used_;    // by start
-  std::uint64_t made_ = 0;              // allocations, those that are freed among them
-  std::set<std::size_t> freed_starts_;  // only to tell a double free from a foreign pointer
+  std::map<std::size_t, Used> used_;         // by start
+  std::uint64_t made_ = 0;                   // allocations, those that are freed among them
+  std::map<std::size_t, FreedPiece> freed_;  // by start; only to tell of what is used when freed
 };
 
 }  // namespace chime::host

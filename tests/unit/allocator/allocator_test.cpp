@@ -205,6 +205,62 @@ TEST(Allocator, NumbersWhatWasAskedFor) {
   EXPECT_EQ(allocator.at(*allocator.allocate(100, 1))->number, 3u);  // in the same place
 }
 
+// Whose each byte was: of those that are free, by the latest that was freed there.
+TEST(Allocator, RemembersWhoseAFreedByteWas) {
+  struct Owner {
+    std::uint64_t number;
+    bool is_live;
+  };
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    Allocator allocator(kFirst, kEnd);
+    std::vector<Owner> owners(kEnd);  // of each byte, whole granules
+    std::vector<Allocator::Allocation> live;
+    std::uint64_t made = 0;
+    const auto mark = [&](const Allocator::Allocation& allocation, bool is_live) {
+      const std::size_t end = allocation.start + (allocation.bytes + 15) / 16 * 16;
+      for (std::size_t at = allocation.start; at < end; ++at)
+        owners[at] = {allocation.number, is_live};
+    };
+    for (int call = 0; call < 200; ++call) {
+      if (random() % 2 == 0) {
+        const std::size_t bytes = 1 + random() % 300;
+        if (const auto start = allocator.allocate(bytes, std::size_t{1} << random() % 8)) {
+          live.push_back({*start, bytes, ++made});
+          mark(live.back(), true);
+        }
+      } else if (!live.empty()) {
+        const auto which = live.begin() + static_cast<std::ptrdiff_t>(random() % live.size());
+        ASSERT_EQ(allocator.free(which->start), Allocator::Freed::kYes);
+        mark(*which, false);
+        live.erase(which);
+      }
+      std::uint64_t last = 0;  // that starts at or before
+      for (std::size_t at = kFirst; at < kEnd; ++at) {
+        const Owner& owner = owners[at];
+        const auto freed = allocator.freed_at(at);
+        ASSERT_EQ(freed ? freed->number : 0, owner.is_live ? 0 : owner.number) << at;
+        if (owner.is_live) last = owner.number;
+        const auto before = allocator.last_before(at);
+        ASSERT_EQ(before ? before->number : 0, last) << at;
+      }
+    }
+  }
+}
+
+TEST(Allocator, AFreedAllocationSaysWhatItWas) {
+  Allocator allocator(kFirst, kEnd);
+  const std::size_t first = *allocator.allocate(100, 1);
+  EXPECT_FALSE(allocator.freed_at(first));
+  allocator.free(first);
+  EXPECT_EQ(allocator.freed_at(first + 99)->start, first);
+  EXPECT_EQ(allocator.freed_at(first + 99)->bytes, 100u);
+  allocator.allocate(16, 1);  // in its place
+  EXPECT_FALSE(allocator.freed_at(first));
+  EXPECT_EQ(allocator.freed_at(first + 16)->bytes, 100u);
+}
+
 TEST(Allocator, NumbersAreNotTakenByWhatIsTakenBack) {
   Allocator allocator(kFirst, kEnd);
   allocator.take_back(*allocator.allocate(100, 1));

@@ -1,6 +1,6 @@
 // What a wait, test or fetch on this PE's own memory refuses before it begins: an address outside
-// the heap or one that is not aligned, in a checked job (CHIME_CHECK=1), and a comparison that does
-// not exist.
+// the heap or one that is not aligned, in a checked job (CHIME_CHECK=1), with CHIME_CHECK=2 words
+// that lie in no one allocation, and a comparison that does not exist.
 //
 // What puts, gets and atomics refuse is part of finding their route: route.cuh.
 #ifndef CHIME_DEVICE_CHECK_CUH_
@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "chime/abi/context.h"
+#include "chime/device/bounds.cuh"
 #include "chime/device/compare.cuh"
 #include "chime/device/exec.cuh"
 #include "chime/device/fail.cuh"
@@ -33,7 +34,8 @@ CHIME_DEVICE Watched watched_word(Operation operation, const T* word, Cmp cmp = 
 
 CHIME_DEVICE bool lies_right(const Context& ctx, const Watched& watched) {
   return watched.bytes == 0 || (is_aligned(watched.address, watched.alignment) &&
-                                is_in_heap(ctx, watched.address, watched.bytes));
+                                is_in_heap(ctx, watched.address, watched.bytes) &&
+                                is_in_bounds(ctx, watched.address, watched.bytes));
 }
 
 CHIME_DEVICE bool is_refused(const Context& ctx, const Watched& watched) {
@@ -50,19 +52,28 @@ CHIME_DEVICE void record_refusal(const Context& ctx, const Watched& watched) {
   if (!compare_exists(watched.cmp)) {
     failure.fault = Fault::kComparison;
     failure.expected = static_cast<std::uint64_t>(watched.cmp);
-  } else if (is_in_heap(ctx, watched.address, watched.bytes)) {
+  } else if (!is_aligned(watched.address, watched.alignment) &&
+             is_in_heap(ctx, watched.address, watched.bytes)) {
     failure.fault = Fault::kAlignment;
     failure.expected = watched.alignment;
+  } else if (is_in_heap(ctx, watched.address, watched.bytes)) {
+    failure.fault = Fault::kBounds;
   }
   record(ctx, failure);
 }
 
-// False if the wait or test is refused: then that is recorded, and the thread leaves.
-CHIME_DEVICE bool begins(const Context& ctx, const Watched& watched) {
+// Out of line: what looks, and what leaves, costs a job without checks no register.
+CHIME_DEVICE_OUT_OF_LINE bool begins_if_right(const Context& ctx, Watched watched) {
   if (!is_refused(ctx, watched)) return true;
   record_refusal(ctx, watched);
   leave(ctx);
   return false;
+}
+
+// False if the wait or test is refused: then that is recorded, and the thread leaves.
+CHIME_DEVICE bool begins(const Context& ctx, const Watched& watched) {
+  const bool needs_no_look = ctx.pe.checked == 0 && compare_exists(watched.cmp);
+  return needs_no_look || begins_if_right(ctx, watched);
 }
 
 // The same for what looks once, and may do it often: free in a job that is not checked.

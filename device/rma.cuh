@@ -45,7 +45,7 @@ template <std::size_t kLeast, class Group>
 CHIME_DEVICE void put_bytes(const Context& ctx, Group g, const Put& put, int pe,
                             Operation operation) {
   if (put.bytes == 0) return static_cast<void>(check_pe(ctx, pe, operation));
-  const Target target = {put.dst, put.bytes, kLeast};
+  const Target target = {put.dst, put.bytes, kLeast, false, put.src};
   const Route route = route_to(ctx, Traffic::kData, target, pe);
   if (is_looked_at(ctx, route)) g.reads(put.src, put.bytes, put.bytes, 1);
   if (!dispatch(ctx, route, [&](const auto& path) { path.template put<kLeast>(g, put); })) {
@@ -57,7 +57,7 @@ template <std::size_t kLeast, class Group>
 CHIME_DEVICE void get_bytes(const Context& ctx, Group g, const Get& get, int pe,
                             Operation operation) {
   if (get.bytes == 0) return static_cast<void>(check_pe(ctx, pe, operation));
-  const Target target = {get.src, get.bytes, kLeast};
+  const Target target = {get.src, get.bytes, kLeast, false, get.dst};
   const Route route = route_to(ctx, Traffic::kData, target, pe);
   if (!dispatch(ctx, route, [&](const auto& path) { path.template get<kLeast>(g, get); })) {
     fail_route(ctx, target, pe, operation);
@@ -181,6 +181,7 @@ CHIME_DEVICE void iput(const Context& ctx, Group g, T* dst, const T* src, std::p
   const Target target = {dst, detail::strided_bytes<T>(dst_stride, n), sizeof(T)};
   const Route route = route_to(ctx, Traffic::kData, target, pe);
   if (detail::is_looked_at(ctx, route)) {
+    if (!check_here(ctx, src, detail::strided_bytes<T>(src_stride, n), Operation::kIput)) return;
     g.reads(src, sizeof(T), static_cast<std::size_t>(src_stride) * sizeof(T), n);
   }
   const bool is_sent = dispatch(ctx, route, [&](const auto& path) {
@@ -199,6 +200,10 @@ CHIME_DEVICE void iget(const Context& ctx, Group g, T* dst, const T* src, std::p
   if (n == 0) return static_cast<void>(check_pe(ctx, pe, Operation::kIget));
   const Target target = {src, detail::strided_bytes<T>(src_stride, n), sizeof(T)};
   const Route route = route_to(ctx, Traffic::kData, target, pe);
+  if (detail::is_looked_at(ctx, route) &&
+      !check_here(ctx, dst, detail::strided_bytes<T>(dst_stride, n), Operation::kIget)) {
+    return;
+  }
   const bool is_fetched = dispatch(ctx, route, [&](const auto& path) {
     for (std::size_t i = g.rank(); i < n; i += g.size()) {
       const auto k = static_cast<std::ptrdiff_t>(i);

@@ -11,6 +11,7 @@
 #include "chime/abi/channel.h"
 #include "chime/abi/context.h"
 #include "chime/abi/words.h"
+#include "chime/device/bounds.cuh"
 #include "chime/device/channel/opening.cuh"
 #include "chime/device/exec.cuh"
 #include "chime/device/fail.cuh"
@@ -79,7 +80,9 @@ CHIME_DEVICE Route route_to(const Context& ctx, Traffic traffic, int pe) {
 struct Target {
   const void* address;
   std::size_t bytes;
-  std::size_t alignment;  // what the address must be a multiple of
+  std::uint32_t alignment;     // what the address must be a multiple of
+  bool is_chimes = false;      // and no object of the program: bounds do not concern it
+  const void* here = nullptr;  // what is moved from or to, as many bytes; null: only values are
 };
 
 template <class T>
@@ -87,17 +90,32 @@ CHIME_DEVICE Target target_word(const T* word) {
   return {word, sizeof(T), sizeof(T)};
 }
 
+// CHIME_CHECK=2: both ends.
+CHIME_DEVICE bool are_in_bounds(const Context& ctx, const Target& target) {
+  return target.is_chimes || (is_in_bounds(ctx, target.address, target.bytes) &&
+                              is_in_bounds(ctx, target.here, target.bytes));
+}
+
 // No memory has so many: the count is negative, or its bytes overflow (CHIME_BYTES).
 CHIME_DEVICE bool has_too_many_bytes(const Target& target) {
   return static_cast<std::int64_t>(target.bytes) < 0;
 }
 
-// Whether it is in the heap; CHIME_CHECK=1 also looks at its end and its alignment.
+// What is looked at in a checked job, CHIME_CHECK=1: the end of what begins in the heap, and the
+// alignment; CHIME_CHECK=2: also that both ends keep to an allocation. Out of line: a job without
+// checks pays no register for it.
+CHIME_DEVICE_OUT_OF_LINE bool passes_checks(const Context& ctx, Target target) {
+  const std::uint64_t offset = heap_offset(ctx, target.address);
+  const bool ends_right = offset >= ctx.pe.heap_bytes || target.bytes <= ctx.pe.heap_bytes - offset;
+  return ends_right && is_aligned(target.address, target.alignment) && are_in_bounds(ctx, target);
+}
+
+// Whether it is in the heap; CHIME_CHECK=1 also looks at its end and its alignment, CHIME_CHECK=2
+// at the bounds of allocations.
 CHIME_DEVICE bool may_touch(const Context& ctx, const Target& target) {
   const std::uint64_t offset = heap_offset(ctx, target.address);
   if (offset >= ctx.pe.heap_bytes || has_too_many_bytes(target)) return false;
-  return ctx.pe.checked == 0 || (target.bytes <= ctx.pe.heap_bytes - offset &&
-                                 is_aligned(target.address, target.alignment));
+  return ctx.pe.checked == 0 || passes_checks(ctx, target);
 }
 
 // Whether it is memory of the calling PE that is not symmetric, which an operation on that PE takes
@@ -105,7 +123,7 @@ CHIME_DEVICE bool may_touch(const Context& ctx, const Target& target) {
 CHIME_DEVICE bool is_own_memory(const Context& ctx, const Target& target, int pe) {
   return pe == ctx.pe.my_pe && heap_offset(ctx, target.address) >= ctx.pe.heap_bytes &&
          target.address != nullptr && !has_too_many_bytes(target) &&
-         (ctx.pe.checked == 0 || is_aligned(target.address, target.alignment));
+         (ctx.pe.checked == 0 || passes_checks(ctx, target));
 }
 
 // By loads and stores, whoever updates the heap's words: nobody else reaches these. An address is
@@ -127,6 +145,17 @@ CHIME_DEVICE Route route_to(const Context& ctx, Traffic traffic, const Target& t
 
 // ---- Where none leads ---------------------------------------------------------------------------
 
+// Of memory at `pe`, which may be this PE: it is in the heap, and in no one allocation.
+CHIME_DEVICE void fail_bounds(const Context& ctx, const void* address, std::size_t bytes, int pe,
+                              Operation operation) {
+  fail(ctx, {.status = CHIMEX_ERR_INVALID,
+             .operation = operation,
+             .pe = pe,
+             .fault = Fault::kBounds,
+             .address = address,
+             .expected = bytes});
+}
+
 // Says which of the reasons it is, and leaves.
 CHIME_DEVICE_OUT_OF_LINE void fail_route(const Context& ctx, Target target, int pe,
                                          Operation operation) {
@@ -138,12 +167,26 @@ CHIME_DEVICE_OUT_OF_LINE void fail_route(const Context& ctx, Target target, int 
       is_outside && pe == ctx.pe.my_pe && target.address != nullptr && !has_too_many_bytes(target);
   const bool exists = pe_exists(ctx, pe) && is_in_heap(ctx, target.address, target.bytes);
   const bool is_misaligned = (exists || is_own) && !is_aligned(target.address, target.alignment);
+  if ((exists || is_own) && !is_misaligned && !are_in_bounds(ctx, target)) {
+    const bool is_there = !is_in_bounds(ctx, target.address, target.bytes);
+    return fail_bounds(ctx, is_there ? target.address : target.here, target.bytes,
+                       is_there ? pe : ctx.pe.my_pe, operation);
+  }
   fail(ctx, {.status = exists && !is_misaligned ? CHIMEX_ERR_UNREACHABLE : CHIMEX_ERR_INVALID,
              .operation = operation,
              .pe = pe,
              .fault = is_misaligned ? Fault::kAlignment : Fault::kPlace,
              .address = target.address,
              .expected = is_misaligned ? target.alignment : target.bytes});
+}
+
+// What a strided operation moves from or to here, whose bytes are not those at the PE. False after
+// an error with CHIME_ON_ERROR=return.
+CHIME_DEVICE_OUT_OF_LINE bool check_here(const Context& ctx, const void* here, std::size_t bytes,
+                                         Operation operation) {
+  if (is_in_bounds(ctx, here, bytes)) return true;
+  fail_bounds(ctx, here, bytes, ctx.pe.my_pe, operation);
+  return false;
 }
 
 // An operation on no bytes touches nothing, but in a checked job its PE must exist. False after an

@@ -32,11 +32,12 @@ CHIME_DEVICE bool announce_arrival(const Context& ctx, Operation operation, int 
   abi::SyncArea& sync = *ctx.team.sync;
   const int pe = pe_after(ctx.team, round);
   std::uint64_t* const flag = &sync.flags[round].arrived;
-  const Route route = route_to(ctx, Traffic::kMeeting, target_word(flag), pe);
+  const Target target = {flag, sizeof(*flag), alignof(std::uint64_t), true};
+  const Route route = route_to(ctx, Traffic::kMeeting, target, pe);
   const SignalUpdate arrival = {flag, sync.epoch};
   // If sending it fails, so does the wait for what comes of it.
   if (dispatch(ctx, route, [&](const auto& path) { path.announce(arrival); })) return true;
-  fail_route(ctx, target_word(flag), pe, operation);
+  fail_route(ctx, target, pe, operation);
   return false;
 }
 

@@ -119,6 +119,8 @@ std::string argument_sentence(const Runtime& runtime, const abi::ErrorRecord& re
   if (record.status == CHIMEX_ERR_UNREACHABLE) return runtime.device->peers.why_not(record.pe);
   if (static_cast<Fault>(record.fault) == Fault::kAlignment)
     return heap.why_misaligned(address, record.expected);
+  if (static_cast<Fault>(record.fault) == Fault::kBounds)
+    return heap.why_out_of_bounds(address, record.expected, record.pe);
   return heap.why_outside(address, record.expected);
 }
 

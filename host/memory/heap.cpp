@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "chime/abi/context.h"
 #include "host/errors/error.hpp"
 
@@ -12,6 +14,10 @@ constexpr std::size_t kHeapGranule = 64 * 1024;
 
 constexpr std::size_t heap_bytes(std::size_t user_bytes) {
   return abi::kHeapReserved + (user_bytes + kHeapGranule - 1) / kHeapGranule * kHeapGranule;
+}
+
+std::string counted(std::size_t bytes) {
+  return fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -35,12 +41,16 @@ std::string Heap::name_of(const void* address) const {
   if (!offset) return fmt::format("{}", address);
   const std::lock_guard lock(*mutex_);
   const auto allocation = allocator_.at(*offset);
-  if (*offset < abi::kHeapReserved || (allocation && allocation->number <= own_))
+  if (*offset < abi::kHeapReserved || (allocation && is_own(*allocation)))
     return fmt::format("heap + {}, which is Chime's own", *offset);
   if (!allocation) return fmt::format("heap + {}, which is in no allocation", *offset);
-  return fmt::format("allocation #{} of {} bytes (at heap offset {}), offset {}",
-                     allocation->number - own_, allocation->bytes, allocation->start,
-                     *offset - allocation->start);
+  return fmt::format("{}, offset {}", named(*allocation), *offset - allocation->start);
+}
+
+// The first that the program made is #1.
+std::string Heap::named(const Allocator::Allocation& allocation) const {
+  return fmt::format("allocation #{} of {} bytes (at heap offset {})", allocation.number - own_,
+                     allocation.bytes, allocation.start);
 }
 
 std::string Heap::why_outside(const void* address, std::size_t bytes) const {
@@ -64,19 +74,90 @@ std::string Heap::why_misaligned(const void* address, std::size_t bytes) const {
                      offset ? fmt::format("heap + {}", *offset) : fmt::format("{}", address));
 }
 
+// ---- Bounds of allocations ----------------------------------------------------------------------
+
+void Heap::check_bounds(Gpu& gpu, std::size_t most) {
+  const std::lock_guard lock(*mutex_);
+  known_ = std::make_unique<KnownAllocations>(gpu, most);
+  tell_kernels();
+}
+
+void Heap::tell_kernels() {
+  if (!known_) return;
+  std::vector<abi::Allocation> all;
+  allocator_.for_each([&](const Allocator::Allocation& each) {
+    if (!is_own(each)) all.push_back({each.start, each.start + each.bytes});
+  });
+  known_->tell(all);
+}
+
+bool Heap::is_in_bounds(const void* address, std::size_t bytes) const {
+  const auto offset = offset_of(address);
+  if (!known_ || !offset) return true;
+  const std::lock_guard lock(*mutex_);
+  const auto last = allocator_.last_before(*offset);
+  if (!last || is_own(*last)) return false;
+  const std::size_t at = *offset - last->start;
+  return at < last->bytes && bytes <= last->bytes - at;
+}
+
+std::string Heap::why_out_of_bounds(const void* address, std::size_t bytes, int pe) const {
+  const auto offset = offset_of(address);
+  if (!offset || bytes > PTRDIFF_MAX) return why_outside(address, bytes);
+  const std::lock_guard lock(*mutex_);
+  return fmt::format("{} at heap + {} of PE {} {} (CHIME_CHECK=2)", counted(bytes), *offset, pe,
+                     trespass(*offset, bytes));
+}
+
+// What they would do if they were let, and what to do about it. The allocations may have changed
+// since they were refused.
+std::string Heap::trespass(std::size_t offset, std::size_t bytes) const {
+  const auto last = allocator_.last_before(offset);
+  if (offset < abi::kHeapReserved || (last && is_own(*last) && allocator_.at(offset)))
+    return "would touch memory that is Chime's own; is the address that of an allocation?";
+  if (const auto freed = allocator_.freed_at(offset))
+    return fmt::format("would touch {}, which is freed; free it after its last use", named(*freed));
+  if (!last || is_own(*last))
+    return "would begin before the first allocation; is the address that of an allocation?";
+  const std::size_t at = offset - last->start;
+  if (at >= last->bytes)
+    return fmt::format("would begin {} behind the end of {}; is the index in its range?",
+                       counted(at - last->bytes), named(*last));
+  const std::size_t fit = last->bytes - at;
+  if (bytes <= fit) return fmt::format("were in no allocation, and are in {} now", named(*last));
+  return fmt::format("would end {} after {}; allocate more, or move less", counted(bytes - fit),
+                     named(*last));
+}
+
+// ---- Allocations --------------------------------------------------------------------------------
+
 std::byte* Heap::allocate_own(std::size_t bytes, std::size_t alignment) {
-  std::byte* const memory = allocate(bytes, alignment);
+  const std::lock_guard lock(*mutex_);
+  std::byte* const memory = take(bytes, alignment);
   ++own_;
+  tell_kernels();
   return memory;
 }
 
 void Heap::take_back(const std::byte* memory) {
   const std::lock_guard lock(*mutex_);
   allocator_.take_back(*offset_of(memory));
+  tell_kernels();
 }
 
 std::byte* Heap::allocate(std::size_t bytes, std::size_t alignment) {
   const std::lock_guard lock(*mutex_);
+  if (known_ && allocator_.allocations() - own_ >= known_->most())
+    throw Error("symmetric heap", CHIMEX_ERR_OUT_OF_MEMORY,
+                fmt::format("{} allocations are the most whose bounds are checked at a time; free "
+                            "some, or set CHIME_CHECK=1",
+                            known_->most()));
+  std::byte* const memory = take(bytes, alignment);
+  tell_kernels();
+  return memory;
+}
+
+std::byte* Heap::take(std::size_t bytes, std::size_t alignment) {
   if (auto offset = allocator_.allocate(bytes, alignment)) return base() + *offset;
   throw Error(
       "symmetric heap", CHIMEX_ERR_OUT_OF_MEMORY,
@@ -90,6 +171,7 @@ void Heap::free(std::size_t offset) {
   check_allocation(offset);
   const std::lock_guard lock(*mutex_);
   allocator_.free(offset);
+  tell_kernels();
 }
 
 void Heap::check_allocation(std::size_t offset) const {

@@ -13,6 +13,7 @@
 
 #include "host/gpu/gpu.hpp"
 #include "host/memory/allocator.hpp"
+#include "host/memory/known_allocations.hpp"
 
 namespace chime::host {
 
@@ -39,6 +40,20 @@ class Heap {
   // The same for an address in it that is no multiple of `bytes`, the size of a word.
   std::string why_misaligned(const void* address, std::size_t bytes) const;
 
+  // From now on each change is told to device code, which refuses what leaves the program's
+  // allocations (CHIME_CHECK=2), of which there may be `most` at a time. Throws Error if there is
+  // no memory for that.
+  static constexpr std::size_t kMostWithBounds = 65536;
+  void check_bounds(Gpu& gpu, std::size_t most = kMostWithBounds);
+  // What device code looks at; null where bounds are not checked.
+  const abi::Allocations* known_allocations() const { return known_ ? &known_->table() : nullptr; }
+
+  // Whether the `bytes` (> 0) at `address` lie in one of the program's allocations, or begin
+  // outside the heap. True where bounds are not checked. By any thread.
+  bool is_in_bounds(const void* address, std::size_t bytes) const;
+  // Why they, which are of PE `pe`, are refused: which allocation they leave, and what to do.
+  std::string why_out_of_bounds(const void* address, std::size_t bytes, int pe) const;
+
   // Throws Error{OUT_OF_MEMORY} with what was asked for, what is free and the variable to change.
   std::byte* allocate(std::size_t bytes, std::size_t alignment);
   // The same for Chime's own use. REQUIRES: the program has allocated nothing.
@@ -52,11 +67,18 @@ class Heap {
   void check_allocation(std::size_t offset) const;
 
  private:
+  std::byte* take(std::size_t bytes, std::size_t alignment);
+  bool is_own(const Allocator::Allocation& allocation) const { return allocation.number <= own_; }
+  std::string named(const Allocator::Allocation& allocation) const;
+  std::string trespass(std::size_t offset, std::size_t bytes) const;
+  void tell_kernels();
+
   std::shared_ptr<DeviceMemory> memory_;
   // Held where allocator_ is changed or read: reports ask it, whatever the program does meanwhile.
   std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();
   Allocator allocator_;
-  std::uint64_t own_ = 0;  // allocations that are Chime's, the first ones
+  std::uint64_t own_ = 0;                    // allocations that are Chime's, the first ones
+  std::unique_ptr<KnownAllocations> known_;  // null: bounds are not checked
 };
 
 }  // namespace chime::host

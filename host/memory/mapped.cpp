@@ -23,10 +23,16 @@ bool is_own_memory(const Runtime& runtime, const void* address, std::size_t byte
          !runtime.device->heap.offset_of(address);
 }
 
-std::size_t offset_of(const Heap& heap, const void* address, std::size_t bytes) {
+void check_bounds(const Heap& heap, const void* address, std::size_t bytes, int pe) {
+  if (bytes != 0 && !heap.is_in_bounds(address, bytes))
+    throw Error("", CHIMEX_ERR_INVALID, heap.why_out_of_bounds(address, bytes, pe));
+}
+
+std::size_t offset_of(const Heap& heap, const void* address, std::size_t bytes, int pe) {
   auto offset = heap.offset_of(address);
   if (!offset || bytes > heap.bytes() - *offset)
     throw Error("", CHIMEX_ERR_INVALID, heap.why_outside(address, bytes));
+  check_bounds(heap, address, bytes, pe);
   return *offset;
 }
 
@@ -47,7 +53,7 @@ Path path_to(const Runtime& runtime, int pe) {
 void check_place(const Runtime& runtime, const void* address, std::size_t bytes, int pe) {
   check_exists(runtime, pe);
   if (bytes != 0 && !is_own_memory(runtime, address, bytes, pe))
-    offset_of(runtime.device->heap, address, bytes);
+    offset_of(runtime.device->heap, address, bytes, pe);
 }
 
 void check_word(const Runtime& runtime, const void* address, std::size_t bytes, int pe) {
@@ -55,10 +61,14 @@ void check_word(const Runtime& runtime, const void* address, std::size_t bytes, 
   check_alignment(runtime.device->heap, address, bytes);
 }
 
+void check_here(const Runtime& runtime, const void* here, std::size_t bytes) {
+  check_bounds(runtime.device->heap, here, bytes, runtime.my_pe());
+}
+
 std::byte* mapped_at(const Runtime& runtime, const void* address, std::size_t bytes, int pe) {
   if (is_own_memory(runtime, address, bytes, pe))
     return static_cast<std::byte*>(const_cast<void*>(address));
-  return runtime.device->peers.heap(pe) + offset_of(runtime.device->heap, address, bytes);
+  return runtime.device->peers.heap(pe) + offset_of(runtime.device->heap, address, bytes, pe);
 }
 
 bool is_of_the_host_alone(const Runtime& runtime, const void* address, int pe) {

@@ -13,9 +13,14 @@ namespace chime::host {
 Path path_to(const Runtime& runtime, int pe);
 
 // Throws Error unless `pe` exists and has the `bytes` at symmetric `address`, mapped here or not;
-// of a word, also unless it is aligned. The calling PE has them at any address.
+// of a word, also unless it is aligned. The calling PE has them at any address. With CHIME_CHECK=2
+// they lie in one allocation.
 void check_place(const Runtime& runtime, const void* address, std::size_t bytes, int pe);
 void check_word(const Runtime& runtime, const void* address, std::size_t bytes, int pe);
+
+// Throws Error if what is moved from or to here is in the heap, and in no one allocation, with
+// CHIME_CHECK=2.
+void check_here(const Runtime& runtime, const void* here, std::size_t bytes);
 
 // Where the `bytes` at symmetric `address` of `pe` are mapped here. Throws Error if they are not in
 // the heap, and `pe` is another PE. REQUIRES: path_to(pe) is Path::kP2p.

@@ -49,11 +49,19 @@ bool calls_templates(const Runtime& runtime) {
   return runtime.device->gpu->is_cpu() && runtime.device->posts();
 }
 
+// Rooms are no allocations of the program's.
+bool goes_through_a_room(const MoveCall& move) { return move.room_is_left != nullptr; }
+template <class Call>
+bool goes_through_a_room(const Call&) {
+  return false;
+}
+
 template <class Call>
 void launch(Runtime& runtime, NativeStream stream, LibraryKernel kernel, Call call) {
   Context ctx = context();
   // As host code of the CPU device goes on: a fence that finds another PE lost still signals.
   if (ctx.pe.on_error == OnError::kExit) ctx.pe.on_error = OnError::kReturn;
+  if (goes_through_a_room(call)) ctx.pe.allocations = nullptr;  // the host has checked both ends
   void* arguments[] = {&ctx, &call};
   runtime.device->gpu->launch_async(kernel, arguments, stream);
 }
@@ -119,12 +127,14 @@ void wait_for_what_is_before(Gpu& gpu, NativeStream stream) {
 void put(Runtime& runtime, const MoveCall& put, NativeStream stream) {
   if (calls_templates(runtime)) {
     check_place(runtime, put.dst, put.bytes, put.pe);
+    check_here(runtime, put.src, put.bytes);
     return call_on_stream(runtime, stream, [=](const Context& ctx) {
       putmem(ctx, Thread{}, put.dst, put.src, put.bytes, put.pe);
     });
   }
   const Path path = path_to(runtime, put.pe);
   if (put.bytes == 0) return;
+  check_here(runtime, put.src, put.bytes);
   Gpu& gpu = *runtime.device->gpu;
   if (path == Path::kP2p)
     return gpu.copy_async(mapped_at(runtime, put.dst, put.bytes, put.pe), put.src, put.bytes,
@@ -141,12 +151,14 @@ void put(Runtime& runtime, const MoveCall& put, NativeStream stream) {
 void get(Runtime& runtime, const MoveCall& get, NativeStream stream) {
   if (calls_templates(runtime)) {
     check_place(runtime, get.src, get.bytes, get.pe);
+    check_here(runtime, get.dst, get.bytes);
     return call_on_stream(runtime, stream, [=](const Context& ctx) {
       getmem(ctx, Thread{}, get.dst, get.src, get.bytes, get.pe);
     });
   }
   const Path path = path_to(runtime, get.pe);
   if (get.bytes == 0) return;
+  check_here(runtime, get.dst, get.bytes);
   Gpu& gpu = *runtime.device->gpu;
   if (path == Path::kP2p)
     return gpu.copy_async(get.dst, mapped_at(runtime, get.src, get.bytes, get.pe), get.bytes,
@@ -191,6 +203,7 @@ void put_signal(Runtime& runtime, const MoveCall& data, const SignalOpCall& then
   check_signal_op(then.op);
   check_word(runtime, then.word, sizeof(*then.word), then.pe);
   check_place(runtime, data.dst, data.bytes, data.pe);
+  check_here(runtime, data.src, data.bytes);
   const bool is_one = !runtime.device->gpu->is_cpu() && data.bytes != 0 &&
                       path_to(runtime, data.pe) != Path::kP2p &&
                       by_kernel::kernels_take(runtime, data.src, data.bytes) &&

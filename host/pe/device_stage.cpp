@@ -69,6 +69,7 @@ abi::Pe make_pe(const DeviceStage& stage, const Settings& settings,
   pe.on_error = settings.on_error;
   pe.amo_path = stage.peers.amo_path();
   pe.checked = settings.checked;
+  pe.allocations = stage.heap.known_allocations();
   return pe;
 }
 
@@ -266,6 +267,8 @@ std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
       std::move(gpu), std::move(control), std::move(heap),
       PeerTable::Job{bootstrap.rank(), bootstrap.size(), settings.amo});
   set_bounce_rooms_aside(*stage);
+  if (settings.checks_bounds)
+    step("making the bounds of allocations known", [&] { stage->heap.check_bounds(*stage->gpu); });
   make_tables(*stage, connect_transports(*stage, settings, bootstrap, deadline));
   for (const auto& transport : stage->transports)
     if (leads_to_some_on_demand(*stage, *transport))

@@ -96,10 +96,6 @@ unsigned parse_power_of_two(const Variable& variable, std::string_view text, uns
   return number;
 }
 
-bool parse_flag(const Variable& variable, std::string_view text) {
-  return parse_word<bool>(variable, text, {{"0", false}, {"1", true}});
-}
-
 void read_symmetric_size(const Variable& v, std::string_view text, Settings& s) {
   const std::size_t asked = parse_bytes(v, text);
   s.symmetric_bytes = std::max(asked, kLeastSymmetricBytes);
@@ -266,7 +262,9 @@ void read_on_peer_failure(const Variable& v, std::string_view text, Settings& s)
 }
 
 void read_check(const Variable& v, std::string_view text, Settings& s) {
-  s.checked = parse_flag(v, text);
+  const unsigned level = parse_word<unsigned>(v, text, {{"0", 0}, {"1", 1}, {"2", 2}});
+  s.checked = level >= 1;
+  s.checks_bounds = level >= 2;
 }
 
 void read_log(const Variable& v, std::string_view text, Settings& s) {
@@ -434,9 +432,10 @@ constexpr Variable kVariables[] = {
      "needs all PEs, fails (chimex_pe_status). The launcher must let them live, too (chime-run "
      "--keep-going, mpirun --enable-recovery).",
      read_on_peer_failure},
-    {"CHIME_CHECK", "0|1", "0",
+    {"CHIME_CHECK", "0|1|2", "0",
      "1 checks PEs, addresses, sizes and operations of every call, on the host and in kernels, and "
-     "that Chime allocates nothing while a kernel runs.",
+     "that Chime allocates nothing while a kernel runs. 2 checks also that both ends of each "
+     "operation lie in an allocation.",
      read_check, "NVSHMEM_ENABLE_ERROR_CHECKS"},
     {"CHIME_LOG", "off|error|warn|info|debug", "warn", "Which lines Chime prints on stderr.",
      read_log, "NVSHMEM_DEBUG SHMEM_DEBUG SMA_DEBUG"},

@@ -45,7 +45,8 @@ struct Settings {
   std::uint64_t init_timeout_ns = 0;
   OnError on_error = OnError::kExit;
   OnPeerFailure on_peer_failure = OnPeerFailure::kAbort;
-  bool checked = false;
+  bool checked = false;        // CHIME_CHECK=1 and more
+  bool checks_bounds = false;  // CHIME_CHECK=2: of allocations
   LogLevel log_level = LogLevel::kWarn;
   std::string bootstrap_kind;  // checked by the bootstrap, which knows its kinds
   std::string bootstrap_interface;

@@ -220,9 +220,10 @@ CHIME_EXPORT int chimex_pe_bind(int pe);
 // Collective, same size on every PE (checked: a mismatch names both sizes). Returns a symmetric
 // address, null for size 0, aligned to 512 bytes; by chime_align to `alignment`, a power of two up
 // to 2 MiB, and at least to 16. Implies a barrier. Memory is not cleared except by chime_calloc.
-// CHIME_SYMMETRIC_SIZE sets the heap's size. A call that one PE gives up, because others have not
-// come within CHIME_TIMEOUT, fails on all PEs, those that come later included; after it no call of
-// these succeeds, and each names it.
+// CHIME_SYMMETRIC_SIZE sets the heap's size. With CHIME_CHECK=2 operations of kernels and the host
+// are refused that leave the bytes that were asked for. A call that one PE gives up, because others
+// have not come within CHIME_TIMEOUT, fails on all PEs, those that come later included; after it no
+// call of these succeeds, and each names it.
 CHIME_EXPORT void* chime_malloc(size_t size);
 CHIME_EXPORT void* chime_calloc(size_t count, size_t size);
 CHIME_EXPORT void* chime_align(size_t alignment, size_t size);

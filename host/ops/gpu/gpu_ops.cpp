@@ -46,18 +46,24 @@ bool is_satisfied(const chime_wait_request& request, std::size_t looked) {
 }  // namespace
 
 void put(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int pe) {
-  if (path_to(runtime, pe) != Path::kP2p) return by_kernel::put(runtime, dst, src, bytes, pe);
+  const Path path = path_to(runtime, pe);
+  check_here(runtime, src, bytes);
+  if (path != Path::kP2p) return by_kernel::put(runtime, dst, src, bytes, pe);
   if (bytes != 0) gpu_of(runtime).copy(mapped_at(runtime, dst, bytes, pe), src, bytes);
 }
 
 void get(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int pe) {
-  if (path_to(runtime, pe) != Path::kP2p) return by_kernel::get(runtime, dst, src, bytes, pe);
+  const Path path = path_to(runtime, pe);
+  check_here(runtime, dst, bytes);
+  if (path != Path::kP2p) return by_kernel::get(runtime, dst, src, bytes, pe);
   if (bytes != 0) gpu_of(runtime).copy(dst, mapped_at(runtime, src, bytes, pe), bytes);
 }
 
 void put_strided(Runtime& runtime, void* dst, const void* src, const Strides& strides, int pe) {
-  if (strides.count != 0)
+  if (strides.count != 0) {
     check_place(runtime, dst, span_of(strides.dst, strides.count, strides.element_bytes), pe);
+    check_here(runtime, src, span_of(strides.src, strides.count, strides.element_bytes));
+  }
   if (path_to(runtime, pe) != Path::kP2p)
     return by_kernel::put_strided(runtime, dst, src, strides, pe);
   for_each_element(strides, [&](std::ptrdiff_t to, std::ptrdiff_t from) {
@@ -66,8 +72,10 @@ void put_strided(Runtime& runtime, void* dst, const void* src, const Strides& st
 }
 
 void get_strided(Runtime& runtime, void* dst, const void* src, const Strides& strides, int pe) {
-  if (strides.count != 0)
+  if (strides.count != 0) {
     check_place(runtime, src, span_of(strides.src, strides.count, strides.element_bytes), pe);
+    check_here(runtime, dst, span_of(strides.dst, strides.count, strides.element_bytes));
+  }
   if (path_to(runtime, pe) != Path::kP2p)
     return by_kernel::get_strided(runtime, dst, src, strides, pe);
   for_each_element(strides, [&](std::ptrdiff_t to, std::ptrdiff_t from) {

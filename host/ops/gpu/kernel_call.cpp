@@ -20,6 +20,7 @@ KernelCall::KernelCall(Runtime& runtime)
 
 std::span<std::byte> KernelCall::bounce() {
   uses_bounce_ = true;
+  context_.pe.allocations = nullptr;  // it is none; the host has checked both ends
   DeviceStage& device = *runtime_.device;
   if (!device.bounce_is_left) return device.bounce;
   return {device.staged_bounce->address(), by_kernel::kStagedBounceBytes};

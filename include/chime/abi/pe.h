@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "chime/abi/allocations.h"
 #include "chime/abi/operation.h"
 #include "chime/cxx20.h"
 
@@ -27,6 +28,7 @@ enum class Fault : std::uint16_t {
   kComparison = 2,  // `expected`, which is no comparison
   kAlignment = 3,   // the address, which is no multiple of `expected`
   kWait = 4,        // it waited, and that ended without its event
+  kBounds = 5,      // the `expected` bytes at the address, which lie in no one allocation
 };
 
 namespace abi {
@@ -89,8 +91,10 @@ struct Pe {
   Path amo_path = Path::kP2p;  // one per job: see device/route.cuh
   std::uint32_t checked = 0;   // 1: device code checks its arguments. CHIME_CHECK
   std::uint32_t reserved = 0;
+  // Host-visible; null: the bounds of allocations are not checked. REQUIRES otherwise: checked.
+  const Allocations* allocations = nullptr;
 };
-static_assert(sizeof(Pe) == 96);
+static_assert(sizeof(Pe) == 104);
 
 }  // namespace abi
 }  // namespace chime

@@ -81,10 +81,23 @@ TEST(Environment, ABadValueIsRefusedWithTheVariableAndWhatIsAllowed) {
   EXPECT_THAT(refusal_of("CHIME_ON_ERROR", "abort"), HasSubstr("exit|return|trap"));
   EXPECT_THAT(refusal_of("CHIME_TIMEOUT", "5s"), HasSubstr("seconds"));
   EXPECT_THAT(refusal_of("CHIME_INIT_TIMEOUT", "0"), HasSubstr("hang"));
-  EXPECT_THAT(refusal_of("CHIME_CHECK", "yes"), HasSubstr("0|1"));
+  for (const char* text : {"yes", "3", "-1", "", "01"})
+    EXPECT_THAT(refusal_of("CHIME_CHECK", text),
+                AllOf(HasSubstr("CHIME_CHECK"), HasSubstr("0|1|2")))
+        << "'" << text << "'";
   EXPECT_THAT(refusal_of("CHIME_P2P", "on"), HasSubstr("auto|off|none|number of PEs"));
   EXPECT_THAT(refusal_of("CHIME_DEVICE", "gpu"), HasSubstr("auto|cpu|cuda"));
   EXPECT_THAT(refusal_of("CHIME_LOG", "verbose"), HasSubstr("off|error|warn|info|debug"));
+}
+
+TEST(Environment, EachLevelOfChecksHasTheOnesBelow) {
+  const auto of = [](const char* text) {
+    const Settings settings = settings_with({{"CHIME_CHECK", text}});
+    return std::pair(settings.checked, settings.checks_bounds);
+  };
+  EXPECT_EQ(of("0"), std::pair(false, false));
+  EXPECT_EQ(of("1"), std::pair(true, false));
+  EXPECT_EQ(of("2"), std::pair(true, true));
 }
 
 TEST(Environment, MappedPeersComeInGroups) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -225,6 +226,112 @@ TEST_F(GpuOps, WhatIsOutsideIsRefused) {
   EXPECT_THROW(gpu_ops::put(pe(), words, &local, 4, 1), Error);
   EXPECT_THROW(gpu_ops::get(pe(), &local, words, std::size_t{1} << 40, 0), Error);
   gpu_ops::barrier(pe());
+}
+
+// ---- With CHIME_CHECK=2: both ends lie in allocations -------------------------------------------
+
+class GpuOpsWithBounds : public GpuOps {
+ protected:
+  void SetUp() override {
+    setenv("CHIME_CHECK", "2", 1);
+    GpuOps::SetUp();
+    chimex_clear_last_error();
+    first = static_cast<char*>(chime_calloc(1, 520));
+    second = static_cast<char*>(chime_calloc(1, 4096));
+  }
+  void TearDown() override {
+    GpuOps::TearDown();
+    unsetenv("CHIME_CHECK");
+  }
+
+  // Whether a call since the last question was refused for that.
+  static bool is_refused() {
+    const bool is_for_bounds =
+        std::string(chimex_last_error()).find("(CHIME_CHECK=2)") != std::string::npos;
+    chimex_clear_last_error();
+    return is_for_bounds;
+  }
+  static std::uint64_t* word(char* at) { return reinterpret_cast<std::uint64_t*>(at); }
+
+  char *first, *second;
+};
+
+TEST_F(GpuOpsWithBounds, LetWhatIsRight) {
+  chime_putmem(first, second, 520, 0);
+  EXPECT_FALSE(is_refused());
+  chime_getmem(second + 4096 - 520, first, 520, 0);
+  EXPECT_FALSE(is_refused());
+  chime_uint64_iput(word(first), word(second), 64, 1, 2, 0);
+  EXPECT_FALSE(is_refused());
+  chime_uint64_atomic_inc(word(first + 512), 0);
+  EXPECT_FALSE(is_refused());
+  chime_putmem_signal(first, second, 512, word(first + 512), 1, CHIME_SIGNAL_ADD, 0);
+  EXPECT_FALSE(is_refused());
+  chimex_putmem_on_stream(first, second, 520, 0, nullptr);
+  EXPECT_FALSE(is_refused());
+}
+
+// At the PE, then here.
+TEST_F(GpuOpsWithBounds, RefuseBytesBeyond) {
+  chime_putmem(first, second, 521, 0);
+  EXPECT_TRUE(is_refused());
+  chime_putmem(second, first, 521, 0);
+  EXPECT_TRUE(is_refused());
+  chime_getmem(second, first, 521, 0);
+  EXPECT_TRUE(is_refused());
+  chime_getmem(first, second, 521, 0);
+  EXPECT_TRUE(is_refused());
+  chime_uint64_iput(word(first), word(second), 65, 1, 2, 0);
+  EXPECT_TRUE(is_refused());
+  chime_uint64_iput(word(second), word(first), 1, 65, 2, 0);
+  EXPECT_TRUE(is_refused());
+  chime_uint64_iget(word(second), word(first), 1, 65, 2, 0);
+  EXPECT_TRUE(is_refused());
+  chime_uint64_iget(word(first), word(second), 65, 1, 2, 0);
+  EXPECT_TRUE(is_refused());
+}
+
+TEST_F(GpuOpsWithBounds, RefuseWordsBeyond) {
+  chime_uint64_p(word(first + 520), 1, 0);
+  EXPECT_TRUE(is_refused());
+  chime_uint64_g(word(second - 8), 0);
+  EXPECT_TRUE(is_refused());
+  chime_uint64_atomic_inc(word(first + 520), 0);
+  EXPECT_TRUE(is_refused());
+  chimex_signal_op(word(first + 520), 1, CHIME_SIGNAL_SET, 0);
+  EXPECT_TRUE(is_refused());
+  chime_putmem_signal(second, first, 8, word(first + 520), 1, CHIME_SIGNAL_SET, 0);
+  EXPECT_TRUE(is_refused());
+  chime_uint64_wait_until(word(first + 520), CHIME_CMP_GE, 0);
+  EXPECT_TRUE(is_refused());
+  chime_signal_fetch(word(first + 520));
+  EXPECT_TRUE(is_refused());
+}
+
+// A signal comes behind its data, or not at all.
+TEST_F(GpuOpsWithBounds, RefuseDataBeyondAndItsSignal) {
+  chime_putmem_signal(first, second, 521, word(second), 1, CHIME_SIGNAL_SET, 0);
+  EXPECT_TRUE(is_refused());
+  chime_putmem_signal(second + 8, first, 521, word(second), 1, CHIME_SIGNAL_SET, 0);
+  EXPECT_TRUE(is_refused());
+  EXPECT_EQ(*word(second), 0u);
+}
+
+TEST_F(GpuOpsWithBounds, RefuseOnStreams) {
+  chimex_putmem_on_stream(first, second, 521, 0, nullptr);
+  EXPECT_TRUE(is_refused());
+  chimex_putmem_on_stream(second, first, 521, 0, nullptr);
+  EXPECT_TRUE(is_refused());
+  chimex_getmem_on_stream(second, first, 521, 0, nullptr);
+  EXPECT_TRUE(is_refused());
+  chimex_getmem_on_stream(first, second, 521, 0, nullptr);
+  EXPECT_TRUE(is_refused());
+  chimex_signal_op_on_stream(word(first + 520), 1, CHIME_SIGNAL_SET, 0, nullptr);
+  EXPECT_TRUE(is_refused());
+  chimex_putmem_signal_on_stream(second + 8, first, 521, word(second), 1, CHIME_SIGNAL_SET, 0,
+                                 nullptr);
+  EXPECT_TRUE(is_refused());
+  EXPECT_EQ(*word(second), 0u);
 }
 
 }  // namespace

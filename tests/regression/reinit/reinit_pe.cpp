@@ -5,6 +5,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -43,6 +44,13 @@ void join_and_leave() {
   chime_finalize();
 }
 
+// PE 0 closes its ends of the others' connections when it reads that they have left.
+void wait_for_late_closes(int descriptors) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (entries_of("/proc/self/fd") > descriptors && std::chrono::steady_clock::now() < end)
+    usleep(1000);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -50,6 +58,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < std::atoi(argv[1]); ++i) join_and_leave();
   const Size before;
   for (int i = 0; i < std::atoi(argv[2]); ++i) join_and_leave();
+  wait_for_late_closes(before.descriptors);
   const Size after;
   std::printf("grown by %ld KiB of memory, %ld KiB of heap, %d descriptors, %d threads\n",
               after.anonymous_kib - before.anonymous_kib, after.heap_kib - before.heap_kib,

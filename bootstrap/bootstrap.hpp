@@ -85,6 +85,12 @@ class Bootstrap {
   // waiting for `pe`.
   Bytes lookup(int pe, std::string_view key, Deadline deadline) const;
 
+  // What PE 0 publishes under `key`, which each other PE of the job asks for: as lookup() of PE 0,
+  // but the PEs of one host may ask through one of them, and leave PE 0's host alone. Once a key.
+  virtual Bytes lookup_of_first(std::string_view key, Deadline deadline) {
+    return lookup(0, key, deadline);
+  }
+
   // Ends the job: asks the launcher to end the other PEs with `code`. Returns; the caller exits by
   // itself.
   virtual void abort(int code, std::string_view why) noexcept = 0;

@@ -5,12 +5,17 @@
 
 #include <vector>
 
+#include "bootstrap/process_card.hpp"
+
 namespace chime::bootstrap {
 
 struct NodeInfo {
   std::vector<int> pes = {};  // ascending, the PE itself among them
   int my_pe = -1;             // how many of them have lower numbers
   int n_pes = 0;              // how many they are
+  // Those of `pes`, where the bootstrap has found them on the way, on all PEs of the node; else
+  // empty.
+  std::vector<ProcessCard> processes = {};
 };
 
 // Of `pe`, where its node has `pes`, ascending.

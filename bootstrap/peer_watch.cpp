@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,8 +14,6 @@
 #include <thread>
 #include <vector>
 
-#include "bootstrap/place.hpp"
-#include "bootstrap/process_stat.hpp"
 #include "chime/abi/start_thread.h"
 #include "net/descriptor.hpp"
 
@@ -33,37 +30,7 @@ constexpr auto kNoPidfdPoll = 200ms;  // kernels before 5.3 and some sandboxes h
 constexpr auto kGoodbyeGrace =
     500ms;  // a goodbye may still be on its way when the process has ended
 
-bool is_alive(const ProcessCard& card) {
-  const auto stat = stat_of_process(static_cast<pid_t>(card.pid));
-  return stat && may_be_one_start(stat->start_time, card.start_time);
-}
-
-// Threads share it. A child of fork() has its parent's, and another process id.
-const net::Token& nonce_of_this_process() {
-  static const net::Token nonce = net::random_token();
-  return nonce;
-}
-
 }  // namespace
-
-ProcessCard card_of_this_process() {
-  ProcessCard card;
-  card.pid = getpid();
-  if (const auto stat = stat_of_process(getpid())) card.start_time = stat->start_time;
-  name_of_this_process_space().copy(card.space, sizeof card.space - 1);
-  utsname names{};
-  uname(&names);
-  std::string(names.nodename).copy(card.host, sizeof card.host - 1);
-  card.nonce = nonce_of_this_process();
-  return card;
-}
-
-bool is_of_this_process(const ProcessCard& card) {
-  if (card.nonce != nonce_of_this_process()) return false;
-  const ProcessCard mine = card_of_this_process();
-  return card.pid == mine.pid && card.start_time == mine.start_time &&
-         std::strcmp(card.space, mine.space) == 0;
-}
 
 class PeerWatch::Watcher {
  public:
@@ -73,8 +40,8 @@ class PeerWatch::Watcher {
         lost_(std::move(lost)),
         me_(card_of_this_process()),
         wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    for (const KnownMate& mate : known) peers_.push_back({.pe = mate.pe, .card = mate.card});
-    if (peers_.empty()) bootstrap_.publish(kCardKey, std::as_bytes(std::span(&me_, 1)));
+    for (const KnownMate& mate : known)
+      peers_.push_back({.pe = mate.pe, .is_known = true, .card = mate.card});
     thread_ = abi::start_thread([this] { watch(); });
     bootstrap_.on_peer_lost([this](int pe, const std::string& why) { hear(pe, why); });
   }
@@ -94,6 +61,7 @@ class PeerWatch::Watcher {
   enum class State { kUnknown, kWatched, kUnwatchable, kDone };
   struct Peer {
     int pe;
+    bool is_known = false;  // its card is
     State state = State::kUnknown;
     ProcessCard card = {};
     net::Descriptor pidfd = {};  // empty where the kernel has none: then asked from time to time
@@ -101,7 +69,6 @@ class PeerWatch::Watcher {
 
   void watch();
   bool find_node_peers();
-  void watch_known_mates();
   void find_cards();
   void start_watching(Peer& peer);
   void wait_for_an_end();
@@ -141,10 +108,9 @@ void PeerWatch::say_goodbye() {
 }
 
 void PeerWatch::Watcher::watch() {
-  if (!peers_.empty())
-    watch_known_mates();
-  else if (!find_node_peers())
-    return;
+  if (peers_.empty() && !find_node_peers()) return;
+  for (Peer& peer : peers_)
+    if (peer.is_known) start_watching(peer);
   while (!must_stop()) {
     find_cards();
     wait_for_an_end();
@@ -153,16 +119,18 @@ void PeerWatch::Watcher::watch() {
 
 bool PeerWatch::Watcher::find_node_peers() {
   try {
-    for (int pe : bootstrap_.node().pes)
-      if (pe != bootstrap_.rank()) peers_.push_back({.pe = pe});
+    const NodeInfo& node = bootstrap_.node();
+    const bool are_known = !node.processes.empty();
+    for (std::size_t i = 0; i < node.pes.size(); ++i)
+      if (node.pes[i] != bootstrap_.rank())
+        peers_.push_back({.pe = node.pes[i],
+                          .is_known = are_known,
+                          .card = are_known ? node.processes[i] : ProcessCard{}});
+    if (!are_known) bootstrap_.publish(kCardKey, std::as_bytes(std::span(&me_, 1)));
     return true;
   } catch (const BootstrapError&) {
     return false;  // the job never came together: whoever waits for it reports that
   }
-}
-
-void PeerWatch::Watcher::watch_known_mates() {
-  for (Peer& peer : peers_) start_watching(peer);
 }
 
 // Asks without waiting: a peer that is late must not keep the others from being watched.

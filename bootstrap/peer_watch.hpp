@@ -3,39 +3,22 @@
 //
 // Each PE has a card (process id, start time, process-id space) and one thread per PE polls a pidfd
 // per node-mate: no polling interval, no signal, and no process id reused in between can be
-// mistaken for the PE. Cards that crossed when the node's PEs met are given; others are published
-// and looked up, which costs the launcher a question per pair of PEs. PEs on other nodes, in other
-// process-id spaces (containers), and in this very process cannot be watched; of those, and of PEs
-// that die before they have published their card, the launcher may tell (Bootstrap::on_peer_lost,
-// which this object uses and nobody else may then).
+// mistaken for the PE. Cards that crossed when the node's PEs met are given, or the bootstrap has
+// found them with the node; others are published and looked up, which costs a hub a question per
+// pair of PEs. PEs on other nodes, in other process-id spaces (containers), and in this very
+// process cannot be watched; of those, and of PEs that die before they have published their card,
+// the launcher may tell (Bootstrap::on_peer_lost, which this object uses and nobody else may then).
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "bootstrap/bootstrap.hpp"
-#include "net/secret.hpp"
+#include "bootstrap/process_card.hpp"
 
 namespace chime::bootstrap {
-
-// What tells a PE's process from all others of this machine, and of others. Plain bytes: it
-// travels.
-struct ProcessCard {
-  std::int64_t pid = 0;
-  std::uint64_t start_time = 0;
-  char space[128] = "";  // kernel and process-id space (place.hpp)
-  char host[65] = "";
-  net::Token nonce =
-      {};  // drawn by the process: where process-id spaces differ, the rest may be equal
-};
-
-ProcessCard card_of_this_process();
-
-// Whether the caller is a thread of the card's process.
-bool is_of_this_process(const ProcessCard& card);
 
 // A node-mate whose card is here already.
 struct KnownMate {

@@ -4,19 +4,16 @@
 
 #ifdef CHIME_HAVE_PMIX
 
-#include <algorithm>
 #include <cstring>
-#include <deque>
 #include <mutex>
+#include <optional>
 #include <utility>
-#include <vector>
 
-#include "bootstrap/place.hpp"
 #include "bootstrap/pmix_asker.hpp"
 #include "bootstrap/pmix_client.hpp"
+#include "bootstrap/pmix_host.hpp"
 #include "bootstrap/pmix_rejoining.hpp"
 #include "bootstrap/tcp.hpp"
-#include "net/secret.hpp"
 
 // What was learned from the launchers in use, and is relied on below:
 //
@@ -37,8 +34,6 @@
 namespace chime::bootstrap {
 namespace {
 
-constexpr char kSecretKey[] = "chime.secret";
-constexpr char kNodeKey[] = "chime.node";  // the name of a PE's node (place.hpp)
 constexpr char kRendezvousKey[] = "chime.rendezvous";
 
 // The process's first joining. A launcher keeps every card for as long as it lives, so later
@@ -53,33 +48,35 @@ class PmixBootstrap final : public Bootstrap {
   }
   ~PmixBootstrap() override {
     answer_those_still_open();
+    if (host_) host_->stop();
     asker_->stop();
     client_.on_lost(nullptr);
     client_.leave();
   }
 
-  // Leaves the cards that others of the job look for.
+  // Leaves the cards that others of the job look for. First of all calls, but where this is only
+  // to find where to meet again.
   void introduce() {
-    const std::string node = name_of_this_node();
-    publish(kNodeKey, std::as_bytes(std::span(node)));
-    if (rank() != 0) return;
-    const auto secret = net::random_token();
-    publish(kSecretKey, secret);
+    host_.emplace(*this, client_);
+    host_->join();
   }
 
   int rank() const override { return client_.rank(); }
   int size() const override { return client_.size(); }
   std::string job_id() const override { return std::string(client_.name_space()) + ".0"; }
   Bytes job_secret() const override {
-    return lookup(0, kSecretKey, std::chrono::steady_clock::now() + timeout_);
+    return host_->secret(std::chrono::steady_clock::now() + timeout_);
   }
 
   void publish(std::string_view key, std::span<const std::byte> value) override;
+  Bytes lookup_of_first(std::string_view key, Deadline deadline) override {
+    return host_->lookup_of_first(key, deadline);
+  }
   void abort(int code, std::string_view why) noexcept override;
   void on_peer_lost(std::function<void(int pe, std::string why)> lost) override {
     client_.on_lost(std::move(lost));
   }
-  void ask_who_is_lost() const override { client_.ask_launcher_who_is_gone(); }
+  void ask_who_is_lost() const override { client_.ask_who_is_lost(); }
   std::string why_lost(int pe) const override { return client_.why_lost(pe); }
   std::string describe() const override {
     return std::string(client_.library().get_version()) + ", rank " + std::to_string(rank()) +
@@ -100,7 +97,8 @@ class PmixBootstrap final : public Bootstrap {
   PmixClient& client_;
   const std::chrono::milliseconds timeout_;
   const std::shared_ptr<PmixAsker> asker_;
-  std::mutex publish_mutex_;  // PMIx_Put and the PMIx_Commit that belongs to it
+  std::mutex publish_mutex_;      // PMIx_Put and the PMIx_Commit that belongs to it
+  std::optional<PmixHost> host_;  // last: it publishes and asks by all of the above
 };
 
 void PmixBootstrap::publish(std::string_view key, std::span<const std::byte> value) {
@@ -126,34 +124,8 @@ void PmixBootstrap::publish(std::string_view key, std::span<const std::byte> val
   if (status != PMIX_SUCCESS) throw BootstrapError(what + client_.words(status));
 }
 
-// The launcher knows whom its daemon on this host has started, but not who of them has a network
-// namespace of its own, or what else makes two nodes of one host. So each PE leaves its node's name
-// when it joins, and asks for those of the PEs beside it, of all at once: as many messages as it
-// has neighbours, and it waits for none that has joined.
 NodeInfo PmixBootstrap::find_node() const {
-  const Deadline deadline = std::chrono::steady_clock::now() + timeout_;
-  const std::string mine = name_of_this_node();
-  struct Neighbour {
-    int pe = -1;
-    AwaitedAnswer name;
-    Question question;  // cancelled before the place of its answer goes
-  };
-  std::deque<Neighbour> neighbours;
-  std::vector<int> pes = {rank()};
-  for (const int pe : client_.host_peers()) {
-    if (pe == rank()) continue;
-    Neighbour& neighbour = neighbours.emplace_back();
-    neighbour.pe = pe;
-    neighbour.question = ask(pe, kNodeKey, neighbour.name.on_answer());
-  }
-  for (Neighbour& neighbour : neighbours) {
-    const Bytes name =
-        await(neighbour.name, neighbour.question, deadline,
-              "which PEs share this node: the name of that of PE " + std::to_string(neighbour.pe));
-    if (std::ranges::equal(name, std::as_bytes(std::span(mine)))) pes.push_back(neighbour.pe);
-  }
-  std::ranges::sort(pes);
-  return node_of(rank(), std::move(pes));
+  return host_->node(std::chrono::steady_clock::now() + timeout_);
 }
 
 // Where later joinings meet: in the process of PE 0, which makes the place when it joins a second

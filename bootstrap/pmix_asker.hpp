@@ -1,15 +1,17 @@
-// Questions to a PMIx launcher, which may say "not found" of a card that comes later (pmix.cpp): so
-// each is asked again and again, until the card is there, its PE is known to be gone, or the
-// question is closed. Needs PMIx's headers.
+// Questions to a PMIx launcher, which may say "not found" of a card that comes later (pmix.cpp), or
+// nothing at all: so each is asked again and again, until the card is there, its PE is known to be
+// gone, or the question is closed. Needs PMIx's headers.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "bootstrap/pmix_client.hpp"
 #include "bootstrap/question.hpp"
@@ -39,6 +41,7 @@ class PmixAsker : public std::enable_shared_from_this<PmixAsker> {
   using Clock = std::chrono::steady_clock;
   struct Asked;
 
+  std::unique_ptr<Asked> make(OpenQuestions::Id question, Card card, bool may_wait);
   void send(std::unique_ptr<Asked> asked);
   static void hear(pmix_status_t status, pmix_value_t* value, void* asked);
   void hear(std::unique_ptr<Asked> asked, pmix_status_t status, pmix_value_t* value);
@@ -47,6 +50,10 @@ class PmixAsker : public std::enable_shared_from_this<PmixAsker> {
   std::string why_no_thread();
   void serve();
   void ask_again(std::unique_ptr<Asked> asked);
+  bool take_answer_to(const Asked& asked);
+  std::vector<std::unique_ptr<Asked>> take_overdue(Clock::time_point now);
+  std::string why_gone(int pe);
+  void answer_as_gone(const Asked& asked);
   void answer(const Asked& asked, Answer answer);
   std::string not_published(int pe, pmix_status_t status) const;
 
@@ -57,8 +64,17 @@ class PmixAsker : public std::enable_shared_from_this<PmixAsker> {
   std::condition_variable changed_;
   std::multimap<Clock::time_point, std::unique_ptr<Asked>> later_;
   std::map<OpenQuestions::Id, std::string> heard_;  // of those without an answer
+  struct Sent {
+    std::uint64_t number;
+    Clock::time_point overdue;
+    Card card;
+    std::chrono::milliseconds pause;
+    std::string gone;
+  };
+  std::map<OpenQuestions::Id, Sent> sent_;  // those that may wait, and that PMIx has not answered
+  std::uint64_t n_sent_ = 0;
   bool must_stop_ = false;
-  std::thread thread_;  // runs once something has to be asked again
+  std::thread thread_;  // runs once something may have to be asked again
 };
 
 }  // namespace chime::bootstrap

@@ -23,6 +23,7 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kRegisterTimeout = 5s;
 constexpr auto kAskAgainAfter = 40ms;
 constexpr auto kAnswerTime = 1s;
+constexpr auto kJoiningTime = 1s;  // for PEs that start with this one to say where they are
 constexpr auto kAbortTime = 5s;
 constexpr int kExitWithLauncher = 1;
 
@@ -128,17 +129,32 @@ void PmixClient::hear_of_lost_pe(size_t, pmix_status_t status, const pmix_proc_t
 }
 
 void PmixClient::note_gone(int pe, const std::string& why) {
-  if (pe >= 0 && pe < size_) lost_peers_.add(pe, why);
+  if (pe < 0 || pe >= size_) return;
+  processes_.note_explained(pe);
+  lost_peers_.add(pe, why);
 }
 
+bool PmixClient::is_joining() const { return Clock::now() - begin_ < kJoiningTime; }
+
 std::string PmixClient::why_lost(int pe) {
-  ask_launcher_who_is_gone();
+  if (processes_.has_unexplained_end() || (processes_.is_left_to_launcher(pe) && !is_joining()))
+    ask_launcher_who_is_gone();
   return lost_peers_.why(pe);
 }
 
+std::string PmixClient::how_ended(int pe) {
+  const std::string why = lost_peers_.why(pe);
+  return why.empty() ? processes_.how_ended(pe) : why;
+}
+
+void PmixClient::ask_who_is_lost() {
+  if (processes_.has_unexplained_end() || (processes_.leaves_any_to_launcher() && !is_joining()))
+    ask_launcher_who_is_gone();
+}
+
 // Open MPI 4.1 sends no event when a PE dies, but answers when asked for the table of its
-// processes. Who is past the end without having been told to be there has died. Launchers that
-// cannot answer are asked once.
+// processes on this host. Who is past the end without having been told to be there has died.
+// Launchers that cannot answer are asked once.
 //
 // One answer is good for all PEs that are asked about in one go, and one question is open at a
 // time: a launcher that is stopped holds up one thread, for kAnswerTime, once. What it answers
@@ -157,10 +173,13 @@ void PmixClient::ask_launcher_who_is_gone() {
   const auto processes = std::exchange(asked_, {}).get();
   can_ask_ = processes.has_value();
   if (!processes) return;
-  for (const PmixProcess& process : *processes)
+  for (const PmixProcess& process : *processes) {
     if (process.state >= PMIX_PROC_STATE_ERROR)
       note_gone(process.rank,
                 "the PMIx launcher says that process " + std::to_string(process.pid) + " has died");
+    else if (process.state >= PMIX_PROC_STATE_TERMINATED)
+      processes_.note_explained(process.rank);
+  }
 }
 
 std::vector<int> PmixClient::host_peers() const {

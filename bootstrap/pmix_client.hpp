@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "bootstrap/host_processes.hpp"
 #include "bootstrap/lost_peers.hpp"
 #include "bootstrap/pmix_library.hpp"
 #include "bootstrap/tcp.hpp"
@@ -60,10 +61,19 @@ class PmixClient {
   // namespaces may differ.
   std::vector<int> host_peers() const;
 
+  // With the processes of this host's PEs: the launcher is asked only where they do not show that
+  // nobody is gone.
+  HostProcesses& processes() { return processes_; }
+
   // Why `pe` is gone, if the launcher has said so or says so when asked; else empty.
   std::string why_lost(int pe);
+  // Why `pe` leaves no card any more, as far as is known without asking; else empty. It may have
+  // left the job before it ended.
+  std::string how_ended(int pe);
   // on_lost() hears of them.
-  void ask_launcher_who_is_gone();
+  void ask_who_is_lost();
+  // `pe` is gone, as somebody knows who has asked.
+  void note_gone(int pe, const std::string& why);
   void on_lost(LostPeers::Tell lost) { lost_peers_.tell_to(std::move(lost)); }
 
  private:
@@ -75,7 +85,8 @@ class PmixClient {
   std::optional<pmix_status_t> within(std::chrono::milliseconds timeout, Call call);
 
   void listen_for(std::initializer_list<pmix_status_t> codes, pmix_notification_fn_t handler);
-  void note_gone(int pe, const std::string& why);
+  void ask_launcher_who_is_gone();
+  bool is_joining() const;
   static void hear_of_lost_launcher(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t*, size_t,
                                     pmix_info_t*, size_t, pmix_event_notification_cbfunc_fn_t,
                                     void*);
@@ -84,6 +95,7 @@ class PmixClient {
 
   const PmixLibrary library_ = PmixLibrary::load();
   const pid_t process_ = getpid();
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   pmix_proc_t me_{};
   int size_ = 0;
   std::atomic<int> live_{0};
@@ -97,6 +109,7 @@ class PmixClient {
   bool can_ask_ = true;  // else it cannot tell
   std::chrono::steady_clock::time_point asked_at_{};
   std::shared_future<std::optional<std::vector<PmixProcess>>> asked_;  // not valid: nothing is
+  HostProcesses processes_;
   LostPeers lost_peers_;
 
   static inline PmixClient* the_client =

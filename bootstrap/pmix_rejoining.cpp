@@ -29,7 +29,7 @@ class PmixRejoined final : public HubClient {
     client_.abort(code, std::string(why));
   } catch (const std::exception&) {  // no thread can be started: the caller ends all the same
   }
-  void ask_who_is_lost() const override { client_.ask_launcher_who_is_gone(); }
+  void ask_who_is_lost() const override { client_.ask_who_is_lost(); }
   std::string why_lost(int pe) const override {
     const std::string why = client_.why_lost(pe);
     return why.empty() ? HubClient::why_lost(pe) : why;

@@ -103,7 +103,7 @@ void check_job_settings(bootstrap::Bootstrap& bootstrap, const Settings& setting
     const std::string card = card_of(settings);
     return bootstrap.publish(kKey, std::as_bytes(std::span(card)));
   }
-  const bootstrap::Bytes card = bootstrap.lookup(0, kKey, deadline);
+  const bootstrap::Bytes card = bootstrap.lookup_of_first(kKey, deadline);
   check_same({reinterpret_cast<const char*>(card.data()), card.size()}, settings, bootstrap.rank());
 }
 

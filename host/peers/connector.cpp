@@ -96,7 +96,7 @@ void Connector::begin_on_demand(Transport& transport) {
   const bool is_first = peers_.my_pe() == 0;
   const CardBytes mine = write_card(transport);
   if (is_first || transport.finds_peers()) bootstrap_.publish(key, mine);
-  const CardBytes first = is_first ? mine : bootstrap_.lookup(0, key, deadline_);
+  const CardBytes first = is_first ? mine : bootstrap_.lookup_of_first(key, deadline_);
   if (transport.agrees_with_first(read_card(0, first)))
     connect_to_myself(transport);
   else

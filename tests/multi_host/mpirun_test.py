@@ -6,14 +6,20 @@ import subprocess
 import tempfile
 import unittest
 
+from asked_of_pmix import AsksOnceAHost, counted, dies
+from counting_pmix import why_init_fails
 from hosts_of_a_test import HOSTS, PATIENCE_S, LeavesNothing, places_of, processes, skip, words_of
 
 PE = os.environ["TESTED_PE"]
+JOINING_S = 10
 
 
-class OnHosts(LeavesNothing):
+class OnHosts(LeavesNothing, AsksOnceAHost):
     def setUp(self):
         super().setUp()
+        self.renew_folder()
+
+    def renew_folder(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
@@ -39,6 +45,37 @@ class OnHosts(LeavesNothing):
     def test_pes_may_go_by_turns_to_the_hosts(self):
         self.assertEqual(self.meet("-H", "host0:3,host1:2", "-n", "5", "--map-by", "node"),
                          ["0:0/3", "1:0/2", "0:1/3", "1:1/2", "0:2/3"])
+
+    def test_the_lowest_pe_of_a_host_asks_for_it(self):
+        for of_each in (2, 4):
+            job = self.start("-H", f"host0:{of_each},host1:{of_each}", "-n", str(2 * of_each), *counted(), PE, "meets", self.folder)
+            out, err = job.communicate(timeout=2 * PATIENCE_S)
+            self.assertEqual(job.returncode, 0, out + err)
+            self.assert_asked_once_a_host(err, [range(of_each), range(of_each, 2 * of_each)])
+            self.renew_folder()
+
+    # Its host names it as soon as it is seen to be gone; another host has only the time of joining to go by.
+    def leader_that_dies(self, lost, key):
+        job = self.start("--enable-recovery", "-x", f"CHIME_INIT_TIMEOUT={JOINING_S}", "-H", "host0:2,host1:2", "-n", "4",
+                         *dies(lost, key), PE, "meets", self.folder)
+        said, took = why_init_fails(job, 3, 2 * PATIENCE_S)
+        self.assertEqual(sorted(said), [pe for pe in range(4) if pe != lost])
+        self.assertRegex(said[lost + 1], f"PE {lost} is gone")
+        for why in said.values():
+            self.assertRegex(why, rf"PE {lost}\b")
+        self.assertLess(took, JOINING_S + 10)
+
+    def test_the_first_hosts_leader_is_named_if_it_dies_before_it_has_said_who_is_there(self):
+        self.leader_that_dies(0, "host")
+
+    def test_the_second_hosts_leader_is_named_if_it_dies_before_it_has_said_who_is_there(self):
+        self.leader_that_dies(2, "host")
+
+    def test_the_second_hosts_leader_is_named_if_it_dies_before_it_has_said_where_it_is(self):
+        self.leader_that_dies(2, "node")
+
+    def test_the_second_hosts_leader_is_named_if_it_dies_before_it_has_passed_on_what_pe_0_says(self):
+        self.leader_that_dies(2, "first.chime.settings")
 
     def test_a_killed_pe_of_another_host_ends_the_job(self):
         job = self.start("-H", "host0:2,host1:1", "-n", "3", PE, "waits")

@@ -1,16 +1,20 @@
 """Jobs of srun --mpi=pmix on several hosts, each with a slurmd (tests/support/hosts/slurm)."""
 import os
+import re
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
+from asked_of_pmix import AsksOnceAHost, counted, dies
 from hosts_of_a_test import PATIENCE_S, LeavesNothing, places_of, processes, words_of
 
 PE = os.environ["TESTED_PE"]
+JOINING_S = 10
 
 
-class OnHosts(LeavesNothing):
+class OnHosts(LeavesNothing, AsksOnceAHost):
     def setUp(self):
         super().setUp()
         folder = tempfile.TemporaryDirectory()
@@ -40,6 +44,25 @@ class OnHosts(LeavesNothing):
             hosts.write("host0\nhost0\nhost0\nhost1\n")
         self.assertEqual(self.meet("-N", "2", "-n", "4", "--distribution=arbitrary", SLURM_HOSTFILE=f"{self.folder}/hosts"),
                          ["0:0/3", "0:1/3", "0:2/3", "1:0/1"])
+
+    def test_the_lowest_pe_of_a_host_asks_for_it(self):
+        job = self.start("-N", "2", "-n", "8", "--ntasks-per-node=4", "--distribution=block", *counted(), PE, "meets", self.folder)
+        out, err = job.communicate(timeout=PATIENCE_S)
+        self.assertEqual(job.returncode, 0, out + err)
+        self.assert_asked_once_a_host(err, [range(4), range(4, 8)])
+
+    # Mostly Slurm ends the job at once. Where it does not, the PEs say which of them is gone.
+    def test_a_leader_that_dies_while_its_host_joins_is_named(self):
+        for lost in (0, 2):
+            began = time.monotonic()
+            job = self.start("-N", "2", "-n", "4", "--ntasks-per-node=2", "--distribution=block", *dies(lost, "host"), PE, "meets",
+                             self.folder, CHIME_INIT_TIMEOUT=str(JOINING_S))
+            _, err = job.communicate(timeout=2 * PATIENCE_S)
+            self.assertLess(time.monotonic() - began, JOINING_S + 10)
+            self.assertNotEqual(job.returncode, 0)
+            self.assertRegex(err, f"task {lost}: Killed")
+            for why in re.findall("chime: PE .*: chime_init: (.*)", err):
+                self.assertRegex(why, rf"PE {lost}\b")
 
     def waiting_job(self):
         job = self.start("-N", "2", "-n", "4", "--ntasks-per-node=2", PE, "waits")

@@ -45,6 +45,16 @@ void lookup_waits_for_a_late_pe(const Join& join) {
   meet(*job);
 }
 
+// So long that a launcher might be asked whether the PE that does not come is gone.
+void lookup_waits_for_seconds(const Join& join) {
+  auto job = join();
+  job->node();
+  if (job->rank() == 0) std::this_thread::sleep_for(3s);
+  if (job->rank() == 0) job->publish("late", bytes_of("x"));
+  check(job->lookup(0, "late", soon()) == bytes_of("x"), "wrong late card");
+  meet(*job);
+}
+
 void lookup_ends_at_its_deadline_and_names_what_it_waited_for(const Join& join) {
   auto job = join();
   const int next = (job->rank() + 1) % job->size();
@@ -186,6 +196,7 @@ std::vector<Body> card_bodies() {
   return {CHIME_BODY(lookup_finds_what_was_published),
           CHIME_BODY(lookup_waits_for_a_late_publish),
           CHIME_BODY(lookup_waits_for_a_late_pe),
+          CHIME_BODY(lookup_waits_for_seconds),
           CHIME_BODY(lookup_ends_at_its_deadline_and_names_what_it_waited_for),
           CHIME_BODY(lookup_without_waiting_answers_at_once),
           CHIME_BODY(lookup_of_no_pe_is_an_error),

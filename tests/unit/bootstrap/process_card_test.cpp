@@ -1,11 +1,11 @@
 // Which process a card is of: never another one's, however much of the two is equal.
+#include "bootstrap/process_card.hpp"
+
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <thread>
-
-#include "bootstrap/peer_watch.hpp"
 
 namespace chime::bootstrap {
 namespace {

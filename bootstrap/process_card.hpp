@@ -1,0 +1,29 @@
+// By what the PEs of a machine know each other's processes.
+#pragma once
+
+#include <cstdint>
+
+#include "net/secret.hpp"
+
+namespace chime::bootstrap {
+
+// What tells a PE's process from all others of this machine, and of others. Plain bytes: it
+// travels.
+struct ProcessCard {
+  std::int64_t pid = 0;
+  std::uint64_t start_time = 0;
+  char space[128] = "";  // kernel and process-id space (place.hpp)
+  char host[65] = "";
+  net::Token nonce =
+      {};  // drawn by the process: where process-id spaces differ, the rest may be equal
+};
+
+ProcessCard card_of_this_process();
+
+// Whether the card's process is there, which is of this process-id space.
+bool is_alive(const ProcessCard& card);
+
+// Whether the caller is a thread of the card's process.
+bool is_of_this_process(const ProcessCard& card);
+
+}  // namespace chime::bootstrap

@@ -56,6 +56,32 @@ struct Attempt {
   Reach reach;
 };
 
+// Lets in who comes to a listener.
+class Welcome {
+ public:
+  Welcome(Reactor& reactor, Descriptor listener)
+      : gate_(reactor, one(std::move(listener)), {.credentials = credentials(), .pe = 0},
+              [this](std::shared_ptr<Connection> admitted) {
+                guest_ = std::move(admitted);
+                guest_->belong_to(notebook_);
+                guest_->accept();
+              }) {}
+  ~Welcome() {
+    if (guest_) guest_->close();
+  }
+
+ private:
+  static std::vector<Descriptor> one(Descriptor listener) {
+    std::vector<Descriptor> doors;
+    doors.push_back(std::move(listener));
+    return doors;
+  }
+
+  Notebook notebook_;
+  std::shared_ptr<Connection> guest_;
+  Gate gate_;
+};
+
 // The condition is of what the reactor does not look at.
 template <class Condition>
 bool comes(Reactor& reactor, Condition condition) {
@@ -118,19 +144,9 @@ TEST(Reach, AProcessThatDoesNothingIsWaitedFor) {
   auto listener = listen_at(loopback());
   Attempt attempt(reactor, {address_of(listener)});
   EXPECT_FALSE(reactor.run_until([&] { return attempt.is_over(); }, Clock::now() + 3 * kSilence));
-  std::shared_ptr<Connection> guest;
-  std::vector<Descriptor> doors;
-  doors.push_back(std::move(listener));
-  Notebook notebook;
-  Gate gate(reactor, std::move(doors), {.credentials = credentials(), .pe = 0},
-            [&](std::shared_ptr<Connection> admitted) {
-              guest = std::move(admitted);
-              guest->belong_to(notebook);
-              guest->accept();
-            });
+  const Welcome welcome(reactor, std::move(listener));
   ASSERT_TRUE(reactor.run_until([&] { return attempt.is_over(); }, Clock::now() + 60s));
   EXPECT_TRUE(attempt.connection);
-  if (guest) guest->close();
 }
 
 // Of a node whose leader ends while it answers: who takes its place listens at the same address.
@@ -140,19 +156,9 @@ TEST(Reach, WhoTakesThePlaceOfOneThatEndsAsItAnswersIsFound) {
   auto listener = listen_at(loopback());
   Attempt attempt(reactor, {address_of(listener)});
   for (const bool has_read : {true, false}) end_while_answering(reactor, listener, has_read);
-  std::shared_ptr<Connection> guest;
-  std::vector<Descriptor> doors;
-  doors.push_back(std::move(listener));
-  Notebook notebook;
-  Gate gate(reactor, std::move(doors), {.credentials = credentials(), .pe = 0},
-            [&](std::shared_ptr<Connection> admitted) {
-              guest = std::move(admitted);
-              guest->belong_to(notebook);
-              guest->accept();
-            });
+  const Welcome welcome(reactor, std::move(listener));
   ASSERT_TRUE(reactor.run_until([&] { return attempt.is_over(); }, Clock::now() + 60s));
   EXPECT_TRUE(attempt.connection);
-  if (guest) guest->close();
 }
 
 // Whoever else listens there now turns away who comes, for as long as a host may be silent.
@@ -171,19 +177,9 @@ TEST(Reach, TheAddressThatAnswersIsTaken) {
   auto listener = listen_at(loopback());
   const Silent silent;
   Attempt attempt(reactor, {silent.address(), where_nobody_listens(), address_of(listener)});
-  std::shared_ptr<Connection> guest;
-  std::vector<Descriptor> doors;
-  doors.push_back(std::move(listener));
-  Notebook notebook;
-  Gate gate(reactor, std::move(doors), {.credentials = credentials(), .pe = 0},
-            [&](std::shared_ptr<Connection> admitted) {
-              guest = std::move(admitted);
-              guest->belong_to(notebook);
-              guest->accept();
-            });
+  const Welcome welcome(reactor, std::move(listener));
   ASSERT_TRUE(reactor.run_until([&] { return attempt.is_over(); }, Clock::now() + 60s));
   EXPECT_TRUE(attempt.connection);
-  if (guest) guest->close();
 }
 
 }  // namespace

@@ -107,18 +107,23 @@ void say(int me, const char* by, const char* name) {
   chimex_clear_last_error();
 }
 
+template <int n>
+constexpr int count_of(const char* const (&)[n]) {
+  return n;
+}
+
 void do_wrong(const Objects& o, int me, int peer) {
-  for (size_t i = 0; i < std::size(kCases); ++i) {
-    act(static_cast<int>(i), o, me, peer);
+  for (int i = 0; i < count_of(kCases); ++i) {
+    act(i, o, me, peer);
     say(me, "host", kCases[i]);
   }
-  for (size_t i = 0; i < std::size(kCases); ++i) {
-    run(1, act_in_kernel, static_cast<int>(i), o, me, peer);
+  for (int i = 0; i < count_of(kCases); ++i) {
+    run(1, act_in_kernel, i, o, me, peer);
     chime_fence();
     say(me, "thread", kCases[i]);
   }
-  for (size_t i = 0; i < std::size(kBlockCases); ++i) {
-    run(kThreads, act_as_block, static_cast<int>(i), o, peer);
+  for (int i = 0; i < count_of(kBlockCases); ++i) {
+    run(kThreads, act_as_block, i, o, peer);
     chime_fence();
     say(me, "block", kBlockCases[i]);
   }

@@ -124,9 +124,11 @@ class Ops<Path::kP2p> {
   }
 
  private:
+  // By numbers: what a PE moves to itself may lie outside the heap, also before it.
   template <class T>
   CHIME_DEVICE T* at(T* symmetric) const {
-    return reinterpret_cast<T*>(mapped_ + heap_offset(ctx_, symmetric));
+    return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(mapped_) +
+                                heap_offset(ctx_, symmetric));
   }
 
   const Context& ctx_;

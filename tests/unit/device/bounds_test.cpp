@@ -188,7 +188,7 @@ class TwoAllocations : public testing::Test {
     EXPECT_EQ(record.claimed, 2u);
     EXPECT_EQ(record.status, CHIMEX_ERR_INVALID);
     EXPECT_EQ(record.fault, static_cast<unsigned>(Fault::kBounds));
-    EXPECT_EQ(record.address, reinterpret_cast<std::uint64_t>(first() + offset));
+    EXPECT_EQ(record.address, reinterpret_cast<std::uint64_t>(first()) + offset);
     EXPECT_EQ(record.expected, bytes);
     EXPECT_EQ(record.pe, pe);
     job.error() = {};

@@ -127,11 +127,10 @@ class Copy:
         together.write_text(compiled.read_text().replace(included(original), included(text)))
         return together
 
-    @staticmethod
-    def check_that_all_took_part(planted, dependencies):
-        """A fault in a header that the compiler finds elsewhere would live for ever."""
+    def check_that_all_took_part(self, planted, dependencies):
+        """A fault in a header that the compiler finds elsewhere would live for ever. A compiler cache may make paths relative."""
         if dependencies.exists():
-            read = {pathlib.Path(word).resolve() for word in dependencies.read_text().split() if word != "\\"}
+            read = {self.build.path(word) for word in dependencies.read_text().split() if word != "\\"}
             for file, copy in planted.items():
                 if copy.resolve() not in read:
                     raise Broken(f"what is compiled does not include the copy of {file}")

@@ -45,24 +45,26 @@ class Build:
         raise Broken(f"{target} does not compile {source}")
 
     def object_of(self, words):
-        """What a compiler's words write."""
-        return self.path(words[words.index("-o") + 1])
+        """What a compiler's words write, here."""
+        return self.path(written_by(words))
 
     def path(self, word):
         return (self.folder / word).resolve()
 
     def clang_commands(self, target, source):
-        """[the words that make PTX of the kernels of `source`, those that compile its host's part with the PTX inside]: what
-        chime_clang_sources has made for the softgpu."""
+        """The words that make PTX of the kernels of `source`, those that compile its host's part with the PTX inside, and the object
+        that these write: what chime_clang_sources has made for the softgpu."""
         found = {}
         for line in self.commands(target):
             words = shlex.split(line.split(" && ")[1]) if line.startswith("cd ") else []
             for kind in ("--cuda-device-only", "--cuda-host-only"):
                 if kind in words and str(source) in words:
                     found[kind] = words
+                    folder = shlex.split(line.split(" && ")[0])[1]
         if len(found) != 2:
             raise Broken(f"clang does not compile {source} for {target}")
-        return [found["--cuda-device-only"], found["--cuda-host-only"]]
+        host = found["--cuda-host-only"]
+        return found["--cuda-device-only"], host, self.path(pathlib.Path(folder, written_by(host)))
 
     def link_command(self, target):
         """The words that link `target`; what its build does before and after is left out."""
@@ -77,6 +79,10 @@ class Build:
         done = subprocess.run(words, cwd=self.folder, text=True, capture_output=True, timeout=BUILD_SECONDS)
         if done.returncode:
             raise Broken(f"does not {what}: {done.stdout[-1500:]}{done.stderr[-1500:]}")
+
+
+def written_by(words):
+    return words[words.index("-o") + 1]
 
 
 def included(source):

@@ -137,11 +137,10 @@ class Copy:
 
     def compile_by_clang(self, original, text, output):
         """Kernels as PTX, then the host's part with that inside: as compile()."""
-        device, host = self.build.clang_commands(self.faults[0].program, original)
+        device, host, replaced = self.build.clang_commands(self.faults[0].program, original)
         ptx = self.folder / "mutant.kernels"  # not *.ptx: the census takes those
         original_ptx = host[host.index("-fcuda-include-gpubinary") + 2]
         host = [str(ptx) if word == original_ptx else word for word in host]
-        replaced = self.build.object_of(host)
         host = [f"CCACHE_EXTRAFILES={ptx}" if word.startswith("CCACHE_EXTRAFILES=") else word for word in host]
         self.build.run(self.placed(device, original, text, ptx), "compile to PTX")
         with open(ptx, "ab") as file:

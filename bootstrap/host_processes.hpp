@@ -1,5 +1,5 @@
-// The processes of the PEs of this host, for one that can ask a launcher who is gone: whether there
-// is a reason to ask.
+// Watches the processes of this host's PEs, and says whether there is a reason to ask the launcher
+// who is gone.
 //
 // A launcher knows whether a PE that has ended had left the job, and a process watch does not. But
 // while all processes live that this PE has to judge, nobody is gone, and the launcher is left
@@ -18,7 +18,7 @@ namespace chime::bootstrap {
 
 class HostProcesses {
  public:
-  // Of `pe` only the launcher can tell, until its process is known.
+  // Until its process is known, only the launcher can say whether `pe` is gone.
   void leave_to_launcher(int pe);
   // `card` is that of `pe`. One that cannot be watched is left to the launcher.
   void know(int pe, const ProcessCard& card);

@@ -209,8 +209,8 @@ void PmixAsker::ask_again(std::unique_ptr<Asked> asked) {
   send(std::move(asked));
 }
 
-// Not every launcher tells who is lost, and a PE that has left is not. But one whose process has
-// ended will leave no card. What it left before is asked for once more.
+// Not every launcher says who is lost. A PE whose process has ended will leave no more cards, so it
+// counts as gone. What it left before its end is asked for once more.
 std::string PmixAsker::why_gone(int pe) {
   const auto why = client_.why_lost(pe);
   return why.empty() ? client_.how_ended(pe) : why;

@@ -72,7 +72,7 @@ class PmixClient {
   std::string how_ended(int pe);
   // on_lost() hears of them.
   void ask_who_is_lost();
-  // `pe` is gone, as somebody knows who has asked.
+  // Somebody has asked, and found out that `pe` is gone.
   void note_gone(int pe, const std::string& why);
   void on_lost(LostPeers::Tell lost) { lost_peers_.tell_to(std::move(lost)); }
 

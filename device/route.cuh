@@ -145,7 +145,7 @@ CHIME_DEVICE Route route_to(const Context& ctx, Traffic traffic, const Target& t
 
 // ---- Where none leads ---------------------------------------------------------------------------
 
-// Of memory at `pe`, which may be this PE: it is in the heap, and in no one allocation.
+// The memory is in the heap of `pe`, which may be this PE, and no one allocation has all of it.
 CHIME_DEVICE void fail_bounds(const Context& ctx, const void* address, std::size_t bytes, int pe,
                               Operation operation) {
   fail(ctx, {.status = CHIMEX_ERR_INVALID,

@@ -96,7 +96,7 @@ std::size_t Allocator::largest_free_block() const {
   return largest;
 }
 
-// Of pieces that it overlaps what lies before and behind it stays.
+// It replaces what it overlaps of older pieces. Their parts before and behind it stay.
 void Allocator::remember_freed(std::size_t start, const Used& used) {
   const std::size_t end = start + used.size;
   auto piece = freed_.upper_bound(start);

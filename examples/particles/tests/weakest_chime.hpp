@@ -43,30 +43,38 @@ inline void deliver(Put& put) {
   put.is_delivered = true;
 }
 
-inline void put_nbi(void* to, const void* from, std::size_t bytes) {
+// REQUIRES of both: the caller holds the state's mutex.
+inline Put& note(void* to, const void* from, std::size_t bytes) {
   const auto* first = static_cast<const std::byte*>(from);
-  const std::lock_guard lock(state().mutex);
   state().puts.push_back({static_cast<std::byte*>(to), first, {first, first + bytes}});
+  return state().puts.back();
+}
+inline void deliver_fenced() {
+  for (Put& put : state().puts)
+    if (put.is_fenced) deliver(put);
+}
+
+inline void put_nbi(void* to, const void* from, std::size_t bytes) {
+  const std::lock_guard lock(state().mutex);
+  note(to, from, bytes);
 }
 
 // To another PE than 0, which is the test's own: nobody is there.
 inline void signal(std::uint64_t* word, std::uint64_t value, int pe = 0) {
   if (pe != 0) return;
   const std::lock_guard lock(state().mutex);
-  for (Put& put : state().puts)
-    if (put.is_fenced) deliver(put);
+  deliver_fenced();
   chime::exec::st<chime::exec::Order::kRelease, chime::exec::Scope::kSystem>(word, value);
   state().on_signal(word);
 }
 
 inline void put_signal_nbi(void* to, const void* from, std::size_t bytes, std::uint64_t* word,
                            std::uint64_t value) {
-  put_nbi(to, from, bytes);
   {
     const std::lock_guard lock(state().mutex);
-    for (Put& put : state().puts)
-      if (put.is_fenced) deliver(put);
-    deliver(state().puts.back());
+    Put& put = note(to, from, bytes);
+    deliver_fenced();
+    deliver(put);
   }
   signal(word, value);
 }

@@ -255,6 +255,7 @@ void the_hosts_are_kernels() {
   chime_uint64_p(words, 5, right);
   check(library_kernels_launched() == before + 1, "p is a kernel's");
   check(chime_uint64_g(words, right) == 5, "p and g");
+  chime_barrier_all();  // what the left one has put is sent on below
   chimex_signal_op(words + 1, 2, CHIME_SIGNAL_ADD, right);
   chimex_signal_op(words + 1, 2, CHIME_SIGNAL_ADD, me);
   chime_uint64_atomic_add(words + 1, 3, right);

@@ -65,6 +65,24 @@ TEST_P(Fifo, WideRequestsGoAroundTheEnd) {
   EXPECT_EQ(job.error().claimed, 0u);
 }
 
+// Registered memory needs no slots, and put_signal no second request.
+TEST_P(Fifo, PutSignalIsOneRequest) {
+  ProxyJob job(2, plan());
+  run_threads(1, [&] {
+    put_signal(job.context(), Thread{}, job.data<std::byte>(0, 64 * 1024), job.data<std::byte>(),
+               3000, {job.data<std::uint64_t>(0, 0), 1}, 1);
+    put_signal(job.context(), Thread{}, job.data<std::byte>(0, 64 * 1024), job.data<std::byte>(),
+               16, {job.data<std::uint64_t>(0, 0), 1}, 1);
+    job.quiet();
+  });
+  const std::vector<abi::ProxyRequest> taken = job.proxy.taken();
+  ASSERT_EQ(taken.size(), 2u);
+  EXPECT_EQ(taken[0].kind, abi::ProxyKind::kPut);
+  EXPECT_EQ(taken[1].kind, abi::ProxyKind::kPutValue);
+  for (const abi::ProxyRequest& request : taken) EXPECT_TRUE(request.has_signal);
+  EXPECT_EQ(job.proxy.slots_taken(), 4u);
+}
+
 // All requests of a warp are one reservation, whomever they go to.
 TEST_P(Fifo, LanesThatMeetReserveOnce) {
   ProxyJob job(3, plan());

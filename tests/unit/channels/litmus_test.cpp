@@ -1,15 +1,18 @@
-// The litmus set of the proxy's path: few threads, stores delayed and schedules drawn by seed, as
-// many as CHIME_TEST_SEEDS says (50; soak: 10^6 of each). Stores of 16 bytes come in halves.
+// The litmus set of channels: few threads, stores delayed and schedules drawn by seed, as many as
+// CHIME_TEST_SEEDS says (50; soak: 10^6 of each). Stores of 16 bytes come in halves.
 //
-// The proxy's thread looks at the heaps after each step that it has taken: a flag that is there
-// before its data has overtaken it, however short the moment.
+// The stand-in's thread looks at the heaps after each request, or step of one, that it has carried
+// out: a flag that is there before its data has overtaken it, however short the moment.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 
+#include "any_job.hpp"
+#include "chime/device/amo.cuh"
 #include "chime/device/rma.cuh"
-#include "proxy_job.hpp"
+#include "chime/device/signal.cuh"
 
 namespace chime::tests {
 namespace {
@@ -21,32 +24,31 @@ Word seeds() {
   return text ? std::strtoull(text, nullptr, 10) : 50;
 }
 
-// TSan does not see the order of stores that weak mode makes later: under it the seeds change the
-// schedule alone.
+// TSan does not see the order of stores to a FIFO that weak mode makes later: under it the seeds
+// change the schedule alone.
+bool keeps_stores(Kind kind) {
 #ifdef CHIME_TSAN
-constexpr bool kKeepsStores = false;
+  return !is_of_proxy(kind);
 #else
-constexpr bool kKeepsStores = true;
+  static_cast<void>(kind);
+  return true;
 #endif
+}
 
 // PE 0 sends the number of the seed to PEs 1 and 2, so that values only grow. Blocks 0 and 1 have a
-// FIFO each.
-class Litmus : public EachPace {
+// channel each.
+class Litmus : public EachKind {
  protected:
-  static constexpr std::size_t kWords = 5;  // too many for a value
+  static constexpr std::size_t kWords = 5;  // too many for a request to carry
+  static constexpr std::size_t kBytes = kWords * sizeof(Word);
 
-  Litmus() : job_(3, with_two_fifos()) {
-    job_.proxy.watch([this] {
+  Litmus() {
+    job_.watch([this] {
       if (flag_is_early()) has_overtaken_ = true;
     });
   }
 
-  static ProxyPlan with_two_fifos() {
-    ProxyPlan two = plan();
-    two.fifos = 2;
-    return two;
-  }
-
+  const Context& ctx() { return job_.context(); }
   Word* data(int pe = 0) { return job_.data<Word>(pe); }
   Word* flag(int pe = 0) { return job_.data<Word>(pe, 64); }
   Word* sum(int pe = 0) { return job_.data<Word>(pe, 128); }
@@ -66,40 +68,37 @@ class Litmus : public EachPace {
   void fill_source(Word value) {
     for (std::size_t i = 0; i < kWords; ++i) exec::st(source() + i, value);
   }
-  void put_data(Until until = Until::kPosted) {
-    job_.to(1).put<sizeof(Word)>(Thread{}, {data(), source(), kWords * sizeof(Word), until});
+  void put_data() { put_nbi(ctx(), Thread{}, data(), source(), kWords, 1); }
+  void put_data_and_signal(Word value, SignalOp op) {
+    put_signal_nbi(ctx(), Thread{}, data(), source(), kWords, {flag(), value, op}, 1);
   }
 
   // Two blocks of two threads run `body(seed, rank in the grid)`, then quiet.
   template <class Body>
   void explore(Body body) {
     for (Word seed = 1; seed <= seeds(); ++seed) {
-      const WeakMemory weak(seed, kKeepsStores);
+      const WeakMemory weak(seed, keeps_stores(GetParam()));
       run_grid(2, 2, [&] {
         body(seed, exec::grid_rank());
         job_.quiet();
       });
       for (std::size_t i = 0; i < kWords; ++i) EXPECT_EQ(data(1)[i], seed) << "word " << i;
       EXPECT_FALSE(has_overtaken_) << "a flag was there before its data";
-      EXPECT_EQ(job_.proxy.complaints(), "");
+      EXPECT_EQ(job_.complaints(), "");
       EXPECT_EQ(job_.error().claimed, 0u);
       if (HasFailure()) FAIL() << "seed " << seed;
     }
   }
 
-  ProxyJob job_;
+  AnyJob job_{GetParam(), 3, 2};
   std::atomic<bool> has_overtaken_{false};  // by its thread, before the completion that quiet sees
 };
 
-// The signal is one request with its data, whatever else passes.
 TEST_P(Litmus, WhoSeesTheSignalSeesTheData) {
   explore([&](Word seed, Word rank) {
-    if (rank != 0) {
-      return job_.to(1).amo(Amo<AmoOp::kAdd, Word>{sum(), 1});
-    }
+    if (rank != 0) return atomic_add(ctx(), sum(), Word{1}, 1);
     fill_source(seed);
-    job_.to(1).put_signal<sizeof(Word)>(
-        Thread{}, {data(), source(), kWords * sizeof(Word), Until::kPosted}, {flag(), seed});
+    put_data_and_signal(seed, SignalOp::kSet);
   });
   EXPECT_EQ(*sum(1), 3 * seeds());
 }
@@ -108,9 +107,7 @@ TEST_P(Litmus, WhoSeesTheAddedSignalSeesTheData) {
   explore([&](Word seed, Word rank) {
     if (rank != 0) return;
     fill_source(seed);
-    job_.to(1).put_signal<sizeof(Word)>(Thread{},
-                                        {data(), source(), kWords * sizeof(Word), Until::kPosted},
-                                        {flag(), 1, SignalOp::kAdd});  // seeds count from 1
+    put_data_and_signal(1, SignalOp::kAdd);  // seeds count from 1
   });
 }
 
@@ -120,7 +117,7 @@ TEST_P(Litmus, AFenceKeepsPutsBeforeIt) {
     fill_source(seed);
     put_data();
     job_.fence();
-    job_.to(1).p(flag(), seed);
+    p(ctx(), flag(), seed, 1);
   });
 }
 
@@ -130,11 +127,11 @@ TEST_P(Litmus, AFenceKeepsPutsBeforeAnAtomic) {
     fill_source(seed);
     put_data();
     job_.fence();
-    job_.to(1).amo(Amo<AmoOp::kSet, Word>{flag(), seed});
+    atomic_set(ctx(), flag(), seed, 1);
   });
 }
 
-// The fence is for the peer, not for the caller's FIFO.
+// The fence is for the peer, not for the caller's channel.
 TEST_P(Litmus, AFenceKeepsPutsOfAnotherBlockBeforeIt) {
   explore([&](Word seed, Word rank) {
     if (rank == 0) {
@@ -144,7 +141,7 @@ TEST_P(Litmus, AFenceKeepsPutsOfAnotherBlockBeforeIt) {
     } else if (rank == 2) {
       while (exec::ld<exec::Order::kAcquire, exec::Scope::kDevice>(baton()) != seed) exec::pause();
       job_.fence();
-      job_.to(1).p(flag(), seed);
+      p(ctx(), flag(), seed, 1);
     }
   });
 }
@@ -155,7 +152,7 @@ TEST_P(Litmus, AQuietKeepsPutsBeforeWhatAnotherPeerSees) {
     fill_source(seed);
     put_data();
     job_.quiet();
-    job_.to(2).p(flag(), seed);
+    p(ctx(), flag(), seed, 2);
   });
 }
 
@@ -163,7 +160,7 @@ TEST_P(Litmus, ASourceMayChangeWhenPutReturns) {
   explore([&](Word seed, Word rank) {
     if (rank != 0) return;
     fill_source(seed);
-    put_data(Until::kLocal);
+    put(ctx(), Thread{}, data(), source(), kWords, 1);
     fill_source(~Word{0});
   });
 }
@@ -173,13 +170,13 @@ TEST_P(Litmus, NoRequestIsTakenHalf) {
   explore([&](Word seed, Word rank) {
     for (Word i = 0; i < 24; ++i) {  // more than a lap of both
       const Word value = seed << 16 | rank << 8 | i;
-      job_.to(2).p(data() + 64 + rank, value);
+      p(ctx(), data() + 64 + rank, value, 2);
       job_.quiet();
-      EXPECT_EQ(job_.to(2).g(data() + 64 + rank), value) << "rank " << rank;
+      EXPECT_EQ(g(ctx(), data() + 64 + rank, 2), value) << "rank " << rank;
     }
     if (rank != 0) return;
     fill_source(seed);
-    put_data(Until::kLocal);
+    put(ctx(), Thread{}, data(), source(), kWords, 1);
   });
 }
 
@@ -188,12 +185,12 @@ TEST_P(Litmus, AResultIsOfItsRequest) {
   explore([&](Word seed, Word rank) {
     Word* const mine = data() + 128 + rank;
     for (Word i = 0; i < 24; ++i) {
-      const Word before = job_.to(1).fetch_amo(Amo<AmoOp::kSet, Word>{mine, seed << 8 | i});
+      const Word before = atomic_swap(ctx(), mine, seed << 8 | i, 1);
       EXPECT_EQ(before, i == 0 ? (seed == 1 ? 0 : (seed - 1) << 8 | 23) : seed << 8 | (i - 1));
     }
     if (rank != 0) return;
     fill_source(seed);
-    put_data(Until::kLocal);
+    put(ctx(), Thread{}, data(), source(), kWords, 1);
   });
 }
 
@@ -202,35 +199,58 @@ TEST_P(Litmus, AGetBringsWhatWasThere) {
   explore([&](Word seed, Word rank) {
     if (rank == 0) {
       fill_source(seed);
-      put_data(Until::kLocal);
+      put(ctx(), Thread{}, data(), source(), kWords, 1);
       job_.quiet();
     }
     Word* const back = job_.data<Word>(0, 4096) + 8 * rank;
-    job_.to(1).get<sizeof(Word)>(Thread{}, {back, data(), kWords * sizeof(Word), Until::kLocal});
+    get(ctx(), Thread{}, back, data(), kWords, 1);
     const Word least = rank == 0 ? seed : seed - 1;
     for (std::size_t i = 0; i < kWords; ++i) EXPECT_GE(exec::ld(back + i), least);
   });
 }
 
-AT_EACH_PACE(Litmus);
+IN_EACH_KIND(Litmus);
 
-// The witness is awake: who takes such a FIFO for an ordered one is overtaken.
+// What is fetched is newer than what its thread has put before, where a queue pair keeps order.
+class OrderedLitmus : public Litmus {};
+
+TEST_P(OrderedLitmus, AFetchFollowsThePutsOfItsQueue) {
+  explore([&](Word seed, Word rank) {
+    if (rank != 0) return atomic_add(ctx(), sum(), Word{1}, 1);
+    fill_source(seed);
+    put_data();
+    EXPECT_EQ(g(ctx(), data() + kWords - 1, 1), seed);
+  });
+  EXPECT_EQ(*sum(1), 3 * seeds());
+}
+INSTANTIATE_TEST_SUITE_P(Each, OrderedLitmus, testing::Values(Kind::kCollapsed, Kind::kRing),
+                         name_of_kind);
+
+// The witness is awake: who takes such a channel for an ordered one is overtaken.
 class TakenForOrdered : public Litmus {};
+
 TEST_P(TakenForOrdered, IsOvertaken) {
-  for (unsigned number : {0u, 1u}) job_.proxy.fifo(number).head.flags = 0;
+  job_.claim_order();
   for (Word seed = 1; seed <= 1000 && !has_overtaken_; ++seed) {
     const WeakMemory weak(seed);
     run_threads(1, [&] {
       fill_source(seed);
-      put_data();
-      job_.fence();
-      job_.to(1).p(flag(), seed);
+      if (is_of_proxy(GetParam())) {
+        put_data();
+        job_.fence();
+        p(ctx(), flag(), seed, 1);
+      } else {  // a proxy has one request for both
+        put_data_and_signal(seed, SignalOp::kSet);
+      }
       job_.quiet();
     });
   }
   EXPECT_TRUE(has_overtaken_);
 }
-INSTANTIATE_TEST_SUITE_P(Ends, TakenForOrdered, testing::Values(Pace::kAny), name_of_pace);
+INSTANTIATE_TEST_SUITE_P(Each, TakenForOrdered,
+                         testing::Values(Kind::kUnorderedCollapsed, Kind::kUnorderedRing,
+                                         Kind::kAny),
+                         name_of_kind);
 
 }  // namespace
 }  // namespace chime::tests

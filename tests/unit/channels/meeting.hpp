@@ -1,0 +1,35 @@
+// PE 0 of two, for whom PE 1 has come to all meetings already; and what becomes of PE 1's flag.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+
+#include "chime/device/coll/barrier.cuh"
+
+namespace chime::tests {
+
+template <class Job>
+class Meeting {
+ public:
+  explicit Meeting(Job& pe) : flag_(pe.context(1).team.sync->flags[0].arrived) {
+    pe.context().team.sync->flags[0].arrived = 1000;
+    pe.watch([this] { look(); });
+  }
+
+  std::uint64_t flag() const { return std::atomic_ref(flag_).load(); }
+  bool went_back() const { return went_back_; }
+
+ private:
+  // After each request, or step of one.
+  void look() {
+    const std::uint64_t now = flag();
+    if (now < highest_) went_back_ = true;
+    highest_ = std::max(highest_, now);
+  }
+
+  std::uint64_t& flag_;
+  std::atomic<bool> went_back_{false};
+  std::uint64_t highest_ = 0;  // the stand-in's thread alone
+};
+
+}  // namespace chime::tests

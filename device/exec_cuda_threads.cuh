@@ -183,7 +183,7 @@ CHIME_DEVICE T reduce_add(unsigned mask, T value) {
 // ---- Waiting -----------------------------------------------------------------------------------
 
 CHIME_DEVICE void pause() {}
-CHIME_DEVICE void wait_lasts(std::uint32_t, const void*, std::uint64_t, int, std::uint32_t) {}
+CHIME_DEVICE void wait_lasts(std::uint32_t, const void*, std::uint64_t, int, std::uint32_t, int) {}
 CHIME_DEVICE void wait_ended() {}
 CHIME_DEVICE void raise_event(int) {}  // by host threads alone
 CHIME_DEVICE void nanosleep(unsigned ns) { __nanosleep(ns); }

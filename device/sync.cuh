@@ -90,7 +90,8 @@ CHIME_DEVICE bool wait_on(const Context& ctx, const WaitSet<T>& set, std::size_t
   const Wait wait = {.operation = set.operation,
                      .address = set.elements + i,
                      .expected = bits_of(set.target(i)),
-                     .bytes = sizeof(T)};
+                     .bytes = sizeof(T),
+                     .cmp = set.cmp};
   const WaitResult result = wait_for_peers(ctx, wait, done);
   if (result.ok()) return true;
   record_wait(ctx, wait, result, bits_of(order::observe(set.elements + i)));
@@ -193,7 +194,8 @@ CHIME_DEVICE int wait_until_timeout(const Context& ctx, const T* ivar, Cmp cmp,
                      .address = ivar,
                      .expected = detail::bits_of<T>(value),
                      .timeout_ns = timeout_ns,
-                     .bytes = sizeof(T)};
+                     .bytes = sizeof(T),
+                     .cmp = cmp};
   return wait_for_peers(ctx, wait, [&] { return compare<T>(order::observe(ivar), cmp, value); })
       .status;
 }
@@ -316,7 +318,8 @@ CHIME_DEVICE int signal_wait_until_timeout(const Context& ctx, const std::uint64
                      .address = sig,
                      .expected = value,
                      .timeout_ns = timeout_ns,
-                     .bytes = sizeof(value)};
+                     .bytes = sizeof(value),
+                     .cmp = cmp};
   return detail::wait_signal(ctx, wait, sig, cmp, seen).status;
 }
 
@@ -329,7 +332,8 @@ CHIME_DEVICE std::uint64_t signal_wait_until(const Context& ctx, Group g, const 
                                              Cmp cmp, std::uint64_t value) {
   constexpr Operation kMe = Operation::kSignalWaitUntil;
   if (!detail::begins(ctx, detail::watched_word(kMe, sig, cmp))) return 0;
-  const Wait wait = {.operation = kMe, .address = sig, .expected = value, .bytes = sizeof(value)};
+  const Wait wait = {
+      .operation = kMe, .address = sig, .expected = value, .bytes = sizeof(value), .cmp = cmp};
   std::uint64_t seen = 0;
   bool failed = false;
   if (g.is_leader()) {

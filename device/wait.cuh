@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "chime/abi/context.h"
+#include "chime/device/compare.cuh"
 #include "chime/device/exec.cuh"
 #include "chime/device/fail.cuh"
 #include "chime/device/order.cuh"
@@ -21,6 +22,7 @@ struct Wait {
   std::uint64_t timeout_ns = 0;  // 0: no bound
   bool needs_all = false;        // for a sync: ends when it cannot come to its end
   std::uint32_t bytes = 0;  // of the program's word at `address`; 0: it is none of the program's
+  Cmp cmp = Cmp::kEq;       // of that word with `expected`
 };
 
 struct WaitResult {
@@ -73,7 +75,7 @@ CHIME_DEVICE WaitResult spin_until(const Context& ctx, const Wait& wait, Done do
       if (start == 0) {
         start = now;
         exec::wait_lasts(static_cast<std::uint32_t>(wait.operation), wait.address, wait.expected,
-                         wait.pe, wait.bytes);
+                         wait.pe, wait.bytes, static_cast<int>(wait.cmp));
       }
       if (detail::abort_is_raised(ctx)) {
         result = {ctx.pe.abort->status, ctx.pe.abort->pe, now - start};

@@ -205,10 +205,10 @@ inline void pause() { simt::yield(); }
 inline void raise_event(int event) { eventfd_write(event, 1); }
 
 // A wait by polling takes long: what it waits for, for whoever asks what the kernel is doing.
-// `kind` is a WaitKind. Until wait_ended.
+// `kind` is a WaitKind, `comparison` a Cmp. Until wait_ended.
 inline void wait_lasts(std::uint32_t kind, const void* address, std::uint64_t expected, int pe,
-                       std::uint32_t bytes) {
-  simt::wait_lasts({kind, pe, address, expected, bytes});
+                       std::uint32_t bytes, int comparison) {
+  simt::wait_lasts({kind, pe, address, expected, bytes, comparison});
 }
 
 // A wait is over: the next one is hopeful again. Without it a kernel that only ever waits would

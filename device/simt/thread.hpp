@@ -36,6 +36,7 @@ struct LongWait {
   const void* address = nullptr;
   std::uint64_t expected = 0;
   std::uint32_t bytes = 0;  // of the program's word at `address`; 0: it is none of the program's
+  std::int32_t comparison = 0;  // a Cmp: of that word with `expected`
 };
 
 struct ThreadState {

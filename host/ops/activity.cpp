@@ -69,11 +69,17 @@ std::string present_value(const simt::LongWait& wait) {
   return fmt::format(", and it is {}", number(word, wait.bytes));
 }
 
+// "== 4": what the program's word is compared with. Of other words the number alone.
+std::string expectation(const simt::LongWait& wait) {
+  constexpr const char* kSigns[] = {"==", "!=", ">", "<=", "<", ">="};  // by the numbers of Cmp
+  if (wait.bytes == 0) return std::to_string(number(wait.expected, sizeof wait.expected));
+  return fmt::format("{} {}", kSigns[wait.comparison], number(wait.expected, wait.bytes));
+}
+
 std::string wait_detail(const simt::LongWait& wait) {
   const std::string partner = wait.pe >= 0 ? fmt::format(", waits for PE {}", wait.pe) : "";
   const std::string where = wait.address ? ", at " + place(wait.address) : "";
-  return fmt::format("{}{} (awaits {}{})", partner, where,
-                     number(wait.expected, wait.bytes == 0 ? 8 : wait.bytes), present_value(wait));
+  return fmt::format("{}{} (awaits {}{})", partner, where, expectation(wait), present_value(wait));
 }
 
 std::string verb_phrase(const Activity& activity) {

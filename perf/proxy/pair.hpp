@@ -1,4 +1,4 @@
-// The two PEs of a benchmark of the proxy's path, with libfabric's own way between them.
+// The PEs of a benchmark of the proxy's path, with libfabric's own way between two of them.
 #pragma once
 
 #include <chime/chime.h>
@@ -35,16 +35,18 @@ void wait_giving_way(const char* what, const Condition& holds) {
   }
 }
 
-CHIME_KERNEL void tell_path(chime::Context ctx, Path* path) {
-  *path = chime::route_to(ctx, chime::Traffic::kData, 1 - chime::my_pe(ctx)).path;
+CHIME_KERNEL void tell_path(chime::Context ctx, int pe, Path* path) {
+  *path = chime::route_to(ctx, chime::Traffic::kData, pe).path;
 }
 
-// Ends the program with a message unless the proxy leads from one PE to the other.
+// Ends the program with a message unless the proxy leads from PE 0 to PE 1, and from PE 1 to PE 0.
 inline void need_proxy_path(const char* program) {
   void* memory = nullptr;
   Path path = Path::kNone;
   if (exec::device_malloc(&memory, sizeof path) != CHIMEX_OK) std::abort();
-  if (exec::launch({}, tell_path, chime::context(), static_cast<Path*>(memory)) != CHIMEX_OK ||
+  const int other = chime_my_pe() == 0 ? 1 : 0;
+  if (exec::launch({}, tell_path, chime::context(), other, static_cast<Path*>(memory)) !=
+          CHIMEX_OK ||
       exec::stream_synchronize(nullptr) != CHIMEX_OK ||
       exec::copy(&path, memory, sizeof path) != CHIMEX_OK)
     std::abort();
@@ -54,8 +56,8 @@ inline void need_proxy_path(const char* program) {
     std::fprintf(
         stderr,
         "%s measures the proxy's path, but another one leads from PE 0 to PE 1. Run it with\n"
-        "CHIME_P2P=off CHIME_NIC=none chime-run -n 2 %s\n",
-        program, program);
+        "CHIME_P2P=off CHIME_NIC=none chime-run -n %d %s\n",
+        program, chime_n_pes(), program);
   }
   chime_finalize();
   std::exit(2);
@@ -83,19 +85,19 @@ inline std::string rival_note() {
          "provider work, as the proxy does; 1 thread: one does both";
 }
 
-// What PE 0 does while PE 1 is there for the network alone. Called by both.
+// What PE 0 does while the others are there for the network alone. Called by all.
 class AloneAtPe0 {
  public:
   AloneAtPe0() : turns_(static_cast<std::uint64_t*>(chime_calloc(1, sizeof(std::uint64_t)))) {}
 
-  // `work()`'s figure at PE 0; at PE 1, which sleeps meanwhile, kNotMeasured.
+  // `work()`'s figure at PE 0; at the others, which sleep meanwhile, kNotMeasured.
   template <class Work>
   double operator()(Work work) {
     ++count_;
     chime_barrier_all();
     if (chime_my_pe() == 0) {
       const double figure = work();
-      chime_uint64_p(turns_, count_, 1);
+      for (int pe = 1; pe < chime_n_pes(); ++pe) chime_uint64_p(turns_, count_, pe);
       chime_quiet();
       return figure;
     }

@@ -4,6 +4,7 @@
 
 #include "host/errors/abort.hpp"
 #include "host/ops/operation_name.hpp"
+#include "host/ops/teams.hpp"
 
 namespace chime::host {
 namespace {
@@ -107,6 +108,8 @@ std::string argument_sentence(const Runtime& runtime, const abi::ErrorRecord& re
   if (static_cast<Fault>(record.fault) == Fault::kComparison)
     return fmt::format("there is no comparison {} (CHIME_CMP_EQ and its neighbours are 0 to 5)",
                        number);
+  if (static_cast<Fault>(record.fault) == Fault::kTeam)
+    return team_sentence(static_cast<Operation>(record.operation), number);
   const Heap& heap = runtime.device->heap;
   const auto* const address = reinterpret_cast<const void*>(record.address);
   if (record.pe < 0 && record.status == CHIMEX_ERR_NETWORK)

@@ -18,6 +18,7 @@
 #include "host/ops/amo_table.cuh"
 #include "host/ops/gpu/gpu_ops.hpp"
 #include "host/ops/in_barrier.hpp"
+#include "host/ops/teams.hpp"
 #include "host/pe/init.hpp"
 #include "host/pe/pe.hpp"
 
@@ -100,6 +101,26 @@ auto operation(Operation called, OnCpu on_cpu, OnGpu on_gpu) noexcept {
 template <class OnCpu, class OnGpu>
 auto transfer(Operation called, OnCpu on_cpu, OnGpu on_gpu) noexcept {
   return guarded(called, [&] { return run(called, Checks::kAll, on_cpu, on_gpu); });
+}
+
+void complete_all() {
+  run(
+      Operation::kQuiet, Checks::kAsTheJobSays, [](const Context& ctx) { quiet(ctx); },
+      gpu_ops::quiet);
+}
+
+// A barrier (kBarrierAll) or sync (kSyncAll) of all PEs.
+void meet_all(Operation which) {
+  run(
+      which, Checks::kAsTheJobSays,
+      [which](const Context& ctx) {
+        const InBarrier here(ready_slot(), which);
+        if (which == Operation::kBarrierAll)
+          barrier_all(ctx, Thread{});
+        else
+          sync_all(ctx, Thread{});
+      },
+      gpu_ops::barrier);
 }
 
 // The status that `wait` returns, or a timeout of it.
@@ -477,31 +498,33 @@ void chime_host_fence(void) {
       Operation::kFence, [](const Context& ctx) { fence(ctx); }, [](Runtime&) {});
 }
 
-void chime_host_quiet(void) {
-  operation(
-      Operation::kQuiet, [](const Context& ctx) { quiet(ctx); }, gpu_ops::quiet);
-}
+void chime_host_quiet(void) { guarded(Operation::kQuiet, complete_all); }
 
 void chime_host_barrier_all(void) {
   exec::detail::tell_unseen_launch_errors();
-  operation(
-      Operation::kBarrierAll,
-      [](const Context& ctx) {
-        const InBarrier here(ready_slot(), Operation::kBarrierAll);
-        barrier_all(ctx, Thread{});
-      },
-      gpu_ops::barrier);
+  guarded(Operation::kBarrierAll, [] { meet_all(Operation::kBarrierAll); });
 }
 
 void chime_host_sync_all(void) {
   exec::detail::tell_unseen_launch_errors();
-  operation(
-      Operation::kSyncAll,
-      [](const Context& ctx) {
-        const InBarrier here(ready_slot(), Operation::kSyncAll);
-        sync_all(ctx, Thread{});
-      },
-      gpu_ops::barrier);
+  guarded(Operation::kSyncAll, [] { meet_all(Operation::kSyncAll); });
+}
+
+int chime_host_barrier(chime_team_t team) {
+  exec::detail::tell_unseen_launch_errors();
+  return status_of(Operation::kBarrier, [=] {
+    if (all_pes_meet_in(team))
+      meet_all(Operation::kBarrierAll);
+    else
+      complete_all();
+  });
+}
+
+int chime_host_team_sync(chime_team_t team) {
+  exec::detail::tell_unseen_launch_errors();
+  return status_of(Operation::kTeamSync, [=] {
+    if (all_pes_meet_in(team)) meet_all(Operation::kSyncAll);
+  });
 }
 
 // Addresses and paths alone: the same on both.

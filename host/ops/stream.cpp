@@ -21,6 +21,7 @@
 #include "host/memory/mapped.hpp"
 #include "host/ops/gpu/by_kernel.hpp"
 #include "host/ops/gpu/moves.hpp"
+#include "host/ops/teams.hpp"
 #include "host/pe/init.hpp"
 
 namespace chime::host {
@@ -255,13 +256,21 @@ void sync(Runtime& runtime, NativeStream stream) {
 // One exported operation. What kernels have recorded is told: before it, where that ends the
 // program, else after it, for other PEs wait for what it sends.
 template <class Operation>
+void run_and_tell(Operation run) {
+  Runtime& runtime = ready_runtime();
+  if (!goes_on(*current_slot())) throw_recorded_error(runtime);
+  run(runtime);
+  throw_recorded_error(runtime);
+}
+
+template <class Operation>
 void operation(const char* function, Operation run) noexcept {
-  guarded(function, [&] {
-    Runtime& runtime = ready_runtime();
-    if (!goes_on(*current_slot())) throw_recorded_error(runtime);
-    run(runtime);
-    throw_recorded_error(runtime);
-  });
+  guarded(function, [&] { run_and_tell(run); });
+}
+
+template <class Operation>
+int team_operation(const char* function, Operation run) noexcept {
+  return status_of(function, [&] { run_and_tell(run); });
 }
 
 }  // namespace
@@ -331,6 +340,21 @@ void chimex_barrier_all_on_stream(chimex_stream_t stream) {
 
 void chimex_sync_all_on_stream(chimex_stream_t stream) {
   operation("chimex_sync_all_on_stream", [=](Runtime& runtime) { sync(runtime, stream); });
+}
+
+int chimex_barrier_on_stream(chime_team_t team, chimex_stream_t stream) {
+  return team_operation("chimex_barrier_on_stream", [=](Runtime& runtime) {
+    if (all_pes_meet_in(team))
+      barrier(runtime, stream);
+    else
+      quiet(runtime, stream);
+  });
+}
+
+int chimex_team_sync_on_stream(chime_team_t team, chimex_stream_t stream) {
+  return team_operation("chimex_team_sync_on_stream", [=](Runtime& runtime) {
+    if (all_pes_meet_in(team)) sync(runtime, stream);
+  });
 }
 
 }  // extern "C"

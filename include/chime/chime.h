@@ -56,6 +56,7 @@ enum {
   CHIME_CMP_GE = 5
 };
 enum { CHIME_SIGNAL_SET = 0, CHIME_SIGNAL_ADD = 1 };
+// CHIME_TEAM_WORLD and its neighbours: types.h.
 enum {
   CHIME_THREAD_SINGLE = 0,
   CHIME_THREAD_FUNNELED = 1,
@@ -322,6 +323,9 @@ CHIME_EXPORT void chimex_signal_wait_until_on_stream(uint64_t* sig, int cmp, uin
 CHIME_EXPORT void chimex_quiet_on_stream(chimex_stream_t stream);
 CHIME_EXPORT void chimex_barrier_all_on_stream(chimex_stream_t stream);
 CHIME_EXPORT void chimex_sync_all_on_stream(chimex_stream_t stream);
+// chime_barrier and chime_team_sync of a team; return a chimex_status.
+CHIME_EXPORT int chimex_barrier_on_stream(chime_team_t team, chimex_stream_t stream);
+CHIME_EXPORT int chimex_team_sync_on_stream(chime_team_t team, chimex_stream_t stream);
 
 // A kernel in which PEs wait for each other: launched cooperatively, so that all its blocks run at
 // once. Collective. Returns a chimex_status. `kernel` is a kernel's address (CPU: registered with

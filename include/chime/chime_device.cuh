@@ -61,6 +61,15 @@
 // void* chime_ptr(const void* dst, int pe)
 //   Where `pe`'s copy of symmetric address dst can be loaded and stored from here; null if it
 //   cannot.
+// int   chime_team_my_pe(chime_team_t team)    this PE's number in the team, from 0
+// int   chime_team_n_pes(chime_team_t team)    how many members it has
+// int   chime_team_translate_pe(chime_team_t team, int pe, chime_team_t other)
+//   The number in `other` of member `pe` of `team`. The teams are in types.h (CHIME_TEAM_WORLD and
+//   its neighbours). -1: this PE or that one is no member, there is no such member, or a team is
+//   CHIME_TEAM_INVALID. An error, and -1: a number that is no team (CHIMEX_ERR_INVALID), and what
+//   is not known (CHIMEX_ERR_UNSUPPORTED): SAME_MYPE_NODE where the job has several nodes, and in a
+//   kernel there also which PEs the other members of NODE are; the host knows them. In a kernel
+//   questions about SHARED look at every PE: ask once, not in a loop.
 // int   chimex_pe_status(int pe)
 //   What this PE knows of `pe`: CHIMEX_OK; CHIMEX_ERR_PEER_DEAD: it is gone; CHIMEX_ERR_NETWORK:
 //   the way to it from here has failed, for kernels or the host, and it may live;
@@ -188,6 +197,16 @@
 // void chime_sync_all()      and chimex_sync_all_warp(), chimex_sync_all_block()
 //   The same without completing remote operations: only each PE's stores to its own memory are
 //   visible to the others after it.
+
+//
+// int chime_barrier(chime_team_t team)     and chimex_barrier_warp(), chimex_barrier_block()
+// int chime_team_sync(chime_team_t team)   and chimex_team_sync_warp(), chimex_team_sync_block()
+//   The same among the members of a team. Today a team can meet that has all PEs, or one: WORLD
+//   always, NODE where all PEs run on one node or this one has a node for itself, SAME_MYPE_NODE
+//   where all run on one node, SHARED where all or no peers are mapped. Return 0;
+//   CHIMEX_ERR_UNSUPPORTED for another predefined team and CHIMEX_ERR_INVALID for a number that is
+//   no team, each of which is also reported. They must answer alike on all members, so where peers
+//   are mapped differently use WORLD.
 
 // The upward includes: everything above is contract, everything below is code.
 #include "chime/device/api.cuh"

@@ -10,7 +10,8 @@
 // on_host.hpp. T is a type and NAME its spelling, both from types.h.
 //
 // Who passes a macro for ROW makes the forms of a name: device/api.cuh those of a thread, a warp, a
-// block and a stream, chime.h the declaration for C, host/ops/c_api.cpp the symbol of libchime.so.
+// block and a stream, chime.h the declaration for C, host/ops/c_api.cpp the symbol of
+// libchime.so.
 #ifndef CHIME_FAMILIES_H_
 #define CHIME_FAMILIES_H_
 
@@ -28,12 +29,28 @@
 #define CHIME_QUERY_ROWS(ROW)                                                                      \
   ROW(int, chime_, my_pe, (void), my_pe, (), chimex_host_my_pe())                                  \
   ROW(int, chime_, n_pes, (void), n_pes, (), chimex_host_n_pes())                                  \
-  ROW(int, chimex_, node_my_pe, (void), node_my_pe, (), chimex_host_node_my_pe())                  \
-  ROW(int, chimex_, node_n_pes, (void), node_n_pes, (), chimex_host_node_n_pes())                  \
   ROW(void*, chime_, ptr, (const void* dst, int pe),                                               \
       ptr, ((char*)dst, pe),                                                                       \
       chime_host_ptr(dst, pe))                                                                     \
-  ROW(int, chimex_, pe_status, (int pe), pe_status, (pe), chimex_host_pe_status(pe))
+  ROW(int, chime_, team_my_pe, (chime_team_t team),                                                \
+      team_my_pe, (team),                                                                          \
+      chime_host_team_my_pe(team))                                                                 \
+  ROW(int, chime_, team_n_pes, (chime_team_t team),                                                \
+      team_n_pes, (team),                                                                          \
+      chime_host_team_n_pes(team))                                                                 \
+  ROW(int, chime_, team_translate_pe, (chime_team_t team, int pe, chime_team_t other),             \
+      team_translate_pe, (team, pe, other),                                                        \
+      chime_host_team_translate_pe(team, pe, other))
+
+// Chime's own: NVSHMEM has no such names.
+#define CHIME_OWN_ROWS(ROW)                                                                        \
+  ROW(int, chimex_, node_my_pe, (void), node_my_pe, (), chimex_host_node_my_pe())                  \
+  ROW(int, chimex_, node_n_pes, (void), node_n_pes, (), chimex_host_node_n_pes())                  \
+  ROW(int, chimex_, pe_status, (int pe), pe_status, (pe), chimex_host_pe_status(pe))               \
+  ROW(int, chimex_, signal_wait_until_timeout,                                                     \
+      (uint64_t* sig, int cmp, uint64_t value, uint64_t timeout_ns, uint64_t* seen),               \
+      signal_wait_until_timeout, (sig, (chime::Cmp)cmp, value, timeout_ns, seen),                  \
+      chime_host_signal_wait_until_timeout(sig, cmp, value, timeout_ns, seen))
 
 // ---- Remote memory access -----------------------------------------------------------------------
 
@@ -118,11 +135,7 @@
       chime_host_signal_op(sig, value, op, pe))                                                    \
   ROW(uint64_t, chime_, signal_fetch, (const uint64_t* sig),                                       \
       signal_fetch, (sig),                                                                         \
-      chime_host_signal_fetch(sig))                                                                \
-  ROW(int, chimex_, signal_wait_until_timeout,                                                     \
-      (uint64_t* sig, int cmp, uint64_t value, uint64_t timeout_ns, uint64_t* seen),               \
-      signal_wait_until_timeout, (sig, (chime::Cmp)cmp, value, timeout_ns, seen),                  \
-      chime_host_signal_wait_until_timeout(sig, cmp, value, timeout_ns, seen))
+      chime_host_signal_fetch(sig))
 
 #define CHIME_SIGNAL_WAIT_ROWS(ROW)                                                                \
   ROW(uint64_t, chime_, signal_wait_until, (uint64_t* sig, int cmp, uint64_t value),               \
@@ -185,9 +198,6 @@
   ROW(void, chime_, NAME##_wait_until, (T* ivar, int cmp, T value),                                \
       wait_until, (ivar, (chime::Cmp)cmp, value),                                                  \
       chime::on_host::wait(CHIME_WAIT_ONE, ivar, 1, NULL, NULL, cmp, &value, 0))                   \
-  ROW(int, chimex_, NAME##_wait_until_timeout, (T* ivar, int cmp, T value, uint64_t timeout_ns),   \
-      wait_until_timeout, (ivar, (chime::Cmp)cmp, value, timeout_ns),                              \
-      chime::on_host::wait_timeout(ivar, cmp, &value, timeout_ns))                                 \
   ROW(void, chime_, NAME##_wait_until_all,                                                         \
       (T* ivars, size_t n, const int* status, int cmp, T value),                                   \
       wait_until_all, (ivars, n, status, (chime::Cmp)cmp, value),                                  \
@@ -212,6 +222,12 @@
       (T* ivars, size_t n, size_t* indices, const int* status, int cmp, T* values),                \
       wait_until_some_vector, (ivars, n, indices, status, (chime::Cmp)cmp, values),                \
       chime::on_host::wait(CHIME_WAIT_SOME, ivars, n, indices, status, cmp, values, 1))
+
+// Chime's own: NVSHMEM has no such names.
+#define CHIME_WAIT_TIMEOUT_ROWS(NAME, T, ROW)                                                      \
+  ROW(int, chimex_, NAME##_wait_until_timeout, (T* ivar, int cmp, T value, uint64_t timeout_ns),   \
+      wait_until_timeout, (ivar, (chime::Cmp)cmp, value, timeout_ns),                              \
+      chime::on_host::wait_timeout(ivar, cmp, &value, timeout_ns))
 
 #define CHIME_TEST_ROWS(NAME, T, ROW)                                                              \
   ROW(int, chime_, NAME##_test, (T* ivar, int cmp, T value),                                       \
@@ -248,7 +264,9 @@
 
 #define CHIME_COLLECTIVE_ROWS(ROW)                                                                 \
   ROW(void, chime_, barrier_all, (void), barrier_all, (), chime_host_barrier_all())                \
-  ROW(void, chime_, sync_all, (void), sync_all, (), chime_host_sync_all())
+  ROW(void, chime_, sync_all, (void), sync_all, (), chime_host_sync_all())                         \
+  ROW(int, chime_, barrier, (chime_team_t team), team_barrier, (team), chime_host_barrier(team))   \
+  ROW(int, chime_, team_sync, (chime_team_t team), team_sync, (team), chime_host_team_sync(team))
 
 // ---- On a stream: kernels have no such call -----------------------------------------------------
 
@@ -284,12 +302,14 @@
 #endif
 
 // What a thread does, or a warp or a block together: move data, of which they have no result, and
-// meet others.
+// meet others. The names of the first and the last have no type in them.
+#define CHIME_FOR_SIZED_TRANSFERS(ROW)              \
+  CHIME_PUT_GET_SIZE_ROWS(mem, 1, ROW)              \
+  CHIME_FOR_RMA_SIZES(CHIME_PUT_GET_SIZE_ROWS, ROW) \
+  CHIME_FOR_RMA_SIZES(CHIME_STRIDED_SIZE_ROWS, ROW)
 #define CHIME_FOR_GROUP_TRANSFERS(ROW)                \
   CHIME_FOR_FAMILY_RMA_TYPES(CHIME_PUT_GET_ROWS, ROW) \
-  CHIME_PUT_GET_SIZE_ROWS(mem, 1, ROW)                \
-  CHIME_FOR_RMA_SIZES(CHIME_PUT_GET_SIZE_ROWS, ROW)   \
-  CHIME_FOR_RMA_SIZES(CHIME_STRIDED_SIZE_ROWS, ROW)
+  CHIME_FOR_SIZED_TRANSFERS(ROW)
 #define CHIME_FOR_GROUP_MEETINGS(ROW) \
   CHIME_SIGNAL_WAIT_ROWS(ROW)         \
   CHIME_COLLECTIVE_ROWS(ROW)
@@ -297,17 +317,23 @@
   CHIME_FOR_GROUP_TRANSFERS(ROW)        \
   CHIME_FOR_GROUP_MEETINGS(ROW)
 
-// What a thread does alone.
-#define CHIME_FOR_THREAD_OPERATIONS(ROW)                     \
-  CHIME_QUERY_ROWS(ROW)                                      \
+// What a thread does alone: by names without a type, and with one.
+#define CHIME_FOR_UNTYPED_THREAD_OPERATIONS(ROW) \
+  CHIME_QUERY_ROWS(ROW)                          \
+  CHIME_SIGNAL_ROWS(ROW)                         \
+  CHIME_ORDER_ROWS(ROW)
+#define CHIME_FOR_NVSHMEM_THREAD_OPERATIONS(ROW)             \
+  CHIME_FOR_UNTYPED_THREAD_OPERATIONS(ROW)                   \
   CHIME_FOR_FAMILY_RMA_TYPES(CHIME_ELEMENT_ROWS, ROW)        \
-  CHIME_SIGNAL_ROWS(ROW)                                     \
   CHIME_FOR_EXTENDED_AMO_TYPES(CHIME_EXTENDED_AMO_ROWS, ROW) \
   CHIME_FOR_STANDARD_AMO_TYPES(CHIME_STANDARD_AMO_ROWS, ROW) \
   CHIME_FOR_BITWISE_AMO_TYPES(CHIME_BITWISE_AMO_ROWS, ROW)   \
   CHIME_FOR_WAIT_TYPES(CHIME_WAIT_ROWS, ROW)                 \
-  CHIME_FOR_WAIT_TYPES(CHIME_TEST_ROWS, ROW)                 \
-  CHIME_ORDER_ROWS(ROW)
+  CHIME_FOR_WAIT_TYPES(CHIME_TEST_ROWS, ROW)
+#define CHIME_FOR_THREAD_OPERATIONS(ROW)   \
+  CHIME_FOR_NVSHMEM_THREAD_OPERATIONS(ROW) \
+  CHIME_OWN_ROWS(ROW)                      \
+  CHIME_FOR_WAIT_TYPES(CHIME_WAIT_TIMEOUT_ROWS, ROW)
 
 // What the host alone does.
 #define CHIME_FOR_STREAM_OPERATIONS(ROW) CHIME_FOR_FAMILY_RMA_TYPES(CHIME_STREAM_ROWS, ROW)

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "chime/types.h"
+
 #ifndef CHIME_EXPORT
 #define CHIME_EXPORT __attribute__((visibility("default")))
 #endif
@@ -103,6 +105,11 @@ CHIME_EXPORT void chime_host_fence(void);
 CHIME_EXPORT void chime_host_quiet(void);
 CHIME_EXPORT void chime_host_barrier_all(void);
 CHIME_EXPORT void chime_host_sync_all(void);
+CHIME_EXPORT int chime_host_barrier(chime_team_t team);
+CHIME_EXPORT int chime_host_team_sync(chime_team_t team);
+CHIME_EXPORT int chime_host_team_my_pe(chime_team_t team);
+CHIME_EXPORT int chime_host_team_n_pes(chime_team_t team);
+CHIME_EXPORT int chime_host_team_translate_pe(chime_team_t team, int pe, chime_team_t other);
 CHIME_EXPORT void* chime_host_ptr(const void* dst, int pe);
 
 #ifdef __cplusplus

@@ -20,6 +20,22 @@
 // it.
 #define CHIME_BYTES(n, size) ((n) >= SIZE_MAX / (size) ? SIZE_MAX : (n) * (size))
 
+// A team's handle: an integer, so that it is a constant in kernels, too.
+typedef int32_t chime_team_t;
+
+// Teams that are there from init to finalize. WORLD: all PEs. SHARED: the PEs whose heaps the
+// calling PE has mapped (chime_ptr is not null), and itself; CHIME_P2P decides about them, so that
+// with off it is the PE alone. NODE: the PEs of its node. SAME_MYPE_NODE: of each node the PE that
+// has the calling PE's number among those of its node. Members are numbered in the order of their
+// PEs. A PE that is lost may leave SHARED.
+enum {
+  CHIME_TEAM_INVALID = -1,
+  CHIME_TEAM_WORLD = 0,
+  CHIME_TEAM_SHARED = 1,
+  CHIMEX_TEAM_NODE = 2,
+  CHIMEX_TEAM_SAME_MYPE_NODE = 3
+};
+
 // Standard AMO types, bitwise part. OpenSHMEM 1.5 Table 7. Used by: atomic_and/or/xor and their
 // fetch forms.
 #define CHIME_FOR_BITWISE_AMO_TYPES(X, ...)                   \

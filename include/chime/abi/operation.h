@@ -56,7 +56,12 @@
   X(kFence, "chime_fence")                                       \
   X(kQuiet, "chime_quiet")                                       \
   X(kBarrierAll, "chime_barrier_all")                            \
-  X(kSyncAll, "chime_sync_all")
+  X(kSyncAll, "chime_sync_all")                                  \
+  X(kTeamMyPe, "chime_team_my_pe")                               \
+  X(kTeamNPes, "chime_team_n_pes")                               \
+  X(kTeamTranslatePe, "chime_team_translate_pe")                 \
+  X(kBarrier, "chime_barrier")                                   \
+  X(kTeamSync, "chime_team_sync")
 
 namespace chime {
 

@@ -29,6 +29,7 @@ enum class Fault : std::uint16_t {
   kAlignment = 3,   // the address, which is no multiple of `expected`
   kWait = 4,        // it waited, and that ended without its event
   kBounds = 5,      // the `expected` bytes at the address, which lie in no one allocation
+  kTeam = 6,        // `expected`, which is no team, or none that the operation takes
 };
 
 namespace abi {

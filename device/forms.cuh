@@ -1,0 +1,67 @@
+// The forms of a name, as macros that make a function of a row of families.h: one a form. api.cuh
+// stamps the specifications' names by them, include/compat/nvshmem.h those of NVSHMEM.
+//
+// All have internal linkage: under nvcc they read their translation unit's own copy of the state.
+#ifndef CHIME_DEVICE_FORMS_CUH_
+#define CHIME_DEVICE_FORMS_CUH_
+
+#include "chime/abi/context.h"
+#include "chime/device/amo.cuh"
+#include "chime/device/coll/barrier.cuh"
+#include "chime/device/exec.cuh"
+#include "chime/device/group.cuh"
+#include "chime/device/peer_status.cuh"
+#include "chime/device/rma.cuh"
+#include "chime/device/signal.cuh"
+#include "chime/device/state.cuh"
+#include "chime/device/sync.cuh"
+#include "chime/device/team.cuh"
+#include "chime/families.h"
+#include "chime/host_ops.h"
+#include "chime/on_host.hpp"
+
+// A row's arguments behind others.
+#define CHIME_AND(...) __VA_OPT__(, ) __VA_ARGS__
+
+// What a thread does alone, in kernels and on the host.
+#define CHIME_THREAD_FORM(RESULT, PREFIX, STEM, PARAMETERS, TEMPLATE, ARGUMENTS, CALL) \
+  [[maybe_unused]] static CHIME_HOST_DEVICE RESULT PREFIX##STEM PARAMETERS {           \
+    CHIME_IF_DEVICE(return chime::TEMPLATE(chime::self() CHIME_AND ARGUMENTS),         \
+                           return static_cast<RESULT>(CALL));                          \
+  }
+
+// What groups do, by a thread, in kernels and on the host.
+#define CHIME_SINGLE_FORM(RESULT, PREFIX, STEM, PARAMETERS, TEMPLATE, ARGUMENTS, CALL)          \
+  [[maybe_unused]] static CHIME_HOST_DEVICE RESULT PREFIX##STEM PARAMETERS {                    \
+    CHIME_IF_DEVICE(return chime::TEMPLATE(chime::self(), chime::Thread() CHIME_AND ARGUMENTS), \
+                           return static_cast<RESULT>(CALL));                                   \
+  }
+
+// Transfers by a group, in kernels alone: here the members meet at entry and at exit, for all
+// operations.
+#define CHIME_TRANSFER_FORM(PREFIX, SUFFIX, GROUP, STEM, PARAMETERS, TEMPLATE, ARGUMENTS) \
+  [[maybe_unused]] static CHIME_DEVICE void PREFIX##STEM##SUFFIX PARAMETERS {             \
+    const chime::Together<chime::GROUP> all;                                              \
+    if (all.acts()) chime::TEMPLATE(chime::self(), all.group() CHIME_AND ARGUMENTS);      \
+  }
+#define CHIME_TRANSFER_FORMS(RESULT, PREFIX, STEM, PARAMETERS, TEMPLATE, ARGUMENTS, CALL) \
+  CHIME_TRANSFER_FORM(PREFIX, _warp, Warp, STEM, PARAMETERS, TEMPLATE, ARGUMENTS)         \
+  CHIME_TRANSFER_FORM(PREFIX, _block, Block, STEM, PARAMETERS, TEMPLATE, ARGUMENTS)
+
+// Barriers and waits meet by themselves: a barrier at both ends; a wait, which reads nothing of its
+// members', where it has its event.
+#define CHIME_MEETING_FORM(PREFIX, SUFFIX, GROUP, RESULT, STEM, PARAMETERS, TEMPLATE, ARGUMENTS) \
+  [[maybe_unused]] static CHIME_DEVICE RESULT PREFIX##STEM##SUFFIX PARAMETERS {                  \
+    return chime::TEMPLATE(chime::self(), chime::GROUP() CHIME_AND ARGUMENTS);                   \
+  }
+#define CHIME_MEETING_FORMS(RESULT, PREFIX, STEM, PARAMETERS, TEMPLATE, ARGUMENTS, CALL) \
+  CHIME_MEETING_FORM(PREFIX, _warp, Warp, RESULT, STEM, PARAMETERS, TEMPLATE, ARGUMENTS) \
+  CHIME_MEETING_FORM(PREFIX, _block, Block, RESULT, STEM, PARAMETERS, TEMPLATE, ARGUMENTS)
+
+// On a stream: on the host alone.
+#define CHIME_STREAM_FORM(RESULT, PREFIX, STEM, PARAMETERS, TEMPLATE, ARGUMENTS, CALL) \
+  [[maybe_unused]] static inline RESULT PREFIX##STEM PARAMETERS {                      \
+    return static_cast<RESULT>(CALL);                                                  \
+  }
+
+#endif  // CHIME_DEVICE_FORMS_CUH_

@@ -1,7 +1,7 @@
 # Install prefix: headers, libchime.so, tools, the CMake package (find_package(Chime)) and chime.pc.
 include(CMakePackageConfigHelpers)
 
-# Headers keep the names that programs say: chime/..., and chime/device/... for the device side.
+# Headers keep the names that programs say: chime/..., and chime/device/... for the device side; compat/ has NVSHMEM's.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.cuh")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/device/
@@ -10,7 +10,8 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/device/
 
 set_target_properties(chime_include PROPERTIES EXPORT_NAME include)
 set_target_properties(chime_device PROPERTIES EXPORT_NAME device)
-install(TARGETS chime chime_include chime_device EXPORT ChimeTargets
+set_target_properties(chime_nvshmem PROPERTIES EXPORT_NAME nvshmem)
+install(TARGETS chime chime_include chime_device chime_nvshmem EXPORT ChimeTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 # The tools find the library that was installed with them, wherever the prefix is moved to.
@@ -56,4 +57,5 @@ install(FILES ${PROJECT_BINARY_DIR}/ChimeConfig.cmake ${PROJECT_BINARY_DIR}/Chim
 file(RELATIVE_PATH CHIME_PREFIX_FROM_PC
   ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 configure_file(${PROJECT_SOURCE_DIR}/cmake/chime.pc.in ${PROJECT_BINARY_DIR}/chime.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/chime.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/chime-nvshmem.pc.in ${PROJECT_BINARY_DIR}/chime-nvshmem.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/chime.pc ${PROJECT_BINARY_DIR}/chime-nvshmem.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -24,6 +24,8 @@ from_pkg_config() {
   "$cxx" -std=c++20 -O2 -Wall -Wextra -Werror $flags "$consumer/kernel.cpp" -o "$scratch/out/consumer_cxx" $libraries
   # shellcheck disable=SC2086
   "$cc" -std=c11 -Wall -Wextra -Werror $flags "$consumer/host.c" -o "$scratch/out/consumer_c" $libraries
+  # shellcheck disable=SC2046
+  "$cc" -std=c11 -Wall -Wextra -Werror "$consumer/nvshmem.c" -o "$scratch/out/consumer_nvshmem" $(pkg-config --cflags --libs chime-nvshmem)
   LD_LIBRARY_PATH=$(pkg-config --variable=libdir chime)
   export LD_LIBRARY_PATH
 }
@@ -32,7 +34,7 @@ from_pkg_config() {
 # What runs must be the installed library, not the one in the build folder.
 ldd "$scratch/out/consumer_cxx" | grep -F libchime | grep -F "$prefix" ||
   { echo "the consumer does not load libchime from $prefix:"; ldd "$scratch/out/consumer_cxx"; exit 1; }
-for program in "$scratch/out/consumer_cxx" "$scratch/out/consumer_c"; do
+for program in "$scratch/out/consumer_cxx" "$scratch/out/consumer_c" "$scratch/out/consumer_nvshmem"; do
   timeout 60 "$program"
 done
 timeout 60 "$prefix/bin/chime-run" -n 2 "$scratch/out/consumer_cxx"

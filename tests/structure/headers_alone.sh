@@ -20,11 +20,11 @@ check() {  # <language> <standard> <header>
 }
 
 # *_cuda*.cuh and ptx*.cuh are for nvcc; the preset cuda compiles them.
-for header in $(cd include && find chime -name '*.h' -o -name '*.hpp' -o -name '*.cuh' | sort) \
+for header in $(cd include && find chime compat -name '*.h' -o -name '*.hpp' -o -name '*.cuh' | sort) \
               $(find device -name '*.cuh' -o -name '*.hpp' | grep -vE '/([a-z]+_cuda[a-z_]*|ptx(_memory)?)\.cuh$' | sed 's|^|chime/|' | sort); do
   check c++ c++20 "$header"
 done
-for header in $(cd include && find chime -maxdepth 1 -name '*.h' | sort); do
+for header in $(cd include && find chime compat -maxdepth 1 -name '*.h' | sort); do
   check c c11 "$header"
 done
 echo "$count headers with $compiler"

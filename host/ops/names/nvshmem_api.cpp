@@ -1,0 +1,114 @@
+// NVSHMEM's host functions by its own names, which are no rows of families.h: most are Chime's of
+// the same name (include/compat/host_rows.h); those that take NVSHMEM's structs are here. The rows'
+// are in c_api.cpp.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#define CHIME_HOST_ONLY
+#include "compat/host_rows.h"
+#include "compat/nvshmem.h"
+#include "host/errors/error.hpp"
+#include "host/errors/guard.hpp"
+
+using namespace chime::host;  // NOLINT: this file only forwards into it
+
+namespace {
+
+constexpr int kUniqueIdVersion = nvshmemx_uniqueid_t NVSHMEMX_UNIQUEID_INITIALIZER.version;
+
+static_assert(sizeof(nvshmemx_uniqueid_t::internal) == sizeof(chimex_uniqueid_t::internal));
+
+// The same bytes under the version of either.
+chimex_uniqueid_t chimes(const nvshmemx_uniqueid_t& uid) {
+  chimex_uniqueid_t id = CHIMEX_UNIQUEID_INITIALIZER;
+  std::memcpy(id.internal, uid.internal, sizeof(id.internal));
+  return id;
+}
+nvshmemx_uniqueid_t nvshmems(const chimex_uniqueid_t& id) {
+  nvshmemx_uniqueid_t uid = NVSHMEMX_UNIQUEID_INITIALIZER;
+  std::memcpy(uid.internal, id.internal, sizeof(uid.internal));
+  return uid;
+}
+
+[[noreturn]] void refuse_flag(const char* flag) {
+  throw Error("setup", CHIMEX_ERR_UNSUPPORTED,
+              fmt::format("{} is not there yet; call nvshmem_init under a launcher (chime-run, "
+                          "mpirun), or make a unique id on one PE (nvshmemx_get_uniqueid), send it "
+                          "to the others and use NVSHMEMX_INIT_WITH_UNIQUEID",
+                          flag));
+}
+
+void check_flags(unsigned int flags) {
+  if (flags & NVSHMEMX_INIT_WITH_MPI_COMM) refuse_flag("NVSHMEMX_INIT_WITH_MPI_COMM");
+  if (flags & NVSHMEMX_INIT_WITH_SHMEM) refuse_flag("NVSHMEMX_INIT_WITH_SHMEM");
+  if (flags & NVSHMEMX_INIT_THREAD_PES) refuse_flag("NVSHMEMX_INIT_THREAD_PES");
+  if (flags & ~static_cast<unsigned>(NVSHMEMX_INIT_WITH_UNIQUEID))
+    throw Error("setup", CHIMEX_ERR_INVALID, fmt::format("there are no flags {}", flags));
+}
+
+const nvshmemx_uniqueid_args_t& arguments_of(const nvshmemx_init_attr_t* attr) {
+  if (attr && attr->args.uid_args.id) return attr->args.uid_args;
+  throw Error("setup", CHIMEX_ERR_INVALID,
+              "NVSHMEMX_INIT_WITH_UNIQUEID needs an attr that names a unique id; fill it by "
+              "nvshmemx_set_attr_uniqueid_args");
+}
+
+}  // namespace
+
+extern "C" {
+
+int nvshmemx_get_uniqueid(nvshmemx_uniqueid_t* uid) {
+  chimex_uniqueid_t id = CHIMEX_UNIQUEID_INITIALIZER;
+  const int status = chimex_get_uniqueid(uid ? &id : nullptr);
+  if (status == CHIMEX_OK) *uid = nvshmems(id);
+  return status;
+}
+
+int nvshmemx_set_attr_uniqueid_args(int my_pe, int n_pes, const nvshmemx_uniqueid_t* uid,
+                                    nvshmemx_init_attr_t* attr) {
+  chimex_uniqueid_t id = uid ? chimes(*uid) : chimex_uniqueid_t CHIMEX_UNIQUEID_INITIALIZER;
+  chimex_init_attr_t checked = CHIMEX_INIT_ATTR_INITIALIZER;
+  const int status =
+      chimex_set_attr_uniqueid_args(my_pe, n_pes, uid ? &id : nullptr, attr ? &checked : nullptr);
+  if (status != CHIMEX_OK) return status;
+  *attr = NVSHMEMX_INIT_ATTR_INITIALIZER;
+  attr->args.uid_args.id = const_cast<nvshmemx_uniqueid_t*>(uid);
+  attr->args.uid_args.myrank = my_pe;
+  attr->args.uid_args.nranks = n_pes;
+  return CHIMEX_OK;
+}
+
+// Versions 1 and 2 of attr have the unique id's arguments at the same place.
+int nvshmemx_init_attr(unsigned int flags, nvshmemx_init_attr_t* attr) {
+  chimex_init_attr_t filled = CHIMEX_INIT_ATTR_INITIALIZER;
+  const int status = status_of("nvshmemx_init_attr", [&] {
+    check_flags(flags);
+    if (!(flags & NVSHMEMX_INIT_WITH_UNIQUEID)) return;
+    const nvshmemx_uniqueid_args_t& arguments = arguments_of(attr);
+    filled.my_pe = arguments.myrank;
+    filled.n_pes = arguments.nranks;
+    filled.uniqueid = chimes(*arguments.id);
+  });
+  if (status != CHIMEX_OK) return status;
+  return flags ? chimex_init_attr(CHIMEX_INIT_WITH_UNIQUEID, &filled)
+               : chimex_init_attr(CHIMEX_INIT_WITH_LAUNCHER, nullptr);
+}
+
+void nvshmem_info_get_version(int* major, int* minor) {
+  if (major) *major = NVSHMEM_MAJOR_VERSION;
+  if (minor) *minor = NVSHMEM_MINOR_VERSION;
+}
+
+void nvshmemx_vendor_get_version_info(int* major, int* minor, int* patch) {
+  if (major) *major = NVSHMEM_VENDOR_MAJOR_VERSION;
+  if (minor) *minor = NVSHMEM_VENDOR_MINOR_VERSION;
+  if (patch) *patch = NVSHMEM_VENDOR_PATCH_VERSION;
+}
+
+#define CHIME_NVSHMEM_DEFINITION(RESULT, NAME, PARAMETERS, ARGUMENTS, CALLED) \
+  RESULT NAME PARAMETERS { return static_cast<RESULT>(CALLED ARGUMENTS); }
+CHIME_NVSHMEM_HOST_ROWS(CHIME_NVSHMEM_DEFINITION)
+#undef CHIME_NVSHMEM_DEFINITION
+
+}  // extern "C"

@@ -1,0 +1,234 @@
+// NVSHMEM's API by its own names, for programs that are written for it: compile them with
+// -I<prefix>/include/compat, and link libchime.so. In C and C++; kernels as chime/chime.h has them.
+// The contracts are those of the Chime functions with chime_ for nvshmem_ and chimex_ for nvshmemx_
+// (chime/chime.h, chime/chime_device.cuh).
+//
+// Not there yet: teams that a program splits off and their configuration, collectives that move or
+// reduce data, an MPI communicator, queue pairs, and what tests/compat/missing.names lists with
+// reasons. nvshmem_global_exit and the info functions are the host's alone. Numbers of status codes
+// and signal operations are Chime's, so use their names.
+//
+// Names, numbers and the layout of structs are those of NVSHMEM 3.8's public headers
+// (NVIDIA/nvshmem, src/include/c_api: nvshmem_api_constants.h, nvshmem_types.h,
+// nvshmemx_uniqueid.h, nvshmemx_status.h); no text of them is here.
+#ifndef CHIME_COMPAT_NVSHMEM_H_
+#define CHIME_COMPAT_NVSHMEM_H_
+
+#include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chime/chime.h"
+#include "compat/host_rows.h"
+#include "compat/spelling.h"
+
+// ---- Versions -----------------------------------------------------------------------------------
+
+// The level of OpenSHMEM that NVSHMEM declares, and the release whose names these are.
+#define NVSHMEM_MAJOR_VERSION 1
+#define NVSHMEM_MINOR_VERSION 3
+#define NVSHMEM_VENDOR_MAJOR_VERSION 3
+#define NVSHMEM_VENDOR_MINOR_VERSION 8
+#define NVSHMEM_VENDOR_PATCH_VERSION 0
+#define NVSHMEM_VENDOR_VERSION                                                 \
+  (NVSHMEM_VENDOR_MAJOR_VERSION * 10000 + NVSHMEM_VENDOR_MINOR_VERSION * 100 + \
+   NVSHMEM_VENDOR_PATCH_VERSION)
+#define NVSHMEM_MAX_NAME_LEN 256
+
+// ---- Constants ----------------------------------------------------------------------------------
+
+enum {
+  NVSHMEM_CMP_EQ = CHIME_CMP_EQ,
+  NVSHMEM_CMP_NE = CHIME_CMP_NE,
+  NVSHMEM_CMP_GT = CHIME_CMP_GT,
+  NVSHMEM_CMP_LE = CHIME_CMP_LE,
+  NVSHMEM_CMP_LT = CHIME_CMP_LT,
+  NVSHMEM_CMP_GE = CHIME_CMP_GE,
+  NVSHMEM_CMP_SENTINEL = INT_MAX
+};
+enum { NVSHMEM_SIGNAL_SET = CHIME_SIGNAL_SET, NVSHMEM_SIGNAL_ADD = CHIME_SIGNAL_ADD };
+enum {
+  NVSHMEM_THREAD_SINGLE = CHIME_THREAD_SINGLE,
+  NVSHMEM_THREAD_FUNNELED = CHIME_THREAD_FUNNELED,
+  NVSHMEM_THREAD_SERIALIZED = CHIME_THREAD_SERIALIZED,
+  NVSHMEM_THREAD_MULTIPLE = CHIME_THREAD_MULTIPLE
+};
+enum {
+  NVSHMEM_STATUS_NOT_INITIALIZED = CHIME_STATUS_NOT_INITIALIZED,
+  NVSHMEM_STATUS_IS_BOOTSTRAPPED = CHIME_STATUS_IS_BOOTSTRAPPED,
+  NVSHMEM_STATUS_IS_INITIALIZED = CHIME_STATUS_IS_INITIALIZED,
+  NVSHMEM_STATUS_LIMITED_MPG = CHIME_STATUS_LIMITED_MPG,
+  NVSHMEM_STATUS_FULL_MPG = CHIME_STATUS_FULL_MPG,
+  NVSHMEM_STATUS_INVALID = INT_MAX
+};
+enum nvshmemx_status {
+  NVSHMEMX_SUCCESS = CHIMEX_SUCCESS,
+  NVSHMEMX_ERROR_INVALID_VALUE = CHIMEX_ERROR_INVALID_VALUE,
+  NVSHMEMX_ERROR_OUT_OF_MEMORY = CHIMEX_ERROR_OUT_OF_MEMORY,
+  NVSHMEMX_ERROR_NOT_SUPPORTED = CHIMEX_ERROR_NOT_SUPPORTED,
+  NVSHMEMX_ERROR_SYMMETRY = CHIMEX_ERROR_SYMMETRY,
+  NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED = CHIMEX_ERROR_COLLECTIVE_LAUNCH_FAILED,
+  NVSHMEMX_ERROR_INTERNAL = CHIMEX_ERROR_INTERNAL,
+  NVSHMEMX_ERROR_GPU_NOT_SELECTED = INT_MAX - 1,  // never returned: Chime chooses a GPU
+  NVSHMEMX_ERROR_SENTINEL = INT_MAX
+};
+
+// Integers, in kernels and on the host. What is known of each team, and where: chime/types.h,
+// chime/chime_device.cuh.
+typedef chime_team_t nvshmem_team_t;
+typedef nvshmem_team_t nvshmemx_team_t;
+enum {
+  NVSHMEM_TEAM_INVALID = CHIME_TEAM_INVALID,
+  NVSHMEM_TEAM_WORLD = CHIME_TEAM_WORLD,
+  NVSHMEM_TEAM_SHARED = CHIME_TEAM_SHARED,
+  NVSHMEMX_TEAM_NODE = CHIMEX_TEAM_NODE,
+  NVSHMEMX_TEAM_SAME_MYPE_NODE = CHIMEX_TEAM_SAME_MYPE_NODE
+};
+
+// ---- Extended setup -----------------------------------------------------------------------------
+
+enum {
+  NVSHMEMX_INIT_THREAD_PES = 1,
+  NVSHMEMX_INIT_WITH_MPI_COMM = 2,  // refused, as the next is: use a unique id
+  NVSHMEMX_INIT_WITH_SHMEM = 4,
+  NVSHMEMX_INIT_WITH_UNIQUEID = 8
+};
+
+// Each begins with a version: its number in the upper half, its size in the lower.
+#define NVSHMEMX_UNIQUEID_ARGS_INVALID (-1)
+
+typedef struct {
+  int version;
+  char internal[124];
+} nvshmemx_uniqueid_v1;
+typedef nvshmemx_uniqueid_v1 nvshmemx_uniqueid_t;
+
+typedef struct {
+  int version;
+  nvshmemx_uniqueid_v1* id;
+  int myrank;
+  int nranks;
+} nvshmemx_uniqueid_args_v1;
+typedef nvshmemx_uniqueid_args_v1 nvshmemx_uniqueid_args_t;
+
+typedef struct {
+  int version;
+  nvshmemx_uniqueid_args_t uid_args;
+  int cuda_device_id;
+  char content[92];
+} nvshmemx_init_args_v2;
+typedef nvshmemx_init_args_v2 nvshmemx_init_args_t;
+
+typedef struct {
+  int version;
+  void* mpi_comm;
+  nvshmemx_init_args_t args;
+} nvshmemx_init_attr_v2;
+typedef nvshmemx_init_attr_v2 nvshmemx_init_attr_t;
+
+#ifdef __cplusplus
+static_assert(sizeof(nvshmemx_uniqueid_t) == 128 && sizeof(nvshmemx_uniqueid_args_t) == 24 &&
+                  sizeof(nvshmemx_init_args_t) == 128 && sizeof(nvshmemx_init_attr_t) == 144,
+              "these sizes are in the versions");
+#else
+_Static_assert(sizeof(nvshmemx_uniqueid_t) == 128 && sizeof(nvshmemx_uniqueid_args_t) == 24 &&
+                   sizeof(nvshmemx_init_args_t) == 128 && sizeof(nvshmemx_init_attr_t) == 144,
+               "these sizes are in the versions");
+#endif
+
+#define NVSHMEMX_UNIQUEID_INITIALIZER \
+  {                                   \
+    (1 << 16) + 128, { 0 }            \
+  }
+#define NVSHMEMX_UNIQUEID_ARGS_INITIALIZER \
+  { (1 << 16) + 24, NULL, NVSHMEMX_UNIQUEID_ARGS_INVALID, NVSHMEMX_UNIQUEID_ARGS_INVALID }
+#define NVSHMEMX_INIT_ARGS_V2_INITIALIZER                          \
+  {                                                                \
+    (2 << 16) + 128, NVSHMEMX_UNIQUEID_ARGS_INITIALIZER, -1, { 0 } \
+  }
+#define NVSHMEMX_INIT_ATTR_INITIALIZER \
+  { (2 << 16) + 144, NULL, NVSHMEMX_INIT_ARGS_V2_INITIALIZER }
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+CHIME_EXPORT int nvshmemx_get_uniqueid(nvshmemx_uniqueid_t* uid);
+
+// `attr` names `*uid`, which stays where it is until nvshmemx_init_attr returns.
+CHIME_EXPORT int nvshmemx_set_attr_uniqueid_args(int my_pe, int n_pes,
+                                                 const nvshmemx_uniqueid_t* uid,
+                                                 nvshmemx_init_attr_t* attr);
+
+// `flags`: 0, for which `attr` may be null (a launcher introduces the PEs, as for nvshmem_init), or
+// NVSHMEMX_INIT_WITH_UNIQUEID. The others are CHIMEX_ERR_UNSUPPORTED. Returns a chimex_status.
+CHIME_EXPORT int nvshmemx_init_attr(unsigned int flags, nvshmemx_init_attr_t* attr);
+
+CHIME_EXPORT void nvshmem_info_get_version(int* major, int* minor);  // NVSHMEM_MAJOR_VERSION, ...
+CHIME_EXPORT void nvshmemx_vendor_get_version_info(int* major, int* minor, int* patch);
+
+#define CHIME_NVSHMEM_DECLARATION(RESULT, NAME, PARAMETERS, ARGUMENTS, CALLED) \
+  CHIME_EXPORT RESULT NAME PARAMETERS;
+CHIME_NVSHMEM_HOST_ROWS(CHIME_NVSHMEM_DECLARATION)
+#undef CHIME_NVSHMEM_DECLARATION
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+// ---- The families, by names without a type ------------------------------------------------------
+
+#if !defined(__cplusplus) || defined(CHIME_HOST_ONLY)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#define CHIME_NVSHMEM_PROTOTYPE(RESULT, PREFIX, STEM, PARAMETERS) \
+  CHIME_EXPORT RESULT PREFIX##STEM PARAMETERS;
+#define CHIME_NVSHMEM_ROW(RESULT, PREFIX, STEM, PARAMETERS, TEMPLATE, ARGUMENTS, CALL) \
+  CHIME_STAMP(CHIME_NVSHMEM_PROTOTYPE, RESULT, CHIME_NVSHMEM_##PREFIX, STEM, PARAMETERS)
+CHIME_FOR_UNTYPED_THREAD_OPERATIONS(CHIME_NVSHMEM_ROW)
+CHIME_FOR_SIZED_TRANSFERS(CHIME_NVSHMEM_ROW)
+CHIME_FOR_GROUP_MEETINGS(CHIME_NVSHMEM_ROW)
+#undef CHIME_NVSHMEM_ROW
+#undef CHIME_NVSHMEM_PROTOTYPE
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+#else  // kernels, too
+
+#include "chime/device/forms.cuh"
+
+#define CHIME_NVSHMEM_THREAD(RESULT, PREFIX, ...) \
+  CHIME_STAMP(CHIME_THREAD_FORM, RESULT, CHIME_NVSHMEM_##PREFIX, __VA_ARGS__)
+#define CHIME_NVSHMEM_SINGLE(RESULT, PREFIX, ...) \
+  CHIME_STAMP(CHIME_SINGLE_FORM, RESULT, CHIME_NVSHMEM_##PREFIX, __VA_ARGS__)
+#define CHIME_NVSHMEM_TRANSFER(RESULT, PREFIX, ...) \
+  CHIME_TRANSFER_FORMS(RESULT, nvshmemx_, __VA_ARGS__)
+#define CHIME_NVSHMEM_MEETING(RESULT, PREFIX, ...) \
+  CHIME_MEETING_FORMS(RESULT, nvshmemx_, __VA_ARGS__)
+CHIME_FOR_UNTYPED_THREAD_OPERATIONS(CHIME_NVSHMEM_THREAD)
+CHIME_FOR_SIZED_TRANSFERS(CHIME_NVSHMEM_SINGLE)
+CHIME_FOR_GROUP_MEETINGS(CHIME_NVSHMEM_SINGLE)
+CHIME_FOR_SIZED_TRANSFERS(CHIME_NVSHMEM_TRANSFER)
+CHIME_COLLECTIVE_ROWS(CHIME_NVSHMEM_MEETING)
+#undef CHIME_NVSHMEM_THREAD
+#undef CHIME_NVSHMEM_SINGLE
+#undef CHIME_NVSHMEM_TRANSFER
+#undef CHIME_NVSHMEM_MEETING
+
+// As chimex_collective_launch (chime/device/collective_launch.cuh).
+inline int nvshmemx_collective_launch(const void* kernel, chime::exec::dim3 grid,
+                                      chime::exec::dim3 block, void** arguments,
+                                      size_t shared_bytes, chimex_stream_t stream) {
+  return chimex_collective_launch(kernel, grid, block, arguments, shared_bytes, stream);
+}
+
+#endif
+
+// ---- The families, by names with a type: each is a macro of one identifier ----------------------
+
+#include "compat/nvshmem_names.h"
+
+#endif  // CHIME_COMPAT_NVSHMEM_H_

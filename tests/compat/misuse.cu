@@ -1,0 +1,72 @@
+// A number that is no team, and a team that cannot do what it is asked: each call says so, on the
+// host and in a kernel. Runs with CHIME_ON_ERROR=return. `apart`: with CHIME_P2P in groups of two
+// out of three PEs, so that SHARED is neither everybody nor one.
+#include <nvshmem.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace exec = chime::exec;
+
+constexpr nvshmem_team_t kNoTeam = 17;
+
+static void require(bool good, const char* what) {
+  if (good) return;
+  std::fprintf(stderr, "failed: %s: '%s'\n", what, chimex_last_error());
+  std::exit(1);
+}
+
+static void require_words(const char* words) {
+  require(std::strstr(chimex_last_error(), words) != nullptr, words);
+  chimex_clear_last_error();
+}
+
+static CHIME_KERNEL void ask(int* answers) {
+  answers[0] = nvshmem_team_my_pe(kNoTeam);
+  answers[1] = nvshmem_barrier(kNoTeam);
+}
+
+int main(int argc, char** argv) {
+  nvshmem_init();
+  auto* const answers = static_cast<int*>(nvshmem_calloc(2, sizeof(int)));
+  const int me = nvshmem_my_pe();
+
+  require(nvshmem_team_n_pes(kNoTeam) == -1, "members of no team");
+  require(chimex_last_status() == NVSHMEMX_ERROR_INVALID_VALUE, "its status");
+  require_words("there is no team 17");
+  require(nvshmem_team_translate_pe(NVSHMEM_TEAM_WORLD, 0, kNoTeam) == -1, "number in no team");
+  require_words("there is no team 17");
+  require(nvshmem_team_sync(kNoTeam) == NVSHMEMX_ERROR_INVALID_VALUE, "sync of no team");
+  require_words("there is no team 17");
+  require(nvshmem_barrier(NVSHMEM_TEAM_INVALID) == NVSHMEMX_ERROR_INVALID_VALUE, "barrier of none");
+  require_words("there is no team -1");
+  require(nvshmem_team_my_pe(NVSHMEM_TEAM_INVALID) == -1, "number in the invalid team");
+  require(chimex_last_status() == NVSHMEMX_SUCCESS, "which is no error");
+
+  require(exec::launch({}, ask, answers) == 0, "launch");
+  exec::device_synchronize();
+  chimex_async_error_t error;
+  require(chimex_get_async_error(&error) == 0, "asking for the kernel's error");
+  require(std::strstr(error.message, "there is no team 17") != nullptr, error.message);
+  int found[2];
+  exec::copy(found, answers, sizeof(found));
+  require(found[0] == -1 && found[1] == NVSHMEMX_ERROR_INVALID_VALUE, "what the kernel was told");
+  nvshmem_quiet();  // the next call tells what the kernel met
+  require_words("of a kernel: there is no team 17");
+
+  if (argc == 2 && std::strcmp(argv[1], "apart") == 0) {
+    const int size = me == 2 ? 1 : 2;
+    require(nvshmem_team_n_pes(NVSHMEM_TEAM_SHARED) == size, "who is mapped");
+    require(nvshmem_team_translate_pe(NVSHMEM_TEAM_WORLD, 2 - me, NVSHMEM_TEAM_SHARED) ==
+                (me == 1 ? 1 : -1),
+            "a PE that is not mapped is not in SHARED");
+    const int status = nvshmem_barrier(NVSHMEM_TEAM_SHARED);
+    require(status == (me == 2 ? NVSHMEMX_SUCCESS : NVSHMEMX_ERROR_NOT_SUPPORTED), "its barrier");
+    if (me != 2) require_words("CHIME_TEAM_SHARED has some of this job's PEs");
+  }
+  chimex_clear_last_error();
+  nvshmem_barrier_all();
+  nvshmem_free(answers);
+  nvshmem_finalize();
+}

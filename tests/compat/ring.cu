@@ -1,0 +1,118 @@
+// A program in NVSHMEM's words: each PE sends its right neighbour a row with a signal, out of a
+// kernel that finds its place by a team. NVSHMEM's headers are all that it includes of the API.
+#include <nvshmem.h>
+#include <nvshmemx.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+namespace exec = chime::exec;
+using exec::dim3;
+
+constexpr int kThreads = 64;
+
+// What a kernel knows of the teams.
+struct Seen {
+  int world_pe, world_size, node_pe, node_size, shared_pe, shared_size, shared_of_right, same_size;
+  int of_invalid, met;
+};
+
+static CHIME_KERNEL void send_row(float* to, const float* from, std::uint64_t* signal, int n,
+                                  Seen* seen) {
+  const int me = nvshmem_team_my_pe(NVSHMEM_TEAM_WORLD);
+  const int right = (me + 1) % nvshmem_team_n_pes(NVSHMEM_TEAM_WORLD);
+  nvshmemx_float_put_signal_nbi_block(to, from, std::size_t(n), signal, 1, NVSHMEM_SIGNAL_SET,
+                                      right);
+  nvshmem_signal_wait_until(signal, NVSHMEM_CMP_EQ, 1);
+  const int met = nvshmemx_barrier_block(NVSHMEMX_TEAM_NODE);
+  if (exec::thread_idx().x != 0) return;
+  nvshmem_quiet();
+  *seen = {me,
+           nvshmem_n_pes(),
+           nvshmem_team_my_pe(NVSHMEMX_TEAM_NODE),
+           nvshmem_team_n_pes(NVSHMEMX_TEAM_NODE),
+           nvshmem_team_my_pe(NVSHMEM_TEAM_SHARED),
+           nvshmem_team_n_pes(NVSHMEM_TEAM_SHARED),
+           nvshmem_team_translate_pe(NVSHMEM_TEAM_WORLD, right, NVSHMEM_TEAM_SHARED),
+           nvshmem_team_n_pes(NVSHMEMX_TEAM_SAME_MYPE_NODE),
+           nvshmem_team_my_pe(NVSHMEM_TEAM_INVALID),
+           met};
+}
+CHIME_REGISTER_KERNEL(send_row);
+
+static void require(bool good, const char* what) {
+  if (good) return;
+  std::fprintf(stderr, "failed: %s: %s\n", what, chimex_last_error());
+  std::exit(1);
+}
+
+static void init(bool with_unique_id) {
+  if (!with_unique_id) return nvshmem_init();
+  nvshmemx_uniqueid_t id = NVSHMEMX_UNIQUEID_INITIALIZER;
+  nvshmemx_init_attr_t attr = NVSHMEMX_INIT_ATTR_INITIALIZER;
+  require(nvshmemx_get_uniqueid(&id) == NVSHMEMX_SUCCESS, "unique id");
+  require(nvshmemx_set_attr_uniqueid_args(0, 1, &id, &attr) == NVSHMEMX_SUCCESS, "attributes");
+  require(attr.args.uid_args.id == &id && attr.version == (2 << 16) + 144, "what they say");
+  require(nvshmemx_init_attr(NVSHMEMX_INIT_WITH_UNIQUEID, &attr) == NVSHMEMX_SUCCESS, "init");
+}
+
+static bool all_are_on_one_node(const Seen& seen) {
+  return seen.world_size == seen.node_size && seen.world_pe == seen.node_pe &&
+         seen.same_size == 1 && seen.of_invalid == -1 && seen.met == 0;
+}
+
+int main(int argc, char** argv) {
+  init(argc == 2 && std::strcmp(argv[1], "unique_id") == 0);
+  const int me = nvshmem_my_pe(), n_pes = nvshmem_n_pes();
+  const int left = (me + n_pes - 1) % n_pes, right = (me + 1) % n_pes;
+  require(nvshmem_team_my_pe(NVSHMEMX_TEAM_NODE) == me, "place on the node, before the heap");
+
+  int n = 1000;
+  auto* from = static_cast<float*>(nvshmem_malloc(sizeof(float) * std::size_t(n)));
+  auto* to = static_cast<float*>(nvshmem_calloc(std::size_t(n), sizeof(float)));
+  auto* signal = static_cast<std::uint64_t*>(nvshmem_calloc(1, sizeof(std::uint64_t)));
+  auto* seen = static_cast<Seen*>(nvshmem_align(alignof(Seen), sizeof(Seen)));
+  require(nvshmemx_init_status() >= NVSHMEM_STATUS_IS_INITIALIZED, "status");
+  std::vector<float> row(std::size_t(n), float(me) + 0.5f);
+  exec::copy(from, row.data(), sizeof(float) * row.size());
+
+  void* arguments[] = {&to, &from, &signal, &n, &seen};
+  require(nvshmemx_collective_launch(reinterpret_cast<const void*>(send_row), dim3(1),
+                                     dim3(kThreads), arguments, 0, nullptr) == NVSHMEMX_SUCCESS,
+          "launch");
+  require(nvshmemx_barrier_on_stream(NVSHMEM_TEAM_WORLD, nullptr) == 0, "barrier on the stream");
+  require(exec::device_synchronize() == 0, "kernel");
+  exec::copy(row.data(), to, sizeof(float) * row.size());
+  for (float x : row) require(x == float(left) + 0.5f, "the row of the left");
+  Seen known;
+  exec::copy(&known, seen, sizeof(known));
+  require(known.world_pe == me && known.world_size == n_pes && all_are_on_one_node(known),
+          "the teams");
+
+  // The host and kernels answer alike.
+  require(known.shared_pe == nvshmem_team_my_pe(NVSHMEM_TEAM_SHARED), "number in SHARED");
+  require(known.shared_size == nvshmem_team_n_pes(NVSHMEM_TEAM_SHARED), "size of SHARED");
+  require(known.shared_of_right ==
+              nvshmem_team_translate_pe(NVSHMEM_TEAM_WORLD, right, NVSHMEM_TEAM_SHARED),
+          "the right neighbour in SHARED");
+  int mapped = 0;
+  for (int pe = 0; pe < n_pes; ++pe) mapped += nvshmem_ptr(to, pe) != nullptr ? 1 : 0;
+  require(known.shared_size == mapped, "SHARED is what nvshmem_ptr leads to");
+
+  nvshmem_barrier_all();  // all have read their rows
+
+  // By a name with a type and by one without, on the host.
+  nvshmem_float_p(to, float(10 * me), right);
+  nvshmem_putmem(to + 1, from, sizeof(float), right);
+  require(nvshmem_barrier(NVSHMEM_TEAM_WORLD) == 0 && nvshmem_team_sync(NVSHMEMX_TEAM_NODE) == 0,
+          "barrier and sync");
+  require(nvshmem_float_g(to, me) == float(10 * left), "what float_p sent");
+  nvshmem_free(seen);
+  nvshmem_free(signal);
+  nvshmem_free(to);
+  nvshmem_free(from);
+  nvshmem_finalize();
+}

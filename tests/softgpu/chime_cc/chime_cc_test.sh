@@ -32,6 +32,17 @@ runs() {
   [ "${SOFTNIC-}" = '' ] || ring_runs 2 CHIME_NIC=soft CHIME_P2P=off
 }
 
+# The same program in NVSHMEM's words, beside an NVSHMEM that its Makefile names: none of that is read.
+nvshmem() {
+  mkdir -p theirs/include && echo '#error this is another nvshmem.h' | tee theirs/include/nvshmem.h >theirs/include/nvshmemx.h
+  sed 's/chime_/nvshmem_/g; s/chimex_/nvshmemx_/g; s/CHIME_/NVSHMEM_/g; s|<chime/chime.h>|<nvshmem.h>|' "$tests/ring.cu" >in_nvshmem.cu
+  sed -i 's|^#include <nvshmem.h>|&\n#include <nvshmemx.h>|' in_nvshmem.cu
+  ! grep -qi chime_ in_nvshmem.cu || fail "a word of Chime's is left: $(grep -i chime_ in_nvshmem.cu)"
+  "$cc" -rdc=true -arch=sm_90 -Itheirs/include in_nvshmem.cu -lnvshmem_host -lnvshmem_device -lcudart -o ring
+  ring_runs 2
+  ring_runs 3 CHIME_SIMT_SEED=7 CHIME_SIMT_WEAK=1
+}
+
 # The same from an installed prefix that has been moved since.
 installed() {
   . "$tests/../../install/prefix.sh"
@@ -165,7 +176,8 @@ refuses() {
   refused __managed__ '__device__ __managed__ int shared_by_all[2] = {1, 2};' 'int main() {}'
   [ "$(grep -c 'error:' errors)" = 1 ] || fail "__managed__ is one error: $(cat errors)"
   refused cudaGraphCreate 'int main() { cudaGraphCreate(0, 0); }'
-  refused chime_ '#include <nvshmem.h>' 'int main() {}'
+  refused nvshmem_float_sum_reduce '#include <nvshmem.h>' 'int main() { nvshmem_float_sum_reduce(NVSHMEM_TEAM_WORLD, 0, 0, 1); }'
+  grep -q 'not there yet' errors || fail "a name of NVSHMEM's that is not there: $(cat errors)"
   refused 'kernels that launch' '__global__ void inner() {}' '__global__ void outer() { inner<<<1, 1>>>(); }' 'int main() {}'
   refused cudaNoSuchCall 'int main() { return cudaNoSuchCall(); }'
   refused __vabsdiffu4 '__global__ void k(unsigned* p) { *p = __vabsdiffu4(p[0], p[1]); }' 'int main() {}'

@@ -155,13 +155,16 @@ extern "C" {
 
 CHIME_EXPORT int nvshmemx_get_uniqueid(nvshmemx_uniqueid_t* uid);
 
-// `attr` names `*uid`, which stays where it is until nvshmemx_init_attr returns.
+// `attr` names `*uid`, which stays where it is until nvshmemx_init_attr returns. Other members of
+// `attr` keep what they have.
 CHIME_EXPORT int nvshmemx_set_attr_uniqueid_args(int my_pe, int n_pes,
                                                  const nvshmemx_uniqueid_t* uid,
                                                  nvshmemx_init_attr_t* attr);
 
 // `flags`: 0, for which `attr` may be null (a launcher introduces the PEs, as for nvshmem_init), or
-// NVSHMEMX_INIT_WITH_UNIQUEID. The others are CHIMEX_ERR_UNSUPPORTED. Returns a chimex_status.
+// NVSHMEMX_INIT_WITH_UNIQUEID. The others are NVSHMEMX_ERROR_NOT_SUPPORTED, and so is a
+// `cuda_device_id` in `attr`: choose a GPU by cudaSetDevice. Returns a nvshmemx_status, or another
+// chimex_status.
 CHIME_EXPORT int nvshmemx_init_attr(unsigned int flags, nvshmemx_init_attr_t* attr);
 
 CHIME_EXPORT void nvshmem_info_get_version(int* major, int* minor);  // NVSHMEM_MAJOR_VERSION, ...

@@ -54,8 +54,13 @@ static void init(bool with_unique_id) {
   nvshmemx_uniqueid_t id = NVSHMEMX_UNIQUEID_INITIALIZER;
   nvshmemx_init_attr_t attr = NVSHMEMX_INIT_ATTR_INITIALIZER;
   require(nvshmemx_get_uniqueid(&id) == NVSHMEMX_SUCCESS, "unique id");
+  attr.args.cuda_device_id = 7;
   require(nvshmemx_set_attr_uniqueid_args(0, 1, &id, &attr) == NVSHMEMX_SUCCESS, "attributes");
   require(attr.args.uid_args.id == &id && attr.version == (2 << 16) + 144, "what they say");
+  require(attr.args.cuda_device_id == 7, "and what they said before");
+  require(nvshmemx_init_attr(NVSHMEMX_INIT_WITH_UNIQUEID, &attr) == NVSHMEMX_ERROR_NOT_SUPPORTED,
+          "a device that it would not take is refused");
+  attr.args.cuda_device_id = -1;
   require(nvshmemx_init_attr(NVSHMEMX_INIT_WITH_UNIQUEID, &attr) == NVSHMEMX_SUCCESS, "init");
 }
 

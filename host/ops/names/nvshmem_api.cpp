@@ -15,7 +15,8 @@ using namespace chime::host;  // NOLINT: this file only forwards into it
 
 namespace {
 
-constexpr int kUniqueIdVersion = nvshmemx_uniqueid_t NVSHMEMX_UNIQUEID_INITIALIZER.version;
+// The arguments that name a device; those before have no such member.
+constexpr int kArgsVersion = nvshmemx_init_args_t NVSHMEMX_INIT_ARGS_V2_INITIALIZER.version;
 
 static_assert(sizeof(nvshmemx_uniqueid_t::internal) == sizeof(chimex_uniqueid_t::internal));
 
@@ -43,8 +44,17 @@ void check_flags(unsigned int flags) {
   if (flags & NVSHMEMX_INIT_WITH_MPI_COMM) refuse_flag("NVSHMEMX_INIT_WITH_MPI_COMM");
   if (flags & NVSHMEMX_INIT_WITH_SHMEM) refuse_flag("NVSHMEMX_INIT_WITH_SHMEM");
   if (flags & NVSHMEMX_INIT_THREAD_PES) refuse_flag("NVSHMEMX_INIT_THREAD_PES");
-  if (flags & ~static_cast<unsigned>(NVSHMEMX_INIT_WITH_UNIQUEID))
-    throw Error("setup", CHIMEX_ERR_INVALID, fmt::format("there are no flags {}", flags));
+  const unsigned unknown = flags & ~static_cast<unsigned>(NVSHMEMX_INIT_WITH_UNIQUEID);
+  if (unknown)
+    throw Error("setup", CHIMEX_ERR_INVALID, fmt::format("there are no flags {:#x}", unknown));
+}
+
+void check_device(const nvshmemx_init_attr_t* attr) {
+  if (!attr || attr->args.version != kArgsVersion || attr->args.cuda_device_id == -1) return;
+  throw Error("setup", CHIMEX_ERR_UNSUPPORTED,
+              fmt::format("attr.args.cuda_device_id chooses no GPU yet; leave it at -1 and call "
+                          "cudaSetDevice({}) before nvshmemx_init_attr",
+                          attr->args.cuda_device_id));
 }
 
 const nvshmemx_uniqueid_args_t& arguments_of(const nvshmemx_init_attr_t* attr) {
@@ -72,7 +82,6 @@ int nvshmemx_set_attr_uniqueid_args(int my_pe, int n_pes, const nvshmemx_uniquei
   const int status =
       chimex_set_attr_uniqueid_args(my_pe, n_pes, uid ? &id : nullptr, attr ? &checked : nullptr);
   if (status != CHIMEX_OK) return status;
-  *attr = NVSHMEMX_INIT_ATTR_INITIALIZER;
   attr->args.uid_args.id = const_cast<nvshmemx_uniqueid_t*>(uid);
   attr->args.uid_args.myrank = my_pe;
   attr->args.uid_args.nranks = n_pes;
@@ -84,6 +93,7 @@ int nvshmemx_init_attr(unsigned int flags, nvshmemx_init_attr_t* attr) {
   chimex_init_attr_t filled = CHIMEX_INIT_ATTR_INITIALIZER;
   const int status = status_of("nvshmemx_init_attr", [&] {
     check_flags(flags);
+    check_device(attr);
     if (!(flags & NVSHMEMX_INIT_WITH_UNIQUEID)) return;
     const nvshmemx_uniqueid_args_t& arguments = arguments_of(attr);
     filled.my_pe = arguments.myrank;

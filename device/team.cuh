@@ -136,6 +136,12 @@ CHIME_DEVICE Meeting agreed_meeting(const Context& ctx, Group g, chime_team_t te
   return g.any(g.is_leader() && seen == Meeting::kAlone) ? Meeting::kAlone : Meeting::kRefused;
 }
 
+// The status of a meeting of all PEs. Why one failed is in the record, not in the status.
+template <class Group>
+CHIME_DEVICE int meet_all(const Context& ctx, Group g, Operation operation) {
+  return sync_group(ctx, g, operation) ? CHIMEX_OK : CHIMEX_ERR_ABORTED;
+}
+
 // By all members of the group: the status that the call returns.
 template <class Group>
 CHIME_DEVICE int refuse_team(const Context& ctx, Group g, Operation operation, chime_team_t team) {
@@ -170,8 +176,7 @@ template <class Group>
 CHIME_DEVICE int team_barrier(const Context& ctx, Group g, chime_team_t team) {
   switch (detail::agreed_meeting(ctx, g, team)) {
     case detail::Meeting::kAll:
-      barrier_all(ctx, g);
-      return CHIMEX_OK;
+      return detail::meet_all(ctx, g, Operation::kBarrierAll);
     case detail::Meeting::kAlone:
       g.sync();
       detail::quiet_together(ctx, g);
@@ -187,8 +192,7 @@ template <class Group>
 CHIME_DEVICE int team_sync(const Context& ctx, Group g, chime_team_t team) {
   switch (detail::agreed_meeting(ctx, g, team)) {
     case detail::Meeting::kAll:
-      sync_all(ctx, g);
-      return CHIMEX_OK;
+      return detail::meet_all(ctx, g, Operation::kSyncAll);
     case detail::Meeting::kAlone:
       g.sync();
       return CHIMEX_OK;

@@ -82,8 +82,9 @@ CHIME_DEVICE bool disseminate(const Context& ctx, Operation operation) {
 // vain.
 CHIME_DEVICE bool shares_words(const Context& ctx) { return ctx.channels.kernels != nullptr; }
 
+// Whether they have met, the same for all members of the group. If not, the failure is recorded.
 template <class Group>
-CHIME_DEVICE void sync_group(const Context& ctx, Group g, Operation operation) {
+CHIME_DEVICE bool sync_group(const Context& ctx, Group g, Operation operation) {
   g.sync();  // what any member did happens before the leader's announcement
   if (operation == Operation::kBarrierAll || shares_words(ctx)) quiet_together(ctx, g);
   bool failed = false;
@@ -91,7 +92,9 @@ CHIME_DEVICE void sync_group(const Context& ctx, Group g, Operation operation) {
     failed = !disseminate(ctx, operation);
     if (!failed && shares_words(ctx)) channel::quiet(ctx);
   }
-  if (g.any(failed)) leave(ctx);
+  if (!g.any(failed)) return true;
+  leave(ctx);
+  return false;
 }
 
 }  // namespace detail

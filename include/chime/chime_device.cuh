@@ -197,16 +197,16 @@
 // void chime_sync_all()      and chimex_sync_all_warp(), chimex_sync_all_block()
 //   The same without completing remote operations: only each PE's stores to its own memory are
 //   visible to the others after it.
-
 //
 // int chime_barrier(chime_team_t team)     and chimex_barrier_warp(), chimex_barrier_block()
 // int chime_team_sync(chime_team_t team)   and chimex_team_sync_warp(), chimex_team_sync_block()
-//   The same among the members of a team. Today a team can meet that has all PEs, or one: WORLD
-//   always, NODE where all PEs run on one node or this one has a node for itself, SAME_MYPE_NODE
-//   where all run on one node, SHARED where all or no peers are mapped. Return 0;
-//   CHIMEX_ERR_UNSUPPORTED for another predefined team and CHIMEX_ERR_INVALID for a number that is
-//   no team, each of which is also reported. They must answer alike on all members, so where peers
-//   are mapped differently use WORLD.
+//   The same among the members of a team. Only a team of all PEs, or of one, can meet today: WORLD
+//   always; NODE where all PEs run on one node, or this one has a node for itself; SAME_MYPE_NODE
+//   where all run on one node; SHARED where all or no peers are mapped. Return 0, or a
+//   chimex_status: CHIMEX_ERR_UNSUPPORTED for another predefined team, CHIMEX_ERR_INVALID for a
+//   number that is no team, another one where the meeting failed (in a kernel CHIMEX_ERR_ABORTED,
+//   whatever the cause). Each is also reported. All members must get the same answer, so use WORLD
+//   where some PEs have mapped all peers and others have not.
 
 // The upward includes: everything above is contract, everything below is code.
 #include "chime/device/api.cuh"

@@ -166,6 +166,7 @@ CHIME_DEVICE int team_n_pes(const Context& ctx, chime_team_t team) {
 CHIME_DEVICE int team_translate_pe(const Context& ctx, chime_team_t team, int rank,
                                    chime_team_t other) {
   const Operation operation = Operation::kTeamTranslatePe;
+  if (team == CHIME_TEAM_INVALID || other == CHIME_TEAM_INVALID) return detail::kNoMember;
   const int found = detail::pe_of_rank(ctx, team, rank);
   const int pe = detail::known_or_fail(ctx, operation, team, found);
   if (pe < 0) return pe;

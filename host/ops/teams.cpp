@@ -138,6 +138,7 @@ int chime_host_team_n_pes(chime_team_t team) {
 }
 
 int chime_host_team_translate_pe(chime_team_t team, int pe, chime_team_t other) {
+  if (team == CHIME_TEAM_INVALID || other == CHIME_TEAM_INVALID) return -1;
   return answer(Operation::kTeamTranslatePe, [=] {
     const std::vector<int> from = members(Operation::kTeamTranslatePe, team);
     const std::vector<int> to = members(Operation::kTeamTranslatePe, other);

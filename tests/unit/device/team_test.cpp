@@ -67,6 +67,7 @@ TEST_F(TwoNodes, NothingIsAMemberOfTheInvalidTeam) {
   EXPECT_EQ(team_my_pe(ctx(), CHIME_TEAM_INVALID), -1);
   EXPECT_EQ(team_n_pes(ctx(), CHIME_TEAM_INVALID), -1);
   EXPECT_EQ(team_translate_pe(ctx(), CHIME_TEAM_INVALID, 0, CHIME_TEAM_WORLD), -1);
+  EXPECT_EQ(team_translate_pe(ctx(), CHIMEX_TEAM_NODE, 1, CHIME_TEAM_INVALID), -1);
   EXPECT_EQ(job.error(2).claimed, 0u);
 }
 

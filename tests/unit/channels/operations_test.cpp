@@ -166,7 +166,8 @@ TEST_P(Operations, StridedElementsOfAWarp) { strided(job, Warp{}, 32); }
 template <class T>
 void every_atomic(AnyJob& job) {
   constexpr T kBase = static_cast<T>(0xf0e1'd2c3'b4a5'9687);
-  const T operand = static_cast<T>(kBase ^ T{0x3c5a});
+  // Both halves of a word differ from kBase's; the sum carries into the upper half.
+  constexpr T operand = static_cast<T>(0x0ff0'f00f'9ff0'f00f);
   const Context& ctx = job.context();
   T* const words = job.data<T>();
   for (int i = 0; i < 32; ++i) job.data<T>(1)[i] = i % 2 == 0 ? kBase : T{77};

@@ -11,10 +11,14 @@ namespace chime::tests {
 template <class Job>
 class Meeting {
  public:
-  explicit Meeting(Job& pe) : flag_(pe.context(1).team.sync->flags[0].arrived) {
+  explicit Meeting(Job& pe) : pe_(pe), flag_(pe.context(1).team.sync->flags[0].arrived) {
     pe.context().team.sync->flags[0].arrived = 1000;
     pe.watch([this] { look(); });
   }
+  // The last arrival may still be on its way.
+  ~Meeting() { pe_.watch({}); }
+  Meeting(const Meeting&) = delete;
+  Meeting& operator=(const Meeting&) = delete;
 
   std::uint64_t flag() const { return std::atomic_ref(flag_).load(); }
   bool went_back() const { return went_back_; }
@@ -27,6 +31,7 @@ class Meeting {
     highest_ = std::max(highest_, now);
   }
 
+  Job& pe_;
   std::uint64_t& flag_;
   std::atomic<bool> went_back_{false};
   std::uint64_t highest_ = 0;  // the stand-in's thread alone

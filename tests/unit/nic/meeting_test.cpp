@@ -36,7 +36,6 @@ TEST(Meeting, OfTheHostIsNotOvertakenByOneOfKernels) {
     channel::quiet(host);
     EXPECT_EQ(meeting.flag(), 2u);
     EXPECT_EQ(slow.complaints(), "");
-    pe.watch({});
   }
 }
 

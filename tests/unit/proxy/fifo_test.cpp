@@ -65,6 +65,28 @@ TEST_P(Fifo, WideRequestsGoAroundTheEnd) {
   EXPECT_EQ(job.error().claimed, 0u);
 }
 
+// Whatever its size, and for a put and a get alike.
+TEST_P(Fifo, AnElementIsOneSlot) {
+  struct Sixteen {
+    Word words[2];
+  };
+  ProxyJob job(2, plan());
+  run_threads(1, [&] {
+    const auto there_and_back = [&](auto element) {
+      p(job.context(), job.data<decltype(element)>(), element, 1);
+      quiet(job.context());
+      g(job.context(), job.data<decltype(element)>(), 1);
+    };
+    there_and_back(std::uint8_t{1});
+    there_and_back(std::uint16_t{1});
+    there_and_back(1.0f);
+    there_and_back(1.0);
+    there_and_back(Sixteen{{1, 1}});
+  });
+  EXPECT_EQ(job.proxy.taken().size(), 10u);
+  EXPECT_EQ(job.proxy.slots_taken(), 10u);
+}
+
 // Registered memory needs no slots, and put_signal no second request.
 TEST_P(Fifo, PutSignalIsOneRequest) {
   ProxyJob job(2, plan());

@@ -108,8 +108,8 @@ std::string team_sentence(Operation operation, std::int64_t team) {
   const bool would_meet = operation == Operation::kBarrier || operation == Operation::kTeamSync;
   if (would_meet)
     return fmt::format(
-        "{} has some of this job's PEs, or its PEs are not known here; today a team can meet that "
-        "has all PEs or one: use CHIME_TEAM_WORLD, or chime_barrier_all",
+        "{} has some of this job's PEs, or its PEs are not known here; only a team of all PEs, or "
+        "of one, can meet today: use CHIME_TEAM_WORLD, or chime_barrier_all",
         name_of_team(team));
   return fmt::format(
       "which PEs {} has in a job of several nodes is not known here; kernels know their own place "

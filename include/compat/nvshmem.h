@@ -1,16 +1,16 @@
 // NVSHMEM's API by its own names, for programs that are written for it: compile them with
-// -I<prefix>/include/compat, and link libchime.so. In C and C++; kernels as chime/chime.h has them.
-// The contracts are those of the Chime functions with chime_ for nvshmem_ and chimex_ for nvshmemx_
-// (chime/chime.h, chime/chime_device.cuh).
+// -I<prefix>/include -I<prefix>/include/compat, and link libchime.so. For C and C++; kernels need
+// what they need for chime/chime.h. The contracts are those of the Chime functions with chime_ for
+// nvshmem_ and chimex_ for nvshmemx_ (chime/chime.h, chime/chime_device.cuh).
 //
 // Not there yet: teams that a program splits off and their configuration, collectives that move or
 // reduce data, an MPI communicator, queue pairs, and what tests/compat/missing.names lists with
-// reasons. nvshmem_global_exit and the info functions are the host's alone. Numbers of status codes
-// and signal operations are Chime's, so use their names.
+// reasons. nvshmem_global_exit and the info functions are the host's alone.
 //
 // Names, numbers and the layout of structs are those of NVSHMEM 3.8's public headers
 // (NVIDIA/nvshmem, src/include/c_api: nvshmem_api_constants.h, nvshmem_types.h,
-// nvshmemx_uniqueid.h, nvshmemx_status.h); no text of them is here.
+// nvshmemx_uniqueid.h, nvshmemx_status.h); no text of them is here. But the numbers of status codes
+// and signal operations are Chime's: use their names.
 #ifndef CHIME_COMPAT_NVSHMEM_H_
 #define CHIME_COMPAT_NVSHMEM_H_
 

@@ -1,6 +1,7 @@
-// proxy_stopped: what gets from PE 1 take while PE 2 is stopped and as many gets from it as a FIFO
-// has slots are under way, beside the same gets while nothing else waits for a peer. Gets of a
-// kernel, and of a host thread. Ten times as many as a FIFO has slots, each timed for itself.
+// proxy_stopped: what gets from PE 1 take while PE 2 is stopped and others wait for it, beside the
+// same gets while nothing waits for a peer. Gets of a kernel, beside as many of another block as a
+// FIFO has slots; and of a host thread, beside one of another thread. Ten times as many as a FIFO
+// has slots, each timed for itself.
 #include <chime/chime.h>
 #include <signal.h>
 #include <unistd.h>

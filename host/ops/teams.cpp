@@ -24,13 +24,13 @@ namespace {
 const char* name_of_team(std::int64_t team) {
   switch (team) {
     case CHIME_TEAM_WORLD:
-      return "CHIME_TEAM_WORLD";
+      return "WORLD";
     case CHIME_TEAM_SHARED:
-      return "CHIME_TEAM_SHARED";
+      return "SHARED";
     case CHIMEX_TEAM_NODE:
-      return "CHIMEX_TEAM_NODE";
+      return "NODE";
     default:
-      return "CHIMEX_TEAM_SAME_MYPE_NODE";
+      return "SAME_MYPE_NODE";
   }
 }
 
@@ -108,12 +108,12 @@ std::string team_sentence(Operation operation, std::int64_t team) {
   const bool would_meet = operation == Operation::kBarrier || operation == Operation::kTeamSync;
   if (would_meet)
     return fmt::format(
-        "{} has some of this job's PEs, or its PEs are not known here; only a team of all PEs, or "
-        "of one, can meet today: use CHIME_TEAM_WORLD, or chime_barrier_all",
+        "the team {} has some of this job's PEs, or its PEs are not known here; only a team of all "
+        "PEs, or of one, can meet today: use CHIME_TEAM_WORLD, or chime_barrier_all",
         name_of_team(team));
   return fmt::format(
-      "which PEs {} has in a job of several nodes is not known here; kernels know their own place "
-      "in CHIMEX_TEAM_NODE and its size, the host knows all its PEs",
+      "which PEs the team {} has in a job of several nodes is not known here; kernels know their "
+      "own place in CHIMEX_TEAM_NODE and its size, the host knows all its PEs",
       name_of_team(team));
 }
 

@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
             "a PE that is not mapped is not in SHARED");
     const int status = nvshmem_barrier(NVSHMEM_TEAM_SHARED);
     require(status == (me == 2 ? NVSHMEMX_SUCCESS : NVSHMEMX_ERROR_NOT_SUPPORTED), "its barrier");
-    if (me != 2) require_words("CHIME_TEAM_SHARED has some of this job's PEs");
+    if (me != 2) require_words("the team SHARED has some of this job's PEs");
   }
   chimex_clear_last_error();
   nvshmem_barrier_all();

@@ -1,6 +1,8 @@
 // A peer that dies ends what is on its way to it, in bounded time and with a reason; nothing else.
 #include <gmock/gmock.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/syscall.h>
 
 #include "pes.hpp"
 
@@ -72,6 +74,14 @@ class Losses : public Pes {
   static void stop_serving_at_1(Pe& pe) { pe.board.words[1] = 1; }
   // By itself a PE notices at the latest when it is silent for kTimeoutNs.
   static void kill_1(Pe& pe) { pe.board.words[0] = 1; }
+  // Returns when it is dead: who leaves after it removes what it left.
+  static void see_1_dead(Pe& pe) {
+    const int process =
+        static_cast<int>(::syscall(SYS_pidfd_open, pe.board.words[3 + 1].load(), 0));
+    pollfd end{process, POLLIN, 0};
+    EXPECT_EQ(::poll(&end, 1, 30'000), 1) << "PE 1 has not ended";
+    ::close(process);
+  }
 
   // All has ended, within what is promised and some seconds of a busy machine.
   static void expect_an_end(Pe& pe) {
@@ -155,7 +165,7 @@ TEST_P(Losses, APeThatServesNobodyIsLostAndTheReasonNamesTheVariable) {
                 HasSubstr("no sign of life by libfabric's " + std::string(GetParam().provider) +
                           " for 4 s (CHIME_FABRIC_TIMEOUT)"));
     kill_1(pe);
-    std::this_thread::sleep_for(200ms);  // who leaves after it removes what it left
+    see_1_dead(pe);
   });
 }
 

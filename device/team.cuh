@@ -126,8 +126,8 @@ CHIME_DEVICE Meeting meeting_of(const Context& ctx, chime_team_t team) {
   return size == 1 ? Meeting::kAlone : Meeting::kRefused;
 }
 
-// The same for all members of the group. Who is mapped may change when a PE is lost, so there the
-// leader says what it has seen.
+// The same for all members of the group. Which PEs are mapped may change when a PE is lost, so the
+// group takes its leader's answer.
 template <class Group>
 CHIME_DEVICE Meeting agreed_meeting(const Context& ctx, Group g, chime_team_t team) {
   const Meeting seen = meeting_of(ctx, team);

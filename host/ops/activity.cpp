@@ -69,7 +69,7 @@ std::string present_value(const simt::LongWait& wait) {
   return fmt::format(", and it is {}", number(word, wait.bytes));
 }
 
-// "== 4": what the program's word is compared with. Of other words the number alone.
+// "== 4" for a word of the program; for any other word the number alone.
 std::string expectation(const simt::LongWait& wait) {
   constexpr const char* kSigns[] = {"==", "!=", ">", "<=", "<", ">="};  // by the numbers of Cmp
   if (wait.bytes == 0) return std::to_string(number(wait.expected, sizeof wait.expected));

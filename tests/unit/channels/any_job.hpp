@@ -32,7 +32,7 @@ inline constexpr const char* kKindNames[] = {
 
 inline bool is_of_proxy(Kind kind) { return kind >= Kind::kAtOnce; }
 
-// Of several channels to a peer those of a NIC rest as they like, so that others overtake them.
+// Where a NIC has several channels to a peer, each rests at random, so that others overtake it.
 inline NicPlan nic_plan(Kind kind, unsigned channels) {
   NicPlan plan;
   plan.slots = channels;

@@ -40,7 +40,7 @@ class ChannelJob {
 
   Context& context(int pe = 0) { return job.context(pe); }
   const abi::ErrorRecord& error() { return job.error(); }
-  // Of what kernels have sent, by whoever calls.
+  // Both act on what kernels have sent, whoever calls.
   void quiet() { channel::quiet(context()); }
   void fence() { channel::fence(context()); }
   // Calls `look` in the stand-in's thread, as its watch() says.

@@ -291,7 +291,8 @@ class Pes : public testing::TestWithParam<World> {
   Board& board_;
 
  private:
-  // Of all Worlds, and before the first of them: what has met libfabric must not fork.
+  // Asks for the providers of all Worlds before the first World runs: a process that has used
+  // libfabric must not fork.
   static std::set<std::string> missing_providers() {
     std::set<std::string> asked, missing;
     for (const World& world : kWorlds)

@@ -1,5 +1,5 @@
 // Watches the processes of this host's PEs, and says whether there is a reason to ask the launcher
-// who is gone.
+// which PEs are dead.
 //
 // A launcher knows whether a PE that has ended had left the job, and a process watch does not. But
 // while all processes live that this PE has to judge, nobody is gone, and the launcher is left

@@ -35,7 +35,7 @@ class PmixHost {
   void stop();
 
   // The PEs of this PE's node, and PE 0's secret. Wait until all of this host have joined, and PE
-  // 0; at the latest until `deadline`. Throw BootstrapError naming who has not, or is gone.
+  // 0; at the latest until `deadline`. Throw BootstrapError that names a PE that is late or dead.
   NodeInfo node(Deadline deadline) const;
   Bytes secret(Deadline deadline) const;
 

@@ -1,9 +1,9 @@
 // The predefined teams, as far as a PE's own tables know them: where the caller stands in one,
 // which PE a member is, and barriers of those whose members can meet today.
 //
-// A kernel knows all of WORLD and of SHARED. Of NODE it knows how many PEs it has and which one the
-// caller is; of SAME_MYPE_NODE nothing, unless all PEs run on one node. What it does not know is an
-// error, never a guess. The host knows the PEs of its node as well (host/ops/teams.cpp).
+// A kernel knows the members of WORLD and SHARED. It knows the size of NODE and the caller's number
+// there. It knows SAME_MYPE_NODE only if all PEs run on one node. Any other question is an error.
+// The host knows the PEs of its node as well (host/ops/teams.cpp).
 #ifndef CHIME_DEVICE_TEAM_CUH_
 #define CHIME_DEVICE_TEAM_CUH_
 

@@ -1,8 +1,10 @@
 // Atomic memory operations on one word of a PE: of 4 or 8 bytes, atomic with every other Chime
 // atomic on that word, and with no order towards other operations (relaxed).
 //
-// All work on the unsigned word of the type's size: addition and the bitwise operations have the
-// same bits for signed types, and floating-point types are only fetched, set and swapped.
+// Those on integers work on the unsigned word of the type's size: addition and the bitwise
+// operations have the same bits for signed types. What a path has no atomic for is made of its
+// compare-and-swap: addition of floating-point numbers, and all on elements of 2 bytes, whose word
+// is the aligned 4 that hold them.
 #ifndef CHIME_DEVICE_AMO_CUH_
 #define CHIME_DEVICE_AMO_CUH_
 
@@ -47,18 +49,128 @@ CHIME_DEVICE typename A::Word fetch(const Context& ctx, const A& amo, int pe, Op
   return before;
 }
 
+// ---- By compare-and-swap ------------------------------------------------------------------------
+
+// An element in the word that atomics work on: its own, or of an element of 2 bytes the aligned 4
+// that hold it.
+template <class T>
+struct Enclosed {
+  using Word = detail::Word<sizeof(T)>;
+  CHIME_DEVICE explicit Enclosed(T* element) : word(word_ptr(element)) {
+    static_assert(kIsAmoWord<T>, "atomics exist for 2, 4 and 8 bytes");
+  }
+  CHIME_DEVICE T in(Word whole) const { return from_word<T>(whole); }
+  CHIME_DEVICE Word put_into(Word, T value) const { return to_word(value); }
+
+  Word* const word;
+};
+
+template <class T>
+requires(sizeof(T) == 2) struct Enclosed<T> {
+  using Word = std::uint32_t;
+  CHIME_DEVICE explicit Enclosed(T* element)
+      : Enclosed(reinterpret_cast<std::uintptr_t>(element)) {}
+  CHIME_DEVICE T in(Word whole) const {
+    return from_word<T>(static_cast<std::uint16_t>(whole >> shift));
+  }
+  // The neighbour stays what it is in `whole`.
+  CHIME_DEVICE Word put_into(Word whole, T value) const {
+    return (whole & ~(Word{0xffff} << shift)) | Word{to_word(value)} << shift;
+  }
+
+  Word* const word;
+  const unsigned shift;
+
+ private:
+  CHIME_DEVICE explicit Enclosed(std::uintptr_t element)
+      : word(reinterpret_cast<Word*>(element & ~std::uintptr_t{3})),
+        shift(static_cast<unsigned>(element & 2) * 8) {}
+};
+
+// Replaces the element by next(element), and returns what it was. A swap succeeds only on the bits
+// that `next` has seen, so that neither an update of the element nor one of its neighbour is lost.
+// An operation that fails with CHIME_ON_ERROR=return gives zero, as the next one does: no endless
+// loop.
+template <class T, class Path, class Next>
+CHIME_DEVICE T replace(const Path& path, const Enclosed<T>& element, Next next) {
+  using Word = typename Enclosed<T>::Word;
+  Word before = path.fetch_amo(Amo<AmoOp::kFetch, Word>{element.word});
+  for (;;) {
+    const Word after = element.put_into(before, next(element.in(before)));
+    const Word seen = path.fetch_amo(Amo<AmoOp::kCompareSwap, Word>{element.word, after, before});
+    if (seen == before) return element.in(before);
+    before = seen;
+  }
+}
+
+// `act(path)` on the way to the element. Zero if there is no way and CHIME_ON_ERROR=return.
+template <class T, class Act>
+CHIME_DEVICE T on_element(const Context& ctx, T* element, int pe, Operation operation, Act act) {
+  const Target target = target_word(element);
+  const Route route = route_to(ctx, Traffic::kAtomic, target, pe);
+  T before = {};
+  if (!dispatch(ctx, route, [&](const auto& path) { before = act(path); })) {
+    fail_route(ctx, target, pe, operation);
+  }
+  return before;
+}
+
+template <class T>
+inline constexpr bool kIsFloat = std::is_floating_point_v<T> || std::is_same_v<T, exec::half>;
+
+template <class T>
+CHIME_DEVICE T sum(T a, T b) {
+  if constexpr (std::is_same_v<T, exec::half>) {
+    return exec::sum_of(a, b);
+  } else {
+    return a + b;
+  }
+}
+
+// Where a path adds floating-point numbers by itself, it does so without a look before. `kFetches`:
+// whether anybody wants what was there.
+template <bool kFetches, class T>
+CHIME_DEVICE T add_float(const Context& ctx, T* dst, T value, int pe, Operation operation) {
+  return on_element(ctx, dst, pe, operation, [&](const auto& path) -> T {
+    using Path = std::remove_cvref_t<decltype(path)>;
+    if constexpr (!Path::kAddsFloats || sizeof(T) == 2) {
+      return replace(path, Enclosed<T>(dst), [=](T before) { return sum(before, value); });
+    } else if constexpr (kFetches) {
+      return path.fetch_amo(Amo<AmoOp::kAdd, T>{dst, value});
+    } else {
+      path.amo(Amo<AmoOp::kAdd, T>{dst, value});
+      return {};
+    }
+  });
+}
+
+template <class T>
+CHIME_DEVICE T swap_half(const Context& ctx, T* dst, T value, int pe, Operation operation) {
+  return on_element(ctx, dst, pe, operation, [&](const auto& path) {
+    return replace(path, Enclosed<T>(dst), [=](T) { return value; });
+  });
+}
+
 }  // namespace detail
 
 // ---- Without a result ---------------------------------------------------------------------------
 
 template <class T>
 CHIME_DEVICE void atomic_set(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
-  detail::post(ctx, detail::amo_on<AmoOp::kSet>(dst, value), pe, Operation::kAtomicSet);
+  if constexpr (sizeof(T) == 2) {
+    detail::swap_half<T>(ctx, dst, value, pe, Operation::kAtomicSet);
+  } else {
+    detail::post(ctx, detail::amo_on<AmoOp::kSet>(dst, value), pe, Operation::kAtomicSet);
+  }
 }
 
 template <class T>
 CHIME_DEVICE void atomic_add(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
-  detail::post(ctx, detail::amo_on<AmoOp::kAdd>(dst, value), pe, Operation::kAtomicAdd);
+  if constexpr (detail::kIsFloat<T>) {
+    detail::add_float<false, T>(ctx, dst, value, pe, Operation::kAtomicAdd);
+  } else {
+    detail::post(ctx, detail::amo_on<AmoOp::kAdd>(dst, value), pe, Operation::kAtomicAdd);
+  }
 }
 
 template <class T>
@@ -85,14 +197,26 @@ CHIME_DEVICE void atomic_inc(const Context& ctx, T* dst, int pe) {
 
 template <class T>
 CHIME_DEVICE T atomic_fetch(const Context& ctx, const T* src, int pe) {
-  const auto amo = detail::amo_on<AmoOp::kFetch>(const_cast<T*>(src));
-  return from_word<T>(detail::fetch(ctx, amo, pe, Operation::kAtomicFetch));
+  if constexpr (sizeof(T) == 2) {
+    const detail::Enclosed<T> element(const_cast<T*>(src));
+    return detail::on_element(
+        ctx, const_cast<T*>(src), pe, Operation::kAtomicFetch, [&](const auto& path) {
+          return element.in(path.fetch_amo(Amo<AmoOp::kFetch, std::uint32_t>{element.word}));
+        });
+  } else {
+    const auto amo = detail::amo_on<AmoOp::kFetch>(const_cast<T*>(src));
+    return from_word<T>(detail::fetch(ctx, amo, pe, Operation::kAtomicFetch));
+  }
 }
 
 template <class T>
 CHIME_DEVICE T atomic_fetch_add(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
-  const auto amo = detail::amo_on<AmoOp::kAdd>(dst, value);
-  return from_word<T>(detail::fetch(ctx, amo, pe, Operation::kAtomicFetchAdd));
+  if constexpr (detail::kIsFloat<T>) {
+    return detail::add_float<true, T>(ctx, dst, value, pe, Operation::kAtomicFetchAdd);
+  } else {
+    const auto amo = detail::amo_on<AmoOp::kAdd>(dst, value);
+    return from_word<T>(detail::fetch(ctx, amo, pe, Operation::kAtomicFetchAdd));
+  }
 }
 
 template <class T>
@@ -115,8 +239,12 @@ CHIME_DEVICE T atomic_fetch_xor(const Context& ctx, T* dst, std::type_identity_t
 
 template <class T>
 CHIME_DEVICE T atomic_swap(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
-  const auto amo = detail::amo_on<AmoOp::kSet>(dst, value);
-  return from_word<T>(detail::fetch(ctx, amo, pe, Operation::kAtomicSwap));
+  if constexpr (sizeof(T) == 2) {
+    return detail::swap_half<T>(ctx, dst, value, pe, Operation::kAtomicSwap);
+  } else {
+    const auto amo = detail::amo_on<AmoOp::kSet>(dst, value);
+    return from_word<T>(detail::fetch(ctx, amo, pe, Operation::kAtomicSwap));
+  }
 }
 
 template <class T>

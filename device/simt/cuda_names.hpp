@@ -73,6 +73,8 @@ struct half {
   constexpr operator float() const { return detail::half_value(bits); }
 };
 
+constexpr half sum_of(half a, half b) { return float{a} + float{b}; }
+
 struct bfloat16 {
   std::uint16_t bits;
   bfloat16() = default;

@@ -63,7 +63,7 @@ struct AmoCall {
   std::int32_t op;      // chime_amo_op
   std::uint32_t fetch;  // 0: the old value is not asked for
   void* word;
-  std::int32_t width;  // 4 or 8 bytes
+  std::int32_t width;  // 2, 4 or 8 bytes
   std::int32_t pe;
   std::uint64_t operand, compare;  // bits, zero-extended
   std::uint64_t* old;              // memory that the host sees, too; null on the host

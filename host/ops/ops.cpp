@@ -234,8 +234,11 @@ chime_wait_request signal_request(const std::uint64_t* sig, int cmp, const std::
 void check_amo(const AmoCall& call) {
   if (!amo_exists(call.op))
     throw Error("", CHIMEX_ERR_INVALID, "there is no such atomic operation");
-  if (call.width != 4 && call.width != 8)
-    throw Error("", CHIMEX_ERR_INVALID, "atomics exist for words of 4 and 8 bytes");
+  if (call.width != 4 && call.width != 8 && !(call.width == 2 && is_of_half(call.op)))
+    throw Error(
+        "", CHIMEX_ERR_INVALID,
+        "atomics exist for words of 4 and 8 bytes; fetch, set, swap and the addition of half "
+        "also for 2");
 }
 
 // `*word` of this PE.

@@ -154,6 +154,16 @@
 // void chime_TYPE_atomic_{and,or,xor}(T* dst, T value, int pe)               Table 7 (bitwise)
 // T    chime_TYPE_atomic_fetch_{and,or,xor}(T* dst, T value, int pe)         Table 7
 //   Those with a result return the word's value before, and are complete on return.
+// void chimex_{half,float,double}_atomic_add(T* dst, T value, int pe)
+// T    chimex_{half,float,double}_atomic_fetch_add(T* dst, T value, int pe)
+// T    chime_half_atomic_fetch(const T* src, int pe), void chime_half_atomic_set(T* dst, T value,
+//      int pe), T chime_half_atomic_swap(T* dst, T value, int pe)
+//   Sums are rounded to the nearest; a GPU that adds float to mapped memory takes subnormal numbers
+//   for zero. Where the NIC or the proxy makes atomics, addition is a loop of compare-and-swap: the
+//   caller waits for it, and tries again when another update came between. So is all on half, on
+//   every way, on the aligned 4 bytes that hold it. Atomics of the other half of these may run at
+//   the same time, and plain stores to it where PEs are mapped; where a NIC makes atomics, puts to
+//   it may not.
 
 // ---- Waits and tests (9.10) ---------------------------------------------------------------------
 //

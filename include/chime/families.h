@@ -147,7 +147,7 @@
 #define CHIME_EXTENDED_AMO_ROWS(NAME, T, ROW)                                                      \
   ROW(T, chime_, NAME##_atomic_fetch, (const T* src, int pe),                                      \
       atomic_fetch, (src, pe),                                                                     \
-      chime::on_host::fetch_amo(CHIME_AMO_FETCH, (T*)src, (T)0, pe))                               \
+      chime::on_host::fetch(src, pe))                                                              \
   ROW(void, chime_, NAME##_atomic_set, (T* dst, T value, int pe),                                  \
       atomic_set, (dst, value, pe),                                                                \
       chime::on_host::amo(CHIME_AMO_SET, dst, value, pe))                                          \
@@ -171,6 +171,14 @@
   ROW(T, chime_, NAME##_atomic_compare_swap, (T* dst, T cond, T value, int pe),                    \
       atomic_compare_swap, (dst, cond, value, pe),                                                 \
       chime::on_host::compare_swap(dst, cond, value, pe))
+
+#define CHIME_FLOAT_AMO_ROWS(NAME, T, ROW)                                                         \
+  ROW(void, chimex_, NAME##_atomic_add, (T* dst, T value, int pe),                                 \
+      atomic_add, (dst, value, pe),                                                                \
+      chime::on_host::amo(CHIME_AMO_FLOAT_ADD, dst, value, pe))                                    \
+  ROW(T, chimex_, NAME##_atomic_fetch_add, (T* dst, T value, int pe),                              \
+      atomic_fetch_add, (dst, value, pe),                                                          \
+      chime::on_host::fetch_amo(CHIME_AMO_FLOAT_ADD, dst, value, pe))
 
 #define CHIME_BITWISE_AMO_ROWS(NAME, T, ROW)                                                       \
   ROW(void, chime_, NAME##_atomic_and, (T* dst, T value, int pe),                                  \
@@ -297,8 +305,10 @@
 // C, and C++ without the device side, have no half and bfloat16.
 #if defined(__cplusplus) && !defined(CHIME_HOST_ONLY)
 #define CHIME_FOR_FAMILY_RMA_TYPES CHIME_FOR_RMA_TYPES
+#define CHIME_FOR_FAMILY_HALF_TYPES CHIME_FOR_HALF_AMO_TYPES
 #else
 #define CHIME_FOR_FAMILY_RMA_TYPES CHIME_FOR_RMA_C_TYPES
+#define CHIME_FOR_FAMILY_HALF_TYPES(...)
 #endif
 
 // What a thread does, or a warp or a block together: move data, of which they have no result, and
@@ -326,6 +336,9 @@
   CHIME_FOR_UNTYPED_THREAD_OPERATIONS(ROW)                   \
   CHIME_FOR_FAMILY_RMA_TYPES(CHIME_ELEMENT_ROWS, ROW)        \
   CHIME_FOR_EXTENDED_AMO_TYPES(CHIME_EXTENDED_AMO_ROWS, ROW) \
+  CHIME_FOR_FAMILY_HALF_TYPES(CHIME_EXTENDED_AMO_ROWS, ROW)  \
+  CHIME_FOR_FLOAT_AMO_C_TYPES(CHIME_FLOAT_AMO_ROWS, ROW)     \
+  CHIME_FOR_FAMILY_HALF_TYPES(CHIME_FLOAT_AMO_ROWS, ROW)     \
   CHIME_FOR_STANDARD_AMO_TYPES(CHIME_STANDARD_AMO_ROWS, ROW) \
   CHIME_FOR_BITWISE_AMO_TYPES(CHIME_BITWISE_AMO_ROWS, ROW)   \
   CHIME_FOR_WAIT_TYPES(CHIME_WAIT_ROWS, ROW)                 \

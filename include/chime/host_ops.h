@@ -63,11 +63,13 @@ typedef enum chime_amo_op {
   CHIME_AMO_XOR = 5,
   CHIME_AMO_SWAP = 6,
   CHIME_AMO_COMPARE_SWAP = 7,
-  CHIME_AMO_INC = 8  // an ADD of its own name; `operand` is 1
+  CHIME_AMO_INC = 8,       // an ADD of its own name; `operand` is 1
+  CHIME_AMO_FLOAT_ADD = 9  // of half, float or double, which `width` says
 } chime_amo_op;
 
-// `width`: 4 or 8 bytes. `operand` and `compare` are the value's bits, zero-extended. Returns the
-// old bits when `fetch` is not 0 (and always for FETCH, SWAP, COMPARE_SWAP), else 0.
+// `width`: 4 or 8 bytes, of FETCH, SET, SWAP and FLOAT_ADD also 2. `operand` and `compare` are the
+// value's bits, zero-extended. Returns the old bits when `fetch` is not 0 (and always for FETCH,
+// SWAP, COMPARE_SWAP), else 0.
 CHIME_EXPORT uint64_t chime_host_amo(int op, int fetch, void* dst, int width, uint64_t operand,
                                      uint64_t compare, int pe);
 

@@ -48,6 +48,10 @@ T fetch_amo(chime_amo_op op, T* word, T operand, int pe) {
   return value_of<T>(chime_host_amo(op, 1, word, sizeof(T), bits_of(operand), 0, pe));
 }
 template <class T>
+T fetch(const T* word, int pe) {
+  return fetch_amo(CHIME_AMO_FETCH, const_cast<T*>(word), T{}, pe);
+}
+template <class T>
 T compare_swap(T* word, T expected, T value, int pe) {
   return value_of<T>(chime_host_amo(CHIME_AMO_COMPARE_SWAP, 1, word, sizeof(T), bits_of(value),
                                     bits_of(expected), pe));

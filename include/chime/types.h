@@ -63,6 +63,13 @@ enum {
   X(float, float __VA_OPT__(, ) __VA_ARGS__)                 \
   X(double, double __VA_OPT__(, ) __VA_ARGS__)
 
+// Types whose atomics also add: NVSHMEM's, of which half is no C type. Used by: atomic_add,
+// fetch_add of chimex_.
+#define CHIME_FOR_FLOAT_AMO_C_TYPES(X, ...)  \
+  X(float, float __VA_OPT__(, ) __VA_ARGS__) \
+  X(double, double __VA_OPT__(, ) __VA_ARGS__)
+#define CHIME_FOR_HALF_AMO_TYPES(X, ...) X(half, chime_half_t __VA_OPT__(, ) __VA_ARGS__)
+
 // Point-to-point synchronisation types. OpenSHMEM 1.5 Table 8. Used by: wait_until and test
 // families.
 #define CHIME_FOR_WAIT_TYPES(X, ...)                   \

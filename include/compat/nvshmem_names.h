@@ -50,6 +50,9 @@
 #define nvshmem_float_put_nbi chime_float_put_nbi
 #define nvshmem_float_put_signal chime_float_put_signal
 #define nvshmem_float_put_signal_nbi chime_float_put_signal_nbi
+#define nvshmem_half_atomic_fetch chime_half_atomic_fetch
+#define nvshmem_half_atomic_set chime_half_atomic_set
+#define nvshmem_half_atomic_swap chime_half_atomic_swap
 #define nvshmem_half_g chime_half_g
 #define nvshmem_half_get chime_half_get
 #define nvshmem_half_get_nbi chime_half_get_nbi
@@ -636,6 +639,8 @@
 #define nvshmemx_char_put_signal_on_stream chimex_char_put_signal_on_stream
 #define nvshmemx_char_put_signal_warp chimex_char_put_signal_warp
 #define nvshmemx_char_put_warp chimex_char_put_warp
+#define nvshmemx_double_atomic_add chimex_double_atomic_add
+#define nvshmemx_double_atomic_fetch_add chimex_double_atomic_fetch_add
 #define nvshmemx_double_get_block chimex_double_get_block
 #define nvshmemx_double_get_nbi_block chimex_double_get_nbi_block
 #define nvshmemx_double_get_nbi_warp chimex_double_get_nbi_warp
@@ -657,6 +662,8 @@
 #define nvshmemx_double_put_signal_on_stream chimex_double_put_signal_on_stream
 #define nvshmemx_double_put_signal_warp chimex_double_put_signal_warp
 #define nvshmemx_double_put_warp chimex_double_put_warp
+#define nvshmemx_float_atomic_add chimex_float_atomic_add
+#define nvshmemx_float_atomic_fetch_add chimex_float_atomic_fetch_add
 #define nvshmemx_float_get_block chimex_float_get_block
 #define nvshmemx_float_get_nbi_block chimex_float_get_nbi_block
 #define nvshmemx_float_get_nbi_warp chimex_float_get_nbi_warp
@@ -678,6 +685,8 @@
 #define nvshmemx_float_put_signal_on_stream chimex_float_put_signal_on_stream
 #define nvshmemx_float_put_signal_warp chimex_float_put_signal_warp
 #define nvshmemx_float_put_warp chimex_float_put_warp
+#define nvshmemx_half_atomic_add chimex_half_atomic_add
+#define nvshmemx_half_atomic_fetch_add chimex_half_atomic_fetch_add
 #define nvshmemx_half_get_block chimex_half_get_block
 #define nvshmemx_half_get_nbi_block chimex_half_get_nbi_block
 #define nvshmemx_half_get_nbi_warp chimex_half_get_nbi_warp

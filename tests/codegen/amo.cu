@@ -16,6 +16,20 @@ extern "C" CHIME_KERNEL void fetch_add(const CHIME_GRID_CONSTANT Context ctx, lo
 }
 // PTX fetch_add: 1 atom.relaxed.sys.global.add.u64, 0 red, 0 fence, 0 membar
 
+extern "C" CHIME_KERNEL void add_floats(const CHIME_GRID_CONSTANT Context ctx, float* a, double* b,
+                                        int pe) {
+  atomic_add(ctx, a, 1.0f, pe);
+  b[1] = atomic_fetch_add(ctx, b, 1.0, pe);
+}
+// PTX add_floats: 1 red.relaxed.sys.global.add.f32, 1 atom.relaxed.sys.global.add.f64, 0 fence
+// PTX add_floats: 0 membar
+
+extern "C" CHIME_KERNEL void add_half(const CHIME_GRID_CONSTANT Context ctx, exec::half* a,
+                                      int pe) {
+  atomic_add(ctx, a, exec::half(1.0f), pe);
+}
+// PTX add_half: 1 ld.relaxed.sys.global.u32, 1 atom.relaxed.sys.global.cas.b32, 0 red, 0 fence
+
 extern "C" CHIME_KERNEL void bits(const CHIME_GRID_CONSTANT Context ctx, unsigned* a, int pe) {
   atomic_and(ctx, a, 1u, pe);
   atomic_or(ctx, a, 2u, pe);

@@ -38,6 +38,12 @@ extern "C" CHIME_KERNEL void atomic_add(uint64_t* word, uint64_t value, int pe) 
 // PTXAS[80] atomic_add: registers <= 39, stack <= 0
 // PTXAS[90] atomic_add: registers <= 42, stack <= 0
 
+extern "C" CHIME_KERNEL void float_add(float* word, float value, int pe) {
+  chimex_float_atomic_add(word, value, pe);
+}
+// PTXAS[80] float_add: registers <= 56, stack <= 0
+// PTXAS[90] float_add: registers <= 59, stack <= 0
+
 // One block; n_pes chunks of `chunk` elements. In the first n_pes - 1 rounds a chunk goes to the
 // right neighbour's inbox of the round, and is added to its own; then, whole, to its place.
 extern "C" CHIME_KERNEL void ring_all_reduce(float* data, float* inboxes, size_t chunk,

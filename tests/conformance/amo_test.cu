@@ -19,9 +19,10 @@ namespace {
 
 template <class T>
 std::vector<T> edge_values() {
-  if constexpr (std::is_floating_point_v<T>) {
-    return {T(0), T(1.5), T(-2.25), std::numeric_limits<T>::max(),
-            std::numeric_limits<T>::denorm_min()};
+  if constexpr (std::is_same_v<T, chime_half_t>) {
+    return {T(0.0f), T(1.5f), T(-2.25f), T(65504.0f), T(0.0009765625f)};
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return {T(0), T(1.5), T(-2.25), std::numeric_limits<T>::max(), std::numeric_limits<T>::min()};
   } else {
     using U = std::make_unsigned_t<T>;
     const U top = U(U(1) << (sizeof(T) * 8 - 1));
@@ -82,11 +83,17 @@ void expect_updates(Pe& pe) {
   EXPECT_TRUE(same_bits(returned, results.read())) << "returned values";
 }
 
-// Two's complement arithmetic that wraps.
+// Two's complement arithmetic that wraps; of floating-point numbers the nearest.
 template <class T>
-T wrapping_add(T a, T b) {
-  using U = std::make_unsigned_t<T>;
-  return T(U(U(a) + U(b)));
+T plus(T a, T b) {
+  if constexpr (std::is_same_v<T, chime_half_t>) {
+    return T(float(a) + float(b));
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return a + b;
+  } else {
+    using U = std::make_unsigned_t<T>;
+    return T(U(U(a) + U(b)));
+  }
 }
 
 #define CHIME_TEST_FETCHING_OP(OP, CALL, AFTER)                                       \
@@ -109,8 +116,8 @@ T wrapping_add(T a, T b) {
 CHIME_TEST_FETCHING_OP(Fetch, (atomic_fetch(context, word, pe)), old)
 CHIME_TEST_FETCHING_OP(Swap, (atomic_swap(context, word, operand, pe)), operand)
 CHIME_TEST_FETCHING_OP(FetchAdd, (atomic_fetch_add(context, word, operand, pe)),
-                       (wrapping_add(old, operand)))
-CHIME_TEST_FETCHING_OP(FetchInc, (atomic_fetch_inc(context, word, pe)), (wrapping_add(old, T(1))))
+                       (plus(old, operand)))
+CHIME_TEST_FETCHING_OP(FetchInc, (atomic_fetch_inc(context, word, pe)), (plus(old, T(1))))
 CHIME_TEST_FETCHING_OP(FetchAnd, (atomic_fetch_and(context, word, operand, pe)), T(old& operand))
 CHIME_TEST_FETCHING_OP(FetchOr, (atomic_fetch_or(context, word, operand, pe)), T(old | operand))
 CHIME_TEST_FETCHING_OP(FetchXor, (atomic_fetch_xor(context, word, operand, pe)), T(old ^ operand))
@@ -142,8 +149,8 @@ CHIME_TEST_FETCHING_OP(CompareSwapOwn,
     }                                                                                 \
   };
 CHIME_TEST_PLAIN_OP(Set, (atomic_set(context, word, operand, pe)), operand)
-CHIME_TEST_PLAIN_OP(Add, (atomic_add(context, word, operand, pe)), (wrapping_add(old, operand)))
-CHIME_TEST_PLAIN_OP(Inc, (atomic_inc(context, word, pe)), (wrapping_add(old, T(1))))
+CHIME_TEST_PLAIN_OP(Add, (atomic_add(context, word, operand, pe)), (plus(old, operand)))
+CHIME_TEST_PLAIN_OP(Inc, (atomic_inc(context, word, pe)), (plus(old, T(1))))
 CHIME_TEST_PLAIN_OP(And, (atomic_and(context, word, operand, pe)), T(old& operand))
 CHIME_TEST_PLAIN_OP(Or, (atomic_or(context, word, operand, pe)), T(old | operand))
 CHIME_TEST_PLAIN_OP(Xor, (atomic_xor(context, word, operand, pe)), T(old ^ operand))
@@ -166,6 +173,18 @@ IN_EVERY_WORLD(Amo, ArithmeticWrapsOnEveryStandardType) {
       expect_updates<FetchAdd, T>(pe);
       expect_updates<Inc, T>(pe);
       expect_updates<FetchInc, T>(pe);
+    });
+  });
+}
+
+IN_EVERY_WORLD(Amo, FloatsAreAddedAndHalvesExchanged) {
+  world.spawn(1, [](Pe& pe) {
+    for_each_float_amo_type([&]<class T>(Row<T>) {
+      expect_updates<Add, T>(pe);
+      expect_updates<FetchAdd, T>(pe);
+      expect_updates<Fetch, T>(pe);
+      expect_updates<Set, T>(pe);
+      expect_updates<Swap, T>(pe);
     });
   });
 }
@@ -209,6 +228,33 @@ template <class T>
 CHIME_KERNEL void take_tickets(CHIME_GRID_CONSTANT const Context context, T* word, T* tickets) {
   for (unsigned i = 0; i < kRounds; ++i)
     tickets[exec::grid_rank() * kRounds + i] = atomic_fetch_inc(context, word, 0);
+}
+
+// What adds by compare-and-swap tries again for each that came between: few threads.
+constexpr unsigned kAdders = 4;
+constexpr unsigned kFloatsPerPe = kBlocks * kAdders * kRounds;
+
+template <class T>
+CHIME_KERNEL void add_floats(CHIME_GRID_CONSTANT const Context context, T* elements) {
+  T* const mine = elements + exec::thread_rank() % 2;
+  for (unsigned i = 0; i < kRounds / 2; ++i) {
+    atomic_add(context, mine, T(1.0f), 0);
+    atomic_fetch_add(context, mine, T(1.0f), 0);
+  }
+}
+
+// Odd threads take what even ones have added, and keep it.
+template <class T>
+CHIME_KERNEL void add_and_take(CHIME_GRID_CONSTANT const Context context, T* element, float* kept) {
+  float taken = 0;
+  for (unsigned i = 0; i < kRounds; ++i) {
+    if (exec::thread_rank() % 2 == 0) {
+      atomic_add(context, element, T(1.0f), 0);
+    } else {
+      taken += static_cast<float>(atomic_swap(context, element, T(0.0f), 0));
+    }
+  }
+  kept[exec::grid_rank()] = taken;
 }
 
 // Sets this thread's bit in a word that 64 threads share, then clears it by xor in every other
@@ -267,6 +313,46 @@ IN_EVERY_WORLD(AmoContention, NoAddIsLost) {
       if (pe.rank() == 0) {
         EXPECT_EQ(T(2 * 4 * kUpdatesPerPe * unsigned(pe.size())), word.read(0));
       }
+    });
+  });
+}
+
+// Two neighbours: of halves, both in one word.
+IN_EVERY_WORLD(AmoContention, NoFloatAddIsLost) {
+  world.spawn(1, [](Pe& pe) {
+    for_each_float_amo_type([&]<class T>(Row<T>) {
+      Symmetric<T> elements(2);
+      for_each_memory_mode(
+          pe, [&] { pe.run(kBlocks, kAdders, add_floats<T>, pe.context(), elements.data()); });
+      for (std::size_t i : {0, 1}) {
+        if (pe.rank() != 0) break;
+        EXPECT_EQ(float(kFloatsPerPe * unsigned(pe.size())), float(elements.read(i)));
+      }
+    });
+  });
+}
+
+IN_EVERY_WORLD(AmoContention, FloatsAreAddedAndSwappedAtomically) {
+  world.spawn(1, [](Pe& pe) {
+    for_each_float_amo_type([&]<class T>(Row<T>) {
+      constexpr std::size_t kTakers = kBlocks * kAdders;
+      Symmetric<T> element(1);
+      Symmetric<float> gathered(kTakers * std::size_t(pe.size()));
+      Private<float> kept(kTakers);
+      for_each_memory_mode(pe, [&] {
+        element.fill(0);
+        pe.barrier();
+        pe.run(kBlocks, kAdders, add_and_take<T>, pe.context(), element.data(), kept.data());
+        chime_putmem(gathered.data() + std::size_t(pe.rank()) * kTakers, kept.data(),
+                     kTakers * sizeof(float), 0);
+        pe.barrier();
+        if (pe.rank() == 0) {
+          const std::vector<float> all = gathered.read();
+          EXPECT_EQ(float(kFloatsPerPe / 2 * unsigned(pe.size())),
+                    std::accumulate(all.begin(), all.end(), float(element.read(0))));
+        }
+        pe.barrier();
+      });
     });
   });
 }

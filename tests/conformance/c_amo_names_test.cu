@@ -24,7 +24,21 @@ namespace {
     }                                                                  \
   };
 CHIME_FOR_EXTENDED_AMO_TYPES(CHIME_TESTS_EXTENDED)
+CHIME_FOR_HALF_AMO_TYPES(CHIME_TESTS_EXTENDED)
 #undef CHIME_TESTS_EXTENDED
+
+#define CHIME_TESTS_FLOAT(NAME, TYPE)                                         \
+  struct Float_##NAME {                                                       \
+    using T = TYPE;                                                           \
+    [[maybe_unused]] static constexpr const char* kName = #NAME;              \
+    CHIME_HOST_DEVICE static void call(T* words, T* results, int pe) {        \
+      chimex_##NAME##_atomic_add(words + 0, T(2.5f), pe);                     \
+      results[1] = chimex_##NAME##_atomic_fetch_add(words + 1, T(0.25f), pe); \
+    }                                                                         \
+  };
+CHIME_FOR_FLOAT_AMO_C_TYPES(CHIME_TESTS_FLOAT)
+CHIME_FOR_HALF_AMO_TYPES(CHIME_TESTS_FLOAT)
+#undef CHIME_TESTS_FLOAT
 
 #define CHIME_TESTS_STANDARD(NAME, TYPE)                                            \
   struct Standard_##NAME {                                                          \
@@ -95,6 +109,13 @@ void expect_extended(Pe& pe) {
 }
 
 template <class Names>
+void expect_float(Pe& pe) {
+  using T = typename Names::T;
+  const T start = T(-1.0f);
+  expect_names<Names>(pe, start, {T(1.5f), T(-0.75f)}, {T(0.0f), start});
+}
+
+template <class Names>
 void expect_standard(Pe& pe) {
   using T = typename Names::T;
   const T m = T(-1);
@@ -111,6 +132,7 @@ void expect_bitwise(Pe& pe) {
 
 #define CHIME_TESTS_EXTENDED(NAME, TYPE) \
   CHIME_TEST_IF_NAMED(TYPE, expect_extended<Extended_##NAME>(pe);)
+#define CHIME_TESTS_OF_FLOATS(NAME, TYPE) expect_float<Float_##NAME>(pe);
 #define CHIME_TESTS_STANDARD(NAME, TYPE) \
   CHIME_TEST_IF_NAMED(TYPE, expect_standard<Standard_##NAME>(pe);)
 #define CHIME_TESTS_BITWISE(NAME, TYPE) \
@@ -118,6 +140,14 @@ void expect_bitwise(Pe& pe) {
 
 IN_EVERY_WORLD(CNames, OfExtendedAtomicsDoTheirWork) {
   world.spawn(1, [](auto& pe) { CHIME_FOR_EXTENDED_AMO_TYPES(CHIME_TESTS_EXTENDED) });
+}
+
+IN_EVERY_WORLD(CNames, OfAtomicsOnFloatsDoTheirWork) {
+  world.spawn(1, [](auto& pe) {
+    CHIME_FOR_FLOAT_AMO_C_TYPES(CHIME_TESTS_OF_FLOATS)
+    CHIME_FOR_HALF_AMO_TYPES(CHIME_TESTS_OF_FLOATS)
+    expect_extended<Extended_half>(pe);
+  });
 }
 
 IN_EVERY_WORLD(CNames, OfStandardAtomicsDoTheirWork) {
@@ -128,8 +158,7 @@ IN_EVERY_WORLD(CNames, OfBitwiseAtomicsDoTheirWork) {
   world.spawn(1, [](auto& pe) { CHIME_FOR_BITWISE_AMO_TYPES(CHIME_TESTS_BITWISE) });
 }
 
-// ---- Contention of host and device callers on one word
-// -------------------------------------------
+// ---- Contention of host and device callers on one word ------------------------------------------
 
 constexpr unsigned kThreads = 32, kRounds = 50;
 
@@ -137,18 +166,62 @@ CHIME_KERNEL inline void count_from_kernel(std::uint32_t* word) {
   for (unsigned i = 0; i < kRounds; ++i) chime_uint32_atomic_inc(word, 0);
 }
 
+// By compare-and-swap on some ways: of as few threads as there are.
+CHIME_KERNEL inline void add_from_kernel(chime_half_t* half, float* single, double* twice) {
+  for (unsigned i = 0; i < kRounds; ++i) {
+    chimex_half_atomic_add(half, chime_half_t(1.0f), 0);
+    chimex_float_atomic_add(single, 1, 0);
+    chimex_double_atomic_add(twice, 1, 0);
+  }
+}
+
+// Runs `kernel` on word(s) of PE 0, and meanwhile `on_host`.
+template <class Kernel, class OnHost, class... Words>
+void contend(Pe& pe, unsigned threads, Kernel kernel, OnHost on_host, Words*... words) {
+  pe.barrier();
+  exec::LaunchConfig config;
+  config.block = threads;
+  ASSERT_EQ(CHIMEX_OK, exec::launch(config, kernel, words...));
+  on_host();
+  ASSERT_EQ(CHIMEX_OK, exec::stream_synchronize({}));
+  pe.barrier();
+}
+
 IN_EVERY_WORLD(CNames, HostAndKernelUpdatesOfOneWordAreAtomic) {
   world.spawn(1, [](Pe& pe) {
     Symmetric<std::uint32_t> word(1);
-    pe.barrier();
-    exec::LaunchConfig config;
-    config.block = kThreads;
-    ASSERT_EQ(CHIMEX_OK, exec::launch(config, count_from_kernel, word.data()));
-    for (unsigned i = 0; i < 1000; ++i) chime_uint32_atomic_add(word, 2, 0);
-    ASSERT_EQ(CHIMEX_OK, exec::stream_synchronize({}));
-    pe.barrier();
+    contend(
+        pe, kThreads, count_from_kernel,
+        [&] {
+          for (unsigned i = 0; i < 1000; ++i) chime_uint32_atomic_add(word, 2, 0);
+        },
+        word.data());
     if (pe.rank() == 0) {
       EXPECT_EQ((kThreads * kRounds + 2000) * unsigned(pe.size()), word.read(0));
+    }
+    pe.barrier();
+  });
+}
+
+IN_EVERY_WORLD(CNames, HostAndKernelAdditionsOfFloatsAreAtomic) {
+  world.spawn(1, [](Pe& pe) {
+    Symmetric<chime_half_t> half(1);
+    Symmetric<float> single(1);
+    Symmetric<double> twice(1);
+    contend(
+        pe, 2, add_from_kernel,
+        [&] {
+          for (unsigned i = 0; i < kRounds; ++i) {
+            chimex_half_atomic_add(half, chime_half_t(1.0f), 0);
+            chimex_float_atomic_add(single, 2, 0);
+            chimex_double_atomic_add(twice, 2, 0);
+          }
+        },
+        half.data(), single.data(), twice.data());
+    if (pe.rank() == 0) {
+      EXPECT_EQ(float(3 * kRounds * unsigned(pe.size())), float(half.read(0)));
+      EXPECT_EQ(float(4 * kRounds * unsigned(pe.size())), single.read(0));
+      EXPECT_EQ(double(4 * kRounds * unsigned(pe.size())), twice.read(0));
     }
     pe.barrier();
   });

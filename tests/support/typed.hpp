@@ -62,6 +62,13 @@ constexpr bool is_named() {
     SCOPED_TRACE("type " #NAME);         \
     BODY(Row<TYPE>{#NAME});              \
   }
+// Few, and each has code of its own.
+#define CHIME_TEST_EVERY_ROW(NAME, TYPE, BODY) \
+  {                                            \
+    SCOPED_TRACE("type " #NAME);               \
+    BODY(Row<TYPE>{#NAME});                    \
+  }
+
 template <class Body>
 void for_each_rma_type(Body&& body) {
   CHIME_FOR_RMA_TYPES(CHIME_TEST_ROW, body)
@@ -82,6 +89,12 @@ template <class Body>
 void for_each_extended_amo_type(Body&& body) {
   CHIME_FOR_EXTENDED_AMO_TYPES(CHIME_TEST_ROW, body)
 }
+template <class Body>
+void for_each_float_amo_type(Body&& body) {
+  CHIME_FOR_FLOAT_AMO_C_TYPES(CHIME_TEST_EVERY_ROW, body)
+  CHIME_FOR_HALF_AMO_TYPES(CHIME_TEST_EVERY_ROW, body)
+}
+#undef CHIME_TEST_EVERY_ROW
 #undef CHIME_TEST_ROW
 
 // How many groups of a kind a kernel of this test runs with, and which one the calling thread is

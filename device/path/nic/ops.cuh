@@ -58,6 +58,8 @@ class Ops<Path::kNic> {
 
   // ---- Signals and atomics ----
 
+  static constexpr bool kAddsFloats = false;
+
   template <std::size_t kLeast, class Group>
   CHIME_DEVICE void put_signal(Group g, const Put& put, const SignalUpdate& signal) const {
     if (g.is_leader()) {

@@ -62,6 +62,8 @@ class Ops<Path::kP2p> {
 
   // ---- Signals and atomics ----
 
+  static constexpr bool kAddsFloats = true;
+
   template <std::size_t kLeast, class Group>
   CHIME_DEVICE void put_signal(Group g, const Put& put, const SignalUpdate& signal) const {
     if (put.bytes != 0) this->put<kLeast>(g, put);

@@ -119,6 +119,8 @@ class Ops<Path::kProxy> {
 
   // ---- Signals and atomics ----
 
+  static constexpr bool kAddsFloats = false;
+
   template <std::size_t kLeast, class Group>
   CHIME_DEVICE void put_signal(Group g, const Put& put, const SignalUpdate& signal) const {
     if (g.is_leader()) {

@@ -1,147 +1,26 @@
 // The spec-named host functions for set-up, exit, query and memory: each is one guarded call.
 #include <cstring>
-#include <mutex>
 
 #define CHIME_HOST_ONLY
-#include "bootstrap/tcp.hpp"
 #include "chime/chime.h"
 #include "host/errors/async_error.hpp"
 #include "host/errors/error.hpp"
 #include "host/errors/guard.hpp"
 #include "host/errors/step.hpp"
 #include "host/memory/memory.hpp"
-#include "host/pe/config.hpp"
 #include "host/pe/init.hpp"
 #include "host/pe/leave.hpp"
+#include "host/setup/setup.hpp"
 
 namespace bootstrap = chime::bootstrap;
 using namespace chime::host;  // NOLINT: this file only forwards into it
 
 namespace {
 
-constexpr int kInitAttrVersion = chimex_init_attr_t CHIMEX_INIT_ATTR_INITIALIZER.version;
-
-bootstrap::Settings bootstrap_settings(const Settings& settings) {
-  return {settings.bootstrap_kind, settings.bootstrap_interface,
-          std::chrono::milliseconds(settings.init_timeout_ns / 1'000'000)};
-}
-
-void check_unique_id_arguments(int my_pe, int n_pes) {
-  if (n_pes < 1 || my_pe < 0 || my_pe >= n_pes)
-    throw Error("setup", CHIMEX_ERR_INVALID,
-                fmt::format("there is no PE {} among {} PEs; chimex_set_attr_uniqueid_args takes "
-                            "this PE's number, from 0, and how many there are",
-                            my_pe, n_pes));
-}
-
 template <class T>
 T& not_null(T* pointer, const char* name) {
   if (pointer) return *pointer;
   throw Error("setup", CHIMEX_ERR_INVALID, fmt::format("the argument {} is null", name));
-}
-
-void warn_of_unknown_variables() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    for (const std::string& warning : unknown_variable_warnings(process_environment_names()))
-      log(LogLevel::kWarn, -1, "{}", warning);
-  });
-}
-
-// By one PE for all: they mostly have the same environment.
-void hint_at_counterparts(const bootstrap::Bootstrap& job) {
-  static std::once_flag once;
-  if (job.rank() != 0) return;
-  std::call_once(once, [] {
-    for (const std::string& hint : counterpart_hints(process_environment_names()))
-      log(LogLevel::kWarn, 0, "{}", hint);
-  });
-}
-
-// By one PE for all: they have the same, or are told so.
-void tell_of_raised_size(const Settings& settings, const bootstrap::Bootstrap& job) {
-  if (settings.symmetric_is_raised && job.rank() == 0)
-    log(LogLevel::kWarn, 0, "CHIME_SYMMETRIC_SIZE is below the least size; each heap has {} bytes",
-        settings.symmetric_bytes);
-}
-
-void join(const Settings& settings, std::unique_ptr<bootstrap::Bootstrap> job,
-          DeviceStageTime when) {
-  hint_at_counterparts(*job);
-  tell_of_raised_size(settings, *job);
-  join_job(settings, std::move(job), when);
-}
-
-// For a PE that is about to join.
-Settings settings_of_new_pe(const Lookup& lookup) {
-  Settings settings = read_settings(lookup);
-  set_log_level(settings.log_level);
-  warn_of_unknown_variables();
-  forget_failed_join();
-  return settings;
-}
-
-// A failure is what later calls are told.
-template <class Join>
-void attempt(Join join) {
-  throw_if_child_of_pes();
-  try {
-    join();
-    forget_failed_init();
-  } catch (const std::exception& error) {
-    keep_failed_init(error.what());
-    throw;
-  }
-}
-
-// How a PE is to come up.
-struct Start {
-  Lookup lookup = process_environment;  // of its settings
-  DeviceStageTime when = DeviceStageTime::kWhenChosen;
-};
-
-void join_with_launcher(const Start& start) {
-  Settings settings = settings_of_new_pe(start.lookup);
-  join(settings, bootstrap::make_bootstrap(bootstrap_settings(settings)), start.when);
-}
-
-void init_with_launcher(const Start& start) {
-  if (!current_slot()) attempt([&] { join_with_launcher(start); });
-}
-
-// A thread may become a PE beside others of its process.
-void join_with_unique_id(const chimex_init_attr_t& attr, const Start& start) {
-  if (attr.version != kInitAttrVersion)
-    throw Error("setup", CHIMEX_ERR_INVALID,
-                fmt::format("attr has version {}, this library knows {}; fill attr with "
-                            "chimex_set_attr_uniqueid_args",
-                            attr.version, kInitAttrVersion));
-  check_unique_id_arguments(attr.my_pe, attr.n_pes);
-  Settings settings = settings_of_new_pe(start.lookup);
-  join(settings,
-       bootstrap::join_unique_id(attr.uniqueid, attr.my_pe, attr.n_pes,
-                                 bootstrap_settings(settings)),
-       start.when);
-}
-
-void init_with_unique_id(const chimex_init_attr_t& attr, const Start& start) {
-  if (!bound_slot_of_thread()) attempt([&] { join_with_unique_id(attr, start); });
-}
-
-void init_as(unsigned flags, const chimex_init_attr_t* attr, const chimex_config_t* config) {
-  const bool is_put_off = flags & CHIMEX_INIT_DEFER_DEVICE;
-  const Start start = {lookup_of(config),
-                       is_put_off ? DeviceStageTime::kFirstUse : DeviceStageTime::kWhenChosen};
-  switch (flags & ~static_cast<unsigned>(CHIMEX_INIT_DEFER_DEVICE)) {
-    case CHIMEX_INIT_WITH_LAUNCHER:
-      return init_with_launcher(start);
-    case CHIMEX_INIT_WITH_UNIQUEID:
-      return init_with_unique_id(not_null(attr, "attr"), start);
-  }
-  throw Error("setup", CHIMEX_ERR_INVALID,
-              fmt::format("there are no flags {}; use CHIMEX_INIT_WITH_LAUNCHER or "
-                          "CHIMEX_INIT_WITH_UNIQUEID, and CHIMEX_INIT_DEFER_DEVICE with either",
-                          flags));
 }
 
 // -1 where there is no PE, and after an error.
@@ -184,36 +63,42 @@ extern "C" {
 // --------------------------------------------------------------------------------------------
 
 void chime_init(void) {
-  guarded("chime_init", [] { init_with_launcher({}); });
+  guarded("chime_init",
+          [] { init_as(CHIMEX_INIT_WITH_LAUNCHER, nullptr, environment_of_chime()); });
 }
 
 int chime_init_thread(int, int* provided) {
   if (provided) *provided = CHIME_THREAD_MULTIPLE;
-  return status_of("chime_init_thread", [] { init_with_launcher({}); });
+  return status_of("chime_init_thread",
+                   [] { init_as(CHIMEX_INIT_WITH_LAUNCHER, nullptr, environment_of_chime()); });
 }
 
 int chimex_get_uniqueid(chimex_uniqueid_t* uid) {
-  return status_of("chimex_get_uniqueid", [&] {
-    throw_if_child_of_pes();
-    not_null(uid, "uid") = bootstrap::create_unique_id(read_settings().bootstrap_interface);
-  });
+  return status_of("chimex_get_uniqueid",
+                   [&] { not_null(uid, "uid") = new_unique_id(environment_of_chime()); });
 }
 
 int chimex_set_attr_uniqueid_args(int my_pe, int n_pes, const chimex_uniqueid_t* uid,
                                   chimex_init_attr_t* attr) {
   return status_of("chimex_set_attr_uniqueid_args", [&] {
-    check_unique_id_arguments(my_pe, n_pes);
-    not_null(attr, "attr") = {kInitAttrVersion, my_pe, n_pes, not_null(uid, "uid")};
+    not_null(attr, "attr") = attr_of_unique_id(my_pe, n_pes, not_null(uid, "uid"));
+  });
+}
+
+int chimex_set_attr_mpi_comm_args(const void* mpi_comm, chimex_init_attr_t* attr) {
+  return status_of("chimex_set_attr_mpi_comm_args", [&] {
+    not_null(attr, "attr") = attr_of_mpi_comm(mpi_comm, environment_of_chime());
   });
 }
 
 int chimex_init_attr(unsigned flags, const chimex_init_attr_t* attr) {
-  return status_of("chimex_init_attr", [&] { init_as(flags, attr, nullptr); });
+  return status_of("chimex_init_attr", [&] { init_as(flags, attr, environment_of_chime()); });
 }
 
 int chimex_init_config(unsigned flags, const chimex_init_attr_t* attr,
                        const chimex_config_t* config) {
-  return status_of("chimex_init_config", [&] { init_as(flags, attr, config); });
+  return status_of("chimex_init_config",
+                   [&] { init_as(flags, attr, environment_of_chime(config)); });
 }
 
 int chimex_init_device(void) {

@@ -284,6 +284,8 @@ void read_bootstrap_interface(const Variable&, std::string_view text, Settings& 
   s.bootstrap_interface = text;
 }
 
+void read_mpi_plugin(const Variable&, std::string_view text, Settings& s) { s.mpi_plugin = text; }
+
 // The executor reads these itself, by the same table (device/simt/option_numbers.hpp): here they
 // are only checked, where the user can be told.
 template <const simt::OptionNumber& kNumber>
@@ -445,6 +447,10 @@ constexpr Variable kVariables[] = {
     {"CHIME_BOOTSTRAP_IF", "interface name", "",
      "Network interface by which PEs of other hosts reach this one; all of them if unset.",
      read_bootstrap_interface, "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME"},
+    {"CHIME_MPI_PLUGIN", "path", "",
+     "The library that knows the program's MPI, where its communicator makes the job "
+     "(bootstrap/mpi); libchime_mpi.so beside libchime.so if unset.",
+     read_mpi_plugin, "NVSHMEM_BOOTSTRAP_MPI_PLUGIN"},
     {"CHIME_RUN_AGENT", "command", "ssh",
      "The remote shell by which chime-run --hosts starts an agent on each host."},
     {"CHIME_RUN_ADDRESS", "where", "", "Set by chime-run for the PEs that it starts."},

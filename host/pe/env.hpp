@@ -50,6 +50,7 @@ struct Settings {
   LogLevel log_level = LogLevel::kWarn;
   std::string bootstrap_kind;  // checked by the bootstrap, which knows its kinds
   std::string bootstrap_interface;
+  std::string mpi_plugin;
 };
 
 // A row of the table.

@@ -155,6 +155,14 @@ CHIME_EXPORT int chimex_get_uniqueid(chimex_uniqueid_t* uid);
 CHIME_EXPORT int chimex_set_attr_uniqueid_args(int my_pe, int n_pes, const chimex_uniqueid_t* uid,
                                                chimex_init_attr_t* attr);
 
+// Collective over the communicator `*mpi_comm`, a variable of type MPI_Comm: fills all of `attr`
+// for chimex_init_attr with CHIMEX_INIT_WITH_UNIQUEID, so that ranks become PEs of the same
+// numbers. It may be any of the program's intracommunicators. libchime.so links no MPI: a plug-in
+// that is built for the program's does this (CHIME_MPI_PLUGIN), and MPI must be initialised. Waits
+// for the other ranks at most CHIME_INIT_TIMEOUT. Returns a chimex_status; CHIMEX_ERR_UNSUPPORTED:
+// there is no plug-in, or it is another MPI's.
+CHIME_EXPORT int chimex_set_attr_mpi_comm_args(const void* mpi_comm, chimex_init_attr_t* attr);
+
 // chime_init with explicit means. With CHIMEX_INIT_WITH_UNIQUEID several threads of one process may
 // each become a PE; each is then bound to its own PE. Give them a GPU each: kernels of PEs that
 // share one may use the calls that take a Context (chime::context()) alone, and trap in the others.

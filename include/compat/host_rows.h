@@ -8,9 +8,6 @@
 
 // clang-format off
 #define CHIME_NVSHMEM_HOST_ROWS(ROW)                                                               \
-  ROW(void, nvshmem_init, (void), (), chime_init)                                                  \
-  ROW(int, nvshmem_init_thread, (int requested, int* provided), (requested, provided),             \
-      chime_init_thread)                                                                           \
   ROW(void, nvshmem_query_thread, (int* provided), (provided), chime_query_thread)                 \
   ROW(void, nvshmem_finalize, (void), (), chime_finalize)                                          \
   ROW(void, nvshmem_global_exit, (int status), (status), chime_global_exit)                        \

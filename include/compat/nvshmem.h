@@ -4,8 +4,8 @@
 // nvshmem_ and chimex_ for nvshmemx_ (chime/chime.h, chime/chime_device.cuh).
 //
 // Not there yet: teams that a program splits off and their configuration, collectives that move or
-// reduce data, an MPI communicator, queue pairs, and what tests/compat/missing.names lists with
-// reasons. nvshmem_global_exit and the info functions are the host's alone.
+// reduce data, queue pairs, and what tests/compat/missing.names lists with reasons.
+// nvshmem_global_exit and the info functions are the host's alone.
 //
 // Names, numbers and the layout of structs are those of NVSHMEM 3.8's public headers
 // (NVIDIA/nvshmem, src/include/c_api: nvshmem_api_constants.h, nvshmem_types.h,
@@ -89,8 +89,8 @@ enum {
 
 enum {
   NVSHMEMX_INIT_THREAD_PES = 1,
-  NVSHMEMX_INIT_WITH_MPI_COMM = 2,  // refused, as the next is: use a unique id
-  NVSHMEMX_INIT_WITH_SHMEM = 4,
+  NVSHMEMX_INIT_WITH_MPI_COMM = 2,
+  NVSHMEMX_INIT_WITH_SHMEM = 4,  // refused: use a launcher, or a unique id
   NVSHMEMX_INIT_WITH_UNIQUEID = 8
 };
 
@@ -153,6 +153,11 @@ _Static_assert(sizeof(nvshmemx_uniqueid_t) == 128 && sizeof(nvshmemx_uniqueid_ar
 extern "C" {
 #endif
 
+// As chime_init and chime_init_thread, and as all that follows: NVSHMEM's variables count where
+// Chime's own are not set (include/compat/README.md).
+CHIME_EXPORT void nvshmem_init(void);
+CHIME_EXPORT int nvshmem_init_thread(int requested, int* provided);
+
 CHIME_EXPORT int nvshmemx_get_uniqueid(nvshmemx_uniqueid_t* uid);
 
 // `attr` names `*uid`, which stays where it is until nvshmemx_init_attr returns. Other members of
@@ -161,10 +166,15 @@ CHIME_EXPORT int nvshmemx_set_attr_uniqueid_args(int my_pe, int n_pes,
                                                  const nvshmemx_uniqueid_t* uid,
                                                  nvshmemx_init_attr_t* attr);
 
-// `flags`: 0, for which `attr` may be null (a launcher introduces the PEs, as for nvshmem_init), or
-// NVSHMEMX_INIT_WITH_UNIQUEID. The others are NVSHMEMX_ERROR_NOT_SUPPORTED, and so is a
-// `cuda_device_id` in `attr`: choose a GPU by cudaSetDevice. Returns a nvshmemx_status, or another
-// chimex_status.
+// attr->mpi_comm = mpi_comm: the address of a variable of type MPI_Comm, which stays there until
+// nvshmemx_init_attr returns.
+CHIME_EXPORT int nvshmemx_set_attr_mpi_comm_args(void* mpi_comm, nvshmemx_init_attr_t* attr);
+
+// `flags`: 0, for which `attr` may be null (a launcher introduces the PEs, as for nvshmem_init);
+// NVSHMEMX_INIT_WITH_UNIQUEID; or NVSHMEMX_INIT_WITH_MPI_COMM, which reads attr->mpi_comm alone and
+// is as chimex_set_attr_mpi_comm_args (chime/chime.h). The others are NVSHMEMX_ERROR_NOT_SUPPORTED,
+// and so is a `cuda_device_id` in `attr`: choose a GPU by cudaSetDevice. Returns a nvshmemx_status,
+// or another chimex_status.
 CHIME_EXPORT int nvshmemx_init_attr(unsigned int flags, nvshmemx_init_attr_t* attr);
 
 CHIME_EXPORT void nvshmem_info_get_version(int* major, int* minor);  // NVSHMEM_MAJOR_VERSION, ...

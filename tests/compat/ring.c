@@ -13,8 +13,8 @@ static void require(int good, const char* what) {
 
 int main(void) {
   nvshmemx_init_attr_t attr = NVSHMEMX_INIT_ATTR_INITIALIZER;
-  require(nvshmemx_init_attr(NVSHMEMX_INIT_WITH_MPI_COMM, &attr) == NVSHMEMX_ERROR_NOT_SUPPORTED,
-          "MPI is refused");
+  require(nvshmemx_init_attr(NVSHMEMX_INIT_WITH_SHMEM, &attr) == NVSHMEMX_ERROR_NOT_SUPPORTED,
+          "OpenSHMEM is refused");
   require(strstr(chimex_last_error(), "NVSHMEMX_INIT_WITH_UNIQUEID") != NULL, "what to use");
   require(nvshmemx_init_attr(0, NULL) == NVSHMEMX_SUCCESS, "init");
 

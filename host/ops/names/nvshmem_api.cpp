@@ -10,6 +10,8 @@
 #include "compat/nvshmem.h"
 #include "host/errors/error.hpp"
 #include "host/errors/guard.hpp"
+#include "host/setup/nvshmem_variables.hpp"
+#include "host/setup/setup.hpp"
 
 using namespace chime::host;  // NOLINT: this file only forwards into it
 
@@ -32,21 +34,27 @@ nvshmemx_uniqueid_t nvshmems(const chimex_uniqueid_t& id) {
   return uid;
 }
 
-[[noreturn]] void refuse_flag(const char* flag) {
-  throw Error("setup", CHIMEX_ERR_UNSUPPORTED,
-              fmt::format("{} is not there yet; call nvshmem_init under a launcher (chime-run, "
-                          "mpirun), or make a unique id on one PE (nvshmemx_get_uniqueid), send it "
-                          "to the others and use NVSHMEMX_INIT_WITH_UNIQUEID",
-                          flag));
+[[noreturn]] void refuse_flag(const char* flag, const char* instead) {
+  throw Error("setup", CHIMEX_ERR_UNSUPPORTED, fmt::format("{}; {}", flag, instead));
 }
 
 void check_flags(unsigned int flags) {
-  if (flags & NVSHMEMX_INIT_WITH_MPI_COMM) refuse_flag("NVSHMEMX_INIT_WITH_MPI_COMM");
-  if (flags & NVSHMEMX_INIT_WITH_SHMEM) refuse_flag("NVSHMEMX_INIT_WITH_SHMEM");
-  if (flags & NVSHMEMX_INIT_THREAD_PES) refuse_flag("NVSHMEMX_INIT_THREAD_PES");
-  const unsigned unknown = flags & ~static_cast<unsigned>(NVSHMEMX_INIT_WITH_UNIQUEID);
-  if (unknown)
-    throw Error("setup", CHIMEX_ERR_INVALID, fmt::format("there are no flags {:#x}", unknown));
+  constexpr unsigned kMeans = NVSHMEMX_INIT_WITH_MPI_COMM | NVSHMEMX_INIT_WITH_UNIQUEID;
+  if (flags & NVSHMEMX_INIT_WITH_SHMEM)
+    refuse_flag(
+        "NVSHMEMX_INIT_WITH_SHMEM: Chime takes its PEs from no OpenSHMEM",
+        "call nvshmem_init under a launcher (chime-run, mpirun, srun --mpi=pmix), or make a "
+        "unique id on one PE (nvshmemx_get_uniqueid), send it to the others by OpenSHMEM "
+        "and use NVSHMEMX_INIT_WITH_UNIQUEID");
+  if (flags & NVSHMEMX_INIT_THREAD_PES)
+    refuse_flag("NVSHMEMX_INIT_THREAD_PES is not needed",
+                "threads of one process that use NVSHMEMX_INIT_WITH_UNIQUEID become a PE each");
+  if (flags & ~kMeans)
+    throw Error("setup", CHIMEX_ERR_INVALID,
+                fmt::format("there are no flags {:#x}", flags & ~kMeans));
+  if (flags == kMeans)
+    throw Error("setup", CHIMEX_ERR_INVALID,
+                "a unique id and an MPI communicator are two jobs; use one of them");
 }
 
 void check_device(const nvshmemx_init_attr_t* attr) {
@@ -64,15 +72,50 @@ const nvshmemx_uniqueid_args_t& arguments_of(const nvshmemx_init_attr_t* attr) {
               "nvshmemx_set_attr_uniqueid_args");
 }
 
+// The communicator's ranks meet once: a PE that is there already asks none of them.
+void init_with_mpi(const nvshmemx_init_attr_t* attr, const Source& source) {
+  if (!attr)
+    throw Error("setup", CHIMEX_ERR_INVALID,
+                "NVSHMEMX_INIT_WITH_MPI_COMM needs an attr that names a communicator: "
+                "attr.mpi_comm = &comm, or nvshmemx_set_attr_mpi_comm_args(&comm, &attr)");
+  if (current_slot()) return;
+  const chimex_init_attr_t filled = attr_of_mpi_comm(attr->mpi_comm, source);
+  init_as(CHIMEX_INIT_WITH_UNIQUEID, &filled, source);
+}
+
+// Versions 1 and 2 of attr have the unique id's arguments at the same place. Beside a communicator
+// programs leave the rest of attr as it was, uninitialised too.
+void init_by_nvshmems(unsigned int flags, const nvshmemx_init_attr_t* attr) {
+  check_flags(flags);
+  check_device(attr);
+  const Source source = environment_of_nvshmem();
+  if (flags & NVSHMEMX_INIT_WITH_MPI_COMM) return init_with_mpi(attr, source);
+  if (!(flags & NVSHMEMX_INIT_WITH_UNIQUEID))
+    return init_as(CHIMEX_INIT_WITH_LAUNCHER, nullptr, source);
+  const nvshmemx_uniqueid_args_t& arguments = arguments_of(attr);
+  const chimex_init_attr_t filled =
+      attr_of_unique_id(arguments.myrank, arguments.nranks, chimes(*arguments.id));
+  init_as(CHIMEX_INIT_WITH_UNIQUEID, &filled, source);
+}
+
 }  // namespace
 
 extern "C" {
 
+void nvshmem_init(void) {
+  guarded("nvshmem_init", [] { init_by_nvshmems(0, nullptr); });
+}
+
+int nvshmem_init_thread(int, int* provided) {
+  if (provided) *provided = NVSHMEM_THREAD_MULTIPLE;
+  return status_of("nvshmem_init_thread", [] { init_by_nvshmems(0, nullptr); });
+}
+
 int nvshmemx_get_uniqueid(nvshmemx_uniqueid_t* uid) {
-  chimex_uniqueid_t id = CHIMEX_UNIQUEID_INITIALIZER;
-  const int status = chimex_get_uniqueid(uid ? &id : nullptr);
-  if (status == CHIMEX_OK) *uid = nvshmems(id);
-  return status;
+  return status_of("nvshmemx_get_uniqueid", [&] {
+    if (!uid) throw Error("setup", CHIMEX_ERR_INVALID, "the argument uid is null");
+    *uid = nvshmems(new_unique_id(environment_of_nvshmem()));
+  });
 }
 
 int nvshmemx_set_attr_uniqueid_args(int my_pe, int n_pes, const nvshmemx_uniqueid_t* uid,
@@ -88,21 +131,15 @@ int nvshmemx_set_attr_uniqueid_args(int my_pe, int n_pes, const nvshmemx_uniquei
   return CHIMEX_OK;
 }
 
-// Versions 1 and 2 of attr have the unique id's arguments at the same place.
-int nvshmemx_init_attr(unsigned int flags, nvshmemx_init_attr_t* attr) {
-  chimex_init_attr_t filled = CHIMEX_INIT_ATTR_INITIALIZER;
-  const int status = status_of("nvshmemx_init_attr", [&] {
-    check_flags(flags);
-    check_device(attr);
-    if (!(flags & NVSHMEMX_INIT_WITH_UNIQUEID)) return;
-    const nvshmemx_uniqueid_args_t& arguments = arguments_of(attr);
-    filled.my_pe = arguments.myrank;
-    filled.n_pes = arguments.nranks;
-    filled.uniqueid = chimes(*arguments.id);
+int nvshmemx_set_attr_mpi_comm_args(void* mpi_comm, nvshmemx_init_attr_t* attr) {
+  return status_of("nvshmemx_set_attr_mpi_comm_args", [&] {
+    if (!attr) throw Error("setup", CHIMEX_ERR_INVALID, "the argument attr is null");
+    attr->mpi_comm = mpi_comm;
   });
-  if (status != CHIMEX_OK) return status;
-  return flags ? chimex_init_attr(CHIMEX_INIT_WITH_UNIQUEID, &filled)
-               : chimex_init_attr(CHIMEX_INIT_WITH_LAUNCHER, nullptr);
+}
+
+int nvshmemx_init_attr(unsigned int flags, nvshmemx_init_attr_t* attr) {
+  return status_of("nvshmemx_init_attr", [&] { init_by_nvshmems(flags, attr); });
 }
 
 void nvshmem_info_get_version(int* major, int* minor) {

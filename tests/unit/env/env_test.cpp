@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "host/errors/error.hpp"
+#include "host/setup/nvshmem_variables.hpp"
 
 namespace chime::host {
 namespace {
@@ -239,6 +240,96 @@ TEST(Environment, WhatHasNoCounterpartIsLeftAlone) {
   EXPECT_THAT(
       counterpart_hints(Names{"NVSHMEM_MAX_TEAMS", "NVSHMEM_IB", "SHMEM_", "NVSHMEM_DEBUG_FILE"}),
       IsEmpty());
+}
+
+using Pairs = std::map<std::string, std::string, std::less<>>;
+
+Lookup lookup_in(const Pairs& environment) {
+  return [environment](std::string_view name) -> std::optional<std::string> {
+    const auto found = environment.find(name);
+    return found == environment.end() ? std::nullopt : std::optional(found->second);
+  };
+}
+
+// What a program by NVSHMEM's names reads for Chime's variable; "unset" if nothing.
+std::string read_by_nvshmem(const Pairs& environment, const char* variable) {
+  return by_nvshmems_variables(variable, lookup_in(environment)).value_or("unset");
+}
+
+std::vector<std::string> warnings_by_nvshmem(const Pairs& environment) {
+  Names names;
+  for (const auto& [name, value] : environment) names.push_back(name);
+  return nvshmem_variable_warnings(names, lookup_in(environment));
+}
+
+TEST(NvshmemVariables, HaveTheirMeaningInAProgramByNvshmemsNames) {
+  const std::tuple<const char*, const char*, const char*, const char*> rows[] = {
+      {"NVSHMEM_SYMMETRIC_SIZE", "512M", "CHIME_SYMMETRIC_SIZE", "512M"},
+      {"NVSHMEM_SYMMETRIC_SIZE", "4294967296", "CHIME_SYMMETRIC_SIZE", "4294967296"},
+      {"NVSHMEM_DISABLE_P2P", "1", "CHIME_P2P", "off"},
+      {"NVSHMEM_DISABLE_P2P", "TRUE", "CHIME_P2P", "off"},
+      {"NVSHMEM_DISABLE_P2P", "false", "CHIME_P2P", "auto"},
+      {"NVSHMEM_DEBUG", "INFO", "CHIME_LOG", "info"},
+      {"NVSHMEM_DEBUG", "trace", "CHIME_LOG", "debug"},
+      {"NVSHMEM_DEBUG", "VERSION", "CHIME_LOG", "warn"},
+      {"NVSHMEM_BOOTSTRAP", "MPI", "CHIME_BOOTSTRAP", "auto"},
+      {"NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME", "=eth0", "CHIME_BOOTSTRAP_IF", "eth0"},
+      {"NVSHMEM_HCA_LIST", "mlx5_1:1", "CHIME_NIC", "mlx5_1:1"},
+      {"NVSHMEM_REMOTE_TRANSPORT", "none", "CHIME_NIC", "off"},
+      {"NVSHMEM_IB_ENABLE_RELAXED_ORDERING", "0", "CHIME_NIC_RELAXED_ORDERING", "off"},
+      {"NVSHMEM_IB_ENABLE_RELAXED_ORDERING", "1", "CHIME_NIC_RELAXED_ORDERING", "on"},
+      {"NVSHMEM_IBGDA_NIC_HANDLER", "cpu_host_memory", "CHIME_NIC_DOORBELL", "cpu"},
+      {"NVSHMEM_IBGDA_NIC_HANDLER", "gpu", "CHIME_NIC_DOORBELL", "direct"},
+      {"NVSHMEM_IBGDA_NUM_RC_PER_PE", "4", "CHIME_NIC_SLOTS", "4"},
+      {"NVSHMEM_QP_DEPTH", "2048", "CHIME_QP_DEPTH", "2048"},
+      {"NVSHMEM_IB_GID_INDEX", "-1", "CHIME_NIC_GID_INDEX", "auto"},
+      {"NVSHMEM_IB_GID_INDEX", "3", "CHIME_NIC_GID_INDEX", "3"},
+      {"NVSHMEM_IB_SL", "3", "CHIME_NIC_SL", "3"},
+      {"NVSHMEM_IB_TRAFFIC_CLASS", "96", "CHIME_NIC_TCLASS", "96"},
+      {"NVSHMEM_IB_TIMEOUT", "20", "CHIME_NIC_TIMEOUT", "20"},
+      {"NVSHMEM_IB_RETRY_CNT", "5", "CHIME_NIC_RETRY", "5"},
+      {"NVSHMEM_PROXY_REQUEST_BATCH_MAX", "64", "CHIME_PROXY_BATCH", "64"},
+      {"NVSHMEM_LIBFABRIC_PROVIDER", "verbs", "CHIME_FABRIC", "verbs;ofi_rxm"},
+      {"NVSHMEM_ENABLE_ERROR_CHECKS", "true", "CHIME_CHECK", "1"}};
+  for (const auto& [theirs, text, ours, value] : rows) {
+    EXPECT_EQ(read_by_nvshmem({{theirs, text}}, ours), value) << theirs << "=" << text;
+    EXPECT_THAT(warnings_by_nvshmem({{theirs, text}}), IsEmpty()) << theirs << "=" << text;
+    EXPECT_EQ(settings_with({{theirs, text}}).symmetric_bytes, std::size_t{1} << 30)
+        << "a program by Chime's names does not read it";
+  }
+}
+
+TEST(NvshmemVariables, ThatMeanNothingHereLeaveTheDefaultAndAreTold) {
+  const std::tuple<const char*, const char*, const char*> rows[] = {
+      {"NVSHMEM_SYMMETRIC_SIZE", "much", "CHIME_SYMMETRIC_SIZE"},
+      {"NVSHMEM_DISABLE_P2P", "perhaps", "CHIME_P2P"},
+      {"NVSHMEM_HCA_LIST", "mlx5_0,mlx5_1", "CHIME_NIC"},
+      {"NVSHMEM_HCA_LIST", "^mlx5_0", "CHIME_NIC"},
+      {"NVSHMEM_HCA_PE_MAPPING", "mlx5_0:1:2", "CHIME_NIC"},
+      {"NVSHMEM_REMOTE_TRANSPORT", "ibrc", "CHIME_NIC"},
+      {"NVSHMEM_IBGDA_NUM_RC_PER_PE", "3", "CHIME_NIC_SLOTS"},
+      {"NVSHMEM_BOOTSTRAP", "plugin", "CHIME_BOOTSTRAP"},
+      {"NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME", "^docker", "CHIME_BOOTSTRAP_IF"},
+      {"NVSHMEM_BOOTSTRAP_MPI_PLUGIN", "nvshmem_bootstrap_mpi.so.3", "CHIME_MPI_PLUGIN"}};
+  for (const auto& [theirs, text, ours] : rows) {
+    EXPECT_EQ(read_by_nvshmem({{theirs, text}}, ours), "unset") << theirs << "=" << text;
+    EXPECT_THAT(warnings_by_nvshmem({{theirs, text}}),
+                ElementsAre(::testing::StartsWith(std::string(theirs) + "=" + text +
+                                                  " is set and not obeyed; Chime's is " + ours)));
+  }
+  EXPECT_THAT(warnings_by_nvshmem({{"NVSHMEM_INFO", "1"}, {"NVSHMEM_MAX_TEAMS", "4"}}),
+              ElementsAre(HasSubstr("chime-info --variables says it")));
+}
+
+TEST(NvshmemVariables, AVariableOfChimesCountsAndSaysSo) {
+  const Pairs both{{"NVSHMEM_SYMMETRIC_SIZE", "2G"}, {"CHIME_SYMMETRIC_SIZE", "64M"}};
+  EXPECT_EQ(read_by_nvshmem(both, "CHIME_SYMMETRIC_SIZE"), "64M");
+  EXPECT_THAT(
+      warnings_by_nvshmem(both),
+      ElementsAre("CHIME_SYMMETRIC_SIZE=64M counts, and NVSHMEM_SYMMETRIC_SIZE=2G does not"));
+  EXPECT_THAT(warnings_by_nvshmem({{"NVSHMEM_DISABLE_P2P", "1"}, {"CHIME_P2P", "off"}}), IsEmpty());
+  EXPECT_EQ(read_by_nvshmem({{"CHIME_TIMEOUT", "3"}}, "CHIME_TIMEOUT"), "3");
+  EXPECT_EQ(read_by_nvshmem({{"HOME", "here"}}, "CHIME_TIMEOUT"), "unset");
 }
 
 TEST(Environment, NoCounterpartStandsInTwoRows) {

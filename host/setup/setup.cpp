@@ -1,0 +1,153 @@
+#include "host/setup/setup.hpp"
+
+#include <mutex>
+
+#include "bootstrap/mpi_comm.hpp"
+#include "bootstrap/tcp.hpp"
+#include "host/errors/error.hpp"
+#include "host/pe/config.hpp"
+#include "host/pe/init.hpp"
+#include "host/pe/leave.hpp"
+
+namespace chime::host {
+namespace {
+
+constexpr int kInitAttrVersion = chimex_init_attr_t CHIMEX_INIT_ATTR_INITIALIZER.version;
+
+bootstrap::Settings bootstrap_settings(const Settings& settings) {
+  return {settings.bootstrap_kind, settings.bootstrap_interface,
+          std::chrono::milliseconds(settings.init_timeout_ns / 1'000'000)};
+}
+
+void check_unique_id_arguments(int my_pe, int n_pes) {
+  if (n_pes < 1 || my_pe < 0 || my_pe >= n_pes)
+    throw Error("setup", CHIMEX_ERR_INVALID,
+                fmt::format("there is no PE {} among {} PEs; chimex_set_attr_uniqueid_args takes "
+                            "this PE's number, from 0, and how many there are",
+                            my_pe, n_pes));
+}
+
+void warn_of_unknown_variables() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    for (const std::string& warning : unknown_variable_warnings(process_environment_names()))
+      log(LogLevel::kWarn, -1, "{}", warning);
+  });
+}
+
+// By one PE for all: they mostly have the same environment.
+void warn_of(const Source& source, const bootstrap::Bootstrap& job) {
+  static std::once_flag once;
+  if (job.rank() != 0) return;
+  std::call_once(once, [&] {
+    for (const std::string& warning : source.warnings()) log(LogLevel::kWarn, 0, "{}", warning);
+  });
+}
+
+// By one PE for all: they have the same, or are told so.
+void tell_of_raised_size(const Settings& settings, const bootstrap::Bootstrap& job) {
+  if (settings.symmetric_is_raised && job.rank() == 0)
+    log(LogLevel::kWarn, 0, "CHIME_SYMMETRIC_SIZE is below the least size; each heap has {} bytes",
+        settings.symmetric_bytes);
+}
+
+// For a PE that is about to join.
+Settings settings_of_new_pe(const Source& source) {
+  Settings settings = read_settings(source.lookup);
+  set_log_level(settings.log_level);
+  warn_of_unknown_variables();
+  forget_failed_join();
+  return settings;
+}
+
+// A failure is what later calls are told.
+template <class Join>
+void attempt(Join join) {
+  throw_if_child_of_pes();
+  try {
+    join();
+    forget_failed_init();
+  } catch (const std::exception& error) {
+    keep_failed_init(error.what());
+    throw;
+  }
+}
+
+// How a PE is to come up.
+struct Start {
+  const Source& source;
+  DeviceStageTime when;
+};
+
+template <class MakeBootstrap>
+void join(const Start& start, MakeBootstrap make_bootstrap) {
+  const Settings settings = settings_of_new_pe(start.source);
+  std::unique_ptr<bootstrap::Bootstrap> job = make_bootstrap(bootstrap_settings(settings));
+  warn_of(start.source, *job);
+  tell_of_raised_size(settings, *job);
+  join_job(settings, std::move(job), start.when);
+}
+
+void init_with_launcher(const Start& start) {
+  if (!current_slot()) attempt([&] { join(start, bootstrap::make_bootstrap); });
+}
+
+void join_with_unique_id(const chimex_init_attr_t& attr, const Start& start) {
+  if (attr.version != kInitAttrVersion)
+    throw Error("setup", CHIMEX_ERR_INVALID,
+                fmt::format("attr has version {}, this library knows {}; fill attr with "
+                            "chimex_set_attr_uniqueid_args",
+                            attr.version, kInitAttrVersion));
+  check_unique_id_arguments(attr.my_pe, attr.n_pes);
+  join(start, [&](const bootstrap::Settings& settings) {
+    return bootstrap::join_unique_id(attr.uniqueid, attr.my_pe, attr.n_pes, settings);
+  });
+}
+
+// A thread may become a PE beside others of its process.
+void init_with_unique_id(const chimex_init_attr_t* attr, const Start& start) {
+  if (!attr) throw Error("setup", CHIMEX_ERR_INVALID, "the argument attr is null");
+  if (!bound_slot_of_thread()) attempt([&] { join_with_unique_id(*attr, start); });
+}
+
+}  // namespace
+
+Source environment_of_chime(const chimex_config_t* config) {
+  return {lookup_of(config), [] { return counterpart_hints(process_environment_names()); }};
+}
+
+void init_as(unsigned flags, const chimex_init_attr_t* attr, const Source& source) {
+  const bool is_put_off = flags & CHIMEX_INIT_DEFER_DEVICE;
+  const Start start = {source,
+                       is_put_off ? DeviceStageTime::kFirstUse : DeviceStageTime::kWhenChosen};
+  switch (flags & ~static_cast<unsigned>(CHIMEX_INIT_DEFER_DEVICE)) {
+    case CHIMEX_INIT_WITH_LAUNCHER:
+      return init_with_launcher(start);
+    case CHIMEX_INIT_WITH_UNIQUEID:
+      return init_with_unique_id(attr, start);
+  }
+  throw Error("setup", CHIMEX_ERR_INVALID,
+              fmt::format("there are no flags {}; use CHIMEX_INIT_WITH_LAUNCHER or "
+                          "CHIMEX_INIT_WITH_UNIQUEID, and CHIMEX_INIT_DEFER_DEVICE with either",
+                          flags));
+}
+
+chimex_uniqueid_t new_unique_id(const Source& source) {
+  throw_if_child_of_pes();
+  return bootstrap::create_unique_id(read_settings(source.lookup).bootstrap_interface);
+}
+
+chimex_init_attr_t attr_of_unique_id(int my_pe, int n_pes, const chimex_uniqueid_t& id) {
+  check_unique_id_arguments(my_pe, n_pes);
+  return {kInitAttrVersion, my_pe, n_pes, id};
+}
+
+chimex_init_attr_t attr_of_mpi_comm(const void* mpi_comm, const Source& source) {
+  throw_if_child_of_pes();
+  const Settings settings = read_settings(source.lookup);
+  const bootstrap::Introduction mine =
+      bootstrap::introduce_ranks(mpi_comm, settings.mpi_plugin, bootstrap_settings(settings));
+  return attr_of_unique_id(mine.pe, mine.n_pes, mine.id);
+}
+
+}  // namespace chime::host

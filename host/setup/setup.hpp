@@ -1,0 +1,29 @@
+// How a process becomes a PE: by a launcher, by a unique id, or by an MPI communicator, with
+// settings from where the caller says. The calls that have names for it are in ops/ (api.cpp,
+// names/nvshmem_api.cpp).
+#pragma once
+
+#define CHIME_HOST_ONLY
+#include "chime/chime.h"
+#include "host/pe/env.hpp"
+
+namespace chime::host {
+
+// Where settings come from, and what there is to say about it once.
+struct Source {
+  Lookup lookup;
+  std::vector<std::string> (*warnings)();
+};
+
+// The environment, as programs by Chime's names have it. A `config` counts before it.
+Source environment_of_chime(const chimex_config_t* config = nullptr);
+
+// All throw Error. init_as: nothing where this thread is a PE already. `attr` is a unique id's.
+void init_as(unsigned flags, const chimex_init_attr_t* attr, const Source& source);
+chimex_uniqueid_t new_unique_id(const Source& source);
+chimex_init_attr_t attr_of_unique_id(int my_pe, int n_pes, const chimex_uniqueid_t& id);
+
+// Collective over `*mpi_comm`, an MPI_Comm: what its ranks can join by, as a unique id's.
+chimex_init_attr_t attr_of_mpi_comm(const void* mpi_comm, const Source& source);
+
+}  // namespace chime::host

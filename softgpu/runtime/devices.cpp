@@ -122,6 +122,9 @@ SOFTGPU_RUNTIME_API cudaGetDeviceProperties(cudaDeviceProp* properties, int devi
     p.concurrentKernels = get(CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS);
     p.unifiedAddressing = get(CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING);
     p.cooperativeLaunch = get(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH);
+    // There are no such clocks: numbers to compute with.
+    p.clockRate = p.memoryClockRate = 1'000'000;
+    p.memoryBusWidth = 64;
     char address[16] = "";
     cuDeviceGetPCIBusId(address, sizeof address, device);
     std::sscanf(address, "%x:%x:%x", reinterpret_cast<unsigned*>(&p.pciDomainID),

@@ -21,3 +21,15 @@
 #include "device_threads.h"
 #endif
 #include "runtime_calls.h"
+
+// What nvcc includes unasked, too.
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <new>

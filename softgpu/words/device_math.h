@@ -54,6 +54,37 @@ SOFTGPU_TO_INTEGER(long, lrint, rint)
 SOFTGPU_TO_INTEGER(long long, llrint, rint)
 #undef SOFTGPU_TO_INTEGER
 
+// As CUDA names them: of which type, to which, and how it is rounded. A number that the integer has
+// not becomes the nearest that it has.
+#define SOFTGPU_CONVERT(FROM, from, TO, to, HOW, NVVM_FROM, NVVM_TO, NVVM_HOW) \
+  SOFTGPU_MATH TO __##from##2##to##_##HOW(FROM x) {                            \
+    return __nvvm_##NVVM_FROM##2##NVVM_TO##_##NVVM_HOW(x);                     \
+  }
+#define SOFTGPU_CONVERT_ALL(FROM, from, TO, to, NVVM_FROM, NVVM_TO) \
+  SOFTGPU_CONVERT(FROM, from, TO, to, rn, NVVM_FROM, NVVM_TO, rn)   \
+  SOFTGPU_CONVERT(FROM, from, TO, to, rz, NVVM_FROM, NVVM_TO, rz)   \
+  SOFTGPU_CONVERT(FROM, from, TO, to, rd, NVVM_FROM, NVVM_TO, rm)   \
+  SOFTGPU_CONVERT(FROM, from, TO, to, ru, NVVM_FROM, NVVM_TO, rp)
+SOFTGPU_CONVERT_ALL(float, float, int, int, f, i)
+SOFTGPU_CONVERT_ALL(float, float, unsigned, uint, f, ui)
+SOFTGPU_CONVERT_ALL(float, float, long long, ll, f, ll)
+SOFTGPU_CONVERT_ALL(float, float, unsigned long long, ull, f, ull)
+SOFTGPU_CONVERT_ALL(double, double, int, int, d, i)
+SOFTGPU_CONVERT_ALL(double, double, unsigned, uint, d, ui)
+SOFTGPU_CONVERT_ALL(double, double, long long, ll, d, ll)
+SOFTGPU_CONVERT_ALL(double, double, unsigned long long, ull, d, ull)
+SOFTGPU_CONVERT_ALL(int, int, float, float, i, f)
+SOFTGPU_CONVERT_ALL(unsigned, uint, float, float, ui, f)
+SOFTGPU_CONVERT_ALL(long long, ll, float, float, ll, f)
+SOFTGPU_CONVERT_ALL(unsigned long long, ull, float, float, ull, f)
+SOFTGPU_CONVERT_ALL(double, double, float, float, d, f)
+#undef SOFTGPU_CONVERT_ALL
+#undef SOFTGPU_CONVERT
+SOFTGPU_MATH double __int2double_rn(int x) { return x; }
+SOFTGPU_MATH double __uint2double_rn(unsigned x) { return x; }
+SOFTGPU_MATH double __ll2double_rn(long long x) { return __nvvm_ll2d_rn(x); }
+SOFTGPU_MATH double __ull2double_rn(unsigned long long x) { return __nvvm_ull2d_rn(x); }
+
 // ---- Integers ----------------------------------------------------------------------------------
 
 SOFTGPU_MATH int abs(int x) { return __builtin_abs(x); }
@@ -73,10 +104,27 @@ SOFTGPU_LEAST_AND_GREATEST(unsigned long)
 SOFTGPU_LEAST_AND_GREATEST(long long)
 SOFTGPU_LEAST_AND_GREATEST(unsigned long long)
 #undef SOFTGPU_LEAST_AND_GREATEST
+// By names with the type in them.
+#define SOFTGPU_LEAST_AND_GREATEST(T, PREFIX)                    \
+  SOFTGPU_MATH T PREFIX##min(T a, T b) { return b < a ? b : a; } \
+  SOFTGPU_MATH T PREFIX##max(T a, T b) { return a < b ? b : a; }
+SOFTGPU_LEAST_AND_GREATEST(unsigned, u)
+SOFTGPU_LEAST_AND_GREATEST(long long, ll)
+SOFTGPU_LEAST_AND_GREATEST(unsigned long long, ull)
+#undef SOFTGPU_LEAST_AND_GREATEST
 SOFTGPU_MATH float min(float a, float b) { return __builtin_fminf(a, b); }
 SOFTGPU_MATH double min(double a, double b) { return __builtin_fmin(a, b); }
 SOFTGPU_MATH float max(float a, float b) { return __builtin_fmaxf(a, b); }
 SOFTGPU_MATH double max(double a, double b) { return __builtin_fmax(a, b); }
+// Of two types: both become the one that arithmetic makes of them, as unsigned of unsigned and int.
+template <class A, class B, class T = decltype(A() + B())>
+SOFTGPU_MATH T min(A a, B b) {
+  return min(static_cast<T>(a), static_cast<T>(b));
+}
+template <class A, class B, class T = decltype(A() + B())>
+SOFTGPU_MATH T max(A a, B b) {
+  return max(static_cast<T>(a), static_cast<T>(b));
+}
 
 // ---- Kinds of numbers --------------------------------------------------------------------------
 

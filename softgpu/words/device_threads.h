@@ -18,14 +18,17 @@ __device__ __forceinline__ void __barrier_sync_count(unsigned id, unsigned threa
 
 __device__ __forceinline__ void __syncwarp(unsigned mask = ~0u) { __nvvm_bar_warp_sync(mask); }
 
-// Of values of 4 and 8 bytes: the words one by one, as the instruction takes 4. The last operand of
-// the instruction has the segment's mask and the lane at which a source is out of it.
+// Of values of 8 bytes: the words one by one, as the instruction takes 4. Smaller ones travel in
+// one. The last operand of the instruction has the segment's mask and the lane at which a source is
+// out of it.
 #define SOFTGPU_SHUFFLE(NAME, INSTRUCTION, LANE, CLAMP)                                           \
   template <class T>                                                                              \
   __device__ __forceinline__ T NAME(unsigned mask, T value, LANE lane, int width = 32) {          \
-    static_assert(std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));                 \
+    static_assert(std::is_arithmetic_v<T> && sizeof(T) <= 8);                                     \
     const int segment = (32 - width) << 8 | CLAMP;                                                \
-    if constexpr (sizeof(T) == 4) {                                                               \
+    if constexpr (sizeof(T) < 4) {                                                                \
+      return static_cast<T>(NAME(mask, static_cast<int>(value), lane, width));                    \
+    } else if constexpr (sizeof(T) == 4) {                                                        \
       return __builtin_bit_cast(                                                                  \
           T, INSTRUCTION(mask, __builtin_bit_cast(int, value), static_cast<int>(lane), segment)); \
     } else {                                                                                      \

@@ -113,6 +113,15 @@ template <class T>
 cudaError_t cudaMalloc(T** address, size_t bytes) {
   return cudaMalloc(reinterpret_cast<void**>(address), bytes);
 }
+// In the stream's order: memory is there at once, and goes when the stream has passed.
+template <class T>
+cudaError_t cudaMallocAsync(T** address, size_t bytes, cudaStream_t) {
+  return cudaMalloc(reinterpret_cast<void**>(address), bytes);
+}
+inline cudaError_t cudaFreeAsync(void* address, cudaStream_t stream) {
+  const cudaError_t status = cudaStreamSynchronize(stream);
+  return status == cudaSuccess ? cudaFree(address) : status;
+}
 template <class T>
 cudaError_t cudaMallocManaged(T** address, size_t bytes, unsigned flags = cudaMemAttachGlobal) {
   return cudaMallocManaged(reinterpret_cast<void**>(address), bytes, flags);

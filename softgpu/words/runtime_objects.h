@@ -94,6 +94,8 @@ struct cudaDeviceProp {
   int unifiedAddressing;
   int cooperativeLaunch;
   int pciDomainID, pciBusID, pciDeviceID;
+  int clockRate, memoryClockRate;  // kHz
+  int memoryBusWidth;              // bits
 };
 
 enum cudaFuncAttribute SOFTGPU_ENUM {

@@ -43,6 +43,86 @@ nvshmem() {
   ring_runs 3 CHIME_SIMT_SEED=7 CHIME_SIMT_WEAK=1
 }
 
+# What nvcc has unasked, and takes as it is written: the standard library's names, two types in min, one byte in a shuffle, braces at a
+# launch, conversions by name, and headers of tools that are not there. By the options of a Makefile for several GPUs.
+habits() {
+  cat >habits.cu <<'CU'
+#include <cuda_profiler_api.h>
+#include <nvml.h>
+#include <nvtx3/nvToolsExt.h>
+__global__ void compute(int* p, unsigned u, float f, double d) {
+  assert(blockDim.y == 2);
+  if (threadIdx.x + threadIdx.y != 0) return;
+  p[0] = min(u, -1) == 7 && max(3, 4L) == 4 && min(f, 9.0) == 2.5 && min(blockDim.x, 40 - p[9]) == 32;
+  p[1] = __float2int_rd(f) == 2 && __float2int_ru(f) == 3 && __float2int_rn(f) == 2 && __float2int_rz(-f) == -2;
+  p[2] = __double2int_rd(-d) == -4 && __double2ll_ru(d) == 4 && __double2uint_rz(d) == 3 && __double2ull_rn(d) == 4;
+  p[3] = __int2float_rd(16777217) == 16777216 && __uint2float_ru(16777217u) == 16777218 && __ll2double_rn(5) == 5;
+  p[4] = llmax(1, 2) == 2 && ullmin(1, 2) == 1 && umax(1u, 2u) == 2;
+}
+__global__ void shuffle(int* p) {
+  const bool is_odd = __shfl_sync(~0u, threadIdx.x % 2 == 1, 3);
+  const signed char small = __shfl_xor_sync(~0u, static_cast<signed char>(-threadIdx.x), 1);
+  if (threadIdx.x == 4) p[5] = is_odd && small == -5;
+}
+int main() {
+  int *p, answers[10] = {}, found = 0;
+  nvtxEventAttributes_t attributes = {};
+  attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  nvtxRangePushEx(&attributes);
+  nvmlDevice_t device;
+  char name[NVML_DEVICE_NAME_BUFFER_SIZE] = "";
+  if (nvmlInit() != NVML_SUCCESS || nvmlDeviceGetHandleByIndex(0, &device) != NVML_SUCCESS ||
+      nvmlDeviceGetName(device, name, sizeof(name)) != NVML_SUCCESS || strlen(name) == 0 ||
+      nvmlDeviceGetHandleByIndex(999, &device) == NVML_SUCCESS)
+    exit(2);
+  cudaDeviceProp properties;
+  if (cudaGetDeviceProperties(&properties, 0) != cudaSuccess || properties.memoryClockRate <= 0) exit(3);
+  if (cudaProfilerStart() != cudaSuccess || cudaMallocAsync(&p, sizeof(answers), cudaStream_t(0)) != cudaSuccess) exit(4);
+  cudaMemset(p, 0, sizeof(answers));
+  const unsigned threads = 32;
+  compute<<<{1, 1}, {threads, 2, 1}, 0, 0>>>(p, 7, 2.5f, 3.5);
+  shuffle<<<1,
+            {threads}>>>(p);
+  if (cudaMemcpy(answers, p, sizeof(answers), cudaMemcpyDeviceToHost) != cudaSuccess) exit(5);
+  for (int i = 0; i < 6; ++i)
+    if (!answers[i]) printf("%d\n", i);
+    else ++found;
+  if (cudaFreeAsync(p, 0) != cudaSuccess) exit(6);
+  nvtxRangePop();
+  free(malloc(1));
+  return found == 6 ? 0 : 1;
+}
+CU
+  "$cc" -dc -std=c++17 -gencode arch=compute_70,code=sm_70 -gencode arch=compute_90,code=sm_90 -MD habits.cu -c -o habits.o 2>said ||
+    fail "what nvcc takes is not taken: $(cat said)"
+  grep -q -- '-std=c++17 is raised to c++20' said && grep -q -- '-dc is taken as -c' said || fail "what is done otherwise is not said: $(cat said)"
+  grep -q '^  habits.cu' habits.d && ! grep -q launches habits.d || fail "the list for make has another source: $(cat habits.d)"
+  "$cc" habits.o -lnvidia-ml -lnvToolsExt -lcudart -o habits
+  ./habits || fail "answers that are wrong: $?"
+  # An error names the source and its line, though a copy was compiled.
+  printf '#include "beside.h"\n__global__ void k() {}\nint main() {\n  k<<<{1}, {1}>>>();\n  return not_declared;\n}\n' >bad.cu
+  touch beside.h
+  ! "$cc" bad.cu -o refused 2>said && grep -q '^bad.cu:5:.*not_declared' said || fail "the error's place: $(cat said)"
+}
+
+# The host's compiler of a Makefile stands for an MPI; by Open MPI's way to ask, and by MPICH's.
+mpi() {
+  mkdir -p of_mpi bin
+  echo 'inline int of_mpi() { return 42; }' >of_mpi/of_mpi.h
+  printf '#!/bin/sh\n[ "$1" = --showme:link ] && echo "-lm" && exit\n[ "$1" = --showme:compile ] && echo "-I%s"\n' "$scratch/of_mpi" >bin/mpione
+  printf '#!/bin/sh\n[ "$1" = -compile_info ] && echo "gcc -I%s" && exit\n[ "$1" = -link_info ] && echo "gcc -lm" && exit\nexit 1\n' \
+    "$scratch/of_mpi" >bin/mpitwo
+  printf '#!/bin/sh\nexit 1\n' >bin/mpimute
+  chmod +x bin/*
+  printf '#include <of_mpi.h>\n__global__ void k() {}\nint main() { return of_mpi() == 42 ? 0 : 1; }\n' >program.cu
+  for option in -ccbin=mpione '-ccbin mpitwo'; do
+    # shellcheck disable=SC2086
+    PATH=$scratch/bin:$PATH "$cc" $option program.cu -o program && ./program || fail "$option adds nothing of MPI's"
+    rm -f program
+  done
+  PATH=$scratch/bin:$PATH names 'name MPI.s folders' -ccbin=mpimute program.cu
+}
+
 # The same from an installed prefix that has been moved since.
 installed() {
   . "$tests/../../install/prefix.sh"
@@ -184,7 +264,8 @@ refuses() {
   echo 'int main() {}' >good.cu
   names NVIDIA good.cu -lcublas
   names sm_80 good.cu -arch=sm_70
-  names '-c will do' -dc good.cu
+  names '-c will do' -dlink good.cu
+  names 'no such compiler' -ccbin=mpi_of_nobody good.cu
   names 'no file' absent.cu
   # A program's own file is refused as such, the second as the first, and before anything is compiled.
   echo '// Copyright (c) 2024 NVIDIA CORPORATION. All rights reserved.' >closed.cu

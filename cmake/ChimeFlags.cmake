@@ -39,3 +39,11 @@ function(chime_compile_cold)
   # Precompiled headers are of the target's optimisation.
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -O0 SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
+
+# chime_computes(<target>): the softnic, the softgpu, the executor, what moves data: what every test waits for. Optimised also where the
+# build as a whole is not (-O0, as in .ci/run).
+function(chime_computes target)
+  if(NOT CHIME_SANITIZE AND CMAKE_CXX_FLAGS_RELWITHDEBINFO MATCHES "-O0")
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O2>)
+  endif()
+endfunction()

@@ -91,12 +91,16 @@ function(chime_softgpu_runs)
 endfunction()
 
 # chime_clang_sources(<target> <source>...): adds what clang makes of the sources, with the folders and definitions of the
-# target; the host's part as its property CHIME_HOST_OPTIMISATION says, or -O1.
+# target; the host's part as its property CHIME_HOST_OPTIMISATION says, or -O1; -O0 where all of the host is.
 function(chime_clang_sources target)
   set(folders "$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>")
   set(definitions "$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>")
   set(asked "$<TARGET_PROPERTY:${target},CHIME_HOST_OPTIMISATION>")
-  set(optimisation "$<IF:$<BOOL:${asked}>,${asked},-O1>")
+  set(usual -O1)
+  if(CMAKE_CXX_FLAGS_RELWITHDEBINFO MATCHES "-O0")
+    set(usual -O0)
+  endif()
+  set(optimisation "$<IF:$<BOOL:${asked}>,${asked},${usual}>")
   foreach(source ${ARGN})
     cmake_path(ABSOLUTE_PATH source NORMALIZE)
     cmake_path(GET source STEM name)

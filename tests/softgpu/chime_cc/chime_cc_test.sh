@@ -43,6 +43,25 @@ nvshmem() {
   ring_runs 3 CHIME_SIMT_SEED=7 CHIME_SIMT_WEAK=1
 }
 
+# A kernel by <<<>>> is the first thing after init, on a device that was chosen before: it knows its PE.
+first_launch() {
+  cat >first.cu <<'CU'
+#include <nvshmem.h>
+__global__ void tell(int* p) { *p = 10 * nvshmem_n_pes() + nvshmem_my_pe(); }
+int main() {
+  int *p, answer = 0;
+  if (cudaSetDevice(0) != cudaSuccess || cudaMalloc(&p, 4) != cudaSuccess) return 2;
+  nvshmem_init();
+  tell<<<1, 1>>>(p);
+  if (cudaMemcpy(&answer, p, 4, cudaMemcpyDeviceToHost) != cudaSuccess) return 3;
+  printf("%d\n", answer);
+  nvshmem_finalize();
+}
+CU
+  "$cc" first.cu -o first
+  [ "$("$run" --no-prefix -n 1 ./first)" = 10 ] || fail "the kernel does not know its PE"
+}
+
 # What nvcc has unasked, and takes as it is written: the standard library's names, two types in min, one byte in a shuffle, braces at a
 # launch, conversions by name, and headers of tools that are not there. By the options of a Makefile for several GPUs.
 habits() {

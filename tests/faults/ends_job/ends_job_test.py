@@ -55,7 +55,10 @@ def what_is_wrong(case, erring):
     return "; ".join(wrong)
 
 
-cases = [case for case in sys.argv[3:] if case != "mpirun" or shutil.which("mpirun")]
+cases = sys.argv[3:]
+if "mpirun" in cases and not shutil.which("mpirun"):
+    print("---- without the case mpirun: there is no mpirun")
+    cases.remove("mpirun")
 failures = []
 for case in cases:
     for erring in (0,) if case == "alone" else (0, 1):

@@ -2,6 +2,7 @@
 // gone, and one as if its process were stopped.
 #include "net/reach.hpp"
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -111,6 +112,37 @@ void end_while_answering(Reactor& reactor, const Descriptor& listener, bool has_
 Address where_nobody_listens() {
   const auto listener = listen_at(loopback());
   return address_of(listener);
+}
+
+// No descriptor is left to this process while it lives.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    rlimit none = before_;
+    none.rlim_cur = 0;
+    setrlimit(RLIMIT_NOFILE, &none);
+  }
+  ~NoDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_;
+};
+
+TEST(Reach, AHostIsNotSilentWhileThisProcessHasNoDescriptors) {
+  Reactor reactor;
+  auto listener = listen_at(loopback());
+  const Address address = address_of(listener);
+  Welcome welcome(reactor, std::move(listener));
+  Attempt attempt(reactor, {address});
+  {
+    const NoDescriptors none;
+    const auto end = Clock::now() + 2 * kSilence;
+    while (Clock::now() < end) reactor.run_once(Clock::now() + 5ms);
+    ASSERT_FALSE(attempt.is_over());
+  }
+  ASSERT_TRUE(comes(reactor, [&] { return attempt.is_over(); }));
+  EXPECT_TRUE(attempt.connection);
 }
 
 TEST(Reach, AHostThatDoesNotAnswerIsSilentWhenItsTimeIsOver) {

@@ -62,6 +62,52 @@ CU
   [ "$("$run" --no-prefix -n 1 ./first)" = 10 ] || fail "the kernel does not know its PE"
 }
 
+# Cooperative groups: the grid meets, so that each block sees what all others wrote; tiles and blocks know their ranks.
+groups() {
+  cat >groups.cu <<'CU'
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+constexpr int kBlocks = 3, kRounds = 20;
+__global__ void meet(int* written, int* wrong) {
+  auto grid = cg::this_grid();
+  auto block = cg::this_thread_block();
+  for (int round = 1; round <= kRounds; ++round) {
+    if (block.thread_rank() == 0) written[grid.block_rank()] = round;
+    grid.sync();
+    if (block.thread_rank() == 5)
+      for (int b = 0; b < kBlocks; ++b)
+        if (static_cast<volatile int*>(written)[b] != round) atomicAdd(wrong, 1);
+    cg::sync(grid);
+  }
+  auto tile = cg::tiled_partition<8>(block);
+  const unsigned first = tile.shfl(block.thread_rank(), 0);
+  const bool is_right = tile.thread_rank() == threadIdx.x % 8 && first == block.thread_rank() / 8 * 8 && tile.size() == 8 &&
+                        tile.ballot(tile.thread_rank() == 3) == 8 && tile.any(tile.thread_rank() == 7) && !tile.all(threadIdx.x == 0) &&
+                        tile.meta_group_rank() == block.thread_rank() / 8 && tile.shfl_xor(tile.thread_rank(), 1) == (tile.thread_rank() ^ 1) &&
+                        grid.size() == kBlocks * 64 && block.size() == 64 && grid.thread_rank() == blockIdx.x * 64 + block.thread_rank();
+  if (!is_right) atomicAdd(wrong, 1);
+}
+__global__ void is_alone(int* answer) { *answer = cg::this_grid().is_valid() ? 1 : 2; }
+int main() {
+  int *p, *wrong, found[2] = {};
+  if (cudaMalloc(&p, (kBlocks + 2) * sizeof(int)) != cudaSuccess) return 1;
+  cudaMemset(p, 0, (kBlocks + 2) * sizeof(int));
+  wrong = p + kBlocks;
+  void* arguments[] = {&p, &wrong};
+  if (cudaLaunchCooperativeKernel((const void*)meet, dim3(kBlocks), dim3(32, 2), arguments, 0, 0) != cudaSuccess) return 2;
+  is_alone<<<1, 1>>>(wrong + 1);
+  if (cudaMemcpy(found, wrong, sizeof(found), cudaMemcpyDeviceToHost) != cudaSuccess) return 3;
+  printf("%d %d\n", found[0], found[1]);
+}
+CU
+  "$cc" groups.cu -o groups
+  local seed said
+  for seed in 0 1 2 3 4 5; do
+    said=$(CHIME_SIMT_SEED=$seed CHIME_SIMT_WEAK=1 ./groups)
+    [ "$said" = '0 2' ] || fail "groups with seed $seed: $said"
+  done
+}
+
 # What nvcc has unasked, and takes as it is written: the standard library's names, two types in min, one byte in a shuffle, braces at a
 # launch, conversions by name, and headers of tools that are not there. By the options of a Makefile for several GPUs.
 habits() {
@@ -262,11 +308,12 @@ refused() {
   names "$word" bad.cu
 }
 refuses() {
-  refused cooperative_groups '#include <cooperative_groups.h>' 'int main() {}'
+  refused cooperative_groups '#include <cooperative_groups/reduce.h>' 'int main() {}'
+  refused coalesced_threads '#include <cooperative_groups.h>' '__global__ void k() { cooperative_groups::coalesced_threads().sync(); }' 'int main() {}'
   refused cublas '#include <cublas_v2.h>' 'int main() {}'
   # None is read, wherever a toolkit lies.
   a_toolkit
-  for header in cooperative_groups.h cooperative_groups/reduce.h mma.h cublas_v2.h; do
+  for header in cooperative_groups/reduce.h mma.h cublas_v2.h; do
     printf '#include <%s>\nint main() {}\n' "$header" >bad.cu
     CPATH=$scratch/toolkit CPLUS_INCLUDE_PATH=$scratch/toolkit names "<$header>" bad.cu -I toolkit
     grep -q 'this was read' errors && fail "$header of a toolkit was read: $(cat errors)"

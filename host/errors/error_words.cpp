@@ -82,8 +82,8 @@ std::string wait_sentence(const Runtime& runtime, const abi::ErrorRecord& record
     partner = fmt::format("{} for PE {}", is_for_request ? carrier_words(runtime, record.pe) : "",
                           record.pe);
   return fmt::format(
-      "the wait{} at {} ended after {:.3g} s (it waited for {}, and last saw {}): {}", partner,
-      runtime.device->heap.name_of(address), static_cast<double>(record.waited_ns) * 1e-9,
+      "the wait{} ended after {:.3g} s, at {} (it waited for {}, and last saw {}): {}", partner,
+      static_cast<double>(record.waited_ns) * 1e-9, runtime.device->heap.name_of(address),
       static_cast<std::int64_t>(record.expected), static_cast<std::int64_t>(record.seen),
       cause_words(runtime, record));
 }

@@ -7,6 +7,7 @@
 
 #include "chime/abi/amo_op.h"
 #include "chime/abi/context.h"
+#include "chime/host_ops.h"
 
 namespace chime::host {
 
@@ -14,6 +15,7 @@ namespace chime::host {
 enum class LibraryKernel {
   kSignal,
   kSignalWait,
+  kWait,
   kSync,
   kAmo,
   kMove,
@@ -23,14 +25,14 @@ enum class LibraryKernel {
   kUpdate,
   kUpdateByNic
 };
-inline constexpr int kLibraryKernels = 10;
+inline constexpr int kLibraryKernels = 11;
 
 // Their names in the driver's module, by number.
 inline constexpr const char* kLibraryKernelNames[kLibraryKernels] = {
-    "chime_library_signal",       "chime_library_signal_wait", "chime_library_sync",
-    "chime_library_amo",          "chime_library_move",        "chime_library_strided",
-    "chime_library_element",      "chime_library_signal_op",   "chime_library_update",
-    "chime_library_update_by_nic"};
+    "chime_library_signal",  "chime_library_signal_wait",  "chime_library_wait",
+    "chime_library_sync",    "chime_library_amo",          "chime_library_move",
+    "chime_library_strided", "chime_library_element",      "chime_library_signal_op",
+    "chime_library_update",  "chime_library_update_by_nic"};
 
 // One block of so many: where elements wait for their answers one by one, a warp's wait together.
 constexpr unsigned threads_of(LibraryKernel kernel) {
@@ -50,6 +52,13 @@ struct SignalWaitCall {
   std::uint64_t* word;
   std::uint64_t value;
   std::int32_t cmp;  // CHIME_CMP_*
+};
+
+// A wait for one element of this PE's, or for all of several.
+struct WaitCall {
+  Operation operation;
+  std::uint64_t value;         // where the request has one for all elements
+  chime_wait_request request;  // its other arrays are memory that kernels reach
 };
 
 // A barrier (Operation::kBarrierAll) or sync (kSyncAll) over all PEs, or a quiet (kQuiet) of this

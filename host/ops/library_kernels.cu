@@ -12,6 +12,7 @@
 #include "chime/device/sync.cuh"
 #include "host/gpu/library_kernel.hpp"
 #include "host/ops/amo_table.cuh"
+#include "host/ops/typed.cuh"
 #include "host/ops/word_updates.cuh"
 
 using chime::Context;
@@ -27,6 +28,11 @@ extern "C" CHIME_KERNEL void chime_library_signal(const CHIME_GRID_CONSTANT Sign
 extern "C" CHIME_KERNEL void chime_library_signal_wait(
     const CHIME_GRID_CONSTANT Context ctx, const CHIME_GRID_CONSTANT SignalWaitCall call) {
   chime::signal_wait_until(ctx, call.word, static_cast<chime::Cmp>(call.cmp), call.value);
+}
+
+extern "C" CHIME_KERNEL void chime_library_wait(const CHIME_GRID_CONSTANT Context ctx,
+                                                const CHIME_GRID_CONSTANT WaitCall call) {
+  chime::host::wait_all(ctx, call);
 }
 
 extern "C" CHIME_KERNEL void chime_library_sync(const CHIME_GRID_CONSTANT Context ctx,
@@ -78,16 +84,6 @@ CHIME_DEVICE void move(const Context& ctx, const MoveCall& call) {
   } else {
     putmem_signal_nbi(ctx, Thread{}, call.dst, call.src, call.bytes, signal, call.pe);
   }
-}
-
-// Calls `body` with a value of the unsigned type of `bytes`.
-template <class Body>
-CHIME_DEVICE void with_element(std::uint32_t bytes, Body body) {
-  if (bytes == 1) body(std::uint8_t{});
-  if (bytes == 2) body(std::uint16_t{});
-  if (bytes == 4) body(std::uint32_t{});
-  if (bytes == 8) body(std::uint64_t{});
-  if (bytes == 16) body(exec::Vec16{});
 }
 
 // Every thread of the block the elements of its rank, by itself. The stand-in of tests is one.

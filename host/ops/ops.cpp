@@ -17,8 +17,10 @@
 #include "host/errors/guard.hpp"
 #include "host/ops/amo_table.cuh"
 #include "host/ops/gpu/gpu_ops.hpp"
+#include "host/ops/gpu/moves.hpp"
 #include "host/ops/in_barrier.hpp"
 #include "host/ops/teams.hpp"
+#include "host/ops/typed.cuh"
 #include "host/pe/init.hpp"
 #include "host/pe/pe.hpp"
 
@@ -137,66 +139,21 @@ int status_of_wait(Wait wait) {
 
 // Calls `body` with a value of the unsigned type of `bytes`.
 template <class Body>
-auto with_word(std::size_t bytes, Body body) {
-  switch (bytes) {
-    case 1:
-      return body(std::uint8_t{});
-    case 2:
-      return body(std::uint16_t{});
-    case 4:
-      return body(std::uint32_t{});
-    case 8:
-      return body(std::uint64_t{});
-    case 16:
-      return body(exec::Vec16{});
-  }
-  throw Error("", CHIMEX_ERR_INVALID, "elements have 1, 2, 4, 8 or 16 bytes");
-}
-
-// What a wait or test is called, by its mode and whether it has one value per element.
-constexpr Operation kWaits[][2] = {
-    {Operation::kWaitUntilAll, Operation::kWaitUntilAllVector},
-    {Operation::kWaitUntilAny, Operation::kWaitUntilAnyVector},
-    {Operation::kWaitUntilSome, Operation::kWaitUntilSomeVector},
-    {Operation::kWaitUntil, Operation::kWaitUntil},
-};
-constexpr Operation kTests[][2] = {
-    {Operation::kTestAll, Operation::kTestAllVector},
-    {Operation::kTestAny, Operation::kTestAnyVector},
-    {Operation::kTestSome, Operation::kTestSomeVector},
-    {Operation::kTest, Operation::kTest},
-};
-Operation named_in(const Operation (&table)[4][2], const chime_wait_request& request) {
-  return table[request.mode & 3][request.vector != 0];
+void with_word(std::size_t bytes, Body body) {
+  check_element(bytes);
+  with_element(bytes, body);
 }
 
 // Calls `body` with the elements of a wait or test in their type.
 template <class Body>
-auto with_wait_set(Operation called, const chime_wait_request& request, Body body) {
-  const auto as = [&]<class T>(T) {
-    const T* const values = static_cast<const T*>(request.values);
-    return body(detail::WaitSet<T>{.operation = called,
-                                   .elements = static_cast<const T*>(request.elements),
-                                   .count = request.count,
-                                   .skip = request.skip,
-                                   .cmp = static_cast<Cmp>(request.cmp),
-                                   .value = request.vector ? T{} : *values,
-                                   .values = request.vector ? values : nullptr});
-  };
-  switch (request.width) {
-    case 2:
-      return request.is_signed ? as(std::int16_t{}) : as(std::uint16_t{});
-    case 4:
-      return request.is_signed ? as(std::int32_t{}) : as(std::uint32_t{});
-    case 8:
-      return request.is_signed ? as(std::int64_t{}) : as(std::uint64_t{});
-  }
-  throw Error("", CHIMEX_ERR_INVALID, "elements have 2, 4 or 8 bytes");
+auto with_checked_set(Operation called, const chime_wait_request& request, Body body) {
+  if (!width_exists(request)) throw Error("", CHIMEX_ERR_INVALID, "elements have 2, 4 or 8 bytes");
+  return with_wait_set(called, request, body);
 }
 
 // Looks once at elements that the host can read.
 std::size_t look(const chime_wait_request& request) {
-  return with_wait_set(Operation::kNone, request, [&](const auto& set) -> std::size_t {
+  return with_checked_set(Operation::kNone, request, [&](const auto& set) -> std::size_t {
     if (request.mode == CHIME_WAIT_ANY) return detail::find_any(set);
     if (request.mode == CHIME_WAIT_SOME) return detail::find_some(set, request.indices);
     return detail::all_hold(set);
@@ -443,7 +400,7 @@ size_t chime_host_wait(const chime_wait_request* request) {
   return operation(
       called,
       [=](const Context& ctx) {
-        return with_wait_set(called, *request, [&](const auto& set) -> std::size_t {
+        return with_checked_set(called, *request, [&](const auto& set) -> std::size_t {
           if (request->mode == CHIME_WAIT_ANY) return detail::wait_any(ctx, set);
           if (request->mode == CHIME_WAIT_SOME)
             return detail::wait_some(ctx, set, request->indices);
@@ -462,7 +419,7 @@ size_t chime_host_test(const chime_wait_request* request) {
   return operation(
       called,
       [=](const Context& ctx) {
-        return with_wait_set(called, *request, [&](const auto& set) -> std::size_t {
+        return with_checked_set(called, *request, [&](const auto& set) -> std::size_t {
           if (request->mode == CHIME_WAIT_ANY) return detail::test_any(ctx, set);
           if (request->mode == CHIME_WAIT_SOME)
             return detail::test_some(ctx, set, request->indices);
@@ -483,7 +440,7 @@ int chime_host_wait_timeout(const chime_wait_request* request, uint64_t timeout_
     status = run(
         kMe, Checks::kAsTheJobSays,
         [&](const Context& ctx) {
-          return with_wait_set(kMe, *request, [&](const auto& set) {
+          return with_checked_set(kMe, *request, [&](const auto& set) {
             return wait_until_timeout(ctx, set.elements, set.cmp, set.value, timeout_ns);
           });
         },

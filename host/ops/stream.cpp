@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "chime/chime.h"
 #include "chime/device/coll/barrier.cuh"
@@ -22,6 +23,7 @@
 #include "host/ops/gpu/by_kernel.hpp"
 #include "host/ops/gpu/moves.hpp"
 #include "host/ops/teams.hpp"
+#include "host/ops/typed.cuh"
 #include "host/pe/init.hpp"
 
 namespace chime::host {
@@ -115,14 +117,23 @@ bool get_through_a_room(Runtime& runtime, const MoveCall& get, NativeStream stre
                            });
 }
 
+constexpr const char* kMovedMeanwhile =
+    "memory that kernels do not reach is moved while the call waits; pin it, or take memory of the "
+    "device";
+
 // Where memory of this PE is not the kernels', the call does as the driver's copies do with
 // pageable memory: it waits for what the stream was given before. Then the operation is the host's.
-void wait_for_what_is_before(Gpu& gpu, NativeStream stream) {
+void wait_for_what_is_before(Gpu& gpu, NativeStream stream, const char* why = kMovedMeanwhile) {
   if (gpu.is_captured(stream))
     throw Error("", CHIMEX_ERR_UNSUPPORTED,
-                "the stream is being captured into a graph, and memory that kernels do not reach "
-                "is moved while the call waits; pin it, or take memory of the device");
+                fmt::format("the stream is being captured into a graph, and {}", why));
   gpu.synchronize(stream);
+}
+
+[[noreturn]] void refuse_unreached(const char* what, const void* memory) {
+  throw Error("", CHIMEX_ERR_INVALID,
+              fmt::format("kernels do not reach the {} at {}; pin it, or take memory of the device",
+                          what, fmt::ptr(memory)));
 }
 
 void put(Runtime& runtime, const MoveCall& put, NativeStream stream) {
@@ -183,11 +194,7 @@ void signal(Runtime& runtime, const SignalOpCall& signal, NativeStream stream) {
       fence(ctx);
       signal_op(ctx, signal_of(signal.word, signal.value, signal.op), signal.pe);
     });
-  if (is_of_the_host_alone(runtime, signal.word, signal.pe))
-    throw Error("", CHIMEX_ERR_INVALID,
-                fmt::format("kernels do not reach the word at {}; pin it, or take memory of the "
-                            "device",
-                            fmt::ptr(signal.word)));
+  if (is_of_the_host_alone(runtime, signal.word, signal.pe)) refuse_unreached("word", signal.word);
   if (!is_signalled_by_driver(runtime, signal.pe))
     return launch(runtime, stream, LibraryKernel::kSignalOp, signal);
   runtime.device->gpu->signal_async(mapped_signal_at(runtime, signal.word, signal.pe), signal.value,
@@ -222,6 +229,80 @@ void put_signal(Runtime& runtime, const MoveCall& data, const SignalOpCall& then
   launch(runtime, stream, LibraryKernel::kMove, both);
 }
 
+// ---- Elements -----------------------------------------------------------------------------------
+
+void put_element(Runtime& runtime, void* dst, const void* value, std::size_t bytes, int pe,
+                 NativeStream stream) {
+  path_to(runtime, pe);
+  check_element(bytes);
+  check_word(runtime, dst, bytes, pe);
+  const ElementCall element = put_element_of(dst, value, bytes, pe);
+  Gpu& gpu = *runtime.device->gpu;
+  if (gpu.is_cpu())
+    return call_on_stream(runtime, stream, [=](const Context& ctx) {
+      with_element(bytes, [&]<class T>(T word) {
+        std::memcpy(&word, element.value, sizeof(T));
+        p(ctx, static_cast<T*>(dst), word, pe);
+      });
+    });
+  if (!is_of_the_host_alone(runtime, dst, pe))
+    return launch(runtime, stream, LibraryKernel::kElement, element);
+  wait_for_what_is_before(gpu, stream);
+  gpu_ops::put_element(runtime, dst, value, bytes, pe);
+}
+
+// The caller has the value when the call returns.
+void get_element(Runtime& runtime, void* value, const void* src, std::size_t bytes, int pe,
+                 NativeStream stream) {
+  wait_for_what_is_before(*runtime.device->gpu, stream,
+                          "g gives its value when it returns; get it into memory instead");
+  chime_host_g(value, src, bytes, pe);
+}
+
+// Which end of a strided operation is at the PE, and which is here.
+struct StridedEnds {
+  const void *there, *here;
+  std::size_t bytes_there, bytes_here;
+};
+StridedEnds ends_of(const StridedCall& call) {
+  const std::size_t dst = span_of(call.dst_stride, call.count, call.element_bytes);
+  const std::size_t src = span_of(call.src_stride, call.count, call.element_bytes);
+  if (call.operation == Operation::kIput) return {call.dst, call.src, dst, src};
+  return {call.src, call.dst, src, dst};
+}
+
+void move_strided(const Context& ctx, const StridedCall& call) {
+  with_element(call.element_bytes, [&]<class T>(T) {
+    auto* const move = call.operation == Operation::kIput ? iput<Thread, T> : iget<Thread, T>;
+    move(ctx, Thread{}, static_cast<T*>(call.dst), static_cast<const T*>(call.src), call.dst_stride,
+         call.src_stride, call.count, call.pe);
+  });
+}
+
+void strided(Runtime& runtime, const StridedCall& call, NativeStream stream) {
+  path_to(runtime, call.pe);
+  if (call.count == 0) return;
+  check_element(call.element_bytes);
+  const StridedEnds ends = ends_of(call);
+  check_place(runtime, ends.there, ends.bytes_there, call.pe);
+  check_word(runtime, ends.there, call.element_bytes, call.pe);
+  check_here(runtime, ends.here, ends.bytes_here);
+  Gpu& gpu = *runtime.device->gpu;
+  if (gpu.is_cpu())
+    return call_on_stream(runtime, stream, [=](const Context& ctx) { move_strided(ctx, call); });
+  if (by_kernel::kernels_take(runtime, ends.here, ends.bytes_here) &&
+      !is_of_the_host_alone(runtime, ends.there, call.pe))
+    return launch(runtime, stream, LibraryKernel::kStrided, call);
+  wait_for_what_is_before(gpu, stream);
+  const gpu_ops::Strides strides = {call.dst_stride, call.src_stride, call.count,
+                                    call.element_bytes};
+  auto* const move =
+      call.operation == Operation::kIput ? gpu_ops::put_strided : gpu_ops::get_strided;
+  move(runtime, call.dst, call.src, strides, call.pe);
+}
+
+// ---- Waits and meetings -------------------------------------------------------------------------
+
 // What waits on a stream: a host function on the CPU device; on a GPU, whose heap host code cannot
 // look at, a kernel of the library that runs the same template.
 template <class Call, class Operation>
@@ -236,6 +317,28 @@ void signal_wait(Runtime& runtime, std::uint64_t* word, int cmp, std::uint64_t v
   on_stream(
       runtime, stream, LibraryKernel::kSignalWait, SignalWaitCall{word, value, cmp},
       [=](const Context& ctx) { signal_wait_until(ctx, word, static_cast<Cmp>(cmp), value); });
+}
+
+// A kernel reads all that a wait names.
+void check_is_reached(const Runtime& runtime, const char* what, const void* memory,
+                      std::size_t bytes) {
+  if (memory != nullptr && !by_kernel::kernels_take(runtime, memory, bytes))
+    refuse_unreached(what, memory);
+}
+
+void wait(Runtime& runtime, const chime_wait_request& request, NativeStream stream) {
+  if (!width_exists(request)) throw Error("", CHIMEX_ERR_INVALID, "elements have 2, 4 or 8 bytes");
+  const auto width = static_cast<std::size_t>(request.width);
+  WaitCall call = {.operation = named_in(kWaits, request), .value = 0, .request = request};
+  if (request.vector == 0) std::memcpy(&call.value, request.values, width);
+  if (!runtime.device->gpu->is_cpu()) {
+    const std::size_t bytes = CHIME_BYTES(request.count, width);
+    check_is_reached(runtime, "elements", request.elements, bytes);
+    check_is_reached(runtime, "status", request.skip, CHIME_BYTES(request.count, sizeof(int)));
+    if (request.vector != 0) check_is_reached(runtime, "values", request.values, bytes);
+  }
+  on_stream(runtime, stream, LibraryKernel::kWait, call,
+            [=](const Context& ctx) { wait_all(ctx, call); });
 }
 
 void quiet(Runtime& runtime, NativeStream stream) {
@@ -300,6 +403,55 @@ void chimex_getmem_on_stream(void* dst, const void* src, size_t bytes, int pe,
   operation("chimex_getmem_on_stream", [=](Runtime& runtime) {
     get(runtime, move_of(Operation::kGet, dst, src, bytes, pe), stream);
   });
+}
+
+void chimex_getmem_nbi_on_stream(void* dst, const void* src, size_t bytes, int pe,
+                                 chimex_stream_t stream) {
+  operation("chimex_getmem_nbi_on_stream", [=](Runtime& runtime) {
+    get(runtime, move_of(Operation::kGet, dst, src, bytes, pe), stream);
+  });
+}
+
+void chime_host_p_on_stream(void* dst, const void* value, size_t bytes, int pe,
+                            chimex_stream_t stream) {
+  operation("chimex_p_on_stream",
+            [=](Runtime& runtime) { put_element(runtime, dst, value, bytes, pe, stream); });
+}
+
+void chime_host_g_on_stream(void* value, const void* src, size_t bytes, int pe,
+                            chimex_stream_t stream) {
+  operation("chimex_g_on_stream",
+            [=](Runtime& runtime) { get_element(runtime, value, src, bytes, pe, stream); });
+}
+
+void chime_host_iput_on_stream(void* dst, const void* src, ptrdiff_t dst_stride,
+                               ptrdiff_t src_stride, size_t count, size_t element_bytes, int pe,
+                               chimex_stream_t stream) {
+  operation("chimex_iput_on_stream", [=](Runtime& runtime) {
+    strided(
+        runtime,
+        strided_of(Operation::kIput, dst, src, {dst_stride, src_stride, count, element_bytes}, pe),
+        stream);
+  });
+}
+
+void chime_host_iget_on_stream(void* dst, const void* src, ptrdiff_t dst_stride,
+                               ptrdiff_t src_stride, size_t count, size_t element_bytes, int pe,
+                               chimex_stream_t stream) {
+  operation("chimex_iget_on_stream", [=](Runtime& runtime) {
+    strided(
+        runtime,
+        strided_of(Operation::kIget, dst, src, {dst_stride, src_stride, count, element_bytes}, pe),
+        stream);
+  });
+}
+
+void chime_host_wait_on_stream(const chime_wait_request* request, chimex_stream_t stream) {
+  constexpr const char* kNames[] = {"chimex_wait_until_all_on_stream",
+                                    "chimex_wait_until_all_vector_on_stream"};
+  operation(request->mode == CHIME_WAIT_ONE ? "chimex_wait_until_on_stream"
+                                            : kNames[request->vector != 0],
+            [=](Runtime& runtime) { wait(runtime, *request, stream); });
 }
 
 void chimex_putmem_signal_on_stream(void* dst, const void* src, size_t bytes, uint64_t* sig,

@@ -64,10 +64,6 @@ enum {
   CHIME_THREAD_MULTIPLE = 3
 };
 
-// A stream of the device: a cudaStream_t, or exec::stream_create's on the CPU device. Null: the
-// calling thread's default stream (on a GPU cudaStreamPerThread).
-typedef void* chimex_stream_t;
-
 // ---- Library setup, exit and query (OpenSHMEM 1.5, 9.1) ----------------------------------------
 
 // Joins the job: finds the launcher (PMIx, chime-run, else a job of one PE), reserves and maps the
@@ -306,7 +302,8 @@ CHIME_EXPORT int chimex_get_async_error(chimex_async_error_t* error);
 // ---- On-stream operations (x = on_stream) ------------------------------------------------------
 // Ordered like any work of `stream`. put: complete locally when the stream passes it; remotely
 // complete and visible at the target after chimex_quiet_on_stream. put_signal: the signal is
-// updated after the data is visible. Typed forms of every RMA type: chime_device.cuh.
+// updated after the data is visible. get, get_nbi: complete when the stream passes them. Forms by
+// type and by size: chime_device.cuh.
 //
 // Where the device is a GPU and no mapped memory leads to `pe`, memory of this PE that kernels do
 // not reach (pageable memory) is moved before the call returns: it waits for what the stream was
@@ -318,6 +315,8 @@ CHIME_EXPORT void chimex_putmem_nbi_on_stream(void* dst, const void* src, size_t
                                               chimex_stream_t stream);
 CHIME_EXPORT void chimex_getmem_on_stream(void* dst, const void* src, size_t bytes, int pe,
                                           chimex_stream_t stream);
+CHIME_EXPORT void chimex_getmem_nbi_on_stream(void* dst, const void* src, size_t bytes, int pe,
+                                              chimex_stream_t stream);
 CHIME_EXPORT void chimex_putmem_signal_on_stream(void* dst, const void* src, size_t bytes,
                                                  uint64_t* sig, uint64_t value, int op, int pe,
                                                  chimex_stream_t stream);

@@ -109,8 +109,12 @@
 // void chime_TYPE_p(T* dst, T value, int pe)     one element; as put
 // T    chime_TYPE_g(const T* src, int pe)        one element; as get
 //
-// On a stream, by the host: chimex_TYPE_{put,put_nbi,get,put_signal,put_signal_nbi}_on_stream(...,
-// chimex_stream_t), as the ...mem forms in chime.h.
+// On a stream, by the host:
+// chimex_TYPE_{put,put_nbi,get,get_nbi,put_signal,put_signal_nbi}_on_stream(..., chimex_stream_t)
+// and chimex_{put,get}SIZE..., as the ...mem forms in chime.h;
+// chimex_{TYPE_iput,TYPE_iget,iputSIZE,igetSIZE,TYPE_p,TYPE_g}_on_stream. The value of p is read by
+// the call. g waits for what the stream was given before, and returns the value. All memory here is
+// what kernels reach, or the call waits for the stream, too (chime.h).
 
 // ---- Signals (9.8) ------------------------------------------------------------------------------
 //
@@ -182,6 +186,9 @@
 //                                   int cmp, T value)
 //          Returns how many hold, at least one, and lists them; 0 at once if none is waited for.
 // ...    chime_TYPE_wait_until_{all,any,some}_vector(..., T* values)
+// void   chimex_TYPE_wait_until{,_all,_all_vector}_on_stream(..., chimex_stream_t)
+//   By the host: the stream goes on when it holds. status and values are read then: until then they
+//   stay as they are.
 // int    chime_TYPE_test(T* ivar, int cmp, T value)   1 if it holds now, else 0
 // int    chime_TYPE_test_all(...)                     1 if all hold now, or none is asked for
 // size_t chime_TYPE_test_any(...)                     as the wait; SIZE_MAX if none holds

@@ -288,6 +288,9 @@
   ROW(void, chimex_, NAME##_get_on_stream,                                                         \
       (T* dst, const T* src, size_t n, int pe, chimex_stream_t stream), , ,                        \
       chimex_getmem_on_stream(dst, src, chime::on_host::bytes(n, sizeof(T)), pe, stream))          \
+  ROW(void, chimex_, NAME##_get_nbi_on_stream,                                                     \
+      (T* dst, const T* src, size_t n, int pe, chimex_stream_t stream), , ,                        \
+      chimex_getmem_nbi_on_stream(dst, src, chime::on_host::bytes(n, sizeof(T)), pe, stream))      \
   ROW(void, chimex_, NAME##_put_signal_on_stream,                                                  \
       (T* dst, const T* src, size_t n, uint64_t* sig, uint64_t value, int op, int pe,              \
        chimex_stream_t stream), , ,                                                                \
@@ -297,7 +300,64 @@
       (T* dst, const T* src, size_t n, uint64_t* sig, uint64_t value, int op, int pe,              \
        chimex_stream_t stream), , ,                                                                \
       chimex_putmem_signal_nbi_on_stream(dst, src, chime::on_host::bytes(n, sizeof(T)),            \
-                                         sig, value, op, pe, stream))
+                                         sig, value, op, pe, stream))                              \
+  ROW(void, chimex_, NAME##_iput_on_stream,                                                        \
+      (T* dst, const T* src, ptrdiff_t dst_stride, ptrdiff_t src_stride, size_t n, int pe,         \
+       chimex_stream_t stream), , ,                                                                \
+      chime_host_iput_on_stream(dst, src, dst_stride, src_stride, n, sizeof(T), pe, stream))       \
+  ROW(void, chimex_, NAME##_iget_on_stream,                                                        \
+      (T* dst, const T* src, ptrdiff_t dst_stride, ptrdiff_t src_stride, size_t n, int pe,         \
+       chimex_stream_t stream), , ,                                                                \
+      chime_host_iget_on_stream(dst, src, dst_stride, src_stride, n, sizeof(T), pe, stream))       \
+  ROW(void, chimex_, NAME##_p_on_stream,                                                           \
+      (T* dst, T value, int pe, chimex_stream_t stream), , ,                                       \
+      chime_host_p_on_stream(dst, &value, sizeof(T), pe, stream))                                  \
+  ROW(T, chimex_, NAME##_g_on_stream,                                                              \
+      (const T* src, int pe, chimex_stream_t stream), , ,                                          \
+      chime::on_host::g_on_stream(src, pe, stream))
+
+#define CHIME_STREAM_SIZE_ROWS(BITS, BYTES, ROW)                                                   \
+  ROW(void, chimex_, put##BITS##_on_stream,                                                        \
+      (void* dst, const void* src, size_t n, int pe, chimex_stream_t stream), , ,                  \
+      chimex_putmem_on_stream(dst, src, chime::on_host::bytes(n, BYTES), pe, stream))              \
+  ROW(void, chimex_, put##BITS##_nbi_on_stream,                                                    \
+      (void* dst, const void* src, size_t n, int pe, chimex_stream_t stream), , ,                  \
+      chimex_putmem_nbi_on_stream(dst, src, chime::on_host::bytes(n, BYTES), pe, stream))          \
+  ROW(void, chimex_, get##BITS##_on_stream,                                                        \
+      (void* dst, const void* src, size_t n, int pe, chimex_stream_t stream), , ,                  \
+      chimex_getmem_on_stream(dst, src, chime::on_host::bytes(n, BYTES), pe, stream))              \
+  ROW(void, chimex_, get##BITS##_nbi_on_stream,                                                    \
+      (void* dst, const void* src, size_t n, int pe, chimex_stream_t stream), , ,                  \
+      chimex_getmem_nbi_on_stream(dst, src, chime::on_host::bytes(n, BYTES), pe, stream))          \
+  ROW(void, chimex_, put##BITS##_signal_on_stream,                                                 \
+      (void* dst, const void* src, size_t n, uint64_t* sig, uint64_t value, int op, int pe,        \
+       chimex_stream_t stream), , ,                                                                \
+      chimex_putmem_signal_on_stream(dst, src, chime::on_host::bytes(n, BYTES),                    \
+                                     sig, value, op, pe, stream))                                  \
+  ROW(void, chimex_, put##BITS##_signal_nbi_on_stream,                                             \
+      (void* dst, const void* src, size_t n, uint64_t* sig, uint64_t value, int op, int pe,        \
+       chimex_stream_t stream), , ,                                                                \
+      chimex_putmem_signal_nbi_on_stream(dst, src, chime::on_host::bytes(n, BYTES),                \
+                                         sig, value, op, pe, stream))                              \
+  ROW(void, chimex_, iput##BITS##_on_stream,                                                       \
+      (void* dst, const void* src, ptrdiff_t dst_stride, ptrdiff_t src_stride, size_t n,           \
+       int pe, chimex_stream_t stream), , ,                                                        \
+      chime_host_iput_on_stream(dst, src, dst_stride, src_stride, n, BYTES, pe, stream))           \
+  ROW(void, chimex_, iget##BITS##_on_stream,                                                       \
+      (void* dst, const void* src, ptrdiff_t dst_stride, ptrdiff_t src_stride, size_t n,           \
+       int pe, chimex_stream_t stream), , ,                                                        \
+      chime_host_iget_on_stream(dst, src, dst_stride, src_stride, n, BYTES, pe, stream))
+
+#define CHIME_STREAM_WAIT_ROWS(NAME, T, ROW)                                                       \
+  ROW(void, chimex_, NAME##_wait_until_on_stream,                                                  \
+      (T* ivar, int cmp, T value, chimex_stream_t stream), , ,                                     \
+      chime::on_host::wait_on_stream(CHIME_WAIT_ONE, ivar, 1, NULL, cmp, &value, 0, stream))       \
+  ROW(void, chimex_, NAME##_wait_until_all_on_stream,                                              \
+      (T* ivars, size_t n, const int* status, int cmp, T value, chimex_stream_t stream), , ,       \
+      chime::on_host::wait_on_stream(CHIME_WAIT_ALL, ivars, n, status, cmp, &value, 0, stream))    \
+  ROW(void, chimex_, NAME##_wait_until_all_vector_on_stream,                                       \
+      (T* ivars, size_t n, const int* status, int cmp, T* values, chimex_stream_t stream), , ,     \
+      chime::on_host::wait_on_stream(CHIME_WAIT_ALL, ivars, n, status, cmp, values, 1, stream))
 // clang-format on
 
 // ---- All rows -----------------------------------------------------------------------------------
@@ -349,6 +409,10 @@
   CHIME_FOR_WAIT_TYPES(CHIME_WAIT_TIMEOUT_ROWS, ROW)
 
 // What the host alone does.
-#define CHIME_FOR_STREAM_OPERATIONS(ROW) CHIME_FOR_FAMILY_RMA_TYPES(CHIME_STREAM_ROWS, ROW)
+#define CHIME_FOR_SIZED_STREAM_OPERATIONS(ROW) CHIME_FOR_RMA_SIZES(CHIME_STREAM_SIZE_ROWS, ROW)
+#define CHIME_FOR_STREAM_OPERATIONS(ROW)             \
+  CHIME_FOR_FAMILY_RMA_TYPES(CHIME_STREAM_ROWS, ROW) \
+  CHIME_FOR_SIZED_STREAM_OPERATIONS(ROW)             \
+  CHIME_FOR_WAIT_TYPES(CHIME_STREAM_WAIT_ROWS, ROW)
 
 #endif  // CHIME_FAMILIES_H_

@@ -101,6 +101,25 @@ CHIME_EXPORT size_t chime_host_test(const chime_wait_request* request);
 // chime_host_wait on one element with a bound; a chimex_status.
 CHIME_EXPORT int chime_host_wait_timeout(const chime_wait_request* request, uint64_t timeout_ns);
 
+// ---- On a stream
+// --------------------------------------------------------------------------------- The same when
+// the stream gets there. The value of p is read by the call. g gives its value when it returns: it
+// waits for the stream.
+
+CHIME_EXPORT void chime_host_p_on_stream(void* dst, const void* value, size_t bytes, int pe,
+                                         chimex_stream_t stream);
+CHIME_EXPORT void chime_host_g_on_stream(void* value, const void* src, size_t bytes, int pe,
+                                         chimex_stream_t stream);
+CHIME_EXPORT void chime_host_iput_on_stream(void* dst, const void* src, ptrdiff_t dst_stride,
+                                            ptrdiff_t src_stride, size_t count,
+                                            size_t element_bytes, int pe, chimex_stream_t stream);
+CHIME_EXPORT void chime_host_iget_on_stream(void* dst, const void* src, ptrdiff_t dst_stride,
+                                            ptrdiff_t src_stride, size_t count,
+                                            size_t element_bytes, int pe, chimex_stream_t stream);
+// ONE and ALL. `skip` and the values of a vector are read when the stream gets there.
+CHIME_EXPORT void chime_host_wait_on_stream(const chime_wait_request* request,
+                                            chimex_stream_t stream);
+
 // ---- Ordering and collectives ------------------------------------------------------------------
 
 CHIME_EXPORT void chime_host_fence(void);

@@ -23,6 +23,13 @@ T g(const T* src, int pe) {
   return value;
 }
 
+template <class T>
+T g_on_stream(const T* src, int pe, chimex_stream_t stream) {
+  T value = {};
+  chime_host_g_on_stream(&value, src, sizeof(T), pe, stream);
+  return value;
+}
+
 // ---- Atomics ------------------------------------------------------------------------------------
 
 template <class T>
@@ -81,6 +88,12 @@ std::size_t wait(int mode, const T* elements, std::size_t count, std::size_t* in
                  const int* skip, int cmp, const T* values, int vector) {
   const auto request = request_of(mode, elements, count, indices, skip, cmp, values, vector);
   return chime_host_wait(&request);
+}
+template <class T>
+void wait_on_stream(int mode, const T* elements, std::size_t count, const int* skip, int cmp,
+                    const T* values, int vector, chimex_stream_t stream) {
+  const auto request = request_of(mode, elements, count, nullptr, skip, cmp, values, vector);
+  chime_host_wait_on_stream(&request, stream);
 }
 template <class T>
 std::size_t test(int mode, const T* elements, std::size_t count, std::size_t* indices,

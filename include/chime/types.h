@@ -20,6 +20,10 @@
 // it.
 #define CHIME_BYTES(n, size) ((n) >= SIZE_MAX / (size) ? SIZE_MAX : (n) * (size))
 
+// A stream of the device: a cudaStream_t, or exec::stream_create's on the CPU device. Null: the
+// calling thread's default stream (on a GPU cudaStreamPerThread).
+typedef void* chimex_stream_t;
+
 // A team's handle: an integer, so that it is a constant in kernels, too.
 typedef int32_t chime_team_t;
 

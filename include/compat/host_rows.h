@@ -31,6 +31,9 @@
   ROW(void, nvshmemx_getmem_on_stream,                                                             \
       (void* dst, const void* src, size_t bytes, int pe, chimex_stream_t stream),                  \
       (dst, src, bytes, pe, stream), chimex_getmem_on_stream)                                      \
+  ROW(void, nvshmemx_getmem_nbi_on_stream,                                                         \
+      (void* dst, const void* src, size_t bytes, int pe, chimex_stream_t stream),                  \
+      (dst, src, bytes, pe, stream), chimex_getmem_nbi_on_stream)                                  \
   ROW(void, nvshmemx_putmem_signal_on_stream,                                                      \
       (void* dst, const void* src, size_t bytes, uint64_t* sig, uint64_t value, int op, int pe,    \
        chimex_stream_t stream),                                                                    \

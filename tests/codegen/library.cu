@@ -6,6 +6,8 @@
 // PTX chime_library_signal: 1 red.release.sys.global.add.u64
 // PTX chime_library_signal_wait: 1+ ld.acquire.sys.global.u64, 1 ld.acquire.sys.global.u32, 0 fence
 // PTX chime_library_signal_wait: 0 membar
+// PTX chime_library_wait: 1+ ld.acquire.sys.global.u64, 1+ ld.acquire.sys.global.u32, 0 membar
+// PTX chime_library_wait: 1+ ld.acquire.sys.global.u16
 // Its rounds are functions of their own: barrier_round in sync.cu looks at them.
 // PTX chime_library_sync: 1+ fence.acq_rel.sys
 // PTX chime_library_amo: 1+ atom.relaxed.sys.global.cas.b32, 1+ atom.relaxed.sys.global.cas.b64

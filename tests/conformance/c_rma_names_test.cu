@@ -372,33 +372,107 @@ IN_EVERY_WORLD(CNames, OfMemMoveBytesInKernels) {
   });
 }
 
-// ---- On-stream names
-// ----------------------------------------------------------------------------------
+// ---- On-stream names ----------------------------------------------------------------------------
 
-#define CHIME_TESTS_STREAM(NAME, TYPE)                                                            \
-  expect_puts<TYPE>(pe, [&](TYPE* target, const TYPE* source, std::uint64_t* signals) {           \
-    SCOPED_TRACE(#NAME "_on_stream");                                                             \
-    const auto d = [&](int slot) { return target + slot * kSlot; };                               \
-    const auto s = [&](int slot) { return source + slot * kSlot; };                               \
-    chimex_##NAME##_put_on_stream(d(kPut), s(kPut), kCount, pe.next(), nullptr);                  \
-    chimex_##NAME##_put_nbi_on_stream(d(kPutNbi), s(kPutNbi), kCount, pe.next(), nullptr);        \
-    chimex_##NAME##_put_signal_on_stream(d(kPutSignalSet), s(kPutSignalSet), kCount, signals, 3,  \
-                                         CHIME_SIGNAL_SET, pe.next(), nullptr);                   \
-    chimex_##NAME##_put_signal_on_stream(d(kPutSignalAdd), s(kPutSignalAdd), kCount, signals + 1, \
-                                         3, CHIME_SIGNAL_ADD, pe.next(), nullptr);                \
-    chimex_##NAME##_put_signal_nbi_on_stream(d(kPutSignalNbi), s(kPutSignalNbi), kCount,          \
-                                             signals + 2, 3, CHIME_SIGNAL_ADD, pe.next(),         \
-                                             nullptr);                                            \
-    chimex_quiet_on_stream(nullptr);                                                              \
-    exec::stream_synchronize({});                                                                 \
-    /* There is no iput on a stream. */                                                           \
-    chime_##NAME##_iput(d(kIput), s(kIput), kDstStride, kSrcStride, kCount, pe.next());           \
+// A struct of names like those above, on the default stream. FIRST_SECOND is the name.
+#define CHIME_TESTS_STREAM_NAMES(STRUCT, T_, PUT, GET, IPUT, IGET)                                 \
+  struct STRUCT {                                                                                  \
+    using T = T_;                                                                                  \
+    static void put(T* d, const T* s, size_t n, int pe) { PUT##_on_stream(d, s, n, pe, nullptr); } \
+    static void put_nbi(T* d, const T* s, size_t n, int pe) {                                      \
+      PUT##_nbi_on_stream(d, s, n, pe, nullptr);                                                   \
+    }                                                                                              \
+    static void iput(T* d, const T* s, ptrdiff_t ds, ptrdiff_t ss, size_t n, int pe) {             \
+      IPUT##_on_stream(d, s, ds, ss, n, pe, nullptr);                                              \
+    }                                                                                              \
+    static void put_signal(T* d, const T* s, size_t n, std::uint64_t* sig, int op, int pe) {       \
+      PUT##_signal_on_stream(d, s, n, sig, 3, op, pe, nullptr);                                    \
+    }                                                                                              \
+    static void put_signal_nbi(T* d, const T* s, size_t n, std::uint64_t* sig, int op, int pe) {   \
+      PUT##_signal_nbi_on_stream(d, s, n, sig, 3, op, pe, nullptr);                                \
+    }                                                                                              \
+    static void get(T* d, const T* s, size_t n, int pe) { GET##_on_stream(d, s, n, pe, nullptr); } \
+    static void get_nbi(T* d, const T* s, size_t n, int pe) {                                      \
+      GET##_nbi_on_stream(d, s, n, pe, nullptr);                                                   \
+    }                                                                                              \
+    static void iget(T* d, const T* s, ptrdiff_t ds, ptrdiff_t ss, size_t n, int pe) {             \
+      IGET##_on_stream(d, s, ds, ss, n, pe, nullptr);                                              \
+    }                                                                                              \
+  };
+#define CHIME_TESTS_STREAM_TYPE(NAME, TYPE)                                               \
+  CHIME_TESTS_STREAM_NAMES(Stream_##NAME, TYPE, chimex_##NAME##_put, chimex_##NAME##_get, \
+                           chimex_##NAME##_iput, chimex_##NAME##_iget)
+#define CHIME_TESTS_STREAM_SIZE(BITS, BYTES)                                                       \
+  CHIME_TESTS_STREAM_NAMES(Stream_##BITS, detail::Word<BYTES>, chimex_put##BITS, chimex_get##BITS, \
+                           chimex_iput##BITS, chimex_iget##BITS)
+CHIME_FOR_RMA_TYPES(CHIME_TESTS_STREAM_TYPE)
+CHIME_FOR_RMA_SIZES(CHIME_TESTS_STREAM_SIZE)
+#undef CHIME_TESTS_STREAM_SIZE
+#undef CHIME_TESTS_STREAM_TYPE
+#undef CHIME_TESTS_STREAM_NAMES
+
+template <class Names>
+void expect_stream_names(Pe& pe, const char* name) {
+  using T = typename Names::T;
+  SCOPED_TRACE(name);
+  expect_puts<T>(pe, [&](T* target, const T* source, std::uint64_t* signals) {
+    call_put_names<Names>(target, source, signals, pe.next());
+    chimex_quiet_on_stream(nullptr);
+    exec::stream_synchronize({});
   });
+  expect_gets<T>(pe, [&](T* target, const T* source) {
+    call_get_names<Names>(target, source, pe.next());
+    exec::stream_synchronize({});
+  });
+}
+#define CHIME_TESTS_STREAM(NAME, TYPE) expect_stream_names<Stream_##NAME>(pe, #NAME "_on_stream");
 
 IN_EVERY_WORLD(CNames, OnAStreamMoveDataOfEveryType) {
   world.spawn(1, [](Pe& pe) { CHIME_FOR_RMA_TYPES(CHIME_TESTS_STREAM) });
 }
+
+IN_EVERY_WORLD(CNames, OnAStreamMoveDataOfEverySize) {
+  world.spawn(1, [](Pe& pe) { CHIME_FOR_RMA_SIZES(CHIME_TESTS_STREAM) });
+}
 #undef CHIME_TESTS_STREAM
+
+// Reads the value at words[0] of the next PE and writes it to words[2] there.
+#define CHIME_TESTS_STREAM_ELEMENT(NAME, TYPE)                                        \
+  [&] {                                                                               \
+    SCOPED_TRACE(#NAME "_on_stream");                                                 \
+    Symmetric<std::byte> words(3 * sizeof(TYPE));                                     \
+    std::vector<std::byte> expected = source_of(3 * sizeof(TYPE), pe.rank());         \
+    words.write(expected);                                                            \
+    pe.barrier();                                                                     \
+    TYPE* const word = typed<TYPE>(words);                                            \
+    const TYPE first = chimex_##NAME##_g_on_stream(word, pe.next(), nullptr);         \
+    chimex_##NAME##_p_on_stream(word + 2, first, pe.next(), nullptr);                 \
+    chimex_barrier_all_on_stream(nullptr);                                            \
+    exec::stream_synchronize({});                                                     \
+    std::copy_n(expected.begin(), sizeof(TYPE), expected.begin() + 2 * sizeof(TYPE)); \
+    EXPECT_EQ(expected, words.read());                                                \
+    pe.barrier();                                                                     \
+  }();
+
+IN_EVERY_WORLD(CNames, OnAStreamMoveElementsOfEveryType) {
+  world.spawn(1, [](Pe& pe) { CHIME_FOR_RMA_TYPES(CHIME_TESTS_STREAM_ELEMENT) });
+}
+#undef CHIME_TESTS_STREAM_ELEMENT
+
+IN_EVERY_WORLD(CNames, OfMemGetOnAStream) {
+  world.spawn(1, [](Pe& pe) {
+    expect_gets<char>(pe, [&](char* target, const char* source) {
+      chimex_getmem_nbi_on_stream(target + kGet * kSlot, source + kGet * kSlot, kCount, pe.next(),
+                                  nullptr);
+      chimex_char_get_nbi_on_stream(target + kGetNbi * kSlot, source + kGetNbi * kSlot, kCount,
+                                    pe.next(), nullptr);
+      chimex_char_iget_on_stream(target + kIget * kSlot, source + kIget * kSlot, kDstStride,
+                                 kSrcStride, kCount, pe.next(), nullptr);
+      chimex_quiet_on_stream(nullptr);
+      exec::stream_synchronize({});
+    });
+  });
+}
 
 }  // namespace
 }  // namespace chime::tests

@@ -80,6 +80,45 @@ IN_EVERY_WORLD(CNames, OfWaitsAndTestsCompareAsTheTypeDoes) {
 }
 #undef CHIME_TESTS_WAITS
 
+// The default stream gets past the first wait at once, and past the second when the last word has
+// come, not before. Copies of the test would wait for that stream: it looks by g.
+#define CHIME_TESTS_STREAM_WAITS(NAME, TYPE)                                                      \
+  [&] {                                                                                           \
+    using T = TYPE;                                                                               \
+    SCOPED_TRACE(#NAME "_on_stream");                                                             \
+    Symmetric<T> words(kWords);                                                                   \
+    Symmetric<std::uint64_t> past(1);                                                             \
+    words.write(std::vector<T>{T(-1), T(2), T(3), T(0)});                                         \
+    const Private<int> skip(std::vector<int>{0, 1, 0, 0});                                        \
+    Private<T> values(std::vector<T>{T(-1), T(9), T(3), T(4)});                                   \
+    pe.barrier();                                                                                 \
+    chimex_##NAME##_wait_until_on_stream(words, CHIME_CMP_EQ, T(-1), nullptr);                    \
+    chimex_uint64_p_on_stream(past, 1, pe.rank(), nullptr);                                       \
+    if (pe.rank() % 3 == 0) {                                                                     \
+      chimex_##NAME##_wait_until_on_stream(words + 3, CHIME_CMP_GE, T(4), nullptr);               \
+    } else if (pe.rank() % 3 == 1) {                                                              \
+      chimex_##NAME##_wait_until_all_on_stream(words + 1, 3, skip.data() + 1, CHIME_CMP_GE, T(3), \
+                                               nullptr);                                          \
+    } else {                                                                                      \
+      chimex_##NAME##_wait_until_all_vector_on_stream(words, kWords, skip.data(), CHIME_CMP_EQ,   \
+                                                      values.data(), nullptr);                    \
+    }                                                                                             \
+    chimex_uint64_p_on_stream(past, 2, pe.rank(), nullptr);                                       \
+    chime_uint64_wait_until(past, CHIME_CMP_EQ, 1);                                               \
+    pe.barrier();                                                                                 \
+    EXPECT_EQ(1u, chime_uint64_g(past, pe.rank()));                                               \
+    pe.barrier();                                                                                 \
+    chime_##NAME##_p(words + 3, T(4), pe.next());                                                 \
+    exec::stream_synchronize({});                                                                 \
+    EXPECT_EQ(2u, past.read(0));                                                                  \
+    pe.barrier();                                                                                 \
+  }();
+
+IN_EVERY_WORLD(CNames, OfWaitsHoldAStream) {
+  world.spawn(1, [](Pe& pe) { CHIME_FOR_WAIT_TYPES(CHIME_TESTS_STREAM_WAITS) });
+}
+#undef CHIME_TESTS_STREAM_WAITS
+
 // ---- Signals
 // ---------------------------------------------------------------------------------------
 

@@ -164,6 +164,48 @@ IN_EVERY_WORLD(OnStream, QuietCompletesWhatKernelsBeforeItHavePut) {
   });
 }
 
+IN_EVERY_WORLD(OnStream, StridedOperationsFollowWhatIsBeforeThem) {
+  world.spawn(1, [](Pe& pe) {
+    OwnStream stream;
+    constexpr std::size_t kCount = kWords / 3;
+    Symmetric<std::uint64_t> target(kWords);
+    Private<std::uint64_t> source(kWords), back(kWords);
+    pe.barrier();
+    fill_on(stream, source, unsigned(pe.rank()) * 1000);
+    chimex_uint64_iput_on_stream(target, source, 2, 3, kCount, pe.next(), stream);
+    chimex_barrier_all_on_stream(stream);
+    chimex_uint64_iget_on_stream(back, target, 3, 2, kCount, pe.rank(), stream);
+    stream.synchronize();
+    const std::vector<std::uint64_t> all = words_from(unsigned(pe.previous()) * 1000);
+    std::vector<std::uint64_t> expected(kWords);
+    for (std::size_t i = 0; i < kCount; ++i) expected[3 * i] = all[3 * i];
+    EXPECT_EQ(expected, back.read());
+    pe.barrier();
+  });
+}
+
+// A stream that waits for a signal: what is behind the wait is not done, and the value of g comes
+// behind it.
+IN_EVERY_WORLD(OnStream, ElementsTakeTheirTurn) {
+  world.spawn(1, [](Pe& pe) {
+    OwnStream stream;
+    Symmetric<std::uint64_t> word(1), mine(kWords), go(1);
+    pe.barrier();
+    chimex_signal_wait_until_on_stream(go, CHIME_CMP_EQ, 1, stream);
+    chimex_uint64_p_on_stream(word, 7, pe.next(), stream);
+    fill_on(stream, mine, 100);
+    pe.barrier();
+    EXPECT_EQ(0u, word.read(0)) << "before its turn";
+    pe.barrier();
+    chimex_signal_op(go, 1, CHIME_SIGNAL_SET, pe.next());
+    EXPECT_EQ(103u, chimex_uint64_g_on_stream(mine + 3, pe.rank(), stream));
+    chimex_barrier_all_on_stream(stream);
+    stream.synchronize();
+    EXPECT_EQ(7u, word.read(0));
+    pe.barrier();
+  });
+}
+
 IN_EVERY_WORLD(OnStream, SyncAllWaitsForAllStreams) {
   world.spawn(1, [](Pe& pe) {
     OwnStream stream;

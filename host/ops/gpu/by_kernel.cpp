@@ -13,8 +13,6 @@ namespace {
 
 using gpu_ops::Strides;
 
-constexpr std::size_t kMostElementBytes = 16;
-
 Gpu& gpu_of(Runtime& runtime) { return *runtime.device->gpu; }
 
 bool is_in_heap(const Runtime& runtime, const void* memory, std::size_t bytes) {
@@ -39,18 +37,6 @@ std::size_t elements_in(std::size_t most, std::ptrdiff_t stride, std::size_t ele
   return step > steps_bytes / element ? 1 : steps_bytes / element / step + 1;
 }
 
-StridedCall strided_of(Operation operation, void* dst, const void* src, const Strides& strides,
-                       int pe) {
-  return {.operation = operation,
-          .pe = pe,
-          .dst = dst,
-          .src = src,
-          .dst_stride = strides.dst,
-          .src_stride = strides.src,
-          .count = strides.count,
-          .element_bytes = static_cast<std::uint32_t>(strides.element_bytes)};
-}
-
 std::ptrdiff_t offset_of_element(std::size_t i, std::ptrdiff_t stride, std::size_t element) {
   return static_cast<std::ptrdiff_t>(i) * stride * static_cast<std::ptrdiff_t>(element);
 }
@@ -59,8 +45,7 @@ std::ptrdiff_t offset_of_element(std::size_t i, std::ptrdiff_t stride, std::size
 void check_strided(const Runtime& runtime, const void* symmetric, std::ptrdiff_t stride,
                    const Strides& strides, int pe) {
   const std::size_t element = strides.element_bytes;
-  if (element == 0 || element > kMostElementBytes || (element & (element - 1)) != 0)
-    throw Error("", CHIMEX_ERR_INVALID, "elements have 1, 2, 4, 8 or 16 bytes");
+  check_element(element);
   check_place(runtime, symmetric, span_of(stride, strides.count, element), pe);
   check_word(runtime, symmetric, strides.element_bytes, pe);
 }
@@ -163,14 +148,7 @@ void get_strided(Runtime& runtime, void* dst, const void* src, const Strides& st
 
 void put_element(Runtime& runtime, void* dst, const void* value, std::size_t bytes, int pe) {
   check_word(runtime, dst, bytes, pe);
-  ElementCall element = {.operation = Operation::kP,
-                         .pe = pe,
-                         .symmetric = dst,
-                         .bytes = static_cast<std::uint32_t>(bytes),
-                         .value = {},
-                         .result = nullptr};
-  std::memcpy(element.value, value, bytes);
-  KernelCall(runtime).run(LibraryKernel::kElement, element);
+  KernelCall(runtime).run(LibraryKernel::kElement, put_element_of(dst, value, bytes, pe));
 }
 
 void get_element(Runtime& runtime, void* value, const void* src, std::size_t bytes, int pe) {

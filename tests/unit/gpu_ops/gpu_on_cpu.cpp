@@ -37,6 +37,8 @@ std::function<void()> launch_of(LibraryKernel kernel, void** arguments) {
       return [call = *static_cast<SignalCall*>(arguments[0])] { chime_library_signal(call); };
     case LibraryKernel::kSignalWait:
       return with_call(chime_library_signal_wait, arguments);
+    case LibraryKernel::kWait:
+      return with_call(chime_library_wait, arguments);
     case LibraryKernel::kSync:
       return with_call(chime_library_sync, arguments);
     case LibraryKernel::kAmo:

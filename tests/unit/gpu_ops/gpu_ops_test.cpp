@@ -177,6 +177,33 @@ TEST_F(GpuOps, AnAbortEndsAWaitOnAStream) {
   exec::stream_destroy(stream);
 }
 
+TEST_F(GpuOps, ElementsAndWaitsOnAStreamAreKernels) {
+  exec::Stream stream;
+  ASSERT_EQ(exec::stream_create(&stream), CHIMEX_OK);
+  auto* const words = static_cast<std::uint64_t*>(chime_calloc(8, sizeof(std::uint64_t)));
+  chimex_clear_last_error();
+  chimex_signal_wait_until_on_stream(words + 7, CHIME_CMP_EQ, 1, stream);
+  chimex_uint64_p_on_stream(words + 1, 7, 0, stream);
+  EXPECT_EQ(exec::stream_synchronize({}), CHIMEX_OK);  // what another stream has been given is done
+  EXPECT_EQ(chime_uint64_g(words + 1, 0), 0u) << "before its turn";
+  chimex_signal_op(words + 7, 1, CHIME_SIGNAL_SET, 0);
+  chimex_uint64_iput_on_stream(words + 2, words, 2, 1, 2, 0, stream);
+  EXPECT_EQ(chimex_uint64_g_on_stream(words + 4, 0, stream), 7u);
+  chimex_uint64_iget_on_stream(words + 5, words + 1, 1, 3, 2, 0, stream);
+  chimex_uint64_wait_until_all_on_stream(words + 4, 3, nullptr, CHIME_CMP_EQ, 7, stream);
+  EXPECT_EQ(exec::stream_synchronize(stream), CHIMEX_OK);
+  EXPECT_EQ(words[5], 7u);
+  EXPECT_EQ(words[6], 7u);
+  EXPECT_STREQ(chimex_last_error(), "");
+  const int status[3] = {};
+  chimex_uint64_wait_until_all_on_stream(words + 4, 3, status, CHIME_CMP_EQ, 8, stream);
+  EXPECT_EQ(exec::stream_synchronize(stream), CHIMEX_OK);
+  EXPECT_NE(std::string(chimex_last_error()).find("kernels do not reach the status"),
+            std::string::npos)
+      << chimex_last_error();
+  exec::stream_destroy(stream);
+}
+
 TEST_F(GpuOps, AComparisonThatDoesNotExistIsReported) {
   exec::Stream stream;
   ASSERT_EQ(exec::stream_create(&stream), CHIMEX_OK);

@@ -99,6 +99,10 @@ bool all_pes_meet_in(chime_team_t team) {
   return false;
 }
 
+void check_team(chime_team_t team) {
+  if (!chime::detail::team_exists(team)) refuse(Operation::kTeamNPes, team);
+}
+
 std::string team_sentence(Operation operation, std::int64_t team) {
   if (team < CHIME_TEAM_WORLD || team > CHIMEX_TEAM_SAME_MYPE_NODE)
     return fmt::format(

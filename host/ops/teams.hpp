@@ -13,6 +13,9 @@ namespace chime::host {
 // for a team that cannot meet yet, and for what is none.
 bool all_pes_meet_in(chime_team_t team);
 
+// Throws for a number that is no team.
+void check_team(chime_team_t team);
+
 // Why `operation` refuses the team.
 std::string team_sentence(Operation operation, std::int64_t team);
 

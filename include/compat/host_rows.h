@@ -5,12 +5,14 @@
 #define CHIME_COMPAT_HOST_ROWS_H_
 
 #include "chime/chime.h"
+#include "chime/host_ops.h"
 
 // clang-format off
 #define CHIME_NVSHMEM_HOST_ROWS(ROW)                                                               \
   ROW(void, nvshmem_query_thread, (int* provided), (provided), chime_query_thread)                 \
   ROW(void, nvshmem_finalize, (void), (), chime_finalize)                                          \
   ROW(void, nvshmem_global_exit, (int status), (status), chime_global_exit)                        \
+  ROW(void, nvshmemx_hostlib_finalize, (void), (), chime_finalize)                                 \
   ROW(int, nvshmemx_init_status, (void), (), chimex_init_status)                                   \
   ROW(void, nvshmem_info_get_name, (char* name), (name), chime_info_get_name)                      \
   ROW(const char*, nvshmemx_status_string, (int status), (status), chimex_status_string)           \
@@ -49,6 +51,7 @@
       (uint64_t* sig, int cmp, uint64_t value, chimex_stream_t stream),                            \
       (sig, cmp, value, stream), chimex_signal_wait_until_on_stream)                               \
   ROW(void, nvshmemx_quiet_on_stream, (chimex_stream_t stream), (stream), chimex_quiet_on_stream)  \
+  ROW(void, nvshmemx_flush_on_stream, (chimex_stream_t stream), (stream), chimex_quiet_on_stream)  \
   ROW(void, nvshmemx_barrier_all_on_stream, (chimex_stream_t stream), (stream),                    \
       chimex_barrier_all_on_stream)                                                                \
   ROW(void, nvshmemx_sync_all_on_stream, (chimex_stream_t stream), (stream),                       \
@@ -57,6 +60,11 @@
       (team, stream), chimex_barrier_on_stream)                                                    \
   ROW(int, nvshmemx_team_sync_on_stream, (chime_team_t team, chimex_stream_t stream),              \
       (team, stream), chimex_team_sync_on_stream)
+
+// Sources of earlier nbi puts may be written again. A quiet, which promises more: Chime does not
+// count sources apart. A row as those of chime/families.h are.
+#define CHIME_NVSHMEM_FLUSH_ROWS(ROW)                                                              \
+  ROW(void, chimex_, flush, (void), nvshmem::flush, (), chime_host_quiet())
 // clang-format on
 
 #endif  // CHIME_COMPAT_HOST_ROWS_H_

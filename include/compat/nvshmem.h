@@ -3,8 +3,8 @@
 // what they need for chime/chime.h. The contracts are those of the Chime functions with chime_ for
 // nvshmem_ and chimex_ for nvshmemx_ (chime/chime.h, chime/chime_device.cuh).
 //
-// Not there yet: teams that a program splits off and their configuration, collectives that move or
-// reduce data, queue pairs, and what tests/compat/missing.names lists with reasons.
+// Not there yet: teams that a program splits off (the calls are there and refuse), collectives that
+// move or reduce data, queue pairs, and what tests/compat/missing.names lists with reasons.
 // nvshmem_global_exit and the info functions are the host's alone.
 //
 // Names, numbers and the layout of structs are those of NVSHMEM 3.8's public headers
@@ -37,7 +37,7 @@
 
 // ---- Constants ----------------------------------------------------------------------------------
 
-enum {
+typedef enum nvshmemx_cmp_type {
   NVSHMEM_CMP_EQ = CHIME_CMP_EQ,
   NVSHMEM_CMP_NE = CHIME_CMP_NE,
   NVSHMEM_CMP_GT = CHIME_CMP_GT,
@@ -45,22 +45,34 @@ enum {
   NVSHMEM_CMP_LT = CHIME_CMP_LT,
   NVSHMEM_CMP_GE = CHIME_CMP_GE,
   NVSHMEM_CMP_SENTINEL = INT_MAX
-};
-enum { NVSHMEM_SIGNAL_SET = CHIME_SIGNAL_SET, NVSHMEM_SIGNAL_ADD = CHIME_SIGNAL_ADD };
-enum {
+} nvshmemx_cmp_type_t;
+typedef enum {
+  NVSHMEM_SIGNAL_SET = CHIME_SIGNAL_SET,
+  NVSHMEM_SIGNAL_ADD = CHIME_SIGNAL_ADD
+} nvshmemx_signal_op_t;
+typedef enum nvshmemx_thread_support {
   NVSHMEM_THREAD_SINGLE = CHIME_THREAD_SINGLE,
   NVSHMEM_THREAD_FUNNELED = CHIME_THREAD_FUNNELED,
   NVSHMEM_THREAD_SERIALIZED = CHIME_THREAD_SERIALIZED,
-  NVSHMEM_THREAD_MULTIPLE = CHIME_THREAD_MULTIPLE
-};
-enum {
+  NVSHMEM_THREAD_MULTIPLE = CHIME_THREAD_MULTIPLE,
+  NVSHMEM_THREAD_TYPE_SENTINEL = INT_MAX
+} nvshmemx_thread_support_t;
+typedef enum {
   NVSHMEM_STATUS_NOT_INITIALIZED = CHIME_STATUS_NOT_INITIALIZED,
   NVSHMEM_STATUS_IS_BOOTSTRAPPED = CHIME_STATUS_IS_BOOTSTRAPPED,
   NVSHMEM_STATUS_IS_INITIALIZED = CHIME_STATUS_IS_INITIALIZED,
   NVSHMEM_STATUS_LIMITED_MPG = CHIME_STATUS_LIMITED_MPG,
   NVSHMEM_STATUS_FULL_MPG = CHIME_STATUS_FULL_MPG,
   NVSHMEM_STATUS_INVALID = INT_MAX
-};
+} nvshmemx_init_status_t;
+
+// Numbers of no PE. The first is an answer of team_translate_pe; the others are for queue pairs,
+// and to all calls that are there a PE that does not exist.
+typedef enum {
+  NVSHMEM_PE_INVALID = -1,
+  NVSHMEMX_PE_ANY = 1 << 15,
+  NVSHMEMX_PE_ALL = 1 << 15
+} nvshmem_pe_index_t;
 enum nvshmemx_status {
   NVSHMEMX_SUCCESS = CHIMEX_SUCCESS,
   NVSHMEMX_ERROR_INVALID_VALUE = CHIMEX_ERROR_INVALID_VALUE,
@@ -74,7 +86,7 @@ enum nvshmemx_status {
 };
 
 // Integers, in kernels and on the host. What is known of each team, and where: chime/types.h,
-// chime/chime_device.cuh.
+// chime/chime_device.cuh. The indices 4 to 6 are NVSHMEM's own teams: no team here.
 typedef chime_team_t nvshmem_team_t;
 typedef nvshmem_team_t nvshmemx_team_t;
 enum {
@@ -83,6 +95,17 @@ enum {
   NVSHMEM_TEAM_SHARED = CHIME_TEAM_SHARED,
   NVSHMEMX_TEAM_NODE = CHIMEX_TEAM_NODE,
   NVSHMEMX_TEAM_SAME_MYPE_NODE = CHIMEX_TEAM_SAME_MYPE_NODE
+};
+enum {
+  NVSHMEM_TEAM_WORLD_INDEX = NVSHMEM_TEAM_WORLD,
+  NVSHMEM_TEAM_SHARED_INDEX = NVSHMEM_TEAM_SHARED,
+  NVSHMEM_TEAM_NODE_INDEX = NVSHMEMX_TEAM_NODE,
+  NVSHMEM_TEAM_SAME_MYPE_NODE_INDEX = NVSHMEMX_TEAM_SAME_MYPE_NODE,
+  NVSHMEM_TEAM_SAME_GPU_INDEX = 4,
+  NVSHMEM_TEAM_GPU_LEADERS_INDEX = 5,
+  NVSHMEM_TEAM_MC_SHARED_INDEX = 6,
+  NVSHMEM_TEAMS_MIN = 7,
+  NVSHMEM_TEAM_INDEX_MAX = INT_MAX
 };
 
 // ---- Extended setup -----------------------------------------------------------------------------
@@ -126,13 +149,24 @@ typedef struct {
 } nvshmemx_init_attr_v2;
 typedef nvshmemx_init_attr_v2 nvshmemx_init_attr_t;
 
+typedef uint64_t nvshmemx_team_uniqueid_t;
+typedef struct {
+  int version;
+  int num_contexts;
+  nvshmemx_team_uniqueid_t uniqueid;
+  char padding[48];
+} nvshmem_team_config_v2;
+typedef nvshmem_team_config_v2 nvshmem_team_config_t;
+
 #ifdef __cplusplus
 static_assert(sizeof(nvshmemx_uniqueid_t) == 128 && sizeof(nvshmemx_uniqueid_args_t) == 24 &&
-                  sizeof(nvshmemx_init_args_t) == 128 && sizeof(nvshmemx_init_attr_t) == 144,
+                  sizeof(nvshmemx_init_args_t) == 128 && sizeof(nvshmemx_init_attr_t) == 144 &&
+                  sizeof(nvshmem_team_config_t) == 64,
               "these sizes are in the versions");
 #else
 _Static_assert(sizeof(nvshmemx_uniqueid_t) == 128 && sizeof(nvshmemx_uniqueid_args_t) == 24 &&
-                   sizeof(nvshmemx_init_args_t) == 128 && sizeof(nvshmemx_init_attr_t) == 144,
+                   sizeof(nvshmemx_init_args_t) == 128 && sizeof(nvshmemx_init_attr_t) == 144 &&
+                   sizeof(nvshmem_team_config_t) == 64,
                "these sizes are in the versions");
 #endif
 
@@ -148,6 +182,13 @@ _Static_assert(sizeof(nvshmemx_uniqueid_t) == 128 && sizeof(nvshmemx_uniqueid_ar
   }
 #define NVSHMEMX_INIT_ATTR_INITIALIZER \
   { (2 << 16) + 144, NULL, NVSHMEMX_INIT_ARGS_V2_INITIALIZER }
+#define NVSHMEM_TEAM_UNIQUID_INITIALIZER UINT64_MAX
+#define NVSHMEM_TEAM_CONFIG_INITIALIZER                         \
+  {                                                             \
+    (2 << 16) + 64, -1, NVSHMEM_TEAM_UNIQUID_INITIALIZER, { 0 } \
+  }
+#define NVSHMEM_TEAM_CONFIG_MASK_NUM_CONTEXTS 1
+#define NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID 2
 
 #ifdef __cplusplus
 extern "C" {
@@ -177,6 +218,28 @@ CHIME_EXPORT int nvshmemx_set_attr_mpi_comm_args(void* mpi_comm, nvshmemx_init_a
 // or another chimex_status.
 CHIME_EXPORT int nvshmemx_init_attr(unsigned int flags, nvshmemx_init_attr_t* attr);
 
+// The same, and nvshmemx_hostlib_finalize is nvshmem_finalize: there is one library, for host code
+// and kernels.
+CHIME_EXPORT int nvshmemx_hostlib_init_attr(unsigned int flags, nvshmemx_init_attr_t* attr);
+
+// `*config` becomes that of a predefined team: no contexts, no unique id. NVSHMEM_TEAM_INVALID
+// leaves it as it is. A number that is no team, and a null config, are errors.
+CHIME_EXPORT void nvshmem_team_get_config(nvshmem_team_t team, nvshmem_team_config_t* config);
+
+// Programs make no teams yet: each new team is NVSHMEM_TEAM_INVALID, and the call returns
+// NVSHMEMX_ERROR_NOT_SUPPORTED, at once and on its own.
+CHIME_EXPORT int nvshmem_team_split_strided(nvshmem_team_t parent, int start, int stride, int size,
+                                            const nvshmem_team_config_t* config, long mask,
+                                            nvshmem_team_t* new_team);
+CHIME_EXPORT int nvshmem_team_split_2d(nvshmem_team_t parent, int xrange,
+                                       const nvshmem_team_config_t* xaxis_config, long xaxis_mask,
+                                       nvshmem_team_t* xaxis_team,
+                                       const nvshmem_team_config_t* yaxis_config, long yaxis_mask,
+                                       nvshmem_team_t* yaxis_team);
+
+// Of NVSHMEM_TEAM_INVALID: nothing. Any other is an error: predefined teams last until finalize.
+CHIME_EXPORT void nvshmem_team_destroy(nvshmem_team_t team);
+
 CHIME_EXPORT void nvshmem_info_get_version(int* major, int* minor);  // NVSHMEM_MAJOR_VERSION, ...
 CHIME_EXPORT void nvshmemx_vendor_get_version_info(int* major, int* minor, int* patch);
 
@@ -204,6 +267,7 @@ CHIME_FOR_UNTYPED_THREAD_OPERATIONS(CHIME_NVSHMEM_ROW)
 CHIME_FOR_SIZED_TRANSFERS(CHIME_NVSHMEM_ROW)
 CHIME_FOR_GROUP_MEETINGS(CHIME_NVSHMEM_ROW)
 CHIME_FOR_SIZED_STREAM_OPERATIONS(CHIME_NVSHMEM_ROW)
+CHIME_NVSHMEM_FLUSH_ROWS(CHIME_NVSHMEM_ROW)
 #undef CHIME_NVSHMEM_ROW
 #undef CHIME_NVSHMEM_PROTOTYPE
 #ifdef __cplusplus
@@ -213,6 +277,16 @@ CHIME_FOR_SIZED_STREAM_OPERATIONS(CHIME_NVSHMEM_ROW)
 #else  // kernels, too
 
 #include "chime/device/forms.cuh"
+
+namespace chime::nvshmem {
+// For what any member has sent.
+template <class Group>
+CHIME_DEVICE void flush(const Context& ctx, Group g) {
+  g.sync();
+  detail::quiet_together(ctx, g);
+  g.sync();
+}
+}  // namespace chime::nvshmem
 
 #define CHIME_NVSHMEM_THREAD(RESULT, PREFIX, ...) \
   CHIME_STAMP(CHIME_THREAD_FORM, RESULT, CHIME_NVSHMEM_##PREFIX, __VA_ARGS__)
@@ -230,6 +304,8 @@ CHIME_FOR_GROUP_MEETINGS(CHIME_NVSHMEM_SINGLE)
 CHIME_FOR_SIZED_TRANSFERS(CHIME_NVSHMEM_TRANSFER)
 CHIME_COLLECTIVE_ROWS(CHIME_NVSHMEM_MEETING)
 CHIME_FOR_SIZED_STREAM_OPERATIONS(CHIME_NVSHMEM_STREAM)
+CHIME_NVSHMEM_FLUSH_ROWS(CHIME_NVSHMEM_SINGLE)
+CHIME_NVSHMEM_FLUSH_ROWS(CHIME_NVSHMEM_MEETING)
 #undef CHIME_NVSHMEM_THREAD
 #undef CHIME_NVSHMEM_SINGLE
 #undef CHIME_NVSHMEM_TRANSFER
@@ -241,6 +317,18 @@ inline int nvshmemx_collective_launch(const void* kernel, chime::exec::dim3 grid
                                       chime::exec::dim3 block, void** arguments,
                                       size_t shared_bytes, chimex_stream_t stream) {
   return chimex_collective_launch(kernel, grid, block, arguments, shared_bytes, stream);
+}
+
+// `*gridsize`: the most blocks of such a launch that run at once; 0 if not one fits. Independent of
+// `arguments`. Asks this PE's device alone.
+inline int nvshmemx_collective_launch_query_gridsize(const void* kernel, chime::exec::dim3 block,
+                                                     void** /*arguments*/, size_t shared_bytes,
+                                                     int* gridsize) {
+  if (gridsize == nullptr) return NVSHMEMX_ERROR_INVALID_VALUE;
+  // As a kernel whose parameters are not known, and which is not called here.
+  const auto any = reinterpret_cast<void (*)()>(const_cast<void*>(kernel));
+  const int threads = static_cast<int>(block.x * block.y * block.z);
+  return chime::exec::max_cooperative_blocks(any, threads, shared_bytes, gridsize);
 }
 
 #endif

@@ -44,6 +44,32 @@ int main(int argc, char** argv) {
   require(nvshmem_team_my_pe(NVSHMEM_TEAM_INVALID) == -1, "number in the invalid team");
   require(chimex_last_status() == NVSHMEMX_SUCCESS, "which is no error");
 
+  nvshmem_team_config_t config = NVSHMEM_TEAM_CONFIG_INITIALIZER;
+  nvshmem_team_get_config(NVSHMEM_TEAM_GPU_LEADERS_INDEX, &config);
+  require(config.num_contexts == -1, "the config of no team");
+  require_words("there is no team 5");
+  nvshmem_team_get_config(NVSHMEM_TEAM_WORLD, nullptr);
+  require_words("config is null");
+  nvshmem_team_t first = 3, second = 3;
+  require(nvshmem_team_split_strided(NVSHMEM_TEAM_WORLD, 0, 1, 1, nullptr, 0, &first) ==
+              NVSHMEMX_ERROR_NOT_SUPPORTED,
+          "a split");
+  require_words("a program makes no teams of its own yet");
+  require(first == NVSHMEM_TEAM_INVALID, "its team");
+  require(nvshmem_team_split_2d(NVSHMEM_TEAM_WORLD, 1, nullptr, 0, &first, &config, 0, &second) ==
+              NVSHMEMX_ERROR_NOT_SUPPORTED,
+          "a split in two ways");
+  require_words("a program makes no teams of its own yet");
+  require(second == NVSHMEM_TEAM_INVALID, "its second team");
+  require(nvshmem_team_split_strided(kNoTeam, 0, 1, 1, nullptr, 0, nullptr) ==
+              NVSHMEMX_ERROR_INVALID_VALUE,
+          "a split of no team");
+  require_words("there is no team 17");
+  nvshmem_team_destroy(NVSHMEM_TEAM_INVALID);
+  require(chimex_last_status() == NVSHMEMX_SUCCESS, "the end of the invalid team");
+  nvshmem_team_destroy(NVSHMEM_TEAM_SHARED);
+  require_words("lasts until nvshmem_finalize");
+
   require(exec::launch({}, ask, answers) == 0, "launch");
   exec::device_synchronize();
   chimex_async_error_t error;

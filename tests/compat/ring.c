@@ -16,7 +16,10 @@ int main(void) {
   require(nvshmemx_init_attr(NVSHMEMX_INIT_WITH_SHMEM, &attr) == NVSHMEMX_ERROR_NOT_SUPPORTED,
           "OpenSHMEM is refused");
   require(strstr(chimex_last_error(), "NVSHMEMX_INIT_WITH_UNIQUEID") != NULL, "what to use");
-  require(nvshmemx_init_attr(0, NULL) == NVSHMEMX_SUCCESS, "init");
+  require(
+      nvshmemx_hostlib_init_attr(NVSHMEMX_INIT_WITH_SHMEM, &attr) == NVSHMEMX_ERROR_NOT_SUPPORTED,
+      "of the host library, too");
+  require(nvshmemx_hostlib_init_attr(0, NULL) == NVSHMEMX_SUCCESS, "init");
 
   int major = 0, minor = 0, patch = 0;
   nvshmemx_vendor_get_version_info(&major, &minor, &patch);
@@ -31,13 +34,39 @@ int main(void) {
   uint64_t* const signal = nvshmem_calloc(1, sizeof(uint64_t));
   const long sent[] = {100 + me, 200 + me};
   nvshmem_long_put_signal(value, sent, 2, signal, 1, NVSHMEM_SIGNAL_ADD, right);
-  require(nvshmem_signal_wait_until(signal, NVSHMEM_CMP_GE, 1) == 1, "signal");
+  const nvshmemx_cmp_type_t at_least = NVSHMEM_CMP_GE;
+  require(nvshmem_signal_wait_until(signal, at_least, 1) == 1, "signal");
   require(value[0] == 100 + left && value[1] == 200 + left, "what the left sent");
   require(nvshmem_team_translate_pe(NVSHMEMX_TEAM_NODE, me, NVSHMEM_TEAM_WORLD) == me, "translate");
-  require(nvshmem_team_translate_pe(NVSHMEM_TEAM_WORLD, n_pes, NVSHMEMX_TEAM_NODE) == -1, "nobody");
+  require(nvshmem_team_translate_pe(NVSHMEM_TEAM_WORLD, n_pes, NVSHMEMX_TEAM_NODE) ==
+              NVSHMEM_PE_INVALID,
+          "nobody");
+  nvshmem_team_config_t config = NVSHMEM_TEAM_CONFIG_INITIALIZER;
+  require(config.version == (2 << 16) + 64 && config.num_contexts == -1, "a config to fill");
+  nvshmem_team_get_config(NVSHMEM_TEAM_INVALID, &config);
+  require(config.num_contexts == -1, "no config of no team");
+  nvshmem_team_get_config(NVSHMEM_TEAM_SAME_MYPE_NODE_INDEX, &config);
+  require(config.num_contexts == 0 && config.uniqueid == NVSHMEM_TEAM_UNIQUID_INITIALIZER,
+          "the config of a predefined team");
   require(nvshmem_barrier(NVSHMEM_TEAM_WORLD) == NVSHMEMX_SUCCESS, "barrier");
+
+  // After a flush the source is free: what is written to it then is not what was sent.
+  long* const source = nvshmem_calloc(2, sizeof(long));
+  source[0] = 300 + me;
+  nvshmem_long_put_nbi(value, source, 1, right);
+  nvshmemx_flush();
+  source[0] = -1;
+  nvshmem_barrier_all();
+  require(value[0] == 300 + left, "what was sent before the flush");
+  nvshmem_barrier_all();
+  source[1] = 400 + me;
+  nvshmemx_long_put_nbi_on_stream(value, source + 1, 1, right, NULL);
+  nvshmemx_flush_on_stream(NULL);
+  nvshmemx_barrier_all_on_stream(NULL);
+  nvshmem_barrier_all();
+  nvshmem_free(source);
   nvshmem_free(signal);
   nvshmem_free(value);
-  nvshmem_finalize();
+  nvshmemx_hostlib_finalize();
   return 0;
 }

@@ -13,6 +13,8 @@ namespace exec = chime::exec;
 using exec::dim3;
 
 constexpr int kThreads = 64;
+// Of flush: what a thread sends, more than fits in a request, and a warp.
+constexpr int kWarp = 32, kSent = 128, kPart = kWarp * kSent;
 
 // What a kernel knows of the teams.
 struct Seen {
@@ -43,6 +45,24 @@ static CHIME_KERNEL void send_row(float* to, const float* from, std::uint64_t* s
 }
 CHIME_REGISTER_KERNEL(send_row);
 
+// Block 0 flushes as a block, block 1 by its one warp, block 2 by a thread; then the members write
+// another row over the one they have sent.
+static CHIME_KERNEL void send_and_overwrite(long* to, long* from) {
+  const unsigned part = exec::block_idx().x, lane = exec::thread_idx().x;
+  const unsigned first = part * kPart + lane * kSent;
+  const int right = (nvshmem_my_pe() + 1) % nvshmem_n_pes();
+  nvshmem_long_put_nbi(to + first, from + first, kSent, right);
+  if (part == 0)
+    nvshmemx_flush_block();
+  else if (part == 1)
+    nvshmemx_flush_warp();
+  else
+    nvshmemx_flush();
+  const unsigned whose = (lane + (part < 2 ? 1 : 0)) % kWarp;
+  for (int i = 0; i < kSent; ++i) from[part * kPart + whose * kSent + unsigned(i)] = -1;
+}
+CHIME_REGISTER_KERNEL(send_and_overwrite);
+
 static void require(bool good, const char* what) {
   if (good) return;
   std::fprintf(stderr, "failed: %s: %s\n", what, chimex_last_error());
@@ -67,6 +87,53 @@ static void init(bool with_unique_id) {
 static bool all_are_on_one_node(const Seen& seen) {
   return seen.world_size == seen.node_size && seen.world_pe == seen.node_pe &&
          seen.same_size == 1 && seen.of_invalid == -1 && seen.met == 0;
+}
+
+// What the left neighbour sent is here, though it has written to its source since.
+static void check_flush(int me, int left) {
+  constexpr int kParts = 3, kCount = kParts * kPart;
+  auto* from = static_cast<long*>(nvshmem_calloc(kCount, sizeof(long)));
+  auto* to = static_cast<long*>(nvshmem_calloc(kCount, sizeof(long)));
+  std::vector<long> row(kCount, 1000 + me);
+  exec::copy(from, row.data(), sizeof(long) * row.size());
+  require(
+      exec::launch({.grid = dim3(kParts), .block = dim3(kWarp)}, send_and_overwrite, to, from) == 0,
+      "launch");
+  nvshmemx_flush_on_stream(nullptr);
+  nvshmemx_barrier_all_on_stream(nullptr);
+  require(exec::device_synchronize() == 0, "kernel that flushes");
+  exec::copy(row.data(), to, sizeof(long) * row.size());
+  for (long x : row) require(x == 1000 + left, "what was sent before the flush");
+  exec::copy(row.data(), from, sizeof(long) * row.size());
+  for (long x : row) require(x == -1, "what was written after it");
+  nvshmem_barrier_all();
+  nvshmem_free(to);
+  nvshmem_free(from);
+}
+
+// As many blocks run at once as the query says, and not one of too much memory.
+static void check_gridsize() {
+  const void* const kernel = reinterpret_cast<const void*>(send_and_overwrite);
+  int most = -1, none = -1;
+  require(nvshmemx_collective_launch_query_gridsize(kernel, dim3(kWarp), nullptr, 0, &most) == 0 &&
+              most > 0,
+          "the largest grid");
+  nvshmemx_collective_launch_query_gridsize(kernel, dim3(kWarp), nullptr, std::size_t{1} << 30,
+                                            &none);
+  require(none == 0, "the largest grid of too much shared memory");
+  require(nvshmemx_collective_launch_query_gridsize(kernel, dim3(1), nullptr, 0, nullptr) ==
+              NVSHMEMX_ERROR_INVALID_VALUE,
+          "nowhere to write it");
+  long *to = static_cast<long*>(nvshmem_calloc(kPart * std::size_t(most), sizeof(long))),
+       *from = static_cast<long*>(nvshmem_calloc(kPart * std::size_t(most), sizeof(long)));
+  void* arguments[] = {&to, &from};
+  require(nvshmemx_collective_launch(kernel, dim3(unsigned(most)), dim3(kWarp), arguments, 0,
+                                     nullptr) == NVSHMEMX_SUCCESS,
+          "a launch of the largest grid");
+  require(exec::device_synchronize() == 0, "its kernel");
+  nvshmem_barrier_all();
+  nvshmem_free(from);
+  nvshmem_free(to);
 }
 
 int main(int argc, char** argv) {
@@ -108,6 +175,8 @@ int main(int argc, char** argv) {
   require(known.shared_size == mapped, "SHARED is what nvshmem_ptr leads to");
 
   nvshmem_barrier_all();  // all have read their rows
+  check_flush(me, left);
+  check_gridsize();
 
   // By a name with a type and by one without, on the host.
   nvshmem_float_p(to, float(10 * me), right);

@@ -10,6 +10,8 @@
 #include "compat/nvshmem.h"
 #include "host/errors/error.hpp"
 #include "host/errors/guard.hpp"
+#include "host/ops/teams.hpp"
+#include "host/pe/pe.hpp"
 #include "host/setup/nvshmem_variables.hpp"
 #include "host/setup/setup.hpp"
 
@@ -98,6 +100,19 @@ void init_by_nvshmems(unsigned int flags, const nvshmemx_init_attr_t* attr) {
   init_as(CHIMEX_INIT_WITH_UNIQUEID, &filled, source);
 }
 
+// What is known of any predefined team: it has no contexts, and no unique id made it.
+nvshmem_team_config_t predefined_config() {
+  nvshmem_team_config_t config = NVSHMEM_TEAM_CONFIG_INITIALIZER;
+  config.num_contexts = 0;
+  return config;
+}
+
+[[noreturn]] void refuse_split() {
+  throw Error("", CHIMEX_ERR_UNSUPPORTED,
+              "a program makes no teams of its own yet; use NVSHMEM_TEAM_WORLD, "
+              "NVSHMEM_TEAM_SHARED or NVSHMEMX_TEAM_NODE");
+}
+
 }  // namespace
 
 extern "C" {
@@ -142,6 +157,49 @@ int nvshmemx_init_attr(unsigned int flags, nvshmemx_init_attr_t* attr) {
   return status_of("nvshmemx_init_attr", [&] { init_by_nvshmems(flags, attr); });
 }
 
+int nvshmemx_hostlib_init_attr(unsigned int flags, nvshmemx_init_attr_t* attr) {
+  return status_of("nvshmemx_hostlib_init_attr", [&] { init_by_nvshmems(flags, attr); });
+}
+
+void nvshmem_team_get_config(nvshmem_team_t team, nvshmem_team_config_t* config) {
+  guarded("nvshmem_team_get_config", [=] {
+    current_runtime();
+    if (team == NVSHMEM_TEAM_INVALID) return;
+    check_team(team);
+    if (!config) throw Error("", CHIMEX_ERR_INVALID, "the argument config is null");
+    *config = predefined_config();
+  });
+}
+
+int nvshmem_team_split_strided(nvshmem_team_t parent, int, int, int, const nvshmem_team_config_t*,
+                               long, nvshmem_team_t* new_team) {
+  if (new_team) *new_team = NVSHMEM_TEAM_INVALID;
+  return status_of("nvshmem_team_split_strided", [=] {
+    check_team(parent);
+    refuse_split();
+  });
+}
+
+int nvshmem_team_split_2d(nvshmem_team_t parent, int, const nvshmem_team_config_t*, long,
+                          nvshmem_team_t* xaxis_team, const nvshmem_team_config_t*, long,
+                          nvshmem_team_t* yaxis_team) {
+  if (xaxis_team) *xaxis_team = NVSHMEM_TEAM_INVALID;
+  if (yaxis_team) *yaxis_team = NVSHMEM_TEAM_INVALID;
+  return status_of("nvshmem_team_split_2d", [=] {
+    check_team(parent);
+    refuse_split();
+  });
+}
+
+void nvshmem_team_destroy(nvshmem_team_t team) {
+  if (team == NVSHMEM_TEAM_INVALID) return;
+  guarded("nvshmem_team_destroy", [=] {
+    check_team(team);
+    throw Error("", CHIMEX_ERR_INVALID,
+                fmt::format("the team {} is predefined and lasts until nvshmem_finalize", team));
+  });
+}
+
 void nvshmem_info_get_version(int* major, int* minor) {
   if (major) *major = NVSHMEM_MAJOR_VERSION;
   if (minor) *minor = NVSHMEM_MINOR_VERSION;
@@ -157,5 +215,10 @@ void nvshmemx_vendor_get_version_info(int* major, int* minor, int* patch) {
   RESULT NAME PARAMETERS { return static_cast<RESULT>(CALLED ARGUMENTS); }
 CHIME_NVSHMEM_HOST_ROWS(CHIME_NVSHMEM_DEFINITION)
 #undef CHIME_NVSHMEM_DEFINITION
+
+#define CHIME_NVSHMEM_FLUSH(RESULT, PREFIX, STEM, PARAMETERS, TEMPLATE, ARGUMENTS, CALL) \
+  RESULT nvshmemx_##STEM PARAMETERS { return static_cast<RESULT>(CALL); }
+CHIME_NVSHMEM_FLUSH_ROWS(CHIME_NVSHMEM_FLUSH)
+#undef CHIME_NVSHMEM_FLUSH
 
 }  // extern "C"

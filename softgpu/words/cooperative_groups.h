@@ -3,6 +3,8 @@
 // there.
 #pragma once
 
+#include <type_traits>
+
 #include "cuda_runtime.h"
 
 namespace cooperative_groups {
@@ -79,20 +81,27 @@ class grid_group {
 };
 SOFTGPU_GROUP grid_group this_grid() { return {}; }
 
-// `Size` neighbours of a warp: a power of two up to 32. All its threads make each call.
+// `Size` neighbours of a warp: a power of two up to 32. All its threads make each call. A tile of
+// any parent is one of no parent, too, as which programs keep it.
 template <unsigned Size, class Parent = void>
 class thread_block_tile {
   static_assert(Size != 0 && Size <= 32 && (Size & (Size - 1)) == 0);
 
  public:
+  // The tile of this thread, among those of `parent`.
+  template <class Group>
+  SOFTGPU_GROUP static thread_block_tile of(const Group& parent) {
+    return {parent.thread_rank() / Size, (parent.num_threads() + Size - 1) / Size};
+  }
+  SOFTGPU_GROUP operator thread_block_tile<Size>() const requires(!std::is_void_v<Parent>) {
+    return {meta_group_rank(), meta_group_size()};
+  }
   SOFTGPU_GROUP static void sync() { __syncwarp(mask()); }
   SOFTGPU_GROUP static unsigned thread_rank() { return thread_block::thread_rank() % Size; }
   SOFTGPU_GROUP static constexpr unsigned num_threads() { return Size; }
   SOFTGPU_GROUP static constexpr unsigned size() { return Size; }
-  SOFTGPU_GROUP static unsigned meta_group_rank() { return thread_block::thread_rank() / Size; }
-  SOFTGPU_GROUP static unsigned meta_group_size() {
-    return (thread_block::num_threads() + Size - 1) / Size;
-  }
+  SOFTGPU_GROUP unsigned meta_group_rank() const { return rank_in_parent_; }
+  SOFTGPU_GROUP unsigned meta_group_size() const { return tiles_of_parent_; }
   template <class T>
   SOFTGPU_GROUP static T shfl(T value, int rank) {
     return __shfl_sync(mask(), value, rank, Size);
@@ -116,17 +125,23 @@ class thread_block_tile {
   }
 
  private:
+  template <unsigned, class>
+  friend class thread_block_tile;
+  SOFTGPU_GROUP thread_block_tile(unsigned rank_in_parent, unsigned tiles_of_parent)
+      : rank_in_parent_(rank_in_parent), tiles_of_parent_(tiles_of_parent) {}
   SOFTGPU_GROUP static unsigned first_lane() {
     return thread_block::thread_rank() % 32 / Size * Size;
   }
   SOFTGPU_GROUP static unsigned mask() {
     return (Size == 32 ? ~0u : (1u << Size) - 1) << first_lane();
   }
+
+  unsigned rank_in_parent_, tiles_of_parent_;
 };
 
 template <unsigned Size, class Parent>
-SOFTGPU_GROUP thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
-  return {};
+SOFTGPU_GROUP thread_block_tile<Size, Parent> tiled_partition(const Parent& parent) {
+  return thread_block_tile<Size, Parent>::of(parent);
 }
 
 template <class Group>

@@ -5,6 +5,8 @@
 // mathematics behind them, so that kernels compute what the CPU device computes, bit for bit.
 #pragma once
 
+#include <type_traits>
+
 #include "host_functions.h"
 
 #define SOFTGPU_MATH __device__ __forceinline__
@@ -117,11 +119,14 @@ SOFTGPU_MATH double min(double a, double b) { return __builtin_fmin(a, b); }
 SOFTGPU_MATH float max(float a, float b) { return __builtin_fmaxf(a, b); }
 SOFTGPU_MATH double max(double a, double b) { return __builtin_fmax(a, b); }
 // Of two types: both become the one that arithmetic makes of them, as unsigned of unsigned and int.
-template <class A, class B, class T = decltype(A() + B())>
+// Numbers alone, of the sizes above: a program's own types have its own, or none.
+template <class T>
+concept softgpu_number = std::is_arithmetic_v<T> && sizeof(T) <= 8;
+template <softgpu_number A, softgpu_number B, class T = decltype(A() + B())>
 SOFTGPU_MATH T min(A a, B b) {
   return min(static_cast<T>(a), static_cast<T>(b));
 }
-template <class A, class B, class T = decltype(A() + B())>
+template <softgpu_number A, softgpu_number B, class T = decltype(A() + B())>
 SOFTGPU_MATH T max(A a, B b) {
   return max(static_cast<T>(a), static_cast<T>(b));
 }

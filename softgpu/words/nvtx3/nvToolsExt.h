@@ -3,6 +3,7 @@
 #ifndef SOFTGPU_WORDS_NVTX3_NVTOOLSEXT_H_
 #define SOFTGPU_WORDS_NVTX3_NVTOOLSEXT_H_
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define NVTX_VERSION 3

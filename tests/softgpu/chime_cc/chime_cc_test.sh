@@ -86,6 +86,12 @@ __global__ void meet(int* written, int* wrong) {
                         tile.meta_group_rank() == block.thread_rank() / 8 && tile.shfl_xor(tile.thread_rank(), 1) == (tile.thread_rank() ^ 1) &&
                         grid.size() == kBlocks * 64 && block.size() == 64 && grid.thread_rank() == blockIdx.x * 64 + block.thread_rank();
   if (!is_right) atomicAdd(wrong, 1);
+  // Kept as a tile of no parent; and a tile of a tile counts within that.
+  cg::thread_block_tile<8> kept = tile;
+  cg::thread_block_tile<2> pair = cg::tiled_partition<2>(kept);
+  if (kept.meta_group_rank() != block.thread_rank() / 8 || kept.meta_group_size() != 8 || pair.meta_group_size() != 4 ||
+      pair.meta_group_rank() != threadIdx.x % 8 / 2)
+    atomicAdd(wrong, 1);
 }
 __global__ void is_alone(int* answer) { *answer = cg::this_grid().is_valid() ? 1 : 2; }
 int main() {
@@ -115,6 +121,11 @@ habits() {
 #include <cuda_profiler_api.h>
 #include <nvml.h>
 #include <nvtx3/nvToolsExt.h>
+// A type of the program's that can be added is no number: its min is the program's.
+struct Own { int x; };
+__device__ Own operator+(Own a, Own b) { return {a.x + b.x}; }
+template <class A, class B> concept HaveMin = requires(A a, B b) { min(a, b); };
+static_assert(!HaveMin<Own, Own> && !HaveMin<__int128, __int128> && HaveMin<short, unsigned>);
 __global__ void compute(int* p, unsigned u, float f, double d) {
   assert(blockDim.y == 2);
   if (threadIdx.x + threadIdx.y != 0) return;
@@ -164,6 +175,8 @@ CU
   grep -q '^  habits.cu' habits.d && ! grep -q launches habits.d || fail "the list for make has another source: $(cat habits.d)"
   "$cc" habits.o -lnvidia-ml -lnvToolsExt -lcudart -o habits
   ./habits || fail "answers that are wrong: $?"
+  printf '#include <nvtx3/nvToolsExt.h>\nint main(void) { return nvtxRangePop(); }\n' >marks.c
+  "$cc" -c marks.c -o marks.o 2>said || fail "no C program has marks: $(cat said)"
   # An error names the source and its line, though a copy was compiled.
   printf '#include "beside.h"\n__global__ void k() {}\nint main() {\n  k<<<{1}, {1}>>>();\n  return not_declared;\n}\n' >bad.cu
   touch beside.h

@@ -142,6 +142,13 @@ chimex_init_attr_t attr_of_unique_id(int my_pe, int n_pes, const chimex_uniqueid
   return {kInitAttrVersion, my_pe, n_pes, id};
 }
 
+void init_with_mpi_comm(const void* mpi_comm, const Source& source) {
+  if (current_slot()) return;
+  attempt([&] {
+    join_with_unique_id(attr_of_mpi_comm(mpi_comm, source), {source, DeviceStageTime::kWhenChosen});
+  });
+}
+
 chimex_init_attr_t attr_of_mpi_comm(const void* mpi_comm, const Source& source) {
   throw_if_child_of_pes();
   const Settings settings = read_settings(source.lookup);

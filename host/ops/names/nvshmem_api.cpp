@@ -19,7 +19,8 @@ using namespace chime::host;  // NOLINT: this file only forwards into it
 
 namespace {
 
-// The arguments that name a device; those before have no such member.
+// The attr whose arguments name a device; those before have no such member.
+constexpr int kAttrVersion = nvshmemx_init_attr_t NVSHMEMX_INIT_ATTR_INITIALIZER.version;
 constexpr int kArgsVersion = nvshmemx_init_args_t NVSHMEMX_INIT_ARGS_V2_INITIALIZER.version;
 
 static_assert(sizeof(nvshmemx_uniqueid_t::internal) == sizeof(chimex_uniqueid_t::internal));
@@ -59,8 +60,9 @@ void check_flags(unsigned int flags) {
                 "a unique id and an MPI communicator are two jobs; use one of them");
 }
 
-void check_device(const nvshmemx_init_attr_t* attr) {
+void check_device(unsigned int flags, const nvshmemx_init_attr_t* attr) {
   if (!attr || attr->args.version != kArgsVersion || attr->args.cuda_device_id == -1) return;
+  if (flags & NVSHMEMX_INIT_WITH_MPI_COMM && attr->version != kAttrVersion) return;
   throw Error("setup", CHIMEX_ERR_UNSUPPORTED,
               fmt::format("attr.args.cuda_device_id chooses no GPU yet; leave it at -1 and call "
                           "cudaSetDevice({}) before nvshmemx_init_attr",
@@ -74,22 +76,19 @@ const nvshmemx_uniqueid_args_t& arguments_of(const nvshmemx_init_attr_t* attr) {
               "nvshmemx_set_attr_uniqueid_args");
 }
 
-// The communicator's ranks meet once: a PE that is there already asks none of them.
 void init_with_mpi(const nvshmemx_init_attr_t* attr, const Source& source) {
   if (!attr)
     throw Error("setup", CHIMEX_ERR_INVALID,
                 "NVSHMEMX_INIT_WITH_MPI_COMM needs an attr that names a communicator: "
                 "attr.mpi_comm = &comm, or nvshmemx_set_attr_mpi_comm_args(&comm, &attr)");
-  if (current_slot()) return;
-  const chimex_init_attr_t filled = attr_of_mpi_comm(attr->mpi_comm, source);
-  init_as(CHIMEX_INIT_WITH_UNIQUEID, &filled, source);
+  init_with_mpi_comm(attr->mpi_comm, source);
 }
 
 // Versions 1 and 2 of attr have the unique id's arguments at the same place. Beside a communicator
-// programs leave the rest of attr as it was, uninitialised too.
+// programs leave the rest of attr as it was, uninitialised too: there a device needs both versions.
 void init_by_nvshmems(unsigned int flags, const nvshmemx_init_attr_t* attr) {
   check_flags(flags);
-  check_device(attr);
+  check_device(flags, attr);
   const Source source = environment_of_nvshmem();
   if (flags & NVSHMEMX_INIT_WITH_MPI_COMM) return init_with_mpi(attr, source);
   if (!(flags & NVSHMEMX_INIT_WITH_UNIQUEID))

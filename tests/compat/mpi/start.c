@@ -35,6 +35,8 @@ static void run_as(MPI_Comm comm) {
 static void start(MPI_Comm comm) {
   nvshmemx_init_attr_t attr;  // but for this member uninitialised, as programs leave it
   memset(&attr, 0xa5, sizeof(attr));
+  const nvshmemx_init_args_t args = NVSHMEMX_INIT_ARGS_V2_INITIALIZER;
+  attr.args.version = args.version;  // as another attr may have left it there, and no device
   attr.mpi_comm = &comm;
   require(nvshmemx_init_attr(NVSHMEMX_INIT_WITH_MPI_COMM, &attr) == NVSHMEMX_SUCCESS, "init");
   require(nvshmemx_init_attr(NVSHMEMX_INIT_WITH_MPI_COMM, &attr) == NVSHMEMX_SUCCESS, "again");
@@ -68,6 +70,9 @@ static void refuse(void* comm, int status, const char* words) {
   require(status_of(NVSHMEMX_INIT_WITH_MPI_COMM, comm) == status, "status");
   require_words(words);
   require(nvshmem_n_pes() == -1, "no PE");
+  require(chimex_init_device() == CHIMEX_ERR_NOT_INITIALIZED, "no device");
+  require_words("chime_init has failed, and there is no PE");
+  require_words(words);  // later calls say why
 }
 
 // Two jobs at once, of three PEs and of one, each in the reverse order of ranks.
@@ -116,6 +121,13 @@ int main(int argc, char** argv) {
                 NVSHMEMX_ERROR_INVALID_VALUE,
             "both");
     require_words("two jobs");
+    nvshmemx_init_attr_t device = NVSHMEMX_INIT_ATTR_INITIALIZER;
+    device.mpi_comm = &world;
+    device.args.cuda_device_id = 0;
+    require(
+        nvshmemx_init_attr(NVSHMEMX_INIT_WITH_MPI_COMM, &device) == NVSHMEMX_ERROR_NOT_SUPPORTED,
+        "device");
+    require_words("cudaSetDevice(0)");
     refuse_two_groups(rank);
     start(world);  // all of it left no trace
   } else if (strcmp(how, "without_first") == 0) {

@@ -76,8 +76,12 @@ class CompatCheck(unittest.TestCase):
 
     def test_what_is_missing_is_the_compilers_first_error(self):
         self.publish("broken")
-        _, out, _ = self.check("--only", "nvshmem_ex", self.checkout)
+        status, out, _ = self.check("--only", "nvshmem_ex", self.checkout)
         self.assertIn("| no | - | - | no such word |", out)
+        self.assertEqual(status, 1, "it would be run")
+        status, out, _ = self.check("--only", "Gather_Kernel$", self.checkout)
+        self.assertIn("| no | - | - |", out)
+        self.assertEqual(status, 0, "it is compiled alone")
 
     def test_refusals_say_what_to_do(self):
         self.assertIn("name checkouts", self.check()[2])

@@ -101,10 +101,10 @@ CHIME_EXPORT size_t chime_host_test(const chime_wait_request* request);
 // chime_host_wait on one element with a bound; a chimex_status.
 CHIME_EXPORT int chime_host_wait_timeout(const chime_wait_request* request, uint64_t timeout_ns);
 
-// ---- On a stream
-// --------------------------------------------------------------------------------- The same when
-// the stream gets there. The value of p is read by the call. g gives its value when it returns: it
-// waits for the stream.
+// ---- On a stream --------------------------------------------------------------------------------
+
+// The same when the stream gets there. The value of p is read by the call. g gives its value when
+// it returns: it waits for the stream.
 
 CHIME_EXPORT void chime_host_p_on_stream(void* dst, const void* value, size_t bytes, int pe,
                                          chimex_stream_t stream);

@@ -1,6 +1,6 @@
 #!/bin/bash
 # links.sh <source folder>: every relative link of every README leads to something, and every folder with sources of
-# the map in README.md has a README.
+# the map in README.md has a README. Each test that docs/porting.md calls as a witness exists: its folder, and its name there.
 set -u
 cd "$1" || exit 1
 status=0 count=0
@@ -19,6 +19,27 @@ for folder in include/chime include/chime/abi device device/simt bootstrap host 
   echo "$folder has no README.md"
   status=1
 done
-echo "$count links followed"
+
+# The last column of a row of four: a place under tests/, or several, each with tests in backticks. A place without a slash may be
+# one beside the last. Of a name of ctest's the last part is written somewhere: compat `mpi.parts`.
+witnesses=0 beside=
+while IFS= read -r witness; do
+  place=${witness%%\`*} place=${place%% }
+  if [ "$witness" = - ]; then continue; fi
+  if [ -n "$place" ]; then
+    found=
+    for path in "tests/$place" "tests/$beside/$place" "tests/${place}_test.cu" "tests/$beside/${place}_test.cu"; do
+      [ ! -e "$path" ] || found=$path
+    done
+    [ "$found" ] || { echo "docs/porting.md names tests/$place, which does not exist"; status=1; continue; }
+    beside=$(dirname "${found#tests/}")
+  fi
+  witnesses=$((witnesses + 1))
+  name=${witness#*\`} name=${name%\`}
+  [ "$name" != "$witness" ] || continue
+  grep -rqwF -- "${name##*.}" "$found" || { echo "docs/porting.md names the test $name, which is not in $found"; status=1; }
+done < <(sed '/^## Public programs/,$d' docs/porting.md | awk -F' *[|] *' 'NF == 6 && $5 != "test" && $5 !~ /^-*$/ { print $5 }' | sed 's/, */\n/g')
+[ "$witnesses" -ge 70 ] || { echo "expected at least 70 tests in docs/porting.md, not $witnesses"; status=1; }
+echo "$count links followed, $witnesses tests looked for"
 [ "$count" -ge 15 ] || { echo "expected at least 15 links: is the source folder right?"; status=1; }
 exit $status

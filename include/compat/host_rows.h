@@ -14,7 +14,6 @@
   ROW(void, nvshmem_global_exit, (int status), (status), chime_global_exit)                        \
   ROW(void, nvshmemx_hostlib_finalize, (void), (), chime_finalize)                                 \
   ROW(int, nvshmemx_init_status, (void), (), chimex_init_status)                                   \
-  ROW(void, nvshmem_info_get_name, (char* name), (name), chime_info_get_name)                      \
   ROW(const char*, nvshmemx_status_string, (int status), (status), chimex_status_string)           \
   ROW(void*, nvshmem_malloc, (size_t size), (size), chime_malloc)                                  \
   ROW(void*, nvshmem_calloc, (size_t count, size_t size), (count, size), chime_calloc)             \

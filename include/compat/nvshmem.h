@@ -5,7 +5,7 @@
 //
 // Not there yet: teams that a program splits off (the calls are there and refuse), collectives that
 // move or reduce data, queue pairs, and what tests/compat/missing.names lists with reasons.
-// nvshmem_global_exit and the info functions are the host's alone.
+// nvshmem_global_exit is the host's alone.
 //
 // Names, numbers and the layout of structs are those of NVSHMEM 3.8's public headers
 // (NVIDIA/nvshmem, src/include/c_api: nvshmem_api_constants.h, nvshmem_types.h,
@@ -240,9 +240,6 @@ CHIME_EXPORT int nvshmem_team_split_2d(nvshmem_team_t parent, int xrange,
 // Of NVSHMEM_TEAM_INVALID: nothing. Any other is an error: predefined teams last until finalize.
 CHIME_EXPORT void nvshmem_team_destroy(nvshmem_team_t team);
 
-CHIME_EXPORT void nvshmem_info_get_version(int* major, int* minor);  // NVSHMEM_MAJOR_VERSION, ...
-CHIME_EXPORT void nvshmemx_vendor_get_version_info(int* major, int* minor, int* patch);
-
 #define CHIME_NVSHMEM_DECLARATION(RESULT, NAME, PARAMETERS, ARGUMENTS, CALLED) \
   CHIME_EXPORT RESULT NAME PARAMETERS;
 CHIME_NVSHMEM_HOST_ROWS(CHIME_NVSHMEM_DECLARATION)
@@ -270,6 +267,10 @@ CHIME_FOR_SIZED_STREAM_OPERATIONS(CHIME_NVSHMEM_ROW)
 CHIME_NVSHMEM_FLUSH_ROWS(CHIME_NVSHMEM_ROW)
 #undef CHIME_NVSHMEM_ROW
 #undef CHIME_NVSHMEM_PROTOTYPE
+
+CHIME_EXPORT void nvshmem_info_get_version(int* major, int* minor);  // NVSHMEM_MAJOR_VERSION, ...
+CHIME_EXPORT void nvshmem_info_get_name(char* name);                 // Chime's, with its version
+CHIME_EXPORT void nvshmemx_vendor_get_version_info(int* major, int* minor, int* patch);
 #ifdef __cplusplus
 }  // extern "C"
 #endif
@@ -285,6 +286,15 @@ CHIME_DEVICE void flush(const Context& ctx, Group g) {
   g.sync();
   detail::quiet_together(ctx, g);
   g.sync();
+}
+
+// What chime_info_get_name writes.
+CHIME_DEVICE void write_name(char* name) {
+#define CHIME_NVSHMEM_TEXT(MAJOR, MINOR, PATCH) "Chime " #MAJOR "." #MINOR "." #PATCH
+  constexpr char kName[] = CHIME_STAMP(CHIME_NVSHMEM_TEXT, CHIME_VERSION_MAJOR, CHIME_VERSION_MINOR,
+                                       CHIME_VERSION_PATCH);
+#undef CHIME_NVSHMEM_TEXT
+  for (unsigned i = 0; i < CHIME_MAX_NAME_LEN; ++i) name[i] = i < sizeof(kName) ? kName[i] : '\0';
 }
 }  // namespace chime::nvshmem
 
@@ -311,6 +321,24 @@ CHIME_NVSHMEM_FLUSH_ROWS(CHIME_NVSHMEM_MEETING)
 #undef CHIME_NVSHMEM_TRANSFER
 #undef CHIME_NVSHMEM_MEETING
 #undef CHIME_NVSHMEM_STREAM
+
+// NVSHMEM_MAJOR_VERSION, ...
+[[maybe_unused]] static CHIME_HOST_DEVICE void nvshmem_info_get_version(int* major, int* minor) {
+  if (major != nullptr) *major = NVSHMEM_MAJOR_VERSION;
+  if (minor != nullptr) *minor = NVSHMEM_MINOR_VERSION;
+}
+[[maybe_unused]] static CHIME_HOST_DEVICE void nvshmemx_vendor_get_version_info(int* major,
+                                                                                int* minor,
+                                                                                int* patch) {
+  if (major != nullptr) *major = NVSHMEM_VENDOR_MAJOR_VERSION;
+  if (minor != nullptr) *minor = NVSHMEM_VENDOR_MINOR_VERSION;
+  if (patch != nullptr) *patch = NVSHMEM_VENDOR_PATCH_VERSION;
+}
+
+// Chime's name and version, in less than NVSHMEM_MAX_NAME_LEN bytes.
+[[maybe_unused]] static CHIME_HOST_DEVICE void nvshmem_info_get_name(char* name) {
+  CHIME_IF_DEVICE(chime::nvshmem::write_name(name), chime_info_get_name(name));
+}
 
 // As chimex_collective_launch (chime/device/collective_launch.cuh).
 inline int nvshmemx_collective_launch(const void* kernel, chime::exec::dim3 grid,

@@ -63,6 +63,22 @@ static CHIME_KERNEL void send_and_overwrite(long* to, long* from) {
 }
 CHIME_REGISTER_KERNEL(send_and_overwrite);
 
+// What a kernel learns of the library.
+struct Library {
+  char name[NVSHMEM_MAX_NAME_LEN];
+  int version, vendor_version;
+};
+
+static CHIME_KERNEL void ask_library(Library* known) {
+  int major = 0, minor = 0, patch = 0;
+  nvshmem_info_get_name(known->name);
+  nvshmem_info_get_version(&major, &minor);
+  known->version = 10 * major + minor;
+  nvshmemx_vendor_get_version_info(&major, &minor, &patch);
+  known->vendor_version = 10000 * major + 100 * minor + patch;
+}
+CHIME_REGISTER_KERNEL(ask_library);
+
 static void require(bool good, const char* what) {
   if (good) return;
   std::fprintf(stderr, "failed: %s: %s\n", what, chimex_last_error());
@@ -109,6 +125,20 @@ static void check_flush(int me, int left) {
   nvshmem_barrier_all();
   nvshmem_free(to);
   nvshmem_free(from);
+}
+
+// Kernels and the host are told alike.
+static void check_library() {
+  auto* asked = static_cast<Library*>(nvshmem_malloc(sizeof(Library)));
+  require(exec::launch({}, ask_library, asked) == 0 && exec::device_synchronize() == 0, "asking");
+  Library known;
+  exec::copy(&known, asked, sizeof(known));
+  char name[NVSHMEM_MAX_NAME_LEN];
+  nvshmem_info_get_name(name);
+  require(std::strcmp(known.name, name) == 0 && std::strncmp(name, "Chime ", 6) == 0, "its name");
+  require(known.version == 10 * NVSHMEM_MAJOR_VERSION + NVSHMEM_MINOR_VERSION, "its level");
+  require(known.vendor_version == NVSHMEM_VENDOR_VERSION, "its version");
+  nvshmem_free(asked);
 }
 
 // As many blocks run at once as the query says, and not one of too much memory.
@@ -177,6 +207,7 @@ int main(int argc, char** argv) {
   nvshmem_barrier_all();  // all have read their rows
   check_flush(me, left);
   check_gridsize();
+  check_library();
 
   // By a name with a type and by one without, on the host.
   nvshmem_float_p(to, float(10 * me), right);

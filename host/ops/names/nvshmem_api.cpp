@@ -204,6 +204,8 @@ void nvshmem_info_get_version(int* major, int* minor) {
   if (minor) *minor = NVSHMEM_MINOR_VERSION;
 }
 
+void nvshmem_info_get_name(char* name) { chime_info_get_name(name); }
+
 void nvshmemx_vendor_get_version_info(int* major, int* minor, int* patch) {
   if (major) *major = NVSHMEM_VENDOR_MAJOR_VERSION;
   if (minor) *minor = NVSHMEM_VENDOR_MINOR_VERSION;

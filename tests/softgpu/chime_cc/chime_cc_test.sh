@@ -159,6 +159,8 @@ int main() {
   compute<<<{1, 1}, {threads, 2, 1}, 0, 0>>>(p, 7, 2.5f, 3.5);
   shuffle<<<1,
             {threads}>>>(p);
+  if (strcmp("\"<<<, {" /* <<<{ */, R"("<<<, {)") != 0 || sizeof("<<<{") != 5 || '"' == 0) exit(7);  // <<<1, {
+  shuffle<<<1, {threads}>>>(p);
   if (cudaMemcpy(answers, p, sizeof(answers), cudaMemcpyDeviceToHost) != cudaSuccess) exit(5);
   for (int i = 0; i < 6; ++i)
     if (!answers[i]) printf("%d\n", i);

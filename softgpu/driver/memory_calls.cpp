@@ -31,6 +31,14 @@ void wait_for_users_of(const Range& range) {
   if (const std::shared_ptr<Context> owner = find_context(range.context)) owner->synchronize();
 }
 
+Range allocated_at(CUdeviceptr address) {
+  const std::optional<Range> range = address_space().find(address);
+  if (range && range->begin == address &&
+      (range->kind == Kind::kDevice || range->kind == Kind::kManaged))
+    return *range;
+  fail(CUDA_ERROR_INVALID_VALUE, "%#llx is not what cuMemAlloc gave, or freed already", address);
+}
+
 CUdeviceptr allocate(Context& context, std::size_t bytes, Kind kind) {
   if (bytes == 0) fail(CUDA_ERROR_INVALID_VALUE, "0 bytes of device memory");
   std::shared_ptr<PoolPiece> piece = context.device().pool().allocate(bytes);
@@ -110,13 +118,17 @@ SOFTGPU_API cuMemAllocManaged(CUdeviceptr* address, size_t bytes, unsigned flags
 SOFTGPU_API cuMemFree(CUdeviceptr address) {
   return answer_uncaptured("cuMemFree", [&](Context&) {
     if (address == 0) return;
-    const std::optional<Range> range = address_space().find(address);
-    if (!range || range->begin != address ||
-        (range->kind != Kind::kDevice && range->kind != Kind::kManaged))
-      fail(CUDA_ERROR_INVALID_VALUE, "%#llx is not what cuMemAlloc gave, or freed already",
-           address);
-    wait_for_users_of(*range);
+    wait_for_users_of(allocated_at(address));
     address_space().remove(address);
+  });
+}
+
+// Waits for nothing: the memory goes when the stream has passed what it was given before.
+SOFTGPU_API cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
+  return answer_in_context([&](Context& context) {
+    if (address == 0) return;
+    allocated_at(address);
+    context.queue_call(*context.stream_of(stream), [address] { address_space().remove(address); });
   });
 }
 

@@ -51,6 +51,10 @@ SOFTGPU_RUNTIME_API cudaFree(void* address) {
   return ready([&] { return cuMemFree(address_of(address)); });
 }
 
+SOFTGPU_RUNTIME_API cudaFreeAsync(void* address, cudaStream_t stream) {
+  return ready([&] { return cuMemFreeAsync(address_of(address), stream); });
+}
+
 SOFTGPU_RUNTIME_API cudaFreeHost(void* address) {
   return ready([&] { return address ? cuMemFreeHost(address) : CUDA_SUCCESS; });
 }

@@ -49,6 +49,7 @@ CUresult cuMemGetInfo(size_t* free, size_t* total);
 CUresult cuMemAlloc(CUdeviceptr* address, size_t bytes);
 CUresult cuMemAllocManaged(CUdeviceptr* address, size_t bytes, unsigned flags);
 CUresult cuMemFree(CUdeviceptr address);
+CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream);
 CUresult cuMemGetAddressRange(CUdeviceptr* base, size_t* bytes, CUdeviceptr address);
 CUresult cuMemHostAlloc(void** address, size_t bytes, unsigned flags);
 CUresult cuMemFreeHost(void* address);

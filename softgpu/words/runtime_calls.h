@@ -82,6 +82,7 @@ cudaError_t cudaMallocManaged(void** address, size_t bytes, unsigned flags = cud
 cudaError_t cudaMallocHost(void** address, size_t bytes);
 cudaError_t cudaHostAlloc(void** address, size_t bytes, unsigned flags);
 cudaError_t cudaFree(void* address);
+cudaError_t cudaFreeAsync(void* address, cudaStream_t stream);
 cudaError_t cudaFreeHost(void* address);
 cudaError_t cudaHostRegister(void* address, size_t bytes, unsigned flags);
 cudaError_t cudaHostUnregister(void* address);
@@ -113,14 +114,11 @@ template <class T>
 cudaError_t cudaMalloc(T** address, size_t bytes) {
   return cudaMalloc(reinterpret_cast<void**>(address), bytes);
 }
-// In the stream's order: memory is there at once, and goes when the stream has passed.
+// In the stream's order: memory is there at once, and goes when the stream has passed
+// cudaFreeAsync.
 template <class T>
 cudaError_t cudaMallocAsync(T** address, size_t bytes, cudaStream_t) {
   return cudaMalloc(reinterpret_cast<void**>(address), bytes);
-}
-inline cudaError_t cudaFreeAsync(void* address, cudaStream_t stream) {
-  const cudaError_t status = cudaStreamSynchronize(stream);
-  return status == cudaSuccess ? cudaFree(address) : status;
 }
 template <class T>
 cudaError_t cudaMallocManaged(T** address, size_t bytes, unsigned flags = cudaMemAttachGlobal) {

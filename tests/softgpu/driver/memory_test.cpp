@@ -15,6 +15,27 @@ using Memory = Driver;
 
 CUdeviceptr address_of(const void* p) { return reinterpret_cast<CUdeviceptr>(p); }
 
+// The call waits for nothing: what the stream waits for may be the caller's to do.
+TEST_F(Memory, IsFreedInAStreamsOrder) {
+  CUdeviceptr memory = 0, flag = 0;
+  CUstream stream = nullptr;
+  NEED(cuMemAlloc(&memory, 1000));
+  NEED(cuMemAlloc(&flag, 4));
+  NEED(cuMemsetD8(flag, 0, 4));
+  NEED(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  EXPECT_CU(cuMemFreeAsync(memory + 8, stream), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CU(cuMemFreeAsync(0, stream), CUDA_SUCCESS);
+  NEED(cuStreamWaitValue32(stream, flag, 1, CU_STREAM_WAIT_VALUE_EQ));
+  EXPECT_CU(cuMemFreeAsync(memory, stream), CUDA_SUCCESS);
+  EXPECT_CU(cuMemGetAddressRange(nullptr, nullptr, memory), CUDA_SUCCESS);
+  NEED(cuMemsetD8(flag, 1, 1));
+  NEED(cuStreamSynchronize(stream));
+  EXPECT_CU(cuMemGetAddressRange(nullptr, nullptr, memory), CUDA_ERROR_NOT_FOUND);
+  EXPECT_CU(cuMemFreeAsync(memory, stream), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CU(cuMemFree(flag), CUDA_SUCCESS);
+  NEED(cuStreamDestroy(stream));
+}
+
 TEST_F(Memory, IsAllocatedAndFreedOnce) {
   CUdeviceptr memory = 0;
   NEED(cuMemAlloc(&memory, 1000));

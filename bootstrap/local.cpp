@@ -117,6 +117,8 @@ std::vector<std::string> LaunchedJob::environment_of(int pe) const {
 
 bool is_started_by_chime_run() { return std::getenv(kAddress) != nullptr; }
 
+int processes_of_chime_run() { return is_started_by_chime_run() ? required_number(kPes) : 0; }
+
 std::unique_ptr<Bootstrap> join_local_job(const Settings& settings) {
   const auto deadline = std::chrono::steady_clock::now() + settings.timeout;
   const std::string address = required(kAddress);

@@ -55,4 +55,8 @@ class LaunchedJob {
 bool is_started_by_chime_run();
 std::unique_ptr<Bootstrap> join_local_job(const Settings& settings);
 
+// How many processes chime-run has started this one with, itself included; 0 if it is not one of
+// chime-run's.
+int processes_of_chime_run();
+
 }  // namespace chime::bootstrap

@@ -16,9 +16,10 @@ CHIME_DEVICE const Context& kernel_context() {
   const Context* const launched = exec::launch_context();
   if (launched == nullptr || launched->abi_version == 0) {
     exec::trap(
-        "chime: this kernel's state is not filled: call chime_init before the launch, and where it "
-        "is not by exec::launch chimex_init_device. (Of threads that are PEs on one GPU, kernels "
-        "take their Context as an argument.)");
+        "chime: this kernel's state is not filled. It is after init, where a GPU was chosen before "
+        "(cudaSetDevice); else after the first call that allocates or meets (malloc, barrier_all), "
+        "or after chimex_init_device. (Of threads that are PEs on one GPU, kernels take their "
+        "Context as an argument.)");
   }
   return *launched;
 }

@@ -153,8 +153,9 @@ std::vector<std::string> nvshmem_variable_warnings(std::span<const std::string> 
         warnings.push_back(
             fmt::format("{}={} counts, and {}={} does not", variable.name, *own, theirs, text));
       else if (!own && !value)
-        warnings.push_back(fmt::format("{}={} is set and not obeyed; Chime's is {} ({})", theirs,
-                                       text, variable.name, variable.values));
+        warnings.push_back(fmt::format(
+            "{}={} is not obeyed: this value means nothing here; Chime's variable is {} ({})",
+            theirs, text, variable.name, variable.values));
     }
   std::ranges::move(counterpart_hints(others), std::back_inserter(warnings));
   return warnings;

@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "bootstrap/local.hpp"
 #include "bootstrap/mpi_comm.hpp"
 #include "bootstrap/tcp.hpp"
 #include "host/errors/error.hpp"
@@ -142,6 +143,16 @@ chimex_init_attr_t attr_of_unique_id(int my_pe, int n_pes, const chimex_uniqueid
   return {kInitAttrVersion, my_pe, n_pes, id};
 }
 
+// chime-run starts no MPI: there each process is alone in its MPI_COMM_WORLD, and a job of its own.
+void warn_of_lonely_ranks(const bootstrap::Introduction& mine) {
+  const int started = bootstrap::processes_of_chime_run();
+  if (mine.n_pes == 1 && started > 1)
+    log(LogLevel::kWarn, 0,
+        "chime-run has started {} processes, and each is alone in its MPI communicator: a job of "
+        "one PE. Start programs that call MPI_Init with mpirun",
+        started);
+}
+
 void init_with_mpi_comm(const void* mpi_comm, const Source& source) {
   if (current_slot()) return;
   attempt([&] {
@@ -154,6 +165,7 @@ chimex_init_attr_t attr_of_mpi_comm(const void* mpi_comm, const Source& source) 
   const Settings settings = read_settings(source.lookup);
   const bootstrap::Introduction mine =
       bootstrap::introduce_ranks(mpi_comm, settings.mpi_plugin, bootstrap_settings(settings));
+  warn_of_lonely_ranks(mine);
   return attr_of_unique_id(mine.pe, mine.n_pes, mine.id);
 }
 

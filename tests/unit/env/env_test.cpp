@@ -314,8 +314,9 @@ TEST(NvshmemVariables, ThatMeanNothingHereLeaveTheDefaultAndAreTold) {
   for (const auto& [theirs, text, ours] : rows) {
     EXPECT_EQ(read_by_nvshmem({{theirs, text}}, ours), "unset") << theirs << "=" << text;
     EXPECT_THAT(warnings_by_nvshmem({{theirs, text}}),
-                ElementsAre(::testing::StartsWith(std::string(theirs) + "=" + text +
-                                                  " is set and not obeyed; Chime's is " + ours)));
+                ElementsAre(::testing::StartsWith(
+                    std::string(theirs) + "=" + text +
+                    " is not obeyed: this value means nothing here; Chime's variable is " + ours)));
   }
   EXPECT_THAT(warnings_by_nvshmem({{"NVSHMEM_INFO", "1"}, {"NVSHMEM_MAX_TEAMS", "4"}}),
               ElementsAre(HasSubstr("chime-info --variables says it")));

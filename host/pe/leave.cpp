@@ -170,6 +170,13 @@ void complete_posts(PeSlot& slot, bool kernels_have_ended) {
   if (kernels_have_ended) by_kernel::quiet(*slot.runtime);
 }
 
+// A kernel that failed has left undone what it had still to do, and no host call may have heard of
+// it: calls that need no kernel go on.
+void throw_if_kernels_failed(const PeSlot& slot) {
+  const DeviceStage* const device = built_device(slot);
+  if (device && !device->gpu->is_cpu()) device->gpu->synchronize(nullptr);
+}
+
 // From here on nobody takes this PE's end for a death, and nobody uses its memory. Survivors of a
 // dead PE do not meet.
 void meet_last_time(const PeSlot& slot) {
@@ -241,6 +248,7 @@ void leave_job(PeSlot& slot) {
   keep_first(slot, pending, [&] {
     if (built_device(slot)) throw_async_error(*slot.runtime);
   });
+  if (kernels_have_ended) keep_first(slot, pending, [&] { throw_if_kernels_failed(slot); });
   // The error ends the job: the others' kernels may wait for this one's for ever.
   if (pending && slot.on_error != OnError::kReturn) std::rethrow_exception(pending);
   keep_first(slot, pending, [&] { meet_last_time(slot); });

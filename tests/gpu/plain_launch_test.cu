@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
                               0, nullptr) == cudaSuccess);
   const bool has_run = exec::device_synchronize() == CHIMEX_OK;
   CHIME_CHECK(has_run == !is_early);
-  if (told) CHIME_CHECK(told->has("state is not filled: call chime_init before the launch"));
+  if (told) CHIME_CHECK(told->has("state is not filled. It is after init, where a GPU was chosen"));
   if (is_early) {  // the context is lost
     const int status = verdict();
     std::fflush(nullptr);

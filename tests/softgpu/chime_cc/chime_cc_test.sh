@@ -62,6 +62,25 @@ CU
   [ "$("$run" --no-prefix -n 1 ./first)" = 10 ] || fail "the kernel does not know its PE"
 }
 
+# A kernel that fails when no call asks for it: the job ends with an error, for PE 1 too, and PE 0 says what failed.
+failed_kernel() {
+  cat >failed.cu <<'CU'
+#include <nvshmem.h>
+__global__ void store(char* p) { *reinterpret_cast<int*>(p + 1) = 1; }
+int main() {
+  nvshmem_init();
+  auto* p = static_cast<char*>(nvshmem_malloc(8));
+  if (nvshmem_my_pe() == 0) store<<<1, 1>>>(p);
+  nvshmem_barrier_all();
+  nvshmem_finalize();
+}
+CU
+  "$cc" failed.cu -o failed
+  "$run" -n 2 --timeout 60 ./failed >output 2>&1 && fail "the job ended well: $(cat output)"
+  grep -q '^\[0\] chime: PE 0: chime_finalize: .*a kernel that ran before may have failed' output ||
+    fail "PE 0 did not say it: $(cat output)"
+}
+
 # Cooperative groups: the grid meets, so that each block sees what all others wrote; tiles and blocks know their ranks.
 groups() {
   cat >groups.cu <<'CU'

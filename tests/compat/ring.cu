@@ -203,6 +203,9 @@ int main(int argc, char** argv) {
   int mapped = 0;
   for (int pe = 0; pe < n_pes; ++pe) mapped += nvshmem_ptr(to, pe) != nullptr ? 1 : 0;
   require(known.shared_size == mapped, "SHARED is what nvshmem_ptr leads to");
+  const char* const p2p = std::getenv("CHIME_P2P");
+  if (p2p && std::strcmp(p2p, "off") == 0)
+    require(known.shared_size == 1 && known.shared_pe == 0, "SHARED is this PE alone");
 
   nvshmem_barrier_all();  // all have read their rows
   check_flush(me, left);

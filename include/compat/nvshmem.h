@@ -271,6 +271,10 @@ CHIME_NVSHMEM_FLUSH_ROWS(CHIME_NVSHMEM_ROW)
 CHIME_EXPORT void nvshmem_info_get_version(int* major, int* minor);  // NVSHMEM_MAJOR_VERSION, ...
 CHIME_EXPORT void nvshmem_info_get_name(char* name);                 // Chime's, with its version
 CHIME_EXPORT void nvshmemx_vendor_get_version_info(int* major, int* minor, int* patch);
+
+// Where a store reaches `ptr` on all PEs of `team` at once: null, for Chime has no multicast
+// memory.
+CHIME_EXPORT void* nvshmemx_mc_ptr(nvshmem_team_t team, const void* ptr);
 #ifdef __cplusplus
 }  // extern "C"
 #endif
@@ -338,6 +342,12 @@ CHIME_NVSHMEM_FLUSH_ROWS(CHIME_NVSHMEM_MEETING)
 // Chime's name and version, in less than NVSHMEM_MAX_NAME_LEN bytes.
 [[maybe_unused]] static CHIME_HOST_DEVICE void nvshmem_info_get_name(char* name) {
   CHIME_IF_DEVICE(chime::nvshmem::write_name(name), chime_info_get_name(name));
+}
+
+// Where a store reaches `ptr` on all PEs of `team` at once: null, for Chime has no multicast
+// memory.
+[[maybe_unused]] static CHIME_HOST_DEVICE void* nvshmemx_mc_ptr(nvshmem_team_t, const void*) {
+  return nullptr;
 }
 
 // As chimex_collective_launch (chime/device/collective_launch.cuh).

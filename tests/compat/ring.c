@@ -26,6 +26,7 @@ int main(void) {
   require(10000 * major + 100 * minor + patch == NVSHMEM_VENDOR_VERSION, "version");
   char name[NVSHMEM_MAX_NAME_LEN];
   nvshmem_info_get_name(name);
+  require(nvshmemx_mc_ptr(NVSHMEM_TEAM_WORLD, name) == NULL, "no multicast memory");
   require(strncmp(name, "Chime", 5) == 0, "name");
 
   const int me = nvshmem_my_pe(), n_pes = nvshmem_n_pes();

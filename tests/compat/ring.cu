@@ -67,10 +67,12 @@ CHIME_REGISTER_KERNEL(send_and_overwrite);
 struct Library {
   char name[NVSHMEM_MAX_NAME_LEN];
   int version, vendor_version;
+  const void* multicast;
 };
 
 static CHIME_KERNEL void ask_library(Library* known) {
   int major = 0, minor = 0, patch = 0;
+  known->multicast = nvshmemx_mc_ptr(NVSHMEM_TEAM_WORLD, known);
   nvshmem_info_get_name(known->name);
   nvshmem_info_get_version(&major, &minor);
   known->version = 10 * major + minor;
@@ -138,6 +140,8 @@ static void check_library() {
   require(std::strcmp(known.name, name) == 0 && std::strncmp(name, "Chime ", 6) == 0, "its name");
   require(known.version == 10 * NVSHMEM_MAJOR_VERSION + NVSHMEM_MINOR_VERSION, "its level");
   require(known.vendor_version == NVSHMEM_VENDOR_VERSION, "its version");
+  require(known.multicast == nullptr && nvshmemx_mc_ptr(NVSHMEM_TEAM_WORLD, asked) == nullptr,
+          "no multicast memory");
   nvshmem_free(asked);
 }
 

@@ -18,6 +18,11 @@
 #include "chime/abi/launched_kernel.h"
 #include "chime/error.h"
 
+// Hidden: libchime.so has functions of the same names, the CPU device's. Where a compiler puts
+// these out of line (-O0) and exports them from a program, the softgpu's calls of those would come
+// here.
+#define CHIME_EXEC_HOST __attribute__((visibility("hidden"))) inline
+
 namespace chime {
 struct Context;
 const Context& context();  // chime.h
@@ -52,11 +57,11 @@ struct DeviceProps {
 
 namespace detail {
 
-inline cudaStream_t native(Stream stream) { return stream ? stream : cudaStreamPerThread; }
+CHIME_EXEC_HOST cudaStream_t native(Stream stream) { return stream ? stream : cudaStreamPerThread; }
 
-inline thread_local char last_error[256] = "";
+CHIME_EXEC_HOST thread_local char last_error[256] = "";
 
-inline Status status_of(cudaError_t error) {
+CHIME_EXEC_HOST Status status_of(cudaError_t error) {
   switch (error) {
     case cudaSuccess:
       return CHIMEX_OK;
@@ -84,7 +89,7 @@ inline Status status_of(cudaError_t error) {
 }
 
 // Keeps the words for last_error(), and clears the runtime's own: a later check is not to see it.
-inline Status check(cudaError_t error, const char* call) {
+CHIME_EXEC_HOST Status check(cudaError_t error, const char* call) {
   if (error == cudaSuccess) return CHIMEX_OK;
   std::snprintf(last_error, sizeof last_error, "%s: %s (%s)", call, cudaGetErrorString(error),
                 cudaGetErrorName(error));
@@ -108,8 +113,8 @@ Function driver_function(const char* name) {
 // cuStreamWriteValue64 and cuStreamWaitValue64; their result is a CUresult, 0 is success.
 using StreamMemoryOperation = int (*)(cudaStream_t, unsigned long long, std::uint64_t, unsigned);
 
-inline Status stream_memory_operation(const char* name, Stream stream, const void* address,
-                                      std::uint64_t value, unsigned flags) {
+CHIME_EXEC_HOST Status stream_memory_operation(const char* name, Stream stream, const void* address,
+                                               std::uint64_t value, unsigned flags) {
   const auto operation = driver_function<StreamMemoryOperation>(name);
   if (operation == nullptr) return CHIMEX_ERR_UNSUPPORTED;
   const int result =
@@ -122,7 +127,7 @@ inline Status stream_memory_operation(const char* name, Stream stream, const voi
 }  // namespace detail
 
 // What was wrong with the calling thread's last host call that returned an error.
-inline const char* last_error() {
+CHIME_EXEC_HOST const char* last_error() {
   detail::launch_errors_are_asked_for();
   return detail::last_error;
 }
@@ -133,7 +138,7 @@ namespace detail {
 
 // In a checked job: the library sees that nothing is allocated while the kernel runs. Not of a
 // stream that is captured: there the kernel only becomes a part of a graph.
-inline void tell_of_launch(const void* kernel, Stream stream) {
+CHIME_EXEC_HOST void tell_of_launch(const void* kernel, Stream stream) {
   if (!chime_launches_are_watched()) return;
   cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
   cudaEvent_t event = nullptr;
@@ -162,8 +167,8 @@ inline void tell_of_launch(const void* kernel, Stream stream) {
 // Queues the kernel on config.stream and returns. `arguments`: an address for each parameter. A
 // failure that nobody looks at, neither here nor by last_error(), is printed where the host next
 // synchronises.
-inline LaunchStatus launch_erased(const LaunchConfig& config, const void* kernel,
-                                  void** arguments) {
+CHIME_EXEC_HOST LaunchStatus launch_erased(const LaunchConfig& config, const void* kernel,
+                                           void** arguments) {
   chime::context();  // the thread's PE, if it has one, stands before its kernels run
   cudaLaunchAttribute cooperative = {};
   cooperative.id = cudaLaunchAttributeCooperative;
@@ -220,88 +225,91 @@ Status max_cooperative_blocks(void (*kernel)(P...), int threads, std::size_t sha
 
 // Non-blocking: a stream that the default stream waited for would deadlock kernels of two streams
 // that wait for each other.
-inline Status stream_create(Stream* stream) {
+CHIME_EXEC_HOST Status stream_create(Stream* stream) {
   return detail::check(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "stream_create");
 }
-inline Status stream_destroy(Stream stream) {
+CHIME_EXEC_HOST Status stream_destroy(Stream stream) {
   return detail::check(cudaStreamDestroy(stream), "stream_destroy");
 }
-inline Status stream_synchronize(Stream stream) {
+CHIME_EXEC_HOST Status stream_synchronize(Stream stream) {
   detail::tell_unseen_launch_errors();
   return detail::check(cudaStreamSynchronize(detail::native(stream)), "stream_synchronize");
 }
-inline Status device_synchronize() {
+CHIME_EXEC_HOST Status device_synchronize() {
   detail::tell_unseen_launch_errors();
   return detail::check(cudaDeviceSynchronize(), "device_synchronize");
 }
-inline Status stream_host_call(Stream stream, void (*call)(void*), void* argument) {
+CHIME_EXEC_HOST Status stream_host_call(Stream stream, void (*call)(void*), void* argument) {
   return detail::check(cudaLaunchHostFunc(detail::native(stream), call, argument),
                        "stream_host_call");
 }
 
 // *address = value when the work before it is done and visible; waits until *address >= value
 // (cyclically).
-inline Status stream_write64(Stream stream, std::uint64_t* address, std::uint64_t value) {
+CHIME_EXEC_HOST Status stream_write64(Stream stream, std::uint64_t* address, std::uint64_t value) {
   constexpr unsigned kDefault = 0;  // CU_STREAM_WRITE_VALUE_DEFAULT: after a memory barrier
   return detail::stream_memory_operation("cuStreamWriteValue64", stream, address, value, kDefault);
 }
-inline Status stream_wait64_geq(Stream stream, const std::uint64_t* address, std::uint64_t value) {
+CHIME_EXEC_HOST Status stream_wait64_geq(Stream stream, const std::uint64_t* address,
+                                         std::uint64_t value) {
   constexpr unsigned kGreaterOrEqual = 0;  // CU_STREAM_WAIT_VALUE_GEQ
   return detail::stream_memory_operation("cuStreamWaitValue64", stream, address, value,
                                          kGreaterOrEqual);
 }
 
-inline Status event_create(Event* event) {
+CHIME_EXEC_HOST Status event_create(Event* event) {
   return detail::check(cudaEventCreate(event), "event_create");
 }
-inline Status event_destroy(Event event) {
+CHIME_EXEC_HOST Status event_destroy(Event event) {
   return detail::check(cudaEventDestroy(event), "event_destroy");
 }
-inline Status event_record(Event event, Stream stream) {
+CHIME_EXEC_HOST Status event_record(Event event, Stream stream) {
   return detail::check(cudaEventRecord(event, detail::native(stream)), "event_record");
 }
-inline Status event_synchronize(Event event) {
+CHIME_EXEC_HOST Status event_synchronize(Event event) {
   detail::tell_unseen_launch_errors();
   return detail::check(cudaEventSynchronize(event), "event_synchronize");
 }
-inline Status event_elapsed_ms(Event start, Event end, float* ms) {
+CHIME_EXEC_HOST Status event_elapsed_ms(Event start, Event end, float* ms) {
   return detail::check(cudaEventElapsedTime(ms, start, end), "event_elapsed_ms");
 }
-inline Status stream_wait_event(Stream stream, Event event) {
+CHIME_EXEC_HOST Status stream_wait_event(Stream stream, Event event) {
   return detail::check(cudaStreamWaitEvent(detail::native(stream), event), "stream_wait_event");
 }
 
 // ---- Memory ------------------------------------------------------------------------------------
 
-inline Status device_malloc(void** address, std::size_t bytes) {
+CHIME_EXEC_HOST Status device_malloc(void** address, std::size_t bytes) {
   return detail::check(cudaMalloc(address, bytes), "device_malloc");
 }
-inline Status device_free(void* address) { return detail::check(cudaFree(address), "device_free"); }
-inline Status copy_async(void* dst, const void* src, std::size_t bytes, Stream stream) {
+CHIME_EXEC_HOST Status device_free(void* address) {
+  return detail::check(cudaFree(address), "device_free");
+}
+CHIME_EXEC_HOST Status copy_async(void* dst, const void* src, std::size_t bytes, Stream stream) {
   return detail::check(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, detail::native(stream)),
                        "copy_async");
 }
-inline Status copy(void* dst, const void* src, std::size_t bytes) {
+CHIME_EXEC_HOST Status copy(void* dst, const void* src, std::size_t bytes) {
   detail::tell_unseen_launch_errors();
   const cudaError_t error =
       cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, cudaStreamPerThread);
   return detail::check(error == cudaSuccess ? cudaStreamSynchronize(cudaStreamPerThread) : error,
                        "copy");
 }
-inline Status set_async(void* dst, int byte, std::size_t bytes, Stream stream) {
+CHIME_EXEC_HOST Status set_async(void* dst, int byte, std::size_t bytes, Stream stream) {
   return detail::check(cudaMemsetAsync(dst, byte, bytes, detail::native(stream)), "set_async");
 }
 
 // ---- Device ------------------------------------------------------------------------------------
 
 // 0 also when there is no driver; last_error() then has its words.
-inline int device_count() {
+CHIME_EXEC_HOST int device_count() {
   int count = 0;
   const Status status = detail::check(cudaGetDeviceCount(&count), "device_count");
   return status == CHIMEX_OK ? count : 0;
 }
 
-inline Status device_props(int device, DeviceProps* props) {
+CHIME_EXEC_HOST Status device_props(int device, DeviceProps* props) {
   cudaDeviceProp native;
   const Status status = detail::check(cudaGetDeviceProperties(&native, device), "device_props");
   if (status != CHIMEX_OK) return status;
@@ -314,8 +322,12 @@ inline Status device_props(int device, DeviceProps* props) {
   return CHIMEX_OK;
 }
 
-inline Status set_device(int device) { return detail::check(cudaSetDevice(device), "set_device"); }
+CHIME_EXEC_HOST Status set_device(int device) {
+  return detail::check(cudaSetDevice(device), "set_device");
+}
 
 }  // namespace chime::exec
+
+#undef CHIME_EXEC_HOST
 
 #endif  // CHIME_DEVICE_EXEC_CUDA_HOST_CUH_

@@ -62,6 +62,21 @@ CU
   [ "$("$run" --no-prefix -n 1 ./first)" = 10 ] || fail "the kernel does not know its PE"
 }
 
+# Where nothing is put in line, the program has functions of the names that the CPU device has in libchime.so: each finds its own.
+unoptimised() {
+  cat >props.cu <<'CU'
+#include <chime/chime.h>
+int main() {
+  chime::exec::DeviceProps props;
+  void* memory;
+  if (chime::exec::device_props(0, &props) || chime::exec::device_malloc(&memory, 64)) return 1;
+  printf("%d\n", chime::exec::device_free(memory));
+}
+CU
+  "$cc" -O0 props.cu -o props
+  [ "$(timeout 60 ./props)" = 0 ] || fail "the program's calls and the softgpu's are mixed up"
+}
+
 # A kernel that fails when no call asks for it: the job ends with an error, for PE 1 too, and PE 0 says what failed.
 failed_kernel() {
   cat >failed.cu <<'CU'

@@ -130,6 +130,8 @@ Table memory_table() {
                      "b64 : b64",
                      {{s(-7), s(-7)}}});
   }
+  table.push_back(
+      {"st.global.b64 [$g], $a; ld.global.nc.u8 $d, [$g];", "b64 : b64", {{s(-7), 0xf9}}});
   for (const char* how : {"st.volatile.global", "st.relaxed.cta.global", "st.release.sys.global",
                           "st.weak.global", "st.mmio.relaxed.sys.global", "st.global.cg"}) {
     table.push_back({std::string(how) + ".u32 [$g], $a; ld.global.b64 $d, [$g];",

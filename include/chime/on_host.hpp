@@ -41,7 +41,7 @@ std::uint64_t bits_of(T value) {
 template <class T>
 T value_of(std::uint64_t bits) {
   T value;
-  memcpy(&value, &bits, sizeof(T));
+  memcpy(static_cast<void*>(&value), &bits, sizeof(T));
   return value;
 }
 

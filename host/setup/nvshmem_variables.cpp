@@ -79,7 +79,8 @@ Meaning doorbell(std::string_view text) {
                 {{"auto", "auto"}, {"gpu", "direct"}, {"cpu", "cpu"}, {"cpu_host_memory", "cpu"}});
 }
 
-// Those that have a meaning. A counterpart that is missing here is told of as one to set instead.
+// The variables that are obeyed. For any other that has a counterpart a warning names the
+// counterpart.
 constexpr std::pair<std::string_view, Meaning (*)(std::string_view)> kMeanings[] = {
     {"NVSHMEM_SYMMETRIC_SIZE", as_it_is},
     {"NVSHMEM_DISABLE_P2P", off_where_true},

@@ -84,10 +84,10 @@ CHIME_EXPORT void chime_query_thread(int* provided);
 // Leaves the job: waits for this PE's kernels and for all PEs (implies quiet and a barrier), frees
 // the heap, reports a pending asynchronous error. The GPU's CUDA context stays until the process
 // ends, with what the program has made in it. A kernel that runs on after CHIME_TIMEOUT is an
-// error that ends the job. Collective. After it only chime_init and the info functions may be
-// called. All other threads have returned from their calls on this PE: if one has not, finalize is
-// an error that names its call and leaves everything as it is, and a call that begins beside
-// finalize is an error that says so.
+// error that ends the job; so is one that has failed, which no call may have told before.
+// Collective. After it only chime_init and the info functions may be called. All other threads have
+// returned from their calls on this PE: if one has not, finalize is an error that names its call
+// and leaves everything as it is, and a call that begins beside finalize is an error that says so.
 CHIME_EXPORT void chime_finalize(void);
 
 // Ends the whole job with `status` from any PE at any time. Does not return. Processes end with its

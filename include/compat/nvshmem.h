@@ -237,7 +237,8 @@ CHIME_EXPORT int nvshmem_team_split_2d(nvshmem_team_t parent, int xrange,
                                        const nvshmem_team_config_t* yaxis_config, long yaxis_mask,
                                        nvshmem_team_t* yaxis_team);
 
-// Of NVSHMEM_TEAM_INVALID: nothing. Any other is an error: predefined teams last until finalize.
+// NVSHMEM_TEAM_INVALID does nothing. Any other team is an error: predefined teams last until
+// finalize.
 CHIME_EXPORT void nvshmem_team_destroy(nvshmem_team_t team);
 
 #define CHIME_NVSHMEM_DECLARATION(RESULT, NAME, PARAMETERS, ARGUMENTS, CALLED) \

@@ -118,7 +118,7 @@ SOFTGPU_MATH float min(float a, float b) { return __builtin_fminf(a, b); }
 SOFTGPU_MATH double min(double a, double b) { return __builtin_fmin(a, b); }
 SOFTGPU_MATH float max(float a, float b) { return __builtin_fmaxf(a, b); }
 SOFTGPU_MATH double max(double a, double b) { return __builtin_fmax(a, b); }
-// Of two types: both become the one that arithmetic makes of them, as unsigned of unsigned and int.
+// Two types become the one that arithmetic makes of them: unsigned and int become unsigned.
 // Numbers alone, of the sizes above: a program's own types have its own, or none.
 template <class T>
 concept softgpu_number = std::is_arithmetic_v<T> && sizeof(T) <= 8;

@@ -13,7 +13,7 @@ namespace exec = chime::exec;
 using exec::dim3;
 
 constexpr int kThreads = 64;
-// Of flush: what a thread sends, more than fits in a request, and a warp.
+// Longs that a thread sends before a flush, more than fit in one request; and a warp.
 constexpr int kWarp = 32, kSent = 128, kPart = kWarp * kSent;
 
 // What a kernel knows of the teams.

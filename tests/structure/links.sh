@@ -21,7 +21,7 @@ for folder in include/chime include/chime/abi device device/simt bootstrap host 
 done
 
 # The last column of a row of four: a place under tests/, or several, each with tests in backticks. A place without a slash may be
-# one beside the last. Of a name of ctest's the last part is written somewhere: compat `mpi.parts`.
+# one beside the last. The last part of a name of ctest's is looked for: compat `mpi.parts`.
 witnesses=0 beside=
 while IFS= read -r witness; do
   place=${witness%%\`*} place=${place%% }

@@ -24,10 +24,12 @@ foreach(tool chime-run chime-info chime-doctor)
   endif()
 endforeach()
 
+include(ChimeNvshmem)
+
 # What is built of it, by one name; and an install that finds something missing says so before it copies anything.
 add_custom_target(installed)
 set(missing_tests "")
-set(installed_targets chime chime-run chime-info chime-doctor chime_mpi softnic softnic-run softnic-trace)
+set(installed_targets chime chime-run chime-info chime-doctor chime_mpi nvshmem_device softnic softnic-run softnic-trace)
 if(CHIME_SOFTGPU)
   list(APPEND installed_targets softgpu)
 endif()

@@ -61,6 +61,19 @@ pkg_config() {
   "$nvcc" -std=c++20 "$here/cuda_consumer/ring.cu" $(pkg-config --cflags --libs chime) \
     -Xlinker -rpath="$(pkg-config --variable=libdir chime)" -o "$scratch/out/ring"
   run_ring "$scratch/out/ring"
+  links_as_nvshmem
+}
+
+# As a Makefile for NVSHMEM has it: nvlink takes the names of its libraries without a word.
+links_as_nvshmem() {
+  local home libraries said
+  home=$(dirname "$(find "$prefix" -path '*nvshmem-compat/lib')")
+  "$nvcc" -std=c++20 -rdc=true -x cu -I"$home/include" -c "$here/nvshmem_consumer/main.cpp" -o "$scratch/out/main.o"
+  for libraries in '-lnvshmem_host -lnvshmem_device' -lnvshmem "$home/lib/libnvshmem.a"; do
+    # shellcheck disable=SC2086
+    said=$("$nvcc" "$scratch/out/main.o" -L"$home/lib" $libraries -o "$scratch/out/linked" 2>&1) || fail "$libraries: $said"
+    [ -z "$said" ] || fail "$libraries: $said"
+  done
 }
 
 cpu_library() {
@@ -70,6 +83,7 @@ cpu_library() {
     timeout 60 "$scratch/out/cuda_later/ring"
   timeout 60 "$prefix/bin/chime-run" -n 2 "$scratch/out/cuda_later/consumer_cxx"
   expect_words "was built without CUDA: it runs no kernel that nvcc compiled. Build and install" configure component
+  links_as_nvshmem
 }
 
 "$way"

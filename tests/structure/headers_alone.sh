@@ -24,7 +24,7 @@ for header in $(cd include && find chime compat -name '*.h' -o -name '*.hpp' -o 
               $(find device -name '*.cuh' -o -name '*.hpp' | grep -vE '/([a-z]+_cuda[a-z_]*|ptx(_memory)?)\.cuh$' | sed 's|^|chime/|' | sort); do
   check c++ c++20 "$header"
 done
-for header in $(cd include && find chime compat -maxdepth 1 -name '*.h' | sort); do
+for header in $(cd include && { find chime -maxdepth 1 -name '*.h'; find compat -name '*.h'; } | sort); do
   check c c11 "$header"
 done
 echo "$count headers with $compiler"

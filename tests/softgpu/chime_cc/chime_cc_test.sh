@@ -32,11 +32,15 @@ runs() {
   [ "${SOFTNIC-}" = '' ] || ring_runs 2 CHIME_NIC=soft CHIME_P2P=off
 }
 
+in_nvshmems_words() {
+  sed 's/chime_/nvshmem_/g; s/chimex_/nvshmemx_/g; s/CHIME_/NVSHMEM_/g; s|<chime/chime.h>|<nvshmem.h>|' "$tests/ring.cu" |
+    sed 's|^#include <nvshmem.h>|&\n#include <nvshmemx.h>|'
+}
+
 # The same program in NVSHMEM's words, beside an NVSHMEM that its Makefile names: none of that is read.
 nvshmem() {
   mkdir -p theirs/include && echo '#error this is another nvshmem.h' | tee theirs/include/nvshmem.h >theirs/include/nvshmemx.h
-  sed 's/chime_/nvshmem_/g; s/chimex_/nvshmemx_/g; s/CHIME_/NVSHMEM_/g; s|<chime/chime.h>|<nvshmem.h>|' "$tests/ring.cu" >in_nvshmem.cu
-  sed -i 's|^#include <nvshmem.h>|&\n#include <nvshmemx.h>|' in_nvshmem.cu
+  in_nvshmems_words >in_nvshmem.cu
   ! grep -qi chime_ in_nvshmem.cu || fail "a word of Chime's is left: $(grep -i chime_ in_nvshmem.cu)"
   "$cc" -rdc=true -arch=sm_90 -Itheirs/include in_nvshmem.cu -lnvshmem_host -lnvshmem_device -lcudart -o ring
   ring_runs 2
@@ -245,6 +249,16 @@ installed() {
   "$prefix/bin/chime-cc" "$tests/ring.cu" -o ring
   run=$prefix/bin/chime-run
   ring_runs 2
+  # A build for NVSHMEM, whose folder the prefix has: by its Makefile's options, or as it names the files.
+  local home
+  home=$(dirname "$(find "$prefix" -path '*nvshmem-compat/lib')")
+  in_nvshmems_words >in_nvshmem.cu
+  sed -i '1i #include <host/nvshmem_api.h>\n#include <device/nvshmemx_defines.h>' in_nvshmem.cu
+  for libraries in '-lnvshmem_host -lnvshmem_device' "$home/lib/libnvshmem_host.so $home/lib/libnvshmem_device.a" "$home/lib/libnvshmem.a"; do
+    # shellcheck disable=SC2086
+    "$prefix/bin/chime-cc" -rdc=true -I"$home/include" in_nvshmem.cu -L"$home/lib" $libraries -o ring
+    ring_runs 2
+  done
 }
 
 # In two steps, with a file of the host's and one of C; and the kernels alone.

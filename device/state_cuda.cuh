@@ -42,7 +42,7 @@ const char* address_of_tu_context(void** device_address) {
 
 // nvcc registers the unit's variables before its static constructors run, so that a library which
 // is opened late can be filled from here at once. clang registers them afterwards: such a library
-// is filled by the next exec::launch() (host/ops/tu_registry.cpp).
+// is filled by the next launch (host/ops/tu_registry.cpp).
 struct TuRegistration {
   chime_tu record{kAbiVersion,     sizeof(Context),       __BASE_FILE__,
                   fill_tu_context, address_of_tu_context, nullptr};

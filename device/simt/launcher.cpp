@@ -30,4 +30,8 @@ bool is_aborted(const Context* context) {
   return context && launchers() && launchers()->is_aborted(context);
 }
 
+void before_foreign_launch() {
+  if (launchers()) launchers()->before_launch();
+}
+
 }  // namespace chime::simt

@@ -2,6 +2,8 @@
 // calling host thread belongs to. Without one all launches are nobody's.
 #pragma once
 
+#include "chime/device/simt/export.hpp"
+
 namespace chime {
 struct Context;
 }
@@ -14,6 +16,8 @@ struct Launchers {
   int (*pe_of_thread)();  // -1: none
   // Whether waits that were queued for this PE are to end without their event.
   bool (*is_aborted)(const Context*);
+  // What waits for the next launch. May call the runtime that launches (the softgpu's).
+  void (*before_launch)();
 };
 
 // `launchers` lives for ever. Before the first launch.
@@ -22,5 +26,8 @@ void set_launchers(const Launchers& launchers);
 const Context* context_of_thread();
 int pe_of_thread();
 bool is_aborted(const Context* context);
+
+// For a launch that is no call of Chime's, before the runtime that it is a call of holds a lock.
+CHIME_SIMT_EXPORT void before_foreign_launch();
 
 }  // namespace chime::simt

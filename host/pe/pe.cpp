@@ -242,7 +242,8 @@ const Context* context_of_launch() {
 
 constexpr simt::Launchers kLaunchers = {.context_of_thread = &context_of_launch,
                                         .pe_of_thread = &host::current_pe_or_none,
-                                        .is_aborted = &is_raised};
+                                        .is_aborted = &is_raised,
+                                        .before_launch = &host::tu_registry::fill_late_units};
 [[maybe_unused]] const bool executor_knows = (simt::set_launchers(kLaunchers), true);
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Kernels by the host's names: launches, attributes, occupancy.
+#include "chime/device/simt/launcher.hpp"
 #include "softgpu/runtime/registration.hpp"
 #include "softgpu/runtime/runtime.hpp"
 
@@ -43,6 +44,7 @@ cudaError_t launch(const cudaLaunchConfig_t& config, bool cooperative, const voi
   if (const CUresult result = make_ready(); result != CUDA_SUCCESS) return keep(result);
   const dim3 grid = config.gridDim, block = config.blockDim;
   if (!can_be(grid, block)) return keep(cudaErrorInvalidConfiguration);
+  chime::simt::before_foreign_launch();
   const auto shared = static_cast<unsigned>(config.dynamicSmemBytes);
   return with_function(kernel, [&](CUfunction function) {
     return cooperative

@@ -47,6 +47,50 @@ nvshmem() {
   ring_runs 3 CHIME_SIMT_SEED=7 CHIME_SIMT_WEAK=1
 }
 
+# Two units, a shared library, and a plug-in that is opened after init: each launches a kernel of the same name, which has its own
+# file's state, and no call of Chime's is between the opening and the launch.
+linked() {
+  cat >part.cu <<'CU'
+#include <nvshmem.h>
+static __global__ void send(int* slots, int n) { nvshmem_int_p(slots + n, 100 * n + nvshmem_my_pe(), 1 - nvshmem_my_pe()); }
+extern "C" int NAME(int* slots, int n);
+int NAME(int* slots, int n) {
+  send<<<1, 1>>>(slots, n);
+  return cudaDeviceSynchronize();
+}
+CU
+  cat >main.cu <<'CU'
+#include <dlfcn.h>
+#include <nvshmem.h>
+static __global__ void send(int* slots, int n) { nvshmem_int_p(slots + n, 100 * n + nvshmem_my_pe(), 1 - nvshmem_my_pe()); }
+extern "C" int from_unit(int* slots, int n);
+extern "C" int from_library(int* slots, int n);
+int main() {
+  nvshmem_init();
+  int found[4], *slots = (int*)nvshmem_calloc(4, sizeof(int));
+  void* plugin = dlopen("./plugin.so", RTLD_NOW);
+  auto from_plugin = plugin ? (int (*)(int*, int))dlsym(plugin, "from_plugin") : nullptr;
+  if (!from_plugin || from_plugin(slots, 3) || from_library(slots, 2) || from_unit(slots, 1)) return 2;
+  send<<<1, 1>>>(slots, 0);
+  if (cudaDeviceSynchronize() != cudaSuccess) return 3;
+  nvshmem_barrier_all();
+  if (cudaMemcpy(found, slots, sizeof(found), cudaMemcpyDeviceToHost) != cudaSuccess) return 4;
+  for (int n = 0; n < 4; ++n)
+    if (found[n] != 100 * n + 1 - nvshmem_my_pe()) return 10 + n;
+  nvshmem_free(slots);
+  nvshmem_finalize();
+}
+CU
+  "$cc" -rdc=true -DNAME=from_unit -c part.cu -o unit.o
+  "$cc" -rdc=true -dc main.cu
+  "$cc" -rdc=true -shared -DNAME=from_library part.cu -o libpart.so 2>said
+  ! grep -q warning said || fail "-shared: $(cat said)"
+  "$cc" -shared -Xcompiler -fPIC -DNAME=from_plugin part.cu -o plugin.so
+  "$cc" -rdc=true main.o unit.o -L. -lpart -Wl,-rpath,"$scratch" -lnvshmem_host -lnvshmem_device -ldl -o linked
+  timeout 60 "$run" --no-prefix -n 2 ./linked 2>said || fail "units, a library and a plug-in: $(cat said)"
+  CHIME_SIMT_SEED=7 CHIME_SIMT_WEAK=1 timeout 60 "$run" --no-prefix -n 2 ./linked 2>said || fail "with weak memory: $(cat said)"
+}
+
 # A kernel by <<<>>> is the first thing after init, on a device that was chosen before: it knows its PE.
 first_launch() {
   cat >first.cu <<'CU'

@@ -52,22 +52,29 @@ BootstrapError unsupported(const std::string& what) {
   return BootstrapError(what, CHIMEX_ERR_UNSUPPORTED);
 }
 
-// An MPI, and what the process had loaded before the plug-in.
+// An MPI, and what the process had loaded before any plug-in: what one has loaded stays, so that
+// later looks would take its MPI for the program's.
 struct Plugin {
   const MpiCalls* calls;
   std::string file;
-  Files loaded_before;
+  const Files& loaded_before;
 };
 
+const Files& loaded_before_plugins() {
+  static const Files files = loaded_files();
+  return files;
+}
+
+// The loader takes a name without a folder for one of its own folders', so it gets the whole path.
 Plugin open_plugin(const std::string& wanted) {
-  const std::string file = wanted.empty() ? default_plugin() : wanted;
+  const std::string file = wanted.empty() ? default_plugin() : fs::absolute(wanted).string();
   if (!fs::exists(file))
     throw unsupported(
         "there is no plug-in for MPI, '" + file +
         "': build Chime where an MPI's mpicc is found (Debian: libopenmpi-dev; CHIME_MPI=ON), or "
         "name a plug-in by CHIME_MPI_PLUGIN, " +
         kOtherWay);
-  const Files before = loaded_files();
+  const Files& before = loaded_before_plugins();
   void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!library)
     throw unsupported("the plug-in for MPI cannot be loaded: " + std::string(::dlerror()) +
@@ -102,7 +109,8 @@ void check_mpi(const Plugin& plugin) {
                       ": compile bootstrap/mpi/plugin.cpp with the program's mpicxx and name it by "
                       "CHIME_MPI_PLUGIN, " +
                       kOtherWay);
-  if (!plugin.loaded_before.contains(library))
+  // A program that loads its MPI later than it first asked for one has initialised it.
+  if (!plugin.loaded_before.contains(library) && !calls.is_up())
     throw unsupported(
         "this program has not loaded " + library + ", and " + built_for(plugin) +
         ": it has no MPI, another one, or a static one. Link it with that MPI's shared library, or "

@@ -65,7 +65,28 @@ int refuse(const char* what, char* why) {
 
 MPI_Comm handle_at(const void* communicator) { return *static_cast<const MPI_Comm*>(communicator); }
 
+// A handle, as a pointer has it to which it was cast.
+const void* as_pointer(MPI_Comm handle) {
+  const void* pointer = nullptr;
+  static_assert(sizeof(handle) <= sizeof(pointer));
+  std::memcpy(&pointer, &handle, sizeof(handle));
+  return pointer;
+}
+
+// A communicator itself, where its address is asked for. Open MPI's are pointers to objects, all of
+// which begin with the same word: the class that they are of.
+bool is_handle(const void* communicator) {
+  if (communicator == as_pointer(MPI_COMM_WORLD) || communicator == as_pointer(MPI_COMM_SELF))
+    return true;
+  return kIsOpenMpi && std::memcmp(communicator, as_pointer(MPI_COMM_WORLD), sizeof(void*)) == 0;
+}
+
 int place_in(const void* communicator, int* rank, int* size, char* why) {
+  if (is_handle(communicator))
+    return refuse(
+        "it is the communicator itself, not its address: use attr.mpi_comm = &comm, with comm a "
+        "variable of type MPI_Comm",
+        why);
   const MPI_Comm handle = handle_at(communicator);
   if (handle == MPI_COMM_NULL)
     return refuse("it is MPI_COMM_NULL: this process is in no communicator", why);

@@ -18,6 +18,18 @@ static void require_words(const char* words) {
   require(strstr(chimex_last_error(), words) != NULL, words);
 }
 
+// A communicator itself, where the address of a variable that has it is asked for: in Open MPI both
+// are pointers.
+static void refuse_without_address(MPI_Comm comm) {
+#ifdef OPEN_MPI
+  nvshmemx_init_attr_t attr = NVSHMEMX_INIT_ATTR_INITIALIZER;
+  attr.mpi_comm = comm;
+  require(nvshmemx_init_attr(NVSHMEMX_INIT_WITH_MPI_COMM, &attr) == NVSHMEMX_ERROR_INVALID_VALUE,
+          "a communicator itself");
+  require_words("not its address: use attr.mpi_comm = &comm");
+#endif
+}
+
 // The ranks of `comm` are the PEs, in its order: each puts to its right neighbour, and leaves.
 static void run_as(MPI_Comm comm) {
   int rank, size;
@@ -128,6 +140,12 @@ int main(int argc, char** argv) {
         nvshmemx_init_attr(NVSHMEMX_INIT_WITH_MPI_COMM, &device) == NVSHMEMX_ERROR_NOT_SUPPORTED,
         "device");
     require_words("cudaSetDevice(0)");
+    refuse_without_address(world);
+    refuse_without_address(MPI_COMM_SELF);
+    MPI_Comm copy;
+    MPI_Comm_dup(world, &copy);
+    refuse_without_address(copy);
+    MPI_Comm_free(&copy);
     refuse_two_groups(rank);
     start(world);  // all of it left no trace
   } else if (strcmp(how, "without_first") == 0) {

@@ -1,12 +1,12 @@
 #!/bin/bash
-# headers_alone.sh <compiler> <source folder> <views> <scratch folder> [compiler cache]: each public header compiles by itself, twice in
-# one file, without a warning; what C programs include also as C.
+# headers_alone.sh <compiler> <public|all> <source folder> <views> <scratch folder> [compiler cache]: each public header, or each that users'
+# kernels see, compiles by itself, twice in one file, without a warning; what C programs include also as C.
 set -u
-compiler=$1 scratch=$4 cache=${5-} status=0 count=0
+compiler=$1 which=$2 scratch=$5 cache=${6-} status=0 count=0
 command -v "$compiler" >/dev/null || { echo "skipped: no $compiler on this machine"; exit 77; }
-mkdir -p "$scratch" && cd "$2" || exit 1
+mkdir -p "$scratch" && cd "$3" || exit 1
 flags=(-Wall -Wextra -Werror)
-read -r -a directories < <(sed -n 's/^user //p' "$3")
+read -r -a directories < <(sed -n 's/^user //p' "$4")
 for directory in "${directories[@]}"; do flags+=("-I$directory"); done
 
 # To an object, which a compiler cache can keep.
@@ -19,11 +19,12 @@ check() {  # <language> <standard> <header>
   status=1
 }
 
+public_headers() { (cd include && find chime compat -name '*.h' -o -name '*.hpp' -o -name '*.cuh') | sort; }
 # *_cuda*.cuh and ptx*.cuh are for nvcc; the preset cuda compiles them.
-for header in $(cd include && find chime compat -name '*.h' -o -name '*.hpp' -o -name '*.cuh' | sort) \
-              $(find device -name '*.cuh' -o -name '*.hpp' | grep -vE '/([a-z]+_cuda[a-z_]*|ptx(_memory)?)\.cuh$' | sed 's|^|chime/|' | sort); do
-  check c++ c++20 "$header"
-done
+inner_headers() {
+  find device -name '*.cuh' -o -name '*.hpp' | grep -vE '/([a-z]+_cuda[a-z_]*|ptx(_memory)?)\.cuh$' | sed 's|^|chime/|' | sort
+}
+for header in $(public_headers) $([ "$which" = public ] || inner_headers); do check c++ c++20 "$header"; done
 for header in $(cd include && { find chime -maxdepth 1 -name '*.h'; find compat -name '*.h'; } | sort); do
   check c c11 "$header"
 done

@@ -13,7 +13,9 @@ import time
 CHIME_RUN, PROGRAM = sys.argv[1:3]
 PATIENCE_S = 60
 os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-SOON_S = 15  # the watcher takes a second; the rest is for a busy machine
+PROMISED_S = 2
+SOON_S = 15  # on a busy machine; the best of TRIES keeps what is promised
+TRIES = 4
 WORDS = r"0x[0-9a-f]+ is not a symmetric address"
 CALLS = "chime_(?:barrier_all|finalize)"  # the host call that found it, if one came before the watcher
 KERNEL = r"chime_p in thread 0 of block 0 of a kernel: " + WORDS
@@ -32,6 +34,7 @@ def command(case, erring):
 
 
 def what_is_wrong(case, erring):
+    """What is wrong, and the seconds from the error to the job's end."""
     done = subprocess.run(command(case, erring), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, timeout=PATIENCE_S + 20, check=False)
     end = time.time()
@@ -40,7 +43,7 @@ def what_is_wrong(case, erring):
     words = re.findall(WORDS, done.stdout)
     began = re.search(r"errs (\d+\.\d+)", done.stdout)
     if not began:
-        return "it did not come to the error"
+        return "it did not come to the error", SOON_S
     took = end - float(began[1])
     print(f"---- ended with {done.returncode} after {took:.2f} s\n")
     wrong = []
@@ -52,7 +55,17 @@ def what_is_wrong(case, erring):
         wrong.append(f"PE {erring} said {len(said)} times what failed")
     if len(words) != 1 and case in ("synchronize", "sleep", "read", "barrier", "alone"):
         wrong.append(f"the address is there {len(words)} times")
-    return "; ".join(wrong)
+    return "; ".join(wrong), took
+
+
+def what_is_wrong_with_the_best(case, erring):
+    best = SOON_S
+    for _ in range(TRIES):
+        wrong, took = what_is_wrong(case, erring)
+        best = min(best, took)
+        if wrong or best <= PROMISED_S:
+            return wrong
+    return f"it never took less than {best:.1f} s: {PROMISED_S} s are promised"
 
 
 cases = sys.argv[3:]
@@ -62,6 +75,6 @@ if "mpirun" in cases and not shutil.which("mpirun"):
 failures = []
 for case in cases:
     for erring in (0,) if case == "alone" else (0, 1):
-        if wrong := what_is_wrong(case, erring):
+        if wrong := what_is_wrong_with_the_best(case, erring):
             failures.append(f"{case}, PE {erring} errs: {wrong}")
 sys.exit("\n".join(failures) if failures else 0)

@@ -4,6 +4,7 @@ include(CMakePackageConfigHelpers)
 # Headers keep the names that programs say: chime/..., and chime/device/... for the device side; compat/ has NVSHMEM's.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.cuh")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/chime/nvrtc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/chime)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/device/
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/chime/device
   FILES_MATCHING PATTERN "*.cuh" PATTERN "*.hpp")

@@ -6,7 +6,9 @@
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#ifndef __CUDACC_RTC__  // NVRTC has its words by itself
 #include <cuda_runtime.h>
+#endif
 
 #if defined(__CUDACC_VER_MAJOR__) && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ < 1204
 #error "Chime needs CUDA 12.4 or newer"
@@ -24,6 +26,20 @@
 #define CHIME_GRID_CONSTANT __grid_constant__
 #define CHIME_LAUNCH_BOUNDS(...) __launch_bounds__(__VA_ARGS__)
 #define CHIME_REGISTER_KERNEL(...) static_assert(true)
+
+// A variable of each translation unit's own, which the driver finds by its name wherever the unit
+// may be compiled to be loaded alone. nvcc is to say so (-DCHIME_MODULE), and nvcc and NVRTC show
+// only what other units could link with (-rdc=true); units that are linked keep theirs apart.
+#if defined(CHIME_MODULE) || defined(__CUDACC_RTC__) || \
+    (defined(__clang__) && defined(__CUDA__) && !defined(__CLANG_RDC__))
+#define CHIME_UNIT_CONSTANT(...)                  \
+  extern "C" {                                    \
+  __attribute__((weak)) __constant__ __VA_ARGS__; \
+  }                                               \
+  static_assert(true)
+#else
+#define CHIME_UNIT_CONSTANT(...) static __constant__ __VA_ARGS__
+#endif
 #ifdef __CUDA_ARCH__
 #define CHIME_IF_DEVICE(a, b) a
 #else
@@ -49,10 +65,13 @@ using chime_half_t = chime::exec::half;
 using chime_bfloat16_t = chime::exec::bfloat16;
 
 #include "chime/device/exec_cuda_async.cuh"
-#include "chime/device/exec_cuda_host.cuh"
 #include "chime/device/exec_cuda_memory.cuh"
 #include "chime/device/exec_cuda_threads.cuh"
 #include "chime/device/state_cuda.cuh"
+#ifndef __CUDACC_RTC__  // NVRTC compiles kernels alone
+#include "chime/device/exec_cuda_host.cuh"
+#include "chime/device/registration_cuda.cuh"
+#endif
 // Needs the state:
 #include "chime/device/grid_cuda.cuh"
 

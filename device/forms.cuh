@@ -18,7 +18,9 @@
 #include "chime/device/team.cuh"
 #include "chime/families.h"
 #include "chime/host_ops.h"
+#ifndef __CUDACC_RTC__
 #include "chime/on_host.hpp"
+#endif
 
 // A row's arguments behind others.
 #define CHIME_AND(...) __VA_OPT__(, ) __VA_ARGS__
@@ -58,10 +60,14 @@
   CHIME_MEETING_FORM(PREFIX, _warp, Warp, RESULT, STEM, PARAMETERS, TEMPLATE, ARGUMENTS) \
   CHIME_MEETING_FORM(PREFIX, _block, Block, RESULT, STEM, PARAMETERS, TEMPLATE, ARGUMENTS)
 
-// On a stream: on the host alone.
+// On a stream: on the host alone, which NVRTC has not.
+#ifdef __CUDACC_RTC__
+#define CHIME_STREAM_FORM(...)
+#else
 #define CHIME_STREAM_FORM(RESULT, PREFIX, STEM, PARAMETERS, TEMPLATE, ARGUMENTS, CALL) \
   [[maybe_unused]] static inline RESULT PREFIX##STEM PARAMETERS {                      \
     return static_cast<RESULT>(CALL);                                                  \
   }
+#endif
 
 #endif  // CHIME_DEVICE_FORMS_CUH_

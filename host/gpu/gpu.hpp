@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "chime/abi/context.h"
@@ -45,6 +46,19 @@ struct DmaBuf {
   int fd = -1;               // the receiver closes it; -1 if there is none
   std::string why_not;       // then
   std::uint64_t offset = 0;  // of the memory in it: it holds whole pages
+};
+
+// What the program has loaded by the driver's API: a CUmodule or a CUlibrary.
+struct ProgramModule {
+  enum class Kind { kModule, kLibrary };
+  Kind kind;
+  void* handle;
+};
+
+// A variable of such a module, on the device.
+struct ModuleVariable {
+  std::byte* address;
+  std::size_t bytes;
 };
 
 class Gpu {
@@ -96,6 +110,11 @@ class Gpu {
   // Whether kernels may load and store what begins at `memory`: pageable memory of the host they
   // may not, nor all that copy() reaches.
   virtual bool kernels_reach(const void* memory) = 0;
+
+  // The variable `name` of a module; none if it has no such one that can be seen. Throws Error
+  // where the module is another's. The CPU device has no modules.
+  virtual std::optional<ModuleVariable> find_variable(const ProgramModule& module,
+                                                      const char* name) = 0;
 
   // Copies between any two addresses this PE can reach; returns when done.
   virtual void copy(void* dst, const void* src, std::size_t bytes) = 0;

@@ -67,6 +67,9 @@ class SimtGpu final : public Gpu {
   }
 
   bool kernels_reach(const void*) override { return true; }
+  std::optional<ModuleVariable> find_variable(const ProgramModule&, const char*) override {
+    return std::nullopt;
+  }
 
   void copy(void* dst, const void* src, std::size_t bytes) override {
     std::memcpy(dst, src, bytes);

@@ -8,6 +8,7 @@
 #include "host/errors/guard.hpp"
 #include "host/errors/step.hpp"
 #include "host/memory/memory.hpp"
+#include "host/ops/tu_registry.hpp"
 #include "host/pe/init.hpp"
 #include "host/pe/leave.hpp"
 #include "host/setup/setup.hpp"
@@ -32,6 +33,20 @@ int node_number(const char* function, int bootstrap::NodeInfo::*number) {
         step("finding the node's PEs", [&] { return current_runtime().bootstrap->node().*number; });
   });
   return found;
+}
+
+ProgramModule module_of(ProgramModule::Kind kind, void* handle) {
+  if (handle != nullptr) return {kind, handle};
+  throw Error("", CHIMEX_ERR_INVALID,
+              "the module is null; give what cuModuleLoadData or cuLibraryLoadData has loaded");
+}
+
+Gpu& gpu_with_modules() {
+  Gpu& gpu = *ready_runtime().device->gpu;
+  if (!gpu.is_cpu()) return gpu;
+  throw Error("CPU device", CHIMEX_ERR_UNSUPPORTED,
+              "modules are loaded on GPUs, and this PE's kernels run on the CPU, where they are "
+              "functions of the program; for a GPU set CHIME_DEVICE=cuda");
 }
 
 void finalize_current() {
@@ -103,6 +118,32 @@ int chimex_init_config(unsigned flags, const chimex_init_attr_t* attr,
 
 int chimex_init_device(void) {
   return status_of("chimex_init_device", [] { ready_runtime(); });
+}
+
+int chimex_cumodule_init(chimex_cumodule_t module) {
+  return status_of("chimex_cumodule_init", [&] {
+    tu_registry::init_module(module_of(ProgramModule::Kind::kModule, module), gpu_with_modules());
+  });
+}
+
+int chimex_cumodule_finalize(chimex_cumodule_t module) {
+  return status_of("chimex_cumodule_finalize", [&] {
+    tu_registry::finalize_module(module_of(ProgramModule::Kind::kModule, module),
+                                 gpu_with_modules());
+  });
+}
+
+int chimex_culibrary_init(chimex_culibrary_t library) {
+  return status_of("chimex_culibrary_init", [&] {
+    tu_registry::init_module(module_of(ProgramModule::Kind::kLibrary, library), gpu_with_modules());
+  });
+}
+
+int chimex_culibrary_finalize(chimex_culibrary_t library) {
+  return status_of("chimex_culibrary_finalize", [&] {
+    tu_registry::finalize_module(module_of(ProgramModule::Kind::kLibrary, library),
+                                 gpu_with_modules());
+  });
 }
 
 void chime_query_thread(int* provided) {

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,12 +35,25 @@ struct LateUnit {
   bool is_told = false;  // why not
 };
 
+// A module's copy of the state (device/state_cuda.cuh), and what was last written there.
+struct ModuleState {
+  ProgramModule module;
+  Gpu* gpu;
+  std::byte* address;
+  Context held;
+
+  bool is_of(const ProgramModule& other, const Gpu* where) const {
+    return gpu == where && module.kind == other.kind && module.handle == other.handle;
+  }
+};
+
 // Never destroyed: units unregister while the process ends, in any order.
 struct Registry {
   std::mutex mutex;
   chime_tu* first = nullptr;
   std::vector<Speaker> speakers;
   std::vector<LateUnit> late;
+  std::vector<ModuleState> modules;
   std::atomic<bool> has_late{false};
   std::atomic<bool> has_units{false};
 
@@ -89,6 +104,63 @@ std::string fill(const chime_tu& unit, const Context& context, Gpu& gpu) {
   return fmt::format("the state of the kernels in {} cannot be filled: {}", unit.file, words);
 }
 
+// ---- Modules
+
+constexpr char kModuleState[] = "chime_kernel_state";
+
+constexpr char kHowToCompile[] =
+    "Compile it with Chime's headers (nvshmem.h, or chime/chime.h) and -std=c++20: by clang with "
+    "--cuda-device-only, by chime-cc with --ptx, by NVRTC with -rdc=true, by nvcc with -rdc=true "
+    "-DCHIME_MODULE and -ptx or -cubin";
+
+std::byte* find_state(const ProgramModule& module, Gpu& gpu) {
+  const std::optional<ModuleVariable> found = gpu.find_variable(module, kModuleState);
+  if (!found)
+    throw Error("", CHIMEX_ERR_INVALID,
+                fmt::format("the module has no variable {} that can be seen, so its kernels cannot "
+                            "be told which PE they run for. {}",
+                            kModuleState, kHowToCompile));
+  Context there;
+  gpu.copy(&there, found->address, std::min(found->bytes, sizeof(there)));
+  const std::uint32_t version = there.abi_version != 0 ? there.abi_version : there.size;
+  if (found->bytes != sizeof(there) || version != kAbiVersion)
+    throw Error("", CHIMEX_ERR_MISMATCH,
+                fmt::format("the module was compiled with headers of another Chime: its state has "
+                            "version {}, {} bytes; this libchime has version {}, {} bytes. Compile "
+                            "it again with this library's headers",
+                            version, found->bytes, kAbiVersion, sizeof(there)));
+  return found->address;
+}
+
+void fill(ModuleState& state, const Context& context) {
+  state.held = context.abi_version != 0 ? context : unfilled_context();
+  state.gpu->copy(state.address, &state.held, sizeof(state.held));
+}
+
+// A program may have unloaded the module and said nothing: then other things may lie there.
+bool is_there(const ModuleState& state) {
+  if (!state.gpu->kernels_reach(state.address)) return false;
+  Context there;
+  state.gpu->copy(&there, state.address, sizeof(there));
+  return std::memcmp(&there, &state.held, sizeof(there)) == 0;
+}
+
+// Fills those of `device` again; those on `leaving` are told and forgotten.
+void refill_modules(Registry& all, const std::string& device, const Gpu* leaving) {
+  const Context held = all.held_on(device);
+  std::erase_if(all.modules, [&](ModuleState& state) {
+    const bool leaves = state.gpu == leaving;
+    if (!leaves && state.gpu->pci_address() != device) return false;
+    try {
+      if (!is_there(state)) return true;
+      fill(state, leaves ? Context{} : held);
+    } catch (const Error&) {  // the GPU is lost: leaving goes on
+      return true;
+    }
+    return leaves;
+  });
+}
+
 }  // namespace
 
 // Who asks launches, or chooses a device: after the static constructors that registered its units,
@@ -106,6 +178,7 @@ void fill_all(const Context& context, Gpu& gpu) {
       throw Error("kernel state", misfit(*unit).empty() ? CHIMEX_ERR_SYSTEM : CHIMEX_ERR_MISMATCH,
                   why);
   }
+  refill_modules(all, device, nullptr);
 }
 
 void fill_late_units() {
@@ -135,6 +208,28 @@ void clear(Gpu& gpu) {
   const Context held = all.held_on(device);
   // A unit that cannot be cleared was never filled, or its GPU is lost: nothing is left to protect.
   for (const chime_tu* unit = all.first; unit != nullptr; unit = unit->next) fill(*unit, held, gpu);
+  refill_modules(all, device, &gpu);
+}
+
+void init_module(const ProgramModule& module, Gpu& gpu) {
+  Registry& all = registry();
+  std::lock_guard lock(all.mutex);
+  std::byte* const address = find_state(module, gpu);
+  std::erase_if(all.modules, [&](const auto& state) { return state.is_of(module, &gpu); });
+  fill(all.modules.emplace_back(ModuleState{module, &gpu, address, {}}),
+       all.held_on(gpu.pci_address()));
+}
+
+void finalize_module(const ProgramModule& module, Gpu& gpu) {
+  Registry& all = registry();
+  std::lock_guard lock(all.mutex);
+  const auto found = std::find_if(all.modules.begin(), all.modules.end(),
+                                  [&](const auto& state) { return state.is_of(module, &gpu); });
+  if (found == all.modules.end())
+    throw Error("", CHIMEX_ERR_INVALID,
+                "the module was not initialised since this PE's init, or is finalized already");
+  if (is_there(*found)) fill(*found, Context{});
+  all.modules.erase(found);
 }
 
 }  // namespace chime::host::tu_registry

@@ -26,4 +26,13 @@ void fill_late_units();
 // kernels trap until the next fill_all. Nothing where fill_all was not called.
 void clear(Gpu& gpu);
 
+// ---- Modules that the program loads by itself ---------------------------------------------------
+
+// The state of the module's kernels is what units on `gpu` hold, until finalize_module, or clear of
+// that PE. Again: the same. Throws Error saying what is wrong with the module.
+void init_module(const ProgramModule& module, Gpu& gpu);
+
+// Its kernels trap from here on. Throws Error if init_module was not called for it on `gpu`.
+void finalize_module(const ProgramModule& module, Gpu& gpu);
+
 }  // namespace chime::host::tu_registry

@@ -24,6 +24,9 @@
 #ifndef CHIME_CHIME_H_
 #define CHIME_CHIME_H_
 
+#ifdef __CUDACC_RTC__
+#include "chime/cxx20.h"  // says where NVRTC finds the standard headers
+#endif
 #include <stddef.h>
 #include <stdint.h>
 
@@ -215,6 +218,36 @@ enum {
 // Of the calling thread's PE: FINALIZED once it has left; NOT_INITIALIZED in a thread that has none
 // while others of the process are there (chimex_pe_bind).
 CHIME_EXPORT int chimex_init_status(void);
+
+// ---- Kernels that the program loads by itself ---------------------------------------------------
+
+// CUDA's CUmodule and CUlibrary, by cuda.h's own tags.
+typedef struct CUmod_st* chimex_cumodule_t;
+typedef struct CUlib_st* chimex_culibrary_t;
+
+// Makes kernels of a module that the program has loaded (cuModuleLoadData, cuLibraryLoadData) those
+// of the calling thread's PE: before their first launch, after chime_init. The program's own
+// kernels need none of it. A module of the primary context of the PE's GPU, which the CUDA runtime
+// uses; of a library the part for that context. It holds the variable chime_kernel_state, which it
+// has where it was compiled with Chime's headers: by clang with --cuda-device-only, by chime-cc
+// --ptx, by NVRTC with -rdc=true (README.md, "Kernels that a program loads"), by nvcc with
+// -rdc=true -DCHIME_MODULE. Where none of the program's files has kernels, set
+// CHIME_DEVICE=cuda. Calls the driver and waits for no kernel. A second call does the same again.
+// Local to the PE, but the first to need the device is collective (chimex_init_device).
+//
+// finalize: a kernel of it that is launched from here on traps. Before the module is unloaded, and
+// before chime_finalize, which does it for those that are left and still loaded.
+//
+// Return CHIMEX_OK; CHIMEX_ERR_INVALID: null, a module of another context, one without the
+// variable, or one that was not initialised; CHIMEX_ERR_MISMATCH: compiled with headers of another
+// Chime; CHIMEX_ERR_UNSUPPORTED: the PE runs on the CPU device; CHIMEX_ERR_SYSTEM: the driver's
+// words; CHIMEX_ERR_NOT_INITIALIZED.
+CHIME_EXPORT int chimex_cumodule_init(chimex_cumodule_t module);
+CHIME_EXPORT int chimex_cumodule_finalize(chimex_cumodule_t module);
+CHIME_EXPORT int chimex_culibrary_init(chimex_culibrary_t library);
+CHIME_EXPORT int chimex_culibrary_finalize(chimex_culibrary_t library);
+
+// ---- Threads and PEs ----------------------------------------------------------------------------
 
 // Host calls act on the calling thread's PE. A process with one PE needs no binding; with several,
 // a thread that did not initialise one must say which it means. `pe` must live in this process.

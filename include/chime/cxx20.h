@@ -6,3 +6,7 @@
 #if defined(__cplusplus) && __cplusplus < 202002L && !defined(CHIME_HOST_ONLY)
 #include "Chime's device side is C++20: compile with -std=c++20, or define CHIME_HOST_ONLY before including chime.h"
 #endif
+
+#if defined(__CUDACC_RTC__) && !__has_include(<cstdint>)
+#include "NVRTC has no standard headers: name the folder chime/nvrtc, beside chime.h, by -I, too"
+#endif

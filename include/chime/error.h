@@ -2,9 +2,7 @@
 #ifndef CHIME_ERROR_H_
 #define CHIME_ERROR_H_
 
-#ifndef CHIME_EXPORT
-#define CHIME_EXPORT __attribute__((visibility("default")))
-#endif
+#include "chime/export.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -11,11 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "chime/export.h"
 #include "chime/types.h"
-
-#ifndef CHIME_EXPORT
-#define CHIME_EXPORT __attribute__((visibility("default")))
-#endif
 
 #ifdef __cplusplus
 extern "C" {

@@ -14,6 +14,13 @@
   ROW(void, nvshmem_global_exit, (int status), (status), chime_global_exit)                        \
   ROW(void, nvshmemx_hostlib_finalize, (void), (), chime_finalize)                                 \
   ROW(int, nvshmemx_init_status, (void), (), chimex_init_status)                                   \
+  ROW(int, nvshmemx_cumodule_init, (chimex_cumodule_t module), (module), chimex_cumodule_init)     \
+  ROW(int, nvshmemx_cumodule_finalize, (chimex_cumodule_t module), (module),                       \
+      chimex_cumodule_finalize)                                                                    \
+  ROW(int, nvshmemx_culibrary_init, (chimex_culibrary_t library), (library),                       \
+      chimex_culibrary_init)                                                                       \
+  ROW(int, nvshmemx_culibrary_finalize, (chimex_culibrary_t library), (library),                   \
+      chimex_culibrary_finalize)                                                                   \
   ROW(const char*, nvshmemx_status_string, (int status), (status), chimex_status_string)           \
   ROW(void*, nvshmem_malloc, (size_t size), (size), chime_malloc)                                  \
   ROW(void*, nvshmem_calloc, (size_t count, size_t size), (count, size), chime_calloc)             \

@@ -14,6 +14,9 @@
 #ifndef CHIME_COMPAT_NVSHMEM_H_
 #define CHIME_COMPAT_NVSHMEM_H_
 
+#ifdef __CUDACC_RTC__
+#include "chime/cxx20.h"  // says where NVRTC finds the standard headers
+#endif
 #include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -351,6 +354,8 @@ CHIME_NVSHMEM_FLUSH_ROWS(CHIME_NVSHMEM_MEETING)
   return nullptr;
 }
 
+#ifndef __CUDACC_RTC__  // what launches kernels is the host's
+
 // As chimex_collective_launch (chime/device/collective_launch.cuh).
 inline int nvshmemx_collective_launch(const void* kernel, chime::exec::dim3 grid,
                                       chime::exec::dim3 block, void** arguments,
@@ -369,6 +374,8 @@ inline int nvshmemx_collective_launch_query_gridsize(const void* kernel, chime::
   const int threads = static_cast<int>(block.x * block.y * block.z);
   return chime::exec::max_cooperative_blocks(any, threads, shared_bytes, gridsize);
 }
+
+#endif
 
 #endif
 

@@ -55,30 +55,57 @@ void make_known(Context& context, const LoadedModule& module, CUdeviceptr addres
                        .module = module.code.get()});
 }
 
+void check_image(const void* image) {
+  need(image);
+  if (!is_text(static_cast<const char*>(image)))
+    fail(CUDA_ERROR_INVALID_IMAGE,
+         "the image is no PTX text: the softgpu runs the text that clang makes (softgpu/README)");
+}
+
+CUmodule load(Context& context, const char* text) {
+  auto code = std::make_shared<softgpu::Module>(text);
+  return modules().add(
+      std::shared_ptr<LoadedModule>(new LoadedModule{context, std::move(code), {}, {}}));
+}
+
+void unload(CUmodule handle) {
+  const std::shared_ptr<LoadedModule> module = module_of(handle);
+  modules().remove(handle);
+  functions().remove_if([&](const Function& function) { return function.module == handle; });
+  module->context.synchronize();
+  address_space().remove_variables_of(*module->code);
+}
+
+void find_variable(const LoadedModule& module, const char* name, CUdeviceptr* address,
+                   std::size_t* bytes) {
+  need(name);
+  std::size_t size = 0;
+  void* const variable = module.code->variable(name, &size);
+  if (!variable) fail(CUDA_ERROR_NOT_FOUND, "the module has no variable %s", name);
+  make_known(module.context, module, reinterpret_cast<CUdeviceptr>(variable), size);
+  if (address) *address = reinterpret_cast<CUdeviceptr>(variable);
+  if (bytes) *bytes = size;
+}
+
+CUmodule module_in(Library& library, Context& context) {
+  const std::lock_guard lock(library.mutex);
+  CUmodule& module = library.modules[context.handle()];
+  if (!module || !modules().find(module)) module = load(context, library.text.c_str());
+  return module;
+}
+
 }  // namespace
 
 SOFTGPU_API cuModuleLoadData(CUmodule* module, const void* image) {
   return answer_uncaptured("cuModuleLoadData", [&](Context& context) {
     need(module);
-    const char* const text = static_cast<const char*>(image);
-    need(text);
-    if (!is_text(text))
-      fail(CUDA_ERROR_INVALID_IMAGE,
-           "the image is no PTX text: the softgpu runs the text that clang makes (softgpu/README)");
-    auto code = std::make_shared<softgpu::Module>(text);
-    *module = modules().add(
-        std::shared_ptr<LoadedModule>(new LoadedModule{context, std::move(code), {}, {}}));
+    check_image(image);
+    *module = load(context, static_cast<const char*>(image));
   });
 }
 
 SOFTGPU_API cuModuleUnload(CUmodule handle) {
-  return answer_uncaptured("cuModuleUnload", [&](Context&) {
-    const std::shared_ptr<LoadedModule> module = module_of(handle);
-    modules().remove(handle);
-    functions().remove_if([&](const Function& function) { return function.module == handle; });
-    module->context.synchronize();
-    address_space().remove_variables_of(*module->code);
-  });
+  return answer_uncaptured("cuModuleUnload", [&](Context&) { unload(handle); });
 }
 
 SOFTGPU_API cuModuleGetFunction(CUfunction* function, CUmodule handle, const char* name) {
@@ -94,15 +121,47 @@ SOFTGPU_API cuModuleGetFunction(CUfunction* function, CUmodule handle, const cha
 
 SOFTGPU_API cuModuleGetGlobal(CUdeviceptr* address, size_t* bytes, CUmodule handle,
                               const char* name) {
-  return answer_in_context([&](Context& context) {
-    need(name);
-    const std::shared_ptr<LoadedModule> module = module_of(handle);
-    std::size_t size = 0;
-    void* const variable = module->code->variable(name, &size);
-    if (!variable) fail(CUDA_ERROR_NOT_FOUND, "the module has no variable %s", name);
-    make_known(context, *module, reinterpret_cast<CUdeviceptr>(variable), size);
-    if (address) *address = reinterpret_cast<CUdeviceptr>(variable);
-    if (bytes) *bytes = size;
+  return answer_in_context(
+      [&](Context&) { find_variable(*module_of(handle), name, address, bytes); });
+}
+
+// ---- Libraries ----------------------------------------------------------------------------------
+
+// No options are known, neither the compiler's nor the library's. A context has its module when it
+// first asks for something in it.
+SOFTGPU_API cuLibraryLoadData(CUlibrary* library, const void* image, CUjit_option*, void**,
+                              unsigned compiler_options, CUlibraryOption*, void**,
+                              unsigned library_options) {
+  return answer_uncaptured("cuLibraryLoadData", [&](Context&) {
+    need(library);
+    if (compiler_options != 0 || library_options != 0)
+      fail(CUDA_ERROR_NOT_SUPPORTED, "cuLibraryLoadData takes no options here");
+    check_image(image);
+    *library =
+        libraries().add(std::make_shared<Library>(std::string(static_cast<const char*>(image))));
+  });
+}
+
+SOFTGPU_API cuLibraryUnload(CUlibrary handle) {
+  return answer_uncaptured("cuLibraryUnload", [&](Context&) {
+    const std::shared_ptr<Library> library = library_of(handle);
+    libraries().remove(handle);
+    const std::lock_guard lock(library->mutex);
+    for (const auto& [context, module] : library->modules)
+      if (modules().find(module)) unload(module);  // else gone with its context
+  });
+}
+
+SOFTGPU_API cuLibraryGetModule(CUmodule* module, CUlibrary handle) {
+  return answer_uncaptured("cuLibraryGetModule", [&](Context& context) {
+    required(module) = module_in(*library_of(handle), context);
+  });
+}
+
+SOFTGPU_API cuLibraryGetGlobal(CUdeviceptr* address, size_t* bytes, CUlibrary handle,
+                               const char* name) {
+  return answer_uncaptured("cuLibraryGetGlobal", [&](Context& context) {
+    find_variable(*module_of(module_in(*library_of(handle), context)), name, address, bytes);
   });
 }
 

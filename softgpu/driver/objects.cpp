@@ -21,11 +21,15 @@ std::shared_ptr<T> found(Registry<T, Handle>& objects, Handle handle, const char
 Registry<Stream, CUstream>& streams() { return immortal<Registry<Stream, CUstream>>(); }
 Registry<Event, CUevent>& events() { return immortal<Registry<Event, CUevent>>(); }
 Registry<LoadedModule, CUmodule>& modules() { return immortal<Registry<LoadedModule, CUmodule>>(); }
+Registry<Library, CUlibrary>& libraries() { return immortal<Registry<Library, CUlibrary>>(); }
 Registry<Function, CUfunction>& functions() { return immortal<Registry<Function, CUfunction>>(); }
 
 std::shared_ptr<Event> event_of(CUevent handle) { return found(events(), handle, "an event"); }
 std::shared_ptr<LoadedModule> module_of(CUmodule handle) {
   return found(modules(), handle, "a module");
+}
+std::shared_ptr<Library> library_of(CUlibrary handle) {
+  return found(libraries(), handle, "a library");
 }
 std::shared_ptr<Function> function_of(CUfunction handle) {
   return found(functions(), handle, "a function");

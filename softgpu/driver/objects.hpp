@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "softgpu/driver/registry.hpp"
 #include "softgpu/driver/stream.hpp"
@@ -50,9 +51,19 @@ struct Function {
   std::atomic<int> most_dynamic_shared;
 };
 
+// Text of no context: each that asks for something in it has a module of it.
+struct Library {
+  explicit Library(std::string t) : text(std::move(t)) {}
+  const std::string text;
+  std::mutex mutex;
+  std::unordered_map<CUcontext, CUmodule> modules;
+};
+
 Registry<LoadedModule, CUmodule>& modules();
+Registry<Library, CUlibrary>& libraries();
 Registry<Function, CUfunction>& functions();
 std::shared_ptr<LoadedModule> module_of(CUmodule handle);  // fails if there is none
+std::shared_ptr<Library> library_of(CUlibrary handle);     // fails if there is none
 std::shared_ptr<Function> function_of(CUfunction handle);  // fails if there is none
 
 // All of the above that were made in `context` are gone.

@@ -132,6 +132,14 @@ CUresult cuModuleLoadData(CUmodule* module, const void* image);
 CUresult cuModuleUnload(CUmodule module);
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name);
 CUresult cuModuleGetGlobal(CUdeviceptr* address, size_t* bytes, CUmodule module, const char* name);
+CUresult cuLibraryLoadData(CUlibrary* library, const void* image, CUjit_option* compiler_options,
+                           void** compiler_values, unsigned compiler_count,
+                           CUlibraryOption* library_options, void** library_values,
+                           unsigned library_count);
+CUresult cuLibraryUnload(CUlibrary library);
+CUresult cuLibraryGetModule(CUmodule* module, CUlibrary library);
+CUresult cuLibraryGetGlobal(CUdeviceptr* address, size_t* bytes, CUlibrary library,
+                            const char* name);
 CUresult cuFuncGetName(const char** name, CUfunction function);
 CUresult cuFuncGetModule(CUmodule* module, CUfunction function);
 CUresult cuFuncGetAttribute(int* value, CUfunction_attribute which, CUfunction function);

@@ -13,6 +13,7 @@ typedef unsigned long long CUdeviceptr;
 typedef int CUdevice;
 typedef struct CUctx_st* CUcontext;
 typedef struct CUmod_st* CUmodule;
+typedef struct CUlib_st* CUlibrary;
 typedef struct CUfunc_st* CUfunction;
 typedef struct CUstream_st* CUstream;
 typedef struct CUevent_st* CUevent;
@@ -59,6 +60,10 @@ typedef enum CUdevice_attribute_enum SOFTGPU_ENUM {
   CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED,
   CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED,
 } CUdevice_attribute;
+
+// Of what is compiled when it is loaded, and of libraries: none is known.
+typedef enum CUjit_option_enum SOFTGPU_ENUM { CU_JIT_NO_OPTION } CUjit_option;
+typedef enum CUlibraryOption_enum SOFTGPU_ENUM { CU_LIBRARY_NO_OPTION } CUlibraryOption;
 
 typedef enum CUGPUDirectRDMAWritesOrdering_enum SOFTGPU_ENUM {
   CU_GPU_DIRECT_RDMA_WRITES_ORDERING_NONE = 0,

@@ -193,6 +193,24 @@ class CudaGpu final : public Gpu {
     return result == CUDA_SUCCESS && seen == device_pointer(memory);
   }
 
+  std::optional<ModuleVariable> find_variable(const ProgramModule& module,
+                                              const char* name) override {
+    const CurrentContext current(context_);
+    CUdeviceptr address = 0;
+    std::size_t bytes = 0;
+    const bool is_library = module.kind == ProgramModule::Kind::kLibrary;
+    const CUresult result = is_library
+                                ? driver().cuLibraryGetGlobal(
+                                      &address, &bytes, static_cast<CUlibrary>(module.handle), name)
+                                : driver().cuModuleGetGlobal(
+                                      &address, &bytes, static_cast<CUmodule>(module.handle), name);
+    if (result == CUDA_ERROR_NOT_FOUND) return std::nullopt;
+    driver().check(result, is_library ? "cuLibraryGetGlobal" : "cuModuleGetGlobal",
+                   "it may have been unloaded, or never loaded");
+    check_is_here(address);
+    return ModuleVariable{reinterpret_cast<std::byte*>(address), bytes};
+  }
+
   void copy(void* dst, const void* src, std::size_t bytes) override {
     copy_async(dst, src, bytes, copy_stream_.get());
     synchronize(copy_stream_.get());
@@ -274,6 +292,23 @@ class CudaGpu final : public Gpu {
   }
 
  private:
+  // Of a module that was loaded while another context was current.
+  void check_is_here(CUdeviceptr variable) const {
+    CUcontext owner = nullptr;
+    int device = -1;
+    if (driver().cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, variable) !=
+            CUDA_SUCCESS ||
+        owner == nullptr || owner == context_)
+      return;
+    driver().cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, variable);
+    throw Error("CUDA", CHIMEX_ERR_INVALID,
+                "the module is loaded in another context, on CUDA device " +
+                    std::to_string(device) + "; this PE uses the primary context of device " +
+                    std::to_string(device_) +
+                    ", as the CUDA runtime does: load it with that one "
+                    "current (cudaSetDevice)");
+  }
+
   cuda::Place place() const { return {context_, device_}; }
 
   const CUdevice device_;

@@ -61,6 +61,8 @@ namespace chime::host::cuda {
   X(cuModuleLoadData, Allocates)              \
   X(cuModuleUnload, Uses)                     \
   X(cuModuleGetFunction, Uses)                \
+  X(cuModuleGetGlobal, Uses)                  \
+  X(cuLibraryGetGlobal, Allocates)            \
   X(cuFuncGetAttribute, Uses)                 \
   X(cuLaunchKernel, Uses)                     \
   X(cuGetErrorName, Uses)                     \

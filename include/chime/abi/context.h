@@ -22,12 +22,22 @@ inline constexpr std::uint32_t kAbiVersion = 14;
 
 struct Context {
   std::uint32_t abi_version = 0;  // kAbiVersion; 0 means that nobody filled this copy
-  std::uint32_t size = 0;         // sizeof(Context) of the library that filled it
+  // sizeof(Context) of the library that filled it; before, in what a kernel's compiler made, the
+  // kAbiVersion of its headers.
+  std::uint32_t size = 0;
   abi::Pe pe;
   abi::Channels channels;
   abi::NicMemory nic;
   abi::Team team;  // all PEs
 };
+
+// As the compiler of kernels makes it: nobody's, by these headers.
+constexpr Context unfilled_context() {
+  Context context;
+  context.size = kAbiVersion;
+  return context;
+}
+
 static_assert(sizeof(Context) <= 512, "must fit in constant memory and in kernel arguments");
 
 }  // namespace chime

@@ -39,7 +39,7 @@ class Calls {
  public:
   explicit Calls(const char* file) : module_(text_of(file)) {
     for (const softgpu::ptx::Variable& v : module_.text().variables) {
-      if (v.name.find("tu_context") != v.name.npos) context_ = module_.variable(v.name);
+      if (v.name.find("chime_kernel_state") != v.name.npos) context_ = module_.variable(v.name);
     }
     if (context_ == nullptr) throw std::runtime_error("the kernels have no Context");
   }

@@ -62,6 +62,42 @@ TEST_F(Modules, UnloadedOnesAreGone) {
   EXPECT_CU(cuMemsetD8(variable, 1, 1), CUDA_ERROR_INVALID_VALUE);
 }
 
+// A context's module of a library, and the variables in it, are there when they are asked for.
+TEST_F(Modules, ALibraryHasAModuleInEachContext) {
+  CUlibrary library;
+  CUmodule module, again;
+  CUfunction function;
+  CUdeviceptr a, b;
+  std::size_t bytes = 0;
+  NEED(cuLibraryLoadData(&library, kKernels, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  NEED(cuLibraryGetModule(&module, library));
+  NEED(cuLibraryGetModule(&again, library));
+  EXPECT_EQ(module, again);
+  NEED(cuModuleGetFunction(&function, module, "set_word"));
+  NEED(cuLibraryGetGlobal(&a, &bytes, library, "counter"));
+  EXPECT_EQ(bytes, 8u);
+  NEED(cuModuleGetGlobal(&b, nullptr, module, "counter"));
+  EXPECT_EQ(a, b);
+  EXPECT_CU(cuLibraryGetGlobal(&b, nullptr, library, "no_such"), CUDA_ERROR_NOT_FOUND);
+  CUcontext own;
+  NEED(cuCtxCreate(&own, 0, 0));
+  NEED(cuLibraryGetGlobal(&b, nullptr, library, "counter"));
+  EXPECT_NE(a, b);
+  CUcontext of = nullptr;
+  NEED(cuPointerGetAttribute(&of, CU_POINTER_ATTRIBUTE_CONTEXT, b));
+  EXPECT_EQ(of, own);
+  NEED(cuModuleGetGlobal(&b, nullptr, module, "table"));  // seen from another context
+  NEED(cuPointerGetAttribute(&of, CU_POINTER_ATTRIBUTE_CONTEXT, b));
+  EXPECT_NE(of, own);
+  NEED(cuCtxDestroy(own));
+  NEED(cuLibraryUnload(library));
+  EXPECT_CU(cuLibraryUnload(library), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CU(cuModuleGetFunction(&function, module, "set_word"), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_CU(cuMemsetD8(a, 1, 1), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_CU(cuLibraryLoadData(&library, nullptr, nullptr, nullptr, 0, nullptr, nullptr, 0),
+            CUDA_ERROR_INVALID_VALUE);
+}
+
 // What nvcc makes is not looked into: neither machine code nor the container of several.
 TEST_F(Modules, ImagesThatAreNoTextAreRefused) {
   CUmodule module;

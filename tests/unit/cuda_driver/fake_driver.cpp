@@ -311,6 +311,12 @@ CUresult module_function(CUfunction* function, CUmodule module, const char* name
   const auto& kept = *function_names.emplace(name).first;
   return *function = reinterpret_cast<CUfunction>(const_cast<std::string*>(&kept)), CUDA_SUCCESS;
 }
+CUresult module_global(CUdeviceptr*, std::size_t*, CUmodule, const char*) {
+  return CUDA_ERROR_NOT_FOUND;
+}
+CUresult library_global(CUdeviceptr*, std::size_t*, CUlibrary, const char*) {
+  return CUDA_ERROR_NOT_FOUND;
+}
 CUresult function_attribute(int* value, CUfunction_attribute, CUfunction) {
   return *value = 32, CUDA_SUCCESS;
 }
@@ -388,6 +394,8 @@ const std::map<std::string, void*> functions = {
     ENTRY(cuModuleLoadData, module_load),
     ENTRY(cuModuleUnload, module_unload),
     ENTRY(cuModuleGetFunction, module_function),
+    ENTRY(cuModuleGetGlobal, module_global),
+    ENTRY(cuLibraryGetGlobal, library_global),
     ENTRY(cuFuncGetAttribute, function_attribute),
     ENTRY(cuLaunchKernel, launch),
     ENTRY(cuGetErrorName, error_name),

@@ -144,6 +144,10 @@ class GpuOnCpu final : public Gpu {
   bool kernels_reach(const void* memory) override {
     return reached().holds(static_cast<const std::byte*>(memory));
   }
+  std::optional<ModuleVariable> find_variable(const ProgramModule& module,
+                                              const char* name) override {
+    return cpu_->find_variable(module, name);
+  }
   void copy(void* dst, const void* src, std::size_t bytes) override {
     ++copied;
     cpu_->copy(dst, src, bytes);

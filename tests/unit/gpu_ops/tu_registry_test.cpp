@@ -28,6 +28,10 @@ class NamedGpu final : public GpuApart {
     body();
     current_device = before;
   }
+  // A module's handle is the address of its state here.
+  std::optional<ModuleVariable> find_variable(const ProgramModule& module, const char*) override {
+    return ModuleVariable{static_cast<std::byte*>(module.handle), sizeof(Context)};
+  }
   bool is_lost = false;
   int times_entered = 0;
 
@@ -127,6 +131,27 @@ TEST_F(TuRegistry, OneThatIsNotLoadedYetIsFilledLater) {
   tu_registry::fill_late_units();
   EXPECT_EQ(first_.times_entered, entered) << "its PE has left, and the GPU may be gone";
   EXPECT_EQ(held_on("second"), 1);
+}
+
+// As a unit's, but that what lies there may have become another's.
+TEST_F(TuRegistry, AModuleHoldsWhatUnitsHoldAsLongAsItIsThere) {
+  Context state;
+  state.size = kAbiVersion;
+  const ProgramModule module{ProgramModule::Kind::kModule, &state};
+  tu_registry::fill_all(of_pe(3), first_);
+  tu_registry::init_module(module, first_);
+  EXPECT_EQ(state.pe.my_pe, 3);
+  tu_registry::fill_all(of_pe(4), again_);
+  EXPECT_EQ(state.abi_version, 0u) << "a kernel would not know which of the two it is for";
+  tu_registry::clear(again_);
+  EXPECT_EQ(state.pe.my_pe, 3);
+  tu_registry::finalize_module(module, first_);
+  EXPECT_EQ(state.abi_version, 0u);
+  EXPECT_THROW(tu_registry::finalize_module(module, first_), Error);
+  tu_registry::init_module(module, first_);
+  state.pe.my_pe = 77;
+  tu_registry::clear(first_);
+  EXPECT_EQ(state.pe.my_pe, 77);
 }
 
 TEST_F(TuRegistry, ALostGpuIsAnErrorAtInitAndNoneAtLeaving) {

@@ -35,6 +35,9 @@ class GpuApart : public Gpu {
   bool is_cpu() const override { return false; }
   bool orders_device_writes() const override { return traits_.orders_writes; }
   bool kernels_reach(const void*) override { return true; }
+  std::optional<ModuleVariable> find_variable(const ProgramModule&, const char*) override {
+    return std::nullopt;
+  }
   std::string pci_address() const override { return {}; }
   std::unique_ptr<DeviceMemory> allocate_heap(std::size_t bytes) override {
     return cpu_->allocate_heap(bytes);

@@ -5,6 +5,7 @@
 #include "host/errors/abort.hpp"
 #include "host/ops/operation_name.hpp"
 #include "host/ops/teams.hpp"
+#include "host/setup/spelling.hpp"
 
 namespace chime::host {
 namespace {
@@ -130,7 +131,7 @@ std::string argument_sentence(const Runtime& runtime, const abi::ErrorRecord& re
 // Who met it. The NIC's queues do not know for whom they work.
 std::string place_of_call(const abi::ErrorRecord& record) {
   const auto operation = static_cast<Operation>(record.operation);
-  std::string place = operation == Operation::kNone ? "" : operation_name(operation);
+  std::string place = operation == Operation::kNone ? "" : spoken(operation_name(operation));
   if (record.in_kernel != 0)
     place += fmt::format("{}in thread {} of block {} of a kernel", place.empty() ? "" : " ",
                          record.thread, record.block);

@@ -10,6 +10,7 @@
 #include "host/errors/error.hpp"
 #include "host/errors/log.hpp"
 #include "host/pe/leave.hpp"
+#include "host/setup/spelling.hpp"
 
 namespace chime::host {
 namespace {
@@ -33,7 +34,7 @@ OnError behaviour() {
 void print_last_error() { log_line(LogLevel::kError, pe_for_messages(), last_error); }
 
 void keep(const char* function, int code, const char* what) {
-  last_error = std::string(function) + ": " + what;
+  last_error = spoken(function) + ": " + what;
   last_status = code;
 }
 

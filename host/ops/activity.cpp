@@ -15,6 +15,7 @@
 #include "host/errors/log.hpp"
 #include "host/ops/operation_name.hpp"
 #include "host/pe/pe.hpp"
+#include "host/setup/spelling.hpp"
 
 namespace chime::host {
 namespace {
@@ -31,9 +32,10 @@ std::string host_sentence() {
   std::string names;
   for (const char* name : simt::host_calls()) {
     const std::string call = name;
-    const bool is_whole = call.starts_with("chime") || call.starts_with("exec::");
-    names += fmt::format("{}a host thread was in {}{}", names.empty() ? "" : ", ",
-                         is_whole ? "" : "chime_", call);
+    const bool is_whole =
+        call.starts_with("chime") || call.starts_with("nvshmem") || call.starts_with("exec::");
+    names += fmt::format("{}a host thread was in {}", names.empty() ? "" : ", ",
+                         spoken(is_whole ? call : "chime_" + call));
   }
   return names.empty() ? "no host thread was in a call of Chime" : names;
 }
@@ -89,7 +91,7 @@ std::string verb_phrase(const Activity& activity) {
       return fmt::format("wait{} at {}", is_one ? "s" : "", activity.at);
     case Activity::Kind::kWaits:
       return fmt::format("{} in {}", is_one ? "is" : "are",
-                         operation_name(static_cast<Operation>(activity.wait.kind)));
+                         spoken(operation_name(static_cast<Operation>(activity.wait.kind))));
     case Activity::Kind::kRuns:
       return is_one ? "computes or polls" : "compute or poll";
     case Activity::Kind::kNotBegun:

@@ -130,15 +130,35 @@ Meaning meaning_of(std::string_view name, std::string_view text, const Variable&
 
 }  // namespace
 
-std::optional<std::string> by_nvshmems_variables(std::string_view name, const Lookup& environment) {
-  if (std::optional<std::string> own = environment(name)) return own;
+namespace {
+
+// A variable that counts, and its value as Chime's.
+struct Said {
+  std::string by;
+  std::string value;
+};
+
+std::optional<Said> said_of(std::string_view name, const Lookup& environment) {
+  if (std::optional<std::string> own = environment(name)) return Said{std::string(name), *own};
   for (const Variable& variable : variables()) {
     if (variable.name != name) continue;
     for (const std::string& theirs : words(variable.counterparts))
       if (const auto text = environment(theirs))
-        if (Meaning value = meaning_of(theirs, *text, variable)) return value;
+        if (Meaning value = meaning_of(theirs, *text, variable)) return Said{theirs, *value};
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> by_nvshmems_variables(std::string_view name, const Lookup& environment) {
+  const std::optional<Said> said = said_of(name, environment);
+  return said ? std::optional(said->value) : std::nullopt;
+}
+
+std::string set_by_nvshmems_variables(std::string_view name, const Lookup& environment) {
+  const std::optional<Said> said = said_of(name, environment);
+  return said ? said->by : std::string(name);
 }
 
 std::vector<std::string> nvshmem_variable_warnings(std::span<const std::string> names,
@@ -163,11 +183,14 @@ std::vector<std::string> nvshmem_variable_warnings(std::span<const std::string> 
 }
 
 Source environment_of_nvshmem() {
-  return {[](std::string_view name) { return by_nvshmems_variables(name, process_environment); },
-          [] {
-            const std::vector<std::string> names = process_environment_names();
-            return nvshmem_variable_warnings(names, process_environment);
-          }};
+  return {
+      [](std::string_view name) { return by_nvshmems_variables(name, process_environment); },
+      [] {
+        const std::vector<std::string> names = process_environment_names();
+        return nvshmem_variable_warnings(names, process_environment);
+      },
+      [](std::string_view name) { return set_by_nvshmems_variables(name, process_environment); },
+      true};
 }
 
 }  // namespace chime::host

@@ -14,6 +14,9 @@ Source environment_of_nvshmem();
 // say that has no meaning here is left out.
 std::optional<std::string> by_nvshmems_variables(std::string_view name, const Lookup& environment);
 
+// The variable that says so: `name`, or NVSHMEM's that stands for it.
+std::string set_by_nvshmems_variables(std::string_view name, const Lookup& environment);
+
 // A sentence for each of NVSHMEM's variables in `environment` that has a counterpart and does not
 // count: because that is set, too, or its value means nothing here.
 std::vector<std::string> nvshmem_variable_warnings(std::span<const std::string> names,

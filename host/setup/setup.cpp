@@ -9,6 +9,7 @@
 #include "host/pe/config.hpp"
 #include "host/pe/init.hpp"
 #include "host/pe/leave.hpp"
+#include "host/setup/spelling.hpp"
 
 namespace chime::host {
 namespace {
@@ -46,16 +47,18 @@ void warn_of(const Source& source, const bootstrap::Bootstrap& job) {
 }
 
 // By one PE for all: they have the same, or are told so.
-void tell_of_raised_size(const Settings& settings, const bootstrap::Bootstrap& job) {
+void tell_of_raised_size(const Source& source, const Settings& settings,
+                         const bootstrap::Bootstrap& job) {
   if (settings.symmetric_is_raised && job.rank() == 0)
-    log(LogLevel::kWarn, 0, "CHIME_SYMMETRIC_SIZE is below the least size; each heap has {} bytes",
-        settings.symmetric_bytes);
+    log(LogLevel::kWarn, 0, "{} is below the least size; each heap has {} bytes",
+        source.set_as("CHIME_SYMMETRIC_SIZE"), settings.symmetric_bytes);
 }
 
 // For a PE that is about to join.
 Settings settings_of_new_pe(const Source& source) {
   Settings settings = read_settings(source.lookup);
   set_log_level(settings.log_level);
+  speak_nvshmem(source.is_nvshmems);
   warn_of_unknown_variables();
   forget_failed_join();
   return settings;
@@ -85,7 +88,7 @@ void join(const Start& start, MakeBootstrap make_bootstrap) {
   const Settings settings = settings_of_new_pe(start.source);
   std::unique_ptr<bootstrap::Bootstrap> job = make_bootstrap(bootstrap_settings(settings));
   warn_of(start.source, *job);
-  tell_of_raised_size(settings, *job);
+  tell_of_raised_size(start.source, settings, *job);
   join_job(settings, std::move(job), start.when);
 }
 
@@ -114,7 +117,8 @@ void init_with_unique_id(const chimex_init_attr_t* attr, const Start& start) {
 }  // namespace
 
 Source environment_of_chime(const chimex_config_t* config) {
-  return {lookup_of(config), [] { return counterpart_hints(process_environment_names()); }};
+  return {lookup_of(config), [] { return counterpart_hints(process_environment_names()); },
+          [](std::string_view name) { return std::string(name); }};
 }
 
 void init_as(unsigned flags, const chimex_init_attr_t* attr, const Source& source) {

@@ -13,6 +13,9 @@ namespace chime::host {
 struct Source {
   Lookup lookup;
   std::vector<std::string> (*warnings)();
+  // Which variable says what the one of this name is: itself, or one of NVSHMEM's.
+  std::string (*set_as)(std::string_view name);
+  bool is_nvshmems = false;  // of a program by NVSHMEM's names
 };
 
 // The environment, as programs by Chime's names have it. A `config` counts before it.

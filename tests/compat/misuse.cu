@@ -70,6 +70,14 @@ int main(int argc, char** argv) {
   nvshmem_team_destroy(NVSHMEM_TEAM_SHARED);
   require_words("lasts until nvshmem_finalize");
 
+  // Calls have the names that the program wrote, on the host and in kernels.
+  nvshmem_int_put(answers, answers, 1, 99);
+  require(std::strncmp(chimex_last_error(), "nvshmem_put: there is no PE 99", 30) == 0, "a put");
+  nvshmem_free(answers + 1);
+  require_words("nvshmem_free: ");
+  chimex_pe_status(99);
+  require_words("chimex_pe_status: ");  // which NVSHMEM has not
+
   require(exec::launch({}, ask, answers) == 0, "launch");
   exec::device_synchronize();
   chimex_async_error_t error;
@@ -79,7 +87,8 @@ int main(int argc, char** argv) {
   exec::copy(found, answers, sizeof(found));
   require(found[0] == -1 && found[1] == NVSHMEMX_ERROR_INVALID_VALUE, "what the kernel was told");
   nvshmem_quiet();  // the next call tells what the kernel met
-  require_words("of a kernel: there is no team 17");
+  require_words(
+      "nvshmem_quiet: nvshmem_team_my_pe in thread 0 of block 0 of a kernel: there is no team 17");
 
   if (argc == 2 && std::strcmp(argv[1], "apart") == 0) {
     const int size = me == 2 ? 1 : 2;

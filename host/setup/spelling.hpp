@@ -1,0 +1,16 @@
+// Which library's names messages use: those that the program joined by.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace chime::host {
+
+// Of this process, from now on: the last call that joined decides.
+void speak_nvshmem(bool is_nvshmems);
+
+// A function as the program has it: chime_put is nvshmem_put in a program by NVSHMEM's names. What
+// NVSHMEM has not keeps its name.
+std::string spoken(std::string_view function);
+
+}  // namespace chime::host

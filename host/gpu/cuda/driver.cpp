@@ -13,6 +13,11 @@ namespace {
 #define CHIME_CUDA_GET_PROC_ADDRESS "cuGetProcAddress_v2"
 #define CHIME_CUDA_COMES_WITH \
   "the NVIDIA driver; without a GPU, run the program that is compiled for the CPU device"
+#else
+#define CHIME_CUDA_COMES_WITH                                                                    \
+  "Chime, and programs of chime-cc load it; this libchime was built for the softgpu and runs "   \
+  "no kernel that nvcc compiled: compile the program with this prefix's chime-cc, or install a " \
+  "Chime that is configured with -DCHIME_CUDA=ON (preset cuda) where the CUDA toolkit is"
 #endif
 constexpr char kLibrary[] = CHIME_CUDA_LIBRARY;
 constexpr char kComesWith[] = " (it comes with " CHIME_CUDA_COMES_WITH ")";

@@ -86,7 +86,8 @@ CU
   "$cc" -rdc=true -shared -DNAME=from_library part.cu -o libpart.so 2>said
   ! grep -q warning said || fail "-shared: $(cat said)"
   "$cc" -shared -Xcompiler -fPIC -DNAME=from_plugin part.cu -o plugin.so
-  "$cc" -rdc=true main.o unit.o -L. -lpart -Wl,-rpath,"$scratch" -lnvshmem_host -lnvshmem_device -ldl -o linked
+  "$cc" -dlink main.o unit.o -o linked_device.o -lnvshmem_device 2>said && grep -q 'writes an empty object' said || fail "-dlink: $(cat said)"
+  "$cc" -rdc=true main.o unit.o linked_device.o -L. -lpart -Wl,-rpath,"$scratch" -lnvshmem_host -lnvshmem_device -ldl -o linked
   timeout 60 "$run" --no-prefix -n 2 ./linked 2>said || fail "units, a library and a plug-in: $(cat said)"
   CHIME_SIMT_SEED=7 CHIME_SIMT_WEAK=1 timeout 60 "$run" --no-prefix -n 2 ./linked 2>said || fail "with weak memory: $(cat said)"
 }
@@ -201,6 +202,7 @@ CU
 habits() {
   cat >habits.cu <<'CU'
 #include <cuda_profiler_api.h>
+#include <initializer_list>
 #include <nvml.h>
 #include <nvtx3/nvToolsExt.h>
 // A type of the program's that can be added is no number: its min is the program's.
@@ -243,6 +245,10 @@ int main() {
             {threads}>>>(p);
   if (strcmp("\"<<<, {" /* <<<{ */, R"("<<<, {)") != 0 || sizeof("<<<{") != 5 || '"' == 0) exit(7);  // <<<1, {
   shuffle<<<1, {threads}>>>(p);
+  // Braces within an argument are no dim3's.
+  const auto first_of = [](std::initializer_list<unsigned> all) { return *all.begin(); };
+  shuffle<<<1, (first_of({threads, 64}) + first_of({0, 2}))>>>(p);
+  shuffle<<<{first_of({1, 9})}, {first_of({threads, 3}), [] { return 1u; }()}, first_of({0, 1})>>>(p);
   if (cudaMemcpy(answers, p, sizeof(answers), cudaMemcpyDeviceToHost) != cudaSuccess) exit(5);
   for (int i = 0; i < 6; ++i)
     if (!answers[i]) printf("%d\n", i);
@@ -259,6 +265,20 @@ CU
   grep -q '^  habits.cu' habits.d && ! grep -q launches habits.d || fail "the list for make has another source: $(cat habits.d)"
   "$cc" habits.o -lnvidia-ml -lnvToolsExt -lcudart -o habits
   ./habits || fail "answers that are wrong: $?"
+  cat >devices.c <<'C'
+#include <nvml.h>
+#include <string.h>
+int main(void) {
+  nvmlDevice_t device;
+  unsigned count = 0;
+  char name[NVML_DEVICE_NAME_BUFFER_SIZE] = "";
+  if (nvmlInit() != NVML_SUCCESS || nvmlDeviceGetCount(&count) != NVML_SUCCESS || count == 0) return 1;
+  if (nvmlDeviceGetHandleByIndex(count, &device) == NVML_SUCCESS) return 2;
+  if (nvmlDeviceGetHandleByIndex(0, &device) != NVML_SUCCESS) return 3;
+  return nvmlDeviceGetName(device, name, sizeof(name)) == NVML_SUCCESS && strlen(name) > 0 ? 0 : 4;
+}
+C
+  "$cc" devices.c -lnvidia-ml -o devices && ./devices || fail "a C program that asks for devices: $?"
   printf '#include <nvtx3/nvToolsExt.h>\nint main(void) { return nvtxRangePop(); }\n' >marks.c
   "$cc" -c marks.c -o marks.o 2>said || fail "no C program has marks: $(cat said)"
   # An error names the source and its line, though a copy was compiled.
@@ -293,6 +313,11 @@ installed() {
   "$prefix/bin/chime-cc" "$tests/ring.cu" -o ring
   run=$prefix/bin/chime-run
   ring_runs 2
+  # What no chime-cc compiled has not loaded the softgpu: a program of nvcc's, say.
+  echo 'void chime_init(void); int main(void) { chime_init(); }' >foreign.c
+  cc foreign.c -o foreign -L"$prefix/lib" -lchime -Wl,-rpath,"$prefix/lib"
+  ! ./foreign 2>said && grep -q 'runs no kernel that nvcc compiled: compile the program with this prefix.s chime-cc, or install' said ||
+    fail "a program of another compiler: $(cat said)"
   # A build for NVSHMEM, whose folder the prefix has: by its Makefile's options, or as it names the files.
   local home
   home=$(dirname "$(find "$prefix" -path '*nvshmem-compat/lib')")
@@ -437,7 +462,7 @@ refuses() {
   echo 'int main() {}' >good.cu
   names NVIDIA good.cu -lcublas
   names sm_80 good.cu -arch=sm_70
-  names '-c will do' -dlink good.cu
+  names '-dlink takes objects' -dlink good.cu
   names 'no such compiler' -ccbin=mpi_of_nobody good.cu
   names 'no file' absent.cu
   # A program's own file is refused as such, the second as the first, and before anything is compiled.

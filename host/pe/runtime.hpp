@@ -8,6 +8,8 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -102,6 +104,7 @@ struct Runtime {
   mutable std::mutex one_reader;  // of the PE's error record (async_error.cpp)
   ToldOnce abort_told;            // on stderr, by the PE to blame for the abort
   std::once_flag job_ended;       // by this PE (leave.cpp)
+  std::atomic<std::uint64_t> nvshmem_region{0};  // the open one's handle (names/nvshmem_api.cpp)
   const AskedBySignal asked_by_signal;
   std::unique_ptr<bootstrap::PeerWatch> watch;  // these last: their threads use all of the above
   std::unique_ptr<Keepalive> keepalive;

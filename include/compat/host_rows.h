@@ -71,6 +71,11 @@
 // count sources apart. A row as those of chime/families.h are.
 #define CHIME_NVSHMEM_FLUSH_ROWS(ROW)                                                              \
   ROW(void, chimex_, flush, (void), nvshmem::flush, (), chime_host_quiet())
+
+// A counter of this PE's is 0 again. Counted signals are those that put_signal adds to.
+#define CHIME_NVSHMEM_COUNTED_ROWS(ROW)                                                            \
+  ROW(void, chimex_, signal_counted_reset, (uint64_t* sig), nvshmem::signal_counted_reset, (sig),  \
+      chime_host_signal_op(sig, 0, CHIME_SIGNAL_SET, chimex_host_my_pe()))
 // clang-format on
 
 #endif  // CHIME_COMPAT_HOST_ROWS_H_

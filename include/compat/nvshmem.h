@@ -253,6 +253,8 @@ CHIME_NVSHMEM_HOST_ROWS(CHIME_NVSHMEM_DECLARATION)
 }  // extern "C"
 #endif
 
+#include "compat/regions.h"
+
 // ---- The families, by names without a type ------------------------------------------------------
 
 #if !defined(__cplusplus) || defined(CHIME_HOST_ONLY)
@@ -269,6 +271,7 @@ CHIME_FOR_SIZED_TRANSFERS(CHIME_NVSHMEM_ROW)
 CHIME_FOR_GROUP_MEETINGS(CHIME_NVSHMEM_ROW)
 CHIME_FOR_SIZED_STREAM_OPERATIONS(CHIME_NVSHMEM_ROW)
 CHIME_NVSHMEM_FLUSH_ROWS(CHIME_NVSHMEM_ROW)
+CHIME_NVSHMEM_COUNTED_ROWS(CHIME_NVSHMEM_ROW)
 #undef CHIME_NVSHMEM_ROW
 #undef CHIME_NVSHMEM_PROTOTYPE
 
@@ -294,6 +297,10 @@ CHIME_DEVICE void flush(const Context& ctx, Group g) {
   g.sync();
   detail::quiet_together(ctx, g);
   g.sync();
+}
+
+CHIME_DEVICE void signal_counted_reset(const Context& ctx, std::uint64_t* sig) {
+  chime::signal_op(ctx, SignalUpdate{sig, 0}, ctx.pe.my_pe);
 }
 
 // What chime_info_get_name writes.
@@ -322,6 +329,7 @@ CHIME_FOR_GROUP_MEETINGS(CHIME_NVSHMEM_SINGLE)
 CHIME_FOR_SIZED_TRANSFERS(CHIME_NVSHMEM_TRANSFER)
 CHIME_COLLECTIVE_ROWS(CHIME_NVSHMEM_MEETING)
 CHIME_FOR_SIZED_STREAM_OPERATIONS(CHIME_NVSHMEM_STREAM)
+CHIME_NVSHMEM_COUNTED_ROWS(CHIME_NVSHMEM_THREAD)
 CHIME_NVSHMEM_FLUSH_ROWS(CHIME_NVSHMEM_SINGLE)
 CHIME_NVSHMEM_FLUSH_ROWS(CHIME_NVSHMEM_MEETING)
 #undef CHIME_NVSHMEM_THREAD

@@ -11,6 +11,38 @@ static void require(int good, const char* what) {
   exit(1);
 }
 
+static void check_active(uint32_t hints, int expected) {
+  int active = -1;
+  require(nvshmemx_region_is_active(hints, &active) == NVSHMEMX_SUCCESS, "asking for a region");
+  require(active == expected, "whether it is open");
+}
+
+// What NVSHMEM refuses is refused; what it allows is no error. CHIME_ON_ERROR is not asked: these
+// return their status.
+static void check_regions(void) {
+  nvshmemx_region_attrs_t attrs = NVSHMEMX_REGION_ATTRS_INITIALIZER;
+  nvshmemx_region_handle_t region = 0, nested = 0;
+  require(sizeof(attrs) == 64, "its layout");
+  check_active(NVSHMEMX_REGION_HINT_NONE, 0);
+  require(nvshmemx_region_stop(1) == NVSHMEMX_ERROR_INVALID_VALUE, "the end of no region");
+  require(nvshmemx_region_start(NULL, &attrs) == NVSHMEMX_ERROR_INVALID_VALUE, "a null handle");
+  require(nvshmemx_region_is_active(0, NULL) == NVSHMEMX_ERROR_INVALID_VALUE, "a null answer");
+  require(nvshmemx_region_start(&region, NULL) == NVSHMEMX_SUCCESS, "a region without hints");
+  check_active(NVSHMEMX_REGION_HINT_NONE, 1);
+  check_active(NVSHMEMX_REGION_HINT_BATCH_RMA, 0);
+  require(nvshmemx_region_start(&nested, &attrs) == NVSHMEMX_ERROR_INVALID_VALUE, "one in it");
+  require(strstr(chimex_last_error(), "is open") != NULL, "why");
+  require(nvshmemx_region_stop(region) == NVSHMEMX_SUCCESS, "its end");
+  attrs.hints = NVSHMEMX_REGION_HINT_BATCH_RMA;
+  require(nvshmemx_region_start(&region, &attrs) == NVSHMEMX_SUCCESS, "a region with a hint");
+  check_active(NVSHMEMX_REGION_HINT_BATCH_RMA, 1);
+  require(nvshmemx_region_stop(region) == NVSHMEMX_SUCCESS, "its end");
+  attrs.hints = 1u << 31;
+  require(nvshmemx_region_start(&region, &attrs) == NVSHMEMX_ERROR_INVALID_VALUE, "no hint");
+  require(strstr(chimex_last_error(), "there is no hint 0x80000000") != NULL, "which");
+  chimex_clear_last_error();
+}
+
 int main(void) {
   nvshmemx_init_attr_t attr = NVSHMEMX_INIT_ATTR_INITIALIZER;
   require(nvshmemx_init_attr(NVSHMEMX_INIT_WITH_SHMEM, &attr) == NVSHMEMX_ERROR_NOT_SUPPORTED,
@@ -50,6 +82,18 @@ int main(void) {
   require(config.num_contexts == 0 && config.uniqueid == NVSHMEM_TEAM_UNIQUID_INITIALIZER,
           "the config of a predefined team");
   require(nvshmem_barrier(NVSHMEM_TEAM_WORLD) == NVSHMEMX_SUCCESS, "barrier");
+
+  check_regions();
+  require(nvshmemx_ask_smem(NVSHMEMX_SMEM_RECOMMENDED) == 0, "no shared memory is needed");
+
+  // A counter that all add to by the left, from 0 again.
+  nvshmemx_signal_counted_reset(signal);
+  require(nvshmem_signal_fetch(signal) == 0, "a counter after its reset");
+  nvshmem_barrier_all();
+  nvshmem_long_put_signal_nbi(value, sent, 2, signal, 1, NVSHMEM_SIGNAL_ADD, right);
+  nvshmem_barrier_all();
+  require(nvshmem_signal_fetch(signal) == 1, "what was counted");
+  nvshmem_barrier_all();
 
   // After a flush the source is free: what is written to it then is not what was sent.
   long* const source = nvshmem_calloc(2, sizeof(long));

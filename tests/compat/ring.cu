@@ -81,6 +81,43 @@ static CHIME_KERNEL void ask_library(Library* known) {
 }
 CHIME_REGISTER_KERNEL(ask_library);
 
+// A block gives shared memory, opens a region and sends within it; block 1 has none open.
+static CHIME_KERNEL void send_in_region(long* to, const long* from, std::uint64_t* counter,
+                                        int* wrong) {
+  CHIME_SHARED_ARRAY(long, given, kWarp);
+  const auto expect = [&](bool good, int which) {
+    if (!good) *wrong = which;
+  };
+  const auto expect_active = [&](unsigned hints, int expected, int which) {
+    int active = -1;
+    expect(nvshmemx_region_is_active(hints, &active) == 0 && active == expected, which);
+  };
+  nvshmemx_region_handle_t region = 0, nested = 0;
+  nvshmemx_region_attrs_t attrs = NVSHMEMX_REGION_ATTRS_INITIALIZER;
+  attrs.hints = NVSHMEMX_REGION_HINT_BATCH_RMA;
+  expect_active(0, 0, 1);
+  if (exec::block_idx().x == 1) return;
+  expect(nvshmemx_ask_smem(NVSHMEMX_SMEM_MINIMUM) == 0, 2);
+  nvshmemx_give_smem(given, sizeof(given));
+  expect(nvshmemx_region_stop_block(1) == NVSHMEMX_ERROR_INVALID_VALUE, 3);
+  expect(nvshmemx_region_start_block(nullptr, &attrs) == NVSHMEMX_ERROR_INVALID_VALUE, 4);
+  expect(nvshmemx_region_start_block(&region, &attrs) == 0, 5);
+  expect(nvshmemx_region_start_block(&nested, nullptr) == NVSHMEMX_ERROR_INVALID_VALUE, 6);
+  expect_active(NVSHMEMX_REGION_HINT_BATCH_RMA, 1, 7);
+  given[exec::thread_idx().x] = from[exec::thread_idx().x];
+  exec::sync_block();
+  nvshmemx_long_put_signal_nbi_block(to, given, kWarp, counter, 1, NVSHMEM_SIGNAL_ADD,
+                                     (nvshmem_my_pe() + 1) % nvshmem_n_pes());
+  nvshmem_quiet();
+  expect(nvshmemx_region_stop_block(region) == 0, 8);
+  expect_active(0, 0, 9);
+  nvshmemx_release_smem();
+  nvshmem_signal_wait_until(counter, NVSHMEM_CMP_EQ, 1);
+  exec::sync_block();
+  if (exec::thread_idx().x == 0) nvshmemx_signal_counted_reset(counter);
+}
+CHIME_REGISTER_KERNEL(send_in_region);
+
 static void require(bool good, const char* what) {
   if (good) return;
   std::fprintf(stderr, "failed: %s: %s\n", what, chimex_last_error());
@@ -125,6 +162,31 @@ static void check_flush(int me, int left) {
   exec::copy(row.data(), from, sizeof(long) * row.size());
   for (long x : row) require(x == -1, "what was written after it");
   nvshmem_barrier_all();
+  nvshmem_free(to);
+  nvshmem_free(from);
+}
+
+// Hints change nothing of what arrives.
+static void check_region(int me, int left) {
+  auto* from = static_cast<long*>(nvshmem_calloc(kWarp, sizeof(long)));
+  auto* to = static_cast<long*>(nvshmem_calloc(kWarp, sizeof(long)));
+  auto* counter = static_cast<std::uint64_t*>(nvshmem_calloc(1, sizeof(std::uint64_t)));
+  auto* wrong = static_cast<int*>(nvshmem_calloc(1, sizeof(int)));
+  std::vector<long> row(kWarp, 2000 + me);
+  exec::copy(from, row.data(), sizeof(long) * row.size());
+  require(exec::launch({.grid = dim3(2), .block = dim3(kWarp)}, send_in_region, to, from, counter,
+                       wrong) == 0,
+          "launch");
+  require(exec::device_synchronize() == 0, "kernel with a region");
+  int which = -1;
+  exec::copy(&which, wrong, sizeof(which));
+  require(which == 0, "what it was told of regions");
+  exec::copy(row.data(), to, sizeof(long) * row.size());
+  for (long x : row) require(x == 2000 + left, "what was sent in a region");
+  require(nvshmem_signal_fetch(counter) == 0, "a counter that the kernel has reset");
+  nvshmem_barrier_all();
+  nvshmem_free(wrong);
+  nvshmem_free(counter);
   nvshmem_free(to);
   nvshmem_free(from);
 }
@@ -214,6 +276,7 @@ int main(int argc, char** argv) {
   nvshmem_barrier_all();  // all have read their rows
   check_flush(me, left);
   check_gridsize();
+  check_region(me, left);
   check_library();
 
   // By a name with a type and by one without, on the host.

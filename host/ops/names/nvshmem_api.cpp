@@ -3,6 +3,7 @@
 // are in c_api.cpp.
 #include <fmt/format.h>
 
+#include <atomic>
 #include <cstring>
 
 #define CHIME_HOST_ONLY
@@ -12,6 +13,7 @@
 #include "host/errors/guard.hpp"
 #include "host/ops/teams.hpp"
 #include "host/pe/pe.hpp"
+#include "host/pe/runtime.hpp"
 #include "host/setup/nvshmem_variables.hpp"
 #include "host/setup/setup.hpp"
 
@@ -97,6 +99,22 @@ void init_by_nvshmems(unsigned int flags, const nvshmemx_init_attr_t* attr) {
   const chimex_init_attr_t filled =
       attr_of_unique_id(arguments.myrank, arguments.nranks, chimes(*arguments.id));
   init_as(CHIMEX_INIT_WITH_UNIQUEID, &filled, source);
+}
+
+void check_hints(std::uint32_t hints) {
+  if (const std::uint32_t unknown = hints & ~std::uint32_t{NVSHMEMX_REGION_HINT_BATCH_RMA})
+    throw Error("", CHIMEX_ERR_INVALID,
+                fmt::format("there is no hint {:#x}; NVSHMEMX_REGION_HINT_* are", unknown));
+}
+
+// Its number, never 0, above its hints.
+constexpr int kHintBits = 8;
+std::uint64_t handle_of_new_region(std::uint32_t hints) {
+  static std::atomic<std::uint64_t> last{0};
+  return (last.fetch_add(1) + 1) << kHintBits | hints;
+}
+std::uint32_t hints_of_region(std::uint64_t handle) {
+  return static_cast<std::uint32_t>(handle & ((1u << kHintBits) - 1));
 }
 
 // What is known of any predefined team: it has no contexts, and no unique id made it.
@@ -199,6 +217,47 @@ void nvshmem_team_destroy(nvshmem_team_t team) {
   });
 }
 
+int nvshmemx_region_start(nvshmemx_region_handle_t* handle, const nvshmemx_region_attrs_t* attrs) {
+  return status_of("nvshmemx_region_start", [=] {
+    Runtime& runtime = current_runtime();
+    const std::uint32_t hints = attrs ? attrs->hints : 0;
+    if (!handle) throw Error("", CHIMEX_ERR_INVALID, "the argument handle is null");
+    check_hints(hints);
+    const std::uint64_t name = handle_of_new_region(hints);
+    std::uint64_t open = 0;
+    if (!runtime.nvshmem_region.compare_exchange_strong(open, name))
+      throw Error("", CHIMEX_ERR_INVALID,
+                  fmt::format("the region {:#x} is open; end it by nvshmemx_region_stop", open));
+    *handle = name;
+  });
+}
+
+int nvshmemx_region_stop(nvshmemx_region_handle_t handle) {
+  return status_of("nvshmemx_region_stop", [=] {
+    std::uint64_t open = handle;
+    if (handle == 0 || !current_runtime().nvshmem_region.compare_exchange_strong(open, 0))
+      throw Error("", CHIMEX_ERR_INVALID,
+                  fmt::format("{:#x} is no region that is open; end what nvshmemx_region_start "
+                              "has named",
+                              handle));
+  });
+}
+
+int chime_host_region_is_active(std::uint32_t hints, int* active) {
+  return status_of("nvshmemx_region_is_active", [=] {
+    const std::uint64_t open = current_runtime().nvshmem_region.load();
+    if (!active) throw Error("", CHIMEX_ERR_INVALID, "the argument active is null");
+    check_hints(hints);
+    *active = open != 0 && (hints_of_region(open) & hints) == hints;
+  });
+}
+
+int nvshmemx_region_is_active(std::uint32_t hints, int* active) {
+  return chime_host_region_is_active(hints, active);
+}
+
+int nvshmemx_ask_smem(nvshmemx_smem_amount_t) { return 0; }
+
 void nvshmem_info_get_version(int* major, int* minor) {
   if (major) *major = NVSHMEM_MAJOR_VERSION;
   if (minor) *minor = NVSHMEM_MINOR_VERSION;
@@ -219,9 +278,10 @@ void nvshmemx_vendor_get_version_info(int* major, int* minor, int* patch) {
 CHIME_NVSHMEM_HOST_ROWS(CHIME_NVSHMEM_DEFINITION)
 #undef CHIME_NVSHMEM_DEFINITION
 
-#define CHIME_NVSHMEM_FLUSH(RESULT, PREFIX, STEM, PARAMETERS, TEMPLATE, ARGUMENTS, CALL) \
+#define CHIME_NVSHMEM_ROW(RESULT, PREFIX, STEM, PARAMETERS, TEMPLATE, ARGUMENTS, CALL) \
   RESULT nvshmemx_##STEM PARAMETERS { return static_cast<RESULT>(CALL); }
-CHIME_NVSHMEM_FLUSH_ROWS(CHIME_NVSHMEM_FLUSH)
-#undef CHIME_NVSHMEM_FLUSH
+CHIME_NVSHMEM_FLUSH_ROWS(CHIME_NVSHMEM_ROW)
+CHIME_NVSHMEM_COUNTED_ROWS(CHIME_NVSHMEM_ROW)
+#undef CHIME_NVSHMEM_ROW
 
 }  // extern "C"

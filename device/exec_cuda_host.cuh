@@ -164,34 +164,72 @@ CHIME_EXEC_HOST void tell_of_launch(const void* kernel, Stream stream) {
 
 }  // namespace detail
 
+// A launch in the platform's own words.
+using NativeLaunchConfig = cudaLaunchConfig_t;
+
+namespace detail {
+
+CHIME_EXEC_HOST LaunchStatus launch_native(NativeLaunchConfig config, const void* kernel,
+                                           void** arguments) {
+  chime::context();  // the thread's PE, if it has one, stands before its kernels run
+  config.stream = native(config.stream);
+  constexpr std::size_t kWithoutAsking = 48 * 1024;
+  if (config.dynamicSmemBytes > kWithoutAsking) {
+    const Status status =
+        check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   static_cast<int>(config.dynamicSmemBytes)),
+              "more than 48 KiB of dynamic shared memory");
+    if (status != CHIMEX_OK) return {CHIMEX_ERR_LAUNCH, last_error};
+  }
+  const Status status = check(cudaLaunchKernelExC(&config, kernel, arguments), "kernel launch");
+  if (status == CHIMEX_OK) tell_of_launch(kernel, config.stream);
+  return {status, last_error};
+}
+
+CHIME_EXEC_HOST cudaLaunchAttribute cooperative_attribute() {
+  cudaLaunchAttribute attribute = {};
+  attribute.id = cudaLaunchAttributeCooperative;
+  attribute.val.cooperative = 1;
+  return attribute;
+}
+
+}  // namespace detail
+
 // Queues the kernel on config.stream and returns. `arguments`: an address for each parameter. A
 // failure that nobody looks at, neither here nor by last_error(), is printed where the host next
 // synchronises.
 CHIME_EXEC_HOST LaunchStatus launch_erased(const LaunchConfig& config, const void* kernel,
                                            void** arguments) {
-  chime::context();  // the thread's PE, if it has one, stands before its kernels run
-  cudaLaunchAttribute cooperative = {};
-  cooperative.id = cudaLaunchAttributeCooperative;
-  cooperative.val.cooperative = 1;
-  cudaLaunchConfig_t native = {};
+  cudaLaunchAttribute cooperative = detail::cooperative_attribute();
+  NativeLaunchConfig native = {};
   native.gridDim = config.grid;
   native.blockDim = config.block;
   native.dynamicSmemBytes = config.shared_bytes;
-  native.stream = detail::native(config.stream);
+  native.stream = config.stream;
   native.attrs = &cooperative;
   native.numAttrs = config.cooperative ? 1 : 0;
-  constexpr std::size_t kWithoutAsking = 48 * 1024;
-  if (config.shared_bytes > kWithoutAsking) {
-    const Status status =
-        detail::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                           static_cast<int>(config.shared_bytes)),
-                      "more than 48 KiB of dynamic shared memory");
-    if (status != CHIMEX_OK) return {CHIMEX_ERR_LAUNCH, detail::last_error};
+  return detail::launch_native(native, kernel, arguments);
+}
+
+// The same of a cooperative launch with attributes of the caller's; what they say of "cooperative"
+// counts.
+CHIME_EXEC_HOST LaunchStatus launch_cooperative(const NativeLaunchConfig& config,
+                                                const void* kernel, void** arguments) {
+  constexpr unsigned kMost = 64;  // more than there are kinds
+  cudaLaunchAttribute attributes[kMost + 1] = {};
+  unsigned count = 0;
+  bool is_said = false;
+  if (config.numAttrs > kMost || (config.numAttrs > 0 && config.attrs == nullptr))
+    return {detail::check(cudaErrorInvalidValue, "attributes of a launch"), detail::last_error};
+  for (; count < config.numAttrs; ++count) {
+    attributes[count] = config.attrs[count];
+    is_said |= attributes[count].id == cudaLaunchAttributeCooperative;
   }
-  const Status status =
-      detail::check(cudaLaunchKernelExC(&native, kernel, arguments), "kernel launch");
-  if (status == CHIMEX_OK) detail::tell_of_launch(kernel, native.stream);
-  return {status, detail::last_error};
+  if (!is_said) attributes[count++] = detail::cooperative_attribute();
+  NativeLaunchConfig native = config;
+  native.attrs = attributes;
+  native.numAttrs = count;
+  return detail::launch_native(native, kernel, arguments);
 }
 
 // Queues kernel(arguments...) on config.stream and returns.

@@ -180,6 +180,23 @@ LaunchStatus launch_erased(const LaunchConfig& config, const void* kernel, void*
   return simt::launch_call(config, make_call(kernel, arguments));
 }
 
+LaunchStatus launch_cooperative(const NativeLaunchConfig& config, const void* kernel,
+                                void** arguments) {
+  if (config.numAttrs != 0) {
+    const Status status = fail(CHIMEX_ERR_UNSUPPORTED,
+                               "the CPU device knows no launch attributes, and %u are given; "
+                               "leave attrs and numAttrs at 0",
+                               config.numAttrs);
+    return {status, simt::error_text.c_str()};
+  }
+  return launch_erased({.grid = config.gridDim,
+                        .block = config.blockDim,
+                        .shared_bytes = config.dynamicSmemBytes,
+                        .stream = config.stream,
+                        .cooperative = true},
+                       kernel, arguments);
+}
+
 // ---- Streams --------------------------------------------------------------------------------
 
 Status stream_create(Stream* stream) {

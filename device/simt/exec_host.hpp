@@ -121,6 +121,19 @@ LaunchStatus launch(const LaunchConfig& config, void (*kernel)(P...), A&&... arg
 CHIME_SIMT_EXPORT LaunchStatus launch_erased(const LaunchConfig& config, const void* kernel,
                                              void** arguments);
 
+// A launch in the words of CUDA's cudaLaunchConfig_t, without attributes: the CPU knows none.
+struct NativeLaunchConfig {
+  dim3 gridDim{1}, blockDim{1};
+  std::size_t dynamicSmemBytes = 0;
+  Stream stream = {};
+  const void* attrs = nullptr;
+  unsigned numAttrs = 0;
+};
+
+// That, cooperatively. CHIMEX_ERR_UNSUPPORTED if it has attributes.
+CHIME_SIMT_EXPORT LaunchStatus launch_cooperative(const NativeLaunchConfig& config,
+                                                  const void* kernel, void** arguments);
+
 // The largest cooperative grid that is sensible here. (CHIME_SIMT_RESIDENT is the largest
 // possible.)
 template <class... P>

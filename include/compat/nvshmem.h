@@ -371,6 +371,19 @@ inline int nvshmemx_collective_launch(const void* kernel, chime::exec::dim3 grid
   return chimex_collective_launch(kernel, grid, block, arguments, shared_bytes, stream);
 }
 
+// What a launch is like. On the CPU device cuda_config is a struct with the members of CUDA's that
+// takes no attributes; begin with {}.
+typedef struct nvshmemx_collective_launch_attr {
+  chime::exec::NativeLaunchConfig cuda_config;
+} nvshmemx_collective_launch_attr_t;
+
+// As nvshmemx_collective_launch. An attribute "cooperative" of the program's own counts.
+inline int nvshmemx_collective_launch_attr(const nvshmemx_collective_launch_attr_t* attr,
+                                           const void* kernel, void** arguments) {
+  if (attr == nullptr) return NVSHMEMX_ERROR_INVALID_VALUE;
+  return chime::exec::launch_cooperative(attr->cuda_config, kernel, arguments);
+}
+
 // `*gridsize`: the most blocks of such a launch that run at once; 0 if not one fits. Independent of
 // `arguments`. Asks this PE's device alone.
 inline int nvshmemx_collective_launch_query_gridsize(const void* kernel, chime::exec::dim3 block,

@@ -13,7 +13,7 @@ COUNTS = {"README.md": "{} of NVSHMEM's {} names", "include/compat/README.md": "
 # Behind the names: types, constants, a struct's tag.
 OTHERS = {"nvshmem_team_t", "nvshmemx_team_t", "nvshmemx_status", "nvshmemx_uniqueid_v1", "nvshmemx_uniqueid_t",
           "nvshmemx_uniqueid_args_v1", "nvshmemx_uniqueid_args_t", "nvshmemx_init_args_v2", "nvshmemx_init_args_t",
-          "nvshmemx_smem_amount_t", "nvshmemx_region_handle_t",
+          "nvshmemx_collective_launch_attr_t", "nvshmemx_smem_amount_t", "nvshmemx_region_handle_t",
           "nvshmemx_region_hint_t", "nvshmemx_region_attrs", "nvshmemx_region_attrs_t", "nvshmemx_init_attr_v2", "nvshmemx_init_attr_t", "nvshmemx_cmp_type", "nvshmemx_cmp_type_t", "nvshmemx_signal_op_t",
           "nvshmemx_thread_support", "nvshmemx_thread_support_t", "nvshmemx_init_status_t", "nvshmem_pe_index_t",
           "nvshmemx_team_uniqueid_t", "nvshmem_team_config_v2", "nvshmem_team_config_t"}

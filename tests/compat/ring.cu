@@ -227,6 +227,23 @@ static void check_gridsize() {
                                      nullptr) == NVSHMEMX_SUCCESS,
           "a launch of the largest grid");
   require(exec::device_synchronize() == 0, "its kernel");
+  // In the order of CUDA's: grid, block, shared memory, stream, attributes and their number.
+  nvshmemx_collective_launch_attr_t attr{
+      {dim3(unsigned(most)), dim3(kWarp), 0, nullptr, nullptr, 0}};
+  require(nvshmemx_collective_launch_attr(&attr, kernel, arguments) == NVSHMEMX_SUCCESS,
+          "the same by its attributes");
+  require(exec::device_synchronize() == 0, "its kernel");
+  attr.cuda_config.dynamicSmemBytes = std::size_t{1} << 30;
+  require(nvshmemx_collective_launch_attr(&attr, kernel, arguments) ==
+              NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED,
+          "too much shared memory");
+  require(
+      nvshmemx_collective_launch_attr(nullptr, kernel, arguments) == NVSHMEMX_ERROR_INVALID_VALUE,
+      "no attributes");
+  attr.cuda_config.dynamicSmemBytes = 0;
+  attr.cuda_config.numAttrs = 1;
+  require(nvshmemx_collective_launch_attr(&attr, kernel, arguments) != NVSHMEMX_SUCCESS,
+          "attributes that are not there");
   nvshmem_barrier_all();
   nvshmem_free(from);
   nvshmem_free(to);

@@ -14,6 +14,8 @@ bool is_built_with_cuda() { return false; }
 
 std::optional<int> chosen_cuda_device() { return std::nullopt; }
 
+void choose_cuda_device(int) { throw Error("CUDA", CHIMEX_ERR_UNSUPPORTED, why_no_cuda()); }
+
 std::vector<std::string> cuda_devices() {
   throw Error("CUDA", CHIMEX_ERR_UNSUPPORTED, why_no_cuda());
 }

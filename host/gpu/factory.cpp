@@ -52,6 +52,10 @@ std::unique_ptr<Gpu> open_gpu(DeviceChoice choice, const NodeTalk& node) {
   return open_simt_gpu();
 }
 
+void choose_gpu(DeviceChoice choice, int cuda_device) {
+  if (takes_a_gpu(choice)) choose_cuda_device(cuda_device);
+}
+
 bool is_chosen(DeviceChoice choice) {
   return choice == DeviceChoice::kCpu || !why_no_cuda().empty() || chosen_cuda_device();
 }

@@ -27,6 +27,10 @@ struct NodeTalk {
 // takes that all PEs of the node call this. Throws Error when a GPU is demanded and there is none.
 std::unique_ptr<Gpu> open_gpu(DeviceChoice choice, const NodeTalk& node);
 
+// The calling thread chooses a GPU by its number at the driver; nothing where the choice is the
+// CPU. Throws Error if there is no such one.
+void choose_gpu(DeviceChoice choice, int cuda_device);
+
 // Whether open_gpu would find one device alone: the CPU, or the GPU that the calling thread has
 // chosen (cudaSetDevice). Also true where no GPU can be had: waiting for a choice would not help.
 bool is_chosen(DeviceChoice choice);

@@ -244,6 +244,10 @@ Beside beside_calls(DeviceStage& stage) {
 
 }  // namespace
 
+void choose_device(const Settings& settings, int cuda_device) {
+  choose_gpu(device_choice(settings), cuda_device);
+}
+
 bool device_is_chosen(const Settings& settings) { return is_chosen(device_choice(settings)); }
 
 std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,

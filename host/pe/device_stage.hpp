@@ -9,6 +9,10 @@
 
 namespace chime::host {
 
+// The calling thread's GPU is the one of this number at the driver; of no meaning on the CPU
+// device.
+void choose_device(const Settings& settings, int cuda_device);
+
 // Whether nothing is left to choose: there is one CPU device, the thread has chosen its GPU, or
 // there is none to be had. Throws Error if CHIME_DEVICE asks for what cannot be.
 bool device_is_chosen(const Settings& settings);

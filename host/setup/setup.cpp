@@ -7,6 +7,7 @@
 #include "bootstrap/tcp.hpp"
 #include "host/errors/error.hpp"
 #include "host/pe/config.hpp"
+#include "host/pe/device_stage.hpp"
 #include "host/pe/init.hpp"
 #include "host/pe/leave.hpp"
 #include "host/setup/spelling.hpp"
@@ -81,11 +82,13 @@ void attempt(Join join) {
 struct Start {
   const Source& source;
   DeviceStageTime when;
+  int cuda_device;
 };
 
 template <class MakeBootstrap>
 void join(const Start& start, MakeBootstrap make_bootstrap) {
   const Settings settings = settings_of_new_pe(start.source);
+  if (start.cuda_device != kAnyCudaDevice) choose_device(settings, start.cuda_device);
   std::unique_ptr<bootstrap::Bootstrap> job = make_bootstrap(bootstrap_settings(settings));
   warn_of(start.source, *job);
   tell_of_raised_size(start.source, settings, *job);
@@ -121,10 +124,11 @@ Source environment_of_chime(const chimex_config_t* config) {
           [](std::string_view name) { return std::string(name); }};
 }
 
-void init_as(unsigned flags, const chimex_init_attr_t* attr, const Source& source) {
+void init_as(unsigned flags, const chimex_init_attr_t* attr, const Source& source,
+             int cuda_device) {
   const bool is_put_off = flags & CHIMEX_INIT_DEFER_DEVICE;
-  const Start start = {source,
-                       is_put_off ? DeviceStageTime::kFirstUse : DeviceStageTime::kWhenChosen};
+  const Start start = {
+      source, is_put_off ? DeviceStageTime::kFirstUse : DeviceStageTime::kWhenChosen, cuda_device};
   switch (flags & ~static_cast<unsigned>(CHIMEX_INIT_DEFER_DEVICE)) {
     case CHIMEX_INIT_WITH_LAUNCHER:
       return init_with_launcher(start);
@@ -157,10 +161,11 @@ void warn_of_lonely_ranks(const bootstrap::Introduction& mine) {
         started);
 }
 
-void init_with_mpi_comm(const void* mpi_comm, const Source& source) {
+void init_with_mpi_comm(const void* mpi_comm, const Source& source, int cuda_device) {
   if (current_slot()) return;
   attempt([&] {
-    join_with_unique_id(attr_of_mpi_comm(mpi_comm, source), {source, DeviceStageTime::kWhenChosen});
+    join_with_unique_id(attr_of_mpi_comm(mpi_comm, source),
+                        {source, DeviceStageTime::kWhenChosen, cuda_device});
   });
 }
 

@@ -21,9 +21,13 @@ struct Source {
 // The environment, as programs by Chime's names have it. A `config` counts before it.
 Source environment_of_chime(const chimex_config_t* config = nullptr);
 
+// The program chooses no GPU by its number at the driver: it has done so by other means, or not.
+inline constexpr int kAnyCudaDevice = -1;
+
 // All throw Error. init_as, init_with_mpi_comm: nothing where this thread is a PE already. `attr`
 // is a unique id's.
-void init_as(unsigned flags, const chimex_init_attr_t* attr, const Source& source);
+void init_as(unsigned flags, const chimex_init_attr_t* attr, const Source& source,
+             int cuda_device = kAnyCudaDevice);
 chimex_uniqueid_t new_unique_id(const Source& source);
 chimex_init_attr_t attr_of_unique_id(int my_pe, int n_pes, const chimex_uniqueid_t& id);
 
@@ -31,6 +35,7 @@ chimex_init_attr_t attr_of_unique_id(int my_pe, int n_pes, const chimex_uniqueid
 chimex_init_attr_t attr_of_mpi_comm(const void* mpi_comm, const Source& source);
 
 // That, and to join by it: the ranks meet once, and a PE that is there already asks none of them.
-void init_with_mpi_comm(const void* mpi_comm, const Source& source);
+void init_with_mpi_comm(const void* mpi_comm, const Source& source,
+                        int cuda_device = kAnyCudaDevice);
 
 }  // namespace chime::host

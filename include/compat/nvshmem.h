@@ -216,9 +216,9 @@ CHIME_EXPORT int nvshmemx_set_attr_mpi_comm_args(void* mpi_comm, nvshmemx_init_a
 
 // `flags`: 0, for which `attr` may be null (a launcher introduces the PEs, as for nvshmem_init);
 // NVSHMEMX_INIT_WITH_UNIQUEID; or NVSHMEMX_INIT_WITH_MPI_COMM, which reads attr->mpi_comm alone and
-// is as chimex_set_attr_mpi_comm_args (chime/chime.h). The others are NVSHMEMX_ERROR_NOT_SUPPORTED,
-// and so is a `cuda_device_id` in `attr`: choose a GPU by cudaSetDevice. Returns a nvshmemx_status,
-// or another chimex_status.
+// is as chimex_set_attr_mpi_comm_args (chime/chime.h). The others are NVSHMEMX_ERROR_NOT_SUPPORTED.
+// A `cuda_device_id` in `attr` that is not -1 is as cudaSetDevice before, where the PE is to use a
+// GPU. Returns a nvshmemx_status, or another chimex_status.
 CHIME_EXPORT int nvshmemx_init_attr(unsigned int flags, nvshmemx_init_attr_t* attr);
 
 // The same, and nvshmemx_hostlib_finalize is nvshmem_finalize: there is one library, for host code

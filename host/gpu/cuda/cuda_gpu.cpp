@@ -339,6 +339,15 @@ std::optional<int> chosen_cuda_device() {
   return device;
 }
 
+void choose_cuda_device(int device) {
+  const int count = device_count();
+  if (device < 0 || device >= count)
+    throw Error("CUDA", CHIMEX_ERR_INVALID,
+                "there is no CUDA device " + std::to_string(device) + "; the driver shows " +
+                    std::to_string(count) + ", from 0 on (CUDA_VISIBLE_DEVICES may hide others)");
+  driver().check(driver().cuCtxSetCurrent(primary_context(device_at(device))), "cuCtxSetCurrent");
+}
+
 bool is_built_with_cuda() { return true; }
 
 std::string why_no_cuda() {

@@ -62,14 +62,15 @@ void check_flags(unsigned int flags) {
                 "a unique id and an MPI communicator are two jobs; use one of them");
 }
 
-void check_device(unsigned int flags, const nvshmemx_init_attr_t* attr) {
-  if (!attr || attr->args.version != kArgsVersion || attr->args.cuda_device_id == -1) return;
-  if (flags & NVSHMEMX_INIT_WITH_MPI_COMM && attr->version != kAttrVersion) return;
-  throw Error("setup", CHIMEX_ERR_UNSUPPORTED,
-              fmt::format("attr.args.cuda_device_id chooses no GPU yet; leave it at -1 and call "
-                          "cudaSetDevice({}) before nvshmemx_init_attr",
-                          attr->args.cuda_device_id));
+// What attr says where it has the member: version 1 has none. Beside a communicator programs leave
+// the rest of attr as it was, uninitialised too: there both versions must be right.
+int cuda_device_of(unsigned int flags, const nvshmemx_init_attr_t* attr) {
+  if (!attr || attr->args.version != kArgsVersion) return kAnyCudaDevice;
+  if (flags & NVSHMEMX_INIT_WITH_MPI_COMM && attr->version != kAttrVersion) return kAnyCudaDevice;
+  return attr->args.cuda_device_id;
 }
+static_assert(nvshmemx_init_args_t NVSHMEMX_INIT_ARGS_V2_INITIALIZER.cuda_device_id ==
+              kAnyCudaDevice);
 
 const nvshmemx_uniqueid_args_t& arguments_of(const nvshmemx_init_attr_t* attr) {
   if (attr && attr->args.uid_args.id) return attr->args.uid_args;
@@ -78,27 +79,26 @@ const nvshmemx_uniqueid_args_t& arguments_of(const nvshmemx_init_attr_t* attr) {
               "nvshmemx_set_attr_uniqueid_args");
 }
 
-void init_with_mpi(const nvshmemx_init_attr_t* attr, const Source& source) {
+void init_with_mpi(const nvshmemx_init_attr_t* attr, const Source& source, int cuda_device) {
   if (!attr)
     throw Error("setup", CHIMEX_ERR_INVALID,
                 "NVSHMEMX_INIT_WITH_MPI_COMM needs an attr that names a communicator: "
                 "attr.mpi_comm = &comm, or nvshmemx_set_attr_mpi_comm_args(&comm, &attr)");
-  init_with_mpi_comm(attr->mpi_comm, source);
+  init_with_mpi_comm(attr->mpi_comm, source, cuda_device);
 }
 
-// Versions 1 and 2 of attr have the unique id's arguments at the same place. Beside a communicator
-// programs leave the rest of attr as it was, uninitialised too: there a device needs both versions.
+// Versions 1 and 2 of attr have the unique id's arguments at the same place.
 void init_by_nvshmems(unsigned int flags, const nvshmemx_init_attr_t* attr) {
   check_flags(flags);
-  check_device(flags, attr);
+  const int cuda_device = cuda_device_of(flags, attr);
   const Source source = environment_of_nvshmem();
-  if (flags & NVSHMEMX_INIT_WITH_MPI_COMM) return init_with_mpi(attr, source);
+  if (flags & NVSHMEMX_INIT_WITH_MPI_COMM) return init_with_mpi(attr, source, cuda_device);
   if (!(flags & NVSHMEMX_INIT_WITH_UNIQUEID))
-    return init_as(CHIMEX_INIT_WITH_LAUNCHER, nullptr, source);
+    return init_as(CHIMEX_INIT_WITH_LAUNCHER, nullptr, source, cuda_device);
   const nvshmemx_uniqueid_args_t& arguments = arguments_of(attr);
   const chimex_init_attr_t filled =
       attr_of_unique_id(arguments.myrank, arguments.nranks, chimes(*arguments.id));
-  init_as(CHIMEX_INIT_WITH_UNIQUEID, &filled, source);
+  init_as(CHIMEX_INIT_WITH_UNIQUEID, &filled, source, cuda_device);
 }
 
 void check_hints(std::uint32_t hints) {

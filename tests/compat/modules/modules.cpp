@@ -150,6 +150,27 @@ static void refusals(const char* ptx, const char* foreign, const char* old) {
   nvshmem_finalize();
 }
 
+// The GPU that attr names is the thread's, and the PE's.
+static void device(const char* ptx) {
+  nvshmemx_uniqueid_t id = NVSHMEMX_UNIQUEID_INITIALIZER;
+  nvshmemx_init_attr_t attr = NVSHMEMX_INIT_ATTR_INITIALIZER;
+  require(nvshmemx_get_uniqueid(&id) == NVSHMEMX_SUCCESS, "unique id");
+  require(nvshmemx_set_attr_uniqueid_args(0, 1, &id, &attr) == NVSHMEMX_SUCCESS, "attributes");
+  attr.args.cuda_device_id = 2;
+  require(nvshmemx_init_attr(NVSHMEMX_INIT_WITH_UNIQUEID, &attr) == NVSHMEMX_ERROR_INVALID_VALUE,
+          "a GPU that does not exist");
+  require_words("there is no CUDA device 2; the driver shows 2, from 0 on");
+  attr.args.cuda_device_id = 1;
+  require(nvshmemx_init_attr(NVSHMEMX_INIT_WITH_UNIQUEID, &attr) == NVSHMEMX_SUCCESS, "init");
+  CUdevice current = -1;
+  require(cuCtxGetDevice(&current) == CUDA_SUCCESS && current == 1, "the thread's device");
+  require(nvshmemx_init_status() == NVSHMEM_STATUS_IS_INITIALIZED, "the second stage of init");
+  CUmodule module = load(ptx);
+  require(nvshmemx_cumodule_init(module) == 0, "a module of that device is the PE's");
+  send_round(module, 1);
+  nvshmem_finalize();
+}
+
 static void on_the_cpu() {
   init();
   const auto some = reinterpret_cast<CUmodule>(0x1000);
@@ -180,5 +201,6 @@ int main(int argc, char** argv) {
   if (what == "module") module_runs(argv[2]);
   if (what == "library") library_runs(argv[2]);
   if (what == "refusals") refusals(argv[2], argv[3], argv[4]);
+  if (what == "device") device(argv[2]);
   if (what == "untold" || what == "finalized") untold(argv[2], what == "finalized");
 }

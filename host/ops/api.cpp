@@ -35,18 +35,24 @@ int node_number(const char* function, int bootstrap::NodeInfo::*number) {
   return found;
 }
 
-ProgramModule module_of(ProgramModule::Kind kind, void* handle) {
-  if (handle != nullptr) return {kind, handle};
-  throw Error("", CHIMEX_ERR_INVALID,
-              "the module is null; give what cuModuleLoadData or cuLibraryLoadData has loaded");
-}
-
 Gpu& gpu_with_modules() {
   Gpu& gpu = *ready_runtime().device->gpu;
   if (!gpu.is_cpu()) return gpu;
   throw Error("CPU device", CHIMEX_ERR_UNSUPPORTED,
               "modules are loaded on GPUs, and this PE's kernels run on the CPU, where they are "
               "functions of the program; for a GPU set CHIME_DEVICE=cuda");
+}
+
+using ModuleKind = ProgramModule::Kind;
+
+int tell_module(const char* function, void (*tell)(const ProgramModule&, Gpu&), ModuleKind kind,
+                void* handle) {
+  return status_of(function, [=] {
+    if (!handle)
+      throw Error("", CHIMEX_ERR_INVALID,
+                  "the module is null; give what cuModuleLoadData or cuLibraryLoadData has loaded");
+    tell({kind, handle}, gpu_with_modules());
+  });
 }
 
 void finalize_current() {
@@ -121,29 +127,22 @@ int chimex_init_device(void) {
 }
 
 int chimex_cumodule_init(chimex_cumodule_t module) {
-  return status_of("chimex_cumodule_init", [&] {
-    tu_registry::init_module(module_of(ProgramModule::Kind::kModule, module), gpu_with_modules());
-  });
+  return tell_module("chimex_cumodule_init", tu_registry::init_module, ModuleKind::kModule, module);
 }
 
 int chimex_cumodule_finalize(chimex_cumodule_t module) {
-  return status_of("chimex_cumodule_finalize", [&] {
-    tu_registry::finalize_module(module_of(ProgramModule::Kind::kModule, module),
-                                 gpu_with_modules());
-  });
+  return tell_module("chimex_cumodule_finalize", tu_registry::finalize_module, ModuleKind::kModule,
+                     module);
 }
 
 int chimex_culibrary_init(chimex_culibrary_t library) {
-  return status_of("chimex_culibrary_init", [&] {
-    tu_registry::init_module(module_of(ProgramModule::Kind::kLibrary, library), gpu_with_modules());
-  });
+  return tell_module("chimex_culibrary_init", tu_registry::init_module, ModuleKind::kLibrary,
+                     library);
 }
 
 int chimex_culibrary_finalize(chimex_culibrary_t library) {
-  return status_of("chimex_culibrary_finalize", [&] {
-    tu_registry::finalize_module(module_of(ProgramModule::Kind::kLibrary, library),
-                                 gpu_with_modules());
-  });
+  return tell_module("chimex_culibrary_finalize", tu_registry::finalize_module,
+                     ModuleKind::kLibrary, library);
 }
 
 void chime_query_thread(int* provided) {

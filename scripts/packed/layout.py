@@ -246,6 +246,14 @@ def only_headers(folder, names):
     return [n for n in names if not (pathlib.Path(folder) / n).is_dir() and not n.endswith((".h", ".hpp", ".cuh"))]
 
 
+def needed_glibc(archive):
+    """The newest version of the C library that anything asks for."""
+    versions = set()
+    for file in [*archive.folder.glob("bin/*"), *archive.folder.glob("lib/*.so*")]:
+        versions.update(re.findall(r"GLIBC_(\d+)\.(\d+)", output("readelf", "-V", file)))
+    return ".".join(max(versions, key=lambda version: (int(version[0]), int(version[1]))))
+
+
 def check_nothing_is_named(archive):
     for file in sorted(archive.folder.rglob("*")):
         if not file.is_file() or file.is_symlink():
@@ -270,7 +278,7 @@ def main():
     if not runs.lines:
         stop(f"nothing is to be run: no name matches '{asked.only}'")
     (folder / "runs").write_text("\n".join(runs.lines) + "\n")
-    (folder / "about").write_text(f"device {asked.device}\ncommit {asked.commit}\n")
+    (folder / "about").write_text(f"device {asked.device}\ncommit {asked.commit}\nglibc {needed_glibc(archive)}\n")
     shutil.copy(source / "scripts/packed/gpu-check", folder / "gpu-check")
     check_nothing_is_named(archive)
     print(f"{len(runs.lines)} runs, {len(archive.taken)} files of ours")

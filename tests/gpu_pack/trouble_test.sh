@@ -6,7 +6,7 @@ source=$1 scratch=$2
 rm -rf "$scratch" && mkdir -p "$scratch/archive/bin" || exit 1
 archive=$scratch/archive
 cp "$source/scripts/packed/gpu-check" "$archive/"
-printf 'device none\ncommit none\narchitectures none\n' >"$archive/about"
+printf 'device none\ncommit none\narchitectures none\nglibc 2.0\n' >"$archive/about"
 
 # program <name>: standard input becomes a program of the archive.
 program() { { echo '#!/bin/bash'; cat; } >"$archive/bin/$1" && chmod +x "$archive/bin/$1"; }
@@ -28,6 +28,7 @@ expect_status() { [ "$status" = "$1" ] || fails "exit status $status instead of 
 program good <<<'echo "a fact"; [ "${MODE-}" != wrong ]'
 program bad <<<'echo "what went wrong: \"it\""; exit 3'
 program hangs <<<"trap '' TERM; echo begun; (trap '' TERM; sleep 1234.5) & sleep 1234.5"
+program killed <<<'kill -KILL $$'
 program lacks <<<'echo "no such thing here"; exit 77'
 program slow <<<"echo slow >>'$scratch/seen'; sleep 3"
 program never <<<"echo never >>'$scratch/seen'"
@@ -37,6 +38,7 @@ start
 row facts 5 must good 20
 row tests 5 must bad 20
 row tests 5 must hangs 2
+row tests 5 must killed 20
 row tests 5 must gone 20
 row tests 5 must lacks 20
 row tests 5 must with_mode 20 - MODE=wrong bin/good
@@ -51,22 +53,24 @@ expect "and its words" '^ +what went wrong: "it"$'
 expect "a hang" '^timed out +[2-9]\.[0-9] s .* hangs$'
 expect "and its words" '^ +begun$'
 expect "and that it was ended" '^ +ended after 2 s$'
+expect "one that dies in time did not hang" '^FAILED .* killed$'
 expect "a missing program" '^missing .* gone$'
 expect "and which" '^ +bin/gone is not in this archive$'
 expect "a skip is a failure" '^skipped .* lacks$'
 expect "variables are set" '^FAILED .* with_mode$'
 expect "what comes behind runs" '^passed .* figures .* after$'
 expect "a tool that is not here" '^no tool .* no_tool$'
-expect "how many" '^gpu-check: 5 of 8 did not pass'
+expect "how many" '^gpu-check: 6 of 9 did not pass'
 ! pgrep -f 'sleep 1234\.5' >/dev/null || fails "what hung is still there"
 [ $((SECONDS - began)) -lt 60 ] || fails "it took $((SECONDS - began)) s"
 python3 - "$scratch/report/report.json" <<'END' || fails "report.json is not what was printed"
 import json, sys
 report = json.load(open(sys.argv[1]))
 runs = {run["name"]: run for run in report["runs"]}
-assert report["passed"] == 2 and report["bad"] == 5, report
+assert report["passed"] == 2 and report["bad"] == 6, report
 assert runs["bad"]["result"] == "FAILED" and runs["bad"]["exit_status"] == 3 and runs["bad"]["is_bad"]
 assert runs["bad"]["output"] == ['what went wrong: "it"'], runs["bad"]
+assert runs["hangs"]["exit_status"] is None and runs["killed"]["exit_status"] == 137
 assert runs["gone"]["result"] == "missing" and runs["gone"]["exit_status"] is None
 assert runs["after"]["result"] == "passed" and not runs["after"]["is_bad"]
 assert not runs["no_tool"]["is_bad"] and report["machine"]
@@ -105,6 +109,13 @@ check
 expect_status 77
 expect "why" '^gpu-check: skipped: no such thing here$'
 [ ! -e "$scratch/seen" ] || fails "it went on without a GPU"
+
+# A machine whose C library is too old.
+sed -i 's/^glibc .*/glibc 99.1/' "$archive/about"
+check
+expect_status 2
+expect "why" '^gpu-check: these programs need glibc 99.1, and this machine has glibc 2'
+sed -i 's/^glibc .*/glibc 2.0/' "$archive/about"
 
 # Mistakes are told.
 check --only nothing.is.called.so

@@ -1,6 +1,6 @@
 #!/bin/bash
-# links.sh <source folder>: every relative link of every README leads to something, and every folder with sources of
-# the map in README.md has a README. Each test that docs/porting.md calls as a witness exists: its folder, and its name there.
+# links.sh <source folder>: every relative link of every page leads to something, and every folder with sources of the map in
+# docs/architecture.md has a README. Each test that docs/porting.md calls as a witness exists: its folder, and its name there.
 set -u
 cd "$1" || exit 1
 status=0 count=0

@@ -1,6 +1,5 @@
-// A program as it comes from NVSHMEM, line by line in the words of README.md, "Coming from
-// NVSHMEM": each PE sends its right neighbour a row with a signal, three times, by three ways to
-// launch.
+// A program as it comes from NVSHMEM, line by line in the words of docs/renaming.md: each PE sends
+// its right neighbour a row with a signal, three times, by three ways to launch.
 #include <chime/chime.h>
 
 #include <cstdint>

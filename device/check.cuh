@@ -38,8 +38,14 @@ CHIME_DEVICE bool lies_right(const Context& ctx, const Watched& watched) {
                                 is_in_bounds(ctx, watched.address, watched.bytes));
 }
 
+// Words of a wait for nothing lie anywhere.
+CHIME_DEVICE bool is_nowhere(const Watched& watched) {
+  return watched.bytes != 0 && exec::is_no_memory(watched.address);
+}
+
 CHIME_DEVICE bool is_refused(const Context& ctx, const Watched& watched) {
-  return !compare_exists(watched.cmp) || (ctx.pe.checked != 0 && !lies_right(ctx, watched));
+  return !compare_exists(watched.cmp) || is_nowhere(watched) ||
+         (ctx.pe.checked != 0 && !lies_right(ctx, watched));
 }
 
 // REQUIRES: is_refused(ctx, watched).
@@ -52,6 +58,8 @@ CHIME_DEVICE void record_refusal(const Context& ctx, const Watched& watched) {
   if (!compare_exists(watched.cmp)) {
     failure.fault = Fault::kComparison;
     failure.expected = static_cast<std::uint64_t>(watched.cmp);
+  } else if (is_nowhere(watched)) {
+    failure.fault = Fault::kNoMemory;
   } else if (!is_aligned(watched.address, watched.alignment) &&
              is_in_heap(ctx, watched.address, watched.bytes)) {
     failure.fault = Fault::kAlignment;
@@ -72,13 +80,14 @@ CHIME_DEVICE_OUT_OF_LINE bool begins_if_right(const Context& ctx, Watched watche
 
 // False if the wait or test is refused: then that is recorded, and the thread leaves.
 CHIME_DEVICE bool begins(const Context& ctx, const Watched& watched) {
-  const bool needs_no_look = ctx.pe.checked == 0 && compare_exists(watched.cmp);
+  const bool needs_no_look =
+      ctx.pe.checked == 0 && compare_exists(watched.cmp) && !is_nowhere(watched);
   return needs_no_look || begins_if_right(ctx, watched);
 }
 
 // The same for what looks once, and may do it often: free in a job that is not checked.
 CHIME_DEVICE bool passes(const Context& ctx, const Watched& watched) {
-  return ctx.pe.checked == 0 || begins(ctx, watched);
+  return (ctx.pe.checked == 0 && !is_nowhere(watched)) || begins(ctx, watched);
 }
 
 }  // namespace chime::detail

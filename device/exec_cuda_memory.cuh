@@ -189,6 +189,9 @@ CHIME_DEVICE constexpr bool memcpy_is_relaxed() { return false; }
 CHIME_DEVICE void warp_reads(const void*, std::size_t, std::size_t, std::size_t) {}
 CHIME_DEVICE void block_reads(const void*, std::size_t, std::size_t, std::size_t) {}
 
+// A load finds it out.
+CHIME_DEVICE constexpr bool is_no_memory(const void*) { return false; }
+
 // Into a word first: of a cast of the volatile word itself clang makes a load that is not volatile.
 template <class T>
 CHIME_DEVICE T ld_volatile(const T* p) {

@@ -45,6 +45,7 @@ template <std::size_t kLeast, class Group>
 CHIME_DEVICE void put_bytes(const Context& ctx, Group g, const Put& put, int pe,
                             Operation operation) {
   if (put.bytes == 0) return static_cast<void>(check_pe(ctx, pe, operation));
+  if (!is_memory(ctx, put.src, put.bytes, operation)) return;
   const Target target = {put.dst, put.bytes, kLeast, false, put.src};
   const Route route = route_to(ctx, Traffic::kData, target, pe);
   if (is_looked_at(ctx, route)) g.reads(put.src, put.bytes, put.bytes, 1);
@@ -57,6 +58,7 @@ template <std::size_t kLeast, class Group>
 CHIME_DEVICE void get_bytes(const Context& ctx, Group g, const Get& get, int pe,
                             Operation operation) {
   if (get.bytes == 0) return static_cast<void>(check_pe(ctx, pe, operation));
+  if (!is_memory(ctx, get.dst, get.bytes, operation)) return;
   const Target target = {get.src, get.bytes, kLeast, false, get.dst};
   const Route route = route_to(ctx, Traffic::kData, target, pe);
   if (!dispatch(ctx, route, [&](const auto& path) { path.template get<kLeast>(g, get); })) {
@@ -177,6 +179,7 @@ template <class Group, class T>
 CHIME_DEVICE void iput(const Context& ctx, Group g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                        std::ptrdiff_t src_stride, std::size_t n, int pe) {
   if (n == 0) return static_cast<void>(check_pe(ctx, pe, Operation::kIput));
+  if (!is_memory(ctx, src, sizeof(T), Operation::kIput)) return;
   using W = detail::Word<sizeof(T)>;
   const Target target = {dst, detail::strided_bytes<T>(dst_stride, n), sizeof(T)};
   const Route route = route_to(ctx, Traffic::kData, target, pe);
@@ -198,6 +201,7 @@ template <class Group, class T>
 CHIME_DEVICE void iget(const Context& ctx, Group g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                        std::ptrdiff_t src_stride, std::size_t n, int pe) {
   if (n == 0) return static_cast<void>(check_pe(ctx, pe, Operation::kIget));
+  if (!is_memory(ctx, dst, sizeof(T), Operation::kIget)) return;
   const Target target = {src, detail::strided_bytes<T>(src_stride, n), sizeof(T)};
   const Route route = route_to(ctx, Traffic::kData, target, pe);
   if (detail::is_looked_at(ctx, route) &&

@@ -122,8 +122,8 @@ CHIME_DEVICE bool may_touch(const Context& ctx, const Target& target) {
 // as it is. REQUIRES: !may_touch(ctx, target).
 CHIME_DEVICE bool is_own_memory(const Context& ctx, const Target& target, int pe) {
   return pe == ctx.pe.my_pe && heap_offset(ctx, target.address) >= ctx.pe.heap_bytes &&
-         target.address != nullptr && !has_too_many_bytes(target) &&
-         (ctx.pe.checked == 0 || passes_checks(ctx, target));
+         target.address != nullptr && !exec::is_no_memory(target.address) &&
+         !has_too_many_bytes(target) && (ctx.pe.checked == 0 || passes_checks(ctx, target));
 }
 
 // By loads and stores, whoever updates the heap's words: nobody else reaches these. An address is
@@ -178,6 +178,20 @@ CHIME_DEVICE_OUT_OF_LINE void fail_route(const Context& ctx, Target target, int 
              .fault = is_misaligned ? Fault::kAlignment : Fault::kPlace,
              .address = target.address,
              .expected = is_misaligned ? target.alignment : target.bytes});
+}
+
+// Whether this PE has memory where an operation moves from or to. False after an error with
+// CHIME_ON_ERROR=return. On a GPU the first load finds it out.
+CHIME_DEVICE bool is_memory(const Context& ctx, const void* here, std::size_t bytes,
+                            Operation operation) {
+  if (!exec::is_no_memory(here)) return true;
+  fail(ctx, {.status = CHIMEX_ERR_INVALID,
+             .operation = operation,
+             .pe = ctx.pe.my_pe,
+             .fault = Fault::kNoMemory,
+             .address = here,
+             .expected = bytes});
+  return false;
 }
 
 // What a strided operation moves from or to here, whose bytes are not those at the PE. False after

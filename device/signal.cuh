@@ -52,6 +52,7 @@ template <std::size_t kLeast, class Group>
 CHIME_DEVICE void put_signal_bytes(const Context& ctx, Group g, const Put& put,
                                    const SignalUpdate& signal, int pe, Operation operation) {
   const Route route = signal_route(ctx, signal, pe);
+  if (put.bytes != 0 && !is_memory(ctx, put.src, put.bytes, operation)) return;
   const Target data = {put.dst, put.bytes, kLeast, false, put.src};
   if (route.path != Path::kNone && put.bytes != 0 && !may_touch(ctx, data) &&
       (route.path != Path::kP2p || !is_own_memory(ctx, data, pe))) {

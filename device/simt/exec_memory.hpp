@@ -171,6 +171,9 @@ inline void block_reads(const void* source, std::size_t bytes, std::size_t strid
   if (detail::watched()) simt::block_reads(source, bytes, stride, count);
 }
 
+// Null, or next to it: no program has the first page.
+inline bool is_no_memory(const void* p) { return reinterpret_cast<std::uintptr_t>(p) < 4096; }
+
 // Of 4, 8 or 16 bytes that nobody writes as long as somebody may read them.
 template <class T>
 T ld_settled(const T* p) {

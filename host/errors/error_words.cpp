@@ -121,6 +121,11 @@ std::string argument_sentence(const Runtime& runtime, const abi::ErrorRecord& re
   if (is_about_a_dead_pe(runtime, record)) return runtime.device->peers.why_not(record.pe);
   if (record.status == CHIMEX_ERR_NETWORK) return network_sentence(runtime, record);
   if (record.status == CHIMEX_ERR_UNREACHABLE) return runtime.device->peers.why_not(record.pe);
+  if (static_cast<Fault>(record.fault) == Fault::kNoMemory)
+    return fmt::format(
+        "{} is no memory of PE {}, where {} bytes here are meant: a null pointer, or "
+        "one into an object at null",
+        record.address == 0 ? "null" : place(runtime, record.address), record.pe, number);
   if (static_cast<Fault>(record.fault) == Fault::kAlignment)
     return heap.why_misaligned(address, record.expected);
   if (static_cast<Fault>(record.fault) == Fault::kBounds)

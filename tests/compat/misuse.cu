@@ -3,6 +3,7 @@
 // out of three PEs, so that SHARED is neither everybody nor one.
 #include <nvshmem.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,6 +21,41 @@ static void require(bool good, const char* what) {
 static void require_words(const char* words) {
   require(std::strstr(chimex_last_error(), words) != nullptr, words);
   chimex_clear_last_error();
+}
+
+// A null source, destination or word of this PE's, and a member of an object at null.
+static CHIME_KERNEL void use_null(int* memory, int how) {
+  const int right = (nvshmem_my_pe() + 1) % nvshmem_n_pes();
+  auto* const near_null = reinterpret_cast<int*>(std::uintptr_t{16});
+  if (how == 0) nvshmem_int_put(memory, nullptr, 2, right);
+  if (how == 1) nvshmem_int_get_nbi(near_null, memory, 2, right);
+  if (how == 2) nvshmem_int_iput(memory, nullptr, 1, 1, 2, right);
+  if (how == 3) nvshmem_int_wait_until(nullptr, NVSHMEM_CMP_EQ, 1);
+  if (how == 4) nvshmem_int_put_signal(memory, nullptr, 2, nullptr, 1, NVSHMEM_SIGNAL_SET, right);
+  if (how == 5) nvshmem_int_p(near_null, 1, nvshmem_my_pe());
+  if (how == 6) nvshmem_signal_fetch(nullptr);
+}
+CHIME_REGISTER_KERNEL(use_null);
+
+static void test_null(int* memory) {
+  constexpr const char* kWords[] = {
+      "nvshmem_put in thread 0 of block 0 of a kernel: null is no memory of PE",
+      "nvshmem_get_nbi in thread 0 of block 0 of a kernel: 0x10 is no memory of PE",
+      "nvshmem_iput in thread 0 of block 0 of a kernel: null is no memory of PE",
+      "nvshmem_wait_until in thread 0 of block 0 of a kernel: null is no memory of PE",
+      "nvshmem_put_signal in thread 0 of block 0 of a kernel: null is no memory of PE",
+      "nvshmem_p in thread 0 of block 0 of a kernel: 0x10 is not a symmetric address",
+      "nvshmem_signal_fetch in thread 0 of block 0 of a kernel: null is no memory of PE"};
+  for (int how = 0; how < 7; ++how) {
+    require(exec::launch({}, use_null, memory, how) == 0, "launch");
+    exec::device_synchronize();
+    nvshmem_quiet();
+    require_words(kWords[how]);
+  }
+  nvshmem_int_put(memory, nullptr, 2, nvshmem_my_pe());
+  require_words("nvshmem_put: null is no memory of PE");
+  nvshmem_int_put(memory, nullptr, 0, nvshmem_my_pe());
+  require(chimex_last_status() == NVSHMEMX_SUCCESS, "of nothing");
 }
 
 static CHIME_KERNEL void ask(int* answers) {
@@ -77,6 +113,9 @@ int main(int argc, char** argv) {
   require_words("nvshmem_free: ");
   chimex_pe_status(99);
   require_words("chimex_pe_status: ");  // which NVSHMEM has not
+
+  // On a GPU, and the softgpu, the kernel itself faults.
+  if (std::getenv("CHIME_DEVICE") == nullptr) test_null(answers);
 
   require(exec::launch({}, ask, answers) == 0, "launch");
   exec::device_synchronize();

@@ -30,6 +30,7 @@ enum class Fault : std::uint16_t {
   kWait = 4,        // it waited, and that ended without its event
   kBounds = 5,      // the `expected` bytes at the address, which lie in no one allocation
   kTeam = 6,        // `expected`, which is no team, or none that the operation takes
+  kNoMemory = 7,    // the address, where this PE has no memory: null, or next to it
 };
 
 namespace abi {

@@ -63,6 +63,19 @@ static CHIME_KERNEL void send_and_overwrite(long* to, long* from) {
 }
 CHIME_REGISTER_KERNEL(send_and_overwrite);
 
+// The same in two kernels, between which the stream flushes.
+static CHIME_KERNEL void send(long* to, long* from) {
+  const unsigned first = (exec::block_idx().x * kWarp + exec::thread_idx().x) * kSent;
+  const int right = (nvshmem_my_pe() + 1) % nvshmem_n_pes();
+  nvshmem_long_put_nbi(to + first, from + first, kSent, right);
+}
+CHIME_REGISTER_KERNEL(send);
+static CHIME_KERNEL void overwrite(long* from) {
+  const unsigned first = (exec::block_idx().x * kWarp + exec::thread_idx().x) * kSent;
+  for (unsigned i = 0; i < kSent; ++i) from[first + i] = -1;
+}
+CHIME_REGISTER_KERNEL(overwrite);
+
 // What a kernel learns of the library.
 struct Library {
   char name[NVSHMEM_MAX_NAME_LEN];
@@ -149,16 +162,20 @@ static bool all_are_on_one_node(const Seen& seen) {
 }
 
 // What the left neighbour sent is here, though it has written to its source since.
-static void check_flush(int me, int left) {
+static void check_flush(int me, int left, bool is_by_stream) {
   constexpr int kParts = 3, kCount = kParts * kPart;
+  const exec::LaunchConfig shape = {.grid = dim3(kParts), .block = dim3(kWarp)};
   auto* from = static_cast<long*>(nvshmem_calloc(kCount, sizeof(long)));
   auto* to = static_cast<long*>(nvshmem_calloc(kCount, sizeof(long)));
   std::vector<long> row(kCount, 1000 + me);
   exec::copy(from, row.data(), sizeof(long) * row.size());
-  require(
-      exec::launch({.grid = dim3(kParts), .block = dim3(kWarp)}, send_and_overwrite, to, from) == 0,
-      "launch");
-  nvshmemx_flush_on_stream(nullptr);
+  if (is_by_stream) {
+    require(exec::launch(shape, send, to, from) == 0, "launch");
+    nvshmemx_flush_on_stream(nullptr);
+    require(exec::launch(shape, overwrite, from) == 0, "launch");
+  } else {
+    require(exec::launch(shape, send_and_overwrite, to, from) == 0, "launch");
+  }
   nvshmemx_barrier_all_on_stream(nullptr);
   require(exec::device_synchronize() == 0, "kernel that flushes");
   exec::copy(row.data(), to, sizeof(long) * row.size());
@@ -295,7 +312,8 @@ int main(int argc, char** argv) {
     require(known.shared_size == 1 && known.shared_pe == 0, "SHARED is this PE alone");
 
   nvshmem_barrier_all();  // all have read their rows
-  check_flush(me, left);
+  check_flush(me, left, false);
+  check_flush(me, left, true);
   check_gridsize();
   check_region(me, left);
   check_library();

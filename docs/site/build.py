@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""build.py <source folder> <output folder> [--info <chime-info>] [--names <compiler> <include folder>...]: builds the site of the
+"""build.py <source folder> <output folder> [--info <chime-info>] [--compiler <C++ compiler>]: builds the site of the
 Markdown of this repository in <output folder>/site, by mkdocs.
 
 Pages keep their places (docs/start.md, device/README.md), so a link is right in the repository and in the site alike. A page that asks
@@ -16,6 +16,8 @@ import shutil
 import subprocess
 import sys
 import urllib.parse
+
+import names
 
 LINK = re.compile(r"(\]\()([^)\s#:]*)(#[^)\s]*)?(\))")
 FENCE = re.compile(r"^ *```")
@@ -92,15 +94,14 @@ def table_of_variables(info):
     return "\n".join(rows)
 
 
-def configuration(source, pages, extra):
+def configuration(source, pages):
     """mkdocs.yml with what is not written there: the READMEs of folders."""
     text = (source / "docs/site/mkdocs.yml").read_text()
     others = [page for page in pages if f" {page}\n" not in text]
     for page in others:
         if page.parts[0] == "docs":
             sys.exit(f"{page} is not in the list of pages (nav) of docs/site/mkdocs.yml")
-    lines = [f"  - {title}: {page}" for title, page in extra] + ["  - Folders:"]
-    return text + "\n".join(lines + [f"    - {page.parent if page.name == 'README.md' else page.stem}: {page}" for page in others]) + "\n"
+    return text + "\n".join(["  - Folders:"] + [f"    - {page.parent if page.name == 'README.md' else page.stem}: {page}" for page in others]) + "\n"
 
 
 class Anchors(html.parser.HTMLParser):
@@ -136,16 +137,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("source", type=pathlib.Path)
     parser.add_argument("output", type=pathlib.Path)
-    parser.add_argument("--info")
+    parser.add_argument("--info", help="chime-info, which knows the variables")
+    parser.add_argument("--compiler", default="c++", help="whose preprocessor reads the headers (c++)")
     arguments = parser.parse_args()
     if not shutil.which("mkdocs"):
         print("skipped: no mkdocs on this machine (scripts/setup ci installs it, with mkdocs-material)")
         return 77
     output = arguments.output.resolve()
     shutil.rmtree(output, ignore_errors=True)
-    staging = Staging(arguments.source.resolve(), output / "pages", {"variables": lambda: table_of_variables(arguments.info)})
+    source = arguments.source.resolve()
+    staging = Staging(source, output / "pages", {"variables": lambda: table_of_variables(arguments.info),
+                                                 "names": lambda: names.page(source, arguments.compiler)})
     staging.copy_pages()
-    (output / "mkdocs.yml").write_text(configuration(staging.source, staging.pages, []))
+    (output / "mkdocs.yml").write_text(configuration(source, staging.pages))
     # Not --quiet: it silences warnings, and what is silent counts for nothing.
     built = subprocess.run(["mkdocs", "build", "--strict", "-f", output / "mkdocs.yml", "-d", output / "site"],
                            text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

@@ -12,7 +12,6 @@ MOST_LINES = {"README.md": 150}
 MOST_LINES_OF_A_FOLDER = 120
 # Longer than that today. A page that becomes shorter takes its row along; none may grow.
 LONGER = {
-    "device/README.md": 140,
     "device/channel/README.md": 166,
     "device/path/README.md": 135,
     "device/simt/README.md": 173,

@@ -43,7 +43,7 @@ constexpr unsigned bytes_of_mtu(unsigned mtu) { return 128u << mtu; }  // of enu
 bool is_reliable(const PacketHeader& header) { return !(header.flags & kUnreliable); }
 
 // What may be placed before or after others of its kind: every other request is executed when all
-// before it has been placed (README.md, "Faults").
+// before it has been placed (README.md, "Out of order").
 bool is_plain_write(const PacketHeader& header) {
   return header.kind == PacketKind::kWrite && is_reliable(header) && !(header.flags & kImmediate);
 }

@@ -25,7 +25,7 @@ extern "C" {
 #define SOFTNIC_API
 #endif
 
-/* What softnic/README.md describes as variables. A null pointer or SOFTNIC_UNSET leaves it to the
+/* What docs/softnic.md describes as variables. A null pointer or SOFTNIC_UNSET leaves it to the
  * variable of the environment. */
 #define SOFTNIC_UNSET (-1)
 struct softnic_options {

@@ -21,7 +21,6 @@ LONGER = {
     "perf/device_cost/README.md": 158,
     "proxy/README.md": 183,
     "softgpu/README.md": 167,
-    "softnic/README.md": 266,
     "tests/models/README.md": 125,
 }
 LINK = re.compile(r"\]\(([^)\s#:]*)#([^)\s]+)\)")

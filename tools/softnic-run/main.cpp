@@ -118,7 +118,7 @@ int main(int argc, char** argv) {
   app.add_flag("--ethernet", options.ethernet, "RoCE v2 port instead of InfiniBand");
   app.add_option("--fabric", options.fabric,
                  "Name of the fabric (default: SOFTNIC_FABRIC, else \"default\")");
-  app.add_option("--faults", options.faults, "Fault rules, see softnic/README.md");
+  app.add_option("--faults", options.faults, "Fault rules, see docs/softnic.md");
   app.add_option("--trace", options.trace,
                  "Write a trace as JSON lines to this file; %p is the process id");
   app.add_option("--counters", options.counters,

@@ -20,7 +20,6 @@ LONGER = {
     "include/chime/abi/README.md": 223,
     "perf/device_cost/README.md": 158,
     "proxy/README.md": 183,
-    "softgpu/README.md": 167,
     "tests/models/README.md": 125,
 }
 LINK = re.compile(r"\]\(([^)\s#:]*)#([^)\s]+)\)")

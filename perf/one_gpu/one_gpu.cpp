@@ -92,7 +92,7 @@ struct Board {
   std::uint64_t turns = 0;
 };
 
-int iterations_for(std::size_t bytes) { return bytes <= 8192 ? 1000 : 20; }
+int iterations_for(std::size_t bytes) { return bytes <= 8192 ? 200 : 10; }
 
 template <class Kind, class Group>
 double device_us(unsigned threads, const Board& board, std::size_t bytes, int iterations) {

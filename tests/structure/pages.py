@@ -13,14 +13,12 @@ MOST_LINES_OF_A_FOLDER = 120
 # Longer than that today. A page that becomes shorter takes its row along; none may grow.
 LONGER = {
     "device/channel/README.md": 166,
-    "device/path/README.md": 135,
-    "device/simt/README.md": 173,
+    "device/simt/README.md": 152,
     "host/README.md": 174,
     "host/transport/ofi/README.md": 204,
     "include/chime/abi/README.md": 223,
     "perf/device_cost/README.md": 158,
     "proxy/README.md": 183,
-    "tests/models/README.md": 125,
 }
 LINK = re.compile(r"\]\(([^)\s#:]*)#([^)\s]+)\)")
 HEADING = re.compile(r"^#+ +(.*?) *#*$")

@@ -111,11 +111,12 @@ CHIME_DEVICE int region_is_active(std::uint32_t hints, int* active) {
   chime::exec::sync_block();
   const bool is_nested = is_open(block_region());
   chime::exec::sync_block();
-  if (handle == nullptr || !are_hints(hints) || is_nested) return CHIMEX_ERR_INVALID;
-  *handle = kOpenRegion | hints;
-  if (chime::exec::thread_rank() == 0)
+  const bool is_wrong = handle == nullptr || !are_hints(hints) || is_nested;
+  if (!is_wrong && chime::exec::thread_rank() == 0)
     block_region() = {kOpenRegion | hints, ~(kOpenRegion | hints)};
-  chime::exec::sync_block();
+  chime::exec::sync_block();  // a thread whose arguments are wrong meets the others, too
+  if (is_wrong) return CHIMEX_ERR_INVALID;
+  *handle = kOpenRegion | hints;
   return CHIMEX_OK;
 }
 [[maybe_unused]] static CHIME_DEVICE int nvshmemx_region_stop_block(
@@ -124,10 +125,10 @@ CHIME_DEVICE int region_is_active(std::uint32_t hints, int* active) {
   chime::exec::sync_block();
   const BlockRegion region = block_region();
   chime::exec::sync_block();
-  if (!is_open(region) || region.handle != handle) return CHIMEX_ERR_INVALID;
-  if (chime::exec::thread_rank() == 0) block_region() = {};
+  const bool is_wrong = !is_open(region) || region.handle != handle;
+  if (!is_wrong && chime::exec::thread_rank() == 0) block_region() = {};
   chime::exec::sync_block();
-  return CHIMEX_OK;
+  return is_wrong ? CHIMEX_ERR_INVALID : CHIMEX_OK;
 }
 
 // How many bytes of shared memory a block gives to nvshmemx_give_smem: 0, for copies of Chime's are

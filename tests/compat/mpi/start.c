@@ -135,11 +135,14 @@ int main(int argc, char** argv) {
     require_words("two jobs");
     nvshmemx_init_attr_t device = NVSHMEMX_INIT_ATTR_INITIALIZER;
     device.mpi_comm = &world;
-    device.args.cuda_device_id = 0;
-    require(
-        nvshmemx_init_attr(NVSHMEMX_INIT_WITH_MPI_COMM, &device) == NVSHMEMX_ERROR_NOT_SUPPORTED,
-        "device");
-    require_words("cudaSetDevice(0)");
+    device.args.cuda_device_id = 1000;
+    setenv("CHIME_DEVICE", "cuda", 1);
+    require(nvshmemx_init_attr(NVSHMEMX_INIT_WITH_MPI_COMM, &device) != NVSHMEMX_SUCCESS, "device");
+    require_words("CUDA");  // there is no such device, or none at all
+    setenv("CHIME_DEVICE", "cpu", 1);
+    require(nvshmemx_init_attr(NVSHMEMX_INIT_WITH_MPI_COMM, &device) == NVSHMEMX_SUCCESS,
+            "a GPU's number where kernels run on the CPU");
+    run_as(world);
     refuse_without_address(world);
     refuse_without_address(MPI_COMM_SELF);
     MPI_Comm copy;

@@ -364,11 +364,39 @@ CHIME_NVSHMEM_FLUSH_ROWS(CHIME_NVSHMEM_MEETING)
 
 #ifndef __CUDACC_RTC__  // what launches kernels is the host's
 
-// As chimex_collective_launch (chime/device/collective_launch.cuh).
+// `*gridsize`: the most blocks of such a launch that run at once; 0 if not one fits. Independent of
+// `arguments`. Asks this PE's device alone.
+inline int nvshmemx_collective_launch_query_gridsize(const void* kernel, chime::exec::dim3 block,
+                                                     void** /*arguments*/, size_t shared_bytes,
+                                                     int* gridsize) {
+  if (gridsize == nullptr) return NVSHMEMX_ERROR_INVALID_VALUE;
+  // As a kernel whose parameters are not known, and which is not called here.
+  const auto any = reinterpret_cast<void (*)()>(const_cast<void*>(kernel));
+  const int threads = static_cast<int>(block.x * block.y * block.z);
+  return chime::exec::max_cooperative_blocks(any, threads, shared_bytes, gridsize);
+}
+
+namespace chime::nvshmem {
+
+// What a grid of no blocks at all stands for.
+inline exec::dim3 grid_or_largest(exec::dim3 grid, const void* kernel, exec::dim3 block,
+                                  std::size_t shared_bytes) {
+  if (grid.x != 0 || grid.y != 0 || grid.z != 0) return grid;
+  int most = 0;
+  nvshmemx_collective_launch_query_gridsize(kernel, block, nullptr, shared_bytes, &most);
+  return exec::dim3(static_cast<unsigned>(most));
+}
+
+}  // namespace chime::nvshmem
+
+// As chimex_collective_launch (chime/device/collective_launch.cuh); a grid of 0, 0, 0 is the
+// largest that this PE's device runs at once.
 inline int nvshmemx_collective_launch(const void* kernel, chime::exec::dim3 grid,
                                       chime::exec::dim3 block, void** arguments,
                                       size_t shared_bytes, chimex_stream_t stream) {
-  return chimex_collective_launch(kernel, grid, block, arguments, shared_bytes, stream);
+  return chimex_collective_launch(
+      kernel, chime::nvshmem::grid_or_largest(grid, kernel, block, shared_bytes), block, arguments,
+      shared_bytes, stream);
 }
 
 // What a launch is like. On the CPU device cuda_config is a struct with the members of CUDA's that
@@ -381,19 +409,10 @@ typedef struct nvshmemx_collective_launch_attr {
 inline int nvshmemx_collective_launch_attr(const nvshmemx_collective_launch_attr_t* attr,
                                            const void* kernel, void** arguments) {
   if (attr == nullptr) return NVSHMEMX_ERROR_INVALID_VALUE;
-  return chime::exec::launch_cooperative(attr->cuda_config, kernel, arguments);
-}
-
-// `*gridsize`: the most blocks of such a launch that run at once; 0 if not one fits. Independent of
-// `arguments`. Asks this PE's device alone.
-inline int nvshmemx_collective_launch_query_gridsize(const void* kernel, chime::exec::dim3 block,
-                                                     void** /*arguments*/, size_t shared_bytes,
-                                                     int* gridsize) {
-  if (gridsize == nullptr) return NVSHMEMX_ERROR_INVALID_VALUE;
-  // As a kernel whose parameters are not known, and which is not called here.
-  const auto any = reinterpret_cast<void (*)()>(const_cast<void*>(kernel));
-  const int threads = static_cast<int>(block.x * block.y * block.z);
-  return chime::exec::max_cooperative_blocks(any, threads, shared_bytes, gridsize);
+  chime::exec::NativeLaunchConfig config = attr->cuda_config;
+  config.gridDim = chime::nvshmem::grid_or_largest(config.gridDim, kernel, config.blockDim,
+                                                   config.dynamicSmemBytes);
+  return chime::exec::launch_cooperative(config, kernel, arguments);
 }
 
 #endif

@@ -233,6 +233,16 @@ static void check_library() {
   nvshmem_free(asked);
 }
 
+// Whether kernels before have overwritten it; then it is 0 again.
+static bool is_overwritten(long* word) {
+  long found = 0;
+  const long none = 0;
+  require(exec::device_synchronize() == 0, "kernels");
+  exec::copy(&found, word, sizeof(found));
+  exec::copy(word, &none, sizeof(none));
+  return found == -1;
+}
+
 // As many blocks run at once as the query says, and not one of too much memory.
 static void check_gridsize() {
   const void* const kernel = reinterpret_cast<const void*>(send_and_overwrite);
@@ -249,6 +259,11 @@ static void check_gridsize() {
   long *to = static_cast<long*>(nvshmem_calloc(kPart * std::size_t(most), sizeof(long))),
        *from = static_cast<long*>(nvshmem_calloc(kPart * std::size_t(most), sizeof(long)));
   void* arguments[] = {&to, &from};
+  long* const of_last_block = from + kPart * std::size_t(most) - 1;
+  require(nvshmemx_collective_launch(kernel, dim3(0, 0, 0), dim3(kWarp), arguments, 0, nullptr) ==
+              NVSHMEMX_SUCCESS,
+          "a launch of a grid that is left open");
+  require(is_overwritten(of_last_block), "its grid is the largest");
   require(nvshmemx_collective_launch(kernel, dim3(unsigned(most)), dim3(kWarp), arguments, 0,
                                      nullptr) == NVSHMEMX_SUCCESS,
           "a launch of the largest grid");
@@ -259,6 +274,11 @@ static void check_gridsize() {
   require(nvshmemx_collective_launch_attr(&attr, kernel, arguments) == NVSHMEMX_SUCCESS,
           "the same by its attributes");
   require(exec::device_synchronize() == 0, "its kernel");
+  require(is_overwritten(of_last_block), "the last block");
+  attr.cuda_config.gridDim = dim3(0, 0, 0);
+  require(nvshmemx_collective_launch_attr(&attr, kernel, arguments) == NVSHMEMX_SUCCESS,
+          "a grid that is left open by its attributes");
+  require(is_overwritten(of_last_block), "its grid is the largest");
   attr.cuda_config.dynamicSmemBytes = std::size_t{1} << 30;
   require(nvshmemx_collective_launch_attr(&attr, kernel, arguments) ==
               NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED,

@@ -275,7 +275,7 @@ static void check_gridsize() {
           "the same by its attributes");
   require(exec::device_synchronize() == 0, "its kernel");
   require(is_overwritten(of_last_block), "the last block");
-  attr.cuda_config.gridDim = dim3(0, 0, 0);
+  attr = {{dim3(0, 0, 0), dim3(kWarp), 0, nullptr, nullptr, 0}};
   require(nvshmemx_collective_launch_attr(&attr, kernel, arguments) == NVSHMEMX_SUCCESS,
           "a grid that is left open by its attributes");
   require(is_overwritten(of_last_block), "its grid is the largest");

@@ -1,4 +1,4 @@
-"""A FIFO of requests to the proxy, as proxy/README.md designs it.
+"""A FIFO of requests to the proxy, as device/path/proxy/README.md designs it.
 
 A poster takes an answer, stores its data, takes a place by an atomic add, waits for room, fences, and stores its request into the
 slot, word by word: each word says in which lap it was written (one bit: the lap's parity), so that the slot is valid when all of its

@@ -14,7 +14,7 @@ MOST_LINES_OF_A_FOLDER = 120
 LONGER = {
     "device/channel/README.md": 166,
     "device/simt/README.md": 152,
-    "host/transport/ofi/README.md": 204,
+    "host/transport/ofi/README.md": 149,
     "include/chime/abi/README.md": 223,
 }
 LINK = re.compile(r"\]\(([^)\s#:]*)#([^)\s]+)\)")

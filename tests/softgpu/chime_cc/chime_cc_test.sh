@@ -219,6 +219,7 @@ __global__ void compute(int* p, unsigned u, float f, double d) {
   p[3] = __int2float_rd(16777217) == 16777216 && __uint2float_ru(16777217u) == 16777218 && __ll2double_rn(5) == 5;
   p[4] = llmax(1, 2) == 2 && ullmin(1, 2) == 1 && umax(1u, 2u) == 2;
 }
+template <class, unsigned n> constexpr unsigned number() { return n; }
 __global__ void shuffle(int* p) {
   const bool is_odd = __shfl_sync(~0u, threadIdx.x % 2 == 1, 3);
   const signed char small = __shfl_xor_sync(~0u, static_cast<signed char>(-threadIdx.x), 1);
@@ -245,6 +246,9 @@ int main() {
             {threads}>>>(p);
   if (strcmp("\"<<<, {" /* <<<{ */, R"("<<<, {)") != 0 || sizeof("<<<{") != 5 || '"' == 0) exit(7);  // <<<1, {
   shuffle<<<1, {threads}>>>(p);
+  // A comma between template arguments ends no argument; nor does < where it compares.
+  shuffle<<<number<int, 1>(), {threads}>>>(p);
+  shuffle<<<number<decltype(std::initializer_list<int>{}.size()), number<int, 1>()>(), {threads}>>>(p), shuffle<<<0<threads, {threads}>>>(p);
   // Braces within an argument are no dim3's.
   const auto first_of = [](std::initializer_list<unsigned> all) { return *all.begin(); };
   shuffle<<<1, (first_of({threads, 64}) + first_of({0, 2}))>>>(p);

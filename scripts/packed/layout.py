@@ -23,7 +23,7 @@ import sys
 
 # Of every Linux machine with a C++ compiler, and of the driver. NVIDIA's files are not ours to hand on.
 OF_THE_MACHINE = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|util|resolv|stdc\+\+|gcc_s|atomic|cuda|nvidia-.*))\.so")
-OF_NVIDIA = re.compile(r"/cuda|/nvidia|libcu|libnv")
+OF_NVIDIA = re.compile(r"/cuda|/nvidia|/libcu(blas|d[an]|dss|fft|file|inj|obj|pti|rand|solver|sparse|tensor)|/libnv")
 # Loaded by name when they are wanted: the emulated NIC's and a real one's, and what chooses GPUs and NICs.
 LOADED = ["libibverbs.so.1", "libmlx5.so.1", "libhwloc.so.15"]
 # As libibverbs looks for it; gpu-check names it in IBV_DRIVERS.
@@ -284,4 +284,5 @@ def main():
     print(f"{len(runs.lines)} runs, {len(archive.taken)} files of ours")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -110,6 +110,23 @@ expect_status 77
 expect "why" '^gpu-check: skipped: no such thing here$'
 [ ! -e "$scratch/seen" ] || fails "it went on without a GPU"
 
+# A test that lacks something else says nothing of the GPU, though a pattern makes it the first.
+start
+row facts 5 must good 20
+row tests 5 must lacks 20
+row tests 5 must after 20 - - bin/good
+check --only 'lacks|after'
+expect_status 1
+expect "it goes on" '^passed .* after$'
+
+# Whose a library is that came with no licence of its own.
+PYTHONPATH=$source/scripts/packed PYTHONDONTWRITEBYTECODE=1 python3 -c '
+from layout import OF_NVIDIA
+for whose, names in {True: "cuda cudart cublasLt cufft cufile cutensor nvrtc nvidia-ml", False: "curl cups cunit ncurses"}.items():
+    for name in names.split():
+        assert bool(OF_NVIDIA.search(f"/usr/lib/lib{name}.so.1")) == whose, name
+' >"$scratch/printed" 2>&1 || fails "a library that is another one"
+
 # A machine whose C library is too old.
 sed -i 's/^glibc .*/glibc 99.1/' "$archive/about"
 check

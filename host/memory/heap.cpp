@@ -6,6 +6,7 @@
 
 #include "chime/abi/context.h"
 #include "host/errors/error.hpp"
+#include "host/setup/spelling.hpp"
 
 namespace chime::host {
 namespace {
@@ -184,10 +185,9 @@ void Heap::check_allocation(std::size_t offset) const {
       throw Error("symmetric heap", CHIMEX_ERR_INVALID,
                   fmt::format("{} (heap + {}) is freed a second time", address, offset));
     case Allocator::Freed::kNotAnAllocation:
-      throw Error(
-          "symmetric heap", CHIMEX_ERR_INVALID,
-          fmt::format("{} (heap + {}) is inside the heap but is not what chime_malloc returned",
-                      address, offset));
+      throw Error("symmetric heap", CHIMEX_ERR_INVALID,
+                  fmt::format("{} (heap + {}) is inside the heap but is not what {} returned",
+                              address, offset, spoken("chime_malloc")));
   }
 }
 

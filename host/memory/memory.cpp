@@ -11,6 +11,7 @@
 #include "chime/abi/launch_status.h"
 #include "host/errors/error.hpp"
 #include "host/pe/init.hpp"
+#include "host/setup/spelling.hpp"
 
 namespace chime::host {
 namespace {
@@ -114,10 +115,11 @@ std::string owner_of(const Runtime& runtime, const void* address) {
   for (int pe = 0; pe < runtime.n_pes(); ++pe) {
     auto start = reinterpret_cast<std::uintptr_t>(runtime.device->peers.heap(pe));
     if (start != 0 && at >= start && at - start < runtime.device->heap.bytes())
-      return fmt::format(
-          "in the mapped heap of PE {}; free the address that chime_malloc returned here", pe);
+      return fmt::format("in the mapped heap of PE {}; free the address that {} returned here", pe,
+                         spoken("chime_malloc"));
   }
-  return "outside the symmetric heap; chime_free takes only what chime_malloc returned";
+  return fmt::format("outside the symmetric heap; {} takes only what {} returned",
+                     spoken("chime_free"), spoken("chime_malloc"));
 }
 
 }  // namespace

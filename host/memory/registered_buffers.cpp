@@ -8,6 +8,7 @@
 #include "chime/abi/nic_memory.h"
 #include "host/errors/error.hpp"
 #include "host/gpu/device_activity.hpp"
+#include "host/setup/spelling.hpp"
 
 namespace chime::host {
 namespace {
@@ -65,8 +66,8 @@ void RegisteredBuffers::check_is_free(std::uint64_t begin, std::uint64_t end) co
   if (buffer.end > begin)
     refuse(
         fmt::format("{:#x}..{:#x} overlaps the registered buffer {:#x}..{:#x}; unregister that "
-                    "first (chimex_buffer_unregister)",
-                    begin, end, other, buffer.end));
+                    "first ({})",
+                    begin, end, other, buffer.end, spoken("chimex_buffer_unregister")));
 }
 
 void RegisteredBuffers::add(std::byte* memory, std::size_t bytes) {

@@ -17,6 +17,7 @@
 #include "host/errors/step.hpp"
 #include "host/pe/init.hpp"
 #include "host/pe/pe.hpp"
+#include "host/setup/spelling.hpp"
 
 namespace chime::host {
 namespace {
@@ -113,8 +114,8 @@ std::string team_sentence(Operation operation, std::int64_t team) {
   if (would_meet)
     return fmt::format(
         "the team {} has some of this job's PEs, or its PEs are not known here; only a team of all "
-        "PEs, or of one, can meet today: use CHIME_TEAM_WORLD, or chime_barrier_all",
-        name_of_team(team));
+        "PEs, or of one, can meet today: use the team WORLD, or {}",
+        name_of_team(team), spoken("chime_barrier_all"));
   return fmt::format(
       "which PEs the team {} has in a job of several nodes is not known here; kernels know their "
       "own place in CHIMEX_TEAM_NODE and its size, the host knows all its PEs",

@@ -24,6 +24,7 @@
 #include "host/ops/gpu/by_kernel.hpp"
 #include "host/ops/tu_registry.hpp"
 #include "host/pe/one_leaver.hpp"
+#include "host/setup/spelling.hpp"
 
 namespace chime::host {
 namespace {
@@ -68,8 +69,9 @@ void tell_mates_at_exit(int status, void*) {
     report_unseen_error(slot);
     if (slot.on_peer_failure == OnPeerFailure::kReport) return;  // they see the process end
     if (const DeviceStage* const device = built_device(slot))
-      tell_mates(*device, {CHIMEX_ERR_PEER_DEAD, slot.pe, Path::kP2p,
-                           fmt::format("PE {} exited without chime_finalize", slot.pe), code});
+      tell_mates(*device,
+                 {CHIMEX_ERR_PEER_DEAD, slot.pe, Path::kP2p,
+                  fmt::format("PE {} exited without {}", slot.pe, spoken("chime_finalize")), code});
   });
 }
 
@@ -135,8 +137,9 @@ bool end_kernels(const PeSlot& slot) {
   if (gpu.wait_for_all_work(runtime.my_pe(), wait_deadline(runtime.settings))) return true;
   const AbortCause cause{
       CHIMEX_ERR_TIMEOUT, runtime.my_pe(), Path::kNone,
-      fmt::format("a kernel of PE {} is still running {:.3g} s after chime_finalize was called",
-                  runtime.my_pe(), static_cast<double>(runtime.settings.wait_timeout_ns) * 1e-9)};
+      fmt::format("a kernel of PE {} is still running {:.3g} s after {} was called",
+                  runtime.my_pe(), static_cast<double>(runtime.settings.wait_timeout_ns) * 1e-9,
+                  spoken("chime_finalize"))};
   raise_abort(device->control().abort, cause);
   tell_mates(*device, cause);
   return gpu.wait_for_all_work(runtime.my_pe(), std::chrono::steady_clock::now() + kAbortGrace);
@@ -152,8 +155,9 @@ void keep_first(PeSlot& slot, std::exception_ptr& first, Step&& run) {
     if (survives(slot, error.code())) return;
     const auto blamed = blamed_for_abort(slot, error);
     if (blamed)
-      slot.runtime->abort_told.tell_of(
-          *blamed, [&] { log(LogLevel::kError, slot.pe, "chime_finalize: {}", error.what()); });
+      slot.runtime->abort_told.tell_of(*blamed, [&] {
+        log(LogLevel::kError, slot.pe, "{}: {}", spoken("chime_finalize"), error.what());
+      });
     if (!first) first = std::make_exception_ptr(blamed ? error.announced() : error);
   } catch (...) {
     if (!first) first = std::current_exception();

@@ -7,6 +7,7 @@
 
 #include "chime/device/simt/host_calls.hpp"
 #include "host/errors/error.hpp"
+#include "host/setup/spelling.hpp"
 
 namespace chime::host {
 namespace {
@@ -16,10 +17,12 @@ void give_up(PeSlot& slot) { slot.leaver.store(0, std::memory_order_relaxed); }
 void claim(PeSlot& slot) {
   pid_t leaver = 0;
   if (slot.leaver.compare_exchange_strong(leaver, gettid(), std::memory_order_relaxed)) return;
-  throw Error("setup", CHIMEX_ERR_INVALID,
-              leaver == gettid()
-                  ? "this thread is in chime_finalize of this PE already"
-                  : "another thread is in chime_finalize of this PE; one of them calls it");
+  const std::string finalize = spoken("chime_finalize");
+  throw Error(
+      "setup", CHIMEX_ERR_INVALID,
+      leaver == gettid()
+          ? fmt::format("this thread is in {} of this PE already", finalize)
+          : fmt::format("another thread is in {} of this PE; one of them calls it", finalize));
 }
 
 }  // namespace
@@ -32,7 +35,7 @@ OneLeaver::OneLeaver(PeSlot& slot) : slot_(slot) {
   throw Error("setup", CHIMEX_ERR_INVALID,
               fmt::format("another thread of this PE is in {}; finalize when all threads have made "
                           "their last call: join them before",
-                          others.front()));
+                          spoken(others.front())));
 }
 
 // A PE that has left stays claimed: a call that found it just before still sees it so.

@@ -15,6 +15,7 @@
 #include "host/errors/guard.hpp"
 #include "host/ops/tu_registry.hpp"
 #include "host/pe/init.hpp"
+#include "host/setup/spelling.hpp"
 
 namespace chime {
 namespace host {
@@ -53,9 +54,11 @@ const std::string& failed_init(const Process& all) {
 
 std::string why_not_initialized(const Process& all) {
   if (const std::string& why = failed_init(all); !why.empty())
-    return fmt::format("chime_init has failed, and there is no PE: {}", why);
-  return all.slots.empty() ? "Chime is not initialised; call chime_init first"
-                           : "called after chime_finalize; call chime_init again first";
+    return fmt::format("{} has failed, and there is no PE: {}", spoken("chime_init"), why);
+  if (all.slots.empty())
+    return fmt::format("Chime is not initialised; call {} first", spoken_init());
+  return fmt::format("called after {}; call {} again first", spoken("chime_finalize"),
+                     spoken_init());
 }
 
 // Acquire: pairs with the release in leave_pe.
@@ -140,18 +143,19 @@ void throw_if_child_of_pes() {
   const PeSlot* const slot = slot_or_copy();
   throw Error("setup", CHIMEX_ERR_NOT_INITIALIZED,
               fmt::format("this process is a child of {} by fork; only the process that called "
-                          "chime_init may call Chime: call it there, or start a program (exec)",
-                          slot ? fmt::format("PE {}", slot->pe) : "a process with several PEs"));
+                          "{} may call Chime: call it there, or start a program (exec)",
+                          slot ? fmt::format("PE {}", slot->pe) : "a process with several PEs",
+                          spoken_init()));
 }
 
 Runtime& current_runtime() {
   throw_if_child_of_pes();
   if (PeSlot* slot = current_slot()) {
     if (!is_left_by_another(*slot)) return *slot->runtime;
-    throw Error(
-        "setup", CHIMEX_ERR_NOT_INITIALIZED,
-        "another thread is in chime_finalize of this PE; finalize when all threads have made "
-        "their last call");
+    throw Error("setup", CHIMEX_ERR_NOT_INITIALIZED,
+                fmt::format("another thread is in {} of this PE; finalize when all threads have "
+                            "made their last call",
+                            spoken("chime_finalize")));
   }
   Process& all = process();
   std::lock_guard lock(all.mutex);

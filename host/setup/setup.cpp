@@ -24,10 +24,11 @@ bootstrap::Settings bootstrap_settings(const Settings& settings) {
 
 void check_unique_id_arguments(int my_pe, int n_pes) {
   if (n_pes < 1 || my_pe < 0 || my_pe >= n_pes)
-    throw Error("setup", CHIMEX_ERR_INVALID,
-                fmt::format("there is no PE {} among {} PEs; chimex_set_attr_uniqueid_args takes "
-                            "this PE's number, from 0, and how many there are",
-                            my_pe, n_pes));
+    throw Error(
+        "setup", CHIMEX_ERR_INVALID,
+        fmt::format("there is no PE {} among {} PEs; {} takes this PE's number, from 0, and "
+                    "how many there are",
+                    my_pe, n_pes, spoken("chimex_set_attr_uniqueid_args")));
 }
 
 void warn_of_unknown_variables() {
@@ -59,7 +60,6 @@ void tell_of_raised_size(const Source& source, const Settings& settings,
 Settings settings_of_new_pe(const Source& source) {
   Settings settings = read_settings(source.lookup);
   set_log_level(settings.log_level);
-  speak_nvshmem(source.is_nvshmems);
   warn_of_unknown_variables();
   forget_failed_join();
   return settings;
@@ -67,8 +67,9 @@ Settings settings_of_new_pe(const Source& source) {
 
 // A failure is what later calls are told.
 template <class Join>
-void attempt(Join join) {
+void attempt(const Source& source, Join join) {
   throw_if_child_of_pes();
+  speak_nvshmem(source.is_nvshmems);
   try {
     join();
     forget_failed_init();
@@ -96,15 +97,15 @@ void join(const Start& start, MakeBootstrap make_bootstrap) {
 }
 
 void init_with_launcher(const Start& start) {
-  if (!current_slot()) attempt([&] { join(start, bootstrap::make_bootstrap); });
+  if (!current_slot()) attempt(start.source, [&] { join(start, bootstrap::make_bootstrap); });
 }
 
 void join_with_unique_id(const chimex_init_attr_t& attr, const Start& start) {
   if (attr.version != kInitAttrVersion)
-    throw Error("setup", CHIMEX_ERR_INVALID,
-                fmt::format("attr has version {}, this library knows {}; fill attr with "
-                            "chimex_set_attr_uniqueid_args",
-                            attr.version, kInitAttrVersion));
+    throw Error(
+        "setup", CHIMEX_ERR_INVALID,
+        fmt::format("attr has version {}, this library knows {}; fill attr with {}", attr.version,
+                    kInitAttrVersion, spoken("chimex_set_attr_uniqueid_args")));
   check_unique_id_arguments(attr.my_pe, attr.n_pes);
   join(start, [&](const bootstrap::Settings& settings) {
     return bootstrap::join_unique_id(attr.uniqueid, attr.my_pe, attr.n_pes, settings);
@@ -114,7 +115,7 @@ void join_with_unique_id(const chimex_init_attr_t& attr, const Start& start) {
 // A thread may become a PE beside others of its process.
 void init_with_unique_id(const chimex_init_attr_t* attr, const Start& start) {
   if (!attr) throw Error("setup", CHIMEX_ERR_INVALID, "the argument attr is null");
-  if (!bound_slot_of_thread()) attempt([&] { join_with_unique_id(*attr, start); });
+  if (!bound_slot_of_thread()) attempt(start.source, [&] { join_with_unique_id(*attr, start); });
 }
 
 }  // namespace
@@ -163,7 +164,7 @@ void warn_of_lonely_ranks(const bootstrap::Introduction& mine) {
 
 void init_with_mpi_comm(const void* mpi_comm, const Source& source, int cuda_device) {
   if (current_slot()) return;
-  attempt([&] {
+  attempt(source, [&] {
     join_with_unique_id(attr_of_mpi_comm(mpi_comm, source),
                         {source, DeviceStageTime::kWhenChosen, cuda_device});
   });

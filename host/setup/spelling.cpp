@@ -3,31 +3,44 @@
 #include <algorithm>
 #include <atomic>
 
+#include "chime/families.h"
+
 namespace chime::host {
 namespace {
 
-std::atomic<bool> speaks_nvshmem{false};
+enum class Names { kUnknown, kChimes, kNvshmems };
+std::atomic<Names> names{Names::kUnknown};
 
-// Behind chimex_: what is Chime's own (CHIME_OWN_ROWS of chime/families.h, and calls of the host).
-constexpr std::string_view kOwn[] = {"node_my_pe",
-                                     "node_n_pes",
-                                     "pe_status",
-                                     "signal_wait_until_timeout",
-                                     "wait_until_timeout",
-                                     "init_config",
-                                     "init_device",
-                                     "get_async_error",
-                                     "pe_bind"};
+// Behind chimex_: what is Chime's own. The timed wait for any type goes by the name of its
+// operation; the last are the host's alone.
+#define CHIME_OWN_STEM(RESULT, PREFIX, STEM, ...) #STEM,
+constexpr std::string_view kOwn[] = {CHIME_OWN_ROWS(CHIME_OWN_STEM) "wait_until_timeout",
+                                     "init_config", "init_device", "get_async_error", "pe_bind"};
+#undef CHIME_OWN_STEM
 
 constexpr std::string_view kPrefix = "chime_", kExtended = "chimex_";
 
 }  // namespace
 
-void speak_nvshmem(bool is_nvshmems) { speaks_nvshmem = is_nvshmems; }
+void speak_nvshmem(bool is_nvshmems) {
+  names.store(is_nvshmems ? Names::kNvshmems : Names::kChimes, std::memory_order_relaxed);
+}
+
+// Looks before it writes: calls of the data path come here, too.
+void expect_nvshmem() {
+  Names unknown = names.load(std::memory_order_relaxed);
+  if (unknown == Names::kUnknown)
+    names.compare_exchange_strong(unknown, Names::kNvshmems, std::memory_order_relaxed);
+}
+
+std::string spoken_init() {
+  const bool is_unknown = names.load(std::memory_order_relaxed) == Names::kUnknown;
+  return is_unknown ? "chime_init or nvshmem_init" : spoken("chime_init");
+}
 
 std::string spoken(std::string_view function) {
   const std::string unchanged(function);
-  if (!speaks_nvshmem) return unchanged;
+  if (names.load(std::memory_order_relaxed) != Names::kNvshmems) return unchanged;
   if (function.starts_with(kPrefix)) return "nvshmem_" + unchanged.substr(kPrefix.size());
   if (!function.starts_with(kExtended)) return unchanged;
   const std::string_view stem = function.substr(kExtended.size());

@@ -9,6 +9,12 @@ namespace chime::host {
 // Of this process, from now on: the last call that joined decides.
 void speak_nvshmem(bool is_nvshmems);
 
+// The program called a function that only NVSHMEM's names have: that decides until one joins.
+void expect_nvshmem();
+
+// The call by which the program becomes a PE; both, where it has made no call that tells.
+std::string spoken_init();
+
 // A function as the program has it: chime_put is nvshmem_put in a program by NVSHMEM's names. What
 // NVSHMEM has not keeps its name.
 std::string spoken(std::string_view function);

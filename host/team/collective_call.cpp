@@ -7,24 +7,26 @@
 #include <utility>
 
 #include "host/errors/error.hpp"
+#include "host/setup/spelling.hpp"
 
 namespace chime::host {
 
 std::string describe(const CollectiveCall& call) {
   switch (call.kind) {
     case CollectiveCall::Kind::kMalloc:
-      return fmt::format("chime_malloc({})", call.first);
+      return fmt::format("{}({})", spoken("chime_malloc"), call.first);
     case CollectiveCall::Kind::kCalloc:
-      return fmt::format("chime_calloc of {} bytes", call.first);
+      return fmt::format("{} of {} bytes", spoken("chime_calloc"), call.first);
     case CollectiveCall::Kind::kAlign:
-      return fmt::format("chime_align({}, {})", call.second, call.first);
+      return fmt::format("{}({}, {})", spoken("chime_align"), call.second, call.first);
     case CollectiveCall::Kind::kFree:
-      if (call.first == CollectiveCall::kOutside) return "chime_free of memory outside the heap";
-      return fmt::format("chime_free(heap + {})", call.first);
+      if (call.first == CollectiveCall::kOutside)
+        return spoken("chime_free") + " of memory outside the heap";
+      return fmt::format("{}(heap + {})", spoken("chime_free"), call.first);
     case CollectiveCall::Kind::kBarrier:
-      return "chime_barrier_all or chime_sync_all";
+      return spoken("chime_barrier_all") + " or " + spoken("chime_sync_all");
     case CollectiveCall::Kind::kFinalize:
-      return "chime_finalize()";
+      return spoken("chime_finalize") + "()";
   }
   return "another version's call";
 }
@@ -93,12 +95,12 @@ namespace {
 void check_same(const CollectiveCalls& calls) {
   if (calls.others.empty()) return;
   if (calls.call.asks_for_the_same(calls.others_call)) throw_failure_of_some(calls);
-  throw_different(CHIMEX_ERR_MISMATCH, why_different(calls.pes, calls.call, calls.others,
-                                                     describe(calls.others_call).c_str()));
+  throw_different(CHIMEX_ERR_MISMATCH,
+                  why_different(calls.pes, calls.call, calls.others, describe(calls.others_call)));
 }
 
 std::string why_different(const FewPes& in_call, const CollectiveCall& call, const FewPes& others,
-                          const char* others_call) {
+                          const std::string& others_call) {
   return fmt::format(
       "{} called {} but {} called {}; all PEs must make the same calls in the same order",
       in_call.words(), describe(call), others.words(), others_call);

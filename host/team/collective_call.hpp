@@ -78,7 +78,7 @@ void check_same(const CollectiveCalls& calls);
 
 // Why neither `call` can end nor what others have called.
 std::string why_different(const FewPes& in_call, const CollectiveCall& call, const FewPes& others,
-                          const char* others_call);
+                          const std::string& others_call);
 
 // Why calls fail that come after one that has not met.
 std::string why_none_succeeds(const std::string& first_failure);

@@ -12,6 +12,7 @@
 #include "host/memory/shared_word.hpp"
 #include "host/ops/wait.hpp"
 #include "host/peers/control.hpp"
+#include "host/setup/spelling.hpp"
 #include "host/team/tree.hpp"
 
 namespace chime::host {
@@ -138,7 +139,7 @@ class MappedRendezvous final : public Rendezvous {
     }
     if (there.empty()) return;
     const AbortCause cause{CHIMEX_ERR_MISMATCH, -1, Path::kNone,
-                           why_different(here, call, there, barrier), 1};
+                           why_different(here, call, there, spoken(barrier)), 1};
     for (ControlBlock* const each : controls_) raise_abort(each->abort, cause);
   }
 

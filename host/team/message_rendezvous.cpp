@@ -9,6 +9,7 @@
 #include "host/errors/log.hpp"
 #include "host/ops/wait.hpp"
 #include "host/peers/control.hpp"
+#include "host/setup/spelling.hpp"
 #include "host/team/tree.hpp"
 
 namespace chime::host {
@@ -165,7 +166,7 @@ void MessageRendezvous::give_up_if_in_a_barrier() {
   if (!elsewhere_.look(me, barrier, Elsewhere::Clock::now())) return;
   const Ask& ask = *meeting_.awaited();
   meeting_.give_up_awaited(CHIMEX_ERR_MISMATCH, why_different(FewPes(ask.by), ask.what, FewPes(me),
-                                                              name_of_barrier(barrier)));
+                                                              spoken(name_of_barrier(barrier))));
 }
 
 // Barriers do not hear of verdicts.

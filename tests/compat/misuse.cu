@@ -63,7 +63,41 @@ static CHIME_KERNEL void ask(int* answers) {
   answers[1] = nvshmem_barrier(kNoTeam);
 }
 
+// Messages name the calls that the program has: before one that tells, those of both libraries.
+static void test_before_init() {
+  nvshmem_barrier_all();
+  require_words("Chime is not initialised; call chime_init or nvshmem_init first");
+  require(nvshmem_malloc(8) == nullptr, "memory before nvshmem_init");
+  require_words("nvshmem_malloc: setup: Chime is not initialised; call nvshmem_init first");
+  nvshmem_barrier_all();
+  require_words("nvshmem_barrier_all: setup: Chime is not initialised; call nvshmem_init first");
+  nvshmemx_uniqueid_t id = NVSHMEMX_UNIQUEID_INITIALIZER;
+  nvshmemx_init_attr_t attr = NVSHMEMX_INIT_ATTR_INITIALIZER;
+  require(nvshmemx_set_attr_uniqueid_args(2, 2, &id, &attr) != 0, "a PE that is not there");
+  require_words("nvshmemx_set_attr_uniqueid_args takes this PE's number");
+}
+
+static void test_after_finalize() {
+  nvshmem_barrier_all();
+  require_words(
+      "nvshmem_barrier_all: setup: called after nvshmem_finalize; call nvshmem_init again first");
+}
+
+static void test_wrong_frees(int* memory) {
+  nvshmem_free(memory + 1);
+  require_words("is inside the heap but is not what nvshmem_malloc returned");
+  nvshmem_free(&memory);
+  require_words("outside the symmetric heap; nvshmem_free takes only what nvshmem_malloc returned");
+}
+
+// The last call that all make: none succeeds any more.
+static void test_different_calls(int me) {
+  require(nvshmem_malloc(me == 0 ? 64 : 128) == nullptr, "memory of two sizes");
+  require_words("PE 0 called nvshmem_malloc(64)");
+}
+
 int main(int argc, char** argv) {
+  test_before_init();
   nvshmem_init();
   auto* const answers = static_cast<int*>(nvshmem_calloc(2, sizeof(int)));
   const int me = nvshmem_my_pe();
@@ -109,8 +143,7 @@ int main(int argc, char** argv) {
   // Calls have the names that the program wrote, on the host and in kernels.
   nvshmem_int_put(answers, answers, 1, 99);
   require(std::strncmp(chimex_last_error(), "nvshmem_put: there is no PE 99", 30) == 0, "a put");
-  nvshmem_free(answers + 1);
-  require_words("nvshmem_free: ");
+  test_wrong_frees(answers);
   chimex_pe_status(99);
   require_words("chimex_pe_status: ");  // which NVSHMEM has not
 
@@ -142,5 +175,7 @@ int main(int argc, char** argv) {
   chimex_clear_last_error();
   nvshmem_barrier_all();
   nvshmem_free(answers);
+  test_different_calls(me);
   nvshmem_finalize();
+  test_after_finalize();
 }

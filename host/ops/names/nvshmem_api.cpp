@@ -16,6 +16,7 @@
 #include "host/pe/runtime.hpp"
 #include "host/setup/nvshmem_variables.hpp"
 #include "host/setup/setup.hpp"
+#include "host/setup/spelling.hpp"
 
 using namespace chime::host;  // NOLINT: this file only forwards into it
 
@@ -89,6 +90,7 @@ void init_with_mpi(const nvshmemx_init_attr_t* attr, const Source& source, int c
 
 // Versions 1 and 2 of attr have the unique id's arguments at the same place.
 void init_by_nvshmems(unsigned int flags, const nvshmemx_init_attr_t* attr) {
+  expect_nvshmem();
   check_flags(flags);
   const int cuda_device = cuda_device_of(flags, attr);
   const Source source = environment_of_nvshmem();
@@ -152,6 +154,7 @@ int nvshmemx_get_uniqueid(nvshmemx_uniqueid_t* uid) {
 
 int nvshmemx_set_attr_uniqueid_args(int my_pe, int n_pes, const nvshmemx_uniqueid_t* uid,
                                     nvshmemx_init_attr_t* attr) {
+  expect_nvshmem();
   chimex_uniqueid_t id = uid ? chimes(*uid) : chimex_uniqueid_t CHIMEX_UNIQUEID_INITIALIZER;
   chimex_init_attr_t checked = CHIMEX_INIT_ATTR_INITIALIZER;
   const int status =
@@ -274,7 +277,10 @@ void nvshmemx_vendor_get_version_info(int* major, int* minor, int* patch) {
 }
 
 #define CHIME_NVSHMEM_DEFINITION(RESULT, NAME, PARAMETERS, ARGUMENTS, CALLED) \
-  RESULT NAME PARAMETERS { return static_cast<RESULT>(CALLED ARGUMENTS); }
+  RESULT NAME PARAMETERS {                                                    \
+    expect_nvshmem();                                                         \
+    return static_cast<RESULT>(CALLED ARGUMENTS);                             \
+  }
 CHIME_NVSHMEM_HOST_ROWS(CHIME_NVSHMEM_DEFINITION)
 #undef CHIME_NVSHMEM_DEFINITION
 

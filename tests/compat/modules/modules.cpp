@@ -121,7 +121,7 @@ static void library_runs(const char* ptx) {
 static void refusals(const char* ptx, const char* foreign, const char* old) {
   const auto some = reinterpret_cast<CUmodule>(0x1000);
   require(nvshmemx_cumodule_init(some) != 0, "before init");
-  require_words("call chime_init first");
+  require_words("call nvshmem_init first");
   init();
   require(nvshmemx_cumodule_init(nullptr) == NVSHMEMX_ERROR_INVALID_VALUE, "null");
   require_words("the module is null");

@@ -83,7 +83,7 @@ static void refuse(void* comm, int status, const char* words) {
   require_words(words);
   require(nvshmem_n_pes() == -1, "no PE");
   require(chimex_init_device() == CHIMEX_ERR_NOT_INITIALIZED, "no device");
-  require_words("chime_init has failed, and there is no PE");
+  require_words("nvshmem_init has failed, and there is no PE");
   require_words(words);  // later calls say why
 }
 

@@ -30,6 +30,8 @@
 // A variable of each translation unit's own, which the driver finds by its name wherever the unit
 // may be compiled to be loaded alone. nvcc is to say so (-DCHIME_MODULE), and nvcc and NVRTC show
 // only what other units could link with (-rdc=true); units that are linked keep theirs apart.
+// CHIME_MODULE is for a module of one unit: nvcc makes no weak variable of this, and two such units
+// do not link.
 #if defined(CHIME_MODULE) || defined(__CUDACC_RTC__) || \
     (defined(__clang__) && defined(__CUDA__) && !defined(__CLANG_RDC__))
 #define CHIME_UNIT_CONSTANT(...)                  \

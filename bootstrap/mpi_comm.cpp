@@ -109,8 +109,8 @@ void check_mpi(const Plugin& plugin) {
                       ": compile bootstrap/mpi/plugin.cpp with the program's mpicxx and name it by "
                       "CHIME_MPI_PLUGIN, " +
                       kOtherWay);
-  // A program that loads its MPI later than it first asked for one has initialised it.
-  if (!plugin.loaded_before.contains(library) && !calls.is_up())
+  // A program that loads its MPI later than it first asked for one has initialised it by now.
+  if (!plugin.loaded_before.contains(library) && !calls.was_ever_up())
     throw unsupported(
         "this program has not loaded " + library + ", and " + built_for(plugin) +
         ": it has no MPI, another one, or a static one. Link it with that MPI's shared library, or "

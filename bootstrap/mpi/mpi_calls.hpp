@@ -7,7 +7,7 @@
 
 namespace chime::bootstrap {
 
-inline constexpr int kMpiCallsVersion = 1;
+inline constexpr int kMpiCallsVersion = 2;
 inline constexpr int kMpiTextBytes = 512;
 inline constexpr char kMpiCallsName[] = "chime_mpi_calls";  // the table's symbol
 
@@ -22,8 +22,9 @@ struct MpiCalls {
   void (*name)(char* text);
   bool (*is_of_this_kind)();
 
-  // Between MPI_Init and MPI_Finalize.
+  // Between MPI_Init and MPI_Finalize; and from MPI_Init on.
   bool (*is_up)();
+  bool (*was_ever_up)();
 
   int (*place_in)(const void* communicator, int* rank, int* size, char* why);
 

@@ -42,11 +42,16 @@ bool is_of_this_kind() {
   return (std::strstr(text, "Open MPI") != nullptr) == kIsOpenMpi;
 }
 
-bool is_up() {
-  int is_initialized = 0, is_finalized = 0;
+bool was_ever_up() {
+  int is_initialized = 0;
   MPI_Initialized(&is_initialized);
+  return is_initialized;
+}
+
+bool is_up() {
+  int is_finalized = 0;
   MPI_Finalized(&is_finalized);
-  return is_initialized && !is_finalized;
+  return was_ever_up() && !is_finalized;
 }
 
 int result(int status, const char* call, char* why) {
@@ -126,6 +131,7 @@ const MpiCalls chime_mpi_calls = {.version = kMpiCallsVersion,
                                   .name = name,
                                   .is_of_this_kind = is_of_this_kind,
                                   .is_up = is_up,
+                                  .was_ever_up = was_ever_up,
                                   .place_in = place_in,
                                   .begin_broadcast = begin_broadcast,
                                   .finish_broadcast = finish_broadcast};

@@ -1,0 +1,35 @@
+#!/bin/bash
+# nvshmem_links_test.sh <source folder> <scratch folder> <C compiler>
+#
+# The links of <libdir>/nvshmem-compat lead to what they name where the libraries' folder is an absolute one beside the prefix, and
+# the prefix has a space in its name. A project of that part alone: its links may lead to what is not there.
+set -eu
+source=$1 scratch=$2 cc=$3
+
+rm -rf "$scratch" && mkdir -p "$scratch/project"
+ln -s "$source/include" "$source/cmake" "$scratch/project"
+cat >"$scratch/project/CMakeLists.txt" <<'CMAKE'
+cmake_minimum_required(VERSION 3.25)
+project(links VERSION 7.1 LANGUAGES C)
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+include(cmake/ChimeNvshmem.cmake)
+CMAKE
+
+# links_are <prefix> <libdir option> <libdir>: installs, and looks where two of the links lead.
+links_are() {
+  local prefix=$1 option=$2 libdir=$3 compat=$3/nvshmem-compat
+  rm -rf "$scratch/build"
+  { cmake -S "$scratch/project" -B "$scratch/build" -G Ninja -DCMAKE_C_COMPILER="$cc" -DCMAKE_INSTALL_PREFIX="$prefix" \
+    -DCMAKE_INSTALL_LIBDIR="$option" && cmake --build "$scratch/build" && cmake --install "$scratch/build"; } >"$scratch/log" 2>&1 ||
+    { cat "$scratch/log"; exit 1; }
+  is_link "$compat/lib/libnvshmem.so" "$libdir/libchime.so"
+  is_link "$compat/include/nvshmem.h" "$prefix/include/compat/nvshmem.h"
+}
+is_link() {
+  [ -L "$1" ] || { echo "there is no $1, but:"; find "$scratch" -name libnvshmem.so; exit 1; }
+  [ "$(readlink -m "$1")" = "$(readlink -m "$2")" ] || { echo "$1 leads to $(readlink -m "$1"), not to $2"; exit 1; }
+}
+
+links_are "$scratch/prefix" lib/of-this "$scratch/prefix/lib/of-this"
+links_are "$scratch/a prefix" "$scratch/libraries" "$scratch/libraries"

@@ -69,7 +69,7 @@ CHIME_EXPORT int nvshmemx_ask_smem(nvshmemx_smem_amount_t amount);
 namespace chime::nvshmem {
 
 // The region of a block. Shared memory holds anything when a kernel begins: what is open says so in
-// 128 bits.
+// 128 bits. A region that a block leaves open may stand there for a later one (docs/porting.md).
 struct BlockRegion {
   std::uint64_t handle, complement;
 };

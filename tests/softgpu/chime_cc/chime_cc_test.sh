@@ -141,7 +141,7 @@ int main() {
 CU
   "$cc" failed.cu -o failed
   "$run" -n 2 --timeout 60 ./failed >output 2>&1 && fail "the job ended well: $(cat output)"
-  grep -q '^\[0\] chime: PE 0: chime_finalize: .*a kernel that ran before may have failed' output ||
+  grep -q '^\[0\] chime: PE 0: nvshmem_finalize: .*a kernel that ran before may have failed' output ||
     fail "PE 0 did not say it: $(cat output)"
 }
 

@@ -4,24 +4,14 @@
 #include <nvshmem.h>
 
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+
+#include "require.hpp"
 
 namespace exec = chime::exec;
 
 constexpr nvshmem_team_t kNoTeam = 17;
-
-static void require(bool good, const char* what) {
-  if (good) return;
-  std::fprintf(stderr, "failed: %s: '%s'\n", what, chimex_last_error());
-  std::exit(1);
-}
-
-static void require_words(const char* words) {
-  require(std::strstr(chimex_last_error(), words) != nullptr, words);
-  chimex_clear_last_error();
-}
 
 // A null source, destination or word of this PE's, and a member of an object at null.
 static CHIME_KERNEL void use_null(int* memory, int how) {

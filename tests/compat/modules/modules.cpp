@@ -5,24 +5,13 @@
 #include <cuda.h>
 #include <nvshmem.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <vector>
 
-static void require(bool good, const char* what) {
-  if (good) return;
-  std::fprintf(stderr, "failed: %s: '%s'\n", what, chimex_last_error());
-  std::exit(1);
-}
-
-static void require_words(const char* words) {
-  require(std::strstr(chimex_last_error(), words) != nullptr, words);
-  chimex_clear_last_error();
-}
+#include "../require.hpp"
 
 static std::string text_of(const char* file) {
   std::ifstream stream(file);

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "../require.hpp"
+#include "require.hpp"
 
 static std::string text_of(const char* file) {
   std::ifstream stream(file);

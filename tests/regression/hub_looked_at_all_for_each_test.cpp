@@ -3,7 +3,7 @@
 // that waited for that. At 100 000 PEs it was busy with each for minutes. Seen in perf/init_sim.
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <utility>
 
 #include "bootstrap/hub_session.hpp"
@@ -12,10 +12,13 @@ namespace chime::bootstrap {
 namespace {
 
 constexpr int kPes = 100'000, kNodePes = 8;
-constexpr std::chrono::seconds kMostTime{20};  // takes a tenth of one
+constexpr double kMostSeconds = 20;  // takes a tenth of one
+
+// Of a processor: a busy machine changes nothing.
+double seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 TEST(HubLookedAtAllForEach, NodePeersAndLeavingTakeNoTimeOfTheJobsSizeForEachPe) {
-  const auto begin = std::chrono::steady_clock::now();
+  const double begin = seconds();
   int answers = 0;
   bool is_published = false;
   HubSession session(kPes, [&](int pe, const Bytes& message) {
@@ -31,7 +34,7 @@ TEST(HubLookedAtAllForEach, NodePeersAndLeavingTakeNoTimeOfTheJobsSizeForEachPe)
   const Bytes request = MessageWriter(Message::kNodePeers).put<std::uint32_t>(1).take();
   const auto each = [&](auto what) {
     for (int pe = 0; pe < kPes; ++pe) {
-      ASSERT_LT(std::chrono::steady_clock::now() - begin, kMostTime) << "at PE " << pe;
+      ASSERT_LT(seconds() - begin, kMostSeconds) << "at PE " << pe;
       what(pe);
     }
   };

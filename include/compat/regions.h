@@ -102,20 +102,18 @@ CHIME_DEVICE int region_is_active(std::uint32_t hints, int* active) {
                          return chime_host_region_is_active(hints, active));
 }
 
-// As nvshmemx_region_start and _stop, of the block: all its threads call with the same attributes,
-// and meet. Each gets the handle.
+// As nvshmemx_region_start and _stop, of the block: all its threads call with the same arguments,
+// and meet. Each gets the handle. What is wrong at one thread fails the call of all.
 [[maybe_unused]] static CHIME_DEVICE int nvshmemx_region_start_block(
     nvshmemx_region_handle_t* handle, const nvshmemx_region_attrs_t* attrs) {
   using namespace chime::nvshmem;  // NOLINT: in a function
   const std::uint32_t hints = attrs != nullptr ? attrs->hints : 0;
   chime::exec::sync_block();
-  const bool is_nested = is_open(block_region());
-  chime::exec::sync_block();
-  const bool is_wrong = handle == nullptr || !are_hints(hints) || is_nested;
-  if (!is_wrong && chime::exec::thread_rank() == 0)
+  const bool is_wrong = handle == nullptr || !are_hints(hints) || is_open(block_region());
+  if (chime::exec::sync_block_or(is_wrong)) return CHIMEX_ERR_INVALID;
+  if (chime::exec::thread_rank() == 0)
     block_region() = {kOpenRegion | hints, ~(kOpenRegion | hints)};
-  chime::exec::sync_block();  // a thread whose arguments are wrong meets the others, too
-  if (is_wrong) return CHIMEX_ERR_INVALID;
+  chime::exec::sync_block();
   *handle = kOpenRegion | hints;
   return CHIMEX_OK;
 }
@@ -124,11 +122,11 @@ CHIME_DEVICE int region_is_active(std::uint32_t hints, int* active) {
   using namespace chime::nvshmem;  // NOLINT: in a function
   chime::exec::sync_block();
   const BlockRegion region = block_region();
+  if (chime::exec::sync_block_or(!is_open(region) || region.handle != handle))
+    return CHIMEX_ERR_INVALID;
+  if (chime::exec::thread_rank() == 0) block_region() = {};
   chime::exec::sync_block();
-  const bool is_wrong = !is_open(region) || region.handle != handle;
-  if (!is_wrong && chime::exec::thread_rank() == 0) block_region() = {};
-  chime::exec::sync_block();
-  return is_wrong ? CHIMEX_ERR_INVALID : CHIMEX_OK;
+  return CHIMEX_OK;
 }
 
 // How many bytes of shared memory a block gives to nvshmemx_give_smem: 0, for copies of Chime's are

@@ -124,11 +124,17 @@ static CHIME_KERNEL void send_in_region(long* to, const long* from, std::uint64_
   nvshmem_quiet();
   expect(nvshmemx_region_stop_block(region) == 0, 8);
   expect_active(0, 0, 9);
-  // A thread that calls with other arguments is told so, and the others go on.
-  const bool differs = exec::thread_idx().x == 1;
-  expect((nvshmemx_region_start_block(differs ? nullptr : &region, &attrs) == 0) != differs, 10);
-  expect((nvshmemx_region_stop_block(differs ? 1 : region) == 0) != differs, 11);
-  expect_active(0, 0, 12);
+  // One thread's wrong argument fails the block's call, whichever thread it is.
+  for (const unsigned one : {0u, 1u}) {
+    const bool differs = exec::thread_idx().x == one;
+    expect(nvshmemx_region_start_block(differs ? nullptr : &region, &attrs) != 0, 10);
+    expect_active(0, 0, 11);
+    expect(nvshmemx_region_start_block(&region, &attrs) == 0, 12);
+    expect(nvshmemx_region_stop_block(differs ? 1 : region) != 0, 13);
+    expect_active(0, 1, 14);
+    expect(nvshmemx_region_stop_block(region) == 0, 15);
+    expect_active(0, 0, 16);
+  }
   nvshmemx_release_smem();
   nvshmem_signal_wait_until(counter, NVSHMEM_CMP_EQ, 1);
   exec::sync_block();

@@ -128,10 +128,6 @@ Meaning meaning_of(std::string_view name, std::string_view text, const Variable&
   return std::nullopt;
 }
 
-}  // namespace
-
-namespace {
-
 // A variable that counts, and its value as Chime's.
 struct Said {
   std::string by;

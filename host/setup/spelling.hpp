@@ -6,10 +6,10 @@
 
 namespace chime::host {
 
-// Of this process, from now on: the last call that joined decides.
+// Sets the names for all messages of this process. The last call that joins decides.
 void speak_nvshmem(bool is_nvshmems);
 
-// The program called a function that only NVSHMEM's names have: that decides until one joins.
+// A program that calls nvshmem_ functions before it joins gets NVSHMEM's names until then.
 void expect_nvshmem();
 
 // The call by which the program becomes a PE; both, where it has made no call that tells.

@@ -180,7 +180,7 @@ double fence_ns(const Options& options, std::uint64_t* word) {
   return best.value();
 }
 
-// Of one queue, as far as they and the NIC run at once.
+// How many posters share one queue: no more than run at the same time beside the NIC.
 std::vector<std::size_t> numbers_of_posters(const Options& options) {
   exec::DeviceProps props;
   if (exec::device_props(0, &props) != CHIMEX_OK) end_with("no device");

@@ -21,7 +21,7 @@ import shutil
 import subprocess
 import sys
 
-# Of every Linux machine with a C++ compiler, and of the driver. NVIDIA's files are not ours to hand on.
+# Not packed: every Linux machine with a C++ compiler has these, or the driver brings them. NVIDIA's files may not be passed on.
 OF_THE_MACHINE = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|util|resolv|stdc\+\+|gcc_s|atomic|cuda|nvidia-.*))\.so")
 OF_NVIDIA = re.compile(r"/cuda|/nvidia|/libcu(blas|d[an]|dss|fft|file|inj|obj|pti|rand|solver|sparse|tensor)|/libnv")
 # Loaded by name when they are wanted: the emulated NIC's and a real one's, and what chooses GPUs and NICs.

@@ -61,7 +61,7 @@ typedef enum CUdevice_attribute_enum SOFTGPU_ENUM {
   CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED,
 } CUdevice_attribute;
 
-// Of what is compiled when it is loaded, and of libraries: none is known.
+// No option of the compiler at load time, or of a library, is known.
 typedef enum CUjit_option_enum SOFTGPU_ENUM { CU_JIT_NO_OPTION } CUjit_option;
 typedef enum CUlibraryOption_enum SOFTGPU_ENUM { CU_LIBRARY_NO_OPTION } CUlibraryOption;
 

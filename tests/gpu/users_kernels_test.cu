@@ -1,5 +1,5 @@
 // Kernels as users write them, by Chime's C names and without launch bounds: each at several sizes
-// of its block, up to 1024 threads. What a launch is refused for is told with the kernel's
+// of its block, up to 1024 threads. A refused launch is reported with the kernel's
 // registers: a block of 1024 threads has 64 for each. One PE, which is its own neighbour; what it
 // computes is checked.
 #include <algorithm>

@@ -292,7 +292,7 @@ class CudaGpu final : public Gpu {
   }
 
  private:
-  // Of a module that was loaded while another context was current.
+  // Throws Error if another context was current when the variable's module was loaded.
   void check_is_here(CUdeviceptr variable) const {
     CUcontext owner = nullptr;
     int device = -1;

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <mutex>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "chime/device/simt/thread.hpp"
@@ -48,10 +49,10 @@ bool have_headers(const std::vector<std::string>& folders) {
   });
 }
 
-std::vector<std::string> split(std::string_view list) {
+std::vector<std::string> split(std::string_view list, char between) {
   std::vector<std::string> parts;
   while (!list.empty()) {
-    const std::size_t end = std::min(list.find(':'), list.size());
+    const std::size_t end = std::min(list.find(between), list.size());
     if (end > 0) parts.emplace_back(list.substr(0, end));
     list.remove_prefix(std::min(end + 1, list.size()));
   }
@@ -63,7 +64,7 @@ std::vector<std::string> find_folders() {
   const fs::path own = library_of(reinterpret_cast<const void*>(&cache_folder));
   const std::vector<std::string> installed{(own.parent_path() / "../include").string()};
   if (have_headers(installed)) return installed;
-  const std::vector<std::string> built = split(SOFTGPU_INCLUDES);
+  const std::vector<std::string> built = split(SOFTGPU_INCLUDES, ':');
   if (have_headers(built)) return built;
   throw PtxError(
       0, "softgpu's headers are neither in " + installed.front() + " nor in " + SOFTGPU_INCLUDES);
@@ -106,6 +107,9 @@ std::vector<std::string> compiler_command(const std::vector<std::string>& folder
                                    "-fno-tree-pta", "-fno-ivopts", "-fno-tree-sink"});
   }
   if (has_fma()) command.insert(command.end(), {"-mavx2", "-mfma"});
+  for (std::string& flag : split(variable_or("CHIME_SOFTGPU_CXXFLAGS", ""), ' ')) {
+    command.push_back(std::move(flag));
+  }
   for (const std::string& folder : folders) command.push_back("-I" + folder);
   return command;
 }

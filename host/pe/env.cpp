@@ -378,6 +378,8 @@ constexpr Variable kVariables[] = {
     {"CHIME_SOFTGPU_COUNT", "path", "",
      "A file that gets a line of JSON for each launch on the softgpu: what its threads executed."},
     {"CHIME_SOFTGPU_CXX", "program", "g++", "The C++ compiler that the softgpu runs."},
+    {"CHIME_SOFTGPU_CXXFLAGS", "options", "",
+     "More options for that compiler, with a space between two: -Og compiles kernels sooner."},
     {"CHIME_SOFTGPU_BLOCKS", "1 to 4096", "2",
      "Blocks on each of the softgpu's multiprocessors: how large a cooperative launch may be."},
     {"CHIME_SOFTGPU_DEVICES", "0 to 256", "",

@@ -119,6 +119,27 @@ TEST_F(CodeCache, ABrokenEntryIsMadeAnew) {
   }
 }
 
+// Each set of options has its code and its vocabulary; what the compiler refuses is told in its
+// words.
+TEST_F(CodeCache, MoreOptionsOfTheCompilerCount) {
+  const auto loaded_with = [&](const std::string& flags) {
+    ::setenv("CHIME_SOFTGPU_CXXFLAGS", flags.c_str(), 1);
+    const std::string text = loaded(scratch + "/options", 42);
+    ::unsetenv("CHIME_SOFTGPU_CXXFLAGS");
+    return text;
+  };
+  EXPECT_EQ(loaded_with("-Og  -fno-inline"), "42");
+  EXPECT_EQ(loaded_with(""), "42");
+  std::size_t libraries = 0;
+  for (const auto& entry : fs::directory_iterator(scratch + "/options")) {
+    libraries += entry.path().extension() == ".so";
+  }
+  EXPECT_EQ(libraries, 2u);
+  const std::string refused = loaded_with("-Og -fno-such-option");
+  EXPECT_EQ(refused.rfind("failed: ", 0), 0u) << refused;
+  EXPECT_NE(refused.find("-fno-such-option"), refused.npos) << refused;
+}
+
 TEST_F(CodeCache, ABrokenVocabularyIsMadeAnew) {
   const fs::path compiled = only(".gch");
   const auto bytes = fs::file_size(compiled);

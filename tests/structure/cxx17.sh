@@ -6,24 +6,26 @@ compiler=$1 status=0 refused=0 accepted=0
 command -v "$compiler" >/dev/null || { echo "skipped: no $compiler on this machine"; exit 77; }
 cd "$2" || exit 1
 case $compiler in
-  *nvcc) language=cu flags=(-std=c++17 -cuda -o /dev/null) ;;
-  *) language=c++ flags=(-std=c++17 -Wall -Wextra -Werror -fsyntax-only) ;;
+  *nvcc) language=cu read_it=(-cuda -o /dev/null) compile_it=(-cuda -o /dev/null) ;;
+  # The error is the preprocessor's, and ends what is told: clang would compile the rest without a word.
+  *) language=c++ read_it=(-E -o /dev/null) compile_it=(-fsyntax-only -Wall -Wextra -Werror) ;;
 esac
 read -r -a directories < <(sed -n 's/^user //p' "$3")
+flags=(-std=c++17)
 for directory in "${directories[@]}"; do flags+=("-I$directory"); done
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# errors <source text>: what compiling it says.
+# errors <source text> <option>...: what the compiler says of it.
 errors() {
   printf '%s\n' "$1" >"$scratch/one"
-  "$compiler" "${flags[@]}" -x "$language" "$scratch/one" 2>&1
+  "$compiler" "${flags[@]}" "${@:2}" -x "$language" "$scratch/one" 2>&1
 }
 
 refuse() {  # <what it is> <source text>
   local said
   refused=$((refused + 1))
-  said=$(errors "$2")
+  said=$(errors "$2" "${read_it[@]}")
   [ "$(grep -c 'error: ' <<<"$said")" = 1 ] && grep -q "error: .*Chime's device side is C++20: compile with -std=c++20" <<<"$said" && return
   echo "$1: not the one error:"
   head -n 20 <<<"$said"
@@ -33,7 +35,7 @@ refuse() {  # <what it is> <source text>
 accept() {  # <what it is> <source text>
   local said
   accepted=$((accepted + 1))
-  said=$(errors "$2") && return
+  said=$(errors "$2" "${compile_it[@]}") && return
   echo "$1 needs no C++20, but:"
   head -n 20 <<<"$said"
   status=1

@@ -9,15 +9,18 @@ flags=(-Wall -Wextra -Werror)
 read -r -a directories < <(sed -n 's/^user //p' "$4")
 for directory in "${directories[@]}"; do flags+=("-I$directory"); done
 
-# To an object, which a compiler cache can keep.
+# To an object, which a compiler cache can keep. What says nothing of its own is whole if what it includes is found.
 check() {  # <language> <standard> <header>
-  local file=$scratch/alone
+  local file=$scratch/alone compile=(${cache:+"$cache"} "$compiler" -c)
   count=$((count + 1))
   printf '#include "%s"\n#include "%s"\n' "$3" "$3" >"$file"
-  ${cache:+"$cache"} "$compiler" "${flags[@]}" -x "$1" -std="$2" -c "$file" -o "$file.o" && return
+  if only_includes "$3"; then compile=("$compiler" -E); fi
+  "${compile[@]}" "${flags[@]}" -x "$1" -std="$2" "$file" -o "$file.o" && return
   echo "^^ \"$3\" does not compile alone as $2"
   status=1
 }
+
+only_includes() { [ -f "include/$1" ] && ! grep -qvE "^(//.*|#include .*|#pragma once|)\$" "include/$1"; }
 
 # chime/nvrtc stands for the standard's headers where there are none.
 public_headers() {

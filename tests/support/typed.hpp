@@ -26,8 +26,8 @@ struct Row {
 };
 
 // What moves or changes a value uses its size and its alignment alone, so that accesses of all
-// types with the same two are the same. A build with CHIME_TEST_TYPES=sizes runs with these of
-// them; the data of each type are compared in the others.
+// types with the same two are the same. A build with CHIME_TEST_TYPES=names or sizes runs with
+// these of them, of which some have a sign; the data of each type are compared in the others.
 template <class T>
 constexpr bool is_looked_at() {
 #ifdef CHIME_TEST_ONE_TYPE_A_SIZE
@@ -41,12 +41,12 @@ constexpr bool is_looked_at() {
 #endif
 }
 
-// Names of the C API, whose kernels are as many as names: such a build has those of one type. What
-// the dots say must depend on the argument of a generic lambda, so that nothing of others is
-// compiled.
+// Names of the C API, whose kernels are as many as names: with CHIME_TEST_TYPES=sizes those of one
+// type. What the dots say must depend on the argument of a generic lambda, so that nothing of
+// others is compiled.
 template <class T>
 constexpr bool is_named() {
-#ifdef CHIME_TEST_ONE_TYPE_A_SIZE
+#ifdef CHIME_TEST_ONE_TYPE_OF_NAMES
   return std::is_same_v<T, unsigned long>;
 #else
   return true;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "net/fields.hpp"
+
 namespace chime::bootstrap {
 namespace {
 
@@ -10,6 +12,9 @@ using Clock = std::chrono::steady_clock;
 
 // Who asks without waiting for a PE waits for the launcher's answer all the same.
 constexpr std::chrono::seconds kAnswerTime{1};
+
+constexpr std::string_view kFailureKey = "chime.failure";
+constexpr std::size_t kMostWords = 4096;  // of a failure; what is longer is cut
 
 std::string name_of(int pe, std::string_view key) {
   return "'" + std::string(key) + "' of PE " + std::to_string(pe);
@@ -43,14 +48,79 @@ Bytes Bootstrap::lookup(int pe, std::string_view key, Deadline deadline) const {
   const bool may_wait = deadline > now;
   AwaitedAnswer awaited;
   const Question question = put(pe, key, may_wait, awaited.on_answer());
+  const bool asks_for_failure = may_wait && n_setting_up_ > 0;
+  Question of_failure;
   try {
+    if (asks_for_failure && !awaited.has_come_by(std::min(deadline, now + kFailurePatience)))
+      of_failure = ask_for_failure(pe, [&awaited](const Failure& failure) {
+        awaited.come({.code = failure.code, .why = failure.why});
+      });
     return await(awaited, question, may_wait ? deadline : now + kAnswerTime, name_of(pe, key));
-  } catch (const BootstrapError&) {
+  } catch (const BootstrapError& error) {
+    of_failure.cancel();
+    if (asks_for_failure) {
+      if (error.code() == CHIMEX_ERR_PEER_DEAD) hear_last_words_of(pe);
+      throw_failure_if_heard();
+    }
     const auto why = why_lost(pe);
     if (why.empty()) throw;
     throw BootstrapError(name_of(pe, key) + ": PE " + std::to_string(pe) + " is gone: " + why,
                          CHIMEX_ERR_PEER_DEAD);
   }
+}
+
+void Bootstrap::tell_failure(chimex_status code, std::string_view why) noexcept try {
+  Failure told;
+  {
+    const std::lock_guard lock(one_hears_);
+    if (std::exchange(has_told_failure_, true)) return;
+    if (!failure_)
+      failure_ = {code, "PE " + std::to_string(rank()) +
+                            " could not set up: " + std::string(why.substr(0, kMostWords))};
+    told = *failure_;
+  }
+  if (size() == 1) return;
+  publish_in_passing(kFailureKey,
+                     net::Writer().put<std::int32_t>(told.code).text(told.why).written());
+} catch (const std::exception&) {
+  // Nobody can be told: the others' time limit ends their waits.
+}
+
+Question Bootstrap::ask_for_failure(int pe,
+                                    std::function<void(const Failure& failure)> on_failure) const {
+  return ask(pe, kFailureKey, [this, pe, on_failure = std::move(on_failure)](const Answer& answer) {
+    if (answer.code == CHIMEX_OK) on_failure(failure_in(pe, answer.value));
+  });
+}
+
+// Called by what hears it, which must not throw.
+Bootstrap::Failure Bootstrap::failure_in(int pe, std::span<const std::byte> card) const {
+  Failure heard{CHIMEX_ERR_MISMATCH, "PE " + std::to_string(pe) + " runs another version of Chime"};
+  try {
+    net::Reader fields(card);
+    const auto code = static_cast<chimex_status>(fields.get<std::int32_t>());
+    heard = {code, fields.text()};
+  } catch (const net::Error&) {
+  }
+  const std::lock_guard lock(one_hears_);
+  if (!failure_) failure_ = heard;
+  return heard;
+}
+
+// One that has left, or whose process has ended, may have told why. Nothing where that is not
+// known.
+void Bootstrap::hear_last_words_of(int pe) const try {
+  AwaitedAnswer awaited;
+  const Question question = put(pe, kFailureKey, false, awaited.on_answer());
+  const auto answer = awaited.wait_until(Clock::now() + kAnswerTime);
+  if (answer && answer->code == CHIMEX_OK) failure_in(pe, answer->value);
+} catch (const BootstrapError&) {
+  // Nobody can be asked any more.
+}
+
+void Bootstrap::throw_failure_if_heard() const {
+  const std::lock_guard lock(one_hears_);
+  if (failure_) throw BootstrapError(failure_->why, failure_->code);
 }
 
 Bytes Bootstrap::await(AwaitedAnswer& awaited, const Question& question, Deadline deadline,

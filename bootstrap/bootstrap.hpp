@@ -9,6 +9,7 @@
 // at once.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <exception>
@@ -91,6 +92,37 @@ class Bootstrap {
     return lookup(0, key, deadline);
   }
 
+  // ---- Set-up that takes all PEs: one that fails leaves no more of what the others wait for.
+
+  // With this code, in a sentence that names the PE whose set-up has failed.
+  struct Failure {
+    chimex_status code;
+    std::string why;
+  };
+
+  // This PE's has: those that wait for it hear so, and tell it on to those that wait for them.
+  // Where this PE has heard of another's first, that is what it tells. Does not wait for the
+  // launcher, and does nothing at a second call.
+  void tell_failure(chimex_status code, std::string_view why) noexcept;
+
+  // As ask(); `on_failure` is called if `pe` tells one, and else never.
+  Question ask_for_failure(int pe, std::function<void(const Failure& failure)> on_failure) const;
+
+  // While one lives, a lookup() that waits for kFailurePatience asks for its PE's failure, too, and
+  // throws that.
+  class SettingUp {
+   public:
+    explicit SettingUp(const Bootstrap& bootstrap) : bootstrap_(bootstrap) {
+      ++bootstrap_.n_setting_up_;
+    }
+    ~SettingUp() { --bootstrap_.n_setting_up_; }
+    SettingUp(const SettingUp&) = delete;
+    SettingUp& operator=(const SettingUp&) = delete;
+
+   private:
+    const Bootstrap& bootstrap_;
+  };
+
   // Ends the job: asks the launcher to end the other PEs with `code`. Returns; the caller exits by
   // itself.
   virtual void abort(int code, std::string_view why) noexcept = 0;
@@ -133,6 +165,11 @@ class Bootstrap {
   virtual void look_for(OpenQuestions::Id question, int pe, std::string_view key,
                         bool may_wait) const = 0;
 
+  // As publish(), without waiting for an answer for longer than a moment: for last words.
+  virtual void publish_in_passing(std::string_view key, std::span<const std::byte> value) {
+    publish(key, value);
+  }
+
   // Why a question is still open, in words: "PE 1 has not published it".
   virtual std::string why_open(OpenQuestions::Id question) const = 0;
 
@@ -146,13 +183,24 @@ class Bootstrap {
 
  private:
   Question put(int pe, std::string_view key, bool may_wait, OnAnswer on_answer) const;
+  Failure failure_in(int pe, std::span<const std::byte> card) const;
+  void hear_last_words_of(int pe) const;
+  void throw_failure_if_heard() const;
 
   const std::shared_ptr<OpenQuestions> questions_ = std::make_shared<OpenQuestions>();
   mutable std::mutex one_asks_;  // for the node
   mutable std::optional<NodeInfo> node_;
+  mutable std::atomic<int> n_setting_up_{0};  // how many SettingUp live
+  mutable std::mutex one_hears_;              // for the first failure that was heard, or told
+  mutable std::optional<Failure> failure_;
+  bool has_told_failure_ = false;
 };
 
 inline constexpr std::size_t kMaxValueBytes = 1 << 20;
+
+// How long who sets up waits before it asks whether those that it waits for have failed: a job
+// whose PEs come one after the other asks nothing.
+inline constexpr std::chrono::seconds kFailurePatience{2};
 
 // What the user may decide about the start-up exchange.
 struct Settings {

@@ -91,6 +91,12 @@ void HubClient::publish(std::string_view key, std::span<const std::byte> value) 
       Message::kPublish, [&](MessageWriter& m) { m.text(key).bytes(value); }, what);
 }
 
+// The answer goes to nobody.
+void HubClient::publish_in_passing(std::string_view key, std::span<const std::byte> value) {
+  const Question unheard(questions(), questions()->open([](const Answer&) {}));
+  post(Message::kPublish, unheard.id(), [&](MessageWriter& m) { m.text(key).bytes(value); });
+}
+
 void HubClient::look_for(OpenQuestions::Id question, int pe, std::string_view key,
                          bool may_wait) const {
   post(Message::kLookup, question,

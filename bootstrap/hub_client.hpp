@@ -73,6 +73,7 @@ class HubClient : public Bootstrap {
   NodeInfo find_node() const override;
   void look_for(OpenQuestions::Id question, int pe, std::string_view key,
                 bool may_wait) const override;
+  void publish_in_passing(std::string_view key, std::span<const std::byte> value) override;
   std::string why_open(OpenQuestions::Id question) const override;
 
   // A request on its way; the answer goes to `question`. `write` adds its fields.

@@ -4,6 +4,7 @@
 
 #ifdef CHIME_HAVE_PMIX
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <optional>
@@ -35,6 +36,7 @@ namespace chime::bootstrap {
 namespace {
 
 constexpr char kRendezvousKey[] = "chime.rendezvous";
+constexpr std::chrono::seconds kMoment{1};  // for a launcher to take what is said in passing
 
 // The process's first joining. A launcher keeps every card for as long as it lives, so later
 // joinings (pmix_rejoining.hpp) leave none there.
@@ -68,7 +70,9 @@ class PmixBootstrap final : public Bootstrap {
     return host_->secret(std::chrono::steady_clock::now() + timeout_);
   }
 
-  void publish(std::string_view key, std::span<const std::byte> value) override;
+  void publish(std::string_view key, std::span<const std::byte> value) override {
+    publish_within(timeout_, key, value);
+  }
   Bytes lookup_of_first(std::string_view key, Deadline deadline) override {
     return host_->lookup_of_first(key, deadline);
   }
@@ -84,6 +88,11 @@ class PmixBootstrap final : public Bootstrap {
   }
 
  private:
+  void publish_within(std::chrono::milliseconds time, std::string_view key,
+                      std::span<const std::byte> value);
+  void publish_in_passing(std::string_view key, std::span<const std::byte> value) override {
+    publish_within(std::min<std::chrono::milliseconds>(timeout_, kMoment), key, value);
+  }
   static std::string full_key(std::string_view key) { return "chime.0." + std::string(key); }
   NodeInfo find_node() const override;
   void look_for(OpenQuestions::Id question, int pe, std::string_view key,
@@ -101,7 +110,8 @@ class PmixBootstrap final : public Bootstrap {
   std::optional<PmixHost> host_;  // last: it publishes and asks by all of the above
 };
 
-void PmixBootstrap::publish(std::string_view key, std::span<const std::byte> value) {
+void PmixBootstrap::publish_within(std::chrono::milliseconds time, std::string_view key,
+                                   std::span<const std::byte> value) {
   if (value.size() > kMaxValueBytes)
     throw BootstrapError("publishing '" + std::string(key) + "': " + std::to_string(value.size()) +
                              " bytes, at most " + std::to_string(kMaxValueBytes) + " are allowed",
@@ -115,11 +125,11 @@ void PmixBootstrap::publish(std::string_view key, std::span<const std::byte> val
   packed.data.bo.size = content.size();
   std::lock_guard lock(publish_mutex_);
   auto status = client_.library().put(PMIX_GLOBAL, full_key(key).c_str(), &packed);
-  if (status == PMIX_SUCCESS) status = client_.commit(timeout_);
+  if (status == PMIX_SUCCESS) status = client_.commit(time);
   const std::string what = "publishing '" + std::string(key) + "' through PMIx: ";
   if (status == PMIX_ERR_TIMEOUT)
     throw BootstrapError(what + "the launcher has not answered for " +
-                             std::to_string(timeout_.count()) + " ms (CHIME_INIT_TIMEOUT)",
+                             std::to_string(time.count()) + " ms (CHIME_INIT_TIMEOUT)",
                          CHIMEX_ERR_TIMEOUT);
   if (status != PMIX_SUCCESS) throw BootstrapError(what + client_.words(status));
 }

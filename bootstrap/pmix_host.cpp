@@ -281,11 +281,12 @@ Bytes PmixHost::ask_first_for_others(const std::string& relay, std::string_view 
     cards_.publish(relay, net::Writer().put(Kind::kFound).raw(card).written());
     return card;
   } catch (const BootstrapError& error) {
-    if (error.code() == CHIMEX_ERR_PEER_DEAD) {
+    // PE 0's own end: it may have told of another's.
+    const std::string ended = client_.how_ended(0);
+    if (error.code() == CHIMEX_ERR_PEER_DEAD && !ended.empty()) {
       net::Writer failed;
-      cards_.publish(relay, Failure{error.code(), 0, client_.how_ended(0)}
-                                .write(failed.put(Kind::kFailed))
-                                .written());
+      cards_.publish(relay,
+                     Failure{error.code(), 0, ended}.write(failed.put(Kind::kFailed)).written());
     }
     throw;
   }

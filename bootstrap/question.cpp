@@ -64,16 +64,24 @@ void Question::cancel() {
 }
 
 OnAnswer AwaitedAnswer::on_answer() {
-  return [this](Answer answer) {
-    std::lock_guard lock(mutex_);
-    answer_ = std::move(answer);
-    has_come_.notify_one();
-  };
+  return [this](Answer answer) { come(std::move(answer)); };
+}
+
+void AwaitedAnswer::come(Answer answer) {
+  std::lock_guard lock(mutex_);
+  if (answer_) return;
+  answer_ = std::move(answer);
+  has_come_.notify_one();
+}
+
+bool AwaitedAnswer::has_come_by(Deadline deadline) {
+  std::unique_lock lock(mutex_);
+  return has_come_.wait_until(lock, deadline, [this] { return answer_.has_value(); });
 }
 
 std::optional<Answer> AwaitedAnswer::wait_until(Deadline deadline) {
-  std::unique_lock lock(mutex_);
-  has_come_.wait_until(lock, deadline, [this] { return answer_.has_value(); });
+  has_come_by(deadline);
+  std::lock_guard lock(mutex_);
   return std::move(answer_);
 }
 

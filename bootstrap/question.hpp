@@ -76,6 +76,9 @@ class [[nodiscard]] Question {
 class AwaitedAnswer {
  public:
   OnAnswer on_answer();
+  // The first that comes is the answer.
+  void come(Answer answer);
+  bool has_come_by(Deadline deadline);
   // Nothing, if it has not come until then.
   std::optional<Answer> wait_until(Deadline deadline);
 

@@ -122,6 +122,27 @@ void finish_init(PeSlot& slot) {
     log(LogLevel::kInfo, runtime.my_pe(), "{}", transport->describe());
 }
 
+chimex_status code_of(const std::exception& error) {
+  if (const auto* own = dynamic_cast<const Error*>(&error)) return own->code();
+  const auto* bootstraps = dynamic_cast<const bootstrap::BootstrapError*>(&error);
+  return bootstraps ? bootstraps->code() : CHIMEX_ERR_SYSTEM;
+}
+
+// Any part of what joins the job and builds the device stage, from the choice of a device on. This
+// is the place where one PE's failure, be it all its own, becomes that of all: it is told, and who
+// waits for what this PE would have left hears that (bootstrap.hpp, tell_failure) instead of
+// waiting until CHIME_INIT_TIMEOUT.
+template <class Part>
+void set_up(const Runtime& runtime, Part&& part) {
+  const bootstrap::Bootstrap::SettingUp hears_of_others(*runtime.bootstrap);
+  try {
+    part();
+  } catch (const std::exception& error) {
+    runtime.bootstrap->tell_failure(code_of(error), error.what());
+    throw;
+  }
+}
+
 // By the first of the threads that need it. A failure is for ever: the other PEs, which built it in
 // turn with this one, could not be brought back to the same point.
 void finish_init_once(PeSlot& slot) {
@@ -130,7 +151,7 @@ void finish_init_once(PeSlot& slot) {
   if (slot.is_ready.load(std::memory_order_relaxed)) return;
   if (runtime.device_failure) std::rethrow_exception(runtime.device_failure);
   try {
-    finish_init(slot);
+    set_up(runtime, [&] { finish_init(slot); });
   } catch (...) {
     runtime.device_failure = std::current_exception();
     runtime.untold_errors.reset();
@@ -145,14 +166,18 @@ void finish_init_once(PeSlot& slot) {
 }  // namespace
 
 void join_job(const Settings& settings, std::unique_ptr<bootstrap::Bootstrap> bootstrap,
-              DeviceStageTime when) {
+              const DeviceStart& start) {
   auto runtime = std::make_unique<Runtime>();
   runtime->settings = settings;
   runtime->bootstrap = std::move(bootstrap);
   runtime->bootstrap->on_activity_asked([pe = runtime->my_pe()] { say_activity(pe); });
   PeSlot& slot = enter_pe(std::move(runtime));
   try {
-    const bool now = when == DeviceStageTime::kWhenChosen && device_is_chosen(settings);
+    bool now = false;
+    set_up(*slot.runtime, [&] {
+      if (start.cuda_device) choose_device(settings, *start.cuda_device);
+      now = start.when == DeviceStart::Time::kWhenChosen && device_is_chosen(settings);
+    });
     if (now) finish_init_once(slot);
   } catch (...) {
     keep_failed_join(std::move(leave_pe(slot)->bootstrap));

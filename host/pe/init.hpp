@@ -3,25 +3,30 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "bootstrap/bootstrap.hpp"
 #include "host/pe/pe.hpp"
 
 namespace chime::host {
 
-// When the device stage is built.
-enum class DeviceStageTime {
-  kWhenChosen,  // in join_job, unless the program may still choose a GPU
-  kFirstUse     // the program asked to have it put off
+// How a PE comes to its device.
+struct DeviceStart {
+  // When the device stage is built.
+  enum class Time {
+    kWhenChosen,  // in join_job, unless the program may still choose a GPU
+    kFirstUse     // the program asked to have it put off
+  } when = Time::kWhenChosen;
+  std::optional<int> cuda_device = {};  // that the program names, by its number at the driver
 };
 
 // Makes a PE out of `bootstrap`'s job and binds the calling thread to it. Collective over the job's
-// PEs. Throws Error; then nothing is left behind.
+// PEs. Throws Error, and so it does on those that wait for this PE; then nothing is left behind.
 void join_job(const Settings& settings, std::unique_ptr<bootstrap::Bootstrap> bootstrap,
-              DeviceStageTime when);
+              const DeviceStart& start);
 
 // The calling thread's PE with its device stage, which is built now if it was put off. Collective
-// then. Throws Error, and the same again at every later call.
+// then. Throws Error, on those that wait for this PE too, and the same again at every later call.
 Runtime& ready_runtime();
 
 }  // namespace chime::host

@@ -7,7 +7,6 @@
 #include "bootstrap/tcp.hpp"
 #include "host/errors/error.hpp"
 #include "host/pe/config.hpp"
-#include "host/pe/device_stage.hpp"
 #include "host/pe/init.hpp"
 #include "host/pe/leave.hpp"
 #include "host/setup/spelling.hpp"
@@ -82,18 +81,20 @@ void attempt(const Source& source, Join join) {
 // How a PE is to come up.
 struct Start {
   const Source& source;
-  DeviceStageTime when;
-  int cuda_device;
+  DeviceStart device;
 };
+
+DeviceStart device_start(DeviceStart::Time when, int cuda_device) {
+  return {when, cuda_device == kAnyCudaDevice ? std::nullopt : std::optional(cuda_device)};
+}
 
 template <class MakeBootstrap>
 void join(const Start& start, MakeBootstrap make_bootstrap) {
   const Settings settings = settings_of_new_pe(start.source);
-  if (start.cuda_device != kAnyCudaDevice) choose_device(settings, start.cuda_device);
   std::unique_ptr<bootstrap::Bootstrap> job = make_bootstrap(bootstrap_settings(settings));
   warn_of(start.source, *job);
   tell_of_raised_size(start.source, settings, *job);
-  join_job(settings, std::move(job), start.when);
+  join_job(settings, std::move(job), start.device);
 }
 
 void init_with_launcher(const Start& start) {
@@ -128,8 +129,8 @@ Source environment_of_chime(const chimex_config_t* config) {
 void init_as(unsigned flags, const chimex_init_attr_t* attr, const Source& source,
              int cuda_device) {
   const bool is_put_off = flags & CHIMEX_INIT_DEFER_DEVICE;
-  const Start start = {
-      source, is_put_off ? DeviceStageTime::kFirstUse : DeviceStageTime::kWhenChosen, cuda_device};
+  const auto when = is_put_off ? DeviceStart::Time::kFirstUse : DeviceStart::Time::kWhenChosen;
+  const Start start = {source, device_start(when, cuda_device)};
   switch (flags & ~static_cast<unsigned>(CHIMEX_INIT_DEFER_DEVICE)) {
     case CHIMEX_INIT_WITH_LAUNCHER:
       return init_with_launcher(start);
@@ -166,7 +167,7 @@ void init_with_mpi_comm(const void* mpi_comm, const Source& source, int cuda_dev
   if (current_slot()) return;
   attempt(source, [&] {
     join_with_unique_id(attr_of_mpi_comm(mpi_comm, source),
-                        {source, DeviceStageTime::kWhenChosen, cuda_device});
+                        {source, device_start(DeviceStart::Time::kWhenChosen, cuda_device)});
   });
 }
 

@@ -10,7 +10,7 @@ std::vector<NodeMate> exchange_with_node(const bootstrap::Bootstrap& bootstrap,
                                          bootstrap::Deadline deadline) try {
   const std::vector<int>& members = bootstrap.node().pes;
   if (members.size() <= 1) return {};
-  const NodeWait wait(bootstrap, deadline);
+  NodeWait wait(bootstrap, deadline);
   const OfferedCard card{mine, transport_fd, control_fd};
   if (mine.pe == members.front())
     return NodeHub(bootstrap, {members.begin() + 1, members.end()}, wait).meet(card);

@@ -14,7 +14,7 @@ constexpr std::chrono::seconds kAttempt{5};
 }  // namespace
 
 NodeGuest::NodeGuest(const bootstrap::Bootstrap& bootstrap, std::vector<int> members,
-                     const NodeWait& wait)
+                     NodeWait& wait)
     : wait_(wait), me_(bootstrap.rank()), members_(std::move(members)) {
   const int hub = members_.front();
   const auto credentials = node_credentials(bootstrap);
@@ -44,7 +44,8 @@ std::vector<NodeMate> NodeGuest::meet(const OfferedCard& mine) {
       reactor_, [this] { return hub_ || end_; }, [&] { return hub; });
   if (hub_) send_cards(*hub_, {&mine, 1});
   wait_.until(
-      reactor_, [this] { return has_all() || end_; }, [this] { return members_; });
+      reactor_, [this] { return has_all() || end_; }, [this] { return members_; },
+      [&] { return hub; });
   if (!has_all()) fail();
   std::erase_if(mates_, [this](const NodeMate& mate) { return mate.card.pe == me_; });
   return std::move(mates_);
@@ -54,9 +55,9 @@ void NodeGuest::on_frame(net::Connection& connection, net::Bytes message) {
   for (NodeMate& mate : receive_cards(connection, message)) mates_.push_back(std::move(mate));
 }
 
-void NodeGuest::fail() const {
-  wait_.check_for_the_cause(members_);
+void NodeGuest::fail() {
   const int hub = members_.front();
+  wait_.check_for_the_cause(members_, hub);
   if (end_->fault() == net::Fault::kRefused) fail_to_meet(CHIMEX_ERR_MISMATCH, end_->what());
   if (!hub_)
     fail_to_meet(CHIMEX_ERR_TIMEOUT,

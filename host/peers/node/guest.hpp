@@ -14,7 +14,7 @@ namespace chime::host {
 class NodeGuest final : private net::ConnectionOwner {
  public:
   // `members`: the node's PEs, the hub first.
-  NodeGuest(const bootstrap::Bootstrap& bootstrap, std::vector<int> members, const NodeWait& wait);
+  NodeGuest(const bootstrap::Bootstrap& bootstrap, std::vector<int> members, NodeWait& wait);
   ~NodeGuest();
 
   // Returns the node's other PEs in PE order. Throws Error.
@@ -23,12 +23,12 @@ class NodeGuest final : private net::ConnectionOwner {
  private:
   // The hub may hang up after its last message.
   bool has_all() const { return mates_.size() == members_.size(); }
-  [[noreturn]] void fail() const;
+  [[noreturn]] void fail();
 
   void on_frame(net::Connection& connection, net::Bytes message) override;
   void on_end(net::Connection&, const net::Error& why) override { end_ = why; }
 
-  const NodeWait& wait_;
+  NodeWait& wait_;
   const int me_;
   const std::vector<int> members_;
   net::Reactor reactor_;

@@ -27,8 +27,7 @@ net::Descriptor listen_at_one(const std::vector<net::Address>& names) {
 
 }  // namespace
 
-NodeHub::NodeHub(const bootstrap::Bootstrap& bootstrap, std::vector<int> guests,
-                 const NodeWait& wait)
+NodeHub::NodeHub(const bootstrap::Bootstrap& bootstrap, std::vector<int> guests, NodeWait& wait)
     : wait_(wait), me_(bootstrap.rank()) {
   for (const int pe : guests) guests_[pe];
   const auto credentials = node_credentials(bootstrap);
@@ -130,7 +129,7 @@ void NodeHub::on_end(net::Connection& connection, const net::Error& why) {
   if (!cards_.empty() && has_all(found->second)) return;
   std::vector<int> pes;
   for (const auto& [pe, guest] : guests_) pes.push_back(pe);
-  wait_.check_for_the_cause(pes);
+  wait_.check_for_the_cause(pes, found->first);
   fail_to_meet(CHIMEX_ERR_PEER_DEAD,
                fmt::format("PE {} gave up while the node's PEs met ({}); its own message says why",
                            found->first, why.what()));

@@ -14,7 +14,7 @@ namespace chime::host {
 class NodeHub final : private net::ConnectionOwner {
  public:
   // `guests`: the node's other PEs. Listens when it returns.
-  NodeHub(const bootstrap::Bootstrap& bootstrap, std::vector<int> guests, const NodeWait& wait);
+  NodeHub(const bootstrap::Bootstrap& bootstrap, std::vector<int> guests, NodeWait& wait);
   ~NodeHub();
 
   // Returns the guests in PE order, when each has been sent all. Throws Error.
@@ -42,7 +42,7 @@ class NodeHub final : private net::ConnectionOwner {
   void on_drained(net::Connection& connection) override { send_more(guest_of(connection)); }
   void on_end(net::Connection& connection, const net::Error& why) override;
 
-  const NodeWait& wait_;
+  NodeWait& wait_;
   const int me_;
   net::Reactor reactor_;
   std::map<int, Guest> guests_;

@@ -5,6 +5,8 @@
 #include <cuda.h>
 #include <nvshmem.h>
 
+#include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -160,6 +162,24 @@ static void device(const char* ptx) {
   nvshmem_finalize();
 }
 
+// PE 1 names a GPU that does not exist: no PE comes up, and each says why before the others' time
+// to come is over. Then all name one.
+static void one_wrong_device() {
+  nvshmemx_init_attr_t attr = NVSHMEMX_INIT_ATTR_INITIALIZER;
+  const bool is_wrong = std::strcmp(std::getenv("CHIME_RUN_PE"), "1") == 0;
+  attr.args.cuda_device_id = is_wrong ? 7 : 0;
+  const auto begin = std::chrono::steady_clock::now();
+  require(nvshmemx_init_attr(0, &attr) == NVSHMEMX_ERROR_INVALID_VALUE, "init");
+  require(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20), "at once");
+  if (!is_wrong) require(std::strstr(chimex_last_error(), "PE 1 could not set up: "), "whose");
+  require_words("there is no CUDA device 7; the driver shows 2, from 0 on");
+  attr.args.cuda_device_id = is_wrong ? 1 : 0;
+  require(nvshmemx_init_attr(0, &attr) == NVSHMEMX_SUCCESS, "init again");
+  require(nvshmem_n_pes() == 2, "both PEs");
+  nvshmem_barrier_all();
+  nvshmem_finalize();
+}
+
 static void on_the_cpu() {
   init();
   const auto some = reinterpret_cast<CUmodule>(0x1000);
@@ -186,6 +206,7 @@ static void untold(const char* ptx, bool finalized) {
 int main(int argc, char** argv) {
   const std::string what = argv[1];
   if (what == "cpu") return on_the_cpu(), 0;
+  if (what == "one_wrong_device") return one_wrong_device(), 0;
   require(argc >= 3, "PTX");
   if (what == "module") module_runs(argv[2]);
   if (what == "library") library_runs(argv[2]);

@@ -11,7 +11,8 @@ std::vector<Body> both(std::vector<Body> some, const std::vector<Body>& others) 
 }  // namespace
 
 const std::vector<Body>& bodies() {
-  static const std::vector<Body> all = both(card_bodies(), question_bodies());
+  static const std::vector<Body> all =
+      both(both(card_bodies(), question_bodies()), failure_bodies());
   return all;
 }
 

@@ -25,6 +25,7 @@ struct Body {
 // By what they are about: each a file.
 std::vector<Body> card_bodies();
 std::vector<Body> question_bodies();
+std::vector<Body> failure_bodies();
 std::vector<Body> last_question_bodies();
 std::vector<Body> loss_bodies();
 

@@ -4,6 +4,7 @@
 #include <chime/abi/context.h>
 #include <chime/chime.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -220,6 +221,24 @@ bool is_the_other() {
 void has_another_heap_size() {
   if (is_the_other()) setenv("CHIME_SYMMETRIC_SIZE", "32M", 1);
   chime_init();
+}
+
+// One PE may write no file as large as a heap of shared memory, and then it may.
+void has_no_room_for_its_heap() {
+  rlimit before;
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit small = {1 << 20, before.rlim_max};
+  if (is_the_other()) setrlimit(RLIMIT_FSIZE, &small);
+  const auto begin = std::chrono::steady_clock::now();
+  chime_init();
+  const auto took = std::chrono::steady_clock::now() - begin;
+  say(std::string(took < std::chrono::seconds(12) ? "soon: " : "late: ") + chimex_last_error());
+  say("status " + std::to_string(chimex_last_status()));
+  setrlimit(RLIMIT_FSIZE, &before);
+  sleep(2);  // all have joined: who leaves before that is told to be early, without its reason
+  chime_init();
+  say("then joined " + std::to_string(n()));
+  chime_finalize();
 }
 
 // One PE asks for what it does not get. Then all have the same again.
@@ -674,6 +693,7 @@ const std::map<std::string, void (*)()> kActs = {
     {"is_killed", is_killed},
     {"ends_the_job", ends_the_job},
     {"has_another_heap_size", has_another_heap_size},
+    {"has_no_room_for_its_heap", has_no_room_for_its_heap},
     {"one_is_in_a_barrier", one_is_in_a_barrier},
     {"one_is_in_no_barrier", one_is_in_no_barrier},
     {"one_leaves_from_a_barrier", one_leaves_from_a_barrier},

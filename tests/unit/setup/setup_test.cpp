@@ -12,6 +12,7 @@
 #include <string>
 
 #include "chime/abi/context.h"
+#include "chime/error.h"
 
 namespace {
 
@@ -207,6 +208,33 @@ TEST(Limits, OfStacksIsNamedWhereItIsTooSmallOrTooLarge) {
               ContainsRegex("a thread's stack takes 20000000 KiB .ulimit -s.: the limit on "
                             "address space .ulimit -v. is 19000000 KiB"));
   EXPECT_EQ(limited("-s 160").exit_code, 0);
+}
+
+// The others waited for CHIME_INIT_TIMEOUT, and did not hear what was wrong. (PEs that meet nobody
+// at init, unmapped and connected on demand, do not wait.)
+TEST(Setup, WhatFailsOnOnePeIsEverybodysErrorAtOnceAndAllMayTryAgain) {
+#ifdef CHIME_TEST_FABRIC
+  const char* const unmapped = "CHIME_P2P=off CHIME_NIC=none 'CHIME_FABRIC=tcp;ofi_rxm'";
+#else
+  const char* const unmapped = "CHIME_P2P=2";
+#endif
+  for (const std::string ways : {"CHIME_P2P=auto", unmapped})
+    for (int other : {0, 2}) {
+      const std::string pe = std::to_string(other);
+      Outcome outcome = job(3, "has_no_room_for_its_heap",
+                            ways + (" CHIME_TEST_PE=" + pe) +
+                                " CHIME_SYMMETRIC_SIZE=64M CHIME_INIT_TIMEOUT=25 "
+                                "CHIME_ON_ERROR=return CHIME_LOG=off");
+      SCOPED_TRACE(outcome.output);
+      EXPECT_EQ(outcome.exit_code, 0);
+      const std::string own = "allocating the symmetric heap: ";
+      EXPECT_EQ(count(outcome.output, "says soon: chime_init: " + own), 1);
+      EXPECT_EQ(count(outcome.output, "says soon: chime_init: "), 3);
+      EXPECT_EQ(count(outcome.output, ": PE " + pe + " could not set up: " + own), 2);
+      EXPECT_EQ(count(outcome.output, "raise it: ulimit -f unlimited"), 3);
+      EXPECT_EQ(count(outcome.output, "says status " + std::to_string(CHIMEX_ERR_SYSTEM)), 3);
+      EXPECT_EQ(count(outcome.output, "says then joined 3"), 3);
+    }
 }
 
 // Where PEs connect on demand, too: their heaps differed from the second allocation on, and nobody

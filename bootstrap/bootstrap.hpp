@@ -209,6 +209,7 @@ struct Settings {
       {};  // CHIME_BOOTSTRAP_IF: interface by which other hosts reach this one; empty = all
   std::chrono::milliseconds timeout{
       60'000};  // bound of joining, and of the waits that take no deadline
+  std::string makes_ids = "chimex_get_uniqueid";  // the call, as the program has it
 };
 
 // Joins the job that the environment describes: a PMIx launcher's (PMIX_NAMESPACE), else

@@ -139,7 +139,7 @@ void HubServer::on_end(net::Connection& connection, const net::Error& why) {
   part_with(pe);
   session(number).lose(pe,
                        why.fault() == net::Fault::kClosed
-                           ? "its connection to the job's hub closed without chime_finalize"
+                           ? "its connection to the job's hub closed before it had finalized"
                            : std::string("its connection to the job's hub ended: ") + why.what());
   free_if_over(number);
 }

@@ -38,7 +38,7 @@ chimex_uniqueid_t id_of(const IdContent& content) {
   return id;
 }
 
-IdContent content_of(const chimex_uniqueid_t& id) try {
+IdContent content_of(const chimex_uniqueid_t& id, const std::string& makes_ids) try {
   net::Reader fields(std::as_bytes(std::span(id.internal)));
   IdContent content;
   content.token = fields.get<Token>();
@@ -52,10 +52,9 @@ IdContent content_of(const chimex_uniqueid_t& id) try {
     content.addresses.push_back(net::Address::from_bytes(rest).with_port(content.port));
   return content;
 } catch (const net::Error&) {
-  throw BootstrapError(
-      "this is not a unique id of this Chime version: get one from chimex_get_uniqueid and pass "
-      "all of its bytes",
-      CHIMEX_ERR_INVALID);
+  throw BootstrapError("this is not a unique id of this Chime version: get one from " + makes_ids +
+                           " and pass all of its bytes",
+                       CHIMEX_ERR_INVALID);
 }
 
 }  // namespace chime::bootstrap

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "bootstrap/tcp.hpp"
@@ -18,7 +19,7 @@ struct IdContent {
 
 // Addresses that have no room are left out: five of IPv6 fit, or seventeen of IPv4.
 chimex_uniqueid_t id_of(const IdContent& content);
-// Throws BootstrapError if `id` is none.
-IdContent content_of(const chimex_uniqueid_t& id);
+// Throws BootstrapError if `id` is none; the call `makes_ids` makes such.
+IdContent content_of(const chimex_uniqueid_t& id, const std::string& makes_ids);
 
 }  // namespace chime::bootstrap

@@ -50,7 +50,7 @@ class PmixRejoined final : public HubClient {
 std::unique_ptr<Bootstrap> rejoin_pmix_job(PmixClient& client, int joining,
                                            const chimex_uniqueid_t& rendezvous,
                                            const Settings& settings, Deadline deadline) try {
-  const IdContent content = content_of(rendezvous);
+  const IdContent content = content_of(rendezvous, settings.makes_ids);
   HubClient::Options options;
   options.hub = content.addresses;
   options.waits_for_hub = true;

@@ -69,7 +69,7 @@ std::unique_ptr<Bootstrap> join_unique_id(const chimex_uniqueid_t& id, int pe, i
     throw BootstrapError(
         "there is no PE " + std::to_string(pe) + " in a job of " + std::to_string(n_pes),
         CHIMEX_ERR_INVALID);
-  const auto content = content_of(id);
+  const auto content = content_of(id, settings.makes_ids);
   HubClient::Options options;
   options.hub = content.addresses;
   options.waits_for_hub = true;

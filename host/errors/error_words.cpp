@@ -61,8 +61,9 @@ std::optional<Scarcity> awaited_at(const Runtime& runtime, std::uint64_t address
 
 std::string scarcity_sentence(const Runtime& runtime, const abi::ErrorRecord& record,
                               const Scarcity& scarce) {
-  return fmt::format("{} in {:.3g} s; {}: {}", scarce.what,
-                     static_cast<double>(record.waited_ns) * 1e-9, scarce.note,
+  const std::string remedy = scarce.remedy ? " by " + spoken(scarce.remedy) : std::string();
+  return fmt::format("{} in {:.3g} s; {}{}: {}", scarce.what,
+                     static_cast<double>(record.waited_ns) * 1e-9, scarce.note, remedy,
                      cause_words(runtime, record));
 }
 
@@ -103,12 +104,10 @@ std::string network_sentence(const Runtime& runtime, const abi::ErrorRecord& rec
 // What did not begin; `expected` is its number of bytes, or what the record's fault says.
 std::string argument_sentence(const Runtime& runtime, const abi::ErrorRecord& record) {
   const auto number = static_cast<std::int64_t>(record.expected);
-  if (static_cast<Fault>(record.fault) == Fault::kSignalOp)
-    return fmt::format("there is no signal operation {} (CHIME_SIGNAL_SET and CHIME_SIGNAL_ADD)",
-                       number);
+  if (static_cast<Fault>(record.fault) == Fault::kSignalOp) return signal_op_sentence(number);
   if (static_cast<Fault>(record.fault) == Fault::kComparison)
-    return fmt::format("there is no comparison {} (CHIME_CMP_EQ and its neighbours are 0 to 5)",
-                       number);
+    return fmt::format("there is no comparison {} ({} and its neighbours are 0 to 5)", number,
+                       spoken_constant("CMP_EQ"));
   if (static_cast<Fault>(record.fault) == Fault::kTeam)
     return team_sentence(static_cast<Operation>(record.operation), number);
   const Heap& heap = runtime.device->heap;
@@ -144,6 +143,11 @@ std::string place_of_call(const abi::ErrorRecord& record) {
 }
 
 }  // namespace
+
+std::string signal_op_sentence(std::int64_t op) {
+  return fmt::format("there is no signal operation {} ({} and {})", op,
+                     spoken_constant("SIGNAL_SET"), spoken_constant("SIGNAL_ADD"));
+}
 
 std::string sentence(const Runtime& runtime, const abi::ErrorRecord& record) {
   const bool is_wait = static_cast<Fault>(record.fault) == Fault::kWait;

@@ -5,6 +5,7 @@
 #include "chime/chime.h"
 #include "host/errors/async_error.hpp"
 #include "host/errors/error.hpp"
+#include "host/errors/error_words.hpp"
 
 namespace chime::host {
 
@@ -77,7 +78,7 @@ bool is_of_the_host_alone(const Runtime& runtime, const void* address, int pe) {
 
 void check_signal_op(int op) {
   if (op != CHIME_SIGNAL_SET && op != CHIME_SIGNAL_ADD)
-    throw Error("", CHIMEX_ERR_INVALID, fmt::format("there is no signal operation {}", op));
+    throw Error("", CHIMEX_ERR_INVALID, signal_op_sentence(op));
 }
 
 bool is_signalled_by_driver(const Runtime& runtime, int pe) {

@@ -12,6 +12,7 @@
 #include "host/pe/init.hpp"
 #include "host/pe/leave.hpp"
 #include "host/setup/setup.hpp"
+#include "host/setup/spelling.hpp"
 
 namespace bootstrap = chime::bootstrap;
 using namespace chime::host;  // NOLINT: this file only forwards into it
@@ -154,7 +155,7 @@ void chime_finalize(void) { guarded("chime_finalize", finalize_current); }
 void chime_global_exit(int status) {
   guarded("chime_global_exit", [&] {
     if (!current_slot()) current_runtime();  // throws: there is no PE to end
-    end_job(status, fmt::format("it called chime_global_exit({})", status));
+    end_job(status, fmt::format("it called {}({})", spoken("chime_global_exit"), status));
   });
 }
 

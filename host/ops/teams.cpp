@@ -106,10 +106,10 @@ void check_team(chime_team_t team) {
 
 std::string team_sentence(Operation operation, std::int64_t team) {
   if (team < CHIME_TEAM_WORLD || team > CHIMEX_TEAM_SAME_MYPE_NODE)
-    return fmt::format(
-        "there is no team {}; the teams are CHIME_TEAM_WORLD (0), CHIME_TEAM_SHARED (1), "
-        "CHIMEX_TEAM_NODE (2) and CHIMEX_TEAM_SAME_MYPE_NODE (3)",
-        team);
+    return fmt::format("there is no team {}; the teams are {} (0), {} (1), {} (2) and {} (3)", team,
+                       spoken_constant("TEAM_WORLD"), spoken_constant("TEAM_SHARED"),
+                       spoken_extended_constant("TEAM_NODE"),
+                       spoken_extended_constant("TEAM_SAME_MYPE_NODE"));
   const bool would_meet = operation == Operation::kBarrier || operation == Operation::kTeamSync;
   if (would_meet)
     return fmt::format(
@@ -118,8 +118,8 @@ std::string team_sentence(Operation operation, std::int64_t team) {
         name_of_team(team), spoken("chime_barrier_all"));
   return fmt::format(
       "which PEs the team {} has in a job of several nodes is not known here; kernels know their "
-      "own place in CHIMEX_TEAM_NODE and its size, the host knows all its PEs",
-      name_of_team(team));
+      "own place in {} and its size, the host knows all its PEs",
+      name_of_team(team), spoken_extended_constant("TEAM_NODE"));
 }
 
 }  // namespace chime::host

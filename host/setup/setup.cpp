@@ -18,7 +18,8 @@ constexpr int kInitAttrVersion = chimex_init_attr_t CHIMEX_INIT_ATTR_INITIALIZER
 
 bootstrap::Settings bootstrap_settings(const Settings& settings) {
   return {settings.bootstrap_kind, settings.bootstrap_interface,
-          std::chrono::milliseconds(settings.init_timeout_ns / 1'000'000)};
+          std::chrono::milliseconds(settings.init_timeout_ns / 1'000'000),
+          spoken("chimex_get_uniqueid")};
 }
 
 void check_unique_id_arguments(int my_pe, int n_pes) {

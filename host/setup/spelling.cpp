@@ -20,6 +20,8 @@ constexpr std::string_view kOwn[] = {CHIME_OWN_ROWS(CHIME_OWN_STEM) "wait_until_
 
 constexpr std::string_view kPrefix = "chime_", kExtended = "chimex_";
 
+bool are_nvshmems() { return names.load(std::memory_order_relaxed) == Names::kNvshmems; }
+
 }  // namespace
 
 void speak_nvshmem(bool is_nvshmems) {
@@ -40,12 +42,20 @@ std::string spoken_init() {
 
 std::string spoken(std::string_view function) {
   const std::string unchanged(function);
-  if (names.load(std::memory_order_relaxed) != Names::kNvshmems) return unchanged;
+  if (!are_nvshmems()) return unchanged;
   if (function.starts_with(kPrefix)) return "nvshmem_" + unchanged.substr(kPrefix.size());
   if (!function.starts_with(kExtended)) return unchanged;
   const std::string_view stem = function.substr(kExtended.size());
   const bool is_own = std::find(std::begin(kOwn), std::end(kOwn), stem) != std::end(kOwn);
   return is_own ? unchanged : "nvshmemx_" + std::string(stem);
+}
+
+std::string spoken_constant(std::string_view name) {
+  return std::string(are_nvshmems() ? "NVSHMEM_" : "CHIME_").append(name);
+}
+
+std::string spoken_extended_constant(std::string_view name) {
+  return std::string(are_nvshmems() ? "NVSHMEMX_" : "CHIMEX_").append(name);
 }
 
 }  // namespace chime::host

@@ -19,4 +19,8 @@ std::string spoken_init();
 // NVSHMEM has not keeps its name.
 std::string spoken(std::string_view function);
 
+// A constant, by its name behind CHIME_ or, of an extended one, CHIMEX_.
+std::string spoken_constant(std::string_view name);
+std::string spoken_extended_constant(std::string_view name);
+
 }  // namespace chime::host

@@ -111,6 +111,7 @@ class ChannelTables;
 // What a wait found missing, for its message: "no staging slot came free" in 3 s; "there are 64".
 struct Scarcity {
   std::string what, note;
+  const char* remedy = nullptr;  // the call of Chime's that does what the note ends with
 };
 
 // An atomic update of a word of 4 or 8 bytes; low bytes of the operands.

@@ -65,6 +65,9 @@ static void test_before_init() {
   nvshmemx_init_attr_t attr = NVSHMEMX_INIT_ATTR_INITIALIZER;
   require(nvshmemx_set_attr_uniqueid_args(2, 2, &id, &attr) != 0, "a PE that is not there");
   require_words("nvshmemx_set_attr_uniqueid_args takes this PE's number");
+  require(nvshmemx_set_attr_uniqueid_args(0, 1, &id, &attr) == 0, "the only PE");
+  require(nvshmemx_init_attr(NVSHMEMX_INIT_WITH_UNIQUEID, &attr) != 0, "an id that nobody made");
+  require_words("get one from nvshmemx_get_uniqueid and pass");
 }
 
 static void test_after_finalize() {
@@ -94,7 +97,9 @@ int main(int argc, char** argv) {
 
   require(nvshmem_team_n_pes(kNoTeam) == -1, "members of no team");
   require(chimex_last_status() == NVSHMEMX_ERROR_INVALID_VALUE, "its status");
-  require_words("there is no team 17");
+  require_words(
+      "there is no team 17; the teams are NVSHMEM_TEAM_WORLD (0), NVSHMEM_TEAM_SHARED (1), "
+      "NVSHMEMX_TEAM_NODE (2) and NVSHMEMX_TEAM_SAME_MYPE_NODE (3)");
   require(nvshmem_team_translate_pe(NVSHMEM_TEAM_WORLD, 0, kNoTeam) == -1, "number in no team");
   require_words("there is no team 17");
   require(nvshmem_team_sync(kNoTeam) == NVSHMEMX_ERROR_INVALID_VALUE, "sync of no team");
@@ -134,6 +139,10 @@ int main(int argc, char** argv) {
   nvshmem_int_put(answers, answers, 1, 99);
   require(std::strncmp(chimex_last_error(), "nvshmem_put: there is no PE 99", 30) == 0, "a put");
   test_wrong_frees(answers);
+  nvshmemx_signal_op(reinterpret_cast<std::uint64_t*>(answers), 1, 77, me);
+  require_words("there is no signal operation 77 (NVSHMEM_SIGNAL_SET and NVSHMEM_SIGNAL_ADD)");
+  nvshmem_int_wait_until(answers, 77, 1);
+  require_words("there is no comparison 77 (NVSHMEM_CMP_EQ and its neighbours are 0 to 5)");
   chimex_pe_status(99);
   require_words("chimex_pe_status: ");  // which NVSHMEM has not
 

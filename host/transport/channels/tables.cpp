@@ -163,7 +163,8 @@ std::optional<Scarcity> ChannelTables::awaited_at(std::uint64_t address) const {
       return Scarcity{"no staging slot came free",
                       "there are " + std::to_string(staging.slots) +
                           ", of which operations on one PE take half, for memory here that is "
-                          "neither in the heap nor registered by chimex_buffer_register"};
+                          "neither in the heap nor registered",
+                      "chimex_buffer_register"};
   }
   if (const auto pe = desk_ ? desk_->answered_at(address) : std::nullopt)
     return Scarcity{"no way to PE " + std::to_string(*pe) + " was opened",

@@ -253,7 +253,7 @@ TEST(UniqueId, PesThatDisagreeAreToldWhatIsWrong) {
 
 // Whatever the other addresses of the id are worth.
 TEST(UniqueId, LeadsToTheHubByEachOfItsAddresses) {
-  const auto content = content_of(create_unique_id("lo"));
+  const auto content = content_of(create_unique_id("lo"), "");
   int pe = 0;
   std::vector<std::unique_ptr<Bootstrap>> jobs;
   for (const net::Address& address : content.addresses) {

@@ -84,7 +84,12 @@ CHIME_DEVICE Part enter_warp(unsigned mask) {
 }
 CHIME_DEVICE void leave_warp(unsigned mask, Part) { __syncwarp(mask); }
 
+// Barrier `id` (1 to 15) of some warps, `threads` threads in all; a warp that the block's end cuts
+// short counts as a whole one.
 CHIME_DEVICE void sync_named(int id, unsigned threads) { ptx::barrier_sync(id, threads); }
+CHIME_DEVICE bool sync_named_or(int id, unsigned threads, bool p) {
+  return ptx::barrier_or(id, threads, p);
+}
 CHIME_DEVICE int sync_block_count(bool p) { return __syncthreads_count(p); }
 CHIME_DEVICE bool sync_block_or(bool p) { return __syncthreads_or(p) != 0; }
 CHIME_DEVICE bool sync_block_and(bool p) { return __syncthreads_and(p) != 0; }

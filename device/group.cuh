@@ -1,4 +1,5 @@
-// Who performs an operation together: Thread, Warp and Block, as values.
+// Who performs an operation together: Thread, Warp and Block, as values; and Warpgroup, which only
+// meets.
 //
 // An operation is one template over the group. Every member calls it with the same arguments;
 // member `rank()` of `size()` does its share. `sync()` is a barrier of the members that also orders
@@ -60,6 +61,32 @@ struct Block {
     exec::block_reads(source, bytes, stride, count);
   }
   CHIME_DEVICE static bool any(bool p) { return exec::sync_whole_block_or(p); }
+};
+
+// Four warps that follow each other in their block, the first of a number that is a multiple of
+// four: the 128 threads whose ranks have the same quotient by 128, or those of them that the block
+// has. The caller promises that none has ended and that all come.
+//
+// They meet by a named barrier of the block: group 0 by 15, group 1 by 14, to group 7 by 8. A
+// kernel that makes such calls uses these numbers for nothing else.
+struct Warpgroup {
+  CHIME_DEVICE static unsigned rank() { return exec::thread_rank() % kThreads; }
+  CHIME_DEVICE static unsigned size() {
+    const unsigned rest = exec::block_threads() - number() * kThreads;
+    return rest < kThreads ? rest : kThreads;
+  }
+  CHIME_DEVICE static bool is_leader() { return rank() == 0; }
+  CHIME_DEVICE static void sync() { exec::sync_named(barrier(), of_whole_warps()); }
+  CHIME_DEVICE static bool any(bool p) {
+    return exec::sync_named_or(barrier(), of_whole_warps(), p);
+  }
+
+ private:
+  static constexpr unsigned kThreads = 128;
+
+  CHIME_DEVICE static unsigned number() { return exec::thread_rank() / kThreads; }
+  CHIME_DEVICE static int barrier() { return 15 - static_cast<int>(number()); }
+  CHIME_DEVICE static unsigned of_whole_warps() { return (size() + 31) / 32 * 32; }
 };
 
 // ---- A call of a group --------------------------------------------------------------------------

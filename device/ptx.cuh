@@ -46,6 +46,20 @@ __device__ __forceinline__ GridWorkspace* grid_workspace() {
 __device__ __forceinline__ void barrier_sync(unsigned id, unsigned threads) {
   asm volatile("barrier.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
+__device__ __forceinline__ bool barrier_or(unsigned id, unsigned threads, bool p) {
+  unsigned held;
+  asm volatile(
+      "{\n"
+      "  .reg .pred p, q;\n"
+      "  setp.ne.u32 p, %3, 0;\n"
+      "  barrier.red.or.pred q, %1, %2, p;\n"
+      "  selp.u32 %0, 1, 0, q;\n"
+      "}"
+      : "=r"(held)
+      : "r"(id), "r"(threads), "r"(static_cast<unsigned>(p))
+      : "memory");
+  return held != 0;
+}
 
 [[noreturn]] __device__ __forceinline__ void exit() {
   asm volatile("exit;" ::: "memory");

@@ -36,7 +36,15 @@ void accumulate(Barrier& barrier, bool value) {
                meeting.kind, meeting.expected, meeting.expected - living);
 }
 
-void join(Barrier& barrier, const Thread& self, Meeting meeting, int value) {
+// At a barrier of warps one that the block's end cuts short counts as a whole one, as on a GPU: its
+// first lane stands for those that are not there, too.
+unsigned threads_it_stands_for(const Thread& self) {
+  const unsigned threads = self.block->threads;
+  const bool is_first_of_last = self.lane == 0 && self.rank + 32 > threads;
+  return is_first_of_last ? self.rank + 32 - threads + 1 : 1;
+}
+
+void join(Barrier& barrier, const Thread& self, Meeting meeting, int value, unsigned weight = 1) {
   if (barrier.arrived == 0) {
     barrier.meeting = meeting;
     barrier.accumulated = meeting.reduction == BlockReduction::kAnd;
@@ -44,7 +52,7 @@ void join(Barrier& barrier, const Thread& self, Meeting meeting, int value) {
     report_divergence(self, meeting, barrier.meeting);
   }
   if (meeting.reduction != BlockReduction::kNone) accumulate(barrier, value != 0);
-  ++barrier.arrived;
+  barrier.arrived += weight;
 }
 
 }  // namespace
@@ -86,7 +94,7 @@ int Block::meet(Thread& self, int index, Meeting meeting, int value) {
   const void* cell = sync_cell(static_cast<unsigned>(index));
   happens_before(cell);
   if (weak) stores_.meet_block(place_of(self));
-  join(barrier, self, meeting, value);
+  join(barrier, self, meeting, value, index == 0 ? 1 : threads_it_stands_for(self));
   if (is_complete(barrier)) {
     complete(barrier);
     if (must_end(self)) end(self);

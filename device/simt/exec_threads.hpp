@@ -54,8 +54,12 @@ inline int sync_block_count(bool p) { return simt::sync_block(simt::BlockReducti
 inline bool sync_block_and(bool p) { return simt::sync_block(simt::BlockReduction::kAnd, p) != 0; }
 inline bool sync_block_or(bool p) { return simt::sync_block(simt::BlockReduction::kOr, p) != 0; }
 
-// Barrier `id` (1..15) of `threads` threads of the block. Id 0 is sync_block's.
+// Barrier `id` (1 to 15) of some warps, `threads` threads in all; a warp that the block's end cuts
+// short counts as a whole one. Id 0 is sync_block's.
 inline void sync_named(int id, unsigned threads) { simt::sync_named(id, threads); }
+inline bool sync_named_or(int id, unsigned threads, bool p) {
+  return simt::sync_named(id, threads, simt::BlockReduction::kOr, p) != 0;
+}
 
 // All threads of the grid. Cooperative launches only.
 inline void sync_grid() { simt::sync_grid(); }

@@ -100,7 +100,7 @@ bool last_of_warp(unsigned mask) {
 
 void let_warp_go() { block_of(running_thread()).let_warp_go(running_thread()); }
 
-void sync_named(int id, unsigned threads) {
+int sync_named(int id, unsigned threads, BlockReduction reduction, int value) {
   Thread& self = thread_in_kernel("sync_named");
   if (id < 1 || id >= kBarriers) {
     kernel_fault(self, "sync_named(%d, %u): ids are 1 to %d", id, threads, kBarriers - 1);
@@ -110,8 +110,8 @@ void sync_named(int id, unsigned threads) {
                  "sync_named(%d, %u): the number of threads is a multiple of 32 up to the block's",
                  id, threads);
   }
-  const unsigned expected = threads < self.block->threads ? threads : self.block->threads;
-  block_of(self).meet(self, id, {.kind = "sync_named", .expected = expected}, 0);
+  return block_of(self).meet(
+      self, id, {.kind = "sync_named", .expected = threads, .reduction = reduction}, value);
 }
 
 void sync_grid() {

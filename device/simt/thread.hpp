@@ -104,7 +104,8 @@ enum class Attendance { kLiving, kAll };
 
 CHIME_SIMT_EXPORT int sync_block(BlockReduction reduction, int value,
                                  Attendance attendance = Attendance::kLiving);
-CHIME_SIMT_EXPORT void sync_named(int id, unsigned threads);
+CHIME_SIMT_EXPORT int sync_named(int id, unsigned threads,
+                                 BlockReduction reduction = BlockReduction::kNone, int value = 0);
 
 // All threads of the block, or the lanes of `mask`, meet. True in the one that comes last: the
 // others wait until it lets them go.

@@ -332,6 +332,11 @@ CHIME_FOR_SIZED_STREAM_OPERATIONS(CHIME_NVSHMEM_STREAM)
 CHIME_NVSHMEM_COUNTED_ROWS(CHIME_NVSHMEM_THREAD)
 CHIME_NVSHMEM_FLUSH_ROWS(CHIME_NVSHMEM_SINGLE)
 CHIME_NVSHMEM_FLUSH_ROWS(CHIME_NVSHMEM_MEETING)
+
+// nvshmem_barrier by four warps of a block (chime::Warpgroup, device/group.cuh, which says which).
+// As of other groups: one at a time for each PE and team.
+CHIME_MEETING_FORM(nvshmemx_, _warpgroup, Warpgroup, int, barrier, (nvshmem_team_t team),
+                   team_barrier, (team))
 #undef CHIME_NVSHMEM_THREAD
 #undef CHIME_NVSHMEM_SINGLE
 #undef CHIME_NVSHMEM_TRANSFER

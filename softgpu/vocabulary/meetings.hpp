@@ -12,20 +12,18 @@ SOFTGPU_INLINE bool is_all_of_block(const Env& e, u32 threads) {
   return threads == 0 || threads == e.thread->block->threads;
 }
 // `threads`: 0 for all.
-SOFTGPU_INLINE void bar_sync(const Env& e, u32 id, u32 threads) {
-  if (id == 0 && is_all_of_block(e, threads)) {
-    simt::sync_block(simt::BlockReduction::kNone, 0);
-  } else if (id == 0 || id > 15) {
-    simt::trap("a barrier of some threads of a block has a number from 1 to 15");
-  } else {
-    simt::sync_named(static_cast<int>(id), threads ? threads : e.thread->block->threads);
-  }
-}
 template <simt::BlockReduction kReduction>
 SOFTGPU_INLINE u32 bar_red(const Env& e, u32 id, u32 threads, bool p) {
-  if (id != 0 || !is_all_of_block(e, threads))
-    simt::trap("bar.red of other threads than all of the block at barrier 0 is not modelled");
-  return static_cast<u32>(simt::sync_block(kReduction, p));
+  if (id == 0 && is_all_of_block(e, threads))
+    return static_cast<u32>(simt::sync_block(kReduction, p));
+  if (id == 0 || id > 15)
+    simt::trap("a barrier of some threads of a block has a number from 1 to 15");
+  const u32 of_all = (e.thread->block->threads + 31) / 32 * 32;
+  return static_cast<u32>(
+      simt::sync_named(static_cast<int>(id), threads ? threads : of_all, kReduction, p));
+}
+SOFTGPU_INLINE void bar_sync(const Env& e, u32 id, u32 threads) {
+  bar_red<simt::BlockReduction::kNone>(e, id, threads, false);
 }
 SOFTGPU_INLINE void bar_warp_sync(u32 mask) {
   simt::warp_collective(simt::WarpOp::kSync, mask, {});

@@ -9,8 +9,9 @@ extern "C" CHIME_KERNEL void block_barriers(int* p) {
   sync_named(3, 64);
   p[0] = sync_block_count(p[1] > 0);
   p[2] = sync_block_or(p[3] > 0);
+  p[4] = sync_named_or(4, 64, p[5] > 0);
 }
-// PTX block_barriers: 1 bar.sync, 1 barrier.sync, 1 bar.red.popc, 1 bar.red.or
+// PTX block_barriers: 1 bar.sync, 1 barrier.sync, 1 bar.red.popc, 1 bar.red.or, 1 barrier.red.or
 
 // The driver's own word, released and acquired by one thread of each block; rarely a look at the
 // error record.

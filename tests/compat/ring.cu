@@ -142,6 +142,32 @@ static CHIME_KERNEL void send_in_region(long* to, const long* from, std::uint64_
 }
 CHIME_REGISTER_KERNEL(send_in_region);
 
+// Groups of four warps, of which the last has 100 threads: each in its turn meets all PEs, while
+// the others meet by themselves.
+constexpr unsigned kGroup = 128, kGroups = 3, kInGroups = 2 * kGroup + 100;
+
+static CHIME_KERNEL void meet_in_groups(int* words, int* wrong) {
+  CHIME_SHARED_ARRAY(int, left_here, kGroups* kGroup);
+  const int me = nvshmem_my_pe(), n_pes = nvshmem_n_pes();
+  const int left = (me + n_pes - 1) % n_pes, right = (me + 1) % n_pes;
+  const unsigned rank = exec::thread_rank(), group = rank / kGroup, first = group * kGroup;
+  const unsigned last = (first + kGroup < kInGroups ? first + kGroup : kInGroups) - 1;
+  const unsigned other = first + last - rank;
+  for (unsigned turn = 0; turn < kGroups; ++turn) {
+    if (group == turn) {
+      nvshmem_int_p(words + rank, 1000 * me + int(rank), right);
+      if (nvshmemx_barrier_warpgroup(NVSHMEM_TEAM_WORLD) != 0) *wrong = 1;
+      if (nvshmem_int_g(words + other, me) != 1000 * left + int(other)) *wrong = 2;
+    } else {
+      left_here[rank] = int(turn * kInGroups + rank);
+      if (nvshmemx_barrier_warpgroup(NVSHMEMX_TEAM_SAME_MYPE_NODE) != 0) *wrong = 3;
+      if (left_here[other] != int(turn * kInGroups + other)) *wrong = 4;
+    }
+    exec::sync_block();
+  }
+}
+CHIME_REGISTER_KERNEL(meet_in_groups);
+
 static void require(bool good, const char* what) {
   if (good) return;
   std::fprintf(stderr, "failed: %s: %s\n", what, chimex_last_error());
@@ -221,6 +247,19 @@ static void check_region(int me, int left) {
   nvshmem_free(counter);
   nvshmem_free(to);
   nvshmem_free(from);
+}
+
+static void check_groups() {
+  auto* words = static_cast<int*>(nvshmem_calloc(kInGroups, sizeof(int)));
+  auto* wrong = static_cast<int*>(nvshmem_calloc(1, sizeof(int)));
+  require(exec::launch({.block = dim3(kInGroups)}, meet_in_groups, words, wrong) == 0, "launch");
+  require(exec::device_synchronize() == 0, "kernel whose groups of warps meet");
+  int which = -1;
+  exec::copy(&which, wrong, sizeof(which));
+  require(which == 0, "what groups of warps saw");
+  nvshmem_barrier_all();
+  nvshmem_free(wrong);
+  nvshmem_free(words);
 }
 
 // Kernels and the host are told alike.
@@ -347,6 +386,7 @@ int main(int argc, char** argv) {
   check_flush(me, left, true);
   check_gridsize();
   check_region(me, left);
+  check_groups();
   check_library();
 
   // By a name with a type and by one without, on the host.

@@ -86,7 +86,7 @@ static void bits_of_masks_are_counted_and_found() {
 }
 
 struct OfBlock {
-  unsigned wrong_rank, count, is_any, is_all, is_none, met;
+  unsigned wrong_rank, count, is_any, is_all, is_none, met, is_any_of_two, is_none_of_two;
 };
 static CHIME_KERNEL void of_block(OfBlock* seen) {
   CHIME_SHARED_VAR(unsigned, word);
@@ -104,6 +104,12 @@ static CHIME_KERNEL void of_block(OfBlock* seen) {
   }
   if (rank >= 32) exec::sync_named(2, 64);  // the last two warps
   if (rank == 33) seen->met = word;
+  if (rank >= 32) {  // by a number that is not known when it is compiled
+    const int id = 8 + static_cast<int>(rank / 128);
+    const bool held = exec::sync_named_or(id, 64, rank == 50);
+    const bool none = exec::sync_named_or(id, 64, false);
+    if (rank == 90) seen->is_any_of_two = held, seen->is_none_of_two = none;
+  }
   exec::sync_block();
   if (rank == 0) {
     seen->count = static_cast<unsigned>(count);
@@ -117,6 +123,7 @@ static void a_block_of_three_dimensions_meets_and_votes() {
   CHIME_CHECK(seen.wrong_rank == 0);
   CHIME_CHECK(seen.count == 32);
   CHIME_CHECK(seen.is_any == 1);
+  CHIME_CHECK(seen.is_any_of_two == 1 && seen.is_none_of_two == 0);
   CHIME_CHECK(seen.is_all == 0);
   CHIME_CHECK(seen.is_none == 0);
   CHIME_CHECK(seen.met == 9);

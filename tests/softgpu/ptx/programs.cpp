@@ -166,6 +166,13 @@ constexpr const char* kBarriers = R"(
   setp.lt.u32 %p, %t, 32;
   @%p barrier.sync %id, %v;
   @%p bar.sync 4, 32;
+  // The other half counts and votes at its own.
+  setp.eq.u32 %q, %t, 40;
+  @!%p barrier.red.popc.u32 %id, 6, 32, %q;
+  @!%p st.global.u32 [%o+16], %id;
+  @!%p barrier.cta.red.or.pred %q, 7, %v, %q;
+  selp.u32 %id, 1, 0, %q;
+  @!%p st.global.u32 [%o+12], %id;
   barrier.cta.sync.aligned 0;
   barrier.sync 5;
   bar.sync 0, 64;

@@ -167,6 +167,23 @@ TEST(Kernel, NamedBarriersTakePartOfABlock) {
   for (int i = 0; i < 64; ++i) EXPECT_EQ(out[i], i ^ 63);
 }
 
+// Of the block's 100 threads the last 36, of which 4 are a warp, meet; and the others.
+CHIME_KERNEL void barriers_with_a_warp_that_is_cut_short(int* out) {
+  CHIME_SHARED_ARRAY(int, data, 100);
+  const unsigned rank = exec::thread_rank();
+  const bool is_late = rank >= 64;
+  data[rank] = static_cast<int>(rank);
+  const bool held = exec::sync_named_or(is_late ? 3 : 15, 64, rank == 99);
+  out[rank] = (held ? 1000 : 0) + data[is_late ? 163 - rank : 63 - rank];
+}
+
+TEST(Kernel, NamedBarriersCountAWarpThatIsCutShortAsWhole) {
+  std::vector<int> out(100);
+  run(shape(1, 100), barriers_with_a_warp_that_is_cut_short, out.data());
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(out[i], 63 - i);
+  for (int i = 64; i < 100; ++i) EXPECT_EQ(out[i], 1000 + 163 - i);
+}
+
 struct Pair {
   double a;
   int b;

@@ -96,9 +96,11 @@ SOFTGPU_MATH float abs(float x) { return __builtin_fabsf(x); }
 SOFTGPU_MATH double abs(double x) { return __builtin_fabs(x); }
 SOFTGPU_MATH long labs(long x) { return __builtin_labs(x); }
 SOFTGPU_MATH long long llabs(long long x) { return __builtin_llabs(x); }
-#define SOFTGPU_LEAST_AND_GREATEST(T)                    \
-  SOFTGPU_MATH T min(T a, T b) { return b < a ? b : a; } \
-  SOFTGPU_MATH T max(T a, T b) { return a < b ? b : a; }
+// In host code, too, as nvcc has them.
+#define SOFTGPU_OF_BOTH __host__ __device__ __forceinline__
+#define SOFTGPU_LEAST_AND_GREATEST(T)                       \
+  SOFTGPU_OF_BOTH T min(T a, T b) { return b < a ? b : a; } \
+  SOFTGPU_OF_BOTH T max(T a, T b) { return a < b ? b : a; }
 SOFTGPU_LEAST_AND_GREATEST(int)
 SOFTGPU_LEAST_AND_GREATEST(unsigned)
 SOFTGPU_LEAST_AND_GREATEST(long)
@@ -107,29 +109,32 @@ SOFTGPU_LEAST_AND_GREATEST(long long)
 SOFTGPU_LEAST_AND_GREATEST(unsigned long long)
 #undef SOFTGPU_LEAST_AND_GREATEST
 // By names with the type in them.
-#define SOFTGPU_LEAST_AND_GREATEST(T, PREFIX)                    \
-  SOFTGPU_MATH T PREFIX##min(T a, T b) { return b < a ? b : a; } \
-  SOFTGPU_MATH T PREFIX##max(T a, T b) { return a < b ? b : a; }
+#define SOFTGPU_LEAST_AND_GREATEST(T, PREFIX)                       \
+  SOFTGPU_OF_BOTH T PREFIX##min(T a, T b) { return b < a ? b : a; } \
+  SOFTGPU_OF_BOTH T PREFIX##max(T a, T b) { return a < b ? b : a; }
 SOFTGPU_LEAST_AND_GREATEST(unsigned, u)
 SOFTGPU_LEAST_AND_GREATEST(long long, ll)
 SOFTGPU_LEAST_AND_GREATEST(unsigned long long, ull)
 #undef SOFTGPU_LEAST_AND_GREATEST
-SOFTGPU_MATH float min(float a, float b) { return __builtin_fminf(a, b); }
-SOFTGPU_MATH double min(double a, double b) { return __builtin_fmin(a, b); }
-SOFTGPU_MATH float max(float a, float b) { return __builtin_fmaxf(a, b); }
-SOFTGPU_MATH double max(double a, double b) { return __builtin_fmax(a, b); }
+SOFTGPU_OF_BOTH float min(float a, float b) { return __builtin_fminf(a, b); }
+SOFTGPU_OF_BOTH double min(double a, double b) { return __builtin_fmin(a, b); }
+SOFTGPU_OF_BOTH float max(float a, float b) { return __builtin_fmaxf(a, b); }
+SOFTGPU_OF_BOTH double max(double a, double b) { return __builtin_fmax(a, b); }
 // Two types become the one that arithmetic makes of them: unsigned and int become unsigned.
 // Numbers alone, of the sizes above: a program's own types have its own, or none.
 template <class T>
 concept softgpu_number = std::is_arithmetic_v<T> && sizeof(T) <= 8;
 template <softgpu_number A, softgpu_number B, class T = decltype(A() + B())>
-SOFTGPU_MATH T min(A a, B b) {
+requires(!std::is_same_v<A, B>)  // that are the functions above, or the standard library's
+    SOFTGPU_OF_BOTH T min(A a, B b) {
   return min(static_cast<T>(a), static_cast<T>(b));
 }
 template <softgpu_number A, softgpu_number B, class T = decltype(A() + B())>
-SOFTGPU_MATH T max(A a, B b) {
+requires(!std::is_same_v<A, B>)  // that are the functions above, or the standard library's
+    SOFTGPU_OF_BOTH T max(A a, B b) {
   return max(static_cast<T>(a), static_cast<T>(b));
 }
+#undef SOFTGPU_OF_BOTH
 
 // ---- Kinds of numbers --------------------------------------------------------------------------
 

@@ -219,6 +219,16 @@ __global__ void compute(int* p, unsigned u, float f, double d) {
   p[3] = __int2float_rd(16777217) == 16777216 && __uint2float_ru(16777217u) == 16777218 && __ll2double_rn(5) == 5;
   p[4] = llmax(1, 2) == 2 && ullmin(1, 2) == 1 && umax(1u, 2u) == 2;
 }
+// In host code, too: of all types that nvcc has, of two, by names with the type in them, and beside the standard library's.
+__host__ __device__ int clamped(int x) { return max(0, min(x, 9)); }
+bool host_has_least_and_greatest() {
+  using namespace std;
+  const size_t bytes = sizeof(int);
+  const short small = 3;
+  return clamped(-4) == 0 && clamped(12) == 9 && min(7u, 9u) == 7 && max(-1L, 4L) == 4 && min(bytes, 9ul) == 4 && max(1LL, 2LL) == 2 &&
+         max(3ull, 2ull) == 3 && min(2.5f, 9.f) == 2.5f && max(1.0, 2.0) == 2.0 && min(2.5f, 9.0) == 2.5 && max(bytes, 9) == 9 &&
+         min(small, small) == 3 && std::min(4, 5) == 4 && ::max(4, 5) == 5 && umin(1u, 2u) == 1 && llmax(1, 2) == 2 && ullmin(1, 2) == 1;
+}
 template <class, unsigned n> constexpr unsigned number() { return n; }
 __global__ void shuffle(int* p) {
   const bool is_odd = __shfl_sync(~0u, threadIdx.x % 2 == 1, 3);
@@ -227,6 +237,7 @@ __global__ void shuffle(int* p) {
 }
 int main() {
   int *p, answers[10] = {}, found = 0;
+  if (!host_has_least_and_greatest()) exit(8);
   nvtxEventAttributes_t attributes = {};
   attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
   nvtxRangePushEx(&attributes);

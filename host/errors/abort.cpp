@@ -64,6 +64,13 @@ int first_dead(const abi::AbortWord& word) {
   return static_cast<int>(first.load(std::memory_order_acquire)) - 1;
 }
 
+std::optional<int> asked_exit(const abi::AbortWord& word) {
+  const std::uint64_t asked =
+      std::atomic_ref(const_cast<std::uint64_t&>(word.exit_asked)).load(std::memory_order_relaxed);
+  if ((asked & abi::kExitAsked) == 0) return std::nullopt;
+  return static_cast<int>(static_cast<std::uint32_t>(asked));
+}
+
 std::optional<AbortCause> abort_cause(const abi::AbortWord& word) {
   std::atomic_ref<std::uint32_t> raised(const_cast<std::uint32_t&>(word.raised));
   if (raised.load(std::memory_order_acquire) != kPublished) return std::nullopt;

@@ -38,6 +38,9 @@ void tell_of_death(abi::AbortWord& word, int pe);
 // Whom it was told of; -1: nobody.
 int first_dead(const abi::AbortWord& word);
 
+// The status with which a kernel of this PE ends the job, if one does.
+std::optional<int> asked_exit(const abi::AbortWord& word);
+
 // The published cause, if the word is raised.
 std::optional<AbortCause> abort_cause(const abi::AbortWord& word);
 

@@ -8,6 +8,7 @@
 #include "host/errors/abort.hpp"
 #include "host/errors/error_words.hpp"
 #include "host/ops/wait.hpp"
+#include "host/pe/leave.hpp"
 
 namespace chime::host {
 namespace {
@@ -66,6 +67,7 @@ std::optional<AsyncError> take_recorded(Runtime& runtime, bool& was_said) {
 
 std::optional<AsyncError> find_async_error(const PeSlot& slot) {
   if (!built_device(slot)) return std::nullopt;
+  end_job_if_a_kernel_asks(*slot.runtime);
   std::optional<AsyncError> found = first_error(*slot.runtime);
   if (found) end_what_was_given_up(*slot.runtime, *found);
   return found;
@@ -100,6 +102,7 @@ void give_back_saying(const Runtime& runtime) {
 
 void throw_recorded_error(Runtime& runtime) {
   if (state_of(runtime.device->control().error) != kPublished) return;
+  end_job_if_a_kernel_asks(runtime);
   bool was_said = false;
   if (std::optional<AsyncError> error = take_recorded(runtime, was_said)) {
     const std::size_t said = error->message.size();

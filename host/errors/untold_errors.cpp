@@ -47,6 +47,7 @@ void UntoldErrors::watch() {
 // An error that a call throws and a kernel then meets again is said once. Errors that follow from
 // the end of the job are not said: its cause was.
 void UntoldErrors::look() noexcept try {
+  end_job_if_a_kernel_asks(runtime_);
   if (const auto cause = abort_cause(runtime_.device->control().abort)) {
     if (std::exchange(saw_abort_, true)) end_with_the_job(*cause);
     return;

@@ -3,7 +3,8 @@
 // CHIME_ON_ERROR says. With exit it ends the job, whatever the process's other threads do. With
 // return it is said on stderr, waits continue, and the next call throws it without saying it again.
 //
-// A PE that sleeps while another one ends the job is ended here, too.
+// A PE that sleeps while another one ends the job is ended here, too; and so is the job that a
+// kernel of this PE ends.
 #pragma once
 
 #include <chrono>

@@ -274,6 +274,12 @@ void end_job_of(Runtime& runtime, int status, const std::string& why) {
   end_process(code);
 }
 
+void end_job_if_a_kernel_asks(Runtime& runtime) {
+  if (const auto status = asked_exit(runtime.device->control().abort))
+    end_job_of(runtime, *status,
+               fmt::format("a kernel called {}({})", spoken("chime_global_exit"), *status));
+}
+
 void end_job(int status, const std::string& why) {
   const int code = exit_code_of(status);
   PeSlot* const slot = current_slot();

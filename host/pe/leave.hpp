@@ -36,6 +36,10 @@ void leave_job(PeSlot& slot);
 // The same of the PE of `runtime`, which lives as long as the calling thread.
 [[noreturn]] void end_job_of(Runtime& runtime, int status, const std::string& why);
 
+// Ends the job of the PE of `runtime`, which lives as long as the calling thread, if one of its
+// kernels has asked for that (device/global_exit.cuh). REQUIRES: its device stage.
+void end_job_if_a_kernel_asks(Runtime& runtime);
+
 // Ends this process because its job is aborted: with the code that the abort word names.
 [[noreturn]] void end_aborted_pe();
 

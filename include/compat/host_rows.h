@@ -11,7 +11,6 @@
 #define CHIME_NVSHMEM_HOST_ROWS(ROW)                                                               \
   ROW(void, nvshmem_query_thread, (int* provided), (provided), chime_query_thread)                 \
   ROW(void, nvshmem_finalize, (void), (), chime_finalize)                                          \
-  ROW(void, nvshmem_global_exit, (int status), (status), chime_global_exit)                        \
   ROW(void, nvshmemx_hostlib_finalize, (void), (), chime_finalize)                                 \
   ROW(int, nvshmemx_init_status, (void), (), chimex_init_status)                                   \
   ROW(int, nvshmemx_cumodule_init, (chimex_cumodule_t module), (module), chimex_cumodule_init)     \

@@ -5,7 +5,6 @@
 //
 // Not there yet: teams that a program splits off (the calls are there and refuse), collectives that
 // move or reduce data, queue pairs, and what tests/compat/missing.names lists with reasons.
-// nvshmem_global_exit is the host's alone.
 //
 // Names, numbers and the layout of structs are those of NVSHMEM 3.8's public headers
 // (NVIDIA/nvshmem, src/include/c_api: nvshmem_api_constants.h, nvshmem_types.h,
@@ -275,6 +274,9 @@ CHIME_NVSHMEM_COUNTED_ROWS(CHIME_NVSHMEM_ROW)
 #undef CHIME_NVSHMEM_ROW
 #undef CHIME_NVSHMEM_PROTOTYPE
 
+// As chime_global_exit.
+CHIME_EXPORT void nvshmem_global_exit(int status);
+
 CHIME_EXPORT void nvshmem_info_get_version(int* major, int* minor);  // NVSHMEM_MAJOR_VERSION, ...
 CHIME_EXPORT void nvshmem_info_get_name(char* name);                 // Chime's, with its version
 CHIME_EXPORT void nvshmemx_vendor_get_version_info(int* major, int* minor, int* patch);
@@ -289,6 +291,7 @@ CHIME_EXPORT void* nvshmemx_mc_ptr(nvshmem_team_t team, const void* ptr);
 #else  // kernels, too
 
 #include "chime/device/forms.cuh"
+#include "chime/device/global_exit.cuh"
 
 namespace chime::nvshmem {
 // For what any member has sent.
@@ -342,6 +345,12 @@ CHIME_MEETING_FORM(nvshmemx_, _warpgroup, Warpgroup, int, barrier, (nvshmem_team
 #undef CHIME_NVSHMEM_TRANSFER
 #undef CHIME_NVSHMEM_MEETING
 #undef CHIME_NVSHMEM_STREAM
+
+// As chime_global_exit. In a kernel it ends the calling thread, and the job when the PE's host
+// looks, which it does soon (chime::global_exit).
+[[maybe_unused]] static CHIME_HOST_DEVICE void nvshmem_global_exit(int status) {
+  CHIME_IF_DEVICE(chime::global_exit(chime::self(), status), chime_global_exit(status));
+}
 
 // NVSHMEM_MAJOR_VERSION, ...
 [[maybe_unused]] static CHIME_HOST_DEVICE void nvshmem_info_get_version(int* major, int* minor) {

@@ -48,9 +48,13 @@ struct alignas(64) AbortWord {
   // none is. Owner: this PE's host, by compare-and-swap, whether or not the word is raised.
   std::uint32_t first_dead;
   std::uint64_t dead_seen_ns;  // when a wait first saw that, by the device's clock; 0: none has
-  char why[224];               // zero-terminated words for the user
+  // By a kernel of this PE that ends the job: kExitAsked and its status; 0: none does. Owner: the
+  // first that asks, by compare-and-swap, whether or not the word is raised. The host obeys.
+  std::uint64_t exit_asked;
+  char why[216];  // zero-terminated words for the user
 };
-static_assert(sizeof(AbortWord) == 256 && offsetof(AbortWord, why) == 32);
+static_assert(sizeof(AbortWord) == 256 && offsetof(AbortWord, why) == 40);
+inline constexpr std::uint64_t kExitAsked = std::uint64_t{1} << 32;
 
 // The first failure of those who share the record: all kernels of a PE, or one host thread. Whoever
 // fails claims it by compare-and-swap; the host reports it, and frees it.

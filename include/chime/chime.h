@@ -72,7 +72,9 @@ enum {
 // Joins the job: finds the launcher (PMIx, chime-run, else a job of one PE), reserves and maps the
 // symmetric heap, connects to the PEs. Collective. A second call without finalize in between does
 // nothing. Where a GPU is to be used and the calling thread has none yet, only the first half is
-// done: see chimex_init_device.
+// done: see chimex_init_device. Where it fails on one PE it fails, with the words and the status of
+// that one, within seconds on those that wait for it: all may try again. PEs that connect on demand
+// and map nobody wait for none but PE 0, and come up.
 //
 // From here to chime_finalize SIGUSR1 to the process makes its PEs say on stderr what they are
 // doing, if the program leaves that signal to the system, which would end the process: its own

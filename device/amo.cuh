@@ -31,8 +31,7 @@ CHIME_DEVICE auto amo_on(T* word, T operand = {}, T compare = {}) {
 template <class A>
 CHIME_DEVICE void post(const Context& ctx, const A& amo, int pe, Operation operation) {
   const Target target = target_word(amo.word);
-  const Route route = route_to(ctx, Traffic::kAtomic, target, pe);
-  if (!dispatch(ctx, route, [&](const auto& path) { path.amo(amo); })) {
+  if (!go(ctx, Traffic::kAtomic, target, pe, [&](const auto& path) { path.amo(amo); })) {
     fail_route(ctx, target, pe, operation);
   }
 }
@@ -41,9 +40,9 @@ CHIME_DEVICE void post(const Context& ctx, const A& amo, int pe, Operation opera
 template <class A>
 CHIME_DEVICE typename A::Word fetch(const Context& ctx, const A& amo, int pe, Operation operation) {
   const Target target = target_word(amo.word);
-  const Route route = route_to(ctx, Traffic::kAtomic, target, pe);
   typename A::Word before = 0;
-  if (!dispatch(ctx, route, [&](const auto& path) { before = path.fetch_amo(amo); })) {
+  if (!go(ctx, Traffic::kAtomic, target, pe,
+          [&](const auto& path) { before = path.fetch_amo(amo); })) {
     fail_route(ctx, target, pe, operation);
   }
   return before;
@@ -107,9 +106,8 @@ CHIME_DEVICE T replace(const Path& path, const Enclosed<T>& element, Next next) 
 template <class T, class Act>
 CHIME_DEVICE T on_element(const Context& ctx, T* element, int pe, Operation operation, Act act) {
   const Target target = target_word(element);
-  const Route route = route_to(ctx, Traffic::kAtomic, target, pe);
   T before = {};
-  if (!dispatch(ctx, route, [&](const auto& path) { before = act(path); })) {
+  if (!go(ctx, Traffic::kAtomic, target, pe, [&](const auto& path) { before = act(path); })) {
     fail_route(ctx, target, pe, operation);
   }
   return before;

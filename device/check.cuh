@@ -33,6 +33,7 @@ CHIME_DEVICE Watched watched_word(Operation operation, const T* word, Cmp cmp = 
 }
 
 CHIME_DEVICE bool lies_right(const Context& ctx, const Watched& watched) {
+  need_filled(ctx);
   return watched.bytes == 0 || (is_aligned(watched.address, watched.alignment) &&
                                 is_in_heap(ctx, watched.address, watched.bytes) &&
                                 is_in_bounds(ctx, watched.address, watched.bytes));

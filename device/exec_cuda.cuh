@@ -44,6 +44,7 @@
 #endif
 #ifdef __CUDA_ARCH__
 #define CHIME_IF_DEVICE(a, b) a
+#define CHIME_SWAP_BYTES(word) ::__byte_perm(word, 0, 0x0123)
 #else
 #define CHIME_IF_DEVICE(a, b) b
 #endif

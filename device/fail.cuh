@@ -68,6 +68,22 @@ CHIME_DEVICE void fail(const Context& ctx, const Failure& failure) {
   leave(ctx);
 }
 
+// ---- A Context that nobody has filled -----------------------------------------------------------
+
+[[noreturn]] CHIME_DEVICE_OUT_OF_LINE void trap_unfilled() {
+  exec::trap(
+      "chime: this kernel's state is not filled. It is after init, where a GPU was chosen before "
+      "(cudaSetDevice); else after the first call that allocates or meets (malloc, barrier_all), "
+      "or after chimex_init_device. (Of threads that are PEs on one GPU, kernels take their "
+      "Context as an argument.)");
+}
+
+// By what would use it. Operations on a PE need not ask: no way leads to one from it, and
+// fail_route() does. Nor do waits: as unfilled_context() has it, they find a job that is checked.
+CHIME_DEVICE void need_filled(const Context& ctx) {
+  if (ctx.abi_version == 0) trap_unfilled();
+}
+
 }  // namespace chime
 
 #endif  // CHIME_DEVICE_FAIL_CUH_

@@ -35,10 +35,12 @@ CHIME_DEVICE std::size_t bytes_of(std::size_t n) {
   return CHIME_BYTES(n, sizeof(T));
 }
 
-// Whether the group names its source before it reads it (`reads`): in a checked job, unless the
-// operation is refused. The CPU device then checks it in weak mode (exec::block_reads).
-CHIME_DEVICE bool is_looked_at(const Context& ctx, const Route& route) {
-  return ctx.pe.checked != 0 && route.path != Path::kNone;
+// The group names its source before it reads it, in a checked job. The CPU device then checks it in
+// weak mode (exec::block_reads).
+template <class Group>
+CHIME_DEVICE void name_source(const Context& ctx, Group g, const void* source, std::size_t bytes,
+                              std::size_t stride, std::size_t count) {
+  if (ctx.pe.checked != 0) g.reads(source, bytes, stride, count);
 }
 
 template <std::size_t kLeast, class Group>
@@ -47,9 +49,10 @@ CHIME_DEVICE void put_bytes(const Context& ctx, Group g, const Put& put, int pe,
   if (put.bytes == 0) return static_cast<void>(check_pe(ctx, pe, operation));
   if (!is_memory(ctx, put.src, put.bytes, operation)) return;
   const Target target = {put.dst, put.bytes, kLeast, false, put.src};
-  const Route route = route_to(ctx, Traffic::kData, target, pe);
-  if (is_looked_at(ctx, route)) g.reads(put.src, put.bytes, put.bytes, 1);
-  if (!dispatch(ctx, route, [&](const auto& path) { path.template put<kLeast>(g, put); })) {
+  if (!go(ctx, Traffic::kData, target, pe, [&](const auto& path) {
+        name_source(ctx, g, put.src, put.bytes, put.bytes, 1);
+        path.template put<kLeast>(g, put);
+      })) {
     fail_route(ctx, target, pe, operation);
   }
 }
@@ -60,8 +63,8 @@ CHIME_DEVICE void get_bytes(const Context& ctx, Group g, const Get& get, int pe,
   if (get.bytes == 0) return static_cast<void>(check_pe(ctx, pe, operation));
   if (!is_memory(ctx, get.dst, get.bytes, operation)) return;
   const Target target = {get.src, get.bytes, kLeast, false, get.dst};
-  const Route route = route_to(ctx, Traffic::kData, target, pe);
-  if (!dispatch(ctx, route, [&](const auto& path) { path.template get<kLeast>(g, get); })) {
+  if (!go(ctx, Traffic::kData, target, pe,
+          [&](const auto& path) { path.template get<kLeast>(g, get); })) {
     fail_route(ctx, target, pe, operation);
   }
 }
@@ -155,8 +158,8 @@ CHIME_DEVICE void getmem_nbi(const Context& ctx, Group g, void* dst, const void*
 template <class T>
 CHIME_DEVICE void p(const Context& ctx, T* dst, std::type_identity_t<T> value, int pe) {
   const Target target = target_word(dst);
-  const Route route = route_to(ctx, Traffic::kData, target, pe);
-  if (!dispatch(ctx, route, [&](const auto& path) { path.p(word_ptr(dst), to_word(value)); })) {
+  if (!go(ctx, Traffic::kData, target, pe,
+          [&](const auto& path) { path.p(word_ptr(dst), to_word(value)); })) {
     fail_route(ctx, target, pe, Operation::kP);
   }
 }
@@ -165,9 +168,9 @@ CHIME_DEVICE void p(const Context& ctx, T* dst, std::type_identity_t<T> value, i
 template <class T>
 CHIME_DEVICE T g(const Context& ctx, const T* src, int pe) {
   const Target target = target_word(src);
-  const Route route = route_to(ctx, Traffic::kData, target, pe);
   detail::Word<sizeof(T)> word = {};
-  if (!dispatch(ctx, route, [&](const auto& path) { word = path.g(word_ptr(src)); })) {
+  if (!go(ctx, Traffic::kData, target, pe,
+          [&](const auto& path) { word = path.g(word_ptr(src)); })) {
     fail_route(ctx, target, pe, Operation::kG);
   }
   return from_word<T>(word);
@@ -180,14 +183,12 @@ CHIME_DEVICE void iput(const Context& ctx, Group g, T* dst, const T* src, std::p
                        std::ptrdiff_t src_stride, std::size_t n, int pe) {
   if (n == 0) return static_cast<void>(check_pe(ctx, pe, Operation::kIput));
   if (!is_memory(ctx, src, sizeof(T), Operation::kIput)) return;
+  if (!check_here(ctx, src, detail::strided_bytes<T>(src_stride, n), Operation::kIput)) return;
   using W = detail::Word<sizeof(T)>;
   const Target target = {dst, detail::strided_bytes<T>(dst_stride, n), sizeof(T)};
-  const Route route = route_to(ctx, Traffic::kData, target, pe);
-  if (detail::is_looked_at(ctx, route)) {
-    if (!check_here(ctx, src, detail::strided_bytes<T>(src_stride, n), Operation::kIput)) return;
-    g.reads(src, sizeof(T), static_cast<std::size_t>(src_stride) * sizeof(T), n);
-  }
-  const bool is_sent = dispatch(ctx, route, [&](const auto& path) {
+  const bool is_sent = go(ctx, Traffic::kData, target, pe, [&](const auto& path) {
+    detail::name_source(ctx, g, src, sizeof(T), static_cast<std::size_t>(src_stride) * sizeof(T),
+                        n);
     for (std::size_t i = g.rank(); i < n; i += g.size()) {
       const auto k = static_cast<std::ptrdiff_t>(i);
       path.p(word_ptr(dst + k * dst_stride), detail::load_element<W>(src + k * src_stride));
@@ -202,13 +203,9 @@ CHIME_DEVICE void iget(const Context& ctx, Group g, T* dst, const T* src, std::p
                        std::ptrdiff_t src_stride, std::size_t n, int pe) {
   if (n == 0) return static_cast<void>(check_pe(ctx, pe, Operation::kIget));
   if (!is_memory(ctx, dst, sizeof(T), Operation::kIget)) return;
+  if (!check_here(ctx, dst, detail::strided_bytes<T>(dst_stride, n), Operation::kIget)) return;
   const Target target = {src, detail::strided_bytes<T>(src_stride, n), sizeof(T)};
-  const Route route = route_to(ctx, Traffic::kData, target, pe);
-  if (detail::is_looked_at(ctx, route) &&
-      !check_here(ctx, dst, detail::strided_bytes<T>(dst_stride, n), Operation::kIget)) {
-    return;
-  }
-  const bool is_fetched = dispatch(ctx, route, [&](const auto& path) {
+  const bool is_fetched = go(ctx, Traffic::kData, target, pe, [&](const auto& path) {
     for (std::size_t i = g.rank(); i < n; i += g.size()) {
       const auto k = static_cast<std::ptrdiff_t>(i);
       detail::store_element(dst + k * dst_stride, path.g(word_ptr(src + k * src_stride)));
@@ -222,16 +219,29 @@ CHIME_DEVICE void iget(const Context& ctx, Group g, T* dst, const T* src, std::p
 // if it is not mapped here or `dst` is not a symmetric address.
 template <class T>
 CHIME_DEVICE T* ptr(const Context& ctx, T* dst, int pe) {
+  need_filled(ctx);
   const std::uint64_t offset = heap_offset(ctx, dst);
-  if (offset >= ctx.pe.heap_bytes) return nullptr;
-  const Route route = route_to(ctx, Traffic::kData, pe);
-  return route.path == Path::kP2p ? reinterpret_cast<T*>(route.mapped + offset) : nullptr;
+  if (offset >= ctx.pe.heap_bytes || !pe_exists(ctx, pe)) return nullptr;
+  std::byte* const heap = mapped_heap(ctx, Traffic::kData, pe);
+  return heap == nullptr ? nullptr : reinterpret_cast<T*>(heap + offset);
 }
 
-CHIME_DEVICE int my_pe(const Context& ctx) { return ctx.pe.my_pe; }
-CHIME_DEVICE int n_pes(const Context& ctx) { return ctx.pe.n_pes; }
-CHIME_DEVICE int node_my_pe(const Context& ctx) { return ctx.pe.node_my_pe; }
-CHIME_DEVICE int node_n_pes(const Context& ctx) { return ctx.pe.node_n_pes; }
+CHIME_DEVICE int my_pe(const Context& ctx) {
+  need_filled(ctx);
+  return ctx.pe.my_pe;
+}
+CHIME_DEVICE int n_pes(const Context& ctx) {
+  need_filled(ctx);
+  return ctx.pe.n_pes;
+}
+CHIME_DEVICE int node_my_pe(const Context& ctx) {
+  need_filled(ctx);
+  return ctx.pe.node_my_pe;
+}
+CHIME_DEVICE int node_n_pes(const Context& ctx) {
+  need_filled(ctx);
+  return ctx.pe.node_n_pes;
+}
 
 }  // namespace chime
 

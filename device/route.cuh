@@ -1,7 +1,8 @@
 // By which path a PE is reached: decided here, once per call, and nowhere else.
 //
 // Memory that is mapped here is reached by loads and stores (path/p2p), other memory by a channel,
-// and what none leads to, not at all.
+// and what none leads to, not at all. An operation goes on where it is decided (path/ops.cuh); a
+// Route is for who only asks.
 #ifndef CHIME_DEVICE_ROUTE_CUH_
 #define CHIME_DEVICE_ROUTE_CUH_
 
@@ -20,13 +21,6 @@
 #include "chime/device/symmetric.cuh"
 
 namespace chime {
-
-struct Route {
-  Path path = Path::kNone;
-  int pe = -1;
-  std::byte* mapped = nullptr;      // kP2p: the PE's heap, as it is mapped here
-  abi::Channel* channel = nullptr;  // else: the one that the calling thread uses
-};
 
 // One word's updates are atomic with each other only if one agent makes them all. So if any PE of
 // the job is out of reach of loads and stores, the owner's NIC or proxy makes them for everybody,
@@ -55,26 +49,29 @@ CHIME_DEVICE bool has_channels(const Context& ctx) {
 
 }  // namespace detail
 
-CHIME_DEVICE Route route_by_channel(const Context& ctx, Traffic traffic, int pe) {
+// Calls `go(path, channel)`; false if no channel leads to the PE.
+template <class Go>
+CHIME_DEVICE bool by_channel(const Context& ctx, Traffic traffic, int pe, Go go) {
   const abi::Channels& all = ctx.channels;
-  if (!detail::has_channels(ctx)) return {};
+  if (!detail::has_channels(ctx)) return false;
   std::uint32_t word = exec::ld_settled(all.route + pe);  // at init, or never
-  if (word == 0 && (all.opened == nullptr || (word = channel::open_way(ctx, pe)) == 0)) return {};
-  abi::Channel* const first = all.pool.channels + abi::first_of_route(word);
-  return {.path = abi::path_of_route(word), .pe = pe, .channel = first + slot_for(all, traffic)};
-}
-
-// ---- Routes -------------------------------------------------------------------------------------
-
-// A latch per peer: what it says once it says for ever.
-CHIME_DEVICE Route route_to(const Context& ctx, Traffic traffic, int pe) {
-  if (!pe_exists(ctx, pe)) return {};
-  const bool by_its_owner = traffic == Traffic::kAtomic && ctx.pe.amo_path != Path::kP2p;
-  if (std::byte* const mapped = by_its_owner ? nullptr : exec::ld_settled(ctx.pe.peer_heap + pe)) {
-    return {.path = Path::kP2p, .pe = pe, .mapped = mapped};
+  if (word == 0 && (all.opened == nullptr || (word = channel::open_way(ctx, pe)) == 0)) {
+    return false;
   }
-  return route_by_channel(ctx, traffic, pe);
+  const std::uint32_t index = abi::first_of_route(word) + slot_for(all, traffic);
+  return go(abi::path_of_route(word), all.pool.channels[index]);
 }
+
+// ---- Where it is mapped -------------------------------------------------------------------------
+
+// The PE's heap as it is mapped here; null: loads and stores may not carry the traffic. A latch per
+// peer: what it says once it says for ever. REQUIRES: pe_exists(ctx, pe).
+CHIME_DEVICE std::byte* mapped_heap(const Context& ctx, Traffic traffic, int pe) {
+  const bool by_its_owner = traffic == Traffic::kAtomic && ctx.pe.amo_path != Path::kP2p;
+  return by_its_owner ? nullptr : exec::ld_settled(ctx.pe.peer_heap + pe);
+}
+
+// ---- What an operation touches ------------------------------------------------------------------
 
 // The symmetric memory that an operation touches at a PE.
 struct Target {
@@ -112,35 +109,73 @@ CHIME_DEVICE_OUT_OF_LINE bool passes_checks(const Context& ctx, Target target) {
 
 // Whether it is in the heap; CHIME_CHECK=1 also looks at its end and its alignment, CHIME_CHECK=2
 // at the bounds of allocations.
-CHIME_DEVICE bool may_touch(const Context& ctx, const Target& target) {
-  const std::uint64_t offset = heap_offset(ctx, target.address);
-  if (offset >= ctx.pe.heap_bytes || has_too_many_bytes(target)) return false;
+CHIME_DEVICE bool is_in_place(const Context& ctx, const Target& target) {
+  return heap_offset(ctx, target.address) < ctx.pe.heap_bytes && !has_too_many_bytes(target);
+}
+CHIME_DEVICE bool may_touch_there(const Context& ctx, const Target& target) {
   return ctx.pe.checked == 0 || passes_checks(ctx, target);
+}
+CHIME_DEVICE bool may_touch(const Context& ctx, const Target& target) {
+  return is_in_place(ctx, target) && may_touch_there(ctx, target);
 }
 
 // Whether it is memory of the calling PE that is not symmetric, which an operation on that PE takes
 // as it is. REQUIRES: !may_touch(ctx, target).
 CHIME_DEVICE bool is_own_memory(const Context& ctx, const Target& target, int pe) {
-  return pe == ctx.pe.my_pe && heap_offset(ctx, target.address) >= ctx.pe.heap_bytes &&
-         target.address != nullptr && !exec::is_no_memory(target.address) &&
-         !has_too_many_bytes(target) && (ctx.pe.checked == 0 || passes_checks(ctx, target));
+  return ctx.abi_version != 0 && pe == ctx.pe.my_pe &&
+         heap_offset(ctx, target.address) >= ctx.pe.heap_bytes && target.address != nullptr &&
+         !exec::is_no_memory(target.address) && !has_too_many_bytes(target) &&
+         (ctx.pe.checked == 0 || passes_checks(ctx, target));
 }
 
-// By loads and stores, whoever updates the heap's words: nobody else reaches these. An address is
-// where its distance from the heap leads to, so the path needs not know.
-CHIME_DEVICE Route route_to_own_memory(const Context& ctx) {
-  return {.path = Path::kP2p, .pe = ctx.pe.my_pe, .mapped = ctx.pe.heap};
-}
+// ---- The decision -------------------------------------------------------------------------------
 
-// None if the operation may not touch the target. A channel carries no misaligned words.
-CHIME_DEVICE Route route_to(const Context& ctx, Traffic traffic, const Target& target, int pe) {
-  if (!may_touch(ctx, target)) {
-    return is_own_memory(ctx, target, pe) ? route_to_own_memory(ctx) : Route{};
+// Calls `by_stores(heap)` where loads and stores reach the target, else `by_requests(path,
+// channel)`; each says whether there is such a path. False: none leads there, or the operation may
+// not touch the target.
+//
+// Memory of the calling PE that is not symmetric is reached by loads and stores, whoever updates
+// the heap's words: nobody else reaches it. An address is where its distance from the heap leads
+// to, so the path needs not know. A channel carries no misaligned words.
+template <class ByStores, class ByRequests>
+CHIME_DEVICE bool decide(const Context& ctx, Traffic traffic, const Target& target, int pe,
+                         ByStores by_stores, ByRequests by_requests) {
+  std::byte* heap = nullptr;
+  if (is_in_place(ctx, target)) {
+    if (!may_touch_there(ctx, target) || !pe_exists(ctx, pe)) return false;
+    heap = mapped_heap(ctx, traffic, pe);
+  } else {
+    if (!is_own_memory(ctx, target, pe)) return false;
+    heap = ctx.pe.heap;
   }
-  Route route = route_to(ctx, traffic, pe);
-  const bool is_refused = route.path != Path::kP2p && !is_aligned(target.address, target.alignment);
-  if (is_refused) route = {};
+  if (heap != nullptr) return by_stores(heap);
+  if (!is_aligned(target.address, target.alignment)) return false;
+  return by_channel(ctx, traffic, pe, by_requests);
+}
+
+struct Route {
+  Path path = Path::kNone;
+  int pe = -1;
+  std::byte* mapped = nullptr;      // kP2p: the PE's heap, as it is mapped here
+  abi::Channel* channel = nullptr;  // else: the one that the calling thread uses
+};
+
+CHIME_DEVICE Route route_by_channel(const Context& ctx, Traffic traffic, int pe) {
+  Route route;
+  by_channel(ctx, traffic, pe, [&](Path path, abi::Channel& channel) {
+    route = {.path = path, .pe = pe, .channel = &channel};
+    return true;
+  });
   return route;
+}
+
+// For who asks, and moves nothing.
+CHIME_DEVICE Route route_to(const Context& ctx, Traffic traffic, int pe) {
+  if (!pe_exists(ctx, pe)) return {};
+  if (std::byte* const mapped = mapped_heap(ctx, traffic, pe)) {
+    return {.path = Path::kP2p, .pe = pe, .mapped = mapped};
+  }
+  return route_by_channel(ctx, traffic, pe);
 }
 
 // ---- Where none leads ---------------------------------------------------------------------------
@@ -156,12 +191,11 @@ CHIME_DEVICE void fail_bounds(const Context& ctx, const void* address, std::size
              .expected = bytes});
 }
 
-// Says which of the reasons it is, and leaves.
+// Says which of the reasons it is, and leaves. From a state that nobody filled no way leads
+// anywhere.
 CHIME_DEVICE_OUT_OF_LINE void fail_route(const Context& ctx, Target target, int pe,
                                          Operation operation) {
-  if (ctx.abi_version == 0) {
-    exec::trap("chime: no PE is bound to this kernel's state: call chime_init before the launch");
-  }
+  need_filled(ctx);
   const bool is_outside = heap_offset(ctx, target.address) >= ctx.pe.heap_bytes;
   const bool is_own =
       is_outside && pe == ctx.pe.my_pe && target.address != nullptr && !has_too_many_bytes(target);
@@ -194,13 +228,18 @@ CHIME_DEVICE bool is_memory(const Context& ctx, const void* here, std::size_t by
   return false;
 }
 
-// What a strided operation moves from or to here, whose bytes are not those at the PE. False after
-// an error with CHIME_ON_ERROR=return.
-CHIME_DEVICE_OUT_OF_LINE bool check_here(const Context& ctx, const void* here, std::size_t bytes,
-                                         Operation operation) {
+CHIME_DEVICE_OUT_OF_LINE bool check_bounds_here(const Context& ctx, const void* here,
+                                                std::size_t bytes, Operation operation) {
   if (is_in_bounds(ctx, here, bytes)) return true;
   fail_bounds(ctx, here, bytes, ctx.pe.my_pe, operation);
   return false;
+}
+
+// What a strided operation moves from or to here, whose bytes are not those at the PE. False after
+// an error with CHIME_ON_ERROR=return.
+CHIME_DEVICE bool check_here(const Context& ctx, const void* here, std::size_t bytes,
+                             Operation operation) {
+  return ctx.pe.checked == 0 || check_bounds_here(ctx, here, bytes, operation);
 }
 
 // An operation on no bytes touches nothing, but in a checked job its PE must exist. False after an

@@ -26,17 +26,20 @@ CHIME_DEVICE SignalUpdate signal_of(std::uint64_t* word, std::uint64_t value, in
 
 namespace detail {
 
-CHIME_DEVICE Route signal_route(const Context& ctx, const SignalUpdate& signal, int pe) {
-  if (!signal_op_exists(signal.op)) return {};
-  return route_to(ctx, traffic_of(signal.op), target_word(signal.word), pe);
+// As go(): `f` gets the operations of the path that the signal takes.
+template <class F>
+CHIME_DEVICE bool go_with_signal(const Context& ctx, const SignalUpdate& signal, int pe, F f) {
+  return signal_op_exists(signal.op) &&
+         go(ctx, traffic_of(signal.op), target_word(signal.word), pe, f);
 }
 
-// There is no signal_route.
+// There is no path for the signal.
 CHIME_DEVICE_OUT_OF_LINE void fail_signal(const Context& ctx, SignalUpdate signal, int pe,
                                           Operation operation) {
   if (signal_op_exists(signal.op)) {
     return fail_route(ctx, target_word(signal.word), pe, operation);
   }
+  need_filled(ctx);
   fail(ctx, {.status = CHIMEX_ERR_INVALID,
              .operation = operation,
              .pe = pe,
@@ -51,16 +54,16 @@ CHIME_DEVICE_OUT_OF_LINE void fail_signal(const Context& ctx, SignalUpdate signa
 template <std::size_t kLeast, class Group>
 CHIME_DEVICE void put_signal_bytes(const Context& ctx, Group g, const Put& put,
                                    const SignalUpdate& signal, int pe, Operation operation) {
-  const Route route = signal_route(ctx, signal, pe);
   if (put.bytes != 0 && !is_memory(ctx, put.src, put.bytes, operation)) return;
   const Target data = {put.dst, put.bytes, kLeast, false, put.src};
-  if (route.path != Path::kNone && put.bytes != 0 && !may_touch(ctx, data) &&
-      (route.path != Path::kP2p || !is_own_memory(ctx, data, pe))) {
-    return fail_route(ctx, data, pe, operation);
-  }
-  if (put.bytes != 0 && is_looked_at(ctx, route)) g.reads(put.src, put.bytes, put.bytes, 1);
-  if (!dispatch(ctx, route,
-                [&](const auto& path) { path.template put_signal<kLeast>(g, put, signal); })) {
+  const bool is_symmetric = put.bytes == 0 || may_touch(ctx, data);
+  if (!go_with_signal(ctx, signal, pe, [&](const auto& path) {
+        if (!is_symmetric && !(path.kIsMapped && is_own_memory(ctx, data, pe))) {
+          return fail_route(ctx, data, pe, operation);
+        }
+        if (put.bytes != 0) name_source(ctx, g, put.src, put.bytes, put.bytes, 1);
+        path.template put_signal<kLeast>(g, put, signal);
+      })) {
     fail_signal(ctx, signal, pe, operation);
   }
 }
@@ -99,8 +102,7 @@ CHIME_DEVICE void putmem_signal_nbi(const Context& ctx, Group g, void* dst, cons
 // Updates the signal alone, atomically and with no order: put, fence, signal_op is the sequence
 // that announces data.
 CHIME_DEVICE void signal_op(const Context& ctx, const SignalUpdate& signal, int pe) {
-  const Route route = detail::signal_route(ctx, signal, pe);
-  if (!dispatch(ctx, route, [&](const auto& path) { path.signal(signal); })) {
+  if (!detail::go_with_signal(ctx, signal, pe, [&](const auto& path) { path.signal(signal); })) {
     detail::fail_signal(ctx, signal, pe, Operation::kSignalOp);
   }
 }

@@ -4,6 +4,7 @@
 
 #include "chime/abi/context.h"
 #include "chime/device/exec.cuh"
+#include "chime/device/fail.cuh"
 
 namespace chime {
 
@@ -12,23 +13,18 @@ const Context& host_context();
 
 namespace detail {
 
+// Whether it is filled is asked where an operation would need it: need_filled().
 CHIME_DEVICE const Context& kernel_context() {
   const Context* const launched = exec::launch_context();
-  if (launched == nullptr || launched->abi_version == 0) {
-    exec::trap(
-        "chime: this kernel's state is not filled. It is after init, where a GPU was chosen before "
-        "(cudaSetDevice); else after the first call that allocates or meets (malloc, barrier_all), "
-        "or after chimex_init_device. (Of threads that are PEs on one GPU, kernels take their "
-        "Context as an argument.)");
-  }
+  if (exec::may_run_for_nobody() && launched == nullptr) trap_unfilled();
   return *launched;
 }
 
 }  // namespace detail
 
 // In a kernel: the PE that launched it. On a GPU a process has one such PE a device: where PEs that
-// are threads share one, kernels take their Context as an argument, and this traps. On the host:
-// the calling thread's PE.
+// are threads share one, kernels take their Context as an argument, and what they do by this one
+// traps. On the host: the calling thread's PE.
 CHIME_HOST_DEVICE const Context& self() {
   CHIME_IF_DEVICE(return detail::kernel_context(), return host_context());
 }

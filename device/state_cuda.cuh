@@ -14,6 +14,8 @@ namespace chime::exec {
 
 // The PE whose kernels of this translation unit run here; nobody where several share this GPU.
 CHIME_DEVICE const Context* launch_context() { return &chime_kernel_state; }
+// Whether that may be null. (A compiler takes it for possible.)
+CHIME_DEVICE constexpr bool may_run_for_nobody() { return false; }
 
 }  // namespace chime::exec
 

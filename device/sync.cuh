@@ -29,14 +29,22 @@ namespace chime {
 // them. A job without channels is not asked for their fence, which would cost more than that of the
 // stores.
 CHIME_DEVICE void fence(const Context& ctx) {
-  if (detail::has_channels(ctx)) channel::fence(ctx);
+  if (detail::has_channels(ctx)) {
+    channel::fence(ctx);
+  } else {
+    need_filled(ctx);
+  }
   order::puts_visible();
 }
 
 // Completes them: the data of puts is at the peers, that of nbi gets is here. On the host also what
 // kernels have posted.
 CHIME_DEVICE void quiet(const Context& ctx) {
-  if (detail::has_channels(ctx)) channel::quiet(ctx);
+  if (detail::has_channels(ctx)) {
+    channel::quiet(ctx);
+  } else {
+    need_filled(ctx);
+  }
   order::puts_visible();
 }
 

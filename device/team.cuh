@@ -55,6 +55,7 @@ CHIME_DEVICE bool is_one_node(const Context& ctx) { return ctx.pe.node_n_pes == 
 inline constexpr int kNoMember = -1, kNotKnown = -2;
 
 CHIME_DEVICE int members_of(const Context& ctx, chime_team_t team) {
+  need_filled(ctx);
   switch (team) {
     case CHIME_TEAM_WORLD:
       return ctx.pe.n_pes;
@@ -72,6 +73,7 @@ CHIME_DEVICE int members_of(const Context& ctx, chime_team_t team) {
 
 // The number in `team` of `pe`, a PE of the job.
 CHIME_DEVICE int rank_of(const Context& ctx, chime_team_t team, int pe) {
+  need_filled(ctx);
   const bool is_me = pe == ctx.pe.my_pe;
   switch (team) {
     case CHIME_TEAM_WORLD:

@@ -63,15 +63,17 @@ struct NoLook {
 }  // namespace detail
 
 // Spins until `done()` is true, this PE's job is aborted, or the bound has passed. Now and then
-// calls `look(start)`: if it returns a PE, that one is lost, and the wait ends.
-template <class Done, class Look = detail::NoLook>
-CHIME_DEVICE WaitResult spin_until(const Context& ctx, const Wait& wait, Done done,
-                                   Look look = {}) {
+// calls `look(start)`: if it returns a PE, that one is lost, and the wait ends. `wait_for()` says
+// what is waited for: asked by who has waited for long, so nothing of it is in a register before.
+template <class WaitFor, class Done, class Look = detail::NoLook>
+CHIME_DEVICE WaitResult spin_until_for(const Context& ctx, WaitFor wait_for, Done done,
+                                       Look look = {}) {
   WaitResult result;
   std::uint64_t start = 0;
   for (unsigned polls = 1; !done(); ++polls) {
     if (polls % detail::kPollsPerLook == 0) {
       const std::uint64_t now = exec::clock_ns();
+      const Wait wait = wait_for();
       if (start == 0) {
         start = now;
         exec::wait_lasts(static_cast<std::uint32_t>(wait.operation), wait.address, wait.expected,
@@ -96,6 +98,12 @@ CHIME_DEVICE WaitResult spin_until(const Context& ctx, const Wait& wait, Done do
   }
   exec::wait_ended();
   return result;
+}
+template <class Done, class Look = detail::NoLook>
+CHIME_DEVICE WaitResult spin_until(const Context& ctx, const Wait& wait, Done done,
+                                   Look look = {}) {
+  return spin_until_for(
+      ctx, [&] { return wait; }, done, look);
 }
 
 // Records that `wait` ended without its event, having last seen `seen`.

@@ -15,7 +15,6 @@
 namespace chime::channel {
 
 using abi::Channel;
-using abi::Sharing;
 using exec::Order;
 using exec::Scope;
 
@@ -35,8 +34,7 @@ template <Path kPath>
 struct Of;
 
 // ---- Counters -----------------------------------------------------------------------------------
-// Loads and updates are device-wide for every channel; what a block's own saves is the scope of its
-// atomic (submit.cuh) and of its hand-over (turn.cuh).
+// All are device-wide: any thread of the device may post and poll.
 
 template <Order kOrder, class T>
 CHIME_DEVICE T load(const T& word) {
@@ -63,6 +61,11 @@ CHIME_DEVICE std::uint64_t target_of(std::uint64_t ready) {
 // What it reaches when everything is complete that was handed in before.
 CHIME_DEVICE std::uint64_t target(const Channel& channel) {
   return target_of(load<Order::kAcquire>(channel.producer.ready));
+}
+
+// What the host wrote before anybody found the channel, in one load.
+CHIME_DEVICE abi::ChannelHead head_of(const Channel& channel) {
+  return exec::ld_settled(&channel.head);
 }
 
 // ---- Out of use ---------------------------------------------------------------------------------

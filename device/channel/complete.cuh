@@ -13,26 +13,29 @@ namespace chime::channel {
 
 // What the end of a submission can be recognised by: `done` of the channel reaches `target`.
 struct Ticket {
-  Channel* channel = nullptr;  // null: the submission failed
+  Channel* channel = nullptr;
   std::uint64_t target = 0;
+  // Else the submission failed. Not told by a null channel: no compiler knows that others are none,
+  // and a word of its own costs nothing where both are known.
+  bool is_posted = false;
 
-  CHIME_DEVICE bool ok() const { return channel != nullptr; }
+  CHIME_DEVICE bool ok() const { return is_posted; }
 };
 
-// Polls until `done`, which `seen` becomes, has reached `target`. False if the channel is out of
-// use. In line for loops over channels, whose own state would lie over the call.
-//
-// `pe`: whom it is to be waited for, -1 if that is not one.
-template <Path kPath>
-CHIME_DEVICE bool poll_until_done(const Context& ctx, Channel& channel, std::uint64_t target,
-                                  int pe, std::uint64_t& seen) {
+namespace detail {
+
+CHIME_DEVICE Wait wait_for_done(const Context& ctx, const Channel& channel, std::uint64_t target) {
+  return wait_for_word(ctx, channel, &channel.progress.done, target);
+}
+
+template <Path kPath, class WaitFor>
+CHIME_DEVICE bool poll_until_done_for(const Context& ctx, Channel& channel, std::uint64_t target,
+                                      std::uint64_t& seen, WaitFor wait_for) {
   const auto is_there = [&] {
     seen = load<Order::kRelaxed>(channel.progress.done);
     return reaches(seen, target);
   };
-  Wait wait = wait_for_word(ctx, channel, &channel.progress.done, target);
-  wait.pe = pe;
-  const bool is_done = wait_on(ctx, channel, wait, seen, [&] {
+  const bool is_done = wait_on(ctx, channel, wait_for, [&] {
     if (is_there()) return true;
     poll<kPath>(channel);
     return is_there();
@@ -42,11 +45,32 @@ CHIME_DEVICE bool poll_until_done(const Context& ctx, Channel& channel, std::uin
   return is_done;
 }
 
+}  // namespace detail
+
+// Polls until `done`, which `seen` becomes, has reached `target`. False if the channel is out of
+// use. In line for loops over channels, whose own state would lie over the call.
+template <Path kPath>
+CHIME_DEVICE bool poll_until_done(const Context& ctx, Channel& channel, std::uint64_t target,
+                                  std::uint64_t& seen) {
+  return detail::poll_until_done_for<kPath>(
+      ctx, channel, target, seen, [&] { return detail::wait_for_done(ctx, channel, target); });
+}
+// The same for `pe`, of a channel that leads to many.
+template <Path kPath>
+CHIME_DEVICE bool poll_until_done(const Context& ctx, Channel& channel, std::uint64_t target,
+                                  int pe, std::uint64_t& seen) {
+  return detail::poll_until_done_for<kPath>(ctx, channel, target, seen, [&] {
+    Wait wait = detail::wait_for_done(ctx, channel, target);
+    wait.pe = pe;
+    return wait;
+  });
+}
+
 template <Path kPath>
 CHIME_DEVICE_OUT_OF_LINE bool await_done(const Context& ctx, Channel& channel,
                                          std::uint64_t target) {
   std::uint64_t seen = 0;
-  return poll_until_done<kPath>(ctx, channel, target, channel.pe, seen);
+  return poll_until_done<kPath>(ctx, channel, target, seen);
 }
 
 // Waits for the end of a submission: sources may be reused, data of reads and results are here.
@@ -60,7 +84,7 @@ CHIME_DEVICE bool wait_for(const Context& ctx, Ticket ticket) {
 template <Path kPath = kAny>
 CHIME_DEVICE bool drain(const Context& ctx, Channel& channel) {
   std::uint64_t seen = 0;
-  return poll_until_done<kPath>(ctx, channel, target(channel), channel.pe, seen) &&
+  return poll_until_done<kPath>(ctx, channel, target(channel), seen) &&
          (kPath == Path::kNic || (seen & abi::kSomeLost) == 0);
 }
 

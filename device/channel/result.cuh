@@ -18,8 +18,8 @@ namespace detail {
 CHIME_DEVICE_OUT_OF_LINE void await_reader(const Context& ctx, Channel& channel,
                                            std::uint64_t* word) {
   std::uint64_t busy = 1;
-  const Wait wait = wait_for_word(ctx, channel, word, 0);
-  wait_on(ctx, channel, wait, busy, [&] {
+  const auto wait_for = [&] { return wait_for_word(ctx, channel, word, 0); };
+  wait_on(ctx, channel, wait_for, [&] {
     busy = load<Order::kAcquire>(*word);  // (g)
     return busy == 0;
   });

@@ -26,16 +26,21 @@ CHIME_DEVICE void stop(Channel& channel, std::uint32_t status) {
 }
 
 // The calling thread ends a wait without its event, while others may wait for what it was to do.
-CHIME_DEVICE void stop_by_wait(Channel& channel, const Wait& wait, const WaitResult& result,
-                               std::uint64_t seen) {
+// The word's last value is looked at here, so that nobody keeps it while it waits.
+CHIME_DEVICE void stop_by_wait(Channel& channel, abi::GivenUp wait) {
   if (!claim_stop(channel, abi::status_word(abi::Stop::kGaveUp))) return;
-  channel.progress.wait = {reinterpret_cast<std::uint64_t>(wait.address),
-                           wait.expected,
-                           seen,
-                           result.waited_ns,
-                           result.status,
-                           result.pe};
+  wait.seen = load<Order::kRelaxed>(*reinterpret_cast<const std::uint64_t*>(wait.address));
+  channel.progress.wait = wait;
   publish_stop(channel);
+}
+
+CHIME_DEVICE abi::GivenUp given_up(const Wait& wait, const WaitResult& result) {
+  return {.address = reinterpret_cast<std::uint64_t>(wait.address),
+          .expected = wait.expected,
+          .seen = 0,
+          .waited_ns = result.waited_ns,
+          .status = result.status,
+          .pe = result.pe};
 }
 
 // ---- Waits on a channel -------------------------------------------------------------------------
@@ -51,14 +56,13 @@ CHIME_DEVICE Wait wait_for_word(const Context& ctx, const Channel& channel, cons
 }
 
 // Spins until `event()` or the channel is stopped. False if it is left: it was stopped, or it is
-// now.
-template <class Event>
-CHIME_DEVICE bool wait_on(const Context& ctx, Channel& channel, const Wait& wait,
-                          const std::uint64_t& seen, Event event) {
+// now. `wait_for()`: as spin_until_for() has it; a word of 64 bits.
+template <class WaitFor, class Event>
+CHIME_DEVICE bool wait_on(const Context& ctx, Channel& channel, WaitFor wait_for, Event event) {
   bool happened = false;
   const WaitResult result =
-      spin_until(ctx, wait, [&] { return (happened = event()) || is_stopped(channel); });
-  if (!result.ok()) stop_by_wait(channel, wait, result, seen);
+      spin_until_for(ctx, wait_for, [&] { return (happened = event()) || is_stopped(channel); });
+  if (!result.ok()) stop_by_wait(channel, given_up(wait_for(), result));
   return happened;
 }
 

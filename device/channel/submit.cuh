@@ -22,18 +22,10 @@ inline constexpr std::uint64_t kNoRoom = ~std::uint64_t{0};
 // Step 2. Takes `n` units; returns the index of the first. Where nothing is handed in, what is
 // reserved is so already: its poster writes before he leaves his call.
 template <Path kPath>
-CHIME_DEVICE std::uint64_t take(Channel& channel, Sharing sharing, std::uint64_t n) {
+CHIME_DEVICE std::uint64_t take(Channel& channel, std::uint64_t n) {
   abi::Producer& producer = channel.producer;
   std::uint64_t* const resv = Of<kPath>::kHandsIn ? &producer.resv : &producer.ready;
-  if (sharing == Sharing::kGpu) {
-    return exec::atomic_add<Order::kRelaxed, Scope::kDevice>(resv, n);
-  }
-  if (sharing == Sharing::kBlock) {
-    return exec::atomic_add<Order::kRelaxed, Scope::kBlock>(resv, n);
-  }
-  const std::uint64_t base = exec::ld<Order::kRelaxed, Scope::kBlock>(resv);
-  exec::st<Order::kRelaxed, Scope::kBlock>(resv, base + n);
-  return base;
+  return exec::atomic_add<Order::kRelaxed, Scope::kDevice>(resv, n);
 }
 
 // Step 3, where there is no room yet: polls until there is. Where nothing is handed in, units are
@@ -43,7 +35,7 @@ CHIME_DEVICE_OUT_OF_LINE bool await_room(const Context& ctx, Channel& channel, s
   if (is_stopped(channel)) return false;
   if constexpr (Of<kPath>::kHandsIn) {
     std::uint64_t seen = 0;
-    return poll_until_done<kPath>(ctx, channel, end - channel.head.depth, channel.pe, seen);
+    return poll_until_done<kPath>(ctx, channel, end - channel.head.depth, seen);
   } else {
     return Of<kPath>::await_room(ctx, channel, end);
   }
@@ -79,15 +71,19 @@ CHIME_DEVICE Ticket submit_together(const Context& ctx, const Posters& posters, 
   using Own = Of<kPath>;
   auto view = Own::view_of(channel);
   std::uint64_t base = 0;
+  bool has_room = true;
   if (posters.is_leader()) {
-    base = detail::take<kPath>(channel, view.head.sharing, all.units);
+    base = detail::take<kPath>(channel, all.units);
     if (base + all.units - end_of(done) > view.head.depth) {
-      if (!detail::await_room<kPath>(ctx, channel, base + all.units)) base = detail::kNoRoom;
+      has_room = detail::await_room<kPath>(ctx, channel, base + all.units);
       view = Own::view_of(channel);
     }
   }
-  base = posters.from_leader(base);
-  if (base == detail::kNoRoom) return {};
+  if (posters.are_many()) {
+    base = posters.from_leader(has_room ? base : detail::kNoRoom);
+    has_room = base != detail::kNoRoom;
+  }
+  if (!has_room) return {};
   write(view, base);
   if constexpr (Own::kHandsIn) {
     posters.sync();
@@ -97,7 +93,7 @@ CHIME_DEVICE Ticket submit_together(const Context& ctx, const Posters& posters, 
     posters.sync();  // a quiet of any of them finds what the leader has handed in
     if (!is_in) return {};
   }
-  return {&channel, base + all.units - all.tail};
+  return {&channel, base + all.units - all.tail, true};
 }
 
 // Puts requests into the channel and sees to it that the consumer is told, each thread by `shape`.

@@ -19,8 +19,8 @@ CHIME_DEVICE_OUT_OF_LINE std::uint64_t await_turn(const Context& ctx, Channel& c
                                                   std::uint64_t base) {
   fence_for_consumer<Order::kRelease>();
   std::uint64_t ready = 0;
-  const Wait wait = wait_for_word(ctx, channel, &channel.producer.ready, base);
-  const bool is_mine = wait_on(ctx, channel, wait, ready, [&] {
+  const auto wait_for = [&] { return wait_for_word(ctx, channel, &channel.producer.ready, base); };
+  const bool is_mine = wait_on(ctx, channel, wait_for, [&] {
     ready = load<Order::kRelaxed>(channel.producer.ready);
     return end_of(ready) == base;
   });
@@ -29,29 +29,14 @@ CHIME_DEVICE_OUT_OF_LINE std::uint64_t await_turn(const Context& ctx, Channel& c
 
 // By who has told the consumer of all requests before `next`. Release: what a later one tells must
 // not overtake.
-CHIME_DEVICE void publish(Channel& channel, Sharing sharing, std::uint64_t next) {
-  std::uint64_t* const ready = &channel.producer.ready;
-  if (sharing == Sharing::kGpu) {
-    exec::st<Order::kRelease, Scope::kDevice>(ready, next);
-  } else if (sharing == Sharing::kBlock) {
-    exec::st<Order::kRelease, Scope::kBlock>(ready, next);
-  } else {
-    exec::st<Order::kRelaxed, Scope::kBlock>(ready, next);
-  }
+CHIME_DEVICE void publish(Channel& channel, std::uint64_t next) {
+  exec::st<Order::kRelease, Scope::kDevice>(&channel.producer.ready, next);
 }
 
 // By who leaves the telling to others. A read-modify-write: what the posters before have released
 // is released by it, too, though this one has not acquired it.
-CHIME_DEVICE void pass_on(Channel& channel, Sharing sharing, std::uint64_t now,
-                          std::uint64_t next) {
-  std::uint64_t* const ready = &channel.producer.ready;
-  if (sharing == Sharing::kGpu) {
-    exec::red_add<Order::kRelaxed, Scope::kDevice>(ready, next - now);
-  } else if (sharing == Sharing::kBlock) {
-    exec::red_add<Order::kRelaxed, Scope::kBlock>(ready, next - now);
-  } else {
-    exec::st<Order::kRelaxed, Scope::kBlock>(ready, next);
-  }
+CHIME_DEVICE void pass_on(Channel& channel, std::uint64_t now, std::uint64_t next) {
+  exec::red_add<Order::kRelaxed, Scope::kDevice>(&channel.producer.ready, next - now);
 }
 
 }  // namespace chime::channel

@@ -109,7 +109,7 @@ CHIME_DEVICE int dead_for_long(const Context& ctx, std::uint64_t start) {
 }
 
 // Whether the way to a PE that is told of a round is lost, and the word with it, now or when its
-// turn comes. (No route_to(): a leaf's registers are its caller's.)
+// turn comes.
 CHIME_DEVICE bool has_lost_way(const Context& ctx, int pe) {
   const bool is_mapped = exec::ld_settled(ctx.pe.peer_heap + pe) != nullptr;
   const std::uint32_t way = is_mapped ? 0 : channel::way_so_far(ctx.channels, pe);

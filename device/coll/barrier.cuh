@@ -33,10 +33,11 @@ CHIME_DEVICE bool announce_arrival(const Context& ctx, Operation operation, int 
   const int pe = pe_after(ctx.team, round);
   std::uint64_t* const flag = &sync.flags[round].arrived;
   const Target target = {flag, sizeof(*flag), alignof(std::uint64_t), true};
-  const Route route = route_to(ctx, Traffic::kMeeting, target, pe);
   const SignalUpdate arrival = {flag, sync.epoch};
   // If sending it fails, so does the wait for what comes of it.
-  if (dispatch(ctx, route, [&](const auto& path) { path.announce(arrival); })) return true;
+  if (go(ctx, Traffic::kMeeting, target, pe, [&](const auto& path) { path.announce(arrival); })) {
+    return true;
+  }
   fail_route(ctx, target, pe, operation);
   return false;
 }
@@ -85,6 +86,7 @@ CHIME_DEVICE bool shares_words(const Context& ctx) { return ctx.channels.kernels
 // Whether they have met, the same for all members of the group. If not, the failure is recorded.
 template <class Group>
 CHIME_DEVICE bool sync_group(const Context& ctx, Group g, Operation operation) {
+  need_filled(ctx);
   g.sync();  // what any member did happens before the leader's announcement
   if (operation == Operation::kBarrierAll || shares_words(ctx)) quiet_together(ctx, g);
   bool failed = false;

@@ -1,5 +1,5 @@
 // What a path can do: `Ops<path>` has the same functions, in the same order, for each of them
-// (README.md). dispatch() is the only switch over paths.
+// (README.md). go() is the only switch over paths.
 #ifndef CHIME_DEVICE_PATH_OPS_CUH_
 #define CHIME_DEVICE_PATH_OPS_CUH_
 
@@ -10,7 +10,8 @@
 
 namespace chime {
 
-// Operations on one PE, by the path that its route says.
+// Operations on one PE by one path. Made of the Context and what leads there: where the PE's heap
+// is mapped; or a channel, and the PE.
 template <Path>
 class Ops;
 
@@ -29,11 +30,10 @@ class Ops;
 namespace chime {
 namespace detail {
 
-template <Path kPath, class F>
-CHIME_DEVICE bool try_path(const Context& ctx, const Route& route, F& f) {
+template <Path kPath, class F, class... Way>
+CHIME_DEVICE bool call_by(F& f, const Context& ctx, Way&&... way) {
   if constexpr (kIsCompiled<kPath>) {
-    if (route.path != kPath) return false;
-    f(Ops<kPath>(ctx, route));
+    f(Ops<kPath>(ctx, way...));
     return true;
   } else {
     return false;
@@ -42,12 +42,17 @@ CHIME_DEVICE bool try_path(const Context& ctx, const Route& route, F& f) {
 
 }  // namespace detail
 
-// Calls `f` with the operations of the route's path. False if there is none.
+// Decides by which path the target at `pe` is reached, and calls `f` with its operations there and
+// then: no route is kept. False if there is none.
 template <class F>
-CHIME_DEVICE bool dispatch(const Context& ctx, const Route& route, F f) {
-  return detail::try_path<Path::kP2p>(ctx, route, f) ||
-         detail::try_path<Path::kNic>(ctx, route, f) ||
-         detail::try_path<Path::kProxy>(ctx, route, f);
+CHIME_DEVICE bool go(const Context& ctx, Traffic traffic, const Target& target, int pe, F f) {
+  return decide(
+      ctx, traffic, target, pe,
+      [&](std::byte* heap) { return detail::call_by<Path::kP2p>(f, ctx, heap); },
+      [&](Path path, abi::Channel& channel) {
+        if (path == Path::kNic) return detail::call_by<Path::kNic>(f, ctx, channel, pe);
+        return path == Path::kProxy && detail::call_by<Path::kProxy>(f, ctx, channel, pe);
+      });
 }
 
 }  // namespace chime

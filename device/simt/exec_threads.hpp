@@ -40,6 +40,7 @@ inline const Context* launch_context() {
   const simt::ThreadState* self = simt::current();
   return self ? self->block->context : simt::thread_context();
 }
+inline bool may_run_for_nobody() { return true; }
 
 // ---- Rendezvous -----------------------------------------------------------------------------
 

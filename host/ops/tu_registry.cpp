@@ -67,10 +67,10 @@ struct Registry {
     const Speaker* only = nullptr;
     for (const Speaker& speaker : speakers) {
       if (speaker.device != device) continue;
-      if (only != nullptr) return {};
+      if (only != nullptr) return unfilled_context();
       only = &speaker;
     }
-    return only == nullptr ? Context{} : only->context;
+    return only == nullptr ? unfilled_context() : only->context;
   }
 };
 
@@ -133,7 +133,7 @@ std::byte* find_state(const ProgramModule& module, Gpu& gpu) {
 }
 
 void fill(ModuleState& state, const Context& context) {
-  state.held = context.abi_version != 0 ? context : unfilled_context();
+  state.held = context;
   state.gpu->copy(state.address, &state.held, sizeof(state.held));
 }
 
@@ -153,7 +153,7 @@ void refill_modules(Registry& all, const std::string& device, const Gpu* leaving
     if (!leaves && state.gpu->pci_address() != device) return false;
     try {
       if (!is_there(state)) return true;
-      fill(state, leaves ? Context{} : held);
+      fill(state, leaves ? unfilled_context() : held);
     } catch (const Error&) {  // the GPU is lost: leaving goes on
       return true;
     }
@@ -228,7 +228,7 @@ void finalize_module(const ProgramModule& module, Gpu& gpu) {
   if (found == all.modules.end())
     throw Error("", CHIMEX_ERR_INVALID,
                 "the module was not initialised since this PE's init, or is finalized already");
-  if (is_there(*found)) fill(*found, Context{});
+  if (is_there(*found)) fill(*found, unfilled_context());
   all.modules.erase(found);
 }
 

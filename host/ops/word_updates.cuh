@@ -73,8 +73,7 @@ CHIME_DEVICE bool update_by_nic(const Context& ctx, AmoOp op, Word* word, Word o
   if (route.path != Path::kNic) return false;
   return detail::with_operation(op, [&](auto which) {
     const Amo<which.value, Word> amo{word, operand, compare};
-    return nic::fetch_atomic(ctx, *route.channel, nic::remote_word(ctx, *route.channel, word),
-                             nic::request_of(amo), before);
+    return nic::fetch_atomic(ctx, *route.channel, word, nic::request_of(amo), before);
   });
 }
 

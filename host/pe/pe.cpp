@@ -109,7 +109,7 @@ std::unique_ptr<Runtime> leave_pe(PeSlot& slot) {
   std::lock_guard lock(all.mutex);
   slot.is_ready.store(false, std::memory_order_relaxed);
   slot.is_alive.store(false, std::memory_order_release);
-  slot.context = slot.host_context = Context{};
+  slot.context = slot.host_context = unfilled_context();
   std::unique_ptr<Runtime> runtime = std::move(slot.runtime);
   find_only_slot(all);
   return runtime;

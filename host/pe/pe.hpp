@@ -21,10 +21,11 @@ struct PeSlot {
   int n_pes = 0;
   OnError on_error = OnError::kExit;
   OnPeerFailure on_peer_failure = OnPeerFailure::kAbort;
-  std::atomic<bool> is_alive{true};  // until leave_pe
-  std::atomic<pid_t> leaver{0};      // the thread that is in chime_finalize (one_leaver.hpp)
-  Context context;                   // of kernels
-  Context host_context;  // of host operations; a thread's differs in its record of failures
+  std::atomic<bool> is_alive{true};      // until leave_pe
+  std::atomic<pid_t> leaver{0};          // the thread that is in chime_finalize (one_leaver.hpp)
+  Context context = unfilled_context();  // of kernels
+  // Of host operations; a thread's differs in its record of failures.
+  Context host_context = unfilled_context();
   // Whether the device stage stands and the contexts are whole. Release in publish_context, acquire
   // by whoever is about to use either.
   std::atomic<bool> is_ready{false};

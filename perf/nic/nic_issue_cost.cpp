@@ -1,6 +1,6 @@
 // nic_issue_cost: what a call costs before the NIC has it, and what quiet costs when all is
 // complete. On the CPU device instructions of device code, on a GPU clock cycles of the leader.
-// By who shares the queue pair and by who calls.
+// By who calls.
 #include <chime/chime.h>
 
 #include <map>
@@ -86,16 +86,16 @@ class Meter {
 
   // Of one of the `calls` that `threads` threads make together.
   template <Call kCall, class Group>
-  double of(abi::Sharing sharing, unsigned threads, unsigned calls = 1) {
+  double of(unsigned threads, unsigned calls = 1) {
     if (!nothing_.contains(threads))
-      nothing_[threads] = run(meter<Call::kNothing, chime::Thread>, sharing, threads);
-    return (run(meter<kCall, Group>, sharing, threads) - nothing_[threads]) / calls;
+      nothing_[threads] = run(meter<Call::kNothing, chime::Thread>, threads);
+    return (run(meter<kCall, Group>, threads) - nothing_[threads]) / calls;
   }
 
  private:
   using Kernel = void (*)(chime::Context, NullNic*, std::uint64_t*);
-  double run(Kernel kernel, abi::Sharing sharing, unsigned threads) {
-    make_null_nic(nic_, sharing);
+  double run(Kernel kernel, unsigned threads) {
+    make_null_nic(nic_);
     exec::LaunchConfig config;
     config.block = threads;
     std::uint64_t taken = 0;
@@ -112,14 +112,6 @@ class Meter {
   NullNic* nic_ = nullptr;
   std::uint64_t* taken_ = nullptr;
 };
-
-struct SharingName {
-  abi::Sharing value;
-  const char* name;
-};
-constexpr SharingName kSharings[] = {{abi::Sharing::kExclusive, "exclusive"},
-                                     {abi::Sharing::kBlock, "block"},
-                                     {abi::Sharing::kGpu, "gpu"}};
 
 // Rows one after the other; they take about as long, so the first says how long all will.
 class Rows {
@@ -141,19 +133,15 @@ class Rows {
 // `kHasGroups`: warps and blocks have the call, too.
 template <Call kCall, bool kHasGroups>
 void measure(Table& table, Rows& rows, Meter& meter, const char* name) {
-  for (const SharingName& sharing : kSharings) {
-    rows.begin(std::string(name) + ", " + sharing.name);
-    const auto by = sharing.value;
-    const double thread = meter.of<kCall, chime::Thread>(by, 1);
-    double lanes = kNotMeasured, warp = kNotMeasured, block = kNotMeasured;
-    if (by != abi::Sharing::kExclusive && kCall != Call::kQuiet)
-      lanes = meter.of<kCall, chime::Thread>(by, kWarpThreads, kWarpThreads);
-    if constexpr (kHasGroups) {
-      warp = meter.of<kCall, chime::Warp>(by, kWarpThreads);
-      block = meter.of<kCall, chime::Block>(by, kBlockThreads);
-    }
-    table.row(std::string(name) + ", " + sharing.name, {thread, lanes, warp, block});
+  rows.begin(name);
+  const double thread = meter.of<kCall, chime::Thread>(1);
+  double lanes = kNotMeasured, warp = kNotMeasured, block = kNotMeasured;
+  if (kCall != Call::kQuiet) lanes = meter.of<kCall, chime::Thread>(kWarpThreads, kWarpThreads);
+  if constexpr (kHasGroups) {
+    warp = meter.of<kCall, chime::Warp>(kWarpThreads);
+    block = meter.of<kCall, chime::Block>(kBlockThreads);
   }
+  table.row(name, {thread, lanes, warp, block});
 }
 
 }  // namespace
@@ -166,8 +154,7 @@ int main(int argc, char** argv) {
     return 77;
   }
   const std::string unit = device_is_cpu() ? "instructions" : "cycles";
-  Table table("cost of a call, in " + unit, "Call, who shares the queue",
-              {"Thread", "32 lanes, each", "Warp", "Block"},
+  Table table("cost of a call, in " + unit, "Call", {"Thread", "32 lanes, each", "Warp", "Block"},
               {"against a NIC that only completes; nobody waits",
                device_is_cpu() ? "device code in the program, of all threads; not the executor's "
                                  "barriers and collectives"
@@ -176,7 +163,7 @@ int main(int argc, char** argv) {
   table.print_header();
   Meter meter;
   constexpr std::size_t kCalls = 5;
-  Rows rows(options, std::size(kSharings) * (options.quick ? 1 : kCalls));
+  Rows rows(options, options.quick ? 1 : kCalls);
   measure<Call::kPut8, true>(table, rows, meter, "put 8 B");
   if (options.quick) return table.write_json(options.json) ? 0 : 1;
   measure<Call::kPut1024, true>(table, rows, meter, "put 1 KiB");

@@ -150,7 +150,7 @@ class Posters {
  private:
   // A new NIC whose doorbell is on the host, and its ring and record too, if asked for.
   Bell prepare(bool ring_on_host) {
-    make_null_nic(nic_, abi::Sharing::kGpu);
+    make_null_nic(nic_);
     abi::Channel queue;
     exec::copy(&queue, &nic_->queues[1], sizeof queue);
     queue.nic.bell.doorbell = doorbell_;

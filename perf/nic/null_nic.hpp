@@ -46,7 +46,7 @@ CHIME_DEVICE void complete_all(NullNic& nic) {
 }
 
 // A new one at `place`, an address of the device.
-inline void make_null_nic(NullNic* place, abi::Sharing sharing) {
+inline void make_null_nic(NullNic* place) {
   auto nic = std::make_unique<NullNic>();
   std::memset(static_cast<void*>(nic.get()), 0, sizeof(NullNic));
   std::memset(nic->cqe, 0xff, sizeof nic->cqe);
@@ -59,7 +59,6 @@ inline void make_null_nic(NullNic* place, abi::Sharing sharing) {
   queue.head.depth = NullNic::kDepth;
   queue.nic.cqe_count = 1;
   queue.nic.cq_mode = abi::NicCqMode::kCollapsed;
-  queue.head.sharing = sharing;
   queue.pe = 1;
   queue.fault = &place->faults[1];
   queue.watch = &place->watch;

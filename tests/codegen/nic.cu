@@ -19,7 +19,7 @@ extern "C" CHIME_KERNEL void p_double(const CHIME_GRID_CONSTANT Context ctx, dou
 // PTX p_double: 0 fence.acq_rel.gpu, 0 fence.release.gpu
 // PTX p_double: 0 fence.sc, 0 fence.acquire, 0 membar, 0 ld.acquire
 // PTX p_double: 1 st.release.gpu.global.u64, 1 red.relaxed.gpu.global.add.u64
-// PTX p_double: 1 atom.relaxed.gpu.global.add.u64, 1 atom.relaxed.cta.global.add.u64, 0 st.local
+// PTX p_double: 1 atom.relaxed.gpu.global.add.u64, 0 st.local
 // PTX p_double: 0 bar.sync
 // device/channel/README.md, "Submit": requests; (a); the record; (c); the doorbell. The turn is
 // passed on behind (b), and never before the doorbell (d).

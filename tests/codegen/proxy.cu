@@ -10,9 +10,9 @@ extern "C" CHIME_KERNEL void p_double(const CHIME_GRID_CONSTANT Context ctx, dou
                                       double value, int pe) {
   p(ctx, dst, value, pe);
 }
-// One slot, by whoever shares the FIFO: one atomic, one fence, two halves.
+// One slot: one atomic, one fence, two halves.
 // PTX p_double: 2 st.relaxed.sys.global.v2.u64, 0 st.mmio, 0 st.release, 0 red
-// PTX p_double: 1 atom.relaxed.gpu.global.add.u64, 1 atom.relaxed.cta.global.add.u64
+// PTX p_double: 1 atom.relaxed.gpu.global.add.u64
 // PTX[80] p_double: 1 fence.acq_rel.sys
 // PTX[90] p_double: 0 fence.acq_rel, 1 fence.release.sys
 // PTX p_double: 0 fence.sc, 0 fence.acquire, 0 membar, 0 ld.acquire, 0 bar.sync, 0 st.local

@@ -53,7 +53,6 @@ void TwoQueues::show_queue() {
   queue_.head.depth = static_cast<std::uint16_t>(ours_->sends.blocks);
   queue_.nic.cqe_count = ours_->sent.entries;
   queue_.nic.cq_mode = abi::NicCqMode::kRing;
-  queue_.head.sharing = abi::Sharing::kGpu;
   queue_.path = Path::kNic;
   queue_.fault = &fault_;
   queue_.watch = &watch_;

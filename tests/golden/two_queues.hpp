@@ -38,14 +38,12 @@ class TwoQueues {
 
   // ---- by Chime ----
   const Context& context() { return job_.context(); }
-  Ops<Path::kNic> ops() {
-    return {job_.context(), route_by_channel(job_.context(), Traffic::kData, 0)};
-  }
+  Ops<Path::kNic> ops() { return {job_.context(), queue_, 0}; }
   // Posts an atomic on the 8 bytes at `word`, as kernels do whose operation needs it.
   template <class Atomic>
   void fetch(std::byte* word, const Atomic& atomic) {
     typename Atomic::Word before;
-    nic::fetch_atomic(context(), queue_, nic::remote_word(context(), queue_, word), atomic,
+    nic::fetch_atomic(context(), queue_, reinterpret_cast<typename Atomic::Word*>(word), atomic,
                       &before);
   }
   abi::Channel& queue() { return queue_; }

@@ -40,10 +40,6 @@ class Orders(unittest.TestCase):
     def test_two_wqebbs_and_waiting(self):
         self.expect_right(SMALL, ((PAIR,), (WAITS, PLAIN)), ((PAIR, QUIET), (PLAIN,)))
 
-    def test_an_exclusive_queue(self):
-        alone = TIGHT._replace(is_exclusive=True)
-        self.expect_right(alone, ((PLAIN,) * 4,), ((MORE, PLAIN, WAITS, PLAIN),))
-
     def test_a_nic_that_stops_at_the_doorbell_needs_no_release_before_the_record(self):
         # The fence behind the record releases the requests, too.
         for queue in (WIDE, SMALL, TIGHT):
@@ -121,12 +117,6 @@ class PlantedFaults(unittest.TestCase):
 
     def test_nic_that_reads_before_the_doorbell(self):
         self.expect_found("request not whole", "nic reads early")
-
-    def test_an_exclusive_queue(self):
-        for what, fault in (("request not whole", "no release before the record"),
-                            ("record behind its doorbell", "no release before the doorbell")):
-            self.expect_found(what, fault, programs=((PLAIN,) * 3,),
-                              queue=TIGHT._replace(is_exclusive=True))
 
 
 class Soak(unittest.TestCase):

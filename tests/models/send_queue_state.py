@@ -20,7 +20,6 @@ QUIET = Op(0)
 class Queue(NamedTuple):
     depth: int              # WQEBBs
     batch: int              # WQEBBs after which a doorbell is rung in any case
-    is_exclusive: bool = False  # one thread posts: no acquire, nothing is handed over
     is_weak: bool = False
     by_the_letter: bool = False  # of PTX: memory.py. Then the wait for room acquires
     looks_ahead: bool = True  # the NIC executes up to the record, also beyond the doorbell

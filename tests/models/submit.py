@@ -158,7 +158,7 @@ def rung_on(queue, me):
 
 
 def write_record(queue, sight, me):
-    memory = fence(queue, sight.memory, me, "before the record", not queue.is_exclusive, True)
+    memory = fence(queue, sight.memory, me, "before the record", True, True)
     if "no record" in queue.faults:
         yield rung_on(queue, me), memory, {}
     else:
@@ -174,7 +174,7 @@ def write_doorbell(queue, sight, me):
 
 
 def publish(queue, sight, me):
-    release = not queue.is_exclusive and "published relaxed" not in queue.faults
+    release = "published relaxed" not in queue.faults
     for memory in sight.memory.store(me.thread, READY_WORD, Ready(me.end, False, me.op.tail),
                                      release=release):
         yield rung_on(queue, me), memory, {}
@@ -185,7 +185,7 @@ def pass_on(queue, sight, me):
     if not me.poster.waited:
         memory = fence(queue, memory, me, "before passing on", release=True)
     ready = Ready(me.end, duty(queue, me, me.poster.ready), me.op.tail)
-    if queue.is_exclusive or "passed on by a store" in queue.faults:
+    if "passed on by a store" in queue.faults:
         for memory in memory.store(me.thread, READY_WORD, ready):
             yield handed_in(queue, me), memory, {}
         return

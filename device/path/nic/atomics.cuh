@@ -108,25 +108,26 @@ template <class Word>
 CHIME_DEVICE Word from_result(const Channel& queue, std::uint64_t value) {
   const auto word = static_cast<Word>(value);
   if constexpr (sizeof(Word) == 8) {
-    return (queue.head.flags & abi::kNicResult8Big) != 0 ? abi::be64(word) : word;
+    return (channel::head_of(queue).flags & abi::kNicResult8Big) != 0 ? abi::be64(word) : word;
   } else {
-    return (queue.head.flags & abi::kNicResult4Big) != 0 ? abi::be32(word) : word;
+    return (channel::head_of(queue).flags & abi::kNicResult4Big) != 0 ? abi::be32(word) : word;
   }
 }
 
 // The word before, as the NIC leaves it.
 template <class Atomic>
-CHIME_DEVICE bool fetch_result(const Context& ctx, Channel& queue, const Remote& remote,
-                               const Atomic& atomic, std::uint64_t* value) {
+CHIME_DEVICE bool fetch_result(const Context& ctx, Channel& queue,
+                               const typename Atomic::Word* word, const Atomic& atomic,
+                               std::uint64_t* value) {
   const exec::Committed to_free_the_slot;
   std::uint32_t slot = 0;
-  const Ticket ticket =
-      submit(ctx, Thread{}, queue, shape_of<Atomic>(),
-             [&](const QueueView& view, std::uint64_t index, bool is_last) {
-               slot = fetch_slot_of(queue, index);
-               take_fetch_slot(ctx, queue, slot);
-               put_atomic({view, index, is_last}, remote, atomic, local_of_slot(queue, slot));
-             });
+  const Ticket ticket = submit(ctx, Thread{}, queue, shape_of<Atomic>(),
+                               [&](const QueueView& view, std::uint64_t index, bool is_last) {
+                                 slot = fetch_slot_of(queue, index);
+                                 take_fetch_slot(ctx, queue, slot);
+                                 put_atomic({view, index, is_last}, remote_word(ctx, queue, word),
+                                            atomic, local_of_slot(queue, slot));
+                               });
   return take_result(ctx, ticket, slot, value);
 }
 
@@ -134,21 +135,23 @@ CHIME_DEVICE bool fetch_result(const Context& ctx, Channel& queue, const Remote&
 
 // Without a result. False: the queue is out of use.
 template <class Atomic>
-CHIME_DEVICE bool post_atomic(const Context& ctx, Channel& queue, const Remote& remote,
+CHIME_DEVICE bool post_atomic(const Context& ctx, Channel& queue, const typename Atomic::Word* word,
                               const Atomic& atomic) {
   return submit(ctx, Thread{}, queue, detail::shape_of<Atomic>(),
                 [&](const QueueView& view, std::uint64_t index, bool is_last) {
-                  put_atomic({view, index, is_last}, remote, atomic, detail::sink_of(queue));
+                  put_atomic({view, index, is_last}, remote_word(ctx, queue, word), atomic,
+                             detail::sink_of(queue));
                 })
       .ok();
 }
 
 // `*before` becomes the word before.
 template <class Atomic>
-CHIME_DEVICE bool fetch_atomic(const Context& ctx, Channel& queue, const Remote& remote,
-                               const Atomic& atomic, typename Atomic::Word* before) {
+CHIME_DEVICE bool fetch_atomic(const Context& ctx, Channel& queue,
+                               const typename Atomic::Word* word, const Atomic& atomic,
+                               typename Atomic::Word* before) {
   std::uint64_t value = 0;
-  if (!detail::fetch_result(ctx, queue, remote, atomic, &value)) return false;
+  if (!detail::fetch_result(ctx, queue, word, atomic, &value)) return false;
   *before = detail::from_result<typename Atomic::Word>(queue, value);
   return true;
 }

@@ -26,7 +26,7 @@ struct QueueView {
   abi::NicBell bell;
 };
 CHIME_DEVICE QueueView view_of(const Channel& queue) {
-  return {exec::ld_settled(&queue.head), exec::ld_settled(&queue.nic.bell)};
+  return {channel::head_of(queue), exec::ld_settled(&queue.nic.bell)};
 }
 
 namespace detail {
@@ -62,10 +62,10 @@ CHIME_DEVICE bool hand_in(const Context& ctx, Channel& queue, QueueView view, st
   const std::uint64_t written = abi::ready_word(end, all.tail);
   if (rings) {
     detail::ring(view, end);
-    channel::publish(queue, view.head.sharing, written);  // (d)
+    channel::publish(queue, written);  // (d)
   } else {
     if (!must_wait) channel::fence_for_consumer<Order::kRelease>();  // (a)
-    channel::pass_on(queue, view.head.sharing, ready, written | (is_due ? abi::kOwed : 0));
+    channel::pass_on(queue, ready, written | (is_due ? abi::kOwed : 0));
   }
   return true;
 }
@@ -88,7 +88,7 @@ struct Of<Path::kNic> {
   CHIME_DEVICE static void poll(Channel& channel) { nic::poll(channel); }
 
   CHIME_DEVICE static bool keeps_order(const Channel& channel) {
-    return (channel.head.flags & (abi::kNicUnorderedWrites | abi::kNicUnorderedData)) == 0;
+    return (head_of(channel).flags & (abi::kNicUnorderedWrites | abi::kNicUnorderedData)) == 0;
   }
 
   CHIME_DEVICE static bool has_lost(const Channel& channel, int) { return is_stopped(channel); }

@@ -27,7 +27,9 @@ namespace chime {
 template <>
 class Ops<Path::kNic> {
  public:
-  CHIME_DEVICE Ops(const Context& ctx, const Route& route) : ctx_(ctx), queue_(*route.channel) {}
+  CHIME_DEVICE Ops(const Context& ctx, abi::Channel& queue, int) : ctx_(ctx), queue_(queue) {}
+
+  static constexpr bool kIsMapped = false;
 
   // ---- Remote memory access ----
 
@@ -78,15 +80,13 @@ class Ops<Path::kNic> {
 
   template <class A>
   CHIME_DEVICE void amo(const A& amo) const {
-    leave_unless(nic::post_atomic(ctx_, queue_, nic::remote_word(ctx_, queue_, amo.word),
-                                  nic::request_of(amo)));
+    leave_unless(nic::post_atomic(ctx_, queue_, amo.word, nic::request_of(amo)));
   }
   // The word before.
   template <class A>
   CHIME_DEVICE typename A::Word fetch_amo(const A& amo) const {
     typename A::Word before = 0;
-    leave_unless(nic::fetch_atomic(ctx_, queue_, nic::remote_word(ctx_, queue_, amo.word),
-                                   nic::request_of(amo), &before));
+    leave_unless(nic::fetch_atomic(ctx_, queue_, amo.word, nic::request_of(amo), &before));
     return before;
   }
 

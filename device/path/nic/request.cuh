@@ -93,7 +93,8 @@ class Request {
   // One 16-byte store. At the ring's end a request goes on at its start.
   CHIME_DEVICE void put(unsigned at, const abi::WqeSegment& value) const {
     constexpr unsigned kInOne = abi::kWqebbBytes / abi::kSegmentBytes;
-    const std::uint64_t wqebb = (index_ + at / kInOne) & (view_.head.depth - 1);
+    const std::uint32_t wqebb =
+        (static_cast<std::uint32_t>(index_) + at / kInOne) & (view_.head.depth - 1u);
     exec::st16(view_.head.ring + wqebb * abi::kWqebbBytes + at % kInOne * abi::kSegmentBytes,
                {{value.word[0], value.word[1], value.word[2], value.word[3]}});
   }

@@ -55,7 +55,7 @@ CHIME_DEVICE Ticket write_signal(const Context& ctx, Group group, Channel& queue
 // A signal that overtakes none before it: a barrier's counters must not go back, and nothing else
 // drains between the announcements of two sync_alls.
 CHIME_DEVICE bool announce(const Context& ctx, Channel& queue, const SignalUpdate& signal) {
-  const bool is_ordered = (queue.head.flags & abi::kNicUnorderedWrites) == 0;
+  const bool is_ordered = (channel::head_of(queue).flags & abi::kNicUnorderedWrites) == 0;
   return (is_ordered || detail::drain_before_signal(ctx, queue)) &&
          write_signal(ctx, Thread{}, queue, signal).ok();
 }
@@ -64,15 +64,15 @@ namespace detail {
 
 // ---- Behind data --------------------------------------------------------------------------------
 
-// Whether a signal may be posted behind its data and comes behind it.
-CHIME_DEVICE bool follows_data(const Channel& queue, SignalOp op) {
+// Whether a signal may be posted behind its data and comes behind it. `flags`: of the queue.
+CHIME_DEVICE bool follows_data(std::uint32_t flags, SignalOp op) {
   constexpr std::uint32_t kBoth = abi::kNicUnorderedWrites | abi::kNicSwapsSignals;
-  return op == SignalOp::kAdd || (queue.head.flags & kBoth) != abi::kNicUnorderedWrites;
+  return op == SignalOp::kAdd || (flags & kBoth) != abi::kNicUnorderedWrites;
 }
 
 // Whether it is set by a swap of the whole word then, which takes two WQEBBs.
-CHIME_DEVICE bool is_swap(const Channel& queue, SignalOp op) {
-  return op != SignalOp::kAdd && (queue.head.flags & abi::kNicSwapsSignals) != 0;
+CHIME_DEVICE bool is_swap(std::uint32_t flags, SignalOp op) {
+  return op != SignalOp::kAdd && (flags & abi::kNicSwapsSignals) != 0;
 }
 
 CHIME_DEVICE Shape shape_behind(unsigned data_wqebbs, bool is_swap) {
@@ -80,8 +80,9 @@ CHIME_DEVICE Shape shape_behind(unsigned data_wqebbs, bool is_swap) {
 }
 
 CHIME_DEVICE void put_request_behind_data(const Context& ctx, const Channel& queue,
-                                          const Request& request, const SignalUpdate& signal) {
-  if (!is_swap(queue, signal.op)) return put_signal_request(ctx, queue, request, signal);
+                                          std::uint32_t flags, const Request& request,
+                                          const SignalUpdate& signal) {
+  if (!is_swap(flags, signal.op)) return put_signal_request(ctx, queue, request, signal);
   put_atomic(request, remote_word(ctx, queue, signal.word), swap_request(signal.value),
              sink_of(queue));
 }
@@ -89,12 +90,14 @@ CHIME_DEVICE void put_request_behind_data(const Context& ctx, const Channel& que
 // `put_data(request)` writes one request of one WQEBB.
 template <class Group, class PutData>
 CHIME_DEVICE Ticket submit_with_signal(const Context& ctx, Group group, Channel& queue,
-                                       const SignalUpdate& signal, PutData put_data) {
-  return submit(ctx, group, queue, shape_behind(1, is_swap(queue, signal.op)),
-                [&](const QueueView& view, std::uint64_t index, bool is_last) {
-                  put_data(Request{view, index, false});
-                  put_request_behind_data(ctx, queue, {view, index + 1, is_last}, signal);
-                });
+                                       std::uint32_t flags, const SignalUpdate& signal,
+                                       PutData put_data) {
+  return submit(
+      ctx, group, queue, shape_behind(1, is_swap(flags, signal.op)),
+      [&](const QueueView& view, std::uint64_t index, bool is_last) {
+        put_data(Request{view, index, false});
+        put_request_behind_data(ctx, queue, view.head.flags, {view, index + 1, is_last}, signal);
+      });
 }
 
 // ---- Apart from the data ------------------------------------------------------------------------
@@ -109,10 +112,12 @@ struct Apart {
 
 CHIME_DEVICE_OUT_OF_LINE Ticket submit_behind_data(const Context& ctx, Channel& queue,
                                                    const Apart& all) {
-  return submit(ctx, Alone{}, queue, shape_behind(0, is_swap(queue, all.signal.op)),
-                [&](const QueueView& view, std::uint64_t index, bool is_last) {
-                  put_request_behind_data(ctx, queue, {view, index, is_last}, all.signal);
-                });
+  const std::uint32_t flags = channel::head_of(queue).flags;
+  return submit(
+      ctx, Alone{}, queue, shape_behind(0, is_swap(flags, all.signal.op)),
+      [&](const QueueView& view, std::uint64_t index, bool is_last) {
+        put_request_behind_data(ctx, queue, view.head.flags, {view, index, is_last}, all.signal);
+      });
 }
 
 CHIME_DEVICE_OUT_OF_LINE bool signal_alone(const Context& ctx, Channel& queue, const Apart& all) {
@@ -148,7 +153,8 @@ CHIME_DEVICE bool write_long_with_signal(const Context& ctx, Channel& queue, con
 CHIME_DEVICE_OUT_OF_LINE bool write_apart(const Context& ctx, Channel& queue, Put put, Local local,
                                           SignalUpdate signal) {
   const Apart all = {put, local, signal};
-  return local.is_known && follows_data(queue, signal.op) ? write_long_with_signal(ctx, queue, all)
+  const std::uint32_t flags = channel::head_of(queue).flags;
+  return local.is_known && follows_data(flags, signal.op) ? write_long_with_signal(ctx, queue, all)
                                                           : write_then_signal(ctx, queue, all);
 }
 
@@ -159,9 +165,10 @@ template <std::size_t kLeast, class Group>
 CHIME_DEVICE bool write_with_signal(const Context& ctx, Group group, Channel& queue, const Put& put,
                                     const SignalUpdate& signal) {
   if (put.bytes == 0) return write_signal(ctx, group, queue, signal).ok();
-  const bool follows = detail::follows_data(queue, signal.op);
+  const std::uint32_t flags = channel::head_of(queue).flags;
+  const bool follows = detail::follows_data(flags, signal.op);
   if (follows && put.bytes <= abi::kInlineInTwoSegments) {
-    return detail::submit_with_signal(ctx, group, queue, signal,
+    return detail::submit_with_signal(ctx, group, queue, flags, signal,
                                       [&](const Request& request) {
                                         const auto bytes = static_cast<std::uint32_t>(put.bytes);
                                         const auto* src = static_cast<const std::byte*>(put.src);
@@ -175,7 +182,7 @@ CHIME_DEVICE bool write_with_signal(const Context& ctx, Group group, Channel& qu
     return detail::write_apart(ctx, queue, put, local, signal);
   }
   const Ticket ticket =
-      detail::submit_with_signal(ctx, group, queue, signal, [&](const Request& request) {
+      detail::submit_with_signal(ctx, group, queue, flags, signal, [&](const Request& request) {
         put_transfer(request, abi::WqeOpcode::kWrite, remote_data(ctx, queue, put.dst), local,
                      static_cast<std::uint32_t>(put.bytes));
       });

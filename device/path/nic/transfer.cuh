@@ -17,7 +17,8 @@ namespace detail {
 
 // A read whose data a CQE may overtake is followed by a request that the data cannot.
 CHIME_DEVICE bool is_flushed(const Channel& queue, abi::WqeOpcode opcode) {
-  return opcode == abi::WqeOpcode::kRead && (queue.head.flags & abi::kNicFlushReads) != 0;
+  return opcode == abi::WqeOpcode::kRead &&
+         (channel::head_of(queue).flags & abi::kNicFlushReads) != 0;
 }
 
 // Of one that moves data between a peer and memory of the program.

@@ -38,7 +38,9 @@ CHIME_DEVICE void signal(std::uint64_t* mapped, std::uint64_t value, SignalOp op
 template <>
 class Ops<Path::kP2p> {
  public:
-  CHIME_DEVICE Ops(const Context& ctx, const Route& route) : ctx_(ctx), mapped_(route.mapped) {}
+  CHIME_DEVICE Ops(const Context& ctx, std::byte* mapped) : ctx_(ctx), mapped_(mapped) {}
+
+  static constexpr bool kIsMapped = true;
 
   // ---- Remote memory access ----
 

@@ -74,9 +74,12 @@ CHIME_DEVICE bool await_end(const Context& ctx, Channel& fifo, int pe, std::uint
                             std::uint64_t end, bool& has_ended) {
   const std::uint64_t* const word = &fifo.fifo.answers[answer].ended;
   std::uint64_t seen = 0;
-  Wait wait = channel::wait_for_word(ctx, fifo, word, end);
-  wait.pe = pe;
-  has_ended = channel::wait_on(ctx, fifo, wait, seen, [&] {
+  const auto wait_for = [&] {
+    Wait wait = channel::wait_for_word(ctx, fifo, word, end);
+    wait.pe = pe;
+    return wait;
+  };
+  has_ended = channel::wait_on(ctx, fifo, wait_for, [&] {
     // Acquire: pairs with the proxy's release (Fifo::answer, proxy/fifo.cpp).
     seen = exec::ld<Order::kAcquire, Scope::kSystem>(word);
     return (seen & ~abi::kAnswerFailed) == end;

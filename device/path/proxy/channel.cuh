@@ -47,8 +47,8 @@ CHIME_DEVICE bool await_room(const Context& ctx, Channel& fifo, std::uint64_t en
   }
   std::uint64_t* const taken = &fifo.progress.taken;
   std::uint64_t seen = 0;
-  const Wait wait = channel::wait_for_word(ctx, fifo, taken, target);
-  return channel::wait_on(ctx, fifo, wait, seen, [&] {
+  const auto wait_for = [&] { return channel::wait_for_word(ctx, fifo, taken, target); };
+  return channel::wait_on(ctx, fifo, wait_for, [&] {
     seen = load<Order::kRelaxed>(*taken);
     if (seen >= target) return true;
     poll(fifo);
@@ -89,9 +89,7 @@ template <>
 struct Of<Path::kProxy> {
   using View = fifo::FifoView;
   static constexpr bool kHandsIn = false;
-  CHIME_DEVICE static View view_of(const Channel& channel) {
-    return {exec::ld_settled(&channel.head)};
-  }
+  CHIME_DEVICE static View view_of(const Channel& channel) { return {head_of(channel)}; }
 
   CHIME_DEVICE static void poll(Channel& channel) { fifo::poll(channel); }
 
@@ -100,7 +98,7 @@ struct Of<Path::kProxy> {
   }
 
   CHIME_DEVICE static bool keeps_order(const Channel& channel) {
-    return (channel.head.flags & abi::kProxyUnordered) == 0;
+    return (head_of(channel).flags & abi::kProxyUnordered) == 0;
   }
 
   CHIME_DEVICE static bool has_lost(const Channel& channel, int pe) {

@@ -91,8 +91,10 @@ CHIME_DEVICE typename A::Word fetch_amo(const Context& ctx, Channel& fifo, int p
 template <>
 class Ops<Path::kProxy> {
  public:
-  CHIME_DEVICE Ops(const Context& ctx, const Route& route)
-      : ctx_(ctx), fifo_(*route.channel), pe_(route.pe) {}
+  CHIME_DEVICE Ops(const Context& ctx, abi::Channel& fifo, int pe)
+      : ctx_(ctx), fifo_(fifo), pe_(pe) {}
+
+  static constexpr bool kIsMapped = false;
 
   // ---- Remote memory access ----
 

@@ -210,7 +210,7 @@ CHIME_DEVICE bool write_signal(const Context& ctx, Group group, Channel& fifo,
 
 // A signal that overtakes none before it: a barrier's counters must not go back.
 CHIME_DEVICE bool announce(const Context& ctx, Channel& fifo, const SignalUpdate& signal, int pe) {
-  const bool is_ordered = (fifo.head.flags & abi::kProxyUnorderedAtomics) == 0;
+  const bool is_ordered = (channel::head_of(fifo).flags & abi::kProxyUnorderedAtomics) == 0;
   return (is_ordered || await_done(ctx, fifo, pe, channel::target(fifo))) &&
          write_signal(ctx, Thread{}, fifo, signal, pe);
 }

@@ -94,7 +94,6 @@ void ChannelTables::prepare_channels(ContextOwner owner) {
   for (std::size_t i = 0; i < part.faults.size(); ++i) {
     abi::Channel& channel = part.state.channels.here[i];
     channel = {};
-    channel.head.sharing = abi::Sharing::kGpu;
     channel.pe = -1;
     channel.fault = &part.faults[i];
     channel.watch = part.state.watch.there;

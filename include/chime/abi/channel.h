@@ -19,13 +19,6 @@
 
 namespace chime::abi {
 
-// The widest set of threads that may post to a channel at the same time: the scope of its atomics.
-enum class Sharing : std::uint8_t {
-  kExclusive = 0,  // one thread: no atomics
-  kBlock = 1,      // threads of one block
-  kGpu = 2,        // any
-};
-
 // The upper bits of Producer::ready (words.h). The last request's tail: the units that it takes
 // behind its first.
 inline constexpr std::uint64_t kOwed = 1ull << 63;  // what is before is still to be told of
@@ -124,7 +117,7 @@ struct alignas(16) ChannelHead {
   std::uint32_t number_be;  // NIC: be32(number of the queue pair << 8)
   std::uint16_t depth;      // a power of two
   std::uint8_t flags;
-  Sharing sharing;
+  std::uint8_t reserved;
 };
 static_assert(sizeof(ChannelHead) == 16);
 

@@ -31,10 +31,12 @@ struct Context {
   abi::Team team;  // all PEs
 };
 
-// As the compiler of kernels makes it: nobody's, by these headers.
+// As the compiler of kernels makes it: nobody's, by these headers. Of a job that is checked, so
+// that waits look before they begin, and find it out.
 constexpr Context unfilled_context() {
   Context context;
   context.size = kAbiVersion;
+  context.pe.checked = 1;
   return context;
 }
 

@@ -21,6 +21,9 @@ CHIME_ABI_FN std::uint16_t be16(std::uint16_t v) {
   return static_cast<std::uint16_t>(v << 8 | v >> 8);
 }
 CHIME_ABI_FN std::uint32_t be32(std::uint32_t v) {
+#ifdef CHIME_SWAP_BYTES
+  if (!__builtin_is_constant_evaluated()) return CHIME_SWAP_BYTES(v);
+#endif
   return v << 24 | (v & 0xff00u) << 8 | (v >> 8 & 0xff00u) | v >> 24;
 }
 CHIME_ABI_FN std::uint64_t be64(std::uint64_t v) {

@@ -8,11 +8,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import executed  # noqa: E402
 
 # kRows of budget_test.cpp: atomics, fences, stores (requests, record, counters), doorbells, loads from the device's memory.
-BUDGET = {("p", "exclusive"): (0, 2, 3 + 1 + 2, 1, 9), ("p", "block"): (1, 2, 3 + 1 + 1, 1, 8), ("p", "gpu"): (1, 2, 3 + 1 + 1, 1, 8),
-          ("put", "block"): (1, 2, 3 + 1 + 1, 1, 8), ("put_signal_set", "block"): (1, 2, 6 + 1 + 1, 1, None)}
+BUDGET = {("p", "gpu"): (1, 2, 3 + 1 + 1, 1, 8), ("put", "gpu"): (1, 2, 3 + 1 + 1, 1, 8),
+          ("put_signal_set", "gpu"): (1, 2, 6 + 1 + 1, 1, None)}
 KERNELS = ("p", "put_64", "put_64_block", "put", "put_block", "put_signal_set", "put_signal_set_block", "put_signal_add",
            "put_signal_add_block", "fetch_add", "quiet")
-MODES = ("exclusive", "block", "gpu", "p2p")
+MODES = ("gpu", "p2p")
 
 
 def of_device(counter):

@@ -1,6 +1,5 @@
 // Runs the PTX of perf/device_cost/kernels/chime.cu and counts what it executes: a line of JSON for
-// each call, by the NIC in a thread (tests/unit/nic/null_nic.hpp) for each way to share a queue,
-// and where the peer is mapped.
+// each call, by the NIC in a thread (tests/unit/nic/null_nic.hpp), and where the peer is mapped.
 //
 //   softgpu_run_calls <kernels.ptx> [kernel...]      default: all
 //
@@ -140,20 +139,14 @@ const Row kRows[] = {{"p", 1, put_word},
 struct Way {
   const char* path;
   const char* mode;
-  abi::Sharing sharing;
   bool is_mapped;
 };
-constexpr Way kWays[] = {{"nic", "exclusive", abi::Sharing::kExclusive, false},
-                         {"nic", "block", abi::Sharing::kBlock, false},
-                         {"nic", "gpu", abi::Sharing::kGpu, false},
-                         {"p2p", "-", abi::Sharing::kGpu, true}};
+constexpr Way kWays[] = {{"nic", "gpu", false}, {"p2p", "-", true}};
 
 // A queue's first posts are more than one that was used before. Between runs everything is
 // complete.
 Counted fewest(Calls& calls, const Way& way, const Row& row) {
-  NicPlan plan;
-  plan.sharing = way.sharing;
-  NicJob job(2, plan);
+  NicJob job(2);
   if (way.is_mapped) job.job.map(kPeer);
   std::optional<Counted> best;
   for (int run = 0; run < row.runs; ++run) {

@@ -47,7 +47,7 @@ class ChannelJob {
   void watch(std::function<void()> look) { stand_in.watch(std::move(look)); }
   // The operations on a PE.
   Ops<kPath> to(int pe) {
-    return {job.context(), route_by_channel(job.context(), Traffic::kData, pe)};
+    return {job.context(), *route_by_channel(job.context(), Traffic::kData, pe).channel, pe};
   }
   template <class T>
   T* data(int pe = 0, std::size_t offset = 0) {

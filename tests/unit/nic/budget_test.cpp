@@ -42,8 +42,6 @@ constexpr int kPes = 4;
 // What `threads` threads of a block pay for a call each, together.
 struct Row {
   const char* call;
-  const char* queue;
-  abi::Sharing sharing;
   unsigned threads;
   void (*body)(NicJob&);
   Cost cost;
@@ -76,48 +74,34 @@ void put_signal_1024(NicJob& job) {
 void quiet(NicJob& job) { job.quiet(); }
 void add(NicJob& job) { atomic_add(job.context(), job.data<std::uint64_t>(0), 1, 1); }
 
-constexpr auto kExclusive = abi::Sharing::kExclusive;
-constexpr auto kBlock = abi::Sharing::kBlock;
-constexpr auto kGpu = abi::Sharing::kGpu;
-
 constexpr auto kPut8Apart = put_words<std::uint64_t, 2>;
 constexpr auto kPut8 = put_words<std::uint64_t, 1>, kPut4 = put_words<std::uint32_t, 1>;
 constexpr auto kPut1 = put_words<std::uint8_t, 1>;
 
 const Row kRows[] = {
-    {"put of 8 bytes", "exclusive", kExclusive, 1, put_8_to_1, {0, 2, 3, 1, 1, 2, 9, 1}},
-    {"put of 8 bytes", "block", kBlock, 1, put_8_to_1, {1, 2, 3, 1, 1, 1, 8, 1}},
-    {"put of 8 bytes", "gpu", kGpu, 1, put_8_to_1, {1, 2, 3, 1, 1, 1, 8, 1}},
-    {"put of 1024 registered bytes", "block", kBlock, 1, put_1024, {1, 2, 3, 1, 1, 1, 8, 1}},
-    {"the same of a buffer", "block", kBlock, 1, put_of_buffer, {1, 2, 3, 1, 1, 1, 8, 1, 0, 8}},
-    {"put_signal of 1024 bytes", "block", kBlock, 1, put_signal_1024, {1, 2, 6, 1, 1, 1, 9, 1}},
+    {"put of 8 bytes", 1, put_8_to_1, {1, 2, 3, 1, 1, 1, 8, 1}},
+    {"put of 1024 registered bytes", 1, put_1024, {1, 2, 3, 1, 1, 1, 8, 1}},
+    {"the same of a buffer", 1, put_of_buffer, {1, 2, 3, 1, 1, 1, 8, 1, 0, 8}},
+    {"put_signal of 1024 bytes", 1, put_signal_1024, {1, 2, 6, 1, 1, 1, 10, 1}},
     {"the same, writes in any order",
-     "block",
-     kBlock,
      1,
      put_signal_1024,
-     {1, 2, 8, 1, 1, 1, 9, 1},
+     {1, 2, 8, 1, 1, 1, 10, 1},
      abi::kNicUnorderedWrites | abi::kNicSwapsSignals},
-    {"atomic add", "block", kBlock, 1, add, {1, 2, 4, 1, 1, 1, 8, 1}},
-    {"quiet of 3 complete queues", "gpu", kGpu, 1, quiet, {0, 3, 0, 0, 0, 0, 7, 0}},
-    {"8 bytes by each lane, apart", "gpu", kGpu, 5, kPut8Apart, {1, 2, 3 * 5, 1, 1, 1, 32, 1}},
-    {"8 bytes by each lane, apart", "gpu", kGpu, 31, kPut8Apart, {1, 2, 3 * 31, 1, 1, 1, 187, 1}},
-    {"8 bytes by each lane, apart", "gpu", kGpu, 32, kPut8Apart, {1, 2, 3 * 32, 1, 1, 1, 193, 1}},
-    {"the same to two peers", "gpu", kGpu, 32, put_8_to_two_peers, {2, 4, 3 * 32, 2, 2, 2, 196, 2}},
-    {"8 bytes by each lane, joined", "gpu", kGpu, 2, kPut8, {1, 2, 2, 1, 1, 1, 13, 1, 1 + 2 * 2}},
-    {"8 bytes by each lane, joined",
-     "gpu",
-     kGpu,
-     32,
-     kPut8,
-     {1, 2, 2, 1, 1, 1, 163, 1, 1 + 2 * 32}},
-    {"4 bytes by each lane, joined", "gpu", kGpu, 32, kPut4, {1, 2, 2, 1, 1, 1, 163, 1, 1 + 32}},
-    {"1 byte by each lane, joined", "gpu", kGpu, 32, kPut1, {1, 2, 2, 1, 1, 1, 163, 1, 1 + 32}},
+    {"atomic add", 1, add, {1, 2, 4, 1, 1, 1, 8, 1}},
+    {"quiet of 3 complete queues", 1, quiet, {0, 3, 0, 0, 0, 0, 7, 0}},
+    {"8 bytes by each lane, apart", 5, kPut8Apart, {1, 2, 3 * 5, 1, 1, 1, 32, 1}},
+    {"8 bytes by each lane, apart", 31, kPut8Apart, {1, 2, 3 * 31, 1, 1, 1, 187, 1}},
+    {"8 bytes by each lane, apart", 32, kPut8Apart, {1, 2, 3 * 32, 1, 1, 1, 193, 1}},
+    {"the same to two peers", 32, put_8_to_two_peers, {2, 4, 3 * 32, 2, 2, 2, 196, 2}},
+    {"8 bytes by each lane, joined", 2, kPut8, {1, 2, 2, 1, 1, 1, 13, 1, 1 + 2 * 2}},
+    {"8 bytes by each lane, joined", 32, kPut8, {1, 2, 2, 1, 1, 1, 163, 1, 1 + 2 * 32}},
+    {"4 bytes by each lane, joined", 32, kPut4, {1, 2, 2, 1, 1, 1, 163, 1, 1 + 32}},
+    {"1 byte by each lane, joined", 32, kPut1, {1, 2, 2, 1, 1, 1, 163, 1, 1 + 32}},
 };
 
-NicPlan shared_by(abi::Sharing sharing, std::uint32_t flags = 0) {
+NicPlan with_flags(std::uint32_t flags) {
   NicPlan plan;
-  plan.sharing = sharing;
   plan.flags |= flags;
   return plan;
 }
@@ -142,7 +126,7 @@ bool is_in_ring(NicJob& job, const void* address) {
 
 // On queues that have been used before: the first post of each costs more.
 Cost cost_of(const Row& row) {
-  NicJob job(kPes, shared_by(row.sharing, row.flags));
+  NicJob job(kPes, with_flags(row.flags));
   for (int pe = 1; pe < kPes; ++pe) run_threads(1, [&] { put_8(job, pe); });
   job.quiet();
   Cost cost;
@@ -172,22 +156,21 @@ Cost cost_of(const Row& row) {
 
 // Prints the table, too: what a reader of device/channel/README.md wants to see.
 TEST(Budget, CallsCostWhatTheTableSays) {
-  std::printf("%-30s%-11s%8s%9s%8s%12s%7s%9s%10s%9s%7s%13s%9s\n", "call", "queue", "threads",
-              "atomics", "fences", "16 B stores", "words", "records", "doorbells", "counters",
-              "loads", "completions", "on host");
+  std::printf("%-30s%8s%9s%8s%12s%7s%9s%10s%9s%7s%13s%9s\n", "call", "threads", "atomics", "fences",
+              "16 B stores", "words", "records", "doorbells", "counters", "loads", "completions",
+              "on host");
   for (const Row& row : kRows) {
     const Cost cost = cost_of(row);
-    std::printf("%-30s%-11s%8u%9u%8u%12u%7u%9u%10u%9u%7u%13u%9u\n", row.call, row.queue,
-                row.threads, cost.atomics, cost.fences, cost.stores_16, cost.words, cost.records,
-                cost.doorbells, cost.counters, cost.loads, cost.completions, cost.on_host);
-    EXPECT_EQ(cost, row.cost) << row.call << ", queue " << row.queue << ", " << row.threads
-                              << " threads";
+    std::printf("%-30s%8u%9u%8u%12u%7u%9u%10u%9u%7u%13u%9u\n", row.call, row.threads, cost.atomics,
+                cost.fences, cost.stores_16, cost.words, cost.records, cost.doorbells,
+                cost.counters, cost.loads, cost.completions, cost.on_host);
+    EXPECT_EQ(cost, row.cost) << row.call << ", " << row.threads << " threads";
   }
 }
 
 // Else the NIC would read what is not there: (a) and (c) of device/channel/README.md.
 TEST(Budget, RequestFenceRecordFenceDoorbellInThisOrder) {
-  NicJob job(2, shared_by(abi::Sharing::kBlock));
+  NicJob job(2);
   const abi::Channel& queue = job.nic.queue(1);
   const auto put = [&] { job.to(1).p(job.data<std::uint64_t>(0), std::uint64_t{2}); };
   run_threads(1, put);  // the first post of a queue fences once more

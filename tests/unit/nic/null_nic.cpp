@@ -178,7 +178,6 @@ void NullNic::set_up_queue(int pe, unsigned slot) {
   queue.head.depth = static_cast<std::uint16_t>(plan_.depth);
   queue.nic.cqe_count = static_cast<std::uint32_t>(cqes);
   queue.nic.cq_mode = plan_.mode;
-  queue.head.sharing = plan_.sharing;
   queue.head.flags = static_cast<std::uint8_t>(plan_.flags);
   queue.pe = pe;
   queue.path = Path::kNic;

@@ -28,7 +28,6 @@ struct NicPlan {
   std::uint32_t first = 0;  // channel of the pool; those before it belong to others
   std::uint32_t depth = 128;
   abi::NicCqMode mode = abi::NicCqMode::kCollapsed;
-  abi::Sharing sharing = abi::Sharing::kGpu;
   std::uint32_t flags = abi::kNicResult4Big | abi::kNicResult8Big;
   std::uint64_t start = 0, cq_start = 0;
   std::uint32_t staging_slots = 4, staging_slot_bytes = 1024;

@@ -111,7 +111,7 @@ void FakeProxy::set_up_fifo(unsigned number) {
   abi::Channel& channel = pool_[number];
   channel.head = {reinterpret_cast<std::byte*>(shared.slots.data()), 0,
                   static_cast<std::uint16_t>(plan_.depth), static_cast<std::uint8_t>(plan_.flags),
-                  plan_.sharing};
+                  0};
   channel.fifo = {.told = &shared.told,
                   .answers = shared.answers.data(),
                   .busy = shared.busy.data(),

@@ -31,7 +31,6 @@ enum class Pace {
 struct ProxyPlan {
   unsigned fifos = 1;
   std::uint32_t depth = 64;
-  abi::Sharing sharing = abi::Sharing::kGpu;
   std::uint32_t flags = 0;
   std::uint32_t staging_slots = 4, staging_slot_bytes = 1024;
   Pace pace = Pace::kAtOnce;

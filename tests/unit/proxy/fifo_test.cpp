@@ -128,23 +128,6 @@ TEST_P(Fifo, LanesThatMeetReserveOnce) {
   EXPECT_EQ(job.proxy.slots_taken(), 65u);
 }
 
-TEST_P(Fifo, IsSharedAsItSays) {
-  for (const abi::Sharing sharing : {abi::Sharing::kExclusive, abi::Sharing::kBlock}) {
-    ProxyPlan mine = plan();
-    mine.sharing = sharing;
-    ProxyJob job(2, mine);
-    const unsigned threads = sharing == abi::Sharing::kExclusive ? 1 : 64;
-    run_threads(threads, [&] {
-      for (Word i = 0; i < 100; ++i) {
-        atomic_add(job.context(), job.data<Word>() + exec::grid_rank(), i, 1);
-      }
-      quiet(job.context());
-    });
-    for (unsigned rank = 0; rank < threads; ++rank) EXPECT_EQ(job.data<Word>(1)[rank], 4950u);
-    EXPECT_EQ(job.proxy.slots_taken(), threads * 100u);
-  }
-}
-
 // A place is not taken again before its reader has the value, and a full FIFO does not keep a
 // reader from it.
 TEST_P(Fifo, ResultsAreTakenBeforeTheirPlaces) {

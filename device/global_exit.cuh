@@ -14,6 +14,7 @@ namespace chime {
 // exec::end_kernel does. The host obeys at its next call or soon, also where it sleeps and whatever
 // CHIME_ON_ERROR says. The first that asks counts. REQUIRES: in a kernel.
 [[noreturn]] CHIME_DEVICE void global_exit(const Context& ctx, int status) {
+  need_filled(ctx);
   using exec::Order;
   using exec::Scope;
   const std::uint64_t asked = abi::kExitAsked | static_cast<std::uint32_t>(status);

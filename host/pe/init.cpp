@@ -118,8 +118,11 @@ void finish_init(PeSlot& slot) {
   publish_context(slot, kernels, make_context(runtime, ContextOwner::kHost));
   log(LogLevel::kInfo, runtime.my_pe(), "{}; {}", runtime.bootstrap->describe(),
       runtime.device->gpu->describe());
-  for (const auto& transport : runtime.device->transports)
+  for (const auto& transport : runtime.device->transports) {
     log(LogLevel::kInfo, runtime.my_pe(), "{}", transport->describe());
+    for (const std::string& shortfall : transport->shortfalls())
+      log(LogLevel::kWarn, runtime.my_pe(), "{}", shortfall);
+  }
 }
 
 chimex_status code_of(const std::exception& error) {

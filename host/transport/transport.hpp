@@ -197,6 +197,10 @@ class Transport {
   // "mlx5_0 port 1, InfiniBand, LID 7; ...": for logs and chime-info, once its peers are connected.
   virtual std::string describe() const = 0;
 
+  // Of a GPU's kernels: each thing that would make them quicker, was wanted, and could not be had,
+  // with its cause and what mends it. What the user has asked for is none.
+  virtual std::vector<std::string> shortfalls() const { return {}; }
+
   // ---- Connecting: see above. Throw Error where PEs do not fit together.
   virtual OwnCard own_card() const = 0;
   virtual CardBytes offer([[maybe_unused]] int pe) { return {}; }

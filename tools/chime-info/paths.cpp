@@ -77,6 +77,9 @@ std::string report(const host::Runtime& runtime, const Context& context) {
       fmt::format("PE {}\n  device   {}\n  NIC      {}\n  fabric   {}\n  atomics  {}\n",
                   runtime.my_pe(), runtime.device->gpu->describe(), describe_nic(*runtime.device),
                   describe_fabric(*runtime.device), why_amo(runtime, context));
+  for (const auto& transport : runtime.device->transports)
+    for (const std::string& shortfall : transport->shortfalls())
+      text += fmt::format("  lacks    {}\n", shortfall);
   for (int pe = 0; pe < runtime.n_pes(); ++pe) {
     const Path rma = route_to(context, Traffic::kData, pe).path;
     text += fmt::format("  to PE {}  puts and gets {}, atomics {}  ({}{})\n", pe, words(rma),

@@ -21,6 +21,7 @@ class Mlx5Transport final : public Transport {
 
   Capabilities capabilities() const override;
   std::string describe() const override { return connections_.describe(); }
+  std::vector<std::string> shortfalls() const override { return connections_.shortfalls(); }
 
   OwnCard own_card() const override { return {mlx5::write_card(connections_.card())}; }
   CardBytes offer(int pe) override { return mlx5::write_offer(connections_.offer(pe)); }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "host/errors/error.hpp"
 #include "host/gpu/at_once_queue.hpp"
 #include "host/gpu/factory.hpp"
 
@@ -19,6 +20,7 @@ class GpuApart : public Gpu {
   struct Traits {
     bool orders_writes = true;
     bool can_be_registered = true;  // its memory, by a NIC
+    bool maps_registers = true;     // of a NIC, for its kernels
   };
   explicit GpuApart(const Traits& traits) : traits_(traits) {}
 
@@ -57,6 +59,7 @@ class GpuApart : public Gpu {
     return memory;
   }
   std::unique_ptr<IoMapping> map_io_memory(std::byte* pages, std::size_t bytes) override {
+    if (!traits_.maps_registers) throw Error("GPU", CHIMEX_ERR_SYSTEM, "no PeerMappingOverride");
     return cpu_->map_io_memory(pages, bytes);
   }
   DmaBuf export_dma_buf(const std::byte*, std::size_t) override {

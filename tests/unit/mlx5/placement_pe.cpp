@@ -38,6 +38,8 @@ struct Pe {
   explicit Pe(const GpuApart::Traits& traits)
       : gpu(traits), nic({job->rank(), job->size(), job->job_id()}, gpu, *heap, options) {
     std::printf("PE %d: %s\n", job->rank(), nic.describe().c_str());
+    for (const std::string& shortfall : nic.shortfalls())
+      std::printf("PE %d lacks: %s\n", job->rank(), shortfall.c_str());
     peers.add(nic);
     Connector(*job, gpu.allocate_host_visible(sizeof(ControlBlock)), peers, deadline())
         .connect(nic);
@@ -118,6 +120,9 @@ void all_on_the_gpu() {
 int run(std::string_view act) {
   if (act == "all_on_the_gpu") return all_on_the_gpu(), 0;
   if (act == "writes_unordered") return Pe({.orders_writes = false}), 0;
+  if (act == "registers_not_mapped") return Pe({.maps_registers = false}), 0;
+  if (act == "nothing_of_it")
+    return Pe({.orders_writes = false, .can_be_registered = false, .maps_registers = false}), 0;
   if (act == "cannot_be_registered") return Pe({.can_be_registered = false}), 0;
   return 2;
 }

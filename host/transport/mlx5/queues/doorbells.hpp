@@ -33,6 +33,8 @@ class Doorbells {
 
   // "rung by kernels", or by whom else and why.
   std::string describe() const;
+  // Why kernels ring by mailboxes; empty: they do not.
+  const std::string& why_mailboxes() const { return why_mailboxes_; }
 
  private:
   std::uint64_t* map_page_of(std::uintptr_t reg);
@@ -41,7 +43,7 @@ class Doorbells {
   const NicDoorbell choice_;
   const MapPage map_page_;
   std::span<std::uint64_t> mailboxes_;  // not given out yet
-  std::string why_mailboxes_;           // empty: registers are mapped
+  std::string why_mailboxes_;
   std::map<std::uintptr_t, std::unique_ptr<IoMapping>> mapped_;
   std::unique_ptr<DoorbellWriter> writer_;  // until start(); null: no mailbox is in use
 };

@@ -51,7 +51,9 @@ DevxUmem make_umem(const Device& device, const Slab& slab) {
   if (!umem)
     fail_nic(fmt::format("{} KiB of queue memory cannot be handed to the NIC: {}by address",
                          slab.bytes() >> 10, tried),
-             errno, "see ulimit -l; the GPU's memory needs dma-buf or the module nvidia-peermem");
+             errno,
+             "see ulimit -l; the GPU's memory needs dma-buf (libchime built with rdma-core 43 or "
+             "newer) or the module nvidia-peermem");
   return umem;
 }
 

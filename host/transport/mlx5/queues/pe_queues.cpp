@@ -95,4 +95,20 @@ std::string PeQueues::describe() const {
                      host_.size(), host_.backend());
 }
 
+std::vector<std::string> PeQueues::shortfalls() const {
+  std::vector<std::string> told;
+  if (gpu_.is_cpu()) return told;
+  const NicOptions& asked = device_.options();
+  if (kernels_->place() == QueuePlace::kHost && asked.backend != NicBackend::kVerbs)
+    told.push_back(fmt::format(
+        "kernels' requests and completions lie in host memory and not in the GPU's, so that each "
+        "crosses the bus: {}. CHIME_NIC_BACKEND=verbs chooses that without this line",
+        why_host_));
+  if (!kernels_->why_mailboxes().empty() && asked.doorbell != NicDoorbell::kCpu)
+    told.push_back(
+        fmt::format("a host thread rings the NIC for kernels, up to 1 ms late after a rest: {}",
+                    kernels_->why_mailboxes()));
+  return told;
+}
+
 }  // namespace chime::host::mlx5

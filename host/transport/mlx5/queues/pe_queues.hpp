@@ -45,6 +45,8 @@ class PeQueues {
   // verbs", and "rung by kernels".
   std::string describe() const;
   std::string describe_doorbells() const { return kernels_->describe_doorbells(); }
+  // Transport::shortfalls(): queues in the GPU's memory, registers that kernels write.
+  std::vector<std::string> shortfalls() const;
 
  private:
   std::unique_ptr<QueueSet> make_for_kernels(std::size_t scratch_bytes);
@@ -57,7 +59,7 @@ class PeQueues {
   const unsigned places_;
   const unsigned slots_of_kernels_;
   std::unique_ptr<DeviceMemory> mailboxes_;  // of kernels, where a host thread rings for them
-  std::string why_host_;                     // why kernels' queues lie in the host's memory
+  std::string why_host_;                     // why a GPU's kernels have queues in the host's memory
   std::unique_ptr<QueueSet> kernels_;
   QueueSet host_;
 };

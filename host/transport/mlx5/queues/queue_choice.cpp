@@ -8,7 +8,10 @@ namespace {
 // CQEs and the results that they tell of lie in one memory: kernels must find them in order.
 constexpr char kUnordered[] =
     "this GPU's driver does not say that kernels find a NIC's writes in order "
-    "(GPU_DIRECT_RDMA_WRITES_ORDERING)";
+    "(GPU_DIRECT_RDMA_WRITES_ORDERING); a newer driver may";
+
+constexpr char kDevxAdvice[] =
+    "; see the permissions of /dev/infiniband in this container, and the NIC's firmware";
 
 }  // namespace
 
@@ -26,7 +29,7 @@ QueueChoice choose_queues(NicBackend asked, const QueueAbilities& abilities) {
   // The CPU device's memory is the host's: verbs leaves more to the kernel's driver.
   if (abilities.is_cpu && asked != NicBackend::kDevx) return in_host_memory(asked, "");
   if (asked == NicBackend::kVerbs) return in_host_memory(asked, "CHIME_NIC_BACKEND=verbs");
-  if (!has_devx) return in_host_memory(asked, abilities.why_no_devx);
+  if (!has_devx) return in_host_memory(asked, abilities.why_no_devx + kDevxAdvice);
   if (!abilities.orders_device_writes) return in_host_memory(asked, kUnordered);
   return {NicBackend::kDevx, QueuePlace::kDevice, ""};
 }

@@ -41,6 +41,7 @@ class QueueSet {
   QueuePlace place() const { return plan_.place; }
   const char* backend() const { return backend_->name(); }
   std::string describe_doorbells() const { return doorbells_.describe(); }
+  const std::string& why_mailboxes() const { return doorbells_.why_mailboxes(); }
 
  private:
   void check_memory(const QueuePairView& view) const;

@@ -135,7 +135,7 @@ constexpr const char* kBarriers = R"(
 .shared .align 4 .b8 words[256];
 .extern .shared .align 128 .b8 more[];
 .visible .entry barriers(.param .u64 out) .maxntid 64, 1, 1 {
-  .reg .pred %p, %q;
+  .reg .pred %p, %q, %r;
   .reg .b32 %t, %v, %a, %b, %id;
   .reg .b64 %o, %m;
   mov.u32 %t, %tid.x;
@@ -170,7 +170,9 @@ constexpr const char* kBarriers = R"(
   setp.eq.u32 %q, %t, 40;
   @!%p barrier.red.popc.u32 %id, 6, 32, %q;
   @!%p st.global.u32 [%o+16], %id;
+  @!%p barrier.red.or.pred %r, %id, %v, %q;
   @!%p barrier.cta.red.or.pred %q, 7, %v, %q;
+  @!%p and.pred %q, %q, %r;
   selp.u32 %id, 1, 0, %q;
   @!%p st.global.u32 [%o+12], %id;
   barrier.cta.sync.aligned 0;

@@ -83,6 +83,10 @@ CHIME_DEVICE void fail(const Context& ctx, const Failure& failure) {
 CHIME_DEVICE void need_filled(const Context& ctx) {
   if (ctx.abi_version == 0) trap_unfilled();
 }
+CHIME_DEVICE const Context& filled(const Context& ctx) {
+  need_filled(ctx);
+  return ctx;
+}
 
 }  // namespace chime
 

@@ -226,22 +226,10 @@ CHIME_DEVICE T* ptr(const Context& ctx, T* dst, int pe) {
   return heap == nullptr ? nullptr : reinterpret_cast<T*>(heap + offset);
 }
 
-CHIME_DEVICE int my_pe(const Context& ctx) {
-  need_filled(ctx);
-  return ctx.pe.my_pe;
-}
-CHIME_DEVICE int n_pes(const Context& ctx) {
-  need_filled(ctx);
-  return ctx.pe.n_pes;
-}
-CHIME_DEVICE int node_my_pe(const Context& ctx) {
-  need_filled(ctx);
-  return ctx.pe.node_my_pe;
-}
-CHIME_DEVICE int node_n_pes(const Context& ctx) {
-  need_filled(ctx);
-  return ctx.pe.node_n_pes;
-}
+CHIME_DEVICE int my_pe(const Context& ctx) { return filled(ctx).pe.my_pe; }
+CHIME_DEVICE int n_pes(const Context& ctx) { return filled(ctx).pe.n_pes; }
+CHIME_DEVICE int node_my_pe(const Context& ctx) { return filled(ctx).pe.node_my_pe; }
+CHIME_DEVICE int node_n_pes(const Context& ctx) { return filled(ctx).pe.node_n_pes; }
 
 }  // namespace chime
 

@@ -140,13 +140,12 @@ CHIME_DEVICE bool is_own_memory(const Context& ctx, const Target& target, int pe
 template <class ByStores, class ByRequests>
 CHIME_DEVICE bool decide(const Context& ctx, Traffic traffic, const Target& target, int pe,
                          ByStores by_stores, ByRequests by_requests) {
-  std::byte* heap = nullptr;
-  if (is_in_place(ctx, target)) {
-    if (!may_touch_there(ctx, target) || !pe_exists(ctx, pe)) return false;
+  std::byte* heap = ctx.pe.heap;
+  if (may_touch(ctx, target)) {
+    if (!pe_exists(ctx, pe)) return false;
     heap = mapped_heap(ctx, traffic, pe);
-  } else {
-    if (!is_own_memory(ctx, target, pe)) return false;
-    heap = ctx.pe.heap;
+  } else if (!is_own_memory(ctx, target, pe)) {
+    return false;
   }
   if (heap != nullptr) return by_stores(heap);
   if (!is_aligned(target.address, target.alignment)) return false;
@@ -169,7 +168,7 @@ CHIME_DEVICE Route route_by_channel(const Context& ctx, Traffic traffic, int pe)
   return route;
 }
 
-// For who asks, and moves nothing.
+// For a caller that only asks which path it would be.
 CHIME_DEVICE Route route_to(const Context& ctx, Traffic traffic, int pe) {
   if (!pe_exists(ctx, pe)) return {};
   if (std::byte* const mapped = mapped_heap(ctx, traffic, pe)) {

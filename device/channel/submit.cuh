@@ -71,19 +71,15 @@ CHIME_DEVICE Ticket submit_together(const Context& ctx, const Posters& posters, 
   using Own = Of<kPath>;
   auto view = Own::view_of(channel);
   std::uint64_t base = 0;
-  bool has_room = true;
   if (posters.is_leader()) {
     base = detail::take<kPath>(channel, all.units);
     if (base + all.units - end_of(done) > view.head.depth) {
-      has_room = detail::await_room<kPath>(ctx, channel, base + all.units);
+      if (!detail::await_room<kPath>(ctx, channel, base + all.units)) base = detail::kNoRoom;
       view = Own::view_of(channel);
     }
   }
-  if (posters.are_many()) {
-    base = posters.from_leader(has_room ? base : detail::kNoRoom);
-    has_room = base != detail::kNoRoom;
-  }
-  if (!has_room) return {};
+  base = posters.from_leader(base);
+  if (base == detail::kNoRoom) return {};
   write(view, base);
   if constexpr (Own::kHandsIn) {
     posters.sync();

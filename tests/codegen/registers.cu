@@ -4,42 +4,42 @@
 #include "chime/chime.h"
 
 extern "C" CHIME_KERNEL void p(float* dst, float value, int pe) { chime_float_p(dst, value, pe); }
-// PTXAS[80] p: registers <= 40, stack <= 0
-// PTXAS[90] p: registers <= 40, stack <= 0
+// PTXAS[80] p: registers <= 38, stack <= 0
+// PTXAS[90] p: registers <= 38, stack <= 0
 
 extern "C" CHIME_KERNEL void put(float* dst, const float* src, size_t n, int pe) {
   chime_float_put(dst, src, n, pe);
 }
-// PTXAS[80] put: registers <= 48, stack <= 96
-// PTXAS[90] put: registers <= 56, stack <= 96
+// PTXAS[80] put: registers <= 45, stack <= 96
+// PTXAS[90] put: registers <= 48, stack <= 96
 
 extern "C" CHIME_KERNEL void put_signal(float* dst, const float* src, size_t n, uint64_t* sig,
                                         uint64_t value, int op, int pe) {
   chime_float_put_signal(dst, src, n, sig, value, op, pe);
 }
-// PTXAS[80] put_signal: registers <= 56, stack <= 168
-// PTXAS[90] put_signal: registers <= 60, stack <= 168
+// PTXAS[80] put_signal: registers <= 55, stack <= 168
+// PTXAS[90] put_signal: registers <= 55, stack <= 168
 
 extern "C" CHIME_KERNEL void quiet() { chime_quiet(); }
-// PTXAS[80] quiet: registers <= 36, stack <= 0
+// PTXAS[80] quiet: registers <= 35, stack <= 0
 // PTXAS[90] quiet: registers <= 39, stack <= 0
 
 extern "C" CHIME_KERNEL void barrier_all() { chime_barrier_all(); }
 // PTXAS[80] barrier_all: registers <= 45, stack <= 0
-// PTXAS[90] barrier_all: registers <= 50, stack <= 0
+// PTXAS[90] barrier_all: registers <= 51, stack <= 0
 
 extern "C" CHIME_KERNEL void barrier_all_block() { chimex_barrier_all_block(); }
-// PTXAS[80] barrier_all_block: registers <= 46, stack <= 0
+// PTXAS[80] barrier_all_block: registers <= 45, stack <= 0
 // PTXAS[90] barrier_all_block: registers <= 51, stack <= 0
 
 extern "C" CHIME_KERNEL void atomic_add(uint64_t* word, uint64_t value, int pe) {
   chime_uint64_atomic_add(word, value, pe);
 }
-// PTXAS[80] atomic_add: registers <= 38, stack <= 0
-// PTXAS[90] atomic_add: registers <= 39, stack <= 0
+// PTXAS[80] atomic_add: registers <= 37, stack <= 0
+// PTXAS[90] atomic_add: registers <= 36, stack <= 0
 
 extern "C" CHIME_KERNEL void float_add(float* word, float value, int pe) {
   chimex_float_atomic_add(word, value, pe);
 }
 // PTXAS[80] float_add: registers <= 57, stack <= 0
-// PTXAS[90] float_add: registers <= 59, stack <= 0
+// PTXAS[90] float_add: registers <= 55, stack <= 0

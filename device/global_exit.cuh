@@ -20,7 +20,8 @@ namespace chime {
   const std::uint64_t asked = abi::kExitAsked | static_cast<std::uint32_t>(status);
   exec::atomic_cas<Order::kRelaxed, Scope::kSystem>(&ctx.pe.abort->exit_asked, std::uint64_t{0},
                                                     asked);
-  // Who finds a record looks for that first: it was stored before (host/errors/async_error.cpp).
+  // Behind the status: record() releases it, and the host acquires the record before it looks for a
+  // status (host/errors/async_error.cpp).
   record(ctx, {.status = CHIMEX_ERR_ABORTED, .operation = Operation::kNone, .pe = ctx.pe.my_pe});
   exec::end_kernel();
 }

@@ -1,5 +1,5 @@
-// Who performs an operation together: Thread, Warp and Block, as values; and Warpgroup, which only
-// meets.
+// The groups of threads that call an operation together, as values: Thread, Warp and Block. A
+// Warpgroup calls a barrier alone.
 //
 // An operation is one template over the group. Every member calls it with the same arguments;
 // member `rank()` of `size()` does its share. `sync()` is a barrier of the members that also orders

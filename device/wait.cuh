@@ -63,8 +63,9 @@ struct NoLook {
 }  // namespace detail
 
 // Spins until `done()` is true, this PE's job is aborted, or the bound has passed. Now and then
-// calls `look(start)`: if it returns a PE, that one is lost, and the wait ends. `wait_for()` says
-// what is waited for: asked by who has waited for long, so nothing of it is in a register before.
+// calls `look(start)`: if it returns a PE, that one is lost, and the wait ends. `wait_for()` makes
+// the Wait. It is called when the wait has lasted, so that a short wait keeps none of its fields in
+// registers.
 template <class WaitFor, class Done, class Look = detail::NoLook>
 CHIME_DEVICE WaitResult spin_until_for(const Context& ctx, WaitFor wait_for, Done done,
                                        Look look = {}) {

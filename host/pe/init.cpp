@@ -131,10 +131,9 @@ chimex_status code_of(const std::exception& error) {
   return bootstraps ? bootstraps->code() : CHIMEX_ERR_SYSTEM;
 }
 
-// Any part of what joins the job and builds the device stage, from the choice of a device on. This
-// is the place where one PE's failure, be it all its own, becomes that of all: it is told, and who
-// waits for what this PE would have left hears that (bootstrap.hpp, tell_failure) instead of
-// waiting until CHIME_INIT_TIMEOUT.
+// Runs a part of the set-up, from the choice of a device on. Here, and nowhere else, the failure of
+// one PE becomes the failure of all. The PE publishes it (bootstrap.hpp, tell_failure); the PEs
+// that wait for this one read it and fail by the same words, before CHIME_INIT_TIMEOUT.
 template <class Part>
 void set_up(const Runtime& runtime, Part&& part) {
   const bootstrap::Bootstrap::SettingUp hears_of_others(*runtime.bootstrap);

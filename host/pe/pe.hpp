@@ -24,7 +24,7 @@ struct PeSlot {
   std::atomic<bool> is_alive{true};      // until leave_pe
   std::atomic<pid_t> leaver{0};          // the thread that is in chime_finalize (one_leaver.hpp)
   Context context = unfilled_context();  // of kernels
-  // Of host operations; a thread's differs in its record of failures.
+  // For host operations. Each thread has a copy with a record of failures of its own.
   Context host_context = unfilled_context();
   // Whether the device stage stands and the contexts are whole. Release in publish_context, acquire
   // by whoever is about to use either.

@@ -197,8 +197,8 @@ class Transport {
   // "mlx5_0 port 1, InfiniBand, LID 7; ...": for logs and chime-info, once its peers are connected.
   virtual std::string describe() const = 0;
 
-  // Of a GPU's kernels: each thing that would make them quicker, was wanted, and could not be had,
-  // with its cause and what mends it. What the user has asked for is none.
+  // What makes a GPU's kernels slower than they could be on this machine: a sentence for each
+  // cause, with what mends it. Nothing that the user has chosen is among them.
   virtual std::vector<std::string> shortfalls() const { return {}; }
 
   // ---- Connecting: see above. Throw Error where PEs do not fit together.

@@ -31,8 +31,8 @@ struct Context {
   abi::Team team;  // all PEs
 };
 
-// As the compiler of kernels makes it: nobody's, by these headers. Of a job that is checked, so
-// that waits look before they begin, and find it out.
+// The Context with which a kernel's module is compiled: it belongs to no PE yet. `checked` is set
+// so that waits take their checked way, which finds that nobody has filled it.
 constexpr Context unfilled_context() {
   Context context;
   context.size = kAbiVersion;

@@ -48,7 +48,7 @@ class AskedOfTheLauncher(unittest.TestCase):
                 self.assertLessEqual(of_pe.puts, MOST_KEYS[pe == 0])
                 others = [("node", other) for other in range(1, pes)]
                 expected = others if pe == 0 else [("host", 0), ("node", 0), ("settings", 0)]
-                # Who is the last to leave may ask the others whether they said goodbye; who has waited for two seconds whether
+                # The last PE to leave may ask whether the others said goodbye. A PE that has waited for two seconds asks whether
                 # they have failed.
                 self.assertEqual([q for q in sorted(of_pe.gets) if q[0] not in ("goodbye", "failure")], expected)
                 self.assertLessEqual(max(of_pe.gets.values()), of_pe.most_gets_a_question())

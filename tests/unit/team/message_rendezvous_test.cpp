@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <barrier>
 #include <condition_variable>
 #include <deque>
 #include <map>
@@ -233,8 +234,10 @@ TEST(MessageRendezvous, ALostPeEndsTheWaitOfAll) {
   for (const int victim : {0, 1, 6}) {
     Job job(7, kLong);
     std::vector<std::string> errors(7);
+    std::barrier all_have_met(7);  // else the first call may be the one that fails
     job.run([&](int pe, Rendezvous& rendezvous) {
       rendezvous.meet(call_of(64));
+      all_have_met.arrive_and_wait();
       if (pe == victim) return job.office.kill(victim);
       try {
         rendezvous.meet(call_of(64));

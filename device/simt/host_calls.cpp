@@ -51,6 +51,15 @@ void HostCall::list() {
   here_.is_listed = true;
 }
 
+// The call on `of` that `thread` is in; null: none, and what its calls on `of` did happened before.
+const char* HostCall::name_on(const void* of, const Here& thread) {
+  while (thread.of.load(std::memory_order_acquire) == of)
+    if (const char* name = thread.name.load(std::memory_order_relaxed)) return name;
+  // Without a name the call has ended meanwhile: only its last store to `of` says what it did.
+  happens_after(&thread.of);  // this file is not instrumented: TSan did not see the acquire
+  return nullptr;
+}
+
 std::vector<const char*> host_calls() {
   const TsanIgnores ignores;
   const std::lock_guard lock(immortal<HostCall::List>().mutex);
@@ -65,14 +74,9 @@ std::vector<const char*> host_calls_of(const void* of) {
   const auto& threads = immortal<HostCall::List>().threads;
   if (threads.size() > 1) meet_all_threads();
   std::vector<const char*> names;
-  for (const HostCall::Here* thread : threads) {
-    if (thread == &HostCall::here_) continue;
-    if (thread->of.load(std::memory_order_acquire) != of) {
-      happens_after(&thread->of);  // this file is not instrumented: TSan did not see the acquire
-    } else if (const char* name = thread->name.load(std::memory_order_relaxed)) {
-      names.push_back(name);  // else the call has ended meanwhile
-    }
-  }
+  for (const HostCall::Here* thread : threads)
+    if (thread != &HostCall::here_)
+      if (const char* name = HostCall::name_on(of, *thread)) names.push_back(name);
   return names;
 }
 

@@ -40,6 +40,7 @@ class HostCall {
   };
   struct List;
   static void list();
+  static const char* name_on(const void* of, const Here& thread);
 
   // On the way of every host operation: initial-exec makes it one load.
   static thread_local constinit Here here_ __attribute__((tls_model("initial-exec")));

@@ -47,7 +47,7 @@ int report(const char* function, int code, const char* what) {
 // Where the job was aborted and this PE has said why, the call that met it adds nothing.
 int report(const char* function, const Error& error) {
   keep(function, error.code(), error.what());
-  PeSlot* const slot = current_slot();
+  PeSlot* const slot = staying_slot();
   const auto blamed = slot ? blamed_for_abort(*slot, error) : std::nullopt;
   if (blamed)
     slot->runtime->abort_told.tell_of(*blamed, print_last_error);

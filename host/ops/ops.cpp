@@ -29,9 +29,8 @@ namespace {
 
 // The calling thread's PE, ready for operations.
 PeSlot& ready_slot() {
-  PeSlot* slot = current_slot();
-  if (slot == nullptr || !slot->is_ready.load(std::memory_order_acquire) ||
-      is_left_by_another(*slot)) {
+  PeSlot* slot = staying_slot();
+  if (slot == nullptr || !slot->is_ready.load(std::memory_order_acquire)) {
     ready_runtime();
     slot = current_slot();
   }

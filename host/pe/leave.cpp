@@ -303,9 +303,8 @@ void end_aborted_pe_of(Runtime& runtime) {
 }
 
 void end_aborted_pe() {
-  PeSlot* const slot = current_slot();
-  const bool is_built = slot && !is_left_by_another(*slot) && built_device(*slot);
-  if (is_built) end_aborted_pe_of(*slot->runtime);
+  PeSlot* const slot = staying_slot();
+  if (slot && built_device(*slot)) end_aborted_pe_of(*slot->runtime);
   end_process(1);
 }
 

@@ -150,13 +150,12 @@ void throw_if_child_of_pes() {
 
 Runtime& current_runtime() {
   throw_if_child_of_pes();
-  if (PeSlot* slot = current_slot()) {
-    if (!is_left_by_another(*slot)) return *slot->runtime;
+  if (PeSlot* const slot = staying_slot()) return *slot->runtime;
+  if (current_slot())
     throw Error("setup", CHIMEX_ERR_NOT_INITIALIZED,
                 fmt::format("another thread is in {} of this PE; finalize when all threads have "
                             "made their last call",
                             spoken("chime_finalize")));
-  }
   Process& all = process();
   std::lock_guard lock(all.mutex);
   if (!failed_init_of_thread.empty())

@@ -96,6 +96,19 @@ inline PeSlot* slot_or_copy() {
 // The calling thread's PE; null if it has none. A child of the PE's process has none.
 inline PeSlot* current_slot() { return is_own_process() ? slot_or_copy() : nullptr; }
 
+// Whether another thread is taking the PE down: its runtime may be gone at any time.
+inline bool is_left_by_another(const PeSlot& slot) {
+  const pid_t leaver = slot.leaver.load(std::memory_order_relaxed);
+  return leaver != 0 && leaver != gettid();
+}
+
+// The calling thread's PE, whose runtime stays while its call lasts; null if it has none, or if
+// another thread is taking it down.
+inline PeSlot* staying_slot() {
+  PeSlot* const slot = current_slot();
+  return slot && !is_left_by_another(*slot) ? slot : nullptr;
+}
+
 // Whether this process is a child by fork() of one with PEs, which has no part in their job.
 inline bool is_child_of_pes() {
   return !is_own_process() && slots::alive.load(std::memory_order_relaxed) != 0;
@@ -117,12 +130,6 @@ void forget_failed_init();
 // The calling thread's PE; throws Error{NOT_INITIALIZED} that says which call is missing or failed,
 // that another thread is in chime_finalize, or that this process is a child of the PE's.
 Runtime& current_runtime();
-
-// Whether another thread is taking the PE down: its runtime may be gone at any time.
-inline bool is_left_by_another(const PeSlot& slot) {
-  const pid_t leaver = slot.leaver.load(std::memory_order_relaxed);
-  return leaver != 0 && leaver != gettid();
-}
 
 // Binds the calling thread to PE `pe` of this process; throws Error{INVALID} if it does not live
 // here.

@@ -192,10 +192,32 @@ void finalizes_beside_puts() {
   say("went on");
 }
 
+// Of PE 0, another thread puts while chime_finalize waits for PE 1, which comes once a put failed.
+void puts_while_finalize_waits() {
+  chime_init();
+  auto* const word = static_cast<std::uint64_t*>(chime_calloc(1, sizeof(std::uint64_t)));
+  if (chime_my_pe() != 0) {
+    if (!await("failed")) say("no put failed");
+    return chime_finalize();
+  }
+  std::thread other([&] {
+    const std::uint64_t value = 0;
+    do {
+      usleep(1000);  // mostly outside of any call, where finalize may begin
+      chime_putmem(word, &value, sizeof(value), 0);
+    } while (chimex_last_status() == CHIMEX_OK);
+    say(std::string("put: ") + chimex_last_error());
+    tell("failed");
+  });
+  while (chimex_init_status() == CHIME_STATUS_IS_INITIALIZED) chime_finalize();
+  other.join();
+}
+
 const std::map<std::string, void (*)()> kActs = {
     {"mixes_good_and_failing_puts", mixes_good_and_failing_puts},
     {"finalizes_beside_a_wait", finalizes_beside_a_wait},
     {"finalizes_beside_puts", finalizes_beside_puts},
+    {"puts_while_finalize_waits", puts_while_finalize_waits},
 };
 
 }  // namespace

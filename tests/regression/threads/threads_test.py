@@ -47,6 +47,13 @@ class Threads(unittest.TestCase):
         self.assertEqual(code, 0, out)
         self.assertIn("went on", out)
 
+    # The report of the failure looked into what finalize was about to take: TSan finds that.
+    def test_a_put_beside_finalize_fails_and_touches_nothing_of_the_pe(self):
+        with tempfile.TemporaryDirectory() as folder:
+            code, out = run(CHIME_RUN, "-n", "2", "--timeout", "60", PE, "puts_while_finalize_waits", cwd=folder)
+        self.assertEqual(code, 0, out)
+        self.assertRegex(out, r"says put: chime_put: .*another thread is in chime_finalize of this PE")
+
     def test_finalize_beside_a_call_ends_the_program_by_default(self):
         code, out = run(PE, "finalizes_beside_a_wait", CHIME_ON_ERROR="exit", CHIME_LOG="error")
         self.assertEqual(code, 1, out)

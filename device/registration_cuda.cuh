@@ -36,12 +36,25 @@ const char* address_of_tu_context(void** device_address) {
   return error == cudaSuccess ? nullptr : cudaGetErrorString(error);
 }
 
+// Never launched: the driver knows the unit's module by it.
+__global__ void kernel_of_tu() {}
+
+const char* function_of_tu(void** function) {
+  cudaFunction_t found = nullptr;
+  const cudaError_t error =
+      cudaGetFuncBySymbol(&found, reinterpret_cast<const void*>(kernel_of_tu));
+  *function = found;
+  if (error == cudaSuccess) return nullptr;
+  cudaGetLastError();  // not for the program's next look at it
+  return cudaGetErrorString(error);
+}
+
 // nvcc registers the unit's variables before its static constructors run, so that a library which
 // is opened late can be filled from here at once. clang registers them afterwards: such a library
 // is filled by the next launch (host/ops/tu_registry.cpp).
 struct TuRegistration {
-  chime_tu record{kAbiVersion,     sizeof(Context),       __BASE_FILE__,
-                  fill_tu_context, address_of_tu_context, nullptr};
+  chime_tu record{kAbiVersion,           sizeof(Context), __BASE_FILE__, fill_tu_context,
+                  address_of_tu_context, nullptr,         function_of_tu};
   TuRegistration() { chime_register_tu(&record); }
   ~TuRegistration() { chime_unregister_tu(&record); }
 } tu_registration;

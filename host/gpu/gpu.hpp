@@ -116,6 +116,12 @@ class Gpu {
   virtual std::optional<ModuleVariable> find_variable(const ProgramModule& module,
                                                       const char* name) = 0;
 
+  // Loads all kernels of a module now, or of the one that `kernel`, a CUfunction, is of. A driver
+  // that loads each at its first launch may wait for kernels that run then, and these for it.
+  // Throws Error saying why it cannot be; nothing where drivers load at once, or are none.
+  virtual void load_kernels(const ProgramModule&) {}
+  virtual void load_kernels_beside(void* /*kernel*/) {}
+
   // Copies between any two addresses this PE can reach; returns when done.
   virtual void copy(void* dst, const void* src, std::size_t bytes) = 0;
   virtual void set(void* dst, int byte, std::size_t bytes) = 0;

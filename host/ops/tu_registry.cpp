@@ -104,6 +104,42 @@ std::string fill(const chime_tu& unit, const Context& context, Gpu& gpu) {
   return fmt::format("the state of the kernels in {} cannot be filled: {}", unit.file, words);
 }
 
+// ---- Kernels that the driver would load when they are first launched
+
+// Once: the next unit's words would be the same. What is loaded late runs all the same.
+void warn_of_late_kernels(int pe, const std::string& whose, const std::string& why) {
+  static std::once_flag is_told;
+  std::call_once(is_told, [&] {
+    log_line(LogLevel::kWarn, pe,
+             fmt::format("the kernels of {} cannot be loaded at init: {}. The driver loads each "
+                         "when it is first launched, and may wait for kernels that run then: one "
+                         "that waits for the new one hangs. Set CUDA_MODULE_LOADING=EAGER",
+                         whose, why));
+  });
+}
+
+void load_kernels(const chime_tu& unit, const Speaker& speaker) {
+  std::string why;
+  void* kernel = nullptr;
+  try {
+    speaker.gpu->with_device([&] {
+      if (const char* const words = unit.kernel(&kernel)) why = words;
+    });
+    if (why.empty()) return speaker.gpu->load_kernels_beside(kernel);
+  } catch (const Error& error) {
+    why = error.what();
+  }
+  warn_of_late_kernels(speaker.pe(), unit.file, why);
+}
+
+void load_kernels(const ProgramModule& module, Gpu& gpu, int pe) {
+  try {
+    gpu.load_kernels(module);
+  } catch (const Error& error) {
+    warn_of_late_kernels(pe, "the module", error.what());
+  }
+}
+
 // ---- Modules
 
 constexpr char kModuleState[] = "chime_kernel_state";
@@ -177,6 +213,7 @@ void fill_all(const Context& context, Gpu& gpu) {
     if (std::string why = fill(*unit, held, gpu); !why.empty())
       throw Error("kernel state", misfit(*unit).empty() ? CHIMEX_ERR_SYSTEM : CHIMEX_ERR_MISMATCH,
                   why);
+    load_kernels(*unit, all.speakers.back());
   }
   refill_modules(all, device, nullptr);
 }
@@ -218,6 +255,7 @@ void init_module(const ProgramModule& module, Gpu& gpu) {
   std::erase_if(all.modules, [&](const auto& state) { return state.is_of(module, &gpu); });
   fill(all.modules.emplace_back(ModuleState{module, &gpu, address, {}}),
        all.held_on(gpu.pci_address()));
+  load_kernels(module, gpu, all.speaker_on(&gpu)->pe());
 }
 
 void finalize_module(const ProgramModule& module, Gpu& gpu) {

@@ -14,8 +14,9 @@ bool empty();
 // A PE is there, on `gpu`: copies its Context to every registered unit, and from now on to units as
 // they register. A unit has one copy on a device, so where PEs of this process share a GPU none has
 // it: their kernels take a Context as an argument, and trap where they ask for the unit's. Kernels
-// that run meanwhile may see either. Throws Error naming the unit that does not fit this library or
-// cannot be filled.
+// that run meanwhile may see either. All kernels of the units are loaded, for a driver that loads
+// them at their first launch may wait for those that run; a warning says where that cannot be.
+// Throws Error naming the unit that does not fit this library or cannot be filled.
 void fill_all(const Context& context, Gpu& gpu);
 
 // Fills the units that could not be when they registered: of clang's, the CUDA runtime knows the
@@ -29,7 +30,8 @@ void clear(Gpu& gpu);
 // ---- Modules that the program loads by itself ---------------------------------------------------
 
 // The state of the module's kernels is what units on `gpu` hold, until finalize_module, or clear of
-// that PE. Again: the same. Throws Error saying what is wrong with the module.
+// that PE; the kernels are loaded, as units' are. Again: the same. Throws Error saying what is
+// wrong with the module.
 void init_module(const ProgramModule& module, Gpu& gpu);
 
 // Its kernels trap from here on. Throws Error if init_module was not called for it on `gpu`.

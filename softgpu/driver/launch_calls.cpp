@@ -11,6 +11,7 @@
 #include "softgpu/driver/count_file.hpp"
 #include "softgpu/driver/device.hpp"
 #include "softgpu/driver/kernel_call.hpp"
+#include "softgpu/driver/loading.hpp"
 #include "softgpu/driver/objects.hpp"
 
 using namespace softgpu::driver;
@@ -138,6 +139,7 @@ CUresult launch(CUfunction handle, const Configuration& launch, CUstream stream_
     check_dimensions(context.device(), launch);
     check_resources(*function, launch);
     check_cooperative(*function, launch);
+    load(*function);
     auto call = std::make_unique<TranslatedCall>(context, function,
                                                  copy_arguments(function->kernel, arguments, extra),
                                                  launch.dynamic_shared, launch.cooperative);

@@ -10,6 +10,7 @@
 #include "softgpu/driver/calls.hpp"
 #include "softgpu/driver/device.hpp"
 #include "softgpu/driver/kernel_call.hpp"
+#include "softgpu/driver/loading.hpp"
 #include "softgpu/driver/objects.hpp"
 
 using namespace softgpu::driver;
@@ -125,6 +126,24 @@ SOFTGPU_API cuModuleGetGlobal(CUdeviceptr* address, size_t* bytes, CUmodule hand
       [&](Context&) { find_variable(*module_of(handle), name, address, bytes); });
 }
 
+SOFTGPU_API cuModuleGetFunctionCount(unsigned* count, CUmodule handle) {
+  return answer_in_context([&](Context&) {
+    required(count) = static_cast<unsigned>(module_of(handle)->code->kernels().size());
+  });
+}
+
+// The first `count` of them, in the order of the text.
+SOFTGPU_API cuModuleEnumerateFunctions(CUfunction* functions, unsigned count, CUmodule handle) {
+  return answer_in_context([&](Context& context) {
+    need(functions);
+    const std::shared_ptr<LoadedModule> module = module_of(handle);
+    for (softgpu::Kernel* kernel : module->code->kernels()) {
+      if (count-- == 0) return;
+      *functions++ = handle_of(context, handle, *module, *kernel);
+    }
+  });
+}
+
 // ---- Libraries ----------------------------------------------------------------------------------
 
 // No options are known, neither the compiler's nor the library's. A context has its module when it
@@ -176,13 +195,14 @@ SOFTGPU_API cuFuncGetModule(CUmodule* module, CUfunction function) {
   return answer_in_context([&](Context&) { required(module) = function_of(function)->module; });
 }
 
-// Who asks wants the kernel ready: it is compiled here, not at its first launch.
+// Who asks wants the kernel ready: it is loaded and compiled here, not at its first launch.
 SOFTGPU_API cuFuncGetAttribute(int* value, CUfunction_attribute which, CUfunction handle) {
   return answer_in_context([&](Context&) {
     constexpr int kRegisters = 32, kArchitecture = 90;
     need(value);
     const std::shared_ptr<Function> function = function_of(handle);
     softgpu::Kernel& kernel = function->kernel;
+    load(*function);
     switch (which) {
       case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
         *value = static_cast<int>(kernel.max_threads());

@@ -49,6 +49,7 @@ struct Function {
   Kernel& kernel;
   const std::string shown_name;  // as C++ spells it
   std::atomic<int> most_dynamic_shared;
+  std::atomic<bool> is_loaded{false};
 };
 
 // Text of no context: each that asks for something in it has a module of it.

@@ -103,6 +103,14 @@ SOFTGPU_RUNTIME_API cudaFuncGetName(const char** name, const void* kernel) {
   return with_function(kernel, [&](CUfunction f) { return cuFuncGetName(name, f); });
 }
 
+SOFTGPU_RUNTIME_API cudaGetFuncBySymbol(cudaFunction_t* function, const void* kernel) {
+  if (!function) return keep(cudaErrorInvalidValue);
+  return with_function(kernel, [&](CUfunction f) {
+    *function = f;
+    return CUDA_SUCCESS;
+  });
+}
+
 SOFTGPU_RUNTIME_API cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute which, int value) {
   return with_function(kernel, [&](CUfunction f) {
     return cuFuncSetAttribute(f, static_cast<CUfunction_attribute>(which), value);

@@ -132,6 +132,9 @@ CUresult cuModuleLoadData(CUmodule* module, const void* image);
 CUresult cuModuleUnload(CUmodule module);
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name);
 CUresult cuModuleGetGlobal(CUdeviceptr* address, size_t* bytes, CUmodule module, const char* name);
+CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode);
+CUresult cuModuleGetFunctionCount(unsigned* count, CUmodule module);
+CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned count, CUmodule module);
 CUresult cuLibraryLoadData(CUlibrary* library, const void* image, CUjit_option* compiler_options,
                            void** compiler_values, unsigned compiler_count,
                            CUlibraryOption* library_options, void** library_values,
@@ -142,6 +145,8 @@ CUresult cuLibraryGetGlobal(CUdeviceptr* address, size_t* bytes, CUlibrary libra
                             const char* name);
 CUresult cuFuncGetName(const char** name, CUfunction function);
 CUresult cuFuncGetModule(CUmodule* module, CUfunction function);
+CUresult cuFuncLoad(CUfunction function);
+CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction function);
 CUresult cuFuncGetAttribute(int* value, CUfunction_attribute which, CUfunction function);
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute which, int value);
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function, int threads,

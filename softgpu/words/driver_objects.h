@@ -71,6 +71,16 @@ typedef enum CUGPUDirectRDMAWritesOrdering_enum SOFTGPU_ENUM {
   CU_GPU_DIRECT_RDMA_WRITES_ORDERING_ALL_DEVICES = 2,
 } CUGPUDirectRDMAWritesOrdering;
 
+typedef enum CUmoduleLoadingMode_enum SOFTGPU_ENUM {
+  CU_MODULE_EAGER_LOADING = 1,
+  CU_MODULE_LAZY_LOADING,
+} CUmoduleLoadingMode;
+
+typedef enum CUfunctionLoadingState_enum SOFTGPU_ENUM {
+  CU_FUNCTION_LOADING_STATE_UNLOADED,
+  CU_FUNCTION_LOADING_STATE_LOADED,
+} CUfunctionLoadingState;
+
 typedef enum CUfunction_attribute_enum SOFTGPU_ENUM {
   CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1,
   CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,

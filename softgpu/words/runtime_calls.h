@@ -42,6 +42,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* ke
                                 void** arguments);
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t call, void* argument);
 cudaError_t cudaFuncGetName(const char** name, const void* kernel);
+cudaError_t cudaGetFuncBySymbol(cudaFunction_t* function, const void* kernel);
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel);
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute which, int value);
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel,

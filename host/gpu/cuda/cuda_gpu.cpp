@@ -8,6 +8,7 @@
 #include "chime/abi/signals_held.h"
 #include "host/errors/error.hpp"
 #include "host/gpu/cuda/driver.hpp"
+#include "host/gpu/cuda/late_loading.hpp"
 #include "host/gpu/cuda/library_kernels.hpp"
 #include "host/gpu/cuda/memory.hpp"
 #include "host/gpu/cuda/queue.hpp"
@@ -209,6 +210,15 @@ class CudaGpu final : public Gpu {
                    "it may have been unloaded, or never loaded");
     check_is_here(address);
     return ModuleVariable{reinterpret_cast<std::byte*>(address), bytes};
+  }
+
+  void load_kernels(const ProgramModule& module) override {
+    const CurrentContext current(context_);
+    cuda::load_kernels(module);
+  }
+  void load_kernels_beside(void* kernel) override {
+    const CurrentContext current(context_);
+    cuda::load_kernels_beside(static_cast<CUfunction>(kernel));
   }
 
   void copy(void* dst, const void* src, std::size_t bytes) override {

@@ -22,8 +22,9 @@ namespace {
 constexpr char kLibrary[] = CHIME_CUDA_LIBRARY;
 constexpr char kComesWith[] = " (it comes with " CHIME_CUDA_COMES_WITH ")";
 
-// Signatures as of this version: none of the functions that Chime uses has changed since.
+// Signatures as of these versions: none of the functions that Chime uses has changed since.
 constexpr int kInterfaceVersion = 12000;
+constexpr int kLaterInterfaceVersion = 12040;
 
 using GetProcAddress = decltype(&::cuGetProcAddress);
 
@@ -47,6 +48,15 @@ void find(GetProcAddress get_proc_address, const char* name,
   find(get_proc_address, name, function.function);
 }
 
+template <class Function>
+void find_if_there(GetProcAddress get_proc_address, const char* name, Function& function) {
+  void* address = nullptr;
+  CUdriverProcAddressQueryResult found{};
+  if (get_proc_address(name, &address, kLaterInterfaceVersion, CU_GET_PROC_ADDRESS_DEFAULT,
+                       &found) == CUDA_SUCCESS)
+    function = reinterpret_cast<Function>(address);
+}
+
 Driver load() {
   void* library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
@@ -60,6 +70,9 @@ Driver load() {
 #define CHIME_CUDA_DRIVER_FIND(name, does) find(get_proc_address, #name, driver.name);
   CHIME_CUDA_DRIVER_FUNCTIONS(CHIME_CUDA_DRIVER_FIND)
 #undef CHIME_CUDA_DRIVER_FIND
+#define CHIME_CUDA_DRIVER_FIND_LATER(name) find_if_there(get_proc_address, #name, driver.name);
+  CHIME_CUDA_LATER_DRIVER_FUNCTIONS(CHIME_CUDA_DRIVER_FIND_LATER)
+#undef CHIME_CUDA_DRIVER_FIND_LATER
   driver.check(
       driver.cuInit(0), "cuInit",
       "see nvidia-smi; a container needs the GPU passed in, CUDA_VISIBLE_DEVICES hides it");

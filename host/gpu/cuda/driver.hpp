@@ -64,9 +64,18 @@ namespace chime::host::cuda {
   X(cuModuleGetGlobal, Uses)                  \
   X(cuLibraryGetGlobal, Allocates)            \
   X(cuFuncGetAttribute, Uses)                 \
+  X(cuFuncGetModule, Uses)                    \
+  X(cuLibraryGetModule, Allocates)            \
+  X(cuModuleGetLoadingMode, Uses)             \
   X(cuLaunchKernel, Uses)                     \
   X(cuGetErrorName, Uses)                     \
   X(cuGetErrorString, Uses)
+
+// Those of drivers for CUDA 12.4 and newer; null where the driver is older.
+#define CHIME_CUDA_LATER_DRIVER_FUNCTIONS(X) \
+  X(cuModuleGetFunctionCount)                \
+  X(cuModuleEnumerateFunctions)              \
+  X(cuFuncLoad)
 
 // What a call does to memory and objects of the device.
 template <class Function>
@@ -78,6 +87,9 @@ struct Driver {
 #define CHIME_CUDA_DRIVER_MEMBER(name, does) does<decltype(&::name)> name{};
   CHIME_CUDA_DRIVER_FUNCTIONS(CHIME_CUDA_DRIVER_MEMBER)
 #undef CHIME_CUDA_DRIVER_MEMBER
+#define CHIME_CUDA_LATER_DRIVER_MEMBER(name) decltype(&::name) name = nullptr;
+  CHIME_CUDA_LATER_DRIVER_FUNCTIONS(CHIME_CUDA_LATER_DRIVER_MEMBER)
+#undef CHIME_CUDA_LATER_DRIVER_MEMBER
 
   // Throws Error unless `result` is success: the call, the driver's words, and what to do.
   void check(CUresult result, const char* call, const std::string& advice = {}) const;

@@ -25,7 +25,10 @@ struct chime_tu {
   const char* (*fill)(const void* context, size_t bytes);
   // The variable's address on that device. Null on success, else the words.
   const char* (*address)(void** device_address);
-  struct chime_tu* next;
+  struct chime_tu* next;  // behind what all versions of this struct have
+  // A kernel of the unit on that device, as a CUfunction: by it the driver finds the others of the
+  // unit's module. Null on success, else the words.
+  const char* (*kernel)(void** function);
 };
 
 // Called by a unit's static constructor and destructor; exported by libchime.

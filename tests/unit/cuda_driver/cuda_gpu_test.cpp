@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <functional>
 #include <stdexcept>
 #include <thread>
 
@@ -473,6 +474,22 @@ TEST_F(CudaGpu, SaysWhetherItFindsWhatOthersHaveWritten) {
   for (const auto& [ordering, is_found] : {std::pair{0, false}, {100, true}, {200, true}}) {
     fake().writes_ordering = ordering;
     EXPECT_EQ(gpu->orders_device_writes(), is_found) << ordering;
+  }
+}
+
+// This one is older than CUDA 12.4. Where it loads at once nothing is to be done.
+TEST_F(CudaGpu, AnOldDriverThatLoadsLateSaysWhichOneWouldDo) {
+  const auto gpu = make_cuda_gpu(0);
+  int kernel = 0;
+  gpu->load_kernels_beside(&kernel);
+  gpu->load_kernels({ProgramModule::Kind::kLibrary, &kernel});
+  fake().loads_late = true;
+  for (const auto& load :
+       {std::function([&] { gpu->load_kernels_beside(&kernel); }), std::function([&] {
+          gpu->load_kernels({ProgramModule::Kind::kModule, &kernel});
+        })}) {
+    const std::string words = error_of(load, CHIMEX_ERR_UNSUPPORTED);
+    EXPECT_NE(words.find("CUDA 12.4"), std::string::npos) << words;
   }
 }
 

@@ -320,6 +320,12 @@ CUresult library_global(CUdeviceptr*, std::size_t*, CUlibrary, const char*) {
 CUresult function_attribute(int* value, CUfunction_attribute, CUfunction) {
   return *value = 32, CUDA_SUCCESS;
 }
+CUresult function_module(CUmodule* module, CUfunction) { return *module = nullptr, CUDA_SUCCESS; }
+CUresult library_module(CUmodule* module, CUlibrary) { return *module = nullptr, CUDA_SUCCESS; }
+CUresult loading_mode(CUmoduleLoadingMode* mode) {
+  *mode = state.loads_late ? CU_MODULE_LAZY_LOADING : CU_MODULE_EAGER_LOADING;
+  return CUDA_SUCCESS;
+}
 CUresult launch(CUfunction function, unsigned grid, unsigned, unsigned, unsigned block, unsigned,
                 unsigned, unsigned, CUstream, void** arguments, void**) {
   if (!has_context()) return CUDA_ERROR_INVALID_CONTEXT;
@@ -397,6 +403,9 @@ const std::map<std::string, void*> functions = {
     ENTRY(cuModuleGetGlobal, module_global),
     ENTRY(cuLibraryGetGlobal, library_global),
     ENTRY(cuFuncGetAttribute, function_attribute),
+    ENTRY(cuFuncGetModule, function_module),
+    ENTRY(cuLibraryGetModule, library_module),
+    ENTRY(cuModuleGetLoadingMode, loading_mode),
     ENTRY(cuLaunchKernel, launch),
     ENTRY(cuGetErrorName, error_name),
     ENTRY(cuGetErrorString, error_string),

@@ -10,6 +10,7 @@ struct FakeDriver {
   int writes_ordering = 100;     // GPU_DIRECT_RDMA_WRITES_ORDERING: none, 100 owner, 200 all
   bool maps_io_memory = true;    // cuMemHostRegister takes I/O memory
   bool pins_memory = true;       // cuMemHostRegister takes ordinary memory
+  bool loads_late = false;       // CUDA_MODULE_LOADING=LAZY
   bool has_trapped = false;      // a kernel, and the context with it
   unsigned long long free_bytes = 1ull << 30;
   // Kernels reach the 2 MiB around this address, so far away from where the host does.

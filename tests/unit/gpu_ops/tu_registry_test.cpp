@@ -2,11 +2,13 @@
 // unit, and a thread fills that of its current device.
 #include "host/ops/tu_registry.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "chime/abi/tu_state.h"
 #include "gpu_apart.hpp"
@@ -32,10 +34,19 @@ class NamedGpu final : public GpuApart {
   std::optional<ModuleVariable> find_variable(const ProgramModule& module, const char*) override {
     return ModuleVariable{static_cast<std::byte*>(module.handle), sizeof(Context)};
   }
-  bool is_lost = false;
+  void load_kernels(const ProgramModule& module) override { load(module.handle); }
+  void load_kernels_beside(void* kernel) override { load(kernel); }
+
+  bool is_lost = false, is_old = false;
   int times_entered = 0;
+  std::vector<void*> loaded;
 
  private:
+  void load(void* what) {
+    if (is_old) throw Error("CUDA driver", CHIMEX_ERR_UNSUPPORTED, "the driver is old");
+    loaded.push_back(what);
+  }
+
   const std::string address_;
 };
 
@@ -50,6 +61,13 @@ const char* fill(const void* context, std::size_t bytes) {
   if (!is_loaded) return "its variables are not known";
   const auto& given = *static_cast<const Context*>(context);
   held[current_device] = given.abi_version == 0 ? -1 : given.pe.my_pe;
+  return nullptr;
+}
+
+char a_kernel;
+
+const char* kernel(void** function) {
+  *function = &a_kernel;
   return nullptr;
 }
 
@@ -76,7 +94,7 @@ class TuRegistry : public testing::Test {
   NamedGpu first_{"first"}, again_{"first"}, second_{"second"};
 
  private:
-  chime_tu unit_{kAbiVersion, sizeof(Context), "unit.cu", fill, nullptr, nullptr};
+  chime_tu unit_{kAbiVersion, sizeof(Context), "unit.cu", fill, nullptr, nullptr, kernel};
   bool is_there_ = false;
 };
 
@@ -116,6 +134,33 @@ TEST_F(TuRegistry, AUnitThatComesLateIsFilledOnEveryGpu) {
   add_unit();
   EXPECT_EQ(held_on("first"), 0);
   EXPECT_EQ(held_on("second"), 1);
+}
+
+// A unit that comes later may come while kernels run, which loading might wait for.
+TEST_F(TuRegistry, KernelsAreLoadedAtInit) {
+  add_unit();
+  tu_registry::fill_all(of_pe(0), first_);
+  EXPECT_THAT(first_.loaded, testing::ElementsAre(&a_kernel));
+  tu_registry::fill_all(of_pe(1), second_);
+  EXPECT_THAT(second_.loaded, testing::ElementsAre(&a_kernel));
+  Context state;
+  state.size = kAbiVersion;
+  tu_registry::init_module({ProgramModule::Kind::kModule, &state}, second_);
+  EXPECT_THAT(second_.loaded, testing::ElementsAre(&a_kernel, &state));
+}
+
+TEST_F(TuRegistry, KernelsThatCannotBeLoadedAreToldOnceAndRunAllTheSame) {
+  add_unit();
+  first_.is_old = second_.is_old = true;
+  testing::internal::CaptureStderr();
+  tu_registry::fill_all(of_pe(3), first_);
+  tu_registry::fill_all(of_pe(1), second_);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(said, testing::HasSubstr("PE 3: the kernels of unit.cu cannot be loaded at init: "));
+  EXPECT_THAT(said, testing::HasSubstr("the driver is old"));
+  EXPECT_THAT(said, testing::HasSubstr("CUDA_MODULE_LOADING=EAGER"));
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1);
+  EXPECT_EQ(held_on("first"), 3);
 }
 
 TEST_F(TuRegistry, OneThatIsNotLoadedYetIsFilledLater) {

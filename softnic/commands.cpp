@@ -33,6 +33,12 @@ std::byte* in_umem(Device& device, std::uint32_t id, std::uint64_t offset, std::
   return umem->base + offset;
 }
 
+// Whether a queue may begin there. The device knows by 6 bits where in a page it does: in 64ths.
+bool may_begin_at(Device& device, std::uint32_t id, std::uint64_t offset) {
+  const Umem* umem = device.umem(id);
+  return !umem || offset % (umem->page / 64) == 0;  // that there is none is told otherwise
+}
+
 std::uint32_t* records_at(Device& device, std::uint32_t umem, std::uint64_t offset) {
   if (offset % sizeof(std::uint64_t) != 0) return nullptr;
   return reinterpret_cast<std::uint32_t*>(in_umem(device, umem, offset, 2 * sizeof(std::uint32_t)));
@@ -83,6 +89,8 @@ void make_cq(Device& device, const std::byte* in, CommandResult& result) {
   cq.overrun_ignored = cqc::kOverrunIgnore.get(context);
   cq.uar_page = cqc::kUarPage.get(context);
   if (!device.has_uar(cq.uar_page)) return fail(result, kBadResource, 4);
+  if (!may_begin_at(device, create_cq::kUmemId.get(in), load_be64(in + create_cq::kUmemOffset)))
+    return fail(result, kBadParam, 25);
   // The whole ring, also where completions collapse into its first entry.
   cq.ring = in_umem(device, create_cq::kUmemId.get(in), load_be64(in + create_cq::kUmemOffset),
                     std::uint64_t{cq.entries} * cq.entry_bytes);
@@ -147,6 +155,8 @@ void make_qp(Device& device, const std::byte* in, CommandResult& result) {
   qp.receive_shift = 4 + qpc::kLogRqStride.get(context);
   qp.send_blocks = qpc::kNoSq.get(context) ? 0 : 1u << qpc::kLogSqSize.get(context);
   if (!device.has_pd(qp.pd) || !device.has_uar(qp.uar_page)) return fail(result, kBadResource, 7);
+  if (!may_begin_at(device, create_qp::kUmemId.get(in), load_be64(in + create_qp::kUmemOffset)))
+    return fail(result, kBadParam, 26);
   if (!place_rings(device, in, qp)) return fail(result, kBadResource, 8);
   if (!are_queues_there(device, qp, rq_type)) return fail(result, kBadResource, 9);
   QueuePair* made = device.add_qp(std::move(qp));

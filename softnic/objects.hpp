@@ -54,6 +54,7 @@ struct Umem {
   std::uint64_t bytes = 0;
   bool is_writable = false;  // by the device
   GpuHold gpu = nullptr;
+  std::uint64_t page = 4096;  // of the device
 };
 
 // What a queue is to the program that made it.

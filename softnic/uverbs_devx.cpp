@@ -5,6 +5,7 @@
 #include <rdma/mlx5_user_ioctl_verbs.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 
 #include "commands.hpp"
@@ -188,6 +189,13 @@ int devx_destroy(Call& call) {
   return 0;
 }
 
+// The largest page that the program allows and that the memory fills; 0: there is none. The kernel
+// takes a smaller one where the memory's own pages lie apart: which one is chance, so the worst.
+std::uint64_t largest_page(std::uint64_t bytes, std::uint64_t allowed) {
+  const std::uint64_t filled = std::max(std::bit_ceil(bytes), std::uint64_t{4096});
+  return std::bit_floor(allowed & (2 * filled - 1));
+}
+
 int reg_umem(Call& call) {
   const Message& m = call.message;
   Umem umem{reinterpret_cast<std::byte*>(m.number(MLX5_IB_ATTR_DEVX_UMEM_REG_ADDR)),
@@ -198,6 +206,9 @@ int reg_umem(Call& call) {
   if (access & ~(kLocalWrite | kRemoteWrite | kRemoteRead)) return EINVAL;
   if (access & kRemoteWrite && !(access & kLocalWrite)) return EINVAL;
   if (umem.bytes == 0 || start + umem.bytes < start) return EINVAL;
+  if (m.has(MLX5_IB_ATTR_DEVX_UMEM_REG_PGSZ_BITMAP))
+    umem.page = largest_page(umem.bytes, m.number(MLX5_IB_ATTR_DEVX_UMEM_REG_PGSZ_BITMAP));
+  if (umem.page == 0) return EINVAL;
   umem.is_writable = access & kLocalWrite;
   const Use use = umem.is_writable ? Use::kWrite : Use::kRead;
   if (const int error = pin(start, umem.bytes, use, umem.gpu)) return error;

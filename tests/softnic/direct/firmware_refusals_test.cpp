@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cstdlib>
 #include <functional>
+#include <memory>
 
 #include "devx_endpoint.hpp"
 
@@ -117,6 +119,9 @@ const std::vector<Row>& rows() {
       {"CompletionQueueWithItsRecordOutside", kBadResource,
        [](Parts& p) { return p.create(p.create_cq().set64(cqf::kDbrAddr, 4096)); }},
 
+      {"CompletionQueueBetweenPartsOfAPage", kBadParameter,
+       [](Parts& p) { return p.create(p.create_cq().set64(cqf::kUmemOffset, 32)); }},
+
       qp("QueuePairOfAnotherService", kBadParameter, qpf::kService, 5),
       qp("QueuePairOfNoDomain", kBadResource, qpf::kPd, kNoSuch),
       qp("QueuePairOfNoDoorbellPage", kBadResource, qpf::kUarPage, kNoSuch),
@@ -127,6 +132,9 @@ const std::vector<Row>& rows() {
        [](Parts& p) { return p.create(p.create_qp().set(qpf::kUmemId, kNoSuch)); }},
       {"QueuePairWithItsRecordOutside", kBadResource,
        [](Parts& p) { return p.create(p.create_qp().set64(qpf::kDbrAddr, 4096)); }},
+
+      {"QueuePairBetweenPartsOfAPage", kBadParameter,
+       [](Parts& p) { return p.create(p.create_qp().set64(qpf::kUmemOffset, 32)); }},
 
       {"KeyOfNoEntries", kBadParameter, [](Parts& p) { return p.create(p.create_mkey(kKsms)); }},
       {"KeyOfMoreEntriesThanSent", kBadParameter,
@@ -203,6 +211,37 @@ TEST(RefusedMailboxes, MemoryOfAQueueIsNotGivenBack) {
             "CREATE_CQ"));
   EXPECT_EQ(mlx5dv_devx_umem_dereg(parts.ring.umem.get()), EBUSY);
   EXPECT_EQ(mlx5dv_devx_umem_dereg(parts.records.umem.get()), EBUSY);
+}
+
+// A program that allows large pages, as mlx5dv_devx_umem_reg does for it, may get one of which 4096
+// bytes are no 64th.
+TEST(RefusedMailboxes, QueuesBeginAt64thsOfAPageOfTheirMemory) {
+  constexpr std::size_t kLarge = 2 << 20;
+  Parts parts;
+  const std::unique_ptr<void, void (*)(void*)> memory(std::aligned_alloc(kLarge, kLarge),
+                                                      std::free);
+  const auto registered = [&](std::uint64_t pages) {
+    mlx5dv_devx_umem_in in{};
+    in.addr = memory.get();
+    in.size = kLarge;
+    in.access = IBV_ACCESS_LOCAL_WRITE;
+    in.pgsz_bitmap = pages;
+    return Owned<mlx5dv_devx_umem>(mlx5dv_devx_umem_reg_ex(Hca::instance().context(), &in));
+  };
+  const auto cq_at = [&](const Owned<mlx5dv_devx_umem>& umem, std::uint64_t offset) {
+    return parts.create(
+        parts.create_cq().set(cqf::kUmemId, umem->umem_id).set64(cqf::kUmemOffset, offset));
+  };
+  const auto large = registered(~std::uint64_t{4095});
+  ASSERT_TRUE(large);
+  EXPECT_EQ(cq_at(large, 32 << 10), 0);
+  EXPECT_EQ(cq_at(large, 4096), EREMOTEIO);
+  EXPECT_EQ(parts.answer.get(cmd::kStatus), kBadParameter);
+  const auto small = registered(4096);
+  ASSERT_TRUE(small);
+  EXPECT_EQ(cq_at(small, 4096), 0);
+  EXPECT_FALSE(registered(kLarge * 2)) << "it is longer than the memory";
+  EXPECT_EQ(errno, EINVAL);
 }
 
 TEST(RefusedMailboxes, CompletionsNeedMemoryThatTheDeviceMayWrite) {

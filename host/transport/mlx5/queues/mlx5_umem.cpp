@@ -12,24 +12,49 @@
 namespace chime::host::mlx5 {
 namespace {
 
-// Null with errno set if it cannot be had.
+#ifdef CHIME_HAS_DMA_BUF_UMEM
+
+mlx5dv_devx_umem_in description_of(const Slab& slab) {
+  mlx5dv_devx_umem_in in{};
+  in.size = slab.bytes();
+  in.access = IBV_ACCESS_LOCAL_WRITE;
+  in.pgsz_bitmap = Slab::kPage;  // of a larger page queues may begin at few places alone
+  return in;
+}
+
+DevxUmem registered(const Device& device, mlx5dv_devx_umem_in in) {
+  device_activity::allocates("mlx5dv_devx_umem_reg_ex");
+  return DevxUmem(rdma_core().mlx5dv_devx_umem_reg_ex(device.context(), &in));
+}
+
+#endif
+
+// Null with errno set if it cannot be had, as the next.
 DevxUmem by_dma_buf([[maybe_unused]] const Device& device, [[maybe_unused]] const Slab& slab,
                     [[maybe_unused]] const DmaBuf& exported) {
 #ifdef CHIME_HAS_DMA_BUF_UMEM
   if (rdma_core().mlx5dv_devx_umem_reg_ex != nullptr) {
-    mlx5dv_devx_umem_in in{};
+    mlx5dv_devx_umem_in in = description_of(slab);
     in.addr = reinterpret_cast<void*>(exported.offset);
-    in.size = slab.bytes();
-    in.access = IBV_ACCESS_LOCAL_WRITE;
-    in.pgsz_bitmap = Slab::kPage;  // objects begin at any of these, not only at a larger page
     in.comp_mask = MLX5DV_UMEM_MASK_DMABUF;
     in.dmabuf_fd = exported.fd;
-    device_activity::allocates("mlx5dv_devx_umem_reg_ex");
-    return DevxUmem(rdma_core().mlx5dv_devx_umem_reg_ex(device.context(), &in));
+    return registered(device, in);
   }
 #endif
   errno = EOPNOTSUPP;  // rdma-core before 43
   return nullptr;
+}
+
+DevxUmem by_address(const Device& device, const Slab& slab) {
+#ifdef CHIME_HAS_DMA_BUF_UMEM
+  if (rdma_core().mlx5dv_devx_umem_reg_ex != nullptr) {
+    mlx5dv_devx_umem_in in = description_of(slab);
+    in.addr = slab.address();
+    return registered(device, in);
+  }
+#endif
+  return DevxUmem(rdma_core().mlx5dv_devx_umem_reg(device.context(), slab.address(), slab.bytes(),
+                                                   IBV_ACCESS_LOCAL_WRITE));
 }
 
 }  // namespace
@@ -45,9 +70,7 @@ DevxUmem make_umem(const Device& device, const Slab& slab) {
   } else if (slab.place() == QueuePlace::kDevice) {
     tried = "no dma-buf: " + exported.why_not + "; ";
   }
-  if (!umem)
-    umem.reset(rdma_core().mlx5dv_devx_umem_reg(device.context(), slab.address(), slab.bytes(),
-                                                IBV_ACCESS_LOCAL_WRITE));
+  if (!umem) umem = by_address(device, slab);
   if (!umem)
     fail_nic(fmt::format("{} KiB of queue memory cannot be handed to the NIC: {}by address",
                          slab.bytes() >> 10, tried),

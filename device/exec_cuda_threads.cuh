@@ -15,6 +15,19 @@ extern "C" __device__ __attribute__((noreturn)) void __assertfail(const char* me
                                                                   const char* function,
                                                                   std::size_t char_bytes);
 
+#if defined(__clang__) && defined(__CUDA__)
+// clang's PTX may run on the softgpu, which knows these two by their names and keeps what threads
+// wait for, for reports of hangs (softgpu/vocabulary/calls.hpp). On a GPU they do nothing. Weak: no
+// compiler goes by what they do here.
+#define CHIME_TELLS_WAITS
+extern "C" {
+__attribute__((weak)) __device__ __noinline__ void chime_wait_lasts(std::uint32_t, const void*,
+                                                                    std::uint64_t, int,
+                                                                    std::uint32_t, int) {}
+__attribute__((weak)) __device__ __noinline__ void chime_wait_ended() {}
+}
+#endif
+
 namespace chime::exec {
 
 // ---- Identity ----------------------------------------------------------------------------------
@@ -188,8 +201,16 @@ CHIME_DEVICE T reduce_add(unsigned mask, T value) {
 // ---- Waiting -----------------------------------------------------------------------------------
 
 CHIME_DEVICE void pause() {}
+#ifdef CHIME_TELLS_WAITS
+CHIME_DEVICE void wait_lasts(std::uint32_t kind, const void* address, std::uint64_t expected,
+                             int pe, std::uint32_t bytes, int comparison) {
+  chime_wait_lasts(kind, address, expected, pe, bytes, comparison);
+}
+CHIME_DEVICE void wait_ended() { chime_wait_ended(); }
+#else
 CHIME_DEVICE void wait_lasts(std::uint32_t, const void*, std::uint64_t, int, std::uint32_t, int) {}
 CHIME_DEVICE void wait_ended() {}
+#endif
 CHIME_DEVICE void raise_event(int) {}  // by host threads alone
 CHIME_DEVICE void nanosleep(unsigned ns) { __nanosleep(ns); }
 CHIME_DEVICE std::uint64_t clock_ns() { return ptx::global_timer(); }

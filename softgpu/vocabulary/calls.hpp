@@ -23,6 +23,17 @@ inline void f_free(Env& e, u8* memory) {
   e.services->free(at<void>(plain_ld<u64>(address_of(memory))));
 }
 
+// What a thread waits for, for who asks what the kernel is doing. Chime's kernels tell it
+// (device/exec_cuda_threads.cuh).
+inline void f_chime_wait_lasts(Env&, u8* kind, u8* address, u8* expected, u8* pe, u8* bytes,
+                               u8* comparison) {
+  simt::wait_lasts({plain_ld<u32>(address_of(kind)), plain_ld<s32>(address_of(pe)),
+                    at<const void>(plain_ld<u64>(address_of(address))),
+                    plain_ld<u64>(address_of(expected)), plain_ld<u32>(address_of(bytes)),
+                    plain_ld<s32>(address_of(comparison))});
+}
+inline void f_chime_wait_ended(Env& e) { simt::wait_ended(e.thread); }
+
 // Line 0: words of who calls it, and no assertion.
 inline void f___assertfail(Env&, u8* message, u8* file, u8* line, u8* function, u8*) {
   const char* words = at<const char>(plain_ld<u64>(address_of(message)));

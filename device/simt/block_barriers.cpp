@@ -1,4 +1,6 @@
 // Barriers of the block, and of the grid: one thread of each block arrives there for all of it.
+#include <string>
+
 #include "chime/device/simt/block_turns.hpp"
 
 namespace chime::simt {
@@ -23,10 +25,18 @@ void accumulate(Barrier& barrier, bool value) {
   }
 }
 
+// "sync_block that counts", "a barrier of 64 threads".
+std::string name_of(const Meeting& meeting) {
+  constexpr const char* kReductions[] = {"", " that counts", " with and", " with or"};
+  std::string name = meeting.kind + std::string(kReductions[static_cast<int>(meeting.reduction)]);
+  if (meeting.expected != 0) name += " of " + std::to_string(meeting.expected) + " threads";
+  return name;
+}
+
 [[gnu::cold]] [[noreturn]] void report_divergence(const Thread& self, const Meeting& meeting,
                                                   const Meeting& others) {
-  kernel_fault(self, "divergence: it calls %s(%u threads) where others wait at %s(%u threads)",
-               meeting.kind, meeting.expected, others.kind, others.expected);
+  kernel_fault(self, "divergence: it calls %s where others wait at %s", name_of(meeting).c_str(),
+               name_of(others).c_str());
 }
 
 [[gnu::cold]] [[noreturn]] void report_absence(const Thread& self, const Meeting& meeting,

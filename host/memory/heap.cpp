@@ -63,8 +63,8 @@ std::string Heap::why_outside(const void* address, std::size_t bytes) const {
                        place);
   if (!offset)
     return fmt::format(
-        "{} is not a symmetric address: it is outside the heap of this PE ({} to {})", address,
-        fmt::ptr(base()), fmt::ptr(base() + this->bytes()));
+        "{} is not a symmetric address: it is outside the heap of this PE ({} to {})",
+        address == nullptr ? "null" : place, fmt::ptr(base()), fmt::ptr(base() + this->bytes()));
   return fmt::format("{} bytes at heap + {} reach beyond the heap's end at {}", bytes, *offset,
                      this->bytes());
 }

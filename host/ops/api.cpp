@@ -30,8 +30,8 @@ int node_number(const char* function, int bootstrap::NodeInfo::*number) {
   int found = -1;
   if (!current_slot()) return found;
   guarded(function, [&] {
-    found =
-        step("finding the node's PEs", [&] { return current_runtime().bootstrap->node().*number; });
+    const Runtime& runtime = current_runtime();
+    found = step("finding the node's PEs", [&] { return runtime.bootstrap->node().*number; });
   });
   return found;
 }

@@ -41,7 +41,8 @@ const char* name_of_team(std::int64_t team) {
 }
 
 std::vector<int> pes_of_node() {
-  return step("finding the node's PEs", [] { return current_runtime().bootstrap->node().pes; });
+  const Runtime& runtime = current_runtime();
+  return step("finding the node's PEs", [&] { return runtime.bootstrap->node().pes; });
 }
 
 std::vector<int> mapped_pes() {

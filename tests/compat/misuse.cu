@@ -24,6 +24,7 @@ static CHIME_KERNEL void use_null(int* memory, int how) {
   if (how == 4) nvshmem_int_put_signal(memory, nullptr, 2, nullptr, 1, NVSHMEM_SIGNAL_SET, right);
   if (how == 5) nvshmem_int_p(near_null, 1, nvshmem_my_pe());
   if (how == 6) nvshmem_signal_fetch(nullptr);
+  if (how == 7) nvshmem_int_p(nullptr, 1, right);
 }
 CHIME_REGISTER_KERNEL(use_null);
 
@@ -35,8 +36,9 @@ static void test_null(int* memory) {
       "nvshmem_wait_until in thread 0 of block 0 of a kernel: null is no memory of PE",
       "nvshmem_put_signal in thread 0 of block 0 of a kernel: null is no memory of PE",
       "nvshmem_p in thread 0 of block 0 of a kernel: 0x10 is not a symmetric address",
-      "nvshmem_signal_fetch in thread 0 of block 0 of a kernel: null is no memory of PE"};
-  for (int how = 0; how < 7; ++how) {
+      "nvshmem_signal_fetch in thread 0 of block 0 of a kernel: null is no memory of PE",
+      "nvshmem_p in thread 0 of block 0 of a kernel: null is not a symmetric address"};
+  for (int how = 0; how < 8; ++how) {
     require(exec::launch({}, use_null, memory, how) == 0, "launch");
     exec::device_synchronize();
     nvshmem_quiet();
@@ -61,6 +63,8 @@ static void test_before_init() {
   require_words("nvshmem_malloc: setup: Chime is not initialised; call nvshmem_init first");
   nvshmem_barrier_all();
   require_words("nvshmem_barrier_all: setup: Chime is not initialised; call nvshmem_init first");
+  require(nvshmem_team_my_pe(NVSHMEMX_TEAM_NODE) == -1, "number in a team before nvshmem_init");
+  require_words("nvshmem_team_my_pe: setup: Chime is not initialised; call nvshmem_init first");
   nvshmemx_uniqueid_t id = NVSHMEMX_UNIQUEID_INITIALIZER;
   nvshmemx_init_attr_t attr = NVSHMEMX_INIT_ATTR_INITIALIZER;
   require(nvshmemx_set_attr_uniqueid_args(2, 2, &id, &attr) != 0, "a PE that is not there");

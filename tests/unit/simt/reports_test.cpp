@@ -109,7 +109,11 @@ TEST_F(Reports, BarriersOfDifferentKinds) {
       exec::sync_block_count(true);
     }
   };
-  EXPECT_DEATH(run(kernel, 64), "thread \\(1,0,0\\).*divergence: it calls sync_block");
+  EXPECT_DEATH(run(kernel, 64),
+               "thread \\(1,0,0\\).*divergence: it calls sync_block that counts where others wait "
+               "at sync_block\n");
+  const auto named = +[] { exec::sync_named(1, exec::thread_rank() == 0 ? 64 : 32); };
+  EXPECT_DEATH(run(named, 64), "sync_named of (32|64) threads where others wait at sync_named of");
 }
 
 TEST_F(Reports, NamedBarrierThatTooFewReach) {

@@ -52,7 +52,7 @@ CHIME_DEVICE std::uint64_t count_before(const abi::NicBufferTable& table, std::u
 
 // Acquire: pairs with the release of the host when it fills a table that was in use before. Who
 // reads one of its new words then finds the later generation
-// (host/transport/channels/known_buffers.cpp).
+// (host/transport/channels/buffer_tables.cpp).
 CHIME_DEVICE abi::NicBuffer load_buffer(const abi::NicBuffer& buffer) {
   return {exec::ld<exec::Order::kAcquire, exec::Scope::kSystem>(&buffer.begin),
           exec::ld<exec::Order::kAcquire, exec::Scope::kSystem>(&buffer.end),

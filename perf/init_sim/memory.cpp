@@ -109,8 +109,10 @@ double channel_tables(const MemoryShape& shape) {
   const auto state = [&](ContextOwner owner) {
     return host::counted([&](Pieces& pieces) { host::take_state(pieces, counts, owner); });
   };
-  const std::size_t shared =
-      host::counted([&](Pieces& pieces) { host::take_shared(pieces, counts); });
+  const std::size_t shared = host::counted([&](Pieces& pieces) {
+    host::take_shared(pieces, counts);
+    host::take_buffers(pieces);
+  });
   return static_cast<double>(state(ContextOwner::kKernels) + state(ContextOwner::kHost) + shared +
                              count(shape.nic_peers) * sizeof(host::mlx5::Card));
 }

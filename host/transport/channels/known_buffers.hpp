@@ -6,18 +6,18 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <utility>
 
-#include "chime/abi/nic_memory.h"
+#include "host/transport/channels/buffer_tables.hpp"
 
 namespace chime::host {
 
 class KnownBuffers {
  public:
-  // `told` has room for abi::kNicMostBuffers in each of its tables.
-  explicit KnownBuffers(abi::NicBuffers& told) : told_(told) {}
+  explicit KnownBuffers(std::unique_ptr<BufferTables> told) : told_(std::move(told)) {}
 
   // Kernels know it until what is returned is destroyed. `key`: of a NIC, 0 where requests take
-  // none. It overlaps no other. One call at a time.
+  // none. It overlaps no other. One call at a time. Throws Error if the GPU does not take it.
   class Known;
   std::unique_ptr<Known> add(const std::byte* memory, std::size_t bytes, std::uint32_t key);
   // Kernels know none of them any more, by one new table for all.
@@ -31,8 +31,10 @@ class KnownBuffers {
 
   void forget(std::uint64_t begin);
   void tell();
+  void tell_if_possible();
 
-  abi::NicBuffers& told_;
+  const std::unique_ptr<BufferTables> told_;
+  std::uint64_t generation_ = 0;
   std::map<std::uint64_t, Buffer> all_;  // by the first address
 };
 

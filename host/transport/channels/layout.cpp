@@ -13,9 +13,6 @@ StatePieces take_state(Pieces& pieces, const ChannelCounts& counts, ContextOwner
 SharedPieces take_shared(Pieces& pieces, const ChannelCounts& counts) {
   return {pieces.take<abi::ChannelFault>(counts.places * counts.kernel_slots),
           pieces.take<abi::ChannelFault>(counts.places * counts.host_slots),
-          pieces.take<abi::NicBuffers>(1),
-          {pieces.take<abi::NicBuffer>(abi::kNicMostBuffers),
-           pieces.take<abi::NicBuffer>(abi::kNicMostBuffers)},
           {pieces.take<std::uint64_t>(1), pieces.take<std::uint64_t>(counts.wanted_words())},
           {pieces.take<std::uint64_t>(1), pieces.take<std::uint64_t>(counts.wanted_words())},
           pieces.take<std::uint32_t>(counts.pes),

@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "chime/abi/channel.h"
-#include "chime/abi/nic_memory.h"
 #include "host/gpu/pieces.hpp"
 #include "host/transport/transport.hpp"
 
@@ -49,8 +48,6 @@ StatePieces take_state(Pieces& pieces, const ChannelCounts& counts, ContextOwner
 // What the host reads, or writes, while kernels run.
 struct SharedPieces {
   Piece<abi::ChannelFault> faults_of_kernels, faults_of_host;  // one of each channel
-  Piece<abi::NicBuffers> buffers;
-  Piece<abi::NicBuffer> tables[2];
   struct Asked {
     Piece<std::uint64_t> count, wanted;
   };

@@ -51,8 +51,11 @@ ChannelTables::ChannelTables(Gpu& gpu, int n_pes, std::span<const ChannelNeeds> 
   kernels_.faults = {shared.faults_of_kernels.here, counts_.places * counts_.kernel_slots};
   host_.faults = {shared.faults_of_host.here, counts_.places * counts_.host_slots};
 
-  for (const int i : {0, 1}) shared.buffers.here->tables[i].buffers = shared.tables[i].there;
-  buffers_.emplace(*shared.buffers.here);
+  buffers_memory_ = gpu.allocate_device(counted(take_buffers));
+  Pieces of_buffers(nullptr, buffers_memory_->address());
+  const BufferPieces buffers = take_buffers(of_buffers);
+  buffers_.emplace(make_buffer_tables(gpu, buffers));
+  kernels_.memory.buffers = host_.memory.buffers = buffers.all.there;
   const auto asks = [&](const SharedPieces::Asked& by) {
     return OpeningDesk::Asks{by.count.here, std::span(by.wanted.here, counts_.wanted_words())};
   };
@@ -81,7 +84,6 @@ void ChannelTables::describe(ContextOwner owner, const SharedPieces& shared,
   all.other_faults = (is_kernels ? shared.faults_of_host : shared.faults_of_kernels).there;
   all.other_slots = counts_.slots(is_kernels ? ContextOwner::kHost : ContextOwner::kKernels);
   all.id = context_id(owner);
-  part.memory.buffers = shared.buffers.there;
   if (!opens_on_demand_) return;
   all.opened = state.opened.there;
   all.openings = state.openings.there;

@@ -3,8 +3,8 @@
 //
 // Each transport that posts takes places here and fills their channels: of queue pairs to one peer,
 // or of FIFOs to all peers of a path. What kernels alone use while they run lies in the device's
-// memory, and is written there by a copy, once. What the host reads or writes meanwhile, and all
-// that host operations use, is the host's.
+// memory, and is written there by a copy, once; registered buffers too, by a copy for each change.
+// What else the host reads or writes meanwhile, and all that host operations use, is the host's.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +19,7 @@
 #include "chime/abi/context.h"
 #include "chime/abi/nic_memory.h"
 #include "host/gpu/gpu.hpp"
+#include "host/transport/channels/buffer_tables.hpp"
 #include "host/transport/channels/known_buffers.hpp"
 #include "host/transport/channels/layout.hpp"
 #include "host/transport/channels/opening_desk.hpp"
@@ -91,7 +92,7 @@ class ChannelTables {
   const ChannelCounts counts_;
   const bool opens_on_demand_;
   unsigned taken_ = 0;  // places
-  std::unique_ptr<DeviceMemory> device_memory_, host_memory_;
+  std::unique_ptr<DeviceMemory> device_memory_, host_memory_, buffers_memory_;
   std::optional<DeviceImage> image_;  // until it is published
   Part kernels_, host_;
   std::optional<KnownBuffers> buffers_;

@@ -29,10 +29,10 @@ struct NicBufferTable {
 };
 inline constexpr std::uint32_t kNicMostBuffers = 1024;
 
-// `tables[generation % 2]` is the one in use. Registering and unregistering fill the other one and
-// then make it the one in use by adding 1 to `generation` (release; pairs with the acquire in
-// device/path/local_memory.cuh). So a table changes only after another has been in use since: what
-// a reader found is true if `generation` is still what it was before.
+// In the device's memory. `tables[generation % 2]` is the one in use. Registering and unregistering
+// fill the other one and then make it the one in use by adding 1 to `generation` (release; pairs
+// with the acquire in device/path/local_memory.cuh). So a table changes only after another has been
+// in use since: what a reader found is true if `generation` is still what it was before.
 struct NicBuffers {
   std::uint64_t generation;
   std::uint64_t reserved;

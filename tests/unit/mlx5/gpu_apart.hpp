@@ -72,7 +72,8 @@ class GpuApart : public Gpu {
     cpu_->set(seen_by_the_gpu(dst), byte, bytes);
   }
   void signal(std::uint64_t* word, std::uint64_t value, bool add) override {
-    cpu_->signal(word, value, add);
+    void* const there = seen_by_the_gpu(static_cast<void*>(word));
+    cpu_->signal(static_cast<std::uint64_t*>(there), value, add);
   }
   void launch(LibraryKernel kernel, void** arguments) override { cpu_->launch(kernel, arguments); }
   void copy_async(void* dst, const void* src, std::size_t n, NativeStream stream) override {

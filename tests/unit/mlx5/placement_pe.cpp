@@ -71,14 +71,14 @@ void places(const ChannelTables& tables, Pe& pe) {
        {static_cast<const void*>(pool.channels), static_cast<const void*>(pool.touched),
         static_cast<const void*>(pool.watch), static_cast<const void*>(kernels.channels.route),
         static_cast<const void*>(kernels.nic.staging.busy),
-        static_cast<const void*>(kernels.nic.staging.memory)})
+        static_cast<const void*>(kernels.nic.staging.memory),
+        static_cast<const void*>(kernels.nic.buffers)})
     EXPECT(pe.gpu.holds(at));
   for (const void* at :
        {static_cast<const void*>(host.channels.pool.channels),
         static_cast<const void*>(host.channels.route),
         static_cast<const void*>(host.nic.staging.busy),
         static_cast<const void*>(host.nic.staging.memory),
-        static_cast<const void*>(kernels.nic.buffers),
         static_cast<const void*>(tables.faults(ContextOwner::kKernels, 0, 1).data())})
     EXPECT(!pe.gpu.holds(at));
 }

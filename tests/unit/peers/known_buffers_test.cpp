@@ -9,6 +9,9 @@
 #include <vector>
 
 #include "chime/abi/wqe.h"
+#include "gpu_apart.hpp"
+#include "host/errors/error.hpp"
+#include "host/gpu/factory.hpp"
 
 namespace chime::host {
 namespace {
@@ -17,8 +20,14 @@ struct Told {
   std::array<std::vector<abi::NicBuffer>, 2> rows = {
       std::vector<abi::NicBuffer>(abi::kNicMostBuffers),
       std::vector<abi::NicBuffer>(abi::kNicMostBuffers)};
-  abi::NicBuffers all = {
-      .generation = 0, .reserved = 0, .tables = {{0, rows[0].data()}, {0, rows[1].data()}}};
+  abi::NicBuffers all{};
+
+  // On the CPU device, whose memory this is.
+  std::unique_ptr<BufferTables> tables() {
+    return make_buffer_tables(
+        *cpu, {{nullptr, &all}, {{nullptr, rows[0].data()}, {nullptr, rows[1].data()}}});
+  }
+  const std::unique_ptr<Gpu> cpu = open_simt_gpu();
 
   // As device code finds it: by the generation.
   const abi::NicBufferTable& in_use() const { return all.tables[all.generation % 2]; }
@@ -54,7 +63,7 @@ class Reader {
 
 TEST(KnownBuffers, AChangeLeavesTheTableInUseAlone) {
   Told told;
-  KnownBuffers known(told.all);
+  KnownBuffers known(told.tables());
   using Begins = std::vector<std::uint64_t>;
   const auto change = [&](auto&& what, const Begins& then) {
     const std::uint64_t generation = told.all.generation;
@@ -80,13 +89,91 @@ TEST(KnownBuffers, AChangeLeavesTheTableInUseAlone) {
 
 TEST(KnownBuffers, WhatIsForgottenAlreadyChangesNothing) {
   Told told;
-  KnownBuffers known(told.all);
+  KnownBuffers known(told.tables());
   auto a = known.add(at(0x1000), 16, 1);
   known.forget_all();
   const std::uint64_t generation = told.all.generation;
   a.reset();
   known.forget_all();
   EXPECT_EQ(told.all.generation, generation);
+}
+
+// ---- On a GPU -----------------------------------------------------------------------------------
+
+// Notes in which order the host writes to its memory.
+class WrittenGpu final : public GpuApart {
+ public:
+  WrittenGpu() : GpuApart({}) { wall_off(); }
+  void copy(void* dst, const void* src, std::size_t bytes) override {
+    need();
+    if (holds(dst)) written.push_back(dst);
+    GpuApart::copy(dst, src, bytes);
+  }
+  void signal(std::uint64_t* word, std::uint64_t value, bool add) override {
+    need();
+    written.push_back(word);
+    GpuApart::signal(word, value, add);
+  }
+  std::vector<const void*> written;
+  bool is_lost = false;
+
+ private:
+  void need() const {
+    if (is_lost) throw Error("CUDA driver", CHIMEX_ERR_SYSTEM, "the GPU is lost");
+  }
+};
+
+struct KnownBuffersOfAGpu : testing::Test {
+  WrittenGpu gpu;
+  const std::unique_ptr<DeviceMemory> memory = gpu.allocate_device(counted(take_buffers));
+  const BufferPieces there = [this] {
+    Pieces pieces(nullptr, memory->address());
+    return take_buffers(pieces);
+  }();
+  KnownBuffers known{make_buffer_tables(gpu, there)};
+
+  template <class T>
+  T fetched(const T* at) {
+    T here;
+    gpu.copy(&here, at, sizeof here);
+    return here;
+  }
+};
+
+TEST_F(KnownBuffersOfAGpu, AreWrittenThereAndTheGenerationLast) {
+  gpu.written.clear();
+  const auto a = known.add(at(0x1000), 16, 1);
+  const auto b = known.add(at(0x2000), 16, 2);
+  const auto all = fetched(there.all.there);
+  EXPECT_EQ(all.generation, 2u);
+  EXPECT_EQ(all.tables[0].buffers, there.rows[0].there);
+  ASSERT_EQ(all.tables[0].count, 2u);
+  const auto second = fetched(all.tables[0].buffers + 1);
+  EXPECT_EQ(second.begin, 0x2000u);
+  EXPECT_EQ(second.end, 0x2010u);
+  EXPECT_EQ(second.lkey_be, abi::be32(2));
+  const void* const generation = &there.all.there->generation;
+  const auto writes = [&](int table) {
+    return std::vector<const void*>{there.rows[table].there, &there.all.there->tables[table].count,
+                                    generation};
+  };
+  std::vector<const void*> wanted = writes(1);
+  for (const void* write : writes(0)) wanted.push_back(write);
+  EXPECT_EQ(gpu.written, wanted);
+}
+
+TEST_F(KnownBuffersOfAGpu, ThatIsLostTakesNoneAndForgetsAll) {
+  auto a = known.add(at(0x1000), 16, 1);
+  gpu.is_lost = true;
+  EXPECT_THROW(known.add(at(0x2000), 16, 2), Error);
+  a.reset();
+  known.forget_all();
+  gpu.is_lost = false;
+  a = known.add(at(0x3000), 16, 3);
+  const auto all = fetched(there.all.there);
+  const abi::NicBufferTable& used = all.tables[all.generation % 2];
+  ASSERT_EQ(used.count, 1u);
+  EXPECT_EQ(fetched(used.buffers).begin, 0x3000u);
 }
 
 }  // namespace

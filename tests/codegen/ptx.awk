@@ -12,6 +12,11 @@ reading == "ptx" && /^(\.visible |\.weak )*\.func/ {
   next
 }
 
+# By it the driver finds a unit's other kernels (device/registration_cuda.cuh): nobody launches it.
+reading == "ptx" && /\.entry .*12kernel_of_tu/ {
+  kernel = "of no file"
+  next
+}
 reading == "ptx" && /\.entry / {
   kernel = $0
   sub(/.*\.entry /, "", kernel)

@@ -4,6 +4,20 @@
 reading == "ptx" && /^\.extern \.func/ {
   if ($0 !~ /__assertfail/) complain("calls a function that is not inlined: " $0)
 }
+# A group's transfer is a function of its own (device/forms.cuh). Its code stands in the kernel, wherever that calls it.
+function is_transfer(text) { return text ~ /[0-9](chimex|nvshmemx)_[a-z0-9_]+_(warp|block)E/ }
+
+reading == "ptx" && /^\.func _Z/ && is_transfer($0) {
+  kernel = $2
+  sub(/\(.*/, "", kernel)
+  next
+}
+reading == "ptx" && /^[ \t]*_Z[A-Za-z0-9_]+, *$/ && is_transfer($0) {
+  sub(/, *$/, "")
+  code[kernel, ++length_of[kernel]] = "calls " trim($0)
+  next
+}
+
 # What PEs that are not mapped take is out of line (device/channel, device/path, device/route.cuh), and what checked jobs do: not the
 # kernel's.
 reading == "ptx" && /^(\.visible |\.weak )*\.func/ {
@@ -36,7 +50,28 @@ reading == "ptx" && (/^[ \t]*(@!?%p[0-9]+ +)?[a-z]/ || /^\$[A-Za-z0-9_$]+:/) {
   code[kernel, ++length_of[kernel]] = trim($0)
 }
 
+# The i-th instruction of `kernel` calls `callee`, whose labels are the call's own there, and which returns behind its code.
+function take_in(kernel, callee, i,    j, text) {
+  for (j = 1; j <= length_of[callee]; ++j) {
+    text = code[callee, j]
+    sub(/(^|[ \t])ret;/, " bra $behind_" i ";", text)
+    gsub(/\$L__BB[0-9]+_[0-9]+/, "&_of_" i, text)
+    code[kernel, ++length_of[kernel]] = trim(text)
+  }
+  code[kernel, ++length_of[kernel]] = "$behind_" i ":"
+}
+function take_in_transfers(kernel,    own, i, n) {
+  n = length_of[kernel]
+  for (i = 1; i <= n; ++i) own[i] = code[kernel, i]
+  length_of[kernel] = 0
+  for (i = 1; i <= n; ++i) {
+    if (own[i] ~ /^calls /) take_in(kernel, substr(own[i], 7), i)
+    else code[kernel, ++length_of[kernel]] = own[i]
+  }
+}
+
 END {
+  for (kernel in seen) take_in_transfers(kernel)
   for (kernel in described)
     if (!(kernel in seen)) complain(kernel ": there is no such kernel in the PTX")
 }

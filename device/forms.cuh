@@ -40,9 +40,10 @@
   }
 
 // Transfers by a group, in kernels alone: here the members meet at entry and at exit, for all
-// operations.
+// operations. Out of line: a kernel with several calls of one would keep registers for each that is
+// inlined, and a block of 1024 threads has 64. The call itself is little beside the meetings.
 #define CHIME_TRANSFER_FORM(PREFIX, SUFFIX, GROUP, STEM, PARAMETERS, TEMPLATE, ARGUMENTS) \
-  [[maybe_unused]] static CHIME_DEVICE void PREFIX##STEM##SUFFIX PARAMETERS {             \
+  [[maybe_unused]] static CHIME_DEVICE_OUT_OF_LINE void PREFIX##STEM##SUFFIX PARAMETERS { \
     const chime::Together<chime::GROUP> all;                                              \
     if (all.acts()) chime::TEMPLATE(chime::self(), all.group() CHIME_AND ARGUMENTS);      \
   }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import executed
 import toolkit
 
-ORDER = ["p 8 B", "put 64 B", "put 64 B block", "put n", "put n block", "put_signal SET", "put_signal SET block",
+ORDER = ["p 8 B", "put 64 B", "put 64 B block", "put n", "put n, registered", "put n block", "put_signal SET", "put_signal SET block",
          "put_signal ADD", "put_signal ADD block", "fetch_add 8 B", "quiet"]
 
 

@@ -16,6 +16,10 @@ CHIME_KERNEL void put_64_block(uint64_t* dst, const uint64_t* src, int pe) {
 CHIME_KERNEL void put(void* dst, const void* src, size_t bytes, int pe) {
   chime_putmem_nbi(dst, src, bytes, pe);
 }
+// The same from memory that the program has registered, as a tensor's.
+CHIME_KERNEL void put_registered(void* dst, const void* src, size_t bytes, int pe) {
+  chime_putmem_nbi(dst, src, bytes, pe);
+}
 CHIME_KERNEL void put_block(void* dst, const void* src, size_t bytes, int pe) {
   chimex_putmem_nbi_block(dst, src, bytes, pe);
 }

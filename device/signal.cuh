@@ -56,12 +56,13 @@ CHIME_DEVICE void put_signal_bytes(const Context& ctx, Group g, const Put& put,
                                    const SignalUpdate& signal, int pe, Operation operation) {
   if (put.bytes != 0 && !is_memory(ctx, put.src, put.bytes, operation)) return;
   const Target data = {put.dst, put.bytes, kLeast, false, put.src};
-  const bool is_symmetric = put.bytes == 0 || may_touch(ctx, data);
   if (!go_with_signal(ctx, signal, pe, [&](const auto& path) {
-        if (!is_symmetric && !(path.kIsMapped && is_own_memory(ctx, data, pe))) {
-          return fail_route(ctx, data, pe, operation);
+        if (put.bytes != 0) {
+          if (!may_touch(ctx, data) && !(path.kIsMapped && is_own_memory(ctx, data, pe))) {
+            return fail_route(ctx, data, pe, operation);
+          }
+          name_source(ctx, g, put.src, put.bytes, put.bytes, 1);
         }
-        if (put.bytes != 0) name_source(ctx, g, put.src, put.bytes, put.bytes, 1);
         path.template put_signal<kLeast>(g, put, signal);
       })) {
     fail_signal(ctx, signal, pe, operation);

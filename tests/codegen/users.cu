@@ -49,7 +49,7 @@ extern "C" CHIME_KERNEL void moe_dispatch(float* experts, const float* tokens, c
   chime_float_put_signal(to + width / 2, from + width / 2, width - width / 2, told + expert, 1,
                          CHIME_SIGNAL_ADD, pe);
 }
-// PTXAS[80] moe_dispatch: registers <= 60, stack <= 168
+// PTXAS[80] moe_dispatch: registers <= 62, stack <= 168
 // PTXAS[90] moe_dispatch: registers <= 64, stack <= 168
 
 // Sends six faces, each with a signal of its own, and waits for the neighbours'.

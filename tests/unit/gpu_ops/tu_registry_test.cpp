@@ -145,8 +145,10 @@ TEST_F(TuRegistry, KernelsAreLoadedAtInit) {
   EXPECT_THAT(second_.loaded, testing::ElementsAre(&a_kernel));
   Context state;
   state.size = kAbiVersion;
-  tu_registry::init_module({ProgramModule::Kind::kModule, &state}, second_);
+  const ProgramModule module{ProgramModule::Kind::kModule, &state};
+  tu_registry::init_module(module, second_);
   EXPECT_THAT(second_.loaded, testing::ElementsAre(&a_kernel, &state));
+  tu_registry::finalize_module(module, second_);
 }
 
 TEST_F(TuRegistry, KernelsThatCannotBeLoadedAreToldOnceAndRunAllTheSame) {

@@ -301,7 +301,7 @@ void has_a_table(const NicOptions& options) {
          {static_cast<const void*>(&queue), static_cast<const void*>(channels.route),
           static_cast<const void*>(memory.staging.busy)})
       EXPECT(lies_on(of_kernels) == (is_host ? Kind::kHost : Kind::kDevice));
-    EXPECT(lies_on(queue.fault) == Kind::kHost && lies_on(memory.buffers) == Kind::kHost);
+    EXPECT(lies_on(queue.fault) == Kind::kHost && lies_on(memory.buffers) == Kind::kDevice);
     TablePoster poster{memory, queue};
     poster.write(pe.offset(&heap.target[is_host]), pe.offset(&heap.source[7]), 8);
     const abi::CqeTail tail = poster.wait();

@@ -17,8 +17,8 @@ extern "C" __device__ __attribute__((noreturn)) void __assertfail(const char* me
 
 #if defined(__clang__) && defined(__CUDA__)
 // clang's PTX may run on the softgpu, which knows these two by their names and keeps what threads
-// wait for, for reports of hangs (softgpu/vocabulary/calls.hpp). On a GPU they do nothing. Weak: no
-// compiler goes by what they do here.
+// wait for, for reports of hangs (softgpu/vocabulary/calls.hpp). On a GPU they do nothing. They are
+// weak, so that the compiler keeps the calls.
 #define CHIME_TELLS_WAITS
 extern "C" {
 __attribute__((weak)) __device__ __noinline__ void chime_wait_lasts(std::uint32_t, const void*,

@@ -192,8 +192,9 @@ int devx_destroy(Call& call) {
 // The largest page that the program allows and that the memory fills; 0: there is none. The kernel
 // takes a smaller one where the memory's own pages lie apart: which one is chance, so the worst.
 std::uint64_t largest_page(std::uint64_t bytes, std::uint64_t allowed) {
-  const std::uint64_t filled = std::max(std::bit_ceil(bytes), std::uint64_t{4096});
-  return std::bit_floor(allowed & (2 * filled - 1));
+  constexpr std::uint64_t kSmallest = 4096;
+  const std::uint64_t filled = std::max(std::bit_ceil(bytes), kSmallest);
+  return std::bit_floor(allowed & (2 * filled - 1) & ~(kSmallest - 1));
 }
 
 int reg_umem(Call& call) {

@@ -54,6 +54,7 @@ reading == "ptx" && (/^[ \t]*(@!?%p[0-9]+ +)?[a-z]/ || /^\$[A-Za-z0-9_$]+:/) {
 function take_in(kernel, callee, i,    j, text) {
   for (j = 1; j <= length_of[callee]; ++j) {
     text = code[callee, j]
+    if (text ~ /^calls /) complain(callee ": calls another transfer, which is not read here")
     sub(/(^|[ \t])ret;/, " bra $behind_" i ";", text)
     gsub(/\$L__BB[0-9]+_[0-9]+/, "&_of_" i, text)
     code[kernel, ++length_of[kernel]] = trim(text)

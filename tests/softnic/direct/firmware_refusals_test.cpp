@@ -242,6 +242,8 @@ TEST(RefusedMailboxes, QueuesBeginAt64thsOfAPageOfTheirMemory) {
   EXPECT_EQ(cq_at(small, 4096), 0);
   EXPECT_FALSE(registered(kLarge * 2)) << "it is longer than the memory";
   EXPECT_EQ(errno, EINVAL);
+  EXPECT_FALSE(registered(2048 | 32)) << "no page of the device is so small";
+  EXPECT_EQ(errno, EINVAL);
 }
 
 TEST(RefusedMailboxes, CompletionsNeedMemoryThatTheDeviceMayWrite) {

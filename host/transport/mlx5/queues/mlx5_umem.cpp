@@ -18,7 +18,7 @@ mlx5dv_devx_umem_in description_of(const Slab& slab) {
   mlx5dv_devx_umem_in in{};
   in.size = slab.bytes();
   in.access = IBV_ACCESS_LOCAL_WRITE;
-  in.pgsz_bitmap = Slab::kPage;  // of a larger page queues may begin at few places alone
+  in.pgsz_bitmap = Slab::kPage;  // in a larger page queues may begin at few places only
   return in;
 }
 
@@ -29,7 +29,7 @@ DevxUmem registered(const Device& device, mlx5dv_devx_umem_in in) {
 
 #endif
 
-// Null with errno set if it cannot be had, as the next.
+// Both return null with errno set if it cannot be had.
 DevxUmem by_dma_buf([[maybe_unused]] const Device& device, [[maybe_unused]] const Slab& slab,
                     [[maybe_unused]] const DmaBuf& exported) {
 #ifdef CHIME_HAS_DMA_BUF_UMEM

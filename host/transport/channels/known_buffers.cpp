@@ -29,8 +29,18 @@ void KnownBuffers::tell() {
   std::vector<abi::NicBuffer> rows;
   for (const auto& [begin, buffer] : all_)
     rows.push_back({begin, buffer.end, begin, abi::be32(buffer.key), 0});
+  if (!is_used_) use_filled();
   told_->fill(generation_ + 1, rows);
-  told_->use(++generation_);
+  ++generation_;
+  use_filled();
+}
+
+// Fails where the GPU takes no write. It is tried again before the next table is filled, which may
+// be the one in use until then.
+void KnownBuffers::use_filled() {
+  is_used_ = false;
+  told_->use(generation_);
+  is_used_ = true;
 }
 
 // Where the GPU is lost, no kernel looks any more.

@@ -32,9 +32,11 @@ class KnownBuffers {
   void forget(std::uint64_t begin);
   void tell();
   void tell_if_possible();
+  void use_filled();
 
   const std::unique_ptr<BufferTables> told_;
-  std::uint64_t generation_ = 0;
+  std::uint64_t generation_ = 0;         // of the table that was filled last
+  bool is_used_ = true;                  // by kernels: the host's last write there succeeded
   std::map<std::uint64_t, Buffer> all_;  // by the first address
 };
 

@@ -111,11 +111,12 @@ class WrittenGpu final : public GpuApart {
   }
   void signal(std::uint64_t* word, std::uint64_t value, bool add) override {
     need();
+    if (fails_to_signal) throw Error("CUDA driver", CHIMEX_ERR_SYSTEM, "no room for a write");
     written.push_back(word);
     GpuApart::signal(word, value, add);
   }
   std::vector<const void*> written;
-  bool is_lost = false;
+  bool is_lost = false, fails_to_signal = false;
 
  private:
   void need() const {
@@ -160,6 +161,25 @@ TEST_F(KnownBuffersOfAGpu, AreWrittenThereAndTheGenerationLast) {
   std::vector<const void*> wanted = writes(1);
   for (const void* write : writes(0)) wanted.push_back(write);
   EXPECT_EQ(gpu.written, wanted);
+}
+
+// A change that was filled and not made the one in use is made so first: the next one fills the
+// table that was in use before.
+TEST_F(KnownBuffersOfAGpu, FillNoTableInUseAfterAWriteThatFailed) {
+  const auto a = known.add(at(0x1000), 16, 1);
+  gpu.fails_to_signal = true;
+  EXPECT_THROW(known.add(at(0x2000), 16, 2), Error);
+  gpu.fails_to_signal = false;
+  gpu.written.clear();
+  const auto b = known.add(at(0x3000), 16, 3);
+  const auto all = fetched(there.all.there);
+  const int used = static_cast<int>(all.generation % 2);
+  const void* const generation = &there.all.there->generation;
+  EXPECT_EQ(gpu.written,
+            (std::vector<const void*>{generation, there.rows[used].there,
+                                      &there.all.there->tables[used].count, generation}));
+  ASSERT_EQ(all.tables[used].count, 2u);
+  EXPECT_EQ(fetched(there.rows[used].there + 1).begin, 0x3000u);
 }
 
 TEST_F(KnownBuffersOfAGpu, ThatIsLostTakesNoneAndForgetsAll) {

@@ -195,7 +195,7 @@ SOFTGPU_API cuFuncGetModule(CUmodule* module, CUfunction function) {
   return answer_in_context([&](Context&) { required(module) = function_of(function)->module; });
 }
 
-// Who asks wants the kernel ready: it is loaded and compiled here, not at its first launch.
+// A program that asks wants the kernel ready, so it is loaded and compiled here.
 SOFTGPU_API cuFuncGetAttribute(int* value, CUfunction_attribute which, CUfunction handle) {
   return answer_in_context([&](Context&) {
     constexpr int kRegisters = 32, kArchitecture = 90;

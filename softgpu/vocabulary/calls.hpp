@@ -23,7 +23,7 @@ inline void f_free(Env& e, u8* memory) {
   e.services->free(at<void>(plain_ld<u64>(address_of(memory))));
 }
 
-// What a thread waits for, for who asks what the kernel is doing. Chime's kernels tell it
+// What a thread waits for, for reports of hangs. Chime's kernels tell it
 // (device/exec_cuda_threads.cuh).
 inline void f_chime_wait_lasts(Env&, u8* kind, u8* address, u8* expected, u8* pe, u8* bytes,
                                u8* comparison) {

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 static CHIME_KERNEL void wait_for_nobody(std::uint64_t* signal) {
-  signal[1] = 1;  // it has begun
+  nvshmem_uint64_p(signal + 1, 1, nvshmem_my_pe());  // it has begun
   nvshmem_signal_wait_until(signal, NVSHMEM_CMP_EQ, 1);
   while (*const_cast<volatile std::uint64_t*>(signal) == 1) chime::exec::pause();
 }

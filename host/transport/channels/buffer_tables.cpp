@@ -5,7 +5,7 @@
 namespace chime::host {
 namespace {
 
-// Of the CPU device, whose kernels may read meanwhile.
+// The CPU device's tables. Its kernels may read them meanwhile.
 class TablesOfHost final : public BufferTables {
  public:
   explicit TablesOfHost(abi::NicBuffers& all) : all_(all) {}

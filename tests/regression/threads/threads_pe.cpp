@@ -192,7 +192,8 @@ void finalizes_beside_puts() {
   say("went on");
 }
 
-// Of PE 0, another thread puts while chime_finalize waits for PE 1, which comes once a put failed.
+// On PE 0 a second thread puts while chime_finalize waits for PE 1. PE 1 comes when a put has
+// failed.
 void puts_while_finalize_waits() {
   chime_init();
   auto* const word = static_cast<std::uint64_t*>(chime_calloc(1, sizeof(std::uint64_t)));

@@ -11,6 +11,7 @@
 #include "heap_use.hpp"
 #include "host/gpu/pieces.hpp"
 #include "host/peers/peer_table.hpp"
+#include "host/transport/channels/buffer_tables.hpp"
 #include "host/transport/channels/layout.hpp"
 #include "host/transport/mlx5/card.hpp"
 #include "host/transport/mlx5/queues/mlx5_devx.hpp"

@@ -20,7 +20,8 @@ class Protocol(unittest.TestCase):
         self.assertEqual(wrong, "")
 
     def test_slots_used_again(self):
-        self.expect_right(SHORT)
+        self.expect_right(SHORT._replace(threads=1, requests=3))
+        self.expect_right(SHORT._replace(requests=1))
 
     def test_answers_used_again(self):
         self.expect_right(SHARED)
@@ -74,6 +75,9 @@ class PlantedFaults(unittest.TestCase):
 
 
 class Soak(unittest.TestCase):
+    def test_slots_used_again_by_two(self):
+        self.assertEqual(check(SHORT)[0], "")
+
     def test_slots_used_again_by_the_letter(self):
         self.assertEqual(check(SHORT._replace(by_the_letter=True, acquires_room=True))[0], "")
 

@@ -1,5 +1,5 @@
 // The litmus set of channels: few threads, stores delayed and schedules drawn by seed, as many as
-// CHIME_TEST_SEEDS says (50; soak: 10^6 of each). Stores of 16 bytes come in halves.
+// CHIME_TEST_SEEDS says (50; CTest: 25, soak: 10^6 of each). Stores of 16 bytes come in halves.
 //
 // The stand-in's thread looks at the heaps after each request, or step of one, that it has carried
 // out: a flag that is there before its data has overtaken it, however short the moment.

@@ -29,6 +29,9 @@ if(CHIME_CUDA)
   set(CMAKE_CUDA_EXTENSIONS OFF)
 endif()
 
+set(CHIME_FATBIN_FLAGS "" CACHE STRING "Further options of nvcc for the library's own kernels")
+mark_as_advanced(CHIME_FATBIN_FLAGS)
+
 # chime_add_fatbin(<output> <file.cu> <include folders>): device code alone, for every architecture of
 # CMAKE_CUDA_ARCHITECTURES, as a file that the driver can load.
 function(chime_add_fatbin output source folders)
@@ -53,7 +56,7 @@ function(chime_add_fatbin output source folders)
     endforeach()
   endforeach()
   add_custom_command(OUTPUT ${output}
-    COMMAND ${CMAKE_CUDA_COMPILER} -std=c++20 -O3 -fatbin -no-compress ${targets}
+    COMMAND ${CMAKE_CUDA_COMPILER} -std=c++20 -O3 ${CHIME_FATBIN_FLAGS} -fatbin -no-compress ${targets}
             "-I$<JOIN:${folders},;-I>" -MD -MF ${output}.d ${source} -o ${output}
     DEPENDS ${source}
     DEPFILE ${output}.d

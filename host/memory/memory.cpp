@@ -80,6 +80,10 @@ void collective_free(void* address) {
       throw Error("symmetric heap", CHIMEX_ERR_INVALID,
                   fmt::format("{} is {}", address, owner_of(current_runtime(), address)));
     device.heap.check_allocation(offset);
+    if (device.symmetric_buffers.at(offset) != nullptr)
+      throw Error("symmetric heap", CHIMEX_ERR_INVALID,
+                  fmt::format("{} is a buffer of the program's own; {} gives it back", address,
+                              spoken("chimex_buffer_unregister_symmetric")));
   });
   part.meet(*device.rendezvous, {CollectiveCall::Kind::kFree, offset}, 0);
   device.heap.free(offset);

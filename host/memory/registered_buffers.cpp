@@ -70,6 +70,11 @@ void RegisteredBuffers::check_is_free(std::uint64_t begin, std::uint64_t end) co
                     begin, end, other, buffer.end, spoken("chimex_buffer_unregister")));
 }
 
+void RegisteredBuffers::check_overlaps_none(const std::byte* memory, std::size_t bytes) const {
+  const std::lock_guard lock(mutex_);
+  check_is_free(number(memory), number(memory) + bytes);
+}
+
 void RegisteredBuffers::add(std::byte* memory, std::size_t bytes) {
   const std::uint64_t begin = number(memory);
   std::uint64_t end = 0;

@@ -30,6 +30,8 @@ class RegisteredBuffers {
   void remove(const std::byte* memory);
   void remove_all();
   bool holds(const void* memory, std::size_t bytes) const;
+  // Throws Error{INVALID} that names the buffer which they overlap, or the heap.
+  void check_overlaps_none(const std::byte* memory, std::size_t bytes) const;
 
  private:
   struct Buffer {

@@ -8,6 +8,7 @@
 #include "host/errors/guard.hpp"
 #include "host/errors/step.hpp"
 #include "host/memory/memory.hpp"
+#include "host/memory/symmetric/register_symmetric.hpp"
 #include "host/ops/tu_registry.hpp"
 #include "host/pe/init.hpp"
 #include "host/pe/leave.hpp"
@@ -259,6 +260,16 @@ int chimex_buffer_unregister(void* addr) {
   return status_of("chimex_buffer_unregister", [&] {
     ready_runtime().device->registered_buffers.remove(static_cast<const std::byte*>(addr));
   });
+}
+
+void* chimex_buffer_register_symmetric(void* buffer, size_t size, int flags) {
+  return guarded("chimex_buffer_register_symmetric",
+                 [&] { return collective_register(buffer, size, flags); });
+}
+
+int chimex_buffer_unregister_symmetric(void* address, size_t size) {
+  return status_of("chimex_buffer_unregister_symmetric",
+                   [&] { collective_unregister(address, size); });
 }
 
 int chimex_buffer_unregister_all(void) {

@@ -28,6 +28,7 @@
 #include "host/gpu/gpu.hpp"
 #include "host/memory/heap.hpp"
 #include "host/memory/registered_buffers.hpp"
+#include "host/memory/symmetric/symmetric_buffers.hpp"
 #include "host/ops/asked_by_signal.hpp"
 #include "host/ops/gpu/stream_rooms.hpp"
 #include "host/pe/env.hpp"
@@ -60,6 +61,7 @@ struct DeviceStage {
   std::unique_ptr<CardFinder> fabric_cards;  // of the fabric's peers
   Transports transports;                     // those that settings and peers ask for
   PeerTable peers;
+  SymmetricBuffers symmetric_buffers;  // gone after the registrations, before the heap
   RegisteredBuffers registered_buffers;
   std::unique_ptr<Rendezvous> rendezvous;
   std::vector<std::unique_ptr<OnDemand>> on_demand;  // of the transports that connect so

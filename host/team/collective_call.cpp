@@ -23,6 +23,14 @@ std::string describe(const CollectiveCall& call) {
       if (call.first == CollectiveCall::kOutside)
         return spoken("chime_free") + " of memory outside the heap";
       return fmt::format("{}(heap + {})", spoken("chime_free"), call.first);
+    case CollectiveCall::Kind::kRegister:
+      return fmt::format("{} of {} bytes with the flags {}",
+                         spoken("chimex_buffer_register_symmetric"), call.first, call.second);
+    case CollectiveCall::Kind::kUnregister:
+      if (call.first == CollectiveCall::kOutside)
+        return spoken("chimex_buffer_unregister_symmetric") + " of memory outside the heap";
+      return fmt::format("{}(heap + {}, {})", spoken("chimex_buffer_unregister_symmetric"),
+                         call.first, call.second);
     case CollectiveCall::Kind::kBarrier:
       return spoken("chime_barrier_all") + " or " + spoken("chime_sync_all");
     case CollectiveCall::Kind::kFinalize:

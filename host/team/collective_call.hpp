@@ -7,7 +7,16 @@
 namespace chime::host {
 
 struct CollectiveCall {
-  enum class Kind : std::uint64_t { kMalloc = 1, kCalloc, kAlign, kFree, kFinalize, kBarrier };
+  enum class Kind : std::uint64_t {
+    kMalloc = 1,
+    kCalloc,
+    kAlign,
+    kFree,
+    kFinalize,
+    kBarrier,
+    kRegister,
+    kUnregister
+  };
   // What `first` is where kFree is asked for memory outside the heap.
   static constexpr std::uint64_t kOutside = ~std::uint64_t{0};
   // What is in the place of `place` where a PE has nothing to give.
@@ -15,8 +24,8 @@ struct CollectiveCall {
   static constexpr std::uint64_t kFails = kNoRoom - 1;  // its own error says why
 
   Kind kind{};
-  std::uint64_t first = 0;   // bytes; for kFree the offset in the heap
-  std::uint64_t second = 0;  // alignment
+  std::uint64_t first = 0;   // bytes; for kFree and kUnregister the offset in the heap
+  std::uint64_t second = 0;  // alignment; for kRegister the flags, for kUnregister the bytes
   std::uint64_t place = 0;   // the offset of the memory that the PE has taken for it; 0: none
 
   bool operator==(const CollectiveCall&) const = default;

@@ -300,6 +300,32 @@ CHIME_EXPORT int chimex_buffer_register(void* addr, size_t length);
 CHIME_EXPORT int chimex_buffer_unregister(void* addr);
 CHIME_EXPORT int chimex_buffer_unregister_all(void);
 
+// ---- Symmetric buffers (NVSHMEM 3.x: nvshmemx_buffer_register_symmetric) -----------------------
+
+// On the CPU device memory of the program's own can become a part of the symmetric heap: both
+// addresses are the same memory, the returned one for operations, the program's own for its code.
+// (In a kernel in weak-memory mode a thread sees its own store by the other address late.)
+//
+// Collective, the same `size` and `flags` on every PE (checked). `buffer`: whole pages of this PE's
+// private memory (of malloc, or of mmap without a file; of no thread's stack), `size` bytes, a
+// multiple of the page's size, of which nothing is registered (chimex_buffer_register). `flags`: 0.
+// What is in the buffer stays; nobody uses it during the call. Takes `size` bytes of the heap
+// (CHIME_SYMMETRIC_SIZE). The pages become shared memory, all of it resident: forked children share
+// it, and mlock, madvise and huge pages of before are lost. Until it is unregistered the buffer is
+// not freed, and chime_free of the returned address is an error. Implies a barrier.
+// Returns the symmetric address. Null if a PE fails, on every PE, with the reason:
+// CHIMEX_ERR_INVALID, CHIMEX_ERR_OUT_OF_MEMORY, CHIMEX_ERR_SYSTEM, CHIMEX_ERR_MISMATCH, and as of
+// chime_malloc; on a GPU CHIMEX_ERR_UNSUPPORTED (no part of its heap can be mapped a second time:
+// allocate by chime_malloc).
+CHIME_EXPORT void* chimex_buffer_register_symmetric(void* buffer, size_t size, int flags);
+
+// Collective. `address`: what it returned here; `size`: as there. Complete first what uses the
+// buffer (quiet), here and on other PEs; then it is private memory again, with what was last in it.
+// Implies a barrier before that. Finalize does it for buffers that are left. Returns CHIMEX_OK;
+// CHIMEX_ERR_INVALID: no such buffer, or it is unmapped, or a part of it is registered
+// (chimex_buffer_register); CHIMEX_ERR_SYSTEM, CHIMEX_ERR_MISMATCH, and as of chime_free.
+CHIME_EXPORT int chimex_buffer_unregister_symmetric(void* address, size_t size);
+
 // ---- Peers that are lost ------------------------------------------------------------------------
 
 // With CHIME_ON_PEER_FAILURE=report a job goes on when a PE dies:

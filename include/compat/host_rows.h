@@ -29,6 +29,10 @@
       chimex_buffer_register)                                                                      \
   ROW(int, nvshmemx_buffer_unregister, (void* addr), (addr), chimex_buffer_unregister)             \
   ROW(void, nvshmemx_buffer_unregister_all, (void), (), chimex_buffer_unregister_all)              \
+  ROW(void*, nvshmemx_buffer_register_symmetric, (void* buffer, size_t size, int flags),           \
+      (buffer, size, flags), chimex_buffer_register_symmetric)                                     \
+  ROW(int, nvshmemx_buffer_unregister_symmetric, (void* address, size_t size), (address, size),    \
+      chimex_buffer_unregister_symmetric)                                                          \
   ROW(void, nvshmemx_putmem_on_stream,                                                             \
       (void* dst, const void* src, size_t bytes, int pe, chimex_stream_t stream),                  \
       (dst, src, bytes, pe, stream), chimex_putmem_on_stream)                                      \

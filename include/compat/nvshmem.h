@@ -239,6 +239,17 @@ CHIME_EXPORT int nvshmem_team_split_2d(nvshmem_team_t parent, int xrange,
                                        const nvshmem_team_config_t* yaxis_config, long yaxis_mask,
                                        nvshmem_team_t* yaxis_team);
 
+CHIME_EXPORT int nvshmemx_team_init(nvshmem_team_t* team, nvshmem_team_config_t* config, long mask,
+                                    int n_pes, int my_pe);
+// Always NVSHMEMX_ERROR_NOT_SUPPORTED; `*uid` is unchanged.
+CHIME_EXPORT int nvshmemx_team_get_uniqueid(nvshmemx_team_uniqueid_t* uid);
+
+// As nvshmemx_buffer_register_symmetric, wherever there is room: `preferred` is a hint.
+CHIME_EXPORT void* nvshmemx_buffer_register_symmetric_at_preferred_address(void* buffer,
+                                                                           size_t size,
+                                                                           void* preferred,
+                                                                           int flags);
+
 // NVSHMEM_TEAM_INVALID does nothing. Any other team is an error: predefined teams last until
 // finalize.
 CHIME_EXPORT void nvshmem_team_destroy(nvshmem_team_t team);

@@ -134,6 +134,15 @@ int main(int argc, char** argv) {
               NVSHMEMX_ERROR_INVALID_VALUE,
           "a split of no team");
   require_words("there is no team 17");
+  first = 3;
+  require(nvshmemx_team_init(&first, &config, 0, 1, 0) == NVSHMEMX_ERROR_NOT_SUPPORTED,
+          "a team of a list");
+  require_words("a program makes no teams of its own yet");
+  require(first == NVSHMEM_TEAM_INVALID, "its team");
+  nvshmemx_team_uniqueid_t id = 7;
+  require(nvshmemx_team_get_uniqueid(&id) == NVSHMEMX_ERROR_NOT_SUPPORTED && id == 7,
+          "the unique id of a team");
+  require_words("a program makes no teams of its own yet");
   nvshmem_team_destroy(NVSHMEM_TEAM_INVALID);
   require(chimex_last_status() == NVSHMEMX_SUCCESS, "the end of the invalid team");
   nvshmem_team_destroy(NVSHMEM_TEAM_SHARED);

@@ -43,6 +43,31 @@ static void check_regions(void) {
   chimex_clear_last_error();
 }
 
+// A buffer that has become symmetric is the same memory by both addresses. GPUs have none.
+static void check_symmetric(void* address, int* buffer, size_t bytes) {
+  if (address == NULL) {
+    require(chimex_last_status() == NVSHMEMX_ERROR_NOT_SUPPORTED, "a symmetric buffer");
+    chimex_clear_last_error();
+    return;
+  }
+  require(nvshmem_ptr(address, nvshmem_my_pe()) == address, "a symmetric address");
+  require(((int*)address)[3] == 4, "what was in the buffer");
+  buffer[3] = 5;
+  require(((int*)address)[3] == 5, "what is written into it");
+  require(nvshmemx_buffer_unregister_symmetric(address, bytes) == NVSHMEMX_SUCCESS, "its end");
+  require(buffer[3] == 5, "what stays in it");
+}
+static void check_symmetric_buffers(void) {
+  const size_t bytes = 65536;
+  int* const buffer = (int*)aligned_alloc(bytes, bytes);
+  buffer[3] = 4;
+  check_symmetric(nvshmemx_buffer_register_symmetric(buffer, bytes, 0), buffer, bytes);
+  buffer[3] = 4;
+  check_symmetric(nvshmemx_buffer_register_symmetric_at_preferred_address(buffer, bytes, buffer, 0),
+                  buffer, bytes);
+  free(buffer);
+}
+
 int main(void) {
   nvshmemx_init_attr_t attr = NVSHMEMX_INIT_ATTR_INITIALIZER;
   require(nvshmemx_init_attr(NVSHMEMX_INIT_WITH_SHMEM, &attr) == NVSHMEMX_ERROR_NOT_SUPPORTED,
@@ -84,6 +109,7 @@ int main(void) {
   require(nvshmem_barrier(NVSHMEM_TEAM_WORLD) == NVSHMEMX_SUCCESS, "barrier");
 
   check_regions();
+  check_symmetric_buffers();
   require(nvshmemx_ask_smem(NVSHMEMX_SMEM_RECOMMENDED) == 0, "no shared memory is needed");
 
   // A counter that all add to by the left, from 0 again.

@@ -11,6 +11,7 @@
 #include "compat/nvshmem.h"
 #include "host/errors/error.hpp"
 #include "host/errors/guard.hpp"
+#include "host/memory/symmetric/register_symmetric.hpp"
 #include "host/ops/teams.hpp"
 #include "host/pe/pe.hpp"
 #include "host/pe/runtime.hpp"
@@ -209,6 +210,27 @@ int nvshmem_team_split_2d(nvshmem_team_t parent, int, const nvshmem_team_config_
     check_team(parent);
     refuse_split();
   });
+}
+
+int nvshmemx_team_init(nvshmem_team_t* team, nvshmem_team_config_t*, long, int, int) {
+  if (team) *team = NVSHMEM_TEAM_INVALID;
+  return status_of("nvshmemx_team_init", [] {
+    current_runtime();
+    refuse_split();
+  });
+}
+
+int nvshmemx_team_get_uniqueid(nvshmemx_team_uniqueid_t*) {
+  return status_of("nvshmemx_team_get_uniqueid", [] {
+    current_runtime();
+    refuse_split();
+  });
+}
+
+void* nvshmemx_buffer_register_symmetric_at_preferred_address(void* buffer, size_t size, void*,
+                                                              int flags) {
+  return guarded("nvshmemx_buffer_register_symmetric_at_preferred_address",
+                 [&] { return collective_register(buffer, size, flags); });
 }
 
 void nvshmem_team_destroy(nvshmem_team_t team) {

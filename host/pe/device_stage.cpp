@@ -35,8 +35,8 @@ DeviceChoice device_choice(const Settings& settings) {
   if (settings.device == DeviceChoice::kCpu && compiled_for_gpu)
     throw Error(
         "CHIME_DEVICE", CHIMEX_ERR_UNSUPPORTED,
-        "cpu is asked for, but this program's kernels are compiled for a GPU; compile it for "
-        "the CPU device, or unset the variable");
+        "cpu is asked for, but this program was compiled for a GPU (by nvcc, or chime-cc); compile "
+        "it by a host compiler (c++), or unset the variable");
   return settings.device;
 }
 

@@ -307,7 +307,7 @@ CHIME_EXPORT int chimex_buffer_unregister_all(void);
 // (In a kernel in weak-memory mode a thread sees its own store by the other address late.)
 //
 // Collective, the same `size` and `flags` on every PE (checked). `buffer`: whole pages of this PE's
-// private memory (of malloc, or of mmap without a file; of no thread's stack), `size` bytes, a
+// private memory (of aligned_alloc, or of mmap without a file; of no stack), `size` bytes, a
 // multiple of the page's size, of which nothing is registered (chimex_buffer_register). `flags`: 0.
 // What is in the buffer stays; nobody uses it during the call. Takes `size` bytes of the heap
 // (CHIME_SYMMETRIC_SIZE). The pages become shared memory, all of it resident: forked children share

@@ -24,10 +24,10 @@
 namespace chime::host {
 namespace {
 
-std::uint64_t at_number(const void* address) { return reinterpret_cast<std::uint64_t>(address); }
+std::uint64_t as_number(const void* address) { return reinterpret_cast<std::uint64_t>(address); }
 
 std::string in_words(const Pages& pages) {
-  return fmt::format("{:#x}..{:#x}", at_number(pages.first), at_number(pages.first) + pages.bytes);
+  return fmt::format("{:#x}..{:#x}", as_number(pages.first), as_number(pages.first) + pages.bytes);
 }
 
 [[noreturn]] void refuse(const Pages& pages, const std::string& why) {
@@ -62,7 +62,7 @@ Mapping mapping_of(const std::string& row) {
 // Looks at the mappings under `pages`, in order, until `look` says false. False then, and where a
 // page has none.
 bool each_mapping(const Pages& pages, const std::function<bool(const Mapping&)>& look) {
-  std::uint64_t at = at_number(pages.first);
+  std::uint64_t at = as_number(pages.first);
   const std::uint64_t end = at + pages.bytes;
   std::ifstream rows("/proc/self/maps");
   if (!rows)
@@ -85,18 +85,18 @@ bool is_on_own_stack(const Pages& pages) {
   std::size_t bytes = 0;
   ::pthread_attr_getstack(&attributes, &lowest, &bytes);
   ::pthread_attr_destroy(&attributes);
-  const std::uint64_t first = at_number(pages.first);
-  return first < at_number(lowest) + bytes && first + pages.bytes > at_number(lowest);
+  const std::uint64_t first = as_number(pages.first);
+  return first < as_number(lowest) + bytes && first + pages.bytes > as_number(lowest);
 }
 
 // The bytes of pages that are whole.
 std::size_t checked_bytes(const Pages& pages) {
   if (pages.first == nullptr || pages.bytes == 0) refuse(pages, "is no memory");
-  if ((at_number(pages.first) | pages.bytes) % page_bytes() != 0)
+  if ((as_number(pages.first) | pages.bytes) % page_bytes() != 0)
     refuse(pages, fmt::format("is not made of whole pages of {} bytes; allocate it by mmap or "
                               "aligned_alloc, and round its size up",
                               page_bytes()));
-  if (at_number(pages.first) + pages.bytes < at_number(pages.first))
+  if (as_number(pages.first) + pages.bytes < as_number(pages.first))
     refuse(pages, "passes the end of memory");
   return pages.bytes;
 }
@@ -193,7 +193,7 @@ LentPages::~LentPages() {
 bool LentPages::are_there() const {
   return each_mapping(pages_, [&](const Mapping& mapping) {
     return mapping.inode == file_ && mapping.access[3] == 's' &&
-           mapping.begin - mapping.offset == at_number(pages_.first) - offset_;
+           mapping.begin - mapping.offset == as_number(pages_.first) - offset_;
   });
 }
 

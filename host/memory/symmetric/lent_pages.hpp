@@ -8,6 +8,7 @@
 
 namespace chime::host {
 
+// Memory of the program.
 struct Pages {
   std::byte* first = nullptr;
   std::size_t bytes = 0;

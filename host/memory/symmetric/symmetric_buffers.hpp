@@ -8,7 +8,7 @@
 
 namespace chime::host {
 
-// Of a PE. Changed by collective calls alone, of which a PE makes one at a time.
+// Those of one PE. Only collective calls change them, and a PE makes one at a time: no lock.
 class SymmetricBuffers {
  public:
   // As LentPages does.

@@ -2,6 +2,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -163,6 +164,8 @@ IN_EVERY_WORLD(RegisterSymmetric, WhatCannotBecomeSymmetricIsNamed) {
     const Buffer buffer(first_of(pe.rank())), shared(1, MAP_SHARED), guarded(1);
     std::byte* const memory = reinterpret_cast<std::byte*>(buffer.words());
     const std::size_t bytes = buffer.bytes();
+    alignas(65536) std::byte on_stack[65536];
+    expect_refused(pe, "is on this thread's stack", on_stack, sizeof on_stack);
     expect_refused(pe, "is no memory", nullptr, bytes);
     expect_refused(pe, "is no memory", memory, 0);
     expect_refused(pe, "whole pages", memory + 8, page());
@@ -192,27 +195,32 @@ IN_EVERY_WORLD(RegisterSymmetric, WhatCannotBecomeSymmetricIsNamed) {
 }
 
 // What one PE cannot do no PE has done.
+void expect_nothing_done(const Pe& pe, const Buffer& buffer, int failing) {
+  const bool fails = pe.rank() == failing;
+  std::copy_n(words_from(first_of(pe.rank()), buffer.count()).data(), buffer.count(),
+              buffer.words());
+  EXPECT_EQ(nullptr,
+            chimex_buffer_register_symmetric(fails ? nullptr : buffer.words(), buffer.bytes(), 0));
+  EXPECT_EQ(CHIMEX_ERR_INVALID, chimex_last_status());
+  EXPECT_EQ(nullptr,
+            chimex_buffer_register_symmetric(buffer.words(), fails ? page() : buffer.bytes(), 0));
+  EXPECT_EQ(CHIMEX_ERR_MISMATCH, chimex_last_status());
+  EXPECT_EQ(words_from(first_of(pe.rank()), buffer.count()), buffer.copy());
+  EXPECT_EQ(0, ::madvise(buffer.words(), page(), MADV_DONTNEED));
+  EXPECT_EQ(0u, buffer.words()[0]);
+  Word* const there = buffer.make_symmetric();
+  ASSERT_NE(nullptr, there) << chimex_last_error();
+  EXPECT_NE(CHIMEX_OK, chimex_buffer_unregister_symmetric(there, fails ? page() : buffer.bytes()));
+  there[0] = 3;
+  EXPECT_EQ(3u, buffer.words()[0]);
+  EXPECT_EQ(CHIMEX_OK, chimex_buffer_unregister_symmetric(there, buffer.bytes()));
+}
+
 IN_EVERY_WORLD(RegisterSymmetric, OnePesFailureIsEverybodys) {
   world.spawn(2, [](Pe& pe) {
     if (!has_any(pe)) return;
     const Buffer buffer(first_of(pe.rank()));
-    const bool is_last = pe.rank() == pe.size() - 1;
-    EXPECT_EQ(nullptr, chimex_buffer_register_symmetric(is_last ? nullptr : buffer.words(),
-                                                        buffer.bytes(), 0));
-    EXPECT_EQ(CHIMEX_ERR_INVALID, chimex_last_status());
-    EXPECT_EQ(nullptr, chimex_buffer_register_symmetric(buffer.words(),
-                                                        is_last ? page() : buffer.bytes(), 0));
-    EXPECT_EQ(CHIMEX_ERR_MISMATCH, chimex_last_status());
-    EXPECT_EQ(words_from(first_of(pe.rank()), buffer.count()), buffer.copy());
-    EXPECT_EQ(0, ::madvise(buffer.words(), page(), MADV_DONTNEED));
-    EXPECT_EQ(0u, buffer.words()[0]);
-    Word* const there = buffer.make_symmetric();
-    ASSERT_NE(nullptr, there) << chimex_last_error();
-    EXPECT_NE(CHIMEX_OK,
-              chimex_buffer_unregister_symmetric(there, is_last ? page() : buffer.bytes()));
-    there[0] = 3;
-    EXPECT_EQ(3u, buffer.words()[0]);
-    EXPECT_EQ(CHIMEX_OK, chimex_buffer_unregister_symmetric(there, buffer.bytes()));
+    for (const int failing : {0, pe.size() - 1}) expect_nothing_done(pe, buffer, failing);
   });
 }
 

@@ -194,6 +194,25 @@ IN_EVERY_WORLD(RegisterSymmetric, WhatCannotBecomeSymmetricIsNamed) {
   });
 }
 
+// The program has put other memory in the place of a buffer, and made that symmetric, too.
+IN_EVERY_WORLD(RegisterSymmetric, TheSecondAtAnAddressIsNotTakenForTheFirst) {
+  world.spawn(1, [](Pe& pe) {
+    if (!has_any(pe)) return;
+    const Buffer buffer(first_of(pe.rank()));
+    Word* const first = buffer.make_symmetric();
+    ASSERT_NE(MAP_FAILED, ::mmap(buffer.words(), buffer.bytes(), PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
+    Word* const second = buffer.make_symmetric();
+    ASSERT_TRUE(first != nullptr && second != nullptr) << chimex_last_error();
+    EXPECT_EQ(CHIMEX_ERR_INVALID, chimex_buffer_unregister_symmetric(first, buffer.bytes()));
+    EXPECT_NE(nullptr, std::strstr(chimex_last_error(), "was unmapped")) << chimex_last_error();
+    second[2] = 8;
+    EXPECT_EQ(8u, buffer.words()[2]);
+    EXPECT_EQ(CHIMEX_OK, chimex_buffer_unregister_symmetric(second, buffer.bytes()));
+    EXPECT_EQ(8u, buffer.words()[2]);
+  });
+}
+
 // What one PE cannot do no PE has done.
 void expect_nothing_done(const Pe& pe, const Buffer& buffer, int failing) {
   const bool fails = pe.rank() == failing;

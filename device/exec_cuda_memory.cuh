@@ -185,6 +185,12 @@ CHIME_DEVICE T ld_settled(const T* p) {
 // The CPU's memcpy is faster than a loop of words; a GPU has none.
 CHIME_DEVICE constexpr bool memcpy_is_relaxed() { return false; }
 
+// What is in a variable is read from memory from here on, and is in no register meanwhile.
+template <class T>
+CHIME_DEVICE void keep_in_memory(T& variable) {
+  asm volatile("" : : "l"(&variable) : "memory");
+}
+
 // The CPU device looks whether a source is ordered before a group reads it.
 CHIME_DEVICE void warp_reads(const void*, std::size_t, std::size_t, std::size_t) {}
 CHIME_DEVICE void block_reads(const void*, std::size_t, std::size_t, std::size_t) {}

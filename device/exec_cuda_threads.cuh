@@ -37,6 +37,9 @@ CHIME_DEVICE uint3 block_idx() { return blockIdx; }
 CHIME_DEVICE dim3 block_dim() { return blockDim; }
 CHIME_DEVICE dim3 grid_dim() { return gridDim; }
 CHIME_DEVICE unsigned lane_id() { return ptx::lane_id(); }
+// Lanes of the warp before and behind the calling one, as a mask.
+CHIME_DEVICE unsigned lanes_below() { return ptx::lanes_below(); }
+CHIME_DEVICE unsigned lanes_above() { return ptx::lanes_above(); }
 CHIME_DEVICE unsigned thread_rank() {
   return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
 }

@@ -16,6 +16,16 @@ __device__ __forceinline__ unsigned lane_id() {
   asm("mov.u32 %0, %%laneid;" : "=r"(lane));
   return lane;
 }
+__device__ __forceinline__ unsigned lanes_below() {
+  unsigned mask;
+  asm("mov.u32 %0, %%lanemask_lt;" : "=r"(mask));
+  return mask;
+}
+__device__ __forceinline__ unsigned lanes_above() {
+  unsigned mask;
+  asm("mov.u32 %0, %%lanemask_gt;" : "=r"(mask));
+  return mask;
+}
 
 // Nanoseconds of the device's global timer. Its step is about 1 us on some GPUs.
 __device__ __forceinline__ std::uint64_t global_timer() {

@@ -107,16 +107,19 @@ CHIME_DEVICE_OUT_OF_LINE bool passes_checks(const Context& ctx, Target target) {
   return ends_right && is_aligned(target.address, target.alignment) && are_in_bounds(ctx, target);
 }
 
+// Whether it is in the heap, of a job that checks no more than that. Without a branch: three
+// comparisons become one.
+CHIME_DEVICE bool is_in_unchecked_heap(const Context& ctx, const Target& target) {
+  const unsigned in_heap = heap_offset(ctx, target.address) < ctx.pe.heap_bytes;
+  const unsigned not_too_many = !has_too_many_bytes(target), unchecked = ctx.pe.checked == 0;
+  return (in_heap & not_too_many & unchecked) != 0;
+}
+
 // Whether it is in the heap; CHIME_CHECK=1 also looks at its end and its alignment, CHIME_CHECK=2
 // at the bounds of allocations.
-CHIME_DEVICE bool is_in_place(const Context& ctx, const Target& target) {
-  return heap_offset(ctx, target.address) < ctx.pe.heap_bytes && !has_too_many_bytes(target);
-}
-CHIME_DEVICE bool may_touch_there(const Context& ctx, const Target& target) {
-  return ctx.pe.checked == 0 || passes_checks(ctx, target);
-}
 CHIME_DEVICE bool may_touch(const Context& ctx, const Target& target) {
-  return is_in_place(ctx, target) && may_touch_there(ctx, target);
+  return heap_offset(ctx, target.address) < ctx.pe.heap_bytes && !has_too_many_bytes(target) &&
+         (ctx.pe.checked == 0 || passes_checks(ctx, target));
 }
 
 // Whether it is memory of the calling PE that is not symmetric, which an operation on that PE takes
@@ -128,7 +131,28 @@ CHIME_DEVICE bool is_own_memory(const Context& ctx, const Target& target, int pe
          (ctx.pe.checked == 0 || passes_checks(ctx, target));
 }
 
+// The same of an operation's other memory at `pe`, to which loads and stores lead or do not.
+// REQUIRES: !is_in_unchecked_heap(ctx, target).
+CHIME_DEVICE bool may_touch_too(const Context& ctx, const Target& target, int pe, bool is_mapped) {
+  return may_touch(ctx, target) || (is_mapped && is_own_memory(ctx, target, pe));
+}
+
 // ---- The decision -------------------------------------------------------------------------------
+
+namespace detail {
+
+// No memory has this address.
+CHIME_DEVICE std::byte* nowhere() { return reinterpret_cast<std::byte*>(~std::uintptr_t{0}); }
+
+// Where the target is reached by loads and stores; null: by a channel; nowhere(): it may not be
+// touched, or the PE does not exist.
+CHIME_DEVICE std::byte* checked_heap(const Context& ctx, Traffic traffic, const Target& target,
+                                     int pe) {
+  if (!may_touch(ctx, target)) return is_own_memory(ctx, target, pe) ? ctx.pe.heap : nowhere();
+  return pe_exists(ctx, pe) ? mapped_heap(ctx, traffic, pe) : nowhere();
+}
+
+}  // namespace detail
 
 // Calls `by_stores(heap)` where loads and stores reach the target, else `by_requests(path,
 // channel)`; each says whether there is such a path. False: none leads there, or the operation may
@@ -140,12 +164,13 @@ CHIME_DEVICE bool is_own_memory(const Context& ctx, const Target& target, int pe
 template <class ByStores, class ByRequests>
 CHIME_DEVICE bool decide(const Context& ctx, Traffic traffic, const Target& target, int pe,
                          ByStores by_stores, ByRequests by_requests) {
-  std::byte* heap = ctx.pe.heap;
-  if (may_touch(ctx, target)) {
-    if (!pe_exists(ctx, pe)) return false;
+  std::byte* heap = nullptr;
+  const unsigned in_heap = is_in_unchecked_heap(ctx, target), exists = pe_exists(ctx, pe);
+  if ((in_heap & exists) != 0) {
     heap = mapped_heap(ctx, traffic, pe);
-  } else if (!is_own_memory(ctx, target, pe)) {
-    return false;
+  } else {
+    heap = detail::checked_heap(ctx, traffic, target, pe);
+    if (heap == detail::nowhere()) return false;
   }
   if (heap != nullptr) return by_stores(heap);
   if (!is_aligned(target.address, target.alignment)) return false;

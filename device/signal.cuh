@@ -58,7 +58,7 @@ CHIME_DEVICE void put_signal_bytes(const Context& ctx, Group g, const Put& put,
   const Target data = {put.dst, put.bytes, kLeast, false, put.src};
   if (!go_with_signal(ctx, signal, pe, [&](const auto& path) {
         if (put.bytes != 0) {
-          if (!may_touch(ctx, data) && !(path.kIsMapped && is_own_memory(ctx, data, pe))) {
+          if (!is_in_unchecked_heap(ctx, data) && !may_touch_too(ctx, data, pe, path.kIsMapped)) {
             return fail_route(ctx, data, pe, operation);
           }
           name_source(ctx, g, put.src, put.bytes, put.bytes, 1);

@@ -70,7 +70,7 @@ void View::add_fifos(const Shape& shape, const Pieces& mine, ContextOwner owner,
     channel.head.ring = reinterpret_cast<std::byte*>(mine.shared.slots.there + first);
     channel.head.depth = static_cast<std::uint16_t>(shape.depth);
     channel.head.flags = shape.flags;
-    channel.path = Path::kProxy;
+    channel.head.path = Path::kProxy;
     channel.fifo = {};
     channel.fifo.told = mine.shared.told.there + i;
     channel.fifo.answers = mine.shared.answers.there + std::size_t{i} * answers;

@@ -20,7 +20,8 @@ using exec::Scope;
 
 // What channels of path `kPath` do in their own way (path.cuh).
 //
-// poll(channel): looks once whether something has completed.
+// poll(channel, done): looks once whether something has completed. `done`: as the caller has just
+// seen it; returns it as it is known to be then, of a channel that is out of use with kStopped.
 // keeps_order(channel): whether the peer sees writes in the order in which they were handed in.
 // describe_error(ctx, channel, fault): what is known of the request that failed, for Stop::kError.
 // has_lost(channel, pe): whether requests to the peer have failed.
@@ -60,7 +61,7 @@ CHIME_DEVICE std::uint64_t target_of(std::uint64_t ready) {
 
 // What it reaches when everything is complete that was handed in before.
 CHIME_DEVICE std::uint64_t target(const Channel& channel) {
-  return target_of(load<Order::kAcquire>(channel.producer.ready));
+  return target_of(load<Order::kRelaxed>(channel.producer.ready));
 }
 
 // What the host wrote before anybody found the channel, in one load.
@@ -83,6 +84,10 @@ CHIME_DEVICE bool has_failed(const Channel& channel) {
 // is stopped: what was complete before is so.
 CHIME_DEVICE bool reaches(std::uint64_t done, std::uint64_t target) {
   return end_of(done) >= target;
+}
+// The same, or it never will. In one comparison: kStopped lies above all indices.
+CHIME_DEVICE bool is_decided(std::uint64_t done, std::uint64_t target) {
+  return (done & (abi::kStopped | abi::kIndexBits)) >= target;
 }
 
 // ---- Submissions --------------------------------------------------------------------------------

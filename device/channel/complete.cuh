@@ -11,13 +11,10 @@
 
 namespace chime::channel {
 
-// What the end of a submission can be recognised by: `done` of the channel reaches `target`.
+// What the end of a submission can be recognised by: `done` of its channel reaches `target`.
 struct Ticket {
-  Channel* channel = nullptr;
   std::uint64_t target = 0;
-  // Else the submission failed. Not told by a null channel: no compiler knows that others are none,
-  // and a word of its own costs nothing where both are known.
-  bool is_posted = false;
+  bool is_posted = false;  // else the submission failed
 
   CHIME_DEVICE bool ok() const { return is_posted; }
 };
@@ -31,18 +28,15 @@ CHIME_DEVICE Wait wait_for_done(const Context& ctx, const Channel& channel, std:
 template <Path kPath, class WaitFor>
 CHIME_DEVICE bool poll_until_done_for(const Context& ctx, Channel& channel, std::uint64_t target,
                                       std::uint64_t& seen, WaitFor wait_for) {
-  const auto is_there = [&] {
+  wait_until_decided(ctx, channel, wait_for, [&] {
     seen = load<Order::kRelaxed>(channel.progress.done);
-    return reaches(seen, target);
-  };
-  const bool is_done = wait_on(ctx, channel, wait_for, [&] {
-    if (is_there()) return true;
-    poll<kPath>(channel);
-    return is_there();
+    if (is_decided(seen, target)) return true;
+    seen = poll<kPath>(channel, seen);
+    return is_decided(seen, target);
   });
   // Pairs with the release in move_to(), of whoever polled.
   exec::fence<Order::kAcquire, Scope::kSystem>();
-  return is_done;
+  return reaches(seen, target);
 }
 
 }  // namespace detail
@@ -75,8 +69,8 @@ CHIME_DEVICE_OUT_OF_LINE bool await_done(const Context& ctx, Channel& channel,
 
 // Waits for the end of a submission: sources may be reused, data of reads and results are here.
 template <Path kPath>
-CHIME_DEVICE bool wait_for(const Context& ctx, Ticket ticket) {
-  return ticket.ok() && await_done<kPath>(ctx, *ticket.channel, ticket.target);
+CHIME_DEVICE bool wait_for(const Context& ctx, Channel& channel, Ticket ticket) {
+  return ticket.ok() && await_done<kPath>(ctx, channel, ticket.target);
 }
 
 // Waits until everything that was handed in to the channel is complete. False if some of it has

@@ -25,7 +25,7 @@ CHIME_DEVICE void write_fault(const Context& ctx, const Channel& channel, std::u
   fault.status = status;
   fault.pe = channel.pe;
   fault.context = channel.context;
-  fault.path = static_cast<std::uint32_t>(channel.path);
+  fault.path = static_cast<std::uint32_t>(channel.head.path);
   fault.time_ns = exec::clock_ns();
   if (abi::stop_of(status) == abi::Stop::kError) describe_error(ctx, channel, fault);
   // Publishes the fields: pairs with the acquire of the host's reader.

@@ -26,7 +26,7 @@ CHIME_DEVICE bool try_path(const Channel& channel, F& f) {
     // A program that is compiled for one kind of channel is for jobs that have no other.
     constexpr bool kIsTheOnly =
         chime::detail::kIsCompiled<Path::kNic> != chime::detail::kIsCompiled<Path::kProxy>;
-    if (!kIsTheOnly && channel.path != kPath) return false;
+    if (!kIsTheOnly && channel.head.path != kPath) return false;
     f(Of<kPath>{});
     return true;
   } else {
@@ -44,13 +44,18 @@ CHIME_DEVICE void by_path(const Channel& channel, F f) {
 // A path that the caller does not know: it is asked of the channel.
 inline constexpr Path kAny = Path::kNone;
 
-template <Path kPath = kAny>
-CHIME_DEVICE void poll(Channel& channel) {
+// Looks once whether something has completed: Of<kPath>::poll.
+template <Path kPath>
+CHIME_DEVICE std::uint64_t poll(Channel& channel, std::uint64_t done) {
   if constexpr (kPath == kAny) {
-    detail::by_path(channel, [&](auto of) { of.poll(channel); });
+    detail::by_path(channel, [&](auto of) { done = of.poll(channel, done); });
+    return done;
   } else {
-    Of<kPath>::poll(channel);
+    return Of<kPath>::poll(channel, done);
   }
+}
+CHIME_DEVICE void poll(Channel& channel) {
+  poll<kAny>(channel, load<Order::kRelaxed>(channel.progress.done));
 }
 
 CHIME_DEVICE bool keeps_order(const Channel& channel) {

@@ -18,16 +18,30 @@ namespace chime::channel {
 // all groups.
 struct Alone {};
 
+// One thread, as those who may be several have it.
+struct One {
+  static constexpr bool kIsOne = true;
+  CHIME_DEVICE static constexpr bool are_many() { return false; }
+  CHIME_DEVICE static constexpr unsigned count() { return 1; }
+  CHIME_DEVICE static constexpr unsigned rank() { return 0; }
+  CHIME_DEVICE static constexpr bool is_leader() { return true; }
+  CHIME_DEVICE static constexpr bool is_last() { return true; }
+  CHIME_DEVICE static constexpr void sync() {}
+  template <class T>
+  CHIME_DEVICE static constexpr T from_leader(T value) {
+    return value;
+  }
+};
+
 struct Posters {
-  unsigned mask = 0;  // their lanes; 0: one thread alone
+  static constexpr bool kIsOne = false;
+  unsigned mask = 0;  // their lanes; 0: a thread of the host
 
   CHIME_DEVICE bool are_many() const { return (mask & (mask - 1)) != 0; }
-  CHIME_DEVICE unsigned count() const { return mask == 0 ? 1 : exec::count_bits(mask); }
-  CHIME_DEVICE unsigned rank() const {
-    return mask == 0 ? 0 : exec::count_bits(mask & ((1u << exec::lane_id()) - 1));
-  }
-  CHIME_DEVICE bool is_leader() const { return rank() == 0; }
-  CHIME_DEVICE bool is_last() const { return rank() == count() - 1; }
+  CHIME_DEVICE unsigned count() const { return exec::count_bits(mask | (mask == 0)); }
+  CHIME_DEVICE unsigned rank() const { return exec::count_bits(before()); }
+  CHIME_DEVICE bool is_leader() const { return before() == 0; }
+  CHIME_DEVICE bool is_last() const { return (mask & exec::lanes_above()) == 0; }
   CHIME_DEVICE void sync() const {
     if (are_many()) exec::sync_warp(mask);
   }
@@ -35,6 +49,9 @@ struct Posters {
   CHIME_DEVICE T from_leader(T value) const {
     return are_many() ? exec::shfl(mask, value, static_cast<int>(exec::lowest_bit(mask))) : value;
   }
+
+ private:
+  CHIME_DEVICE unsigned before() const { return mask & exec::lanes_below(); }
 };
 
 // Those of one group take equally many units, at most 3, so that a lane finds its own by its rank;
@@ -44,14 +61,16 @@ struct Posters {
 inline constexpr unsigned kForElements = 0;
 
 template <class Group>
-CHIME_DEVICE Posters posters_to(Group, const Channel& channel, unsigned units) {
+CHIME_DEVICE auto posters_to(Group, const Channel& channel, unsigned units) {
   if constexpr (std::is_same_v<Group, Thread>) {
-    if (!exec::in_kernel()) return {};
+    if (!exec::in_kernel()) return Posters{};
     const auto at = reinterpret_cast<std::uint64_t>(&channel);
     const auto key = static_cast<std::uint32_t>(at >> 5) | units;
-    return {exec::match_any(exec::active_mask(), key)};
+    return Posters{exec::match_any(exec::active_mask(), key)};
+  } else if constexpr (std::is_same_v<Group, Alone>) {
+    return Posters{};  // rare: nvcc then makes more instructions and needs fewer registers
   } else {
-    return {};
+    return One{};
   }
 }
 

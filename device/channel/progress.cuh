@@ -15,27 +15,23 @@ namespace detail {
 CHIME_DEVICE std::uint64_t move_to(std::uint64_t* word, std::uint64_t end) {
   return exec::atomic_max<Order::kRelease, Scope::kDevice>(word, end);
 }
-CHIME_DEVICE std::uint64_t move_on(std::uint64_t* word, std::uint64_t seen, std::uint32_t ahead) {
-  return ahead == 0 ? 0 : move_to(word, seen + ahead);
-}
 
 }  // namespace detail
 
-// A poller knows of `ahead` more units than `done` said when it was `seen`. `done` stands still
-// from the first failure on; what ends later is told in `failed`.
-CHIME_DEVICE void advance_failed(Channel& channel, std::uint64_t seen, std::uint32_t ahead) {
-  detail::move_on(&channel.progress.failed, seen, ahead);
-}
-CHIME_DEVICE void advance(Channel& channel, std::uint64_t seen, std::uint32_t ahead) {
-  const std::uint64_t before = detail::move_on(&channel.progress.done, seen, ahead);
-  if ((before & abi::kStopped) != 0) advance_failed(channel, seen, ahead);
+// A poller knows that requests have ended up to `end`, well or not: told where the channel is out
+// of use.
+CHIME_DEVICE void advance_failed(Channel& channel, std::uint64_t end) {
+  detail::move_to(&channel.progress.failed, end);
 }
 
 // A poller knows that `done` may become `through`, which is an index, and kSomeLost where requests
-// have failed: then all that comes has it, so that the greater word is the later one.
-CHIME_DEVICE void advance_to(Channel& channel, std::uint64_t through) {
+// have failed: then all that comes has it, so that the greater word is the later one. `done` stands
+// still from the first failure on. Returns what `done` is known to be.
+CHIME_DEVICE std::uint64_t advance_to(Channel& channel, std::uint64_t through) {
   const std::uint64_t before = detail::move_to(&channel.progress.done, through);
-  if ((before & abi::kStopped) != 0) detail::move_to(&channel.progress.failed, end_of(through));
+  if ((before & abi::kStopped) == 0) return through;
+  advance_failed(channel, end_of(through));
+  return before;
 }
 
 // How far the requests have ended, however they did. Pairs with the releases in move_on(): memory

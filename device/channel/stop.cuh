@@ -55,14 +55,22 @@ CHIME_DEVICE Wait wait_for_word(const Context& ctx, const Channel& channel, cons
           .timeout_ns = ctx.pe.wait_timeout_ns};
 }
 
+// Spins until `is_decided()`, which is true at the latest when the channel is stopped, as this does
+// where the wait is given up. `wait_for()`: as spin_until_for() has it; a word of 64 bits.
+template <class WaitFor, class IsDecided>
+CHIME_DEVICE void wait_until_decided(const Context& ctx, Channel& channel, WaitFor wait_for,
+                                     IsDecided is_decided) {
+  const WaitResult result = spin_until_for(ctx, wait_for, is_decided);
+  if (!result.ok()) stop_by_wait(channel, given_up(wait_for(), result));
+}
+
 // Spins until `event()` or the channel is stopped. False if it is left: it was stopped, or it is
-// now. `wait_for()`: as spin_until_for() has it; a word of 64 bits.
+// now.
 template <class WaitFor, class Event>
 CHIME_DEVICE bool wait_on(const Context& ctx, Channel& channel, WaitFor wait_for, Event event) {
   bool happened = false;
-  const WaitResult result =
-      spin_until_for(ctx, wait_for, [&] { return (happened = event()) || is_stopped(channel); });
-  if (!result.ok()) stop_by_wait(channel, given_up(wait_for(), result));
+  wait_until_decided(ctx, channel, wait_for,
+                     [&] { return (happened = event()) || is_stopped(channel); });
   return happened;
 }
 

@@ -65,8 +65,8 @@ CHIME_DEVICE bool may_post(const Context& ctx, Channel& channel) {
 // use.
 //
 // REQUIRES: the calling thread is exec::Committed since before it met the other posters.
-template <Path kPath, class Write>
-CHIME_DEVICE Ticket submit_together(const Context& ctx, const Posters& posters, Channel& channel,
+template <Path kPath, class Who, class Write>
+CHIME_DEVICE Ticket submit_together(const Context& ctx, const Who& posters, Channel& channel,
                                     std::uint64_t done, const Shape& all, Write write) {
   using Own = Of<kPath>;
   auto view = Own::view_of(channel);
@@ -74,22 +74,28 @@ CHIME_DEVICE Ticket submit_together(const Context& ctx, const Posters& posters, 
   if (posters.is_leader()) {
     base = detail::take<kPath>(channel, all.units);
     if (base + all.units - end_of(done) > view.head.depth) {
-      if (!detail::await_room<kPath>(ctx, channel, base + all.units)) base = detail::kNoRoom;
+      if (!detail::await_room<kPath>(ctx, channel, base + all.units)) {
+        if constexpr (Who::kIsOne) return {};
+        base = detail::kNoRoom;
+      }
       view = Own::view_of(channel);
     }
   }
-  base = posters.from_leader(base);
-  if (base == detail::kNoRoom) return {};
+  if constexpr (!Who::kIsOne) {
+    base = posters.from_leader(base);
+    if (base == detail::kNoRoom) return {};
+  }
   write(view, base);
+  bool is_in = true;
   if constexpr (Own::kHandsIn) {
     posters.sync();
-    bool is_in = true;
     if (posters.is_leader()) is_in = Own::hand_in(ctx, channel, view, base, all);
-    is_in = posters.from_leader(is_in);
-    posters.sync();  // a quiet of any of them finds what the leader has handed in
-    if (!is_in) return {};
+    if (posters.are_many()) {
+      is_in = posters.from_leader(is_in);
+      posters.sync();  // a quiet of any of them finds what the leader has handed in
+    }
   }
-  return {&channel, base + all.units - all.tail, true};
+  return {base + all.units - all.tail, is_in};
 }
 
 // Puts requests into the channel and sees to it that the consumer is told, each thread by `shape`.
@@ -105,7 +111,7 @@ CHIME_DEVICE Ticket submit(const Context& ctx, Group group, Channel& channel, co
     if (!look<kPath>(ctx, channel, done)) return {};
   }
   const exec::Committed from_reservation_to_hand_in;
-  const Posters posters = posters_to(group, channel, shape.units);
+  const auto posters = posters_to(group, channel, shape.units);
   const Shape all = {posters.count() * shape.units, shape.more, shape.tail};
   return submit_together<kPath>(
       ctx, posters, channel, done, all, [&](const auto& view, std::uint64_t base) {

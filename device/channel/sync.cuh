@@ -18,13 +18,18 @@
 namespace chime::channel {
 namespace detail {
 
+// Out of line, so that what does not fail keeps no more than the one word.
+CHIME_DEVICE_OUT_OF_LINE Channel* first_failed(Channel* before, Channel& channel) {
+  return before != nullptr ? before : &channel;
+}
+
 // Drains the channels whose bits are set, from `first` on: all of them, also behind one that fails.
 // `failed` becomes the first that does, unless it is one already.
 CHIME_DEVICE void drain_all(const Context& ctx, Channel* first, std::uint64_t bits,
                             Channel*& failed) {
   for (; bits != 0; bits &= bits - 1) {
     Channel& channel = first[exec::lowest_bit(bits)];
-    if (!drain(ctx, channel) && failed == nullptr) failed = &channel;
+    if (!drain(ctx, channel)) failed = first_failed(failed, channel);
   }
 }
 
@@ -123,7 +128,8 @@ CHIME_DEVICE_OUT_OF_LINE void fence(const Context& ctx) {
 // Everything that was sent before is complete; on the host also what kernels have posted.
 CHIME_DEVICE void quiet(const Context& ctx) {
   detail::quiet_of(ctx, ctx.channels);
-  if (ctx.channels.kernels != nullptr) detail::quiet_of(ctx, *ctx.channels.kernels);
+  if (exec::in_kernel() || ctx.channels.kernels == nullptr) return;
+  detail::quiet_of(ctx, *ctx.channels.kernels);
 }
 
 // The same, by all members of a group: each waits for some of the channels. What was sent before by

@@ -137,6 +137,7 @@ CHIME_DEVICE_OUT_OF_LINE bool write(const Context& ctx, Channel& channel,
                                     typename Way::Remote remote, const void* src,
                                     std::size_t bytes) {
   Staged<Way> all = {remote, static_cast<std::byte*>(const_cast<void*>(src)), bytes};
+  exec::keep_in_memory(all);
   return detail::move(ctx, channel, all, [&] { return detail::write_chunk(ctx, channel, all); });
 }
 
@@ -144,6 +145,7 @@ template <class Way>
 CHIME_DEVICE_OUT_OF_LINE bool read(const Context& ctx, Channel& channel,
                                    typename Way::Remote remote, void* dst, std::size_t bytes) {
   Staged<Way> all = {remote, static_cast<std::byte*>(dst), bytes};
+  exec::keep_in_memory(all);
   return detail::move(ctx, channel, all, [&] { return detail::read_chunk(ctx, channel, all); });
 }
 

@@ -68,9 +68,13 @@ CHIME_DEVICE std::uint32_t first_turn() {
 CHIME_DEVICE_OUT_OF_LINE std::uint32_t take_slot(const Context& ctx, const abi::Channel& channel,
                                                  int pe) {
   const abi::NicStaging& staging = ctx.nic.staging;
-  Wait wait = channel::wait_for_word(ctx, channel, staging.busy, abi::kNicSlotFree);
-  wait.pe = -1;
+  const auto wait_for = [&] {
+    Wait wait = channel::wait_for_word(ctx, channel, staging.busy, abi::kNicSlotFree);
+    wait.pe = -1;
+    return wait;
+  };
   std::uint32_t slot = kNoSlot, turn = first_turn();
+  exec::keep_in_memory(turn);
   const auto taken_so_far = [&] {
     return exec::ld<Order::kRelaxed, Scope::kDevice>(times_taken(staging));
   };
@@ -78,12 +82,13 @@ CHIME_DEVICE_OUT_OF_LINE std::uint32_t take_slot(const Context& ctx, const abi::
   WaitResult result;
   do {
     before = taken_so_far();
-    result = spin_until(ctx, wait, [&] {
+    exec::keep_in_memory(before);
+    result = spin_until_for(ctx, wait_for, [&] {
       return (slot = try_take_slot(ctx, pe, turn++)) != kNoSlot || channel::is_stopped(channel);
     });
   } while (result.status == CHIMEX_ERR_TIMEOUT && taken_so_far() != before &&
            !chime::detail::abort_is_raised(ctx));
-  if (!result.ok()) record_wait(ctx, wait, result, staging.slots);
+  if (!result.ok()) record_wait(ctx, wait_for(), result, staging.slots);
   return slot;
 }
 

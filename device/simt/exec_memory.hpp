@@ -156,6 +156,10 @@ struct Vec16Halves {
 };
 }  // namespace detail
 
+// For GPUs, where registers are dear.
+template <class T>
+void keep_in_memory(T&) {}
+
 // Whether memcpy may stand for a run of relaxed loads or stores: not where somebody watches each.
 inline bool memcpy_is_relaxed() { return detail::watched() == nullptr; }
 

@@ -21,6 +21,9 @@ inline uint3 block_idx() { return simt::current()->block->block_idx; }
 inline dim3 block_dim() { return simt::current()->block->block_dim; }
 inline dim3 grid_dim() { return simt::current()->block->grid_dim; }
 inline unsigned lane_id() { return simt::current()->lane; }
+// Lanes of the warp before and behind the calling one, as a mask; of a host thread none.
+inline unsigned lanes_below() { return in_kernel() ? (1u << lane_id()) - 1 : 0; }
+inline unsigned lanes_above() { return in_kernel() ? ~0u << lane_id() << 1 : 0; }
 inline unsigned warp_id() { return simt::current()->warp; }
 inline unsigned thread_rank() { return simt::current()->rank; }
 inline unsigned block_threads() { return simt::current()->block->threads; }

@@ -128,7 +128,7 @@ CHIME_DEVICE bool fetch_result(const Context& ctx, Channel& queue,
                                  put_atomic({view, index, is_last}, remote_word(ctx, queue, word),
                                             atomic, local_of_slot(queue, slot));
                                });
-  return take_result(ctx, ticket, slot, value);
+  return take_result(ctx, queue, ticket, slot, value);
 }
 
 }  // namespace detail

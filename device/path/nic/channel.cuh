@@ -85,7 +85,9 @@ struct Of<Path::kNic> {
     return nic::hand_in(ctx, channel, view, base, all);
   }
 
-  CHIME_DEVICE static void poll(Channel& channel) { nic::poll(channel); }
+  CHIME_DEVICE static std::uint64_t poll(Channel& channel, std::uint64_t done) {
+    return nic::poll(channel, done);
+  }
 
   CHIME_DEVICE static bool keeps_order(const Channel& channel) {
     return (head_of(channel).flags & (abi::kNicUnorderedWrites | abi::kNicUnorderedData)) == 0;

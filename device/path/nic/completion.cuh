@@ -47,22 +47,34 @@ CHIME_DEVICE void stop_by_cqe(Channel& queue, const std::byte* cqe, std::uint32_
   channel::publish_stop(queue);
 }
 
-// How far a CQE with `counter` is ahead of `done`; 0: it is old news. (An old one that is 2^16 less
-// than a queue's depth behind would be taken for a new one.)
-CHIME_DEVICE std::uint32_t ahead_of(const Channel& queue, std::uint64_t done,
-                                    std::uint16_t counter) {
-  const auto ahead = static_cast<std::uint16_t>(counter + 1u - static_cast<std::uint16_t>(done));
-  return ahead <= queue.head.depth ? ahead : 0;
+// How far a CQE with `counter` is ahead of `done`, in units; of an old one it is more than the
+// queue's depth. (One that is 2^16 less than the depth behind would be taken for a new one.)
+CHIME_DEVICE std::uint32_t ahead_of(std::uint64_t done, std::uint16_t counter) {
+  return static_cast<std::uint16_t>(counter + 1u - static_cast<std::uint32_t>(done));
 }
 
-// What a valid CQE says.
-CHIME_DEVICE void take_news(Channel& queue, const std::byte* cqe, std::uint32_t word,
-                            std::uint64_t seen) {
-  const abi::CqeTail tail = abi::cqe_tail(word);
-  const std::uint32_t ahead = ahead_of(queue, seen, tail.counter);
-  if (!abi::cqe_is_error(tail.opcode)) return channel::advance(queue, seen, ahead);
-  channel::advance_failed(queue, seen, ahead);
+CHIME_DEVICE std::uint64_t load_done(const Channel& queue) {
+  return load<Order::kRelaxed>(queue.progress.done);
+}
+
+// What a CQE says that tells of no success.
+CHIME_DEVICE std::uint64_t take_error(Channel& queue, const std::byte* cqe, std::uint32_t word,
+                                      std::uint64_t end) {
+  if (!abi::cqe_is_error(abi::cqe_tail(word).opcode)) return load_done(queue);
+  channel::advance_failed(queue, end);
   stop_by_cqe(queue, cqe, word);
+  return load_done(queue);
+}
+
+// What a CQE says; returns `done` as it is known to be then.
+CHIME_DEVICE std::uint64_t take_news(Channel& queue, const std::byte* cqe, std::uint32_t word,
+                                     std::uint64_t done) {
+  const abi::CqeTail tail = abi::cqe_tail(word);
+  const std::uint32_t ahead = ahead_of(done, tail.counter);
+  const bool is_new = ahead - 1 < queue.head.depth;
+  const std::uint64_t end = channel::end_of(done) + (is_new ? ahead : 0);
+  if (tail.opcode != abi::CqeOpcode::kRequest) return take_error(queue, cqe, word, end);
+  return is_new ? channel::advance_to(queue, end) : done;
 }
 
 // Counter and opcode in one load.
@@ -72,45 +84,38 @@ CHIME_DEVICE std::uint32_t load_tail(const std::byte* cqe) {
       reinterpret_cast<const std::uint32_t*>(cqe + abi::kCqeTailWord));
 }
 
-CHIME_DEVICE bool is_news(const Channel& queue, const abi::CqeTail& tail, std::uint64_t seen) {
-  if (tail.opcode == abi::CqeOpcode::kInvalid) return false;
-  return abi::cqe_is_error(tail.opcode) || ahead_of(queue, seen, tail.counter) != 0;
-}
-
-CHIME_DEVICE void poll_collapsed(Channel& queue) {
-  const std::byte* const cqe = queue.nic.cq;
-  const std::uint64_t seen = channel::end_of(load<Order::kRelaxed>(queue.progress.done));
-  if (!is_news(queue, abi::cqe_tail(load_tail<Order::kRelaxed>(cqe)), seen)) return;
+// The one CQE is news if it is about another request than the last that `done` tells of: also one
+// that tells of a failure, and what is there at the start is about that before the first.
+CHIME_DEVICE std::uint64_t poll_collapsed(Channel& queue, const std::byte* cqe,
+                                          std::uint64_t done) {
+  if (ahead_of(done, abi::cqe_tail(load_tail<Order::kRelaxed>(cqe)).counter) == 0) return done;
   // Again, so that it is no older than `done`. Acquire: the NIC wrote data and results before it.
   exec::fence<Order::kAcquire, Scope::kSystem>();
-  take_news(queue, cqe, load_tail<Order::kAcquire>(cqe), seen);
+  return take_news(queue, cqe, load_tail<Order::kAcquire>(cqe), done);
 }
 
-CHIME_DEVICE void poll_ring(Channel& queue) {
+CHIME_DEVICE std::uint64_t poll_ring(Channel& queue, const abi::NicCq& cq, std::uint64_t done) {
   const std::uint64_t taken = load<Order::kRelaxed>(queue.progress.taken);
-  const std::uint32_t cqes = queue.nic.cqe_count;
-  const std::byte* const cqe = queue.nic.cq + (taken & (cqes - 1)) * abi::kCqeBytes;
+  const std::byte* const cqe = cq.cqes + (taken & (cq.count - 1)) * abi::kCqeBytes;
   const std::uint32_t word = load_tail<Order::kRelaxed>(cqe);
   const abi::CqeTail tail = abi::cqe_tail(word);
-  const bool owner = (taken & cqes) != 0;
-  if (tail.opcode == abi::CqeOpcode::kInvalid || tail.owner != owner) return;
+  const bool owner = (taken & cq.count) != 0;
+  if (tail.opcode == abi::CqeOpcode::kInvalid || tail.owner != owner) return done;
   // Acquire: as above; and `done` is not far behind the CQE.
   exec::fence<Order::kAcquire, Scope::kSystem>();
-  const std::uint64_t seen = channel::end_of(load<Order::kRelaxed>(queue.progress.done));
+  const std::uint64_t seen = load_done(queue);
   const bool is_mine = exec::atomic_cas<Order::kRelaxed, Scope::kDevice>(&queue.progress.taken,
                                                                          taken, taken + 1) == taken;
-  if (is_mine) take_news(queue, cqe, word, seen);
+  return is_mine ? take_news(queue, cqe, word, seen) : seen;
 }
 
 }  // namespace detail
 
-// Looks once whether something has completed.
-CHIME_DEVICE void poll(Channel& queue) {
-  if (queue.nic.cq_mode == abi::NicCqMode::kCollapsed) {
-    detail::poll_collapsed(queue);
-  } else {
-    detail::poll_ring(queue);
-  }
+// Looks once whether something has completed: Of<kPath>::poll.
+CHIME_DEVICE std::uint64_t poll(Channel& queue, std::uint64_t done) {
+  const abi::NicCq& cq = queue.nic.cq;
+  return cq.mode == abi::NicCqMode::kCollapsed ? detail::poll_collapsed(queue, cq.cqes, done)
+                                               : detail::poll_ring(queue, cq, done);
 }
 
 }  // namespace chime::nic

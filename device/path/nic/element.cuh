@@ -86,7 +86,7 @@ CHIME_DEVICE bool write_element(const Context& ctx, Channel& queue, W* dst, W va
   if (posters.are_many()) {
     return detail::write_elements<W>(ctx, queue, posters.mask, done, dst, value);
   }
-  return channel::submit_together<Path::kNic>(ctx, Posters{}, queue, done, {.units = 1},
+  return channel::submit_together<Path::kNic>(ctx, channel::One{}, queue, done, {.units = 1},
                                               [&](const QueueView& view, std::uint64_t base) {
                                                 detail::put_element<W>(ctx, queue, view, base, true,
                                                                        dst, value);

@@ -61,7 +61,7 @@ CHIME_DEVICE void describe_error(const Context& ctx, const Channel& queue,
   fault.syndrome = static_cast<std::uint8_t>(syndrome);
   fault.vendor_error = abi::cqe_vendor_error(syndrome_word);
   fault.first_lost =
-      syndrome == abi::CqeSyndrome::kFlushed && queue.nic.cq_mode == abi::NicCqMode::kCollapsed;
+      syndrome == abi::CqeSyndrome::kFlushed && queue.nic.cq.mode == abi::NicCqMode::kCollapsed;
   fault.request = abi::cqe_tail(tail).counter;
   const std::byte* const wqe = detail::request_with_remote(queue, fault.request, opcode);
   fault.bytes = detail::bytes_of(wqe, opcode);

@@ -38,14 +38,29 @@ CHIME_DEVICE void take_fetch_slot(const Context& ctx, Channel& queue, std::uint3
   channel::take_result_place(ctx, queue, &queue.nic.fetch[index].busy);
 }
 
-// Waits for the result and frees the slot.
-CHIME_DEVICE bool take_result(const Context& ctx, Ticket ticket, std::uint32_t slot,
-                              std::uint64_t* value) {
-  if (!wait_for(ctx, ticket)) return false;
-  abi::NicFetchSlot& place = ticket.channel->nic.fetch[slot];
-  *value = exec::ld<Order::kRelaxed, Scope::kSystem>(&place.value);
+struct Fetched {
+  std::uint64_t value;
+  bool is_there;
+};
+
+// Waits for the result and frees the slot. Out of line: nothing that the request needed is in a
+// register while this waits.
+CHIME_DEVICE_OUT_OF_LINE Fetched await_result(const Context& ctx, Channel& queue,
+                                              std::uint64_t target, std::uint32_t slot) {
+  std::uint64_t seen = 0;
+  if (!channel::poll_until_done<Path::kNic>(ctx, queue, target, seen)) return {0, false};
+  abi::NicFetchSlot& place = queue.nic.fetch[slot];
+  const std::uint64_t value = exec::ld<Order::kRelaxed, Scope::kSystem>(&place.value);
   channel::free_result_place(&place.busy);
-  return true;
+  return {value, true};
+}
+
+CHIME_DEVICE bool take_result(const Context& ctx, Channel& queue, Ticket ticket, std::uint32_t slot,
+                              std::uint64_t* value) {
+  if (!ticket.ok()) return false;
+  const Fetched fetched = await_result(ctx, queue, ticket.target, slot);
+  *value = fetched.value;
+  return fetched.is_there;
 }
 
 }  // namespace detail
@@ -62,7 +77,7 @@ CHIME_DEVICE bool fetch_bytes(const Context& ctx, Channel& queue, const Remote& 
                                  put_transfer({view, index, is_last}, abi::WqeOpcode::kRead, remote,
                                               detail::local_of_slot(queue, slot), bytes);
                                });
-  return detail::take_result(ctx, ticket, slot, value);
+  return detail::take_result(ctx, queue, ticket, slot, value);
 }
 
 }  // namespace chime::nic

@@ -30,8 +30,8 @@ CHIME_DEVICE bool may_post(const Context& ctx, Channel& queue) {
 CHIME_DEVICE bool await_done(const Context& ctx, Channel& queue, std::uint64_t target) {
   return channel::await_done<Path::kNic>(ctx, queue, target);
 }
-CHIME_DEVICE bool wait_for(const Context& ctx, Ticket ticket) {
-  return channel::wait_for<Path::kNic>(ctx, ticket);
+CHIME_DEVICE bool wait_for(const Context& ctx, Channel& queue, Ticket ticket) {
+  return channel::wait_for<Path::kNic>(ctx, queue, ticket);
 }
 
 // `write(view, index, is_last)` writes the requests of one thread: see channel::submit.

@@ -49,7 +49,7 @@ CHIME_DEVICE bool write(const Context& ctx, Group group, Channel& queue, const P
   }
   const Ticket ticket =
       transfer(ctx, group, queue, abi::WqeOpcode::kWrite, put.dst, local, put.bytes);
-  return put.until == Until::kPosted ? ticket.ok() : wait_for(ctx, ticket);
+  return put.until == Until::kPosted ? ticket.ok() : wait_for(ctx, queue, ticket);
 }
 
 template <class Group>
@@ -60,7 +60,7 @@ CHIME_DEVICE bool read(const Context& ctx, Group group, Channel& queue, const Ge
   }
   const Ticket ticket =
       transfer(ctx, group, queue, abi::WqeOpcode::kRead, get.src, local, get.bytes);
-  return get.until == Until::kPosted ? ticket.ok() : wait_for(ctx, ticket);
+  return get.until == Until::kPosted ? ticket.ok() : wait_for(ctx, queue, ticket);
 }
 
 // Reads an element of up to 16 bytes.

@@ -129,8 +129,9 @@ CHIME_DEVICE_OUT_OF_LINE bool write_alone(const Context& ctx, Channel& queue, co
   const Put& put = all.put;
   const Remote remote = remote_data(ctx, queue, put.dst);
   if (!all.local.is_known) return staged_write(ctx, queue, remote, put.src, put.bytes);
-  const abi::WqeOpcode opcode = abi::WqeOpcode::kWrite;
-  return wait_for(ctx, transfer_long(ctx, queue, opcode, remote, all.local, put.bytes, false));
+  const Ticket ticket =
+      transfer_long(ctx, queue, abi::WqeOpcode::kWrite, remote, all.local, put.bytes, false);
+  return wait_for(ctx, queue, ticket);
 }
 
 // Where no signal can follow data, or the data is not known to the NIC, it is complete before the
@@ -147,7 +148,7 @@ CHIME_DEVICE bool write_long_with_signal(const Context& ctx, Channel& queue, con
                                     remote_data(ctx, queue, put.dst), all.local, put.bytes, true);
   if (!data.ok()) return false;
   const Ticket ticket = submit_behind_data(ctx, queue, all);
-  return put.until == Until::kPosted ? ticket.ok() : wait_for(ctx, ticket);
+  return put.until == Until::kPosted ? ticket.ok() : wait_for(ctx, queue, ticket);
 }
 
 CHIME_DEVICE_OUT_OF_LINE bool write_apart(const Context& ctx, Channel& queue, Put put, Local local,
@@ -186,7 +187,7 @@ CHIME_DEVICE bool write_with_signal(const Context& ctx, Group group, Channel& qu
         put_transfer(request, abi::WqeOpcode::kWrite, remote_data(ctx, queue, put.dst), local,
                      static_cast<std::uint32_t>(put.bytes));
       });
-  return put.until == Until::kPosted ? ticket.ok() : wait_for(ctx, ticket);
+  return put.until == Until::kPosted ? ticket.ok() : wait_for(ctx, queue, ticket);
 }
 
 }  // namespace chime::nic

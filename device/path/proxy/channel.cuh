@@ -30,13 +30,13 @@ struct FifoView {
 
 // Looks once whether something has completed. (Of one that is out of use always, for what ends then
 // is told elsewhere: kStopped makes `done` less than nothing.)
-CHIME_DEVICE void poll(Channel& fifo) {
+CHIME_DEVICE std::uint64_t poll(Channel& fifo, std::uint64_t done) {
   // Acquire: pairs with the proxy's release. Results, data of gets, and who is lost are there.
   const std::uint64_t through = exec::ld<Order::kAcquire, Scope::kSystem>(&fifo.fifo.told->through);
-  const std::uint64_t done = load<Order::kRelaxed>(fifo.progress.done);
-  if (static_cast<std::int64_t>(through) <= static_cast<std::int64_t>(done)) return;
-  channel::advance_to(fifo, through);
+  if (static_cast<std::int64_t>(through) <= static_cast<std::int64_t>(done)) return done;
+  return channel::advance_to(fifo, through);
 }
+CHIME_DEVICE void poll(Channel& fifo) { poll(fifo, load<Order::kRelaxed>(fifo.progress.done)); }
 
 // Waits until the slots before `end` may be written: all that was in them has been read. So many
 // requests are under way that the next posters had better look whether it is one peer's fault.
@@ -91,7 +91,9 @@ struct Of<Path::kProxy> {
   static constexpr bool kHandsIn = false;
   CHIME_DEVICE static View view_of(const Channel& channel) { return {head_of(channel)}; }
 
-  CHIME_DEVICE static void poll(Channel& channel) { fifo::poll(channel); }
+  CHIME_DEVICE static std::uint64_t poll(Channel& channel, std::uint64_t done) {
+    return fifo::poll(channel, done);
+  }
 
   CHIME_DEVICE static bool await_room(const Context& ctx, Channel& channel, std::uint64_t end) {
     return fifo::await_room(ctx, channel, end);

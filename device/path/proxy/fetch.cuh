@@ -22,9 +22,8 @@ namespace detail {
 
 // Waits for the result and frees its answer. If the FIFO goes out of use first, the answer stays
 // taken: the proxy may still write to it.
-CHIME_DEVICE bool take_result(const Context& ctx, int pe, const Ticket& ticket,
+CHIME_DEVICE bool take_result(const Context& ctx, Channel& fifo, int pe, const Ticket& ticket,
                               std::uint32_t answer, Result& result) {
-  Channel& fifo = *ticket.channel;
   bool has_ended = false;
   const bool is_well = await_end(ctx, fifo, pe, answer, ticket.target, has_ended);
   if (!has_ended) return false;
@@ -47,7 +46,7 @@ CHIME_DEVICE bool fetch(const Context& ctx, Channel& fifo, int pe, Request reque
   const Ticket ticket = post<1>(ctx, Thread{}, fifo, pe, [&](const Place& place) {
     place.put(abi::with_answer(request(), answer));
   });
-  if (ticket.ok()) return detail::take_result(ctx, pe, ticket, answer, result);
+  if (ticket.ok()) return detail::take_result(ctx, fifo, pe, ticket, answer, result);
   free_answer(fifo, answer);
   return false;
 }

@@ -98,7 +98,7 @@ CHIME_DEVICE Ticket post(const Context& ctx, Group group, Channel& fifo, int pe,
       return {};
   }
   const exec::Committed from_reservation_to_request;
-  const Posters posters = channel::posters_to(group, fifo, kSlots);
+  const auto posters = channel::posters_to(group, fifo, kSlots);
   std::uint64_t end = 0;
   Ticket ticket = channel::submit_together<Path::kProxy>(
       ctx, posters, fifo, done, {.units = posters.count() * kSlots},

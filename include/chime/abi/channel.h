@@ -110,14 +110,14 @@ struct alignas(128) Watch {
   std::uint64_t lost;       // 1 + the index of the first with a fault, 0: none; 0 -> 1 once
 };
 
-// What a post reads of a channel, in one load.
+// What posts and polls read of a channel, in one load.
 struct alignas(16) ChannelHead {
   std::byte* ring;          // `depth` units: of a queue pair the send queue, 64-byte aligned; of a
                             // FIFO ProxySlots, in host memory that the device maps
   std::uint32_t number_be;  // NIC: be32(number of the queue pair << 8)
   std::uint16_t depth;      // a power of two
   std::uint8_t flags;
-  std::uint8_t reserved;
+  Path path;
 };
 static_assert(sizeof(ChannelHead) == 16);
 
@@ -129,7 +129,7 @@ struct alignas(128) Channel {
     ProxyFifo fifo;
   };
   std::int32_t pe;  // the peer; -1: requests say which
-  Path path;
+  std::uint32_t reserved;
   ChannelFault* fault;    // host-visible
   Watch* watch;           // of its pool
   std::uint32_t index;    // in its pool

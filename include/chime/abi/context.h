@@ -18,7 +18,7 @@
 
 namespace chime {
 
-inline constexpr std::uint32_t kAbiVersion = 17;
+inline constexpr std::uint32_t kAbiVersion = 18;
 
 struct Context {
   std::uint32_t abi_version = 0;  // kAbiVersion; 0 means that nobody filled this copy

@@ -44,6 +44,13 @@ struct alignas(16) NicBell {
   std::uint64_t* doorbell;  // register; or a mailbox that a host thread empties into it
 };
 
+// Where completions are found: what a poll reads beside the ChannelHead, in one load.
+struct alignas(16) NicCq {
+  std::byte* cqes;      // filled with 0xff at the start
+  std::uint32_t count;  // a power of two: 1, or at least 2 * depth
+  NicCqMode mode;
+};
+
 // The PE that a queue pair leads to. Owner: the host.
 struct alignas(16) NicPeer {
   std::uint64_t heap;            // address of its heap's start in work requests
@@ -55,16 +62,14 @@ static_assert(sizeof(NicPeer) == 16);
 // Owner: the host.
 struct NicQueue {
   NicBell bell;
-  std::byte* cq;            // CQEs, filled with 0xff at the start
-  std::uint32_t cqe_count;  // CQEs, a power of two: 1, or at least 2 * depth
-  NicCqMode cq_mode;
+  NicCq cq;
   NicFetchSlot* fetch;      // [depth + 1]; the last one takes results that nobody wants
   std::uint64_t fetch_nic;  // its address in work requests
   std::uint32_t fetch_lkey_be;
   std::uint32_t reserved[3];
   NicPeer peer;
 };
-static_assert(sizeof(NicBell) == 16 && sizeof(NicQueue) == 80);
+static_assert(sizeof(NicBell) == 16 && sizeof(NicCq) == 16 && sizeof(NicQueue) == 80);
 
 }  // namespace chime::abi
 

@@ -16,7 +16,7 @@
 namespace chime {
 
 // How a PE's memory is reached. device/route.cuh alone decides which one is used.
-enum class Path : std::uint32_t { kNone = 0, kP2p = 1, kNic = 2, kProxy = 3 };
+enum class Path : std::uint8_t { kNone = 0, kP2p = 1, kNic = 2, kProxy = 3 };
 
 // What the calling thread does after a wait failed. CHIME_ON_ERROR.
 enum class OnError : std::uint32_t { kExit = 0, kReturn = 1, kTrap = 2 };

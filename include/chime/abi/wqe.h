@@ -188,7 +188,7 @@ struct CqeTail {
   bool owner;  // turns with each lap of the queue, 0 in the first
 };
 CHIME_ABI_FN CqeTail cqe_tail(std::uint32_t word) {
-  return {be16(static_cast<std::uint16_t>(word)), static_cast<CqeOpcode>(word >> 28),
+  return {static_cast<std::uint16_t>(be32(word) >> 16), static_cast<CqeOpcode>(word >> 28),
           (word >> 24 & 1) != 0};
 }
 CHIME_ABI_FN bool cqe_is_error(CqeOpcode opcode) {

@@ -233,7 +233,7 @@ struct TablePoster {
   }
 
   abi::CqeTail wait() const {
-    auto& word = *reinterpret_cast<std::uint32_t*>(queue.nic.cq + abi::kCqeTailWord);
+    auto& word = *reinterpret_cast<std::uint32_t*>(queue.nic.cq.cqes + abi::kCqeTailWord);
     for (const auto end = deadline();;) {
       const auto tail = abi::cqe_tail(std::atomic_ref(word).load(std::memory_order_acquire));
       if (tail.opcode != abi::CqeOpcode::kInvalid) return tail;
@@ -279,7 +279,7 @@ void has_a_table(const NicOptions& options) {
       EXPECT(first / 64 == last / 64 && last < channels.pool.count);
     }
     abi::Channel& queue = first_channel(channels, peer);
-    EXPECT(queue.path == Path::kNic && &channels.pool.channels[queue.index] == &queue);
+    EXPECT(queue.head.path == Path::kNic && &channels.pool.channels[queue.index] == &queue);
     EXPECT(queue.pe == peer && queue.head.depth == options.queue_depth);
     // The softnic does not say that it reorders.
     const bool is_relaxed = options.ordering == NicOrdering::kRelaxed;
@@ -292,7 +292,7 @@ void has_a_table(const NicOptions& options) {
            memory.buffers->tables[0].count == 0);
     const bool on_device = !is_host && options.backend == NicBackend::kDevx;
     for (const void* of_the_queue :
-         {static_cast<const void*>(queue.head.ring), static_cast<const void*>(queue.nic.cq),
+         {static_cast<const void*>(queue.head.ring), static_cast<const void*>(queue.nic.cq.cqes),
           static_cast<const void*>(queue.nic.bell.record),
           static_cast<const void*>(queue.nic.fetch),
           static_cast<const void*>(memory.staging.memory)})
@@ -393,7 +393,7 @@ void run_kernel(unsigned blocks, void (*kernel)(std::byte*, unsigned), std::byte
 }
 
 bool is_flushed(const abi::Channel& queue) {
-  auto& word = *reinterpret_cast<std::uint32_t*>(queue.nic.cq + abi::kCqeTailWord);
+  auto& word = *reinterpret_cast<std::uint32_t*>(queue.nic.cq.cqes + abi::kCqeTailWord);
   for (const auto end = deadline(); std::chrono::steady_clock::now() < end;) {
     const auto tail = abi::cqe_tail(std::atomic_ref(word).load(std::memory_order_acquire));
     if (abi::cqe_is_error(tail.opcode)) return true;

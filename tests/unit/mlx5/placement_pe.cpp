@@ -56,7 +56,7 @@ struct Pe {
 };
 
 void is_on_the_gpu(Pe& pe, const abi::Channel& channel) {
-  EXPECT(pe.gpu.holds(channel.head.ring) && pe.gpu.holds(channel.nic.cq));
+  EXPECT(pe.gpu.holds(channel.head.ring) && pe.gpu.holds(channel.nic.cq.cqes));
   EXPECT(pe.gpu.holds(channel.nic.bell.record) && pe.gpu.holds(channel.nic.fetch));
   EXPECT(!pe.gpu.holds(channel.nic.bell.doorbell) && !pe.gpu.holds(channel.fault));
 }
@@ -95,11 +95,11 @@ void contents(const ChannelTables& tables, Pe& pe) {
     const abi::Channel& of_host = host.pool.channels[abi::first_of_route(host.route[peer])];
     for (unsigned slot = 0; slot < all.slots; ++slot) {
       const abi::Channel& channel = channels[abi::first_of_route(routes[peer]) + slot];
-      EXPECT(channel.pe == static_cast<int>(peer) && channel.path == Path::kNic);
+      EXPECT(channel.pe == static_cast<int>(peer) && channel.head.path == Path::kNic);
       EXPECT(std::memcmp(&channel.nic.peer, &of_host.nic.peer, sizeof of_host.nic.peer) == 0);
       EXPECT(channel.progress.done == abi::kFresh && channel.producer.resv == 0);
-      EXPECT(channel.nic.cq_mode == abi::NicCqMode::kCollapsed);
-      EXPECT(pe.fetched(channel.nic.cq, 64) == std::vector(64, std::byte{0xff}));
+      EXPECT(channel.nic.cq.mode == abi::NicCqMode::kCollapsed);
+      EXPECT(pe.fetched(channel.nic.cq.cqes, 64) == std::vector(64, std::byte{0xff}));
       EXPECT(pe.fetched(channel.nic.fetch, 1)[0].busy == 0);
       is_on_the_gpu(pe, channel);
     }

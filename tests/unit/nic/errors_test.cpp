@@ -89,6 +89,7 @@ void expect_other_peers_complete(NicPlan plan, void (NicJob::*complete)()) {
     plan.slots = slots;
     NicJob job(3, plan);
     job.nic.fail_at(1, 0, kRemoteAccess);
+    job.context().pe.wait_timeout_ns = 0;  // no bound: the failure ends the wait
     run_threads(1, [&] {
       for (int pe : {1, 2}) job.to(pe).p(job.data<int>(0), 7);
       (job.*complete)();

@@ -168,7 +168,7 @@ void NullNic::set_up_queue(int pe, unsigned slot) {
   queue.head.ring = state.memory.data();
   queue.nic.bell.record = &state.record;
   queue.nic.bell.doorbell = &state.doorbell;
-  queue.nic.cq = state.cq.data();
+  queue.nic.cq.cqes = state.cq.data();
   queue.nic.peer = {kHeapNic, htobe32(kDataKey + static_cast<std::uint32_t>(pe)),
                     htobe32(kStrictKey + static_cast<std::uint32_t>(pe))};
   queue.nic.fetch = state.fetch.data();
@@ -176,11 +176,11 @@ void NullNic::set_up_queue(int pe, unsigned slot) {
   queue.nic.fetch_lkey_be = htobe32(kFetchKey);
   queue.head.number_be = htobe32(state.qpn << 8);
   queue.head.depth = static_cast<std::uint16_t>(plan_.depth);
-  queue.nic.cqe_count = static_cast<std::uint32_t>(cqes);
-  queue.nic.cq_mode = plan_.mode;
+  queue.nic.cq.count = static_cast<std::uint32_t>(cqes);
+  queue.nic.cq.mode = plan_.mode;
   queue.head.flags = static_cast<std::uint8_t>(plan_.flags);
   queue.pe = pe;
-  queue.path = Path::kNic;
+  queue.head.path = Path::kNic;
   queue.fault = &faults_[i];
   queue.watch = &watch_;
   queue.index = plan_.first + static_cast<std::uint32_t>(i);

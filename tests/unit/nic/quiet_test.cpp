@@ -76,7 +76,7 @@ TEST_P(QuietTogether, AChannelThatLastsHoldsUpNoOther) {
   while (!is_over()) std::this_thread::yield();
   EXPECT_EQ(__atomic_load_n(&lasting.progress.status, __ATOMIC_ACQUIRE), 0u)
       << "it was given up before the other was looked at";
-  channel::advance(lasting, 1, 1);
+  channel::advance_to(lasting, 2);
   members.join();
   EXPECT_EQ(*job.data<int>(2), 17);
 }

@@ -77,10 +77,13 @@ TEST_P(Ring, AnOldCompletionMovesNothing) {
   NicJob job(2, plan());
   abi::Channel& queue = job.nic.queue(1);
   queue.progress.done = 1000;
-  channel::advance(queue, 1000, nic::detail::ahead_of(queue, 1000, 999));
-  channel::advance(queue, 1000, nic::detail::ahead_of(queue, 1000, 990));
+  const auto done_after = [&](std::uint16_t counter) {
+    return nic::detail::take_news(queue, nullptr, abi::be16(counter), 1000);
+  };
+  EXPECT_EQ(done_after(999), 1000u);
+  EXPECT_EQ(done_after(990), 1000u);
   EXPECT_EQ(queue.progress.done, 1000u);
-  channel::advance(queue, 1000, nic::detail::ahead_of(queue, 1000, 1000));
+  EXPECT_EQ(done_after(1000), 1001u);
   EXPECT_EQ(queue.progress.done, 1001u);
 }
 
@@ -297,7 +300,7 @@ TEST(Pool, AContextKeepsToItsStretch) {
   plan.slots = 2;
   NicJob job(3, plan);
   abi::Channel& foreign = job.nic.channels().pool.channels[1];
-  foreign.path = Path::kNic;
+  foreign.head.path = Path::kNic;
   foreign.head.depth = 128;
   foreign.producer.ready = 5;  // which are never complete
   foreign.progress.status = abi::status_word(abi::Stop::kClosed);

@@ -103,11 +103,11 @@ TEST(ChannelTables, OnDemandTheOthersAreThoseWhoAreRefused) {
 // Before kernels run a GPU's part is an image here.
 TEST(ChannelTables, WhatWasFilledIsThereWhenItIsPublished) {
   Two two(1);
-  two.tables.channel(ContextOwner::kKernels, two.fifos, 1).path = Path::kProxy;
+  two.tables.channel(ContextOwner::kKernels, two.fifos, 1).head.path = Path::kProxy;
   const abi::Channel& there = two.tables.channels(ContextOwner::kKernels).pool.channels[3];
-  EXPECT_EQ(there.path, Path::kNone);
+  EXPECT_EQ(there.head.path, Path::kNone);
   two.tables.publish();
-  EXPECT_EQ(there.path, Path::kProxy);
+  EXPECT_EQ(there.head.path, Path::kProxy);
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ void FakeProxy::set_up_fifo(unsigned number) {
   abi::Channel& channel = pool_[number];
   channel.head = {reinterpret_cast<std::byte*>(shared.slots.data()), 0,
                   static_cast<std::uint16_t>(plan_.depth), static_cast<std::uint8_t>(plan_.flags),
-                  0};
+                  Path::kProxy};
   channel.fifo = {.told = &shared.told,
                   .answers = shared.answers.data(),
                   .busy = shared.busy.data(),
@@ -120,7 +120,6 @@ void FakeProxy::set_up_fifo(unsigned number) {
                   .sleep = nullptr,
                   .reserved = {}};
   channel.pe = -1;
-  channel.path = Path::kProxy;
   channel.fault = &faults_[number];
   channel.watch = &watch_;
   channel.index = number;

@@ -33,13 +33,13 @@ void describe_queue(abi::Channel& channel, const QueuePairView& view) {
   channel.head.ring = view.send_queue;
   channel.head.depth = static_cast<std::uint16_t>(1u << view.log2_blocks);
   channel.head.number_be = abi::be32(view.qpn << 8);
-  channel.path = Path::kNic;
+  channel.head.path = Path::kNic;
   abi::NicQueue& queue = channel.nic;
   queue.bell.record = view.send_record;
   queue.bell.doorbell = view.doorbell;
-  queue.cq = view.completions;
-  queue.cqe_count = 1u << view.log2_completions;
-  queue.cq_mode =
+  queue.cq.cqes = view.completions;
+  queue.cq.count = 1u << view.log2_completions;
+  queue.cq.mode =
       view.mode == CompletionMode::kCollapsed ? abi::NicCqMode::kCollapsed : abi::NicCqMode::kRing;
 }
 

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "softnic/faults.hpp"
-#include "softnic/settings.hpp"
-#include "softnic/tree_path.hpp"
+#include "softnic/attach/tree_path.hpp"
+#include "softnic/observe/faults.hpp"
+#include "softnic/observe/settings.hpp"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "fields.hpp"
-#include "softnic/wqe.hpp"
+#include "softnic/engine/wqe.hpp"
 
 namespace {
 

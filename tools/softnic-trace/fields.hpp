@@ -6,7 +6,7 @@
 #include <span>
 
 #include "decode.hpp"
-#include "softnic/bytes.hpp"
+#include "softnic/firmware/bytes.hpp"
 
 inline std::string hex(std::uint64_t value) {
   char text[32];

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "decode.hpp"
-#include "softnic/bytes.hpp"
+#include "softnic/firmware/bytes.hpp"
 
 namespace {
 

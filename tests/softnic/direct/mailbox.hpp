@@ -1,6 +1,6 @@
 // Firmware mailboxes by hand: a command's bytes and the fields of the few commands that tests send.
 // The offsets are this folder's own reading of the PRM, as {byte, shift, width} of big-endian
-// dwords; softnic/prm.hpp is not included.
+// dwords; softnic/firmware/prm.hpp is not included.
 #pragma once
 
 #include <endian.h>

@@ -1,6 +1,6 @@
 // What a poller may count on while the NIC writes: no aligned word of 2, 4 or 8 bytes inside of
 // what is written is ever seen in part, wherever the rest begins and ends.
-#include "softnic/dma.hpp"
+#include "softnic/engine/dma.hpp"
 
 #include <gtest/gtest.h>
 

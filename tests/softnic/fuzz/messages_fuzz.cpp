@@ -16,9 +16,9 @@
 #include <memory>
 #include <vector>
 
-#include "softnic/commands.hpp"
-#include "softnic/settings.hpp"
-#include "softnic/uverbs.hpp"
+#include "softnic/firmware/commands.hpp"
+#include "softnic/kernel/uverbs.hpp"
+#include "softnic/observe/settings.hpp"
 
 namespace {
 

@@ -15,8 +15,8 @@
 #include <memory>
 #include <vector>
 
-#include "softnic/engine.hpp"
-#include "softnic/settings.hpp"
+#include "softnic/engine/engine.hpp"
+#include "softnic/observe/settings.hpp"
 
 namespace {
 

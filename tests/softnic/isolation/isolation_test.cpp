@@ -16,8 +16,8 @@
 #include <functional>
 #include <optional>
 
-#include "softnic/link.hpp"
-#include "softnic/ring.hpp"
+#include "softnic/wire/link.hpp"
+#include "softnic/wire/ring.hpp"
 
 namespace {
 constexpr uid_t kNobody = 65534;

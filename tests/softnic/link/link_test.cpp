@@ -2,7 +2,7 @@
 // that sleeps is woken by them, on its socket (long sleeps) and on its futex (short ones; a waking
 // lost there would cost 100 us, which no test can tell from a busy machine).
 
-#include "softnic/link.hpp"
+#include "softnic/wire/link.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

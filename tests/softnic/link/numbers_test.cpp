@@ -1,6 +1,6 @@
 // Numbers of objects are finite: doorbell pages, queue pairs, memory keys.
 
-#include "softnic/numbers.hpp"
+#include "softnic/firmware/numbers.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

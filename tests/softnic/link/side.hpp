@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "softnic/engine.hpp"
-#include "softnic/ring.hpp"
+#include "softnic/engine/engine.hpp"
+#include "softnic/wire/ring.hpp"
 
 struct Side {
   static constexpr std::uint32_t kPd = 1, kBlocks = 16;

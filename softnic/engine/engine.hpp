@@ -1,0 +1,77 @@
+// The NIC's own activity: one thread that turns doorbells into packets and packets into memory and
+// completions. README.md, "Engine", has its loop and the ordering argument.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include "completer.hpp"
+#include "requester.hpp"
+#include "responder.hpp"
+#include "softnic/observe/counters.hpp"
+#include "softnic/observe/faults.hpp"
+#include "softnic/wire/link.hpp"
+
+namespace softnic {
+
+class Engine {
+ public:
+  Engine(Device& device, std::unique_ptr<Link> link, const std::string& faults);
+
+  ~Engine();  // stops the thread
+
+  // Starts the thread. A NIC outlives every destructor of the program, so an engine is destroyed
+  // only when the program asks for it (softnic_deactivate).
+  void start();
+
+  // One turn of the loop, for who has not started the thread. True when something was done.
+  bool turn();
+
+  // In a child of fork(), where the thread is not: gives up the parent's sockets.
+  void abandon_link() { link_->leave(); }
+
+  // The control path changed a queue pair; both expect the device's lock to be held.
+  void enter_error(QueuePair& qp) { completer_.enter_error(qp); }
+  void reset(QueuePair& qp);
+  // Before it is removed.
+  void settle(const QueuePair& qp);
+
+  // Whether the data of writes to `qp` is placed in the order in which it comes.
+  bool places_in_order(const QueuePair& qp) const { return !faults_.reorders(qp.qpn); }
+
+  // What this NIC did, as a line in the file of counters.
+  void tell_counters() const { counters_.tell(faults_.strikes()); }
+
+ private:
+  void run();
+  bool poll_doorbells();
+  std::uint64_t take_doorbell(std::uint64_t* word);
+  bool has_stayed(const std::uint64_t* word, std::uint64_t value);
+  void arm(std::uint32_t page, std::uint64_t doorbell);
+  bool run_queue_pairs();
+  bool poll_link();
+  void deliver(const PacketHeader& header, const std::byte* payload);
+  void check_clocks(Clock::time_point now);
+  bool has_work_in_flight();
+
+  Device& device_;
+  std::unique_ptr<Link> link_;
+  Faults faults_;
+  Counters counters_;
+  Completer completer_;
+  Requester requester_;
+  Responder responder_;
+  struct Doubted {  // a doorbell register that holds what is no doorbell, yet
+    const std::uint64_t* word;
+    std::uint64_t value;
+    Clock::time_point since;
+  };
+  std::vector<Doubted> doubted_;
+  Clock::time_point next_check_{};
+  bool vanished_ = false;
+  std::atomic<bool> stopping_{false};
+  std::thread thread_;
+};
+
+}  // namespace softnic

@@ -1,0 +1,21 @@
+// Memory of another device, by a descriptor. A file of memory (memfd) stands in for a dma-buf: both
+// ends of it are programs here. Its position is the first byte of what was exported.
+#pragma once
+
+#include <cstdint>
+
+#include "mappings.hpp"
+#include "softnic/engine/gpu_memory.hpp"
+
+namespace softnic {
+
+struct DmaBufMemory {
+  std::uint64_t start = 0;  // where it is mapped in this process
+  GpuHold hold;             // as long as it is
+};
+
+// Maps `bytes` from `offset` of the export on: 0, or what the kernel answers: EBADF where there is
+// no such descriptor, EINVAL where it is no memory or shorter.
+int map_dma_buf(int fd, std::uint64_t offset, std::uint64_t bytes, Use use, DmaBufMemory& memory);
+
+}  // namespace softnic

@@ -1,0 +1,42 @@
+// What hardware would silently corrupt on, or refuse without saying why, is reported here by name.
+// Each name is reported once per queue pair, with the bytes. SOFTNIC_STRICT=0 turns the reports
+// off; what hardware itself answers with an error stays an error.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "softnic/firmware/objects.hpp"
+
+namespace softnic::strict {
+
+// One violation: `name` is stable and documented in README.md.
+[[gnu::format(printf, 3, 4)]] void report(const char* name, std::uint32_t qpn, const char* format,
+                                          ...);
+
+// As above, followed by a dump of `bytes`.
+void report_bytes(const char* name, std::uint32_t qpn, std::span<const std::byte> bytes);
+
+// What was to be reached by which key.
+struct Attempt {
+  const char* key_name;
+  std::uint32_t key;
+  std::uint64_t address;
+  std::uint64_t bytes;
+};
+void report_access(const char* name, std::uint32_t qpn, const Attempt& attempt);
+
+// The queue pair is gone; its number may come back.
+void forget(std::uint32_t qpn);
+
+// How many violations this process reported.
+std::uint64_t count();
+
+// A hash of the WQE's bytes in the send ring, to be compared before it completes.
+std::uint64_t fingerprint(const QueuePair& qp, std::uint32_t first_block, std::uint32_t blocks);
+
+// Reports "wqe-changed" if the program wrote to the WQE between its doorbell and its completion.
+void check_unchanged(const QueuePair& qp, const Outstanding& outstanding);
+
+}  // namespace softnic::strict

@@ -188,7 +188,7 @@ CHIME_DEVICE constexpr bool memcpy_is_relaxed() { return false; }
 // What is in a variable is read from memory from here on, and is in no register meanwhile.
 template <class T>
 CHIME_DEVICE void keep_in_memory(T& variable) {
-  asm volatile("" : : "l"(&variable) : "memory");
+  ptx::forget(&variable);
 }
 
 // The CPU device looks whether a source is ordered before a group reads it.

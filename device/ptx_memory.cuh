@@ -221,6 +221,9 @@ __device__ __forceinline__ void st_16(void* p, Vec16 v) {
                : "memory");
 }
 
+// No instruction: what lies at `p` is not what registers say it is.
+__device__ __forceinline__ void forget(const void* p) { asm volatile("" : : "l"(p) : "memory"); }
+
 __device__ __forceinline__ void st_mmio(std::uint64_t* p, std::uint64_t v) {
   asm volatile("st.mmio.relaxed.sys.global.u64 [%0], %1;" ::"l"(global_address(p)), "l"(v)
                : "memory");

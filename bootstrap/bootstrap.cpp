@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "net/fields.hpp"
+#include "net/mesh/fields.hpp"
 
 namespace chime::bootstrap {
 namespace {

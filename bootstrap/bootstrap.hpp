@@ -23,8 +23,8 @@
 #include <utility>
 #include <vector>
 
+#include "bootstrap/hub/question.hpp"
 #include "bootstrap/node_info.hpp"
-#include "bootstrap/question.hpp"
 #include "chime/error.h"
 
 namespace chime::bootstrap {

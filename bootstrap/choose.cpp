@@ -1,7 +1,7 @@
 // Which launcher started this process: the one place that decides.
 #include "bootstrap/bootstrap.hpp"
 #include "bootstrap/local.hpp"
-#include "bootstrap/pmix.hpp"
+#include "bootstrap/pmix/pmix.hpp"
 #include "bootstrap/singleton.hpp"
 
 namespace chime::bootstrap {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "net/fields.hpp"
+#include "net/mesh/fields.hpp"
 
 namespace chime::bootstrap {
 namespace {
@@ -14,7 +14,8 @@ constexpr std::size_t kMaxBytes = sizeof(chimex_uniqueid_t::internal);
 
 }  // namespace
 
-//   | 32 B token | u16 port | u8 form | u8 number of addresses | addresses (net/address.hpp) |
+//   | 32 B token | u16 port | u8 form | u8 number of addresses | addresses (net/socket/address.hpp)
+//   |
 chimex_uniqueid_t id_of(const IdContent& content) {
   const std::size_t head = sizeof(Token) + 4;
   net::Writer addresses;

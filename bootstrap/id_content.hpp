@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "bootstrap/tcp.hpp"
-#include "bootstrap/token.hpp"
-#include "net/address.hpp"
+#include "bootstrap/hub/tcp.hpp"
+#include "bootstrap/hub/token.hpp"
+#include "net/socket/address.hpp"
 
 namespace chime::bootstrap {
 

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <utility>
 
-#include "bootstrap/hub_client.hpp"
-#include "bootstrap/listen.hpp"
-#include "net/socket.hpp"
+#include "bootstrap/hub/hub_client.hpp"
+#include "bootstrap/hub/listen.hpp"
+#include "net/socket/socket.hpp"
 
 namespace chime::bootstrap {
 namespace {

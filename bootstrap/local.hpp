@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "bootstrap/bootstrap.hpp"
-#include "bootstrap/hub.hpp"
+#include "bootstrap/hub/hub.hpp"
 
 namespace chime::bootstrap {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "bootstrap/bootstrap.hpp"
-#include "bootstrap/tcp.hpp"
+#include "bootstrap/hub/tcp.hpp"
 
 namespace chime::bootstrap {
 

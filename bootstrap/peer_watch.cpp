@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "chime/abi/start_thread.h"
-#include "net/descriptor.hpp"
+#include "net/socket/descriptor.hpp"
 
 namespace chime::bootstrap {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "net/secret.hpp"
+#include "net/secure/secret.hpp"
 
 namespace chime::bootstrap {
 

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-#include "net/descriptor.hpp"
+#include "net/socket/descriptor.hpp"
 
 namespace chime::bootstrap {
 namespace {

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "bootstrap/token.hpp"
+#include "bootstrap/hub/token.hpp"
 #include "chime/abi/start_thread.h"
 
 namespace chime::bootstrap {

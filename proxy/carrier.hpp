@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "host/transport/transport.hpp"
-#include "proxy/counts.hpp"
+#include "proxy/counts/counts.hpp"
 #include "proxy/fifo.hpp"
 
 namespace chime::proxy {

@@ -14,7 +14,7 @@
 #include "host/gpu/gpu.hpp"
 #include "host/transport/channels/tables.hpp"
 #include "host/transport/transport.hpp"
-#include "proxy/counts_file.hpp"
+#include "proxy/counts/counts_file.hpp"
 #include "proxy/heap_words.hpp"
 #include "proxy/options.hpp"
 #include "proxy/progress.hpp"

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "net/fork.hpp"
+#include "net/socket/fork.hpp"
 #include "proxy/processor.hpp"
 
 namespace chime::proxy {

@@ -2,7 +2,7 @@
 // and between two looks yields; then it sleeps, longer from time to time, and at once where yields
 // take too long (crowding.hpp). Host threads that post end it. A kernel cannot, so the longest
 // sleep is what its first request may wait for: a millisecond, and behind a second without anything
-// longer where waking costs much (net/upkeep.hpp), as in a virtual machine.
+// longer where waking costs much (net/mesh/upkeep.hpp), as in a virtual machine.
 //
 // It does not sleep soon. Of what peers put here a provider may tell nothing, and who sleeps
 // between two pieces of a stream is late for each: beside libfabric alone, puts of 256 KiB and 1
@@ -11,9 +11,9 @@
 
 #include <chrono>
 
-#include "net/descriptor.hpp"
-#include "net/upkeep.hpp"
-#include "proxy/counts.hpp"
+#include "net/mesh/upkeep.hpp"
+#include "net/socket/descriptor.hpp"
+#include "proxy/counts/counts.hpp"
 #include "proxy/crowding.hpp"
 
 namespace chime::proxy {

@@ -14,7 +14,7 @@
 #include "host/errors/async_error.hpp"
 #include "host/errors/log.hpp"
 #include "host/pe/leave.hpp"
-#include "net/fork.hpp"
+#include "net/socket/fork.hpp"
 
 namespace chime::host {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <thread>
 
-#include "net/descriptor.hpp"
+#include "net/socket/descriptor.hpp"
 
 namespace chime::host {
 

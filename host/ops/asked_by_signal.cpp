@@ -16,8 +16,8 @@
 #include "host/errors/error.hpp"
 #include "host/ops/activity.hpp"
 #include "host/pe/pe.hpp"
-#include "net/descriptor.hpp"
-#include "net/fork.hpp"
+#include "net/socket/descriptor.hpp"
+#include "net/socket/fork.hpp"
 
 namespace chime::host {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "host/errors/error.hpp"
-#include "net/fields.hpp"
+#include "net/mesh/fields.hpp"
 
 namespace chime::host {
 namespace {

@@ -10,7 +10,7 @@
 #include "bootstrap/bootstrap.hpp"
 #include "host/peers/opener.hpp"
 #include "host/peers/side_channel.hpp"
-#include "net/upkeep.hpp"
+#include "net/mesh/upkeep.hpp"
 
 namespace chime::host {
 
@@ -18,7 +18,7 @@ class OnDemand {
  public:
   // How long nobody looks: longer and longer while nobody asks. The longest is what the first put
   // to a peer may take beside the opening; when nobody has asked for a second, it is longer where
-  // waking costs much (net/upkeep.hpp).
+  // waking costs much (net/mesh/upkeep.hpp).
   static constexpr std::chrono::microseconds kShortestSleep{20}, kLongestSleep{400};
 
   struct Setup {

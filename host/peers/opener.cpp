@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "host/errors/error.hpp"
-#include "net/fields.hpp"
+#include "net/mesh/fields.hpp"
 
 namespace chime::host {
 namespace {

@@ -9,8 +9,8 @@
 #include "chime/abi/start_thread.h"
 #include "host/errors/error.hpp"
 #include "host/errors/log.hpp"
-#include "net/error.hpp"
-#include "net/interfaces.hpp"
+#include "net/socket/error.hpp"
+#include "net/socket/interfaces.hpp"
 
 namespace chime::host {
 namespace {

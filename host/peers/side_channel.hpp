@@ -1,5 +1,5 @@
 // Messages between the host sides of any two PEs, over authenticated connections that are opened
-// when they are first needed (net/mesh.hpp), on a thread of its own.
+// when they are first needed (net/mesh/mesh.hpp), on a thread of its own.
 //
 // For what is small, seldom, and needs no kernel: how a connection of the NIC is made, what a
 // collective call agrees on, who has gone. Not encrypted.
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "bootstrap/bootstrap.hpp"
-#include "net/mesh.hpp"
+#include "net/mesh/mesh.hpp"
 
 namespace chime::host {
 

@@ -2,9 +2,9 @@
 
 #include <mutex>
 
+#include "bootstrap/hub/tcp.hpp"
 #include "bootstrap/local.hpp"
 #include "bootstrap/mpi_comm.hpp"
-#include "bootstrap/tcp.hpp"
 #include "host/errors/error.hpp"
 #include "host/pe/config.hpp"
 #include "host/pe/init.hpp"

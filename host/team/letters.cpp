@@ -1,7 +1,7 @@
 #include "host/team/letters.hpp"
 
-#include "net/error.hpp"
-#include "net/fields.hpp"
+#include "net/mesh/fields.hpp"
+#include "net/socket/error.hpp"
 
 namespace chime::host {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "chime/error.h"
 #include "host/team/collective_call.hpp"
-#include "net/secret.hpp"
+#include "net/secure/secret.hpp"
 
 namespace chime::host {
 

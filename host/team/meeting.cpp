@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "host/team/tree.hpp"
-#include "net/error.hpp"
+#include "net/socket/error.hpp"
 
 namespace chime::host {
 

@@ -11,7 +11,7 @@
 #include "chime/error.h"
 #include "host/team/collective_call.hpp"
 #include "host/team/letters.hpp"
-#include "net/secret.hpp"
+#include "net/secure/secret.hpp"
 
 namespace chime::host {
 

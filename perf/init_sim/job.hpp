@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "bootstrap/hub_session.hpp"
+#include "bootstrap/hub/hub_session.hpp"
 #include "host/team/meeting.hpp"
 #include "network.hpp"
 #include "sizes.hpp"

@@ -18,7 +18,7 @@
 #include "host/transport/mlx5/queues/mlx5_qp.hpp"
 #include "host/transport/mlx5/view/layout.hpp"
 #include "host/transport/ofi/requests/lanes.hpp"
-#include "net/mesh.hpp"
+#include "net/mesh/mesh.hpp"
 #include "proxy/layout.hpp"
 #include "proxy/options.hpp"
 

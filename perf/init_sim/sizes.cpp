@@ -11,9 +11,9 @@
 #include "host/transport/mlx5/options.hpp"
 #include "host/transport/mlx5/queues/pe_queues.hpp"
 #include "host/transport/ofi/card.hpp"
-#include "net/address.hpp"
-#include "net/seal.hpp"
-#include "net/secure_channel.hpp"
+#include "net/secure/seal.hpp"
+#include "net/secure/secure_channel.hpp"
+#include "net/socket/address.hpp"
 
 namespace chime::perf {
 

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "softgpu/driver/address_space.hpp"
 #include "softgpu/driver/capture.hpp"
 #include "softgpu/driver/failure.hpp"
 #include "softgpu/driver/immortal.hpp"
+#include "softgpu/driver/memory/address_space.hpp"
 #include "softgpu/driver/objects.hpp"
 #include "softgpu/driver/of_thread.hpp"
 

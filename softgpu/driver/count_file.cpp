@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "chime/device/simt/memory_kind.hpp"
-#include "softgpu/driver/address_space.hpp"
+#include "softgpu/driver/memory/address_space.hpp"
 
 namespace softgpu::driver {
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "chime/device/simt/exec_host.hpp"
-#include "softgpu/driver/calls.hpp"
+#include "softgpu/driver/calls/calls.hpp"
 #include "softgpu/driver/immortal.hpp"
-#include "softgpu/driver/pool.hpp"
+#include "softgpu/driver/memory/pool.hpp"
 #include "softgpu/launcher.hpp"
 
 namespace softgpu::driver {

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "softgpu/driver/calls.hpp"
+#include "softgpu/driver/calls/calls.hpp"
 #include "softgpu/driver/context.hpp"
 
 namespace softgpu::driver {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "softgpu/ptx/emitter.hpp"
+#include "softgpu/ptx/emit/emitter.hpp"
 
 namespace softgpu::ptx {
 

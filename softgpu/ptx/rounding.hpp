@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "softgpu/ptx/emitter.hpp"
+#include "softgpu/ptx/emit/emitter.hpp"
 
 namespace softgpu::ptx {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "softgpu/fingerprint.hpp"
-#include "softgpu/ptx/emitter.hpp"
+#include "softgpu/ptx/emit/emitter.hpp"
 #include "softgpu/ptx/error.hpp"
 #include "softgpu/ptx/names.hpp"
 #include "softgpu/vocabulary/env.hpp"

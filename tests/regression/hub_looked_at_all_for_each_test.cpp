@@ -6,7 +6,7 @@
 #include <ctime>
 #include <utility>
 
-#include "bootstrap/hub_session.hpp"
+#include "bootstrap/hub/hub_session.hpp"
 
 namespace chime::bootstrap {
 namespace {

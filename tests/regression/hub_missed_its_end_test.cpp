@@ -5,8 +5,8 @@
 
 #include <chrono>
 
-#include "bootstrap/hub.hpp"
-#include "net/socket.hpp"
+#include "bootstrap/hub/hub.hpp"
+#include "net/socket/socket.hpp"
 
 namespace chime::bootstrap {
 namespace {

@@ -7,9 +7,9 @@
 #include <list>
 #include <semaphore>
 
-#include "bootstrap/hub.hpp"
-#include "bootstrap/hub_client.hpp"
-#include "net/socket.hpp"
+#include "bootstrap/hub/hub.hpp"
+#include "bootstrap/hub/hub_client.hpp"
+#include "net/socket/socket.hpp"
 
 namespace chime::bootstrap {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <utility>
 
-#include "bootstrap/hub_session.hpp"
+#include "bootstrap/hub/hub_session.hpp"
 
 namespace chime::bootstrap {
 namespace {

@@ -20,7 +20,7 @@
 #include <sstream>
 #include <thread>
 
-#include "bootstrap/tcp.hpp"
+#include "bootstrap/hub/tcp.hpp"
 #include "host/errors/error.hpp"
 #include "host/peers/node/exchange.hpp"
 #include "host/peers/node/meeting.hpp"

@@ -48,4 +48,9 @@ touch "$scratch"/host/{1..20}.cpp
 bash "$here/words.sh" "$scratch" >"$scratch/report" || { echo "20 files in a room are too many"; failed=1; }
 touch "$scratch"/host/21.cpp
 bash "$here/words.sh" "$scratch" >"$scratch/report" && { echo "21 files in a room are not seen"; failed=1; }
+fresh
+touch "$scratch"/net/{1..25}.cpp
+bash "$here/words.sh" "$scratch" >"$scratch/report" || { echo "25 files in a folder are too many"; failed=1; }
+touch "$scratch"/net/26.cpp
+bash "$here/words.sh" "$scratch" >"$scratch/report" && { echo "26 files in a folder are not seen"; failed=1; }
 exit $failed

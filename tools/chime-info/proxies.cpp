@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "proxy/counts_file.hpp"
+#include "proxy/counts/counts_file.hpp"
 
 namespace chime::info {
 

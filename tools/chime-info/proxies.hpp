@@ -1,4 +1,4 @@
-// What the proxy threads of running PEs have done (proxy/counts_file.hpp).
+// What the proxy threads of running PEs have done (proxy/counts/counts_file.hpp).
 #pragma once
 
 #include <sys/types.h>

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bootstrap/local.hpp"
-#include "net/descriptor.hpp"
+#include "net/socket/descriptor.hpp"
 
 namespace chime::run {
 

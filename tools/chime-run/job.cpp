@@ -8,11 +8,11 @@
 #include <cstdio>
 #include <cstring>
 
-#include "child_process.hpp"
-#include "crews.hpp"
-#include "guardian.hpp"
-#include "processes.hpp"
-#include "waiting.hpp"
+#include "crews/crews.hpp"
+#include "processes/child_process.hpp"
+#include "processes/guardian.hpp"
+#include "processes/processes.hpp"
+#include "processes/waiting.hpp"
 
 namespace chime::run {
 namespace {

@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "bootstrap/local.hpp"
-#include "crew.hpp"
-#include "ends.hpp"
+#include "crews/crew.hpp"
 #include "hub_news.hpp"
 #include "options.hpp"
-#include "output.hpp"
-#include "repeated.hpp"
-#include "signals.hpp"
+#include "processes/ends.hpp"
+#include "processes/output.hpp"
+#include "processes/repeated.hpp"
+#include "processes/signals.hpp"
 
 namespace chime::run {
 

@@ -10,14 +10,14 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "agent.hpp"
-#include "agent_command.hpp"
 #include "bootstrap/bootstrap.hpp"
+#include "crews/agent.hpp"
+#include "crews/agent_command.hpp"
 #include "environment.hpp"
-#include "guardian.hpp"
 #include "host_list.hpp"
 #include "job.hpp"
 #include "options.hpp"
+#include "processes/guardian.hpp"
 
 namespace {
 

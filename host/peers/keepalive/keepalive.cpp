@@ -5,7 +5,7 @@
 #include "host/errors/error.hpp"
 #include "host/errors/log.hpp"
 #include "host/peers/side_channel.hpp"
-#include "net/error.hpp"
+#include "net/socket/error.hpp"
 
 namespace chime::host {
 namespace {

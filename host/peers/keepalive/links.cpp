@@ -9,8 +9,8 @@
 
 #include "chime/abi/start_thread.h"
 #include "host/peers/node/meeting.hpp"
-#include "net/error.hpp"
-#include "net/fork.hpp"
+#include "net/socket/error.hpp"
+#include "net/socket/fork.hpp"
 
 namespace chime::host {
 namespace {

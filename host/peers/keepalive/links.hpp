@@ -15,8 +15,8 @@
 
 #include "host/peers/keepalive/seat.hpp"
 #include "host/peers/keepalive/tree.hpp"
-#include "net/gate.hpp"
-#include "net/reach.hpp"
+#include "net/mesh/gate.hpp"
+#include "net/mesh/reach.hpp"
 
 namespace chime::host {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "net/fields.hpp"
+#include "net/mesh/fields.hpp"
 
 namespace chime::host {
 

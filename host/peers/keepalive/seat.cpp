@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "net/error.hpp"
+#include "net/socket/error.hpp"
 
 namespace chime::host {
 namespace {

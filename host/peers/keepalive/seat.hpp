@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "net/connection.hpp"
+#include "net/socket/connection.hpp"
 
 namespace chime::host {
 

@@ -11,7 +11,7 @@
 
 #include "bootstrap/peer_watch.hpp"
 #include "chime/abi/context.h"
-#include "net/descriptor.hpp"
+#include "net/socket/descriptor.hpp"
 
 namespace chime::host {
 

@@ -7,7 +7,7 @@
 
 #include "host/peers/node/meeting.hpp"
 #include "host/peers/node/wait.hpp"
-#include "net/dial.hpp"
+#include "net/socket/dial.hpp"
 
 namespace chime::host {
 

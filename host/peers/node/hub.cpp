@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "host/errors/log.hpp"
-#include "net/socket.hpp"
+#include "net/socket/socket.hpp"
 
 namespace chime::host {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "host/peers/node/meeting.hpp"
 #include "host/peers/node/wait.hpp"
-#include "net/gate.hpp"
+#include "net/mesh/gate.hpp"
 
 namespace chime::host {
 

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "net/fields.hpp"
+#include "net/mesh/fields.hpp"
 
 namespace chime::host {
 namespace {

@@ -11,9 +11,9 @@
 
 #include "bootstrap/bootstrap.hpp"
 #include "host/peers/node/card.hpp"
-#include "net/address.hpp"
-#include "net/connection.hpp"
-#include "net/key_schedule.hpp"
+#include "net/secure/key_schedule.hpp"
+#include "net/socket/address.hpp"
+#include "net/socket/connection.hpp"
 
 namespace chime::host {
 

@@ -8,7 +8,7 @@
 
 #include "bootstrap/bootstrap.hpp"
 #include "host/errors/error.hpp"
-#include "net/reactor.hpp"
+#include "net/mesh/reactor.hpp"
 
 namespace chime::host {
 

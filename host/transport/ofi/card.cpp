@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "host/errors/error.hpp"
-#include "net/fields.hpp"
+#include "net/mesh/fields.hpp"
 
 namespace chime::host::ofi {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "chime/abi/context.h"
 #include "host/errors/error.hpp"
-#include "net/secret.hpp"
+#include "net/secure/secret.hpp"
 
 namespace chime::host {
 namespace {

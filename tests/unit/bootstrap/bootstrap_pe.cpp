@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bodies.hpp"
-#include "bootstrap/tcp.hpp"
+#include "bootstrap/hub/tcp.hpp"
 #include "unique_id_text.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // Whether there is a reason to ask a launcher who of this host is gone.
-#include "bootstrap/host_processes.hpp"
+#include "bootstrap/hub/host_processes.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>

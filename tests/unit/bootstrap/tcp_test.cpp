@@ -1,5 +1,5 @@
 // Unique ids: the shared bodies over threads and processes, and what strangers can and cannot do.
-#include "bootstrap/tcp.hpp"
+#include "bootstrap/hub/tcp.hpp"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -14,11 +14,11 @@
 #include <thread>
 
 #include "bodies.hpp"
+#include "bootstrap/hub/wire.hpp"
 #include "bootstrap/id_content.hpp"
-#include "bootstrap/wire.hpp"
-#include "net/descriptor.hpp"
-#include "net/frame.hpp"
-#include "net/secure_channel.hpp"
+#include "net/mesh/frame.hpp"
+#include "net/secure/secure_channel.hpp"
+#include "net/socket/descriptor.hpp"
 #include "support/meet.hpp"
 #include "unique_id_text.hpp"
 

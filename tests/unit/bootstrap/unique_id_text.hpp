@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
-#include "bootstrap/tcp.hpp"
-#include "net/secret.hpp"
+#include "bootstrap/hub/tcp.hpp"
+#include "net/secure/secret.hpp"
 
 namespace chime::bootstrap::test {
 

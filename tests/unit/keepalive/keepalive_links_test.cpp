@@ -11,10 +11,10 @@
 #include <set>
 #include <thread>
 
-#include "bootstrap/tcp.hpp"
+#include "bootstrap/hub/tcp.hpp"
 #include "host/peers/keepalive/keepalive.hpp"
 #include "host/peers/keepalive/links.hpp"
-#include "net/secret.hpp"
+#include "net/secure/secret.hpp"
 
 namespace chime::host {
 namespace {

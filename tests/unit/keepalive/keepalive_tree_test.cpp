@@ -14,7 +14,7 @@
 #include "chime/device/simt/export.hpp"
 #include "chime/device/simt/sanitizers.hpp"
 #include "host/peers/keepalive/tree.hpp"
-#include "net/error.hpp"
+#include "net/socket/error.hpp"
 
 namespace chime::host {
 namespace {

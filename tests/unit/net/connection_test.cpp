@@ -1,5 +1,5 @@
 // Connections over sockets: what arrives, what waits, what passes with it, how each ends.
-#include "net/connection.hpp"
+#include "net/socket/connection.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "meeting.hpp"
-#include "net/fields.hpp"
+#include "net/mesh/fields.hpp"
 
 namespace chime::net::test {
 namespace {

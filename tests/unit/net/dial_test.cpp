@@ -1,11 +1,11 @@
 // Finding the one who knows the secret, where others may live at the same addresses.
-#include "net/dial.hpp"
+#include "net/socket/dial.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "meeting.hpp"
-#include "net/fields.hpp"
+#include "net/mesh/fields.hpp"
 
 namespace chime::net::test {
 namespace {

@@ -1,5 +1,5 @@
 // A child of fork() does not hold its parent's connections open.
-#include "net/fork.hpp"
+#include "net/socket/fork.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // Who is let in, who is not, and that those who are not harm nobody.
-#include "net/gate.hpp"
+#include "net/mesh/gate.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

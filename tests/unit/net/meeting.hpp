@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "net/dial.hpp"
-#include "net/gate.hpp"
+#include "net/mesh/gate.hpp"
+#include "net/socket/dial.hpp"
 
 namespace chime::net::test {
 

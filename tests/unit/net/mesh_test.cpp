@@ -1,5 +1,5 @@
 // Meshes of several PEs, each on a thread of its own.
-#include "net/mesh.hpp"
+#include "net/mesh/mesh.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "meeting.hpp"
-#include "net/fields.hpp"
+#include "net/mesh/fields.hpp"
 
 namespace chime::net::test {
 namespace {

@@ -1,6 +1,6 @@
 // Whether a host answers: real sockets on this machine, one of which behaves as if its host were
 // gone, and one as if its process were stopped.
-#include "net/reach.hpp"
+#include "net/mesh/reach.hpp"
 
 #include <sys/resource.h>
 #include <sys/socket.h>

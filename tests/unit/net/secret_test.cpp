@@ -1,9 +1,9 @@
 // SHA-256, HMAC and HKDF against published vectors; tokens.
-#include "net/secret.hpp"
+#include "net/secure/secret.hpp"
 
 #include <gtest/gtest.h>
 
-#include "net/error.hpp"
+#include "net/socket/error.hpp"
 
 namespace chime::net {
 namespace {

@@ -1,12 +1,12 @@
 // The handshake and the frames behind it, against those who do not know the secret, and those who
 // stand between two that do. No sockets: bytes are carried by hand.
-#include "net/secure_channel.hpp"
+#include "net/secure/secure_channel.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "net/error.hpp"
-#include "net/fields.hpp"
+#include "net/mesh/fields.hpp"
+#include "net/socket/error.hpp"
 
 namespace chime::net {
 namespace {

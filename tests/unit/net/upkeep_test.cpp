@@ -1,5 +1,5 @@
 // How long a thread sleeps by what its sleeps cost, told with times of the test's.
-#include "net/upkeep.hpp"
+#include "net/mesh/upkeep.hpp"
 
 #include <gtest/gtest.h>
 

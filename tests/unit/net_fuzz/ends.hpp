@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "net/secure_channel.hpp"
+#include "net/secure/secure_channel.hpp"
 
 namespace chime::net::fuzz {
 

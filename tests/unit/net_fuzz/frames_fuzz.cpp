@@ -7,7 +7,7 @@
 #include <deque>
 
 #include "ends.hpp"
-#include "net/error.hpp"
+#include "net/socket/error.hpp"
 
 namespace {
 

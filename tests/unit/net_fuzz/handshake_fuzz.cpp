@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "ends.hpp"
-#include "net/error.hpp"
+#include "net/socket/error.hpp"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "bootstrap/tcp.hpp"
+#include "bootstrap/hub/tcp.hpp"
 #include "fabric_double.hpp"
 #include "host/errors/error.hpp"
 #include "host/gpu/memfd.hpp"

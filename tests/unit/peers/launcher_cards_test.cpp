@@ -8,10 +8,10 @@
 #include <future>
 #include <thread>
 
-#include "bootstrap/tcp.hpp"
+#include "bootstrap/hub/tcp.hpp"
 #include "fabric_double.hpp"
 #include "host/peers/left_cards.hpp"
-#include "net/fields.hpp"
+#include "net/mesh/fields.hpp"
 
 namespace chime::host {
 namespace {

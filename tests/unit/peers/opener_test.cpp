@@ -18,7 +18,7 @@
 
 #include "fabric_double.hpp"
 #include "host/errors/error.hpp"
-#include "net/error.hpp"
+#include "net/socket/error.hpp"
 
 namespace chime::host {
 namespace {

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "net/descriptor.hpp"
+#include "net/socket/descriptor.hpp"
 
 namespace chime::proxy {
 namespace {

@@ -1,12 +1,12 @@
 // What the proxy has seen, in words and for other processes.
-#include "proxy/counts.hpp"
+#include "proxy/counts/counts.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "proxy/counts_file.hpp"
+#include "proxy/counts/counts_file.hpp"
 
 namespace chime::proxy {
 namespace {

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <string>
 
-#include "bootstrap/tcp.hpp"
+#include "bootstrap/hub/tcp.hpp"
 #include "host/errors/error.hpp"
 #include "support/meet.hpp"
 

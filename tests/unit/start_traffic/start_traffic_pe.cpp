@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "net/traffic.hpp"
+#include "net/mesh/traffic.hpp"
 
 namespace {
 

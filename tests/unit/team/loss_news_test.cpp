@@ -7,7 +7,7 @@
 #include <chrono>
 #include <thread>
 
-#include "bootstrap/lost_peers.hpp"
+#include "bootstrap/hub/lost_peers.hpp"
 #include "host/errors/abort.hpp"
 
 namespace chime::host {

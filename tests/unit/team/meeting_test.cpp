@@ -14,7 +14,7 @@
 #include <random>
 
 #include "chime/device/simt/export.hpp"
-#include "net/error.hpp"
+#include "net/socket/error.hpp"
 
 namespace chime::host {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "chime/abi/start_thread.h"
 #include "host/errors/error.hpp"
-#include "net/fork.hpp"
+#include "net/socket/fork.hpp"
 
 namespace chime::host::mlx5 {
 

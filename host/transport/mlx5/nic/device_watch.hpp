@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "host/transport/mlx5/nic/rdma_core.hpp"
-#include "net/descriptor.hpp"
+#include "net/socket/descriptor.hpp"
 
 namespace chime::host::mlx5 {
 

@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "host/errors/error.hpp"
-#include "net/descriptor.hpp"
+#include "net/socket/descriptor.hpp"
 
 namespace chime::host::mlx5 {
 namespace {

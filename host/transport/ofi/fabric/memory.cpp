@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "host/errors/error.hpp"
-#include "net/secret.hpp"
+#include "net/secure/secret.hpp"
 
 namespace chime::host::ofi {
 namespace {

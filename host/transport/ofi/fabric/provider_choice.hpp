@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "host/transport/ofi/options.hpp"
-#include "net/interfaces.hpp"
+#include "net/socket/interfaces.hpp"
 
 namespace chime::host::ofi {
 

@@ -43,7 +43,7 @@ CHIME_DEVICE void record_in(abi::ErrorRecord* record, const Failure& failure) {
     record->block = exec::block_rank();
     record->thread = exec::thread_rank();
   }
-  // Publishes the fields: pairs with the acquire of the host's reader (abi/README.md, ErrorRecord).
+  // Publishes the fields: pairs with the acquire of the host's reader (abi/control_page.md).
   exec::st<Order::kRelease, Scope::kSystem>(&record->claimed, 2u);
 }
 

@@ -6,7 +6,7 @@
 // back, so nothing needs a reset, and a fast neighbour that is already one sync ahead does no harm.
 // Each flag has one writer, whose arrivals take one way, in order (device/channel/README.md).
 //
-// abi/README.md has the picture of the SyncArea.
+// abi/control_page.md has the picture of the SyncArea.
 #ifndef CHIME_DEVICE_COLL_BARRIER_CUH_
 #define CHIME_DEVICE_COLL_BARRIER_CUH_
 

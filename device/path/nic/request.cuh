@@ -1,5 +1,5 @@
-// Work requests: how they get into a send queue, and which segments each takes (chime/abi/README.md
-// has the table).
+// Work requests: how they get into a send queue, and which segments each takes
+// (chime/abi/requests.md has the table).
 #ifndef CHIME_DEVICE_PATH_NIC_REQUEST_CUH_
 #define CHIME_DEVICE_PATH_NIC_REQUEST_CUH_
 

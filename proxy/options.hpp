@@ -1,4 +1,5 @@
-// What the user may decide about the proxy. Filled by host/pe/env.cpp, whose table explains each.
+// What the user may decide about the proxy. Filled by host/settings/env.cpp, whose table explains
+// each.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // The variables that Options come from: names, bounds and defaults, in one table. The executor
-// reads them; the host's list of variables (host/pe/env.cpp) takes its rows from here, so that
-// chime_init finds a wrong value and not the first launch.
+// reads them; the host's list of variables (host/settings/env.cpp) takes its rows from here, so
+// that chime_init finds a wrong value and not the first launch.
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,7 @@
 #include "host/errors/abort.hpp"
 #include "host/ops/operation_name.hpp"
 #include "host/ops/teams.hpp"
-#include "host/setup/spelling.hpp"
+#include "host/settings/spelling.hpp"
 
 namespace chime::host {
 namespace {

@@ -10,7 +10,7 @@
 #include "host/errors/error.hpp"
 #include "host/errors/log.hpp"
 #include "host/pe/leave.hpp"
-#include "host/setup/spelling.hpp"
+#include "host/settings/spelling.hpp"
 
 namespace chime::host {
 namespace {

@@ -3,13 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <new>
 #include <stdexcept>
 
 #include "bootstrap/bootstrap.hpp"
 #include "host/errors/error.hpp"
-#include "host/pe/env.hpp"
 
 namespace chime::host {
 
@@ -28,11 +26,6 @@ decltype(auto) step(const char* name, Step&& run) {
   } catch (const std::bad_alloc&) {
     throw Error(name, CHIMEX_ERR_OUT_OF_MEMORY, "the system has no memory left");
   }
-}
-
-// CHIME_INIT_TIMEOUT from now.
-inline bootstrap::Deadline init_deadline(const Settings& settings) {
-  return std::chrono::steady_clock::now() + std::chrono::nanoseconds(settings.init_timeout_ns);
 }
 
 }  // namespace chime::host

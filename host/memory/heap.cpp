@@ -6,7 +6,7 @@
 
 #include "chime/abi/context.h"
 #include "host/errors/error.hpp"
-#include "host/setup/spelling.hpp"
+#include "host/settings/spelling.hpp"
 
 namespace chime::host {
 namespace {

@@ -8,7 +8,7 @@
 #include "host/errors/error.hpp"
 #include "host/memory/own_part.hpp"
 #include "host/pe/init.hpp"
-#include "host/setup/spelling.hpp"
+#include "host/settings/spelling.hpp"
 
 namespace chime::host {
 namespace {

@@ -8,7 +8,7 @@
 #include "chime/abi/nic_memory.h"
 #include "host/errors/error.hpp"
 #include "host/gpu/device_activity.hpp"
-#include "host/setup/spelling.hpp"
+#include "host/settings/spelling.hpp"
 
 namespace chime::host {
 namespace {

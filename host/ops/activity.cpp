@@ -15,7 +15,7 @@
 #include "host/errors/log.hpp"
 #include "host/ops/operation_name.hpp"
 #include "host/pe/pe.hpp"
-#include "host/setup/spelling.hpp"
+#include "host/settings/spelling.hpp"
 
 namespace chime::host {
 namespace {

@@ -12,8 +12,8 @@
 #include "host/ops/tu_registry.hpp"
 #include "host/pe/init.hpp"
 #include "host/pe/leave.hpp"
+#include "host/settings/spelling.hpp"
 #include "host/setup/setup.hpp"
-#include "host/setup/spelling.hpp"
 
 namespace bootstrap = chime::bootstrap;
 using namespace chime::host;  // NOLINT: this file only forwards into it

@@ -17,7 +17,7 @@
 #include "host/errors/step.hpp"
 #include "host/pe/init.hpp"
 #include "host/pe/pe.hpp"
-#include "host/setup/spelling.hpp"
+#include "host/settings/spelling.hpp"
 
 namespace chime::host {
 namespace {

@@ -20,6 +20,7 @@
 #include "host/peers/connector.hpp"
 #include "host/peers/launcher_cards.hpp"
 #include "host/peers/node_talk.hpp"
+#include "host/settings/deadline.hpp"
 #include "host/transport/channels/tables.hpp"
 #include "host/transport/open.hpp"
 #include "proxy/driven_transport.hpp"

@@ -13,6 +13,7 @@
 #include "host/ops/tu_registry.hpp"
 #include "host/pe/device_stage.hpp"
 #include "host/pe/leave.hpp"
+#include "host/settings/deadline.hpp"
 
 namespace chime::host {
 namespace {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "bootstrap/bootstrap.hpp"
-#include "host/pe/env.hpp"
+#include "host/settings/env.hpp"
 
 namespace chime::host {
 

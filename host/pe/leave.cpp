@@ -24,7 +24,7 @@
 #include "host/ops/gpu/by_kernel.hpp"
 #include "host/ops/tu_registry.hpp"
 #include "host/pe/one_leaver.hpp"
-#include "host/setup/spelling.hpp"
+#include "host/settings/spelling.hpp"
 
 namespace chime::host {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "chime/device/simt/host_calls.hpp"
 #include "host/errors/error.hpp"
-#include "host/setup/spelling.hpp"
+#include "host/settings/spelling.hpp"
 
 namespace chime::host {
 namespace {

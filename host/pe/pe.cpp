@@ -15,7 +15,7 @@
 #include "host/errors/guard.hpp"
 #include "host/ops/tu_registry.hpp"
 #include "host/pe/init.hpp"
-#include "host/setup/spelling.hpp"
+#include "host/settings/spelling.hpp"
 
 namespace chime {
 namespace host {

@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "host/pe/env.hpp"
+#include "host/settings/env.hpp"
 #include "host/transport/transport.hpp"
 
 namespace chime::host {

@@ -1,5 +1,5 @@
 // NVSHMEM's variables, obeyed in programs by its names. Which of Chime's each stands for is in the
-// table of variables (host/pe/env.hpp, `counterparts`); here is what its values mean there.
+// table of variables (host/settings/env.hpp, `counterparts`); here is what its values mean there.
 #pragma once
 
 #include "host/setup/setup.hpp"

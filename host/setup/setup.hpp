@@ -5,7 +5,7 @@
 
 #define CHIME_HOST_ONLY
 #include "chime/chime.h"
-#include "host/pe/env.hpp"
+#include "host/settings/env.hpp"
 
 namespace chime::host {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "host/errors/error.hpp"
-#include "host/setup/spelling.hpp"
+#include "host/settings/spelling.hpp"
 
 namespace chime::host {
 

@@ -9,7 +9,7 @@
 #include "host/errors/log.hpp"
 #include "host/ops/wait.hpp"
 #include "host/peers/control.hpp"
-#include "host/setup/spelling.hpp"
+#include "host/settings/spelling.hpp"
 #include "host/team/tree.hpp"
 
 namespace chime::host {

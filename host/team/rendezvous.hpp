@@ -8,8 +8,8 @@
 
 #include "bootstrap/bootstrap.hpp"
 #include "chime/abi/context.h"
-#include "host/pe/env.hpp"
 #include "host/peers/peer_table.hpp"
+#include "host/settings/env.hpp"
 #include "host/team/collective_call.hpp"
 #include "host/team/elsewhere.hpp"
 

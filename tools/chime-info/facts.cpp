@@ -13,7 +13,7 @@
 #include "chime/chime.h"
 #include "host/errors/error.hpp"
 #include "host/gpu/factory.hpp"
-#include "host/pe/env.hpp"
+#include "host/settings/env.hpp"
 #include "host/topology/hwloc_library.hpp"
 
 namespace chime::info {

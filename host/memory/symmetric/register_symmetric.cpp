@@ -7,7 +7,7 @@
 #include "host/errors/error.hpp"
 #include "host/memory/own_part.hpp"
 #include "host/memory/symmetric/lent_pages.hpp"
-#include "host/setup/spelling.hpp"
+#include "host/settings/spelling.hpp"
 
 namespace chime::host {
 namespace {

@@ -15,9 +15,9 @@
 #include "host/ops/teams.hpp"
 #include "host/pe/pe.hpp"
 #include "host/pe/runtime.hpp"
+#include "host/settings/spelling.hpp"
 #include "host/setup/nvshmem_variables.hpp"
 #include "host/setup/setup.hpp"
-#include "host/setup/spelling.hpp"
 
 using namespace chime::host;  // NOLINT: this file only forwards into it
 

@@ -1,5 +1,5 @@
-// What the user may decide about fabrics that the host drives. Filled by host/pe/env.cpp, whose
-// table explains each.
+// What the user may decide about fabrics that the host drives. Filled by host/settings/env.cpp,
+// whose table explains each.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // The table of environment variables: parsing, defaults, refusals, and that it is complete.
-#include "host/pe/env.hpp"
+#include "host/settings/env.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -12,9 +12,9 @@
 #include "chime/abi/words.h"
 #include "expect.hpp"
 #include "gpu_apart.hpp"
-#include "host/pe/env.hpp"
 #include "host/peers/connector.hpp"
 #include "host/peers/control.hpp"
+#include "host/settings/env.hpp"
 #include "host/transport/mlx5/transport.hpp"
 #include "support/meet.hpp"
 

@@ -1,4 +1,4 @@
-#include "host/pe/config.hpp"
+#include "host/settings/config.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "host/setup/spelling.hpp"
+#include "host/settings/spelling.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "host/pe/env.hpp"
+#include "host/settings/env.hpp"
 
 #include <sched.h>
 #include <unistd.h>

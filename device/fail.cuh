@@ -28,7 +28,7 @@ struct Failure {
 CHIME_DEVICE void record_in(abi::ErrorRecord* record, const Failure& failure) {
   using exec::Order;
   using exec::Scope;
-  // Acquire: the host has read the record before it freed it (host/errors/async_error.cpp).
+  // Acquire: the host has read the record before it freed it (host/report/async_error.cpp).
   if (exec::atomic_cas<Order::kAcquire, Scope::kSystem>(&record->claimed, 0u, 1u) != 0) return;
   record->status = failure.status;
   record->pe = failure.pe;

@@ -21,7 +21,7 @@ namespace chime {
   exec::atomic_cas<Order::kRelaxed, Scope::kSystem>(&ctx.pe.abort->exit_asked, std::uint64_t{0},
                                                     asked);
   // Behind the status: record() releases it, and the host acquires the record before it looks for a
-  // status (host/errors/async_error.cpp).
+  // status (host/report/async_error.cpp).
   record(ctx, {.status = CHIMEX_ERR_ABORTED, .operation = Operation::kNone, .pe = ctx.pe.my_pe});
   exec::end_kernel();
 }

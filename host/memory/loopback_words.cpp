@@ -1,7 +1,7 @@
 #include "host/memory/loopback_words.hpp"
 
 #include "host/errors/error.hpp"
-#include "host/ops/word_updates.cuh"
+#include "host/memory/word_updates.cuh"
 
 namespace chime::host {
 namespace {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "chime/chime.h"
-#include "host/errors/async_error.hpp"
 #include "host/errors/error.hpp"
-#include "host/errors/error_words.hpp"
+#include "host/report/async_error.hpp"
+#include "host/report/error_words.hpp"
 
 namespace chime::host {
 

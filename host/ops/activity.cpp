@@ -11,10 +11,10 @@
 #include "chime/device/simt/host_calls.hpp"
 #include "chime/device/simt/running_kernels.hpp"
 #include "chime/device/simt/unfinished_work.hpp"
-#include "host/errors/async_error.hpp"
 #include "host/errors/log.hpp"
-#include "host/ops/operation_name.hpp"
+#include "host/errors/operation_name.hpp"
 #include "host/pe/pe.hpp"
+#include "host/report/async_error.hpp"
 #include "host/settings/spelling.hpp"
 
 namespace chime::host {

@@ -3,15 +3,15 @@
 
 #define CHIME_HOST_ONLY
 #include "chime/chime.h"
-#include "host/errors/async_error.hpp"
 #include "host/errors/error.hpp"
-#include "host/errors/guard.hpp"
 #include "host/errors/step.hpp"
 #include "host/memory/memory.hpp"
 #include "host/memory/symmetric/register_symmetric.hpp"
 #include "host/ops/tu_registry.hpp"
 #include "host/pe/init.hpp"
 #include "host/pe/leave.hpp"
+#include "host/report/async_error.hpp"
+#include "host/report/guard.hpp"
 #include "host/settings/spelling.hpp"
 #include "host/setup/setup.hpp"
 

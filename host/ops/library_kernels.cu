@@ -11,9 +11,9 @@
 #include "chime/device/signal.cuh"
 #include "chime/device/sync.cuh"
 #include "host/gpu/library_kernel.hpp"
+#include "host/memory/word_updates.cuh"
 #include "host/ops/amo_table.cuh"
 #include "host/ops/typed.cuh"
-#include "host/ops/word_updates.cuh"
 
 using chime::Context;
 using namespace chime::host;  // NOLINT: this file only forwards

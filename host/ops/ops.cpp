@@ -11,10 +11,7 @@
 #include "chime/device/signal.cuh"
 #include "chime/device/sync.cuh"
 #include "chime/host_ops.h"
-#include "host/errors/async_error.hpp"
-#include "host/errors/calling_thread.hpp"
 #include "host/errors/error.hpp"
-#include "host/errors/guard.hpp"
 #include "host/ops/amo_table.cuh"
 #include "host/ops/gpu/gpu_ops.hpp"
 #include "host/ops/gpu/moves.hpp"
@@ -23,6 +20,9 @@
 #include "host/ops/typed.cuh"
 #include "host/pe/init.hpp"
 #include "host/pe/pe.hpp"
+#include "host/report/async_error.hpp"
+#include "host/report/calling_thread.hpp"
+#include "host/report/guard.hpp"
 
 namespace chime::host {
 namespace {

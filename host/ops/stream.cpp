@@ -16,15 +16,15 @@
 #include "chime/device/rma.cuh"
 #include "chime/device/signal.cuh"
 #include "chime/device/sync.cuh"
-#include "host/errors/async_error.hpp"
 #include "host/errors/error.hpp"
-#include "host/errors/guard.hpp"
 #include "host/memory/mapped.hpp"
 #include "host/ops/gpu/by_kernel.hpp"
 #include "host/ops/gpu/moves.hpp"
 #include "host/ops/teams.hpp"
 #include "host/ops/typed.cuh"
 #include "host/pe/init.hpp"
+#include "host/report/async_error.hpp"
+#include "host/report/guard.hpp"
 
 namespace chime::host {
 namespace {

@@ -13,10 +13,10 @@
 #include "chime/device/team.cuh"
 #include "chime/host_ops.h"
 #include "host/errors/error.hpp"
-#include "host/errors/guard.hpp"
 #include "host/errors/step.hpp"
 #include "host/pe/init.hpp"
 #include "host/pe/pe.hpp"
+#include "host/report/guard.hpp"
 #include "host/settings/spelling.hpp"
 
 namespace chime::host {

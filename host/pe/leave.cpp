@@ -17,13 +17,13 @@
 #include "chime/abi/start_thread.h"
 #include "chime/device/simt/report.hpp"
 #include "chime/device/sync.cuh"
-#include "host/errors/async_error.hpp"
 #include "host/errors/error.hpp"
-#include "host/errors/guard.hpp"
 #include "host/errors/log.hpp"
 #include "host/ops/gpu/by_kernel.hpp"
 #include "host/ops/tu_registry.hpp"
 #include "host/pe/one_leaver.hpp"
+#include "host/report/async_error.hpp"
+#include "host/report/guard.hpp"
 #include "host/settings/spelling.hpp"
 
 namespace chime::host {

@@ -12,9 +12,9 @@
 #include "chime/chime.h"
 #include "chime/device/simt/launcher.hpp"
 #include "host/errors/error.hpp"
-#include "host/errors/guard.hpp"
 #include "host/ops/tu_registry.hpp"
 #include "host/pe/init.hpp"
+#include "host/report/guard.hpp"
 #include "host/settings/spelling.hpp"
 
 namespace chime {

@@ -28,7 +28,7 @@ struct alignas(64) VerdictWords {
   // Owner: all PEs, by compare-and-swap on PE 0's page, the only one that counts. Sequence << 24 |
   // 0: met; or the PE that gave it up, plus 1. Changed once per call, from its predecessor's "met".
   std::uint64_t word;
-  // How many PEs sleep until it changes (memory/shared_word.hpp). Owner: all PEs, on PE 0's page.
+  // How many PEs sleep until it changes (peers/shared_word.hpp). Owner: all PEs, on PE 0's page.
   std::uint32_t sleepers;
   // By a call's number modulo 2: the latest in which PEs were found to differ. Owner: all PEs, on
   // PE 0's page. In turns, for who comes to the next call may compare there while another still

@@ -9,9 +9,9 @@
 
 #include "host/errors/abort.hpp"
 #include "host/errors/error.hpp"
-#include "host/memory/shared_word.hpp"
-#include "host/ops/wait.hpp"
+#include "host/errors/wait.hpp"
 #include "host/peers/control.hpp"
+#include "host/peers/shared_word.hpp"
 #include "host/settings/spelling.hpp"
 #include "host/team/tree.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "host/errors/abort.hpp"
 #include "host/errors/log.hpp"
-#include "host/ops/wait.hpp"
+#include "host/errors/wait.hpp"
 #include "host/peers/control.hpp"
 #include "host/settings/spelling.hpp"
 #include "host/team/tree.hpp"

@@ -14,7 +14,7 @@
 
 #include "chime/abi/context.h"
 #include "host/errors/error.hpp"
-#include "host/ops/wait.hpp"
+#include "host/errors/wait.hpp"
 #include "host/team/meeting.hpp"
 #include "host/team/messenger.hpp"
 #include "host/team/rendezvous.hpp"

@@ -12,11 +12,11 @@
 #include "chime/device/signal.cuh"
 #include "host/errors/abort.hpp"
 #include "host/errors/error.hpp"
+#include "host/errors/wait.hpp"
 #include "host/memory/mapped.hpp"
 #include "host/ops/amo_table.cuh"
 #include "host/ops/gpu/by_kernel.hpp"
 #include "host/ops/gpu/moves.hpp"
-#include "host/ops/wait.hpp"
 
 namespace chime::host::gpu_ops {
 namespace {

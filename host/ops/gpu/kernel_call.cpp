@@ -3,9 +3,9 @@
 #define CHIME_HOST_ONLY
 #include "chime/chime.h"
 #include "chime/device/state.cuh"
-#include "host/errors/async_error.hpp"
 #include "host/ops/gpu/by_kernel.hpp"
 #include "host/pe/pe.hpp"
+#include "host/report/async_error.hpp"
 
 namespace chime::host {
 

@@ -8,7 +8,7 @@
 #include "chime/cxx20.h"
 
 // X(enumerator, the specification's name of the family). Used by: the enumeration below, and the
-// words of the host (host/ops/operation_name.hpp).
+// words of the host (host/errors/operation_name.hpp).
 #define CHIME_FOR_OPERATIONS(X)                                  \
   X(kPut, "chime_put")                                           \
   X(kPutNbi, "chime_put_nbi")                                    \

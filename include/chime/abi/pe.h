@@ -60,7 +60,7 @@ inline constexpr std::uint64_t kExitAsked = std::uint64_t{1} << 32;
 // fails claims it by compare-and-swap; the host reports it, and frees it.
 struct alignas(64) ErrorRecord {
   std::uint32_t claimed;    // 0 | 1 being written | 2 published (release; pairs with the acquire in
-                            // host/errors/async_error.cpp)
+                            // host/report/async_error.cpp)
   std::int32_t status;      // chimex_status
   std::int32_t pe;          // peer concerned, -1 if unknown
   std::uint16_t operation;  // Operation; kNone: the NIC on behalf of one

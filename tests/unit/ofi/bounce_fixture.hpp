@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "driver_fixture.hpp"
-#include "host/ops/word_updates.cuh"
+#include "host/memory/word_updates.cuh"
 
 namespace chime::host::ofi::test {
 

@@ -13,8 +13,8 @@
 
 #include "host/errors/abort.hpp"
 #include "host/errors/error.hpp"
-#include "host/memory/shared_word.hpp"
 #include "host/peers/control.hpp"
+#include "host/peers/shared_word.hpp"
 
 namespace chime::host {
 namespace {

@@ -1,5 +1,5 @@
 // A word for whose changes threads and processes sleep: no change is slept through.
-#include "host/memory/shared_word.hpp"
+#include "host/peers/shared_word.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -7,7 +7,7 @@
 
 #include "chime/device/simt/host_calls.hpp"
 #include "chime/error.h"
-#include "host/ops/operation_name.hpp"
+#include "host/errors/operation_name.hpp"
 #include "host/pe/pe.hpp"
 
 namespace chime::host {

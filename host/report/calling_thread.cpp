@@ -1,4 +1,4 @@
-#include "host/errors/calling_thread.hpp"
+#include "host/report/calling_thread.hpp"
 
 namespace chime::host {
 

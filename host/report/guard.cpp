@@ -1,4 +1,4 @@
-#include "host/errors/guard.hpp"
+#include "host/report/guard.hpp"
 
 #include <unistd.h>
 
@@ -6,10 +6,10 @@
 #include <new>
 #include <string>
 
-#include "host/errors/async_error.hpp"
 #include "host/errors/error.hpp"
 #include "host/errors/log.hpp"
 #include "host/pe/leave.hpp"
+#include "host/report/async_error.hpp"
 #include "host/settings/spelling.hpp"
 
 namespace chime::host {

@@ -1,4 +1,4 @@
-#include "host/memory/shared_word.hpp"
+#include "host/peers/shared_word.hpp"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>

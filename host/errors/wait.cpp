@@ -1,4 +1,4 @@
-#include "host/ops/wait.hpp"
+#include "host/errors/wait.hpp"
 
 #include <fmt/format.h>
 #include <sched.h>

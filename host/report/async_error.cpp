@@ -1,4 +1,4 @@
-#include "host/errors/async_error.hpp"
+#include "host/report/async_error.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "host/errors/abort.hpp"
-#include "host/errors/error_words.hpp"
-#include "host/ops/wait.hpp"
+#include "host/errors/wait.hpp"
 #include "host/pe/leave.hpp"
+#include "host/report/error_words.hpp"
 
 namespace chime::host {
 namespace {

@@ -1,4 +1,4 @@
-#include "host/errors/untold_errors.hpp"
+#include "host/report/untold_errors.hpp"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -11,9 +11,9 @@
 
 #include "chime/abi/start_thread.h"
 #include "host/errors/abort.hpp"
-#include "host/errors/async_error.hpp"
 #include "host/errors/log.hpp"
 #include "host/pe/leave.hpp"
+#include "host/report/async_error.hpp"
 #include "net/socket/fork.hpp"
 
 namespace chime::host {

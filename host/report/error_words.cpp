@@ -1,9 +1,9 @@
-#include "host/errors/error_words.hpp"
+#include "host/report/error_words.hpp"
 
 #include <fmt/format.h>
 
 #include "host/errors/abort.hpp"
-#include "host/ops/operation_name.hpp"
+#include "host/errors/operation_name.hpp"
 #include "host/ops/teams.hpp"
 #include "host/settings/spelling.hpp"
 

@@ -16,7 +16,7 @@ header_of() {
     *) first_header "$1" ;;
   esac
 }
-first_header() { find "$1" -maxdepth 1 -name '*.hpp' | sort | head -n 1; }
+first_header() { find "$1" -maxdepth 2 -name '*.hpp' | sort | head -n 1; }
 
 folders=(include net device device/simt bootstrap host/topology host/gpu host/transport host)
 declare -A may=(

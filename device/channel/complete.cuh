@@ -30,8 +30,8 @@ CHIME_DEVICE bool poll_until_done_for(const Context& ctx, Channel& channel, std:
                                       std::uint64_t& seen, WaitFor wait_for) {
   wait_until_decided(ctx, channel, wait_for, [&] {
     seen = load<Order::kRelaxed>(channel.progress.done);
-    if (is_decided(seen, target)) return true;
-    seen = poll<kPath>(channel, seen);
+    if (reaches(seen, target)) return true;
+    seen = poll<kPath>(channel, seen);  // also of one that is out of use: `failed` moves on
     return is_decided(seen, target);
   });
   // Pairs with the release in move_to(), of whoever polled.

@@ -34,7 +34,7 @@ CHIME_DEVICE std::uint64_t advance_to(Channel& channel, std::uint64_t through) {
   return before;
 }
 
-// How far the requests have ended, however they did. Pairs with the releases in move_on(): memory
+// How far the requests have ended, however they did. Pairs with the releases in move_to(): memory
 // of a request below is not touched any more.
 CHIME_DEVICE std::uint64_t through(const Channel& channel) {
   const std::uint64_t done = end_of(load<Order::kAcquire>(channel.progress.done));

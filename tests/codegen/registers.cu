@@ -10,8 +10,8 @@ extern "C" CHIME_KERNEL void p(float* dst, float value, int pe) { chime_float_p(
 extern "C" CHIME_KERNEL void put(float* dst, const float* src, size_t n, int pe) {
   chime_float_put(dst, src, n, pe);
 }
-// PTXAS[80] put: registers <= 47, stack <= 112
-// PTXAS[90] put: registers <= 50, stack <= 112
+// PTXAS[80] put: registers <= 45, stack <= 112
+// PTXAS[90] put: registers <= 48, stack <= 112
 
 extern "C" CHIME_KERNEL void put_signal(float* dst, const float* src, size_t n, uint64_t* sig,
                                         uint64_t value, int op, int pe) {
@@ -21,7 +21,7 @@ extern "C" CHIME_KERNEL void put_signal(float* dst, const float* src, size_t n, 
 // PTXAS[90] put_signal: registers <= 55, stack <= 184
 
 extern "C" CHIME_KERNEL void quiet() { chime_quiet(); }
-// PTXAS[80] quiet: registers <= 31, stack <= 0
+// PTXAS[80] quiet: registers <= 32, stack <= 0
 // PTXAS[90] quiet: registers <= 32, stack <= 0
 
 extern "C" CHIME_KERNEL void barrier_all() { chime_barrier_all(); }

@@ -31,7 +31,7 @@ extern "C" CHIME_KERNEL void ring_all_reduce(float* data, float* inboxes, size_t
     exec::sync_block();
   }
 }
-// PTXAS[80] ring_all_reduce: registers <= 66, stack <= 184
+// PTXAS[80] ring_all_reduce: registers <= 67, stack <= 184
 // PTXAS[90] ring_all_reduce: registers <= 70, stack <= 184
 
 // A token a thread: it takes the next place at its expert, goes there in two halves, and the second
@@ -64,7 +64,7 @@ extern "C" CHIME_KERNEL void halo(double* ghosts, const double* faces, const int
     chimex_signal_wait_until_block(arrived + direction, CHIME_CMP_GE, step);
   }
 }
-// PTXAS[80] halo: registers <= 70, stack <= 184
+// PTXAS[80] halo: registers <= 68, stack <= 184
 // PTXAS[90] halo: registers <= 68, stack <= 184
 
 // Counts values in bins that lie on all PEs.

@@ -47,8 +47,9 @@ CHIME_DEVICE void stop_by_cqe(Channel& queue, const std::byte* cqe, std::uint32_
   channel::publish_stop(queue);
 }
 
-// How far a CQE with `counter` is ahead of `done`, in units; of an old one it is more than the
-// queue's depth. (One that is 2^16 less than the depth behind would be taken for a new one.)
+// How far a CQE with `counter` is ahead of `done`, in units: 0 if it is of the last request that
+// `done` tells of; more than the queue's depth if it is older. (One that is 2^16 less than the
+// depth behind would be taken for a new one.)
 CHIME_DEVICE std::uint32_t ahead_of(std::uint64_t done, std::uint16_t counter) {
   return static_cast<std::uint16_t>(counter + 1u - static_cast<std::uint32_t>(done));
 }

@@ -110,7 +110,7 @@ struct alignas(128) Watch {
   std::uint64_t lost;       // 1 + the index of the first with a fault, 0: none; 0 -> 1 once
 };
 
-// What posts and polls read of a channel, in one load.
+// What posts, in one load, and polls read of a channel.
 struct alignas(16) ChannelHead {
   std::byte* ring;          // `depth` units: of a queue pair the send queue, 64-byte aligned; of a
                             // FIFO ProxySlots, in host memory that the device maps

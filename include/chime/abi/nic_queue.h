@@ -44,7 +44,7 @@ struct alignas(16) NicBell {
   std::uint64_t* doorbell;  // register; or a mailbox that a host thread empties into it
 };
 
-// Where completions are found: what a poll reads beside the ChannelHead, in one load.
+// Where completions are found: what a poll reads beside the ChannelHead.
 struct alignas(16) NicCq {
   std::byte* cqes;      // filled with 0xff at the start
   std::uint32_t count;  // a power of two: 1, or at least 2 * depth

@@ -310,6 +310,9 @@ JOIN:
   ld.const.u32 %r1, [table+8];
   ld.const.u32 %r2, [table+12];
   st.global.v4.u32 [%o+80], {%r0, %r1, %r2, 7};
+  ld.const.u8 %h, [table+8];
+  cvt.u32.u16 %r0, %h;
+  st.global.u32 [%o+44], %r0;
   ld.const.v2.u32 {%r0, %r1}, [table];
   ld.const.u64 %d, [half];
   mov.u64 %q, half;

@@ -125,6 +125,7 @@ TEST_P(Programs, CallsLoopsTablesOfLabelsParametersAndVariables) {
   EXPECT_EQ(out[7], 3u);
   EXPECT_EQ(wide(8), 0x1122334455667788u);
   EXPECT_EQ(out[10], 2u);
+  EXPECT_EQ(out[11], 0x10u);
   EXPECT_EQ(wide(12), 5u);
   EXPECT_EQ(out[14], u32{'e'});
   EXPECT_EQ(wide(16), 0u) << "an initialiser is another variable's address";

@@ -196,6 +196,24 @@ TEST_P(Errors, GivingUpAFullQueueFreesThoseBehind) {
   EXPECT_EQ(abi::stop_of(job.nic.queue(1).progress.status), abi::Stop::kGaveUp);
 }
 
+// Nobody waits for a request that was given up; who knows that it has ended is a later quiet.
+TEST_P(Errors, QuietSeesWhatEndsLateOnAQueueOutOfUse) {
+  NicJob job(2, plan());
+  job.context().pe.wait_timeout_ns = 50'000'000;
+  abi::Channel& queue = job.nic.queue(1);
+  job.nic.hold();
+  run_threads(1, [&] {
+    job.to(1).p(job.data<int>(0), 1);
+    job.quiet();
+  });
+  EXPECT_EQ(abi::stop_of(queue.progress.status), abi::Stop::kGaveUp);
+  EXPECT_EQ(channel::through(queue), 0u);
+  job.nic.go_on();
+  while (job.nic.counts(1).completions == 0) std::this_thread::yield();
+  run_threads(1, [&] { job.quiet(); });
+  EXPECT_EQ(channel::through(queue), 1u);
+}
+
 TEST_P(Errors, AnAbortEndsEveryWait) {
   NicJob job(2, plan());
   job.nic.hold();

@@ -23,6 +23,7 @@ unsigned atomics_on(const void* word, const std::function<void()>& body) {
 TEST_P(Groups, LanesThatMeetReserveOnce) {
   for (const unsigned lanes : {1u, 5u, 31u, 32u}) {
     NicJob job(2, plan());
+    job.context().pe.wait_timeout_ns = 5'000'000'000;
     const unsigned reservations = atomics_on(&job.nic.queue(1).producer.resv, [&] {
       run_threads(lanes, [&] {
         const unsigned i = exec::lane_id();
@@ -31,6 +32,7 @@ TEST_P(Groups, LanesThatMeetReserveOnce) {
       });
     });
     EXPECT_EQ(reservations, 1u) << lanes << " lanes";
+    EXPECT_EQ(job.nic.queue(1).progress.status, 0u) << "a completion ends the quiet, and no bound";
     EXPECT_EQ(job.nic.counts(1).requests, lanes);
     EXPECT_EQ(job.nic.counts(1).completions, 1u);
     for (unsigned i = 0; i < lanes; ++i) EXPECT_EQ(job.data<unsigned>(1)[2 * i], i + 7);

@@ -1,7 +1,7 @@
 // The meeting point of a job's PEs when no launcher brings one: chime-run holds it for its PEs, a
 // process that makes a unique id holds it for those who get the id.
 //
-// One thread serves all connections, and serves nobody who has not proved the token
+// One thread serves all connections. Who has not proved the token is not served
 // (net/mesh/gate.hpp). The hub keeps what PEs publish, and tells everyone when a connection ends
 // without goodbye.
 //

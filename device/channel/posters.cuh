@@ -18,7 +18,7 @@ namespace chime::channel {
 // all groups.
 struct Alone {};
 
-// One thread, as those who may be several have it.
+// One thread that posts by itself: what Posters say, known to the compiler.
 struct One {
   static constexpr bool kIsOne = true;
   CHIME_DEVICE static constexpr bool are_many() { return false; }

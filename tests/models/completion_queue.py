@@ -13,7 +13,7 @@ find the data) or "stuck" (all has ended and is written, and polling on does not
 Where `done` is loaded matters, and differs: before a CQE that others overwrite, because it must not be
 ahead of it; after a CQE that only one poller takes, because it must not be far behind it. A round that finds
 nothing new has no fence: the first of the two loads is acquired only if it finds what the poller has not
-acquired before.
+acquired before. (The code fences once more where a collapsed CQE is older than `done`.)
 """
 
 from functools import lru_cache

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 LINE = re.compile(r"PE (\d+) counted (\d+) puts of (\d+) keys, (\d+) commits, (\d+) queries, joined after (\S+) of (\S+) s, gets:(.*)")
 # Between two askings of one question (bootstrap/pmix/pmix_asker.cpp): 1, 2, 4 to 32 ms, then 50.
 SHORT_PAUSES, PAUSE_S = 6, 0.05
-# For this long nobody asks a launcher who is gone (bootstrap/pmix/pmix_client.cpp), and then not more often than that.
+# Seconds after joining in which nobody asks a launcher who is gone, and between two questions later (bootstrap/pmix/pmix_client.cpp).
 JOINING_S, QUERY_PAUSE_S = 1, 0.04
 
 

@@ -51,7 +51,7 @@ const char* function_of_tu(void** function) {
 
 // nvcc registers the unit's variables before its static constructors run, so that a library which
 // is opened late can be filled from here at once. clang registers them afterwards: such a library
-// is filled by the next launch (host/ops/tu_registry.cpp).
+// is filled by the next launch (host/pe/device_state_registry.cpp).
 struct TuRegistration {
   chime_tu record{kAbiVersion,           sizeof(Context), __BASE_FILE__, fill_tu_context,
                   address_of_tu_context, nullptr,         function_of_tu};

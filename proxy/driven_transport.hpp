@@ -12,11 +12,11 @@
 #include <string>
 
 #include "host/gpu/gpu.hpp"
+#include "host/options/proxy.hpp"
 #include "host/transport/channels/tables.hpp"
 #include "host/transport/transport.hpp"
 #include "proxy/counts/counts_file.hpp"
 #include "proxy/heap_words.hpp"
-#include "proxy/options.hpp"
 #include "proxy/progress.hpp"
 #include "proxy/view.hpp"
 

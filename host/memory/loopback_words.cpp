@@ -1,5 +1,7 @@
 #include "host/memory/loopback_words.hpp"
 
+#include <utility>
+
 #include "host/errors/error.hpp"
 #include "host/memory/word_updates.cuh"
 
@@ -17,8 +19,8 @@ std::uint64_t update_word(const Context& ctx, Word* word, const WordUpdate& upda
 
 }  // namespace
 
-LoopbackWords::LoopbackWords(const Context& context, std::span<std::byte> heap)
-    : context_(context), plain_(heap) {
+LoopbackWords::LoopbackWords(const Context& context, std::unique_ptr<WordOwner> puts)
+    : context_(context), puts_(std::move(puts)) {
   context_.pe.error = &failure_;
 }
 
@@ -29,7 +31,7 @@ std::uint64_t LoopbackWords::update(std::uint64_t at, const WordUpdate& update) 
 }
 
 void LoopbackWords::write(std::uint64_t at, std::span<const std::byte> data) {
-  plain_.write(at, data);
+  puts_->write(at, data);
 }
 
 }  // namespace chime::host

@@ -4,18 +4,19 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "chime/abi/context.h"
 #include "host/transport/transport.hpp"
-#include "proxy/heap_words.hpp"
 
 namespace chime::host {
 
 class LoopbackWords final : public WordOwner {
  public:
-  // `context`: of host operations. REQUIRES: a NIC leads to this PE itself, from the beginning.
-  LoopbackWords(const Context& context, std::span<std::byte> heap);
+  // `context`: of host operations. `puts`: writes what is no update. REQUIRES: a NIC leads to this
+  // PE itself, from the beginning.
+  LoopbackWords(const Context& context, std::unique_ptr<WordOwner> puts);
 
   // When the NIC says that it is done. Throws Error when it never will.
   std::uint64_t update(std::uint64_t at, const WordUpdate& update) override;
@@ -25,7 +26,7 @@ class LoopbackWords final : public WordOwner {
  private:
   abi::ErrorRecord failure_{};  // of the last update, if it failed
   Context context_;
-  proxy::HeapWords plain_;
+  std::unique_ptr<WordOwner> puts_;
 };
 
 }  // namespace chime::host

@@ -1,5 +1,5 @@
 // Every atomic of chime_amo_op by its number: what the host half of the API asks for, done by
-// whoever may touch the word. Host code on the CPU device (ops.cpp), a kernel of the library on a
+// whoever may touch the word. Host code on the CPU device (amo.cpp), a kernel of the library on a
 // GPU.
 #pragma once
 

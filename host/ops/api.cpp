@@ -1,30 +1,21 @@
-// The spec-named host functions for set-up, exit, query and memory: each is one guarded call.
+// The spec-named host functions for queries and memory: each is one guarded call. Those of set-up
+// and exit are in setup/api.cpp.
 #include <cstring>
 
 #define CHIME_HOST_ONLY
 #include "chime/chime.h"
 #include "host/errors/error.hpp"
 #include "host/errors/step.hpp"
-#include "host/memory/memory.hpp"
-#include "host/memory/symmetric/register_symmetric.hpp"
-#include "host/ops/tu_registry.hpp"
-#include "host/pe/init.hpp"
-#include "host/pe/leave.hpp"
-#include "host/report/async_error.hpp"
+#include "host/ops/memory/memory.hpp"
+#include "host/ops/memory/register_symmetric.hpp"
+#include "host/pe/pe.hpp"
 #include "host/report/guard.hpp"
 #include "host/settings/spelling.hpp"
-#include "host/setup/setup.hpp"
 
 namespace bootstrap = chime::bootstrap;
 using namespace chime::host;  // NOLINT: this file only forwards into it
 
 namespace {
-
-template <class T>
-T& not_null(T* pointer, const char* name) {
-  if (pointer) return *pointer;
-  throw Error("setup", CHIMEX_ERR_INVALID, fmt::format("the argument {} is null", name));
-}
 
 // -1 where there is no PE, and after an error.
 int node_number(const char* function, int bootstrap::NodeInfo::*number) {
@@ -35,31 +26,6 @@ int node_number(const char* function, int bootstrap::NodeInfo::*number) {
     found = step("finding the node's PEs", [&] { return runtime.bootstrap->node().*number; });
   });
   return found;
-}
-
-Gpu& gpu_with_modules() {
-  Gpu& gpu = *ready_runtime().device->gpu;
-  if (!gpu.is_cpu()) return gpu;
-  throw Error("CPU device", CHIMEX_ERR_UNSUPPORTED,
-              "modules are loaded on GPUs, and this PE's kernels run on the CPU, where they are "
-              "functions of the program; for a GPU set CHIME_DEVICE=cuda");
-}
-
-using ModuleKind = ProgramModule::Kind;
-
-int tell_module(const char* function, void (*tell)(const ProgramModule&, Gpu&), ModuleKind kind,
-                void* handle) {
-  return status_of(function, [=] {
-    if (!handle)
-      throw Error("", CHIMEX_ERR_INVALID,
-                  "the module is null; give what cuModuleLoadData or cuLibraryLoadData has loaded");
-    tell({kind, handle}, gpu_with_modules());
-  });
-}
-
-void finalize_current() {
-  current_runtime();
-  leave_job(*current_slot());
 }
 
 chimex_status status_of_peer(const Runtime& runtime, int pe) {
@@ -82,102 +48,8 @@ chimex_status status_of_peer(const Runtime& runtime, int pe) {
 
 extern "C" {
 
-// ---- Setup and exit
-// --------------------------------------------------------------------------------------------
-
-void chime_init(void) {
-  guarded("chime_init",
-          [] { init_as(CHIMEX_INIT_WITH_LAUNCHER, nullptr, environment_of_chime()); });
-}
-
-int chime_init_thread(int, int* provided) {
-  if (provided) *provided = CHIME_THREAD_MULTIPLE;
-  return status_of("chime_init_thread",
-                   [] { init_as(CHIMEX_INIT_WITH_LAUNCHER, nullptr, environment_of_chime()); });
-}
-
-int chimex_get_uniqueid(chimex_uniqueid_t* uid) {
-  return status_of("chimex_get_uniqueid",
-                   [&] { not_null(uid, "uid") = new_unique_id(environment_of_chime()); });
-}
-
-int chimex_set_attr_uniqueid_args(int my_pe, int n_pes, const chimex_uniqueid_t* uid,
-                                  chimex_init_attr_t* attr) {
-  return status_of("chimex_set_attr_uniqueid_args", [&] {
-    not_null(attr, "attr") = attr_of_unique_id(my_pe, n_pes, not_null(uid, "uid"));
-  });
-}
-
-int chimex_set_attr_mpi_comm_args(const void* mpi_comm, chimex_init_attr_t* attr) {
-  return status_of("chimex_set_attr_mpi_comm_args", [&] {
-    not_null(attr, "attr") = attr_of_mpi_comm(mpi_comm, environment_of_chime());
-  });
-}
-
-int chimex_init_attr(unsigned flags, const chimex_init_attr_t* attr) {
-  return status_of("chimex_init_attr", [&] { init_as(flags, attr, environment_of_chime()); });
-}
-
-int chimex_init_config(unsigned flags, const chimex_init_attr_t* attr,
-                       const chimex_config_t* config) {
-  return status_of("chimex_init_config",
-                   [&] { init_as(flags, attr, environment_of_chime(config)); });
-}
-
-int chimex_init_device(void) {
-  return status_of("chimex_init_device", [] { ready_runtime(); });
-}
-
-int chimex_cumodule_init(chimex_cumodule_t module) {
-  return tell_module("chimex_cumodule_init", tu_registry::init_module, ModuleKind::kModule, module);
-}
-
-int chimex_cumodule_finalize(chimex_cumodule_t module) {
-  return tell_module("chimex_cumodule_finalize", tu_registry::finalize_module, ModuleKind::kModule,
-                     module);
-}
-
-int chimex_culibrary_init(chimex_culibrary_t library) {
-  return tell_module("chimex_culibrary_init", tu_registry::init_module, ModuleKind::kLibrary,
-                     library);
-}
-
-int chimex_culibrary_finalize(chimex_culibrary_t library) {
-  return tell_module("chimex_culibrary_finalize", tu_registry::finalize_module,
-                     ModuleKind::kLibrary, library);
-}
-
-void chime_query_thread(int* provided) {
-  guarded("chime_query_thread", [&] { not_null(provided, "provided") = CHIME_THREAD_MULTIPLE; });
-}
-
-void chime_finalize(void) { guarded("chime_finalize", finalize_current); }
-
-void chime_global_exit(int status) {
-  guarded("chime_global_exit", [&] {
-    if (!current_slot()) current_runtime();  // throws: there is no PE to end
-    end_job(status, fmt::format("it called {}({})", spoken("chime_global_exit"), status));
-  });
-}
-
-int chimex_init_status(void) {
-  PeSlot* slot = current_slot();
-  if (!slot) return pe_has_left() ? CHIMEX_STATUS_FINALIZED : CHIME_STATUS_NOT_INITIALIZED;
-  return slot->is_ready.load(std::memory_order_acquire) ? CHIME_STATUS_IS_INITIALIZED
-                                                        : CHIME_STATUS_IS_BOOTSTRAPPED;
-}
-
-int chimex_get_async_error(chimex_async_error_t* error) {
-  return status_of("chimex_get_async_error", [&] {
-    not_null(error, "error") = {CHIMEX_OK, -1, ""};
-    current_runtime();
-    auto found = find_async_error(*current_slot());
-    if (!found) return;
-    error->status = found->status;
-    error->pe = found->pe;
-    fmt::format_to_n(error->message, sizeof(error->message) - 1, "{}", found->message);
-  });
-}
+// ---- Query
+// -----------------------------------------------------------------------------------------------------
 
 int chimex_host_pe_status(int pe) {
   chimex_status known = CHIMEX_OK;
@@ -185,13 +57,6 @@ int chimex_host_pe_status(int pe) {
       status_of("chimex_pe_status", [&] { known = status_of_peer(ready_runtime(), pe); });
   return status != CHIMEX_OK ? status : known;
 }
-
-int chimex_pe_bind(int pe) {
-  return status_of("chimex_pe_bind", [&] { bind_thread(pe); });
-}
-
-// ---- Query
-// -----------------------------------------------------------------------------------------------------
 
 int chimex_host_my_pe(void) { return current_pe_or_none(); }
 

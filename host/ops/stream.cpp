@@ -17,12 +17,12 @@
 #include "chime/device/signal.cuh"
 #include "chime/device/sync.cuh"
 #include "host/errors/error.hpp"
-#include "host/memory/mapped.hpp"
 #include "host/ops/gpu/by_kernel.hpp"
 #include "host/ops/gpu/moves.hpp"
+#include "host/ops/memory/mapped.hpp"
 #include "host/ops/teams.hpp"
 #include "host/ops/typed.cuh"
-#include "host/pe/init.hpp"
+#include "host/pe/pe.hpp"
 #include "host/report/async_error.hpp"
 #include "host/report/guard.hpp"
 
@@ -144,11 +144,11 @@ void put(Runtime& runtime, const MoveCall& put, NativeStream stream) {
       putmem(ctx, Thread{}, put.dst, put.src, put.bytes, put.pe);
     });
   }
-  const Path path = path_to(runtime, put.pe);
+  const bool is_copied = is_reached_by_copies(runtime, put.pe);
   if (put.bytes == 0) return;
   check_here(runtime, put.src, put.bytes);
   Gpu& gpu = *runtime.device->gpu;
-  if (path == Path::kP2p)
+  if (is_copied)
     return gpu.copy_async(mapped_at(runtime, put.dst, put.bytes, put.pe), put.src, put.bytes,
                           stream);
   check_place(runtime, put.dst, put.bytes, put.pe);
@@ -168,11 +168,11 @@ void get(Runtime& runtime, const MoveCall& get, NativeStream stream) {
       getmem(ctx, Thread{}, get.dst, get.src, get.bytes, get.pe);
     });
   }
-  const Path path = path_to(runtime, get.pe);
+  const bool is_copied = is_reached_by_copies(runtime, get.pe);
   if (get.bytes == 0) return;
   check_here(runtime, get.dst, get.bytes);
   Gpu& gpu = *runtime.device->gpu;
-  if (path == Path::kP2p)
+  if (is_copied)
     return gpu.copy_async(get.dst, mapped_at(runtime, get.src, get.bytes, get.pe), get.bytes,
                           stream);
   check_place(runtime, get.src, get.bytes, get.pe);
@@ -213,7 +213,7 @@ void put_signal(Runtime& runtime, const MoveCall& data, const SignalOpCall& then
   check_place(runtime, data.dst, data.bytes, data.pe);
   check_here(runtime, data.src, data.bytes);
   const bool is_one = !runtime.device->gpu->is_cpu() && data.bytes != 0 &&
-                      path_to(runtime, data.pe) != Path::kP2p &&
+                      !is_reached_by_copies(runtime, data.pe) &&
                       by_kernel::kernels_take(runtime, data.src, data.bytes) &&
                       !wants_a_room(runtime, data.src, data.bytes);
   if (!is_one) {
@@ -233,7 +233,7 @@ void put_signal(Runtime& runtime, const MoveCall& data, const SignalOpCall& then
 
 void put_element(Runtime& runtime, void* dst, const void* value, std::size_t bytes, int pe,
                  NativeStream stream) {
-  path_to(runtime, pe);
+  check_reached(runtime, pe);
   check_element(bytes);
   check_word(runtime, dst, bytes, pe);
   const ElementCall element = put_element_of(dst, value, bytes, pe);
@@ -280,7 +280,7 @@ void move_strided(const Context& ctx, const StridedCall& call) {
 }
 
 void strided(Runtime& runtime, const StridedCall& call, NativeStream stream) {
-  path_to(runtime, call.pe);
+  check_reached(runtime, call.pe);
   if (call.count == 0) return;
   check_element(call.element_bytes);
   const StridedEnds ends = ends_of(call);

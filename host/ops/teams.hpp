@@ -1,10 +1,6 @@
-// The predefined teams on the host, and the words of errors about teams.
+// The predefined teams on the host.
 #pragma once
 
-#include <cstdint>
-#include <string>
-
-#include "chime/abi/operation.h"
 #include "chime/types.h"
 
 namespace chime::host {
@@ -15,8 +11,5 @@ bool all_pes_meet_in(chime_team_t team);
 
 // Throws for a number that is no team.
 void check_team(chime_team_t team);
-
-// Why `operation` refuses the team.
-std::string team_sentence(Operation operation, std::int64_t team);
 
 }  // namespace chime::host

@@ -1,5 +1,5 @@
 // What the host's operations, which know no types, are asked for, in its type: elements by their
-// size, waits and tests also by their sign. Host code on the CPU device (ops.cpp, stream.cpp),
+// size, waits and tests also by their sign. Host code on the CPU device (rma.cpp, signals.cpp, stream.cpp),
 // kernels of the library on a GPU.
 #pragma once
 

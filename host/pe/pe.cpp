@@ -8,17 +8,10 @@
 #include <mutex>
 #include <vector>
 
-#define CHIME_HOST_ONLY
-#include "chime/chime.h"
-#include "chime/device/simt/launcher.hpp"
 #include "host/errors/error.hpp"
-#include "host/ops/tu_registry.hpp"
-#include "host/pe/init.hpp"
-#include "host/report/guard.hpp"
 #include "host/settings/spelling.hpp"
 
-namespace chime {
-namespace host {
+namespace chime::host {
 namespace slots {
 
 thread_local constinit PeSlot* bound_slot = nullptr;
@@ -168,6 +161,14 @@ Runtime& current_runtime() {
   throw Error("setup", CHIMEX_ERR_NOT_INITIALIZED, why_not_initialized(all));
 }
 
+Runtime& ready_runtime() {
+  Runtime& runtime = current_runtime();
+  PeSlot& slot = *current_slot();
+  // Pairs with the release in publish_context.
+  if (!slot.is_ready.load(std::memory_order_acquire)) runtime.build_device(slot);
+  return runtime;
+}
+
 void bind_thread(int pe) {
   throw_if_child_of_pes();
   Process& all = process();
@@ -204,51 +205,4 @@ void for_each_pe(const std::function<void(PeSlot&)>& visit) {
     if (is_alive(*slot)) visit(*slot);
 }
 
-}  // namespace host
-
-namespace {
-
-// One of the calling thread's PE, which is about to use the device; of nobody if it has none.
-const Context& ready(const Context host::PeSlot::*context) {
-  static const Context nobody;
-  host::PeSlot* slot = host::current_slot();
-  if (slot == nullptr) return nobody;
-  if (!slot->is_ready.load(std::memory_order_acquire))
-    host::guarded("chime::context", [] { host::ready_runtime(); });
-  return slot->*context;
-}
-
-}  // namespace
-
-const Context& context() {
-  host::tu_registry::fill_late_units();  // before a launch, which asks for the context
-  return ready(&host::PeSlot::context);
-}
-const Context& host_context() { return ready(&host::PeSlot::host_context); }
-
-namespace {
-
-bool is_raised(const Context* context) {
-  return context->pe.abort && __atomic_load_n(&context->pe.abort->raised, __ATOMIC_RELAXED);
-}
-
-// Kernels that the executor runs belong to the PE of the host thread that launches them. Those that
-// were compiled for a GPU the softgpu launches, from within a call of the driver: nothing may call
-// that from here, so a PE without its device is nobody, as it is on a GPU.
-const Context* context_of_launch() {
-  static const Context nobody;
-  const host::PeSlot* const slot = host::current_slot();
-  const bool has_device = slot != nullptr && slot->is_ready.load(std::memory_order_acquire);
-  if (!has_device && !host::tu_registry::empty()) return &nobody;
-  return &ready(&host::PeSlot::context);
-}
-
-constexpr simt::Launchers kLaunchers = {.context_of_thread = &context_of_launch,
-                                        .pe_of_thread = &host::current_pe_or_none,
-                                        .is_aborted = &is_raised,
-                                        .before_launch = &host::tu_registry::fill_late_units};
-[[maybe_unused]] const bool executor_knows = (simt::set_launchers(kLaunchers), true);
-
-}  // namespace
-
-}  // namespace chime
+}  // namespace chime::host

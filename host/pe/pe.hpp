@@ -22,7 +22,7 @@ struct PeSlot {
   OnError on_error = OnError::kExit;
   OnPeerFailure on_peer_failure = OnPeerFailure::kAbort;
   std::atomic<bool> is_alive{true};      // until leave_pe
-  std::atomic<pid_t> leaver{0};          // the thread that is in chime_finalize (one_leaver.hpp)
+  std::atomic<pid_t> leaver{0};          // the thread that is in chime_finalize (finalize_once.hpp)
   Context context = unfilled_context();  // of kernels
   // For host operations. Each thread has a copy with a record of failures of its own.
   Context host_context = unfilled_context();
@@ -130,6 +130,10 @@ void forget_failed_init();
 // The calling thread's PE; throws Error{NOT_INITIALIZED} that says which call is missing or failed,
 // that another thread is in chime_finalize, or that this process is a child of the PE's.
 Runtime& current_runtime();
+
+// The calling thread's PE with its device stage, which is built now if it was put off. Collective
+// then. Throws Error, on those that wait for this PE too, and the same again at every later call.
+Runtime& ready_runtime();
 
 // Binds the calling thread to PE `pe` of this process; throws Error{INVALID} if it does not live
 // here.

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -22,22 +23,20 @@
 #include "bootstrap/bootstrap.hpp"
 #include "bootstrap/peer_watch.hpp"
 #include "chime/abi/context.h"
+#include "host/collective/rendezvous.hpp"
 #include "host/errors/abort.hpp"
 #include "host/errors/told_once.hpp"
 #include "host/gpu/gpu.hpp"
 #include "host/memory/heap.hpp"
 #include "host/memory/registered_buffers.hpp"
-#include "host/memory/symmetric/symmetric_buffers.hpp"
-#include "host/ops/asked_by_signal.hpp"
-#include "host/ops/gpu/stream_rooms.hpp"
+#include "host/memory/stream_rooms.hpp"
+#include "host/memory/symmetric_buffers.hpp"
 #include "host/peers/connector.hpp"
 #include "host/peers/control.hpp"
 #include "host/peers/keepalive/keepalive.hpp"
 #include "host/peers/on_demand.hpp"
 #include "host/peers/peer_table.hpp"
-#include "host/report/untold_errors.hpp"
 #include "host/settings/env.hpp"
-#include "host/team/rendezvous.hpp"
 #include "host/transport/channels/tables.hpp"
 #include "host/transport/transport.hpp"
 
@@ -96,9 +95,18 @@ struct DeviceStage {
   }
 };
 
+struct PeSlot;
+
+// What looks after a PE while it exists, made by rooms above this one.
+struct Service {
+  virtual ~Service() = default;
+};
+
 struct Runtime {
   Settings settings;
   std::unique_ptr<bootstrap::Bootstrap> bootstrap;
+  std::function<void(PeSlot&)>
+      build_device;                     // the stage, once; throws why it cannot (setup/init.cpp)
   std::mutex one_builder;               // of the device stage: the first thread that needs it
   std::exception_ptr device_failure;    // why it could not be built; there is no second attempt
   std::unique_ptr<DeviceStage> device;  // of threads that know that it is built: see built_device
@@ -107,10 +115,10 @@ struct Runtime {
   ToldOnce abort_told;            // on stderr, by the PE to blame for the abort
   std::once_flag job_ended;       // by this PE (leave.cpp)
   std::atomic<std::uint64_t> nvshmem_region{0};  // the open one's handle (names/nvshmem_api.cpp)
-  const AskedBySignal asked_by_signal;
-  std::unique_ptr<bootstrap::PeerWatch> watch;  // these last: their threads use all of the above
+  std::unique_ptr<Service> dump_on_signal;       // report/dump_on_signal.hpp
+  std::unique_ptr<bootstrap::PeerWatch> watch;   // these last: their threads use all of the above
   std::unique_ptr<Keepalive> keepalive;
-  std::unique_ptr<UntoldErrors> untold_errors;
+  std::unique_ptr<Service> pending_errors;  // report/pending_errors.hpp
 
   int my_pe() const { return bootstrap->rank(); }
   int n_pes() const { return bootstrap->size(); }

@@ -52,7 +52,7 @@ struct ControlBlock {
   abi::ErrorRecord error;
   CollectiveSlot collective[2];
   // How often this PE has come to a collective host call, or the last of a tree right below it in
-  // the tree of PEs (host/team/tree.hpp). Owner: all mates, by atomic additions.
+  // the tree of PEs (host/collective/tree.hpp). Owner: all mates, by atomic additions.
   alignas(64) std::uint64_t come;
   // While a thread of this PE's host is in a barrier by words of the heap
   // (host/ops/in_barrier.hpp): barrier_word(), another one for each; 0: none is. Owner: this PE;
@@ -64,7 +64,7 @@ struct ControlBlock {
   // by the kernel, read by the host that waited for it.
   alignas(64) std::uint64_t call_result[2];
   abi::ErrorRecord call_failure;  // of that kernel, for the host thread that waited for it
-  // Of each room of streams (host/ops/gpu/stream_rooms.hpp): not 0 when the way of a request was
+  // Of each room of streams (host/memory/stream_rooms.hpp): not 0 when the way of a request was
   // lost that may use it still. Set by kernels, and never back.
   std::uint32_t room_is_left[4];
 };

@@ -7,7 +7,7 @@
 
 #include "host/errors/abort.hpp"
 #include "host/errors/wait.hpp"
-#include "host/pe/leave.hpp"
+#include "host/pe/end.hpp"
 #include "host/report/error_words.hpp"
 
 namespace chime::host {

@@ -4,7 +4,7 @@
 
 #include "host/errors/abort.hpp"
 #include "host/errors/operation_name.hpp"
-#include "host/ops/teams.hpp"
+#include "host/report/team_words.hpp"
 #include "host/settings/spelling.hpp"
 
 namespace chime::host {

@@ -8,7 +8,7 @@
 
 #include "host/errors/error.hpp"
 #include "host/errors/log.hpp"
-#include "host/pe/leave.hpp"
+#include "host/pe/end.hpp"
 #include "host/report/async_error.hpp"
 #include "host/settings/spelling.hpp"
 

@@ -1,12 +1,15 @@
 // The one place where exceptions become status codes and CHIME_ON_ERROR's behaviour. Every exported
-// host function is one call of these (api.cpp, ops.cpp, stream.cpp).
+// host function is one call of these (setup/api.cpp, ops/).
 #pragma once
+
+#include <fmt/format.h>
 
 #include <type_traits>
 #include <utility>
 
 #include "chime/device/simt/host_calls.hpp"
 #include "chime/error.h"
+#include "host/errors/error.hpp"
 #include "host/errors/operation_name.hpp"
 #include "host/pe/pe.hpp"
 
@@ -22,6 +25,14 @@ int report_current_exception(const char* function) noexcept;
 
 // report_current_exception, then what CHIME_ON_ERROR says: end the job, trap, or return.
 void handle_current_exception(const char* function) noexcept;
+
+// What a function was given a pointer to; throws Error{INVALID} that names the argument if it is
+// null.
+template <class T>
+T& not_null(T* pointer, const char* name) {
+  if (pointer) return *pointer;
+  throw Error("setup", CHIMEX_ERR_INVALID, fmt::format("the argument {} is null", name));
+}
 
 // For functions that return a chimex_status. `Name`: what name_of takes.
 template <class Name, class Body>

@@ -17,10 +17,10 @@
 #include "chime/abi/context.h"
 #include "host/errors/log.hpp"
 #include "host/gpu/factory.hpp"
-#include "host/transport/mlx5/options.hpp"
-#include "host/transport/ofi/options.hpp"
-#include "host/transport/p2p/options.hpp"
-#include "proxy/options.hpp"
+#include "host/options/fabric.hpp"
+#include "host/options/nic.hpp"
+#include "host/options/p2p.hpp"
+#include "host/options/proxy.hpp"
 
 namespace chime::host {
 

@@ -10,7 +10,7 @@
 // on_host.hpp. T is a type and NAME its spelling, both from types.h.
 //
 // Who passes a macro for ROW makes the forms of a name: device/api.cuh those of a thread, a warp, a
-// block and a stream, chime.h the declaration for C, host/ops/names/c_api.cpp the symbol of
+// block and a stream, chime.h the declaration for C, host/ops/c_api.cpp the symbol of
 // libchime.so.
 #ifndef CHIME_FAMILIES_H_
 #define CHIME_FAMILIES_H_

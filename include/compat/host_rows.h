@@ -1,6 +1,6 @@
 // NVSHMEM's host functions that are no rows of chime/families.h and do what Chime's of the same
 // name do: ROW(RESULT, NAME, (PARAMETERS), (ARGUMENTS), CALLED). nvshmem.h declares them;
-// host/ops/names/nvshmem_api.cpp defines them as calls of CALLED.
+// host/setup/nvshmem_api.cpp defines them as calls of CALLED.
 #ifndef CHIME_COMPAT_HOST_ROWS_H_
 #define CHIME_COMPAT_HOST_ROWS_H_
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "heap_use.hpp"
-#include "host/transport/mlx5/options.hpp"
+#include "host/options/nic.hpp"
 #include "job.hpp"
 #include "memory.hpp"
 #include "patterns.hpp"

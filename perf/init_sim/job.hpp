@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "bootstrap/hub/hub_session.hpp"
-#include "host/team/meeting.hpp"
+#include "host/collective/meeting.hpp"
 #include "network.hpp"
 #include "sizes.hpp"
 

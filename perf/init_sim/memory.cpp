@@ -10,6 +10,7 @@
 
 #include "heap_use.hpp"
 #include "host/gpu/pieces.hpp"
+#include "host/options/proxy.hpp"
 #include "host/peers/peer_table.hpp"
 #include "host/transport/channels/buffer_tables.hpp"
 #include "host/transport/channels/layout.hpp"
@@ -20,7 +21,6 @@
 #include "host/transport/ofi/requests/lanes.hpp"
 #include "net/mesh/mesh.hpp"
 #include "proxy/layout.hpp"
-#include "proxy/options.hpp"
 
 namespace chime::perf {
 namespace {

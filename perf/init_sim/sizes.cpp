@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "host/options/nic.hpp"
 #include "host/peers/node/card.hpp"
 #include "host/transport/mlx5/card.hpp"
-#include "host/transport/mlx5/options.hpp"
 #include "host/transport/mlx5/queues/pe_queues.hpp"
 #include "host/transport/ofi/card.hpp"
 #include "net/secure/seal.hpp"

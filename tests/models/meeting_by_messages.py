@@ -1,4 +1,4 @@
-"""Collective host calls where some PE is not mapped: host/team/README.md, "By messages".
+"""Collective host calls where some PE is not mapped: host/collective/README.md, "By messages".
 
 PEs form a binary tree. A PE that has come to call s, and whose children have, says so to its parent, PE 0 to itself; PE 0, the
 decider, then decides "s met", and the verdict goes down the way the messages came up. A PE that waits no longer asks, the same way, to

@@ -1,4 +1,4 @@
-"""Collective host calls where all PEs are mapped: host/team/README.md, "By words".
+"""Collective host calls where all PEs are mapped: host/collective/README.md, "By words".
 
 PEs form a binary tree of counters in shared memory. A PE that comes to call s adds one to its own counter; who fills a counter
 goes on to its parent's. Who fills PE 0's turns the verdict word from "s - 1 met" to "s met"; who waits no longer turns it to

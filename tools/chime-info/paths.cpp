@@ -8,8 +8,8 @@
 #define CHIME_HOST_ONLY
 #include "chime/chime.h"
 #include "chime/device/route.cuh"
-#include "host/memory/mapped.hpp"
-#include "host/pe/init.hpp"
+#include "host/ops/memory/mapped.hpp"
+#include "host/setup/init.hpp"
 
 namespace chime::info {
 namespace {

@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "host/errors/error.hpp"
-#include "host/memory/mapped.hpp"
 #include "host/ops/gpu/kernel_call.hpp"
 #include "host/ops/gpu/moves.hpp"
+#include "host/ops/memory/mapped.hpp"
 
 namespace chime::host::by_kernel {
 namespace {

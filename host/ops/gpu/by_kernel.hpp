@@ -6,7 +6,7 @@
 // writes here goes through a piece of the heap that is set aside (DeviceStage::bounce), by copies
 // of the driver, in chunks of its size.
 //
-// All REQUIRE that path_to(pe) is none of mapped memory, and check the rest. They throw Error.
+// All REQUIRE !is_reached_by_copies(pe), and check the rest. They throw Error.
 #pragma once
 
 #include <cstddef>

@@ -13,10 +13,10 @@
 #include "host/errors/abort.hpp"
 #include "host/errors/error.hpp"
 #include "host/errors/wait.hpp"
-#include "host/memory/mapped.hpp"
 #include "host/ops/amo_table.cuh"
 #include "host/ops/gpu/by_kernel.hpp"
 #include "host/ops/gpu/moves.hpp"
+#include "host/ops/memory/mapped.hpp"
 
 namespace chime::host::gpu_ops {
 namespace {
@@ -46,16 +46,16 @@ bool is_satisfied(const chime_wait_request& request, std::size_t looked) {
 }  // namespace
 
 void put(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int pe) {
-  const Path path = path_to(runtime, pe);
+  const bool is_copied = is_reached_by_copies(runtime, pe);
   check_here(runtime, src, bytes);
-  if (path != Path::kP2p) return by_kernel::put(runtime, dst, src, bytes, pe);
+  if (!is_copied) return by_kernel::put(runtime, dst, src, bytes, pe);
   if (bytes != 0) gpu_of(runtime).copy(mapped_at(runtime, dst, bytes, pe), src, bytes);
 }
 
 void get(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int pe) {
-  const Path path = path_to(runtime, pe);
+  const bool is_copied = is_reached_by_copies(runtime, pe);
   check_here(runtime, dst, bytes);
-  if (path != Path::kP2p) return by_kernel::get(runtime, dst, src, bytes, pe);
+  if (!is_copied) return by_kernel::get(runtime, dst, src, bytes, pe);
   if (bytes != 0) gpu_of(runtime).copy(dst, mapped_at(runtime, src, bytes, pe), bytes);
 }
 
@@ -64,7 +64,7 @@ void put_strided(Runtime& runtime, void* dst, const void* src, const Strides& st
     check_place(runtime, dst, span_of(strides.dst, strides.count, strides.element_bytes), pe);
     check_here(runtime, src, span_of(strides.src, strides.count, strides.element_bytes));
   }
-  if (path_to(runtime, pe) != Path::kP2p)
+  if (!is_reached_by_copies(runtime, pe))
     return by_kernel::put_strided(runtime, dst, src, strides, pe);
   for_each_element(strides, [&](std::ptrdiff_t to, std::ptrdiff_t from) {
     put(runtime, bytes_at(dst) + to, bytes_at(src) + from, strides.element_bytes, pe);
@@ -76,7 +76,7 @@ void get_strided(Runtime& runtime, void* dst, const void* src, const Strides& st
     check_place(runtime, src, span_of(strides.src, strides.count, strides.element_bytes), pe);
     check_here(runtime, dst, span_of(strides.dst, strides.count, strides.element_bytes));
   }
-  if (path_to(runtime, pe) != Path::kP2p)
+  if (!is_reached_by_copies(runtime, pe))
     return by_kernel::get_strided(runtime, dst, src, strides, pe);
   for_each_element(strides, [&](std::ptrdiff_t to, std::ptrdiff_t from) {
     get(runtime, bytes_at(dst) + to, bytes_at(src) + from, strides.element_bytes, pe);
@@ -84,13 +84,13 @@ void get_strided(Runtime& runtime, void* dst, const void* src, const Strides& st
 }
 
 void put_element(Runtime& runtime, void* dst, const void* value, std::size_t bytes, int pe) {
-  if (path_to(runtime, pe) != Path::kP2p)
+  if (!is_reached_by_copies(runtime, pe))
     return by_kernel::put_element(runtime, dst, value, bytes, pe);
   put(runtime, dst, value, bytes, pe);
 }
 
 void get_element(Runtime& runtime, void* value, const void* src, std::size_t bytes, int pe) {
-  if (path_to(runtime, pe) != Path::kP2p)
+  if (!is_reached_by_copies(runtime, pe))
     return by_kernel::get_element(runtime, value, src, bytes, pe);
   get(runtime, value, src, bytes, pe);
 }
@@ -114,7 +114,7 @@ void put_signal(Runtime& runtime, void* dst, const void* src, std::size_t bytes,
 }
 
 std::uint64_t amo(Runtime& runtime, const AmoCall& call) {
-  path_to(runtime, call.pe);
+  check_reached(runtime, call.pe);
   check_word(runtime, call.word, static_cast<std::size_t>(call.width), call.pe);
   if (is_of_the_host_alone(runtime, call.word, call.pe)) return apply_amo(host_context(), call);
   return by_kernel::amo(runtime, call);

@@ -17,11 +17,11 @@
 #include <vector>
 
 #include "host/gpu/gpu.hpp"
+#include "host/options/nic.hpp"
 #include "host/transport/mlx5/card.hpp"
 #include "host/transport/mlx5/nic/mlx5_device.hpp"
 #include "host/transport/mlx5/nic/mlx5_mr.hpp"
 #include "host/transport/mlx5/nic/softnic_activation.hpp"
-#include "host/transport/mlx5/options.hpp"
 #include "host/transport/mlx5/places.hpp"
 #include "host/transport/mlx5/queues/pe_queues.hpp"
 #include "host/transport/transport.hpp"

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "host/transport/mlx5/options.hpp"
+#include "host/options/nic.hpp"
 
 namespace chime::host::mlx5 {
 

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "host/transport/open.hpp"
+#include "host/transport/setup.hpp"
 
 namespace chime::host {
 

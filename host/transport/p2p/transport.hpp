@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "host/gpu/gpu.hpp"
-#include "host/transport/open.hpp"
-#include "host/transport/p2p/options.hpp"
+#include "host/options/p2p.hpp"
+#include "host/transport/setup.hpp"
 #include "host/transport/transport.hpp"
 
 namespace chime::host {

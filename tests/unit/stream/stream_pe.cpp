@@ -11,7 +11,7 @@
 
 #ifdef PRETEND_TO_HAVE_A_GPU
 #include "gpu_on_cpu.hpp"
-#include "host/ops/gpu/stream_rooms.hpp"
+#include "host/memory/stream_rooms.hpp"
 #endif
 
 namespace exec = chime::exec;

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "gpu_on_cpu.hpp"
-#include "host/ops/gpu/stream_rooms.hpp"
+#include "host/memory/stream_rooms.hpp"
 #include "host/pe/pe.hpp"
 
 namespace exec = chime::exec;

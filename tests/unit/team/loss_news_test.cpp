@@ -1,6 +1,4 @@
 // PEs without a device hear of a loss in a large job, and nobody asks for each PE.
-#include "host/team/loss_news.hpp"
-
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -8,6 +6,7 @@
 #include <thread>
 
 #include "bootstrap/hub/lost_peers.hpp"
+#include "host/collective/loss_notifications.hpp"
 #include "host/errors/abort.hpp"
 
 namespace chime::host {
@@ -47,10 +46,10 @@ class LargeJob final : public bootstrap::Bootstrap {
   mutable bootstrap::LostPeers lost_;
 };
 
-TEST(LossNews, CostWhatThereIsToTell) {
+TEST(LossNotifications, CostWhatThereIsToTell) {
   LargeJob job;
   abi::AbortWord abort{};
-  const LossNews news(job, abort);
+  const LossNotifications news(job, abort);
   while (job.asked < 3) std::this_thread::sleep_for(1ms);
   EXPECT_FALSE(abort_cause(abort));
   job.dies = 99'999;
@@ -61,10 +60,10 @@ TEST(LossNews, CostWhatThereIsToTell) {
 }
 
 // Its thread does not outlive it, nor does who is told.
-TEST(LossNews, EndWithIt) {
+TEST(LossNotifications, EndWithIt) {
   LargeJob job;
   abi::AbortWord abort{};
-  { const LossNews news(job, abort); }
+  { const LossNotifications news(job, abort); }
   const int asked = job.asked;
   job.dies = 1;
   job.ask_who_is_lost();

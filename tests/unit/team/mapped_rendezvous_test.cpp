@@ -1,5 +1,5 @@
 // Threads that make collective calls by words on control pages that all of them see.
-#include "host/team/mapped_rendezvous.hpp"
+#include "host/collective/mapped_rendezvous.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // The protocol of collective calls by messages, without threads: many PEs whose messages arrive in
 // random orders, who stop waiting and die at random moments. tests/models searches all moments of a
 // few PEs.
-#include "host/team/meeting.hpp"
+#include "host/collective/meeting.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Threads that make collective calls by messages which are late, and overtake each other between
 // pairs of PEs.
-#include "host/team/message_rendezvous.hpp"
+#include "host/collective/message_rendezvous.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,9 +3,9 @@
 
 #include <string>
 
+#include "host/options/nic.hpp"
 #include "host/transport/mlx5/nic/device_choice.hpp"
 #include "host/transport/mlx5/nic/rdma_core.hpp"
-#include "host/transport/mlx5/options.hpp"
 #include "host/transport/mlx5/queues/queue_pair.hpp"
 
 namespace chime::host::mlx5 {

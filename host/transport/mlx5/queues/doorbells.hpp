@@ -10,7 +10,7 @@
 #include <string>
 
 #include "host/gpu/gpu.hpp"
-#include "host/transport/mlx5/options.hpp"
+#include "host/options/nic.hpp"
 #include "host/transport/mlx5/queues/doorbell_writer.hpp"
 
 namespace chime::host::mlx5 {

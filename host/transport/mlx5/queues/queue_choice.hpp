@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "host/transport/mlx5/options.hpp"
+#include "host/options/nic.hpp"
 #include "host/transport/mlx5/queues/mlx5_slab.hpp"
 
 namespace chime::host::mlx5 {

@@ -6,7 +6,7 @@
 
 #include "chime/abi/nic_queue.h"
 #include "host/gpu/pieces.hpp"
-#include "host/transport/mlx5/options.hpp"
+#include "host/options/nic.hpp"
 #include "host/transport/mlx5/queues/pe_queues.hpp"
 
 namespace chime::host::mlx5 {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host/transport/ofi/options.hpp"
+#include "host/options/fabric.hpp"
 #include "net/socket/interfaces.hpp"
 
 namespace chime::host::ofi {

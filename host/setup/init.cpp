@@ -1,0 +1,198 @@
+#include "host/setup/init.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "host/errors/log.hpp"
+#include "host/errors/step.hpp"
+#include "host/pe/device_state_registry.hpp"
+#include "host/pe/end.hpp"
+#include "host/report/activity.hpp"
+#include "host/report/dump_on_signal.hpp"
+#include "host/report/pending_errors.hpp"
+#include "host/settings/deadline.hpp"
+#include "host/setup/device_stage.hpp"
+#include "host/setup/leave.hpp"
+
+namespace chime::host {
+namespace {
+
+const char* words_of(Path path) {
+  switch (path) {
+    case Path::kP2p:
+      return "reached by p2p";
+    case Path::kNic:
+      return "reached by the NIC";
+    case Path::kProxy:
+      return "reached by the proxy";
+    case Path::kNone:
+      break;
+  }
+  return "not reached directly";
+}
+
+// The ways to it that are there, or that a first touch might still find.
+std::vector<Transport*> ways_to(const DeviceStage& device, int pe) {
+  std::vector<Transport*> ways;
+  for (const auto& transport : device.transports)
+    if (transport->finds_peers() ||
+        device.peers.state(pe, transport->capabilities().path) == PeerState::kUsable)
+      ways.push_back(transport.get());
+  return ways;
+}
+
+// Where survivors go on: its memory is reached no more when it is known to be dead, which is known
+// before what is on other ways to it fails, and calls that need all PEs end. Kernels of a GPU last:
+// what tells them waits for the device.
+void go_on_without(DeviceStage& device, int pe, const std::string& how) {
+  const std::vector<Transport*> ways = ways_to(device, pe);
+  device.peers.bury(pe, how, [&] {
+    for (Transport* const way : ways) way->take_mapping(pe);
+    mark_dead(device.dead_bits(), pe);
+    tell_of_death(device.control().abort, pe);
+  });
+  for (const bool mapped : {false, true})
+    for (Transport* const way : ways)
+      if (way->capabilities().maps == mapped) way->fail(pe);
+}
+
+// All ways to it end: some do not notice by themselves that nobody is there. Mapped memory stays,
+// for who is in the middle of it hears the cause from the abort word.
+void end_job_without(DeviceStage& device, const AbortCause& cause, const std::string& how) {
+  raise_abort(device.control().abort, cause);
+  mark_dead(device.dead_bits(), cause.pe);
+  tell_mates(device, cause);
+  for (Transport* const way : ways_to(device, cause.pe))
+    if (!way->capabilities().maps) way->fail(cause.pe);
+  device.peers.bury(cause.pe, how);
+}
+
+// A PE is gone. Each survivor notices by itself, and says so once.
+void on_lost_peer(Runtime& runtime, int pe, const std::string& how) {
+  const Path path = runtime.device->peers.path(pe);
+  AbortCause cause{CHIMEX_ERR_PEER_DEAD, pe, path,
+                   fmt::format("PE {} ({}) is gone: {}", pe, words_of(path), how)};
+  const bool goes_on = runtime.settings.on_peer_failure == OnPeerFailure::kReport;
+  runtime.abort_told.tell_of(pe, [&] {
+    log(LogLevel::kError, runtime.my_pe(), "{}{}", cause.why,
+        goes_on ? "; going on without it (CHIME_ON_PEER_FAILURE=report)" : "");
+  });
+  goes_on ? go_on_without(*runtime.device, pe, how) : end_job_without(*runtime.device, cause, how);
+}
+
+void watch_peers(Runtime& runtime) {
+  runtime.watch = std::make_unique<bootstrap::PeerWatch>(
+      *runtime.bootstrap, runtime.device->mates.known,
+      [&runtime](int pe, const std::string& how) { on_lost_peer(runtime, pe, how); });
+}
+
+void watch_hosts(Runtime& runtime) {
+  const Settings& settings = runtime.settings;
+  runtime.keepalive = std::make_unique<Keepalive>(
+      *runtime.bootstrap,
+      Keepalive::Options{
+          .silence = std::chrono::ceil<std::chrono::milliseconds>(
+              std::chrono::nanoseconds(settings.fabric.timeout_ns)),
+          .interface = settings.bootstrap_interface,
+          .deadline = init_deadline(settings),
+          .lost = [&watch = *runtime.watch](int pe,
+                                            const std::string& how) { watch.tell(pe, how); },
+          .failed =
+              [&runtime](const std::string& why) {
+                raise_abort(runtime.device->control().abort,
+                            {CHIMEX_ERR_SYSTEM, runtime.my_pe(), Path::kNone,
+                             fmt::format("PE {} cannot tell any more whether hosts are lost: {}",
+                                         runtime.my_pe(), why)});
+              }});
+}
+
+void finish_init(PeSlot& slot) {
+  Runtime& runtime = *slot.runtime;
+  runtime.device = build_device_stage(runtime.settings, *runtime.bootstrap);
+  const Context kernels = make_context(runtime, ContextOwner::kKernels);
+  if (!runtime.device->gpu->is_cpu())
+    step("telling the kernels",
+         [&] { device_state_registry::fill_all(kernels, *runtime.device->gpu); });
+  step("watching the node's PEs", [&] { watch_peers(runtime); });
+  step("watching the hosts", [&] { watch_hosts(runtime); });
+  runtime.pending_errors = std::make_unique<PendingErrors>(slot);
+  publish_context(slot, kernels, make_context(runtime, ContextOwner::kHost));
+  log(LogLevel::kInfo, runtime.my_pe(), "{}; {}", runtime.bootstrap->describe(),
+      runtime.device->gpu->describe());
+  for (const auto& transport : runtime.device->transports) {
+    log(LogLevel::kInfo, runtime.my_pe(), "{}", transport->describe());
+    for (const std::string& shortfall : transport->shortfalls())
+      log(LogLevel::kWarn, runtime.my_pe(), "{}", shortfall);
+  }
+}
+
+chimex_status code_of(const std::exception& error) {
+  if (const auto* own = dynamic_cast<const Error*>(&error)) return own->code();
+  const auto* bootstraps = dynamic_cast<const bootstrap::BootstrapError*>(&error);
+  return bootstraps ? bootstraps->code() : CHIMEX_ERR_SYSTEM;
+}
+
+// Runs a part of the set-up, from the choice of a device on. Here, and nowhere else, the failure of
+// one PE becomes the failure of all. The PE publishes it (bootstrap.hpp, tell_failure); the PEs
+// that wait for this one read it and fail by the same words, before CHIME_INIT_TIMEOUT.
+template <class Part>
+void set_up(const Runtime& runtime, Part&& part) {
+  const bootstrap::Bootstrap::SettingUp hears_of_others(*runtime.bootstrap);
+  try {
+    part();
+  } catch (const std::exception& error) {
+    runtime.bootstrap->tell_failure(code_of(error), error.what());
+    throw;
+  }
+}
+
+// By the first of the threads that need it. A failure is for ever: the other PEs, which built it in
+// turn with this one, could not be brought back to the same point.
+void finish_init_once(PeSlot& slot) {
+  Runtime& runtime = *slot.runtime;
+  std::lock_guard lock(runtime.one_builder);
+  if (slot.is_ready.load(std::memory_order_relaxed)) return;
+  if (runtime.device_failure) std::rethrow_exception(runtime.device_failure);
+  try {
+    set_up(runtime, [&] { finish_init(slot); });
+  } catch (...) {
+    runtime.device_failure = std::current_exception();
+    runtime.pending_errors.reset();
+    runtime.keepalive.reset();
+    runtime.watch.reset();
+    if (runtime.device) device_state_registry::clear(*runtime.device->gpu);
+    runtime.device.reset();
+    throw;
+  }
+}
+
+}  // namespace
+
+void join_job(const Settings& settings, std::unique_ptr<bootstrap::Bootstrap> bootstrap,
+              const DeviceStart& start) {
+  auto runtime = std::make_unique<Runtime>();
+  runtime->settings = settings;
+  runtime->bootstrap = std::move(bootstrap);
+  runtime->build_device = finish_init_once;
+  runtime->dump_on_signal = std::make_unique<DumpOnSignal>();
+  runtime->bootstrap->on_activity_asked([pe = runtime->my_pe()] { say_activity(pe); });
+  PeSlot& slot = enter_pe(std::move(runtime));
+  try {
+    bool now = false;
+    set_up(*slot.runtime, [&] {
+      if (start.cuda_device) choose_device(settings, *start.cuda_device);
+      now = start.when == DeviceStart::Time::kWhenChosen && device_is_chosen(settings);
+    });
+    if (now) finish_init_once(slot);
+  } catch (...) {
+    keep_failed_join(std::move(leave_pe(slot)->bootstrap));
+    throw;
+  }
+  watch_ends();
+}
+
+}  // namespace chime::host

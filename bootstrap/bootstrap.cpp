@@ -94,10 +94,10 @@ Question Bootstrap::ask_for_failure(int pe,
 }
 
 // Called by what hears it, which must not throw.
-Bootstrap::Failure Bootstrap::failure_in(int pe, std::span<const std::byte> card) const {
+Bootstrap::Failure Bootstrap::failure_in(int pe, std::span<const std::byte> endpoint_info) const {
   Failure heard{CHIMEX_ERR_MISMATCH, "PE " + std::to_string(pe) + " runs another version of Chime"};
   try {
-    net::Reader fields(card);
+    net::Reader fields(endpoint_info);
     const auto code = static_cast<chimex_status>(fields.get<std::int32_t>());
     heard = {code, fields.text()};
   } catch (const net::Error&) {

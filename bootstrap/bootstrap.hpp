@@ -1,5 +1,5 @@
 // The seam to whatever started this job: who am I, how many are we, who is on this node, and a
-// place to leave and find cards. How PEs meet is not its business (host/team).
+// place to leave and find endpoint infos. How PEs meet is not its business (host/team).
 //
 // Implementations: pmix.cpp (any PMIx launcher), local.cpp (chime-run), tcp.cpp
 // (unique id), singleton.cpp; choose.cpp picks one. Rules that every one keeps
@@ -161,7 +161,7 @@ class Bootstrap {
 
   // Sees to it that questions() hears the answer to `question`: what `pe`, one of the job,
   // publishes under `key`, or CHIMEX_ERR_PEER_DEAD and why it will not. Unless it `may_wait`, it
-  // hears at once of a card that is not there: CHIMEX_ERR_TIMEOUT.
+  // hears at once of a endpoint info that is not there: CHIMEX_ERR_TIMEOUT.
   virtual void look_for(OpenQuestions::Id question, int pe, std::string_view key,
                         bool may_wait) const = 0;
 
@@ -183,7 +183,7 @@ class Bootstrap {
 
  private:
   Question put(int pe, std::string_view key, bool may_wait, OnAnswer on_answer) const;
-  Failure failure_in(int pe, std::span<const std::byte> card) const;
+  Failure failure_in(int pe, std::span<const std::byte> endpoint_info) const;
   void hear_last_words_of(int pe) const;
   void throw_failure_if_heard() const;
 

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "bootstrap/process_card.hpp"
+#include "bootstrap/process_endpoint_info.hpp"
 
 namespace chime::bootstrap {
 
@@ -15,7 +15,7 @@ struct NodeInfo {
   int n_pes = 0;              // how many they are
   // Those of `pes`, where the bootstrap has found them on the way, on all PEs of the node; else
   // empty.
-  std::vector<ProcessCard> processes = {};
+  std::vector<ProcessEndpointInfo> processes = {};
 };
 
 // Of `pe`, where its node has `pes`, ascending.

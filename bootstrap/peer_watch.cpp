@@ -23,9 +23,10 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr char kCardKey[] = "chime.watch";
+constexpr char kEndpointInfoKey[] = "chime.watch";
 constexpr char kGoodbyeKey[] = "chime.goodbye";
-constexpr auto kCardRetry = 100ms;    // between rounds of asking for cards that are not there yet
+constexpr auto kEndpointInfoRetry =
+    100ms;  // between rounds of asking for endpoint infos that are not there yet
 constexpr auto kNoPidfdPoll = 200ms;  // kernels before 5.3 and some sandboxes have no pidfd_open
 constexpr auto kGoodbyeGrace =
     500ms;  // a goodbye may still be on its way when the process has ended
@@ -38,10 +39,10 @@ class PeerWatch::Watcher {
           std::function<void(int, std::string)> lost)
       : bootstrap_(bootstrap),
         lost_(std::move(lost)),
-        me_(card_of_this_process()),
+        me_(endpoint_info_of_this_process()),
         wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     for (const KnownMate& mate : known)
-      peers_.push_back({.pe = mate.pe, .is_known = true, .card = mate.card});
+      peers_.push_back({.pe = mate.pe, .is_known = true, .endpoint_info = mate.endpoint_info});
     thread_ = abi::start_thread([this] { watch(); });
     bootstrap_.on_peer_lost([this](int pe, const std::string& why) { hear(pe, why); });
   }
@@ -61,15 +62,15 @@ class PeerWatch::Watcher {
   enum class State { kUnknown, kWatched, kUnwatchable, kDone };
   struct Peer {
     int pe;
-    bool is_known = false;  // its card is
+    bool is_known = false;  // its endpoint info is
     State state = State::kUnknown;
-    ProcessCard card = {};
+    ProcessEndpointInfo endpoint_info = {};
     net::Descriptor pidfd = {};  // empty where the kernel has none: then asked from time to time
   };
 
   void watch();
   bool find_node_peers();
-  void find_cards();
+  void find_endpoint_infos();
   void start_watching(Peer& peer);
   void wait_for_an_end();
   void check(Peer& peer);
@@ -81,7 +82,7 @@ class PeerWatch::Watcher {
 
   Bootstrap& bootstrap_;
   const std::function<void(int, std::string)> lost_;
-  const ProcessCard me_;
+  const ProcessEndpointInfo me_;
   const pid_t parent_ = getppid();
   net::Descriptor wake_;
   std::atomic<bool> must_stop_{false};
@@ -112,7 +113,7 @@ void PeerWatch::Watcher::watch() {
   for (Peer& peer : peers_)
     if (peer.is_known) start_watching(peer);
   while (!must_stop()) {
-    find_cards();
+    find_endpoint_infos();
     wait_for_an_end();
   }
 }
@@ -125,8 +126,8 @@ bool PeerWatch::Watcher::find_node_peers() {
       if (node.pes[i] != bootstrap_.rank())
         peers_.push_back({.pe = node.pes[i],
                           .is_known = are_known,
-                          .card = are_known ? node.processes[i] : ProcessCard{}});
-    if (!are_known) bootstrap_.publish(kCardKey, std::as_bytes(std::span(&me_, 1)));
+                          .endpoint_info = are_known ? node.processes[i] : ProcessEndpointInfo{}});
+    if (!are_known) bootstrap_.publish(kEndpointInfoKey, std::as_bytes(std::span(&me_, 1)));
     return true;
   } catch (const BootstrapError&) {
     return false;  // the job never came together: whoever waits for it reports that
@@ -134,13 +135,13 @@ bool PeerWatch::Watcher::find_node_peers() {
 }
 
 // Asks without waiting: a peer that is late must not keep the others from being watched.
-void PeerWatch::Watcher::find_cards() {
+void PeerWatch::Watcher::find_endpoint_infos() {
   for (Peer& peer : peers_) {
     if (peer.state != State::kUnknown || must_stop()) continue;
     try {
-      const auto bytes = bootstrap_.lookup(peer.pe, kCardKey, Clock::now());
-      if (bytes.size() != sizeof(ProcessCard)) continue;
-      std::memcpy(&peer.card, bytes.data(), sizeof(ProcessCard));
+      const auto bytes = bootstrap_.lookup(peer.pe, kEndpointInfoKey, Clock::now());
+      if (bytes.size() != sizeof(ProcessEndpointInfo)) continue;
+      std::memcpy(&peer.endpoint_info, bytes.data(), sizeof(ProcessEndpointInfo));
       start_watching(peer);
     } catch (const BootstrapError&) {
       // Not there yet.
@@ -149,7 +150,8 @@ void PeerWatch::Watcher::find_cards() {
 }
 
 void PeerWatch::Watcher::start_watching(Peer& peer) {
-  const bool is_visible = std::strcmp(peer.card.space, me_.space) == 0 && peer.card.pid != me_.pid;
+  const bool is_visible =
+      std::strcmp(peer.endpoint_info.space, me_.space) == 0 && peer.endpoint_info.pid != me_.pid;
   peer.state = is_visible ? State::kWatched : State::kUnwatchable;
   if (!is_visible) return;
   {
@@ -157,10 +159,10 @@ void PeerWatch::Watcher::start_watching(Peer& peer) {
     watched_.insert(peer.pe);
   }
   peer.pidfd = net::Descriptor(
-      static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(peer.card.pid), 0)));
+      static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(peer.endpoint_info.pid), 0)));
   // The descriptor holds whatever process has the number now; only the start time says that it is
   // the PE.
-  if (!is_alive(peer.card)) check(peer);
+  if (!is_alive(peer.endpoint_info)) check(peer);
 }
 
 void PeerWatch::Watcher::wait_for_an_end() {
@@ -175,7 +177,8 @@ void PeerWatch::Watcher::wait_for_an_end() {
   for (std::size_t i = 1; i < polled.size() && !must_stop(); i++)
     if (polled[i].revents) check(*owners[i]);
   for (Peer& peer : peers_)
-    if (peer.state == State::kWatched && !peer.pidfd && !is_alive(peer.card) && !must_stop())
+    if (peer.state == State::kWatched && !peer.pidfd && !is_alive(peer.endpoint_info) &&
+        !must_stop())
       check(peer);
 }
 
@@ -183,7 +186,7 @@ void PeerWatch::Watcher::wait_for_an_end() {
 std::chrono::milliseconds PeerWatch::Watcher::pause() const {
   auto pause = -1ms;
   for (const Peer& peer : peers_) {
-    if (peer.state == State::kUnknown) return kCardRetry;
+    if (peer.state == State::kUnknown) return kEndpointInfoRetry;
     if (peer.state == State::kWatched && !peer.pidfd) pause = kNoPidfdPoll;
   }
   return pause;
@@ -193,8 +196,9 @@ std::chrono::milliseconds PeerWatch::Watcher::pause() const {
 void PeerWatch::Watcher::check(Peer& peer) {
   peer.state = State::kDone;
   if (has_said_goodbye(peer) || must_stop()) return;
-  tell(peer.pe, "process " + std::to_string(peer.card.pid) + " on host " + peer.card.host +
-                    " has ended (process watch)" + words_about_launcher());
+  tell(peer.pe, "process " + std::to_string(peer.endpoint_info.pid) + " on host " +
+                    peer.endpoint_info.host + " has ended (process watch)" +
+                    words_about_launcher());
 }
 
 // Without their launcher PEs end by themselves, one a little earlier than the other: who sees a

@@ -41,10 +41,10 @@ class DrivenTransport final : public host::Transport {
   host::Capabilities capabilities() const override { return fabric_->capabilities(); }
   std::string describe() const override { return fabric_->describe(); }
 
-  host::OwnCard own_card() const override { return fabric_->own_card(); }
-  host::CardBytes offer(int pe) override { return fabric_->offer(pe); }
-  host::Acceptance accept(int pe, const host::PeerCard& card) override {
-    return fabric_->accept(pe, card);
+  host::OwnEndpointInfo own_endpoint_info() const override { return fabric_->own_endpoint_info(); }
+  host::EndpointInfoBytes offer(int pe) override { return fabric_->offer(pe); }
+  host::Acceptance accept(int pe, const host::PeerEndpointInfo& endpoint_info) override {
+    return fabric_->accept(pe, endpoint_info);
   }
   void confirm(int pe, std::span<const std::byte> receipt) override;
   std::string why_not(int pe) const override { return fabric_->why_not(pe); }
@@ -52,8 +52,8 @@ class DrivenTransport final : public host::Transport {
   bool is_used() const override { return fabric_->is_used(); }
   bool opens_on_demand() const override { return fabric_->opens_on_demand(); }
   bool finds_peers() const override { return fabric_->finds_peers(); }
-  bool agrees_with_first(std::span<const std::byte> card) override {
-    return fabric_->agrees_with_first(card);
+  bool agrees_with_first(std::span<const std::byte> endpoint_info) override {
+    return fabric_->agrees_with_first(endpoint_info);
   }
 
   // FIFOs are one place, for all its peers.

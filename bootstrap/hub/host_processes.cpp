@@ -14,10 +14,10 @@ void HostProcesses::leave_to_launcher(int pe) {
   left_.insert(pe);
 }
 
-void HostProcesses::know(int pe, const ProcessCard& card) {
+void HostProcesses::know(int pe, const ProcessEndpointInfo& endpoint_info) {
   const std::lock_guard lock(mutex_);
   if (names_.contains(pe)) return;
-  if (watch(pe, card))
+  if (watch(pe, endpoint_info))
     left_.erase(pe);
   else
     left_.insert(pe);
@@ -25,11 +25,14 @@ void HostProcesses::know(int pe, const ProcessCard& card) {
 
 // The descriptor holds whatever process has the number; only a start time that is the PE's, read
 // behind it, says that it is the PE.
-bool HostProcesses::watch(int pe, const ProcessCard& card) {
-  if (std::strcmp(card.space, me_.space) != 0 || card.pid == me_.pid) return false;
-  net::Descriptor pidfd(static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(card.pid), 0)));
-  const std::string name = "process " + std::to_string(card.pid) + " on host " + card.host;
-  if (!is_alive(card)) {
+bool HostProcesses::watch(int pe, const ProcessEndpointInfo& endpoint_info) {
+  if (std::strcmp(endpoint_info.space, me_.space) != 0 || endpoint_info.pid == me_.pid)
+    return false;
+  net::Descriptor pidfd(
+      static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(endpoint_info.pid), 0)));
+  const std::string name =
+      "process " + std::to_string(endpoint_info.pid) + " on host " + endpoint_info.host;
+  if (!is_alive(endpoint_info)) {
     names_.emplace(pe, name);
     note_end(pe);
     return true;

@@ -11,7 +11,7 @@
 #include <set>
 #include <string>
 
-#include "bootstrap/process_card.hpp"
+#include "bootstrap/process_endpoint_info.hpp"
 #include "net/socket/descriptor.hpp"
 
 namespace chime::bootstrap {
@@ -20,8 +20,8 @@ class HostProcesses {
  public:
   // Until its process is known, only the launcher can say whether `pe` is gone.
   void leave_to_launcher(int pe);
-  // `card` is that of `pe`. One that cannot be watched is left to the launcher.
-  void know(int pe, const ProcessCard& card);
+  // `endpoint info` is that of `pe`. One that cannot be watched is left to the launcher.
+  void know(int pe, const ProcessEndpointInfo& endpoint_info);
   // The launcher says that `pe` has ended, well or not: nobody asks about it again.
   void note_explained(int pe);
 
@@ -34,11 +34,11 @@ class HostProcesses {
   bool leaves_any_to_launcher() const;
 
  private:
-  bool watch(int pe, const ProcessCard& card);
+  bool watch(int pe, const ProcessEndpointInfo& endpoint_info);
   void take_ends();
   void note_end(int pe);
 
-  const ProcessCard me_ = card_of_this_process();
+  const ProcessEndpointInfo me_ = endpoint_info_of_this_process();
 
   mutable std::mutex mutex_;  // guards what follows
   std::map<int, net::Descriptor> pidfds_;

@@ -18,13 +18,14 @@
 
 // What was learned from the launchers in use, and is relied on below:
 //
-// - A card is visible without a fence: after PMIx_Put and PMIx_Commit a peer's PMIx_Get finds it.
+// - A endpoint info is visible without a fence: after PMIx_Put and PMIx_Commit a peer's PMIx_Get
+// finds it.
 //   How it waits differs. Open MPI 4.1: a peer of the same node waits at the server until the
 //   commit or PMIX_TIMEOUT; one of another node gets NOT-FOUND at once if the owner has committed
-//   anything before, and later finds the new card only by asking again. So a question is asked
-//   again and again (pmix_asker.hpp), whatever the answer. A fence that carries all cards to all
-//   nodes would do it in one go, but moves O(PEs) data at start for cards that nobody may need, and
-//   makes every publish collective. PMIx_Fence is never called.
+//   anything before, and later finds the new endpoint info only by asking again. So a question is
+//   asked again and again (pmix_asker.hpp), whatever the answer. A fence that carries all endpoint
+//   infos to all nodes would do it in one go, but moves O(PEs) data at start for endpoint infos
+//   that nobody may need, and makes every publish collective. PMIx_Fence is never called.
 // - A PMIx_Get for the whole job (wildcard) of a key that the server lacks kills a Slurm job step
 //   unless it is PMIX_OPTIONAL. Node names of other PEs are not known everywhere;
 //   PMIx_Resolve_peers is.
@@ -38,8 +39,8 @@ namespace {
 constexpr char kRendezvousKey[] = "chime.rendezvous";
 constexpr std::chrono::seconds kMoment{1};  // for a launcher to take what is said in passing
 
-// The process's first joining. A launcher keeps every card for as long as it lives, so later
-// joinings (pmix_rejoining.hpp) leave none there.
+// The process's first joining. A launcher keeps every endpoint info for as long as it lives, so
+// later joinings (pmix_rejoining.hpp) leave none there.
 class PmixBootstrap final : public Bootstrap {
  public:
   PmixBootstrap(PmixClient& client, std::chrono::milliseconds timeout)
@@ -56,8 +57,8 @@ class PmixBootstrap final : public Bootstrap {
     client_.leave();
   }
 
-  // Leaves the cards that others of the job look for. First of all calls, but where this is only
-  // to find where to meet again.
+  // Leaves the endpoint infos that others of the job look for. First of all calls, but where this
+  // is only to find where to meet again.
   void introduce() {
     host_.emplace(*this, client_);
     host_->join();
@@ -140,15 +141,15 @@ NodeInfo PmixBootstrap::find_node() const {
 
 // Where later joinings meet: in the process of PE 0, which makes the place when it joins a second
 // time.
-chimex_uniqueid_t rendezvous_by(PmixBootstrap& cards, const std::string& interface,
+chimex_uniqueid_t rendezvous_by(PmixBootstrap& endpoint_infos, const std::string& interface,
                                 Deadline deadline) {
   chimex_uniqueid_t id;
-  if (cards.rank() == 0) {
+  if (endpoint_infos.rank() == 0) {
     id = create_unique_id(interface, kForEver);
-    cards.publish(kRendezvousKey, std::as_bytes(std::span(&id, 1)));
+    endpoint_infos.publish(kRendezvousKey, std::as_bytes(std::span(&id, 1)));
     return id;
   }
-  const Bytes found = cards.lookup(0, kRendezvousKey, deadline);
+  const Bytes found = endpoint_infos.lookup(0, kRendezvousKey, deadline);
   if (found.size() != sizeof id)
     throw BootstrapError("PE 0 runs another version of Chime", CHIMEX_ERR_MISMATCH);
   std::memcpy(&id, found.data(), sizeof id);
@@ -172,15 +173,15 @@ std::unique_ptr<Bootstrap> join_pmix_job(const Settings& settings) {
         "process: PMIX_NAMESPACE is not set");
   PmixClient& client = PmixClient::get(settings.timeout);
   const int joining = client.count_joining();
-  auto cards = std::make_unique<PmixBootstrap>(client, settings.timeout);
+  auto endpoint_infos = std::make_unique<PmixBootstrap>(client, settings.timeout);
   if (joining == 0) {
-    cards->introduce();
-    return cards;
+    endpoint_infos->introduce();
+    return endpoint_infos;
   }
   const Deadline deadline = std::chrono::steady_clock::now() + settings.timeout;
-  const auto rendezvous =
-      client.know_rendezvous([&] { return rendezvous_by(*cards, settings.interface, deadline); });
-  cards.reset();
+  const auto rendezvous = client.know_rendezvous(
+      [&] { return rendezvous_by(*endpoint_infos, settings.interface, deadline); });
+  endpoint_infos.reset();
   return rejoin_pmix_job(client, joining, rendezvous, settings, deadline);
 }
 

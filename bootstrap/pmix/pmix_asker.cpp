@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kFirstPause = 1ms;  // between two askings for a card that is not there
+constexpr auto kFirstPause = 1ms;  // between two askings for a endpoint info that is not there
 constexpr auto kLongestPauseOfAnAsker = 50ms;
 // PMIx counts in seconds. Short, so that news of a death is seen in between, and that the launcher
 // does not keep for long what nobody wants to know any more.
@@ -23,20 +23,20 @@ constexpr int kGetSeconds = 1;
 constexpr std::chrono::milliseconds kOverdue = std::chrono::seconds(2 * kGetSeconds);
 constexpr auto kLookForOverdue = kOverdue / 4;
 
-bool is_a_card(pmix_status_t status, const pmix_value_t* value) {
+bool is_a_endpoint_info(pmix_status_t status, const pmix_value_t* value) {
   return status == PMIX_SUCCESS && value != nullptr && value->type == PMIX_BYTE_OBJECT &&
          value->data.bo.size > 0;
 }
 
-// The card in it, which goes from there. Who frees the value differs: PMIx itself, before 3.2;
-// since then nobody does. Without its card it is 32 bytes.
-Bytes take_card(pmix_value_t& value) {
+// The endpoint info in it, which goes from there. Who frees the value differs: PMIx itself,
+// before 3.2; since then nobody does. Without its endpoint info it is 32 bytes.
+Bytes take_endpoint_info(pmix_value_t& value) {
   auto& object = value.data.bo;
   const auto* bytes = reinterpret_cast<const std::byte*>(object.bytes);
-  Bytes card(bytes, bytes + object.size - 1);  // publish() has added one
+  Bytes endpoint_info(bytes, bytes + object.size - 1);  // publish() has added one
   std::free(object.bytes);
   object = {};
-  return card;
+  return endpoint_info;
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ Bytes take_card(pmix_value_t& value) {
 struct PmixAsker::Asked {
   std::shared_ptr<PmixAsker> asker;
   OpenQuestions::Id question;
-  Card card;
+  EndpointInfo endpoint_info;
   bool may_wait;
   pmix_proc_t owner;
   pmix_info_t how;
@@ -60,16 +60,16 @@ PmixAsker::PmixAsker(PmixClient& client, std::shared_ptr<OpenQuestions> question
     : client_(client), questions_(std::move(questions)) {}
 PmixAsker::~PmixAsker() = default;
 
-void PmixAsker::ask(OpenQuestions::Id question, Card card, bool may_wait) {
-  send(make(question, std::move(card), may_wait));
+void PmixAsker::ask(OpenQuestions::Id question, EndpointInfo endpoint_info, bool may_wait) {
+  send(make(question, std::move(endpoint_info), may_wait));
 }
 
-std::unique_ptr<PmixAsker::Asked> PmixAsker::make(OpenQuestions::Id question, Card card,
-                                                  bool may_wait) {
-  const auto owner = pmix_proc(client_.name_space(), static_cast<pmix_rank_t>(card.pe));
+std::unique_ptr<PmixAsker::Asked> PmixAsker::make(OpenQuestions::Id question,
+                                                  EndpointInfo endpoint_info, bool may_wait) {
+  const auto owner = pmix_proc(client_.name_space(), static_cast<pmix_rank_t>(endpoint_info.pe));
   const auto how = may_wait ? pmix_seconds(PMIX_TIMEOUT, kGetSeconds) : pmix_flag(PMIX_IMMEDIATE);
   return std::make_unique<Asked>(
-      Asked{shared_from_this(), question, std::move(card), may_wait, owner, how});
+      Asked{shared_from_this(), question, std::move(endpoint_info), may_wait, owner, how});
 }
 
 void PmixAsker::send(std::unique_ptr<Asked> asked) {
@@ -78,13 +78,13 @@ void PmixAsker::send(std::unique_ptr<Asked> asked) {
     if (must_stop_) return;
     if (const auto why = why_no_thread(); !why.empty()) throw BootstrapError(why);
     asked->number = ++n_sent_;
-    sent_[asked->question] = {asked->number, Clock::now() + kOverdue, asked->card, asked->pause,
-                              asked->gone};
+    sent_[asked->question] = {asked->number, Clock::now() + kOverdue, asked->endpoint_info,
+                              asked->pause, asked->gone};
     if (sent_.size() == 1) changed_.notify_one();
   }
   Asked* const sent = asked.release();
-  const auto status = client_.library().get_nb(&sent->owner, sent->card.key.c_str(), &sent->how, 1,
-                                               &PmixAsker::hear, sent);
+  const auto status = client_.library().get_nb(&sent->owner, sent->endpoint_info.key.c_str(),
+                                               &sent->how, 1, &PmixAsker::hear, sent);
   if (status == PMIX_SUCCESS) return;
   sent->refused = status;
   hear_later(std::unique_ptr<Asked>(sent));
@@ -108,12 +108,13 @@ void PmixAsker::hear(pmix_status_t status, pmix_value_t* value, void* pointer) {
 
 void PmixAsker::hear(std::unique_ptr<Asked> asked, pmix_status_t status, pmix_value_t* value) {
   const bool is_due = take_answer_to(*asked);
-  if (is_a_card(status, value)) {
-    answer(*asked, {.value = take_card(*value)});
+  if (is_a_endpoint_info(status, value)) {
+    answer(*asked, {.value = take_endpoint_info(*value)});
   } else if (!is_due) {
     // It was asked anew meanwhile, and that one goes on.
   } else if (!asked->may_wait) {
-    answer(*asked, {.code = CHIMEX_ERR_TIMEOUT, .why = not_published(asked->card.pe, status)});
+    answer(*asked,
+           {.code = CHIMEX_ERR_TIMEOUT, .why = not_published(asked->endpoint_info.pe, status)});
   } else if (!asked->gone.empty()) {
     answer_as_gone(*asked);
   } else {
@@ -139,7 +140,7 @@ std::vector<std::unique_ptr<PmixAsker::Asked>> PmixAsker::take_overdue(Clock::ti
     if (sent->second.overdue > now) continue;
     auto node = sent_.extract(sent);
     Sent& old = node.mapped();
-    overdue.push_back(make(node.key(), std::move(old.card), true));
+    overdue.push_back(make(node.key(), std::move(old.endpoint_info), true));
     overdue.back()->pause = old.pause;
     overdue.back()->gone = std::move(old.gone);
     overdue.back()->checked = {};  // its PE may be why
@@ -156,7 +157,7 @@ void PmixAsker::ask_later(std::unique_ptr<Asked> asked, pmix_status_t status) {
   }
   // One that the launcher has held for so long is looked at now.
   if (status == PMIX_ERR_TIMEOUT) asked->checked = {};
-  heard_[asked->question] = not_published(asked->card.pe, status);
+  heard_[asked->question] = not_published(asked->endpoint_info.pe, status);
   const auto when = Clock::now() + asked->pause;
   asked->pause = std::min(2 * asked->pause, std::chrono::milliseconds(kLongestPauseOfAnAsker));
   later_.emplace(when, std::move(asked));
@@ -203,22 +204,23 @@ void PmixAsker::ask_again(std::unique_ptr<Asked> asked) {
   if (!asked->gone.empty()) return answer_as_gone(*asked);
   if (const auto now = Clock::now(); now - asked->checked > std::chrono::seconds(kGetSeconds)) {
     asked->checked = now;
-    asked->gone = why_gone(asked->card.pe);
+    asked->gone = why_gone(asked->endpoint_info.pe);
     if (!asked->gone.empty()) asked->how = pmix_flag(PMIX_IMMEDIATE);
   }
   send(std::move(asked));
 }
 
-// Not every launcher says who is lost. A PE whose process has ended will leave no more cards, so it
-// counts as gone. What it left before its end is asked for once more.
+// Not every launcher says who is lost. A PE whose process has ended will leave no more endpoint
+// infos, so it counts as gone. What it left before its end is asked for once more.
 std::string PmixAsker::why_gone(int pe) {
   const auto why = client_.why_lost(pe);
   return why.empty() ? client_.how_ended(pe) : why;
 }
 
 void PmixAsker::answer_as_gone(const Asked& asked) {
-  answer(asked, {.code = CHIMEX_ERR_PEER_DEAD,
-                 .why = "PE " + std::to_string(asked.card.pe) + " is gone: " + asked.gone});
+  answer(asked,
+         {.code = CHIMEX_ERR_PEER_DEAD,
+          .why = "PE " + std::to_string(asked.endpoint_info.pe) + " is gone: " + asked.gone});
 }
 
 void PmixAsker::answer(const Asked& asked, Answer answer) {

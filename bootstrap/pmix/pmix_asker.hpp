@@ -1,6 +1,6 @@
-// Questions to a PMIx launcher, which may say "not found" of a card that comes later (pmix.cpp), or
-// nothing at all: so each is asked again and again, until the card is there, its PE is known to be
-// gone, or the question is closed. Needs PMIx's headers.
+// Questions to a PMIx launcher, which may say "not found" of a endpoint info that comes later
+// (pmix.cpp), or nothing at all: so each is asked again and again, until the endpoint info is
+// there, its PE is known to be gone, or the question is closed. Needs PMIx's headers.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ namespace chime::bootstrap {
 // asker as long as it has one.
 class PmixAsker : public std::enable_shared_from_this<PmixAsker> {
  public:
-  struct Card {
+  struct EndpointInfo {
     int pe;
     std::string key;  // the launcher's
   };
@@ -31,7 +31,7 @@ class PmixAsker : public std::enable_shared_from_this<PmixAsker> {
   ~PmixAsker();
 
   // As Bootstrap::look_for.
-  void ask(OpenQuestions::Id question, Card card, bool may_wait);
+  void ask(OpenQuestions::Id question, EndpointInfo endpoint_info, bool may_wait);
   // Why it has no answer yet, with the launcher's own words.
   std::string why_open(OpenQuestions::Id question) const;
   // Nothing is asked any more. Before the bootstrap lets go of it.
@@ -41,7 +41,8 @@ class PmixAsker : public std::enable_shared_from_this<PmixAsker> {
   using Clock = std::chrono::steady_clock;
   struct Asked;
 
-  std::unique_ptr<Asked> make(OpenQuestions::Id question, Card card, bool may_wait);
+  std::unique_ptr<Asked> make(OpenQuestions::Id question, EndpointInfo endpoint_info,
+                              bool may_wait);
   void send(std::unique_ptr<Asked> asked);
   static void hear(pmix_status_t status, pmix_value_t* value, void* asked);
   void hear(std::unique_ptr<Asked> asked, pmix_status_t status, pmix_value_t* value);
@@ -67,7 +68,7 @@ class PmixAsker : public std::enable_shared_from_this<PmixAsker> {
   struct Sent {
     std::uint64_t number;
     Clock::time_point overdue;
-    Card card;
+    EndpointInfo endpoint_info;
     std::chrono::milliseconds pause;
     std::string gone;
   };

@@ -67,8 +67,8 @@ class PmixClient {
 
   // Why `pe` is gone, if the launcher has said so or says so when asked; else empty.
   std::string why_lost(int pe);
-  // Why `pe` leaves no card any more, as far as is known without asking; else empty. It may have
-  // left the job before it ended.
+  // Why `pe` leaves no endpoint info any more, as far as is known without asking; else empty. It
+  // may have left the job before it ended.
   std::string how_ended(int pe);
   // on_lost() hears of them.
   void ask_who_is_lost();

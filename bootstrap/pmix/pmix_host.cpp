@@ -20,18 +20,18 @@ using Clock = std::chrono::steady_clock;
 constexpr char kMemberKey[] = "chime.node";    // of each PE: its process, and the name of its node
 constexpr char kSecretKey[] = "chime.secret";  // of PE 0
 constexpr char kHostKey[] = "chime.host";      // of a leader: all of its host, and the secret
-constexpr char kRelayPrefix[] = "chime.first.";  // of a leader: a card of PE 0's
+constexpr char kRelayPrefix[] = "chime.first.";  // of a leader: a endpoint info of PE 0's
 
 // How long a PE that has waited in vain looks for those who are late, to name them.
 constexpr auto kNamingTime = 1s;
 
-// What the first byte of a leader's card says.
+// What the first byte of a leader's endpoint info says.
 enum class Kind : std::uint8_t { kFound, kFailed };
 
 template <class Read>
-auto read_card(int pe, const Bytes& card, Read read) {
+auto read_endpoint_info(int pe, const Bytes& endpoint_info, Read read) {
   try {
-    net::Reader fields(card);
+    net::Reader fields(endpoint_info);
     return read(fields);
   } catch (const net::Error&) {
     throw BootstrapError("PE " + std::to_string(pe) + " runs another version of Chime",
@@ -53,8 +53,8 @@ std::vector<int> pes_of_host(const PmixClient& client) {
 
 }  // namespace
 
-net::Writer& PmixHost::Failure::write(net::Writer& card) const {
-  return card.put<std::int32_t>(code).put<std::int32_t>(gone).text(why);
+net::Writer& PmixHost::Failure::write(net::Writer& endpoint_info) const {
+  return endpoint_info.put<std::int32_t>(code).put<std::int32_t>(gone).text(why);
 }
 
 PmixHost::Failure PmixHost::Failure::read(net::Reader& fields) {
@@ -68,10 +68,10 @@ void PmixHost::Failure::raise(const std::string& what) const {
       what + (gone == kNobody ? why : "PE " + std::to_string(gone) + " is gone: " + why), code);
 }
 
-PmixHost::PmixHost(Bootstrap& cards, PmixClient& client)
-    : cards_(cards),
+PmixHost::PmixHost(Bootstrap& endpoint_infos, PmixClient& client)
+    : endpoint_infos_(endpoint_infos),
       client_(client),
-      me_(cards.rank()),
+      me_(endpoint_infos.rank()),
       pes_(pes_of_host(client)),
       leader_(pes_.front()),
       has_told_(!leads() || pes_.size() == 1) {}
@@ -80,15 +80,15 @@ PmixHost::~PmixHost() = default;
 
 // A leader judges all of its host by itself, the others the leader: it tells them of the rest.
 void PmixHost::join() {
-  const Member mine{me_, card_of_this_process(), name_of_this_node()};
+  const Member mine{me_, endpoint_info_of_this_process(), name_of_this_node()};
   add(mine);
   if (me_ == 0) {
     const auto secret = net::random_token();
-    cards_.publish(kSecretKey, secret);
+    endpoint_infos_.publish(kSecretKey, secret);
     const std::lock_guard lock(mutex_);
     secret_.assign(secret.begin(), secret.end());
   }
-  cards_.publish(kMemberKey, net::Writer().put(mine.process).text(mine.node).written());
+  endpoint_infos_.publish(kMemberKey, net::Writer().put(mine.process).text(mine.node).written());
   for (const int pe : pes_) {
     if (pe == me_ || (!leads() && pe != leader_)) continue;
     client_.processes().leave_to_launcher(pe);
@@ -108,8 +108,9 @@ void PmixHost::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-void PmixHost::ask(int pe, std::string_view key, void (PmixHost::*hear)(int pe, Bytes card)) {
-  asked_.push_back(cards_.ask(pe, key, [this, pe, hear](Answer answer) {
+void PmixHost::ask(int pe, std::string_view key,
+                   void (PmixHost::*hear)(int pe, Bytes endpoint_info)) {
+  asked_.push_back(endpoint_infos_.ask(pe, key, [this, pe, hear](Answer answer) {
     if (answer.code != CHIMEX_OK) return fail(pe, answer);
     try {
       (this->*hear)(pe, std::move(answer.value));
@@ -119,26 +120,26 @@ void PmixHost::ask(int pe, std::string_view key, void (PmixHost::*hear)(int pe, 
   }));
 }
 
-void PmixHost::hear_member(int pe, Bytes card) {
-  add(read_card(pe, card, [pe](net::Reader& fields) {
-    Member member{.pe = pe, .process = fields.get<ProcessCard>()};
+void PmixHost::hear_member(int pe, Bytes endpoint_info) {
+  add(read_endpoint_info(pe, endpoint_info, [pe](net::Reader& fields) {
+    Member member{.pe = pe, .process = fields.get<ProcessEndpointInfo>()};
     member.node = fields.text();
     return member;
   }));
 }
 
-void PmixHost::hear_secret(int, Bytes card) {
+void PmixHost::hear_secret(int, Bytes endpoint_info) {
   const std::lock_guard lock(mutex_);
-  secret_ = std::move(card);
+  secret_ = std::move(endpoint_info);
   changed_.notify_all();
 }
 
-void PmixHost::hear_leader(int leader, Bytes card) {
-  read_card(leader, card, [this](net::Reader& fields) {
+void PmixHost::hear_leader(int leader, Bytes endpoint_info) {
+  read_endpoint_info(leader, endpoint_info, [this](net::Reader& fields) {
     if (fields.get<Kind>() == Kind::kFailed) return note(Failure::read(fields));
     const auto secret = fields.bytes();
     for (auto n = fields.get<std::uint32_t>(); n > 0; --n) {
-      Member member{.pe = fields.get<std::int32_t>(), .process = fields.get<ProcessCard>()};
+      Member member{.pe = fields.get<std::int32_t>(), .process = fields.get<ProcessEndpointInfo>()};
       member.node = fields.text();
       add(std::move(member));
     }
@@ -148,7 +149,7 @@ void PmixHost::hear_leader(int leader, Bytes card) {
   });
 }
 
-// The leader's card comes by itself, and again among those of all.
+// The leader's endpoint info comes by itself, and again among those of all.
 void PmixHost::add(Member member) {
   if (member.pe != me_) client_.processes().know(member.pe, member.process);
   const std::lock_guard lock(mutex_);
@@ -178,10 +179,10 @@ void PmixHost::lead() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return must_stop_ || failure_ || is_complete(); });
   if (must_stop_) return;
-  const Bytes card = card_for_others();
+  const Bytes endpoint_info = endpoint_info_for_others();
   lock.unlock();
   try {
-    cards_.publish(kHostKey, card);
+    endpoint_infos_.publish(kHostKey, endpoint_info);
   } catch (const BootstrapError&) {
     // The others wait for it in vain, and say so. So does this PE, which publishes more.
   }
@@ -190,13 +191,13 @@ void PmixHost::lead() {
   changed_.notify_all();
 }
 
-Bytes PmixHost::card_for_others() const {
-  net::Writer card;
-  if (failure_) return failure_->write(card.put(Kind::kFailed)).take();
-  card.put(Kind::kFound).bytes(secret_).put(static_cast<std::uint32_t>(members_.size()));
+Bytes PmixHost::endpoint_info_for_others() const {
+  net::Writer endpoint_info;
+  if (failure_) return failure_->write(endpoint_info.put(Kind::kFailed)).take();
+  endpoint_info.put(Kind::kFound).bytes(secret_).put(static_cast<std::uint32_t>(members_.size()));
   for (const Member& member : members_)
-    card.put<std::int32_t>(member.pe).put(member.process).text(member.node);
-  return card.take();
+    endpoint_info.put<std::int32_t>(member.pe).put(member.process).text(member.node);
+  return endpoint_info.take();
 }
 
 NodeInfo PmixHost::node(Deadline deadline) const {
@@ -207,7 +208,7 @@ NodeInfo PmixHost::node(Deadline deadline) const {
   for (const Member& member : members_)
     if (member.node == mine->node) mates.emplace(member.pe, &member);
   std::vector<int> pes;
-  std::vector<ProcessCard> processes;
+  std::vector<ProcessEndpointInfo> processes;
   for (const auto& [pe, member] : mates) {
     pes.push_back(pe);
     processes.push_back(member->process);
@@ -250,7 +251,7 @@ std::string PmixHost::who_is_late() const {
 }
 
 bool PmixHost::is_there(int pe, std::string_view key) const try {
-  cards_.lookup(pe, key, Clock::now());
+  endpoint_infos_.lookup(pe, key, Clock::now());
   return true;
 } catch (const BootstrapError&) {
   return false;
@@ -258,16 +259,16 @@ bool PmixHost::is_there(int pe, std::string_view key) const try {
 
 // Where the leader does not help, this PE asks by itself.
 Bytes PmixHost::lookup_of_first(std::string_view key, Deadline deadline) {
-  if (has_pe_0() || pes_.size() == 1) return cards_.lookup(0, key, deadline);
+  if (has_pe_0() || pes_.size() == 1) return endpoint_infos_.lookup(0, key, deadline);
   const std::string relay = kRelayPrefix + std::string(key);
   if (leads()) return ask_first_for_others(relay, key, deadline);
-  Bytes card;
+  Bytes endpoint_info;
   try {
-    card = cards_.lookup(leader_, relay, deadline);
+    endpoint_info = endpoint_infos_.lookup(leader_, relay, deadline);
   } catch (const BootstrapError&) {
-    return cards_.lookup(0, key, deadline);
+    return endpoint_infos_.lookup(0, key, deadline);
   }
-  return read_card(leader_, card, [](net::Reader& fields) {
+  return read_endpoint_info(leader_, endpoint_info, [](net::Reader& fields) {
     if (fields.get<Kind>() == Kind::kFailed) Failure::read(fields).raise("");
     const auto value = fields.rest();
     return Bytes(value.begin(), value.end());
@@ -277,16 +278,16 @@ Bytes PmixHost::lookup_of_first(std::string_view key, Deadline deadline) {
 Bytes PmixHost::ask_first_for_others(const std::string& relay, std::string_view key,
                                      Deadline deadline) {
   try {
-    Bytes card = cards_.lookup(0, key, deadline);
-    cards_.publish(relay, net::Writer().put(Kind::kFound).raw(card).written());
-    return card;
+    Bytes endpoint_info = endpoint_infos_.lookup(0, key, deadline);
+    endpoint_infos_.publish(relay, net::Writer().put(Kind::kFound).raw(endpoint_info).written());
+    return endpoint_info;
   } catch (const BootstrapError& error) {
     // PE 0's own end: it may have told of another's.
     const std::string ended = client_.how_ended(0);
     if (error.code() == CHIMEX_ERR_PEER_DEAD && !ended.empty()) {
       net::Writer failed;
-      cards_.publish(relay,
-                     Failure{error.code(), 0, ended}.write(failed.put(Kind::kFailed)).written());
+      endpoint_infos_.publish(
+          relay, Failure{error.code(), 0, ended}.write(failed.put(Kind::kFailed)).written());
     }
     throw;
   }

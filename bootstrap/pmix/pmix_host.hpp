@@ -16,20 +16,20 @@
 
 #include "bootstrap/bootstrap.hpp"
 #include "bootstrap/pmix/pmix_client.hpp"
-#include "bootstrap/process_card.hpp"
+#include "bootstrap/process_endpoint_info.hpp"
 #include "net/mesh/fields.hpp"
 
 namespace chime::bootstrap {
 
 class PmixHost {
  public:
-  // `cards` is a PE's first joining, and outlives it. Throws BootstrapError.
-  PmixHost(Bootstrap& cards, PmixClient& client);
+  // `endpoint infos` is a PE's first joining, and outlives it. Throws BootstrapError.
+  PmixHost(Bootstrap& endpoint_infos, PmixClient& client);
   // After stop().
   ~PmixHost();
 
-  // Leaves this PE's cards and begins to ask: no program needs to come to a call of Chime for
-  // others of its host to find their node. Throws BootstrapError.
+  // Leaves this PE's endpoint infos and begins to ask: no program needs to come to a call of Chime
+  // for others of its host to find their node. Throws BootstrapError.
   void join();
   // When no question is answered any more. What join() began ends.
   void stop();
@@ -45,7 +45,7 @@ class PmixHost {
  private:
   struct Member {
     int pe = -1;
-    ProcessCard process = {};
+    ProcessEndpointInfo process = {};
     std::string node = {};
   };
   static constexpr int kNobody = -1;
@@ -55,29 +55,29 @@ class PmixHost {
     int gone;         // the PE that has ended, or kNobody
     std::string why;  // it has ended; or what else is wrong
 
-    net::Writer& write(net::Writer& card) const;
+    net::Writer& write(net::Writer& endpoint_info) const;
     static Failure read(net::Reader& fields);
     [[noreturn]] void raise(const std::string& what) const;
   };
 
   bool leads() const { return leader_ == me_; }
   bool has_pe_0() const { return leader_ == 0; }
-  void ask(int pe, std::string_view key, void (PmixHost::*hear)(int pe, Bytes card));
-  void hear_member(int pe, Bytes card);
-  void hear_secret(int pe, Bytes card);
-  void hear_leader(int leader, Bytes card);
+  void ask(int pe, std::string_view key, void (PmixHost::*hear)(int pe, Bytes endpoint_info));
+  void hear_member(int pe, Bytes endpoint_info);
+  void hear_secret(int pe, Bytes endpoint_info);
+  void hear_leader(int leader, Bytes endpoint_info);
   void add(Member member);
   void fail(int pe, const Answer& answer);
   void note(Failure failure);
   void lead();
   bool is_complete() const { return members_.size() == pes_.size() && !secret_.empty(); }
-  Bytes card_for_others() const;
+  Bytes endpoint_info_for_others() const;
   void wait(std::unique_lock<std::mutex>& lock, Deadline deadline) const;
   std::string who_is_late() const;
   Bytes ask_first_for_others(const std::string& relay, std::string_view key, Deadline deadline);
   bool is_there(int pe, std::string_view key) const;
 
-  Bootstrap& cards_;
+  Bootstrap& endpoint_infos_;
   PmixClient& client_;
   const int me_;
   const std::vector<int> pes_;  // of this host, ascending

@@ -18,7 +18,8 @@ bool all_mapped(const PeerTable& peers) {
   return true;
 }
 
-// `name`: a stage that failed may have left its card, which nobody shall find for another's.
+// `name`: a stage that failed may have left its endpoint info, which nobody shall find for
+// another's.
 std::unique_ptr<Messenger> side_messenger(bootstrap::Bootstrap& bootstrap, std::string name,
                                           const Settings& settings) {
   const auto timeout = std::chrono::ceil<std::chrono::milliseconds>(

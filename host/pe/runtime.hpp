@@ -57,8 +57,8 @@ struct DeviceStage {
   Heap heap;
   NodeMates mates;
   std::unique_ptr<ChannelTables> tables;
-  std::unique_ptr<CardFinder> fabric_cards;  // of the fabric's peers
-  Transports transports;                     // those that settings and peers ask for
+  std::unique_ptr<EndpointInfoFinder> fabric_endpoint_infos;  // of the fabric's peers
+  Transports transports;  // those that settings and peers ask for
   PeerTable peers;
   SymmetricBuffers symmetric_buffers;  // gone after the registrations, before the heap
   RegisteredBuffers registered_buffers;

@@ -10,37 +10,38 @@
 #include "host/gpu/memfd.hpp"
 #include "host/gpu/process_memory.hpp"
 #include "host/peers/control.hpp"
-#include "host/peers/left_cards.hpp"
+#include "host/peers/left_endpoint_infos.hpp"
 #include "host/peers/node/exchange.hpp"
 
 namespace chime::host {
 namespace {
 
-NodeCard node_card(int pe, const DeviceMemory& control, const OwnCard& card) {
-  NodeCard mine;
-  if (card.bytes.size() > sizeof mine.transport)
-    throw Error("setup", CHIMEX_ERR_SYSTEM, "a card is too long for the node's exchange");
+NodeEndpointInfo node_endpoint_info(int pe, const DeviceMemory& control,
+                                    const OwnEndpointInfo& endpoint_info) {
+  NodeEndpointInfo mine;
+  if (endpoint_info.bytes.size() > sizeof mine.transport)
+    throw Error("setup", CHIMEX_ERR_SYSTEM, "a endpoint info is too long for the node's exchange");
   mine.pe = pe;
-  mine.process = bootstrap::card_of_this_process();
+  mine.process = bootstrap::endpoint_info_of_this_process();
   mine.control_bytes = control.bytes();
   mine.control_address = reinterpret_cast<std::uint64_t>(control.address());
-  mine.transport_bytes = static_cast<std::uint32_t>(card.bytes.size());
-  mine.transport_has_descriptor = card.descriptor >= 0;
-  std::ranges::copy(card.bytes, mine.transport);
+  mine.transport_bytes = static_cast<std::uint32_t>(endpoint_info.bytes.size());
+  mine.transport_has_descriptor = endpoint_info.descriptor >= 0;
+  std::ranges::copy(endpoint_info.bytes, mine.transport);
   return mine;
 }
 
-PeerCard shown_by(const NodeMate& mate) {
-  return {.bytes = mate.card.transport_card(),
+PeerEndpointInfo shown_by(const NodeMate& mate) {
+  return {.bytes = mate.endpoint_info.transport_endpoint_info(),
           .offer = {},
           .descriptor = mate.transport.get(),
-          .is_of_this_process = is_of_this_process(mate.card.process)};
+          .is_of_this_process = is_of_this_process(mate.endpoint_info.process)};
 }
 
 std::shared_ptr<DeviceMemory> map_control(const NodeMate& mate) {
-  if (is_of_this_process(mate.card.process))
-    if (auto shared = find_in_process(mate.card.control_address)) return shared;
-  return map_memfd(mate.control.get(), MemoryOf::kHost, mate.card.control_bytes);
+  if (is_of_this_process(mate.endpoint_info.process))
+    if (auto shared = find_in_process(mate.endpoint_info.control_address)) return shared;
+  return map_memfd(mate.control.get(), MemoryOf::kHost, mate.endpoint_info.control_bytes);
 }
 
 ControlBlock* block_in(const DeviceMemory& page) {
@@ -66,11 +67,11 @@ void Connector::connect(Transport& transport) {
   }
 }
 
-Acceptance Connector::accept(Transport& transport, int pe, const PeerCard& card) {
+Acceptance Connector::accept(Transport& transport, int pe, const PeerEndpointInfo& endpoint_info) {
   const Path way = transport.capabilities().path;
   peers_.ask(pe, way);
   peers_.connect(pe, way);
-  Acceptance acceptance = transport.accept(pe, card);
+  Acceptance acceptance = transport.accept(pe, endpoint_info);
   if (!acceptance.is_accepted) peers_.refuse(pe, way);
   return acceptance;
 }
@@ -81,23 +82,24 @@ void Connector::use(const Transport& transport, int pe, const Acceptance& accept
 
 void Connector::connect_to_myself(Transport& transport) {
   const int me = peers_.my_pe();
-  const CardBytes card = transport.own_card().bytes, offer = transport.offer(me);
-  const auto acceptance = accept(transport, me, {.bytes = card, .offer = offer});
+  const EndpointInfoBytes endpoint_info = transport.own_endpoint_info().bytes,
+                          offer = transport.offer(me);
+  const auto acceptance = accept(transport, me, {.bytes = endpoint_info, .offer = offer});
   if (!acceptance.is_accepted) return;
   transport.confirm(me, acceptance.receipt);
   use(transport, me, acceptance);
 }
 
 // Whether the job goes by it is PE 0's to say: the same for all, and no PE reads more than one
-// card. That of others is left for who touches them, where nothing else brings it.
+// endpoint info. That of others is left for who touches them, where nothing else brings it.
 void Connector::begin_on_demand(Transport& transport) {
   const Path way = transport.capabilities().path;
-  const std::string key = key_of_cards(way);
+  const std::string key = key_of_endpoint_infos(way);
   const bool is_first = peers_.my_pe() == 0;
-  const CardBytes mine = write_card(transport);
+  const EndpointInfoBytes mine = write_endpoint_info(transport);
   if (is_first || transport.finds_peers()) bootstrap_.publish(key, mine);
-  const CardBytes first = is_first ? mine : bootstrap_.lookup_of_first(key, deadline_);
-  if (transport.agrees_with_first(read_card(0, first)))
+  const EndpointInfoBytes first = is_first ? mine : bootstrap_.lookup_of_first(key, deadline_);
+  if (transport.agrees_with_first(read_endpoint_info(0, first)))
     connect_to_myself(transport);
   else
     peers_.refuse_all(way);
@@ -106,22 +108,23 @@ void Connector::begin_on_demand(Transport& transport) {
 // In the order of PEs, this one among them.
 void Connector::connect_node(Transport& transport) {
   offer_in_process(control_);
-  const OwnCard own = transport.own_card();
+  const OwnEndpointInfo own = transport.own_endpoint_info();
   const int me = peers_.my_pe();
-  auto mates = exchange_with_node(bootstrap_, node_card(me, *control_, own), own.descriptor,
-                                  control_->share_fd(), deadline_);
-  const auto take = [&](int pe, const PeerCard& card) {
-    const Acceptance acceptance = accept(transport, pe, card);
+  auto mates = exchange_with_node(bootstrap_, node_endpoint_info(me, *control_, own),
+                                  own.descriptor, control_->share_fd(), deadline_);
+  const auto take = [&](int pe, const PeerEndpointInfo& endpoint_info) {
+    const Acceptance acceptance = accept(transport, pe, endpoint_info);
     if (acceptance.is_accepted) use(transport, pe, acceptance);
   };
   auto next = mates.begin();
-  for (; next != mates.end() && next->card.pe < me; ++next) take(next->card.pe, shown_by(*next));
+  for (; next != mates.end() && next->endpoint_info.pe < me; ++next)
+    take(next->endpoint_info.pe, shown_by(*next));
   take(me, {.bytes = own.bytes});
-  for (; next != mates.end(); ++next) take(next->card.pe, shown_by(*next));
+  for (; next != mates.end(); ++next) take(next->endpoint_info.pe, shown_by(*next));
   for (const NodeMate& mate : mates) {
-    mates_.known.push_back({mate.card.pe, mate.card.process});
+    mates_.known.push_back({mate.endpoint_info.pe, mate.endpoint_info.process});
     mates_.control_pages.push_back(map_control(mate));
-    peers_.set_control(mate.card.pe, block_in(*mates_.control_pages.back()));
+    peers_.set_control(mate.endpoint_info.pe, block_in(*mates_.control_pages.back()));
   }
 }
 
@@ -129,19 +132,20 @@ void Connector::connect_node(Transport& transport) {
 // it accepted may send.
 void Connector::connect_job(Transport& transport) {
   const Path way = transport.capabilities().path;
-  const std::string key = key_of_cards(way), answer = key_of_receipts(way);
+  const std::string key = key_of_endpoint_infos(way), answer = key_of_receipts(way);
   const int n = peers_.n_pes(), me = peers_.my_pe();
-  const auto shown_by = [&](int pe, const std::string& name, const CardBytes& mine) {
+  const auto shown_by = [&](int pe, const std::string& name, const EndpointInfoBytes& mine) {
     return pe == me ? mine : bootstrap_.lookup(pe, name, deadline_);
   };
-  const CardBytes cards = write_cards(transport, n);
-  bootstrap_.publish(key, cards);
+  const EndpointInfoBytes endpoint_infos = write_endpoint_infos(transport, n);
+  bootstrap_.publish(key, endpoint_infos);
   std::vector<Acceptance> acceptances;
   for (int pe = 0; pe < n; ++pe) {
-    const Shown shown = read_cards(pe, shown_by(pe, key, cards), me);
-    acceptances.push_back(accept(transport, pe, {.bytes = shown.card, .offer = shown.offer}));
+    const Shown shown = read_endpoint_infos(pe, shown_by(pe, key, endpoint_infos), me);
+    acceptances.push_back(
+        accept(transport, pe, {.bytes = shown.endpoint_info, .offer = shown.offer}));
   }
-  const CardBytes receipts = write_receipts(acceptances);
+  const EndpointInfoBytes receipts = write_receipts(acceptances);
   bootstrap_.publish(answer, receipts);
   for (int pe = 0; pe < n; ++pe) {
     const Acceptance& acceptance = acceptances[static_cast<std::size_t>(pe)];

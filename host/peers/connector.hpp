@@ -21,7 +21,7 @@ struct NodeMates {
 
 class Connector {
  public:
-  // `control`: this PE's page, which its node mates get beside the transport's card.
+  // `control`: this PE's page, which its node mates get beside the transport's endpoint info.
   Connector(bootstrap::Bootstrap& bootstrap, std::shared_ptr<DeviceMemory> control,
             PeerTable& peers, bootstrap::Deadline deadline);
 
@@ -39,7 +39,7 @@ class Connector {
   void connect_node(Transport& transport);
   void connect_job(Transport& transport);
   void begin_on_demand(Transport& transport);
-  Acceptance accept(Transport& transport, int pe, const PeerCard& card);
+  Acceptance accept(Transport& transport, int pe, const PeerEndpointInfo& endpoint_info);
   void use(const Transport& transport, int pe, const Acceptance& acceptance);
 
   bootstrap::Bootstrap& bootstrap_;

@@ -14,7 +14,7 @@ OnDemand::OnDemand(bootstrap::Bootstrap& bootstrap, Transport& transport, PeerTa
                    const Setup& setup)
     : transport_(transport),
       opener_(transport, peers,
-              [this](int pe, const CardBytes& message) {
+              [this](int pe, const EndpointInfoBytes& message) {
                 if (channel_.send(pe, SideTag::kWays, message)) return;
                 throw Error(
                     "side channel", CHIMEX_ERR_PEER_DEAD,

@@ -13,7 +13,7 @@ namespace {
 
 // ---- Messages: u8 kind, u32 interface version, and
 //
-//   offer     card, offer
+//   offer     endpoint info, offer
 //   receipt   receipt
 //   refusal   why, as text
 
@@ -21,7 +21,9 @@ enum class Kind : std::uint8_t { kOffer = 1, kReceipt, kRefusal };
 
 net::Writer message_of(Kind kind) { return net::Writer().put(kind).put(kAbiVersion); }
 
-CardBytes refusal(const std::string& why) { return message_of(Kind::kRefusal).text(why).take(); }
+EndpointInfoBytes refusal(const std::string& why) {
+  return message_of(Kind::kRefusal).text(why).take();
+}
 
 }  // namespace
 
@@ -37,7 +39,7 @@ void Opener::want(int pe) {
   const PeerState state = peers_.state(pe, way_);
   if (state == PeerState::kDead) return refuse(pe, peers_.why_not(pe));  // as others have found
   if (state != PeerState::kUnknown) return;
-  const CardBytes offer = make_offer(pe);
+  const EndpointInfoBytes offer = make_offer(pe);
   if (offer.empty()) return;
   peers_.ask(pe, way_);
   send(pe, offer);
@@ -55,8 +57,8 @@ void Opener::on_message(int from, std::span<const std::byte> bytes) {
   }
   switch (kind) {
     case Kind::kOffer: {
-      const auto card = message.bytes();
-      return on_offer(from, card, message.bytes());
+      const auto endpoint_info = message.bytes();
+      return on_offer(from, endpoint_info, message.bytes());
     }
     case Kind::kReceipt:
       return on_receipt(from, message.bytes());
@@ -72,14 +74,15 @@ void Opener::on_lost(int pe, const std::string& why) {
   if (!is_unknown && !settled_.contains(pe)) refuse(pe, why);
 }
 
-CardBytes Opener::make_offer(int pe) {
+EndpointInfoBytes Opener::make_offer(int pe) {
   if (const std::string why = transport_.why_no_offer(pe); !why.empty()) {
     refuse(pe, why);
     return {};
   }
   try {
-    const CardBytes card = transport_.own_card().bytes, offer = transport_.offer(pe);
-    return message_of(Kind::kOffer).bytes(card).bytes(offer).take();
+    const EndpointInfoBytes endpoint_info = transport_.own_endpoint_info().bytes,
+                            offer = transport_.offer(pe);
+    return message_of(Kind::kOffer).bytes(endpoint_info).bytes(offer).take();
   } catch (const Error& error) {
     refuse(pe, error.what());
     return {};
@@ -87,18 +90,19 @@ CardBytes Opener::make_offer(int pe) {
 }
 
 // An offer answers this PE's own, whichever was first.
-void Opener::on_offer(int from, std::span<const std::byte> card, std::span<const std::byte> offer) {
+void Opener::on_offer(int from, std::span<const std::byte> endpoint_info,
+                      std::span<const std::byte> offer) {
   switch (peers_.state(from, way_)) {
     case PeerState::kUnknown: {
-      const CardBytes mine = make_offer(from);
+      const EndpointInfoBytes mine = make_offer(from);
       if (mine.empty()) return send(from, refusal(peers_.why_not(from)));
       peers_.ask(from, way_);
-      if (!accept(from, card, offer)) return;
+      if (!accept(from, endpoint_info, offer)) return;
       send(from, mine);
       return send(from, receipt_);
     }
     case PeerState::kAsked:
-      if (accept(from, card, offer)) send(from, receipt_);
+      if (accept(from, endpoint_info, offer)) send(from, receipt_);
       return;
     case PeerState::kRefused:
       return send(from, refusal(peers_.why_not(from)));
@@ -111,10 +115,11 @@ void Opener::on_offer(int from, std::span<const std::byte> card, std::span<const
   throw net::Error(net::Fault::kProtocol, "a second offer");
 }
 
-bool Opener::accept(int from, std::span<const std::byte> card, std::span<const std::byte> offer) {
+bool Opener::accept(int from, std::span<const std::byte> endpoint_info,
+                    std::span<const std::byte> offer) {
   std::string why;
   try {
-    Acceptance acceptance = transport_.accept(from, {.bytes = card, .offer = offer});
+    Acceptance acceptance = transport_.accept(from, {.bytes = endpoint_info, .offer = offer});
     if (acceptance.is_accepted) {
       receipt_ = message_of(Kind::kReceipt).bytes(acceptance.receipt).take();
       peers_.connect(from, way_);
@@ -162,7 +167,7 @@ void Opener::refuse_and_tell(int pe, const std::string& why) {
 }
 
 // A peer that is gone has no way, and is told nothing.
-void Opener::send(int pe, const CardBytes& message) {
+void Opener::send(int pe, const EndpointInfoBytes& message) {
   try {
     send_(pe, message);
   } catch (const std::exception& error) {

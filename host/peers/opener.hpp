@@ -18,7 +18,7 @@ class Opener {
  public:
   // A message to another PE's opener. Messages of one PE to another arrive in order. Throws
   // std::exception where `pe` is gone.
-  using Send = std::function<void(int pe, const CardBytes& message)>;
+  using Send = std::function<void(int pe, const EndpointInfoBytes& message)>;
 
   // They outlive it. REQUIRES: the transport opens on demand.
   Opener(Transport& transport, PeerTable& peers, Send send);
@@ -32,25 +32,26 @@ class Opener {
   void on_lost(int pe, const std::string& why);
 
  private:
-  // What this PE's own card and a fresh offer to `pe` say; empty, and `pe` is refused, where there
-  // is no place for it, or none can be made.
-  CardBytes make_offer(int pe);
-  void on_offer(int from, std::span<const std::byte> card, std::span<const std::byte> offer);
+  // What this PE's own endpoint info and a fresh offer to `pe` say; empty, and `pe` is refused,
+  // where there is no place for it, or none can be made.
+  EndpointInfoBytes make_offer(int pe);
+  void on_offer(int from, std::span<const std::byte> endpoint_info,
+                std::span<const std::byte> offer);
   void on_receipt(int from, std::span<const std::byte> receipt);
   void on_refusal(int from, const std::string& why);
   // Whether it is; else it is refused, and told so.
-  bool accept(int from, std::span<const std::byte> card, std::span<const std::byte> offer);
+  bool accept(int from, std::span<const std::byte> endpoint_info, std::span<const std::byte> offer);
   void refuse(int pe, const std::string& why);
   void refuse_and_tell(int pe, const std::string& why);
-  void send(int pe, const CardBytes& message);
+  void send(int pe, const EndpointInfoBytes& message);
 
   Transport& transport_;
   PeerTable& peers_;
   const Path way_;
   const Send send_;
   std::mutex one_step_;
-  CardBytes receipt_;      // of accept()
-  std::set<int> settled_;  // whose way is usable or refused, dead or not
+  EndpointInfoBytes receipt_;  // of accept()
+  std::set<int> settled_;      // whose way is usable or refused, dead or not
 };
 
 }  // namespace chime::host

@@ -15,7 +15,7 @@
 namespace chime::host {
 namespace {
 
-// Random, as nobody has to guess it: whoever looks for it finds it in the card.
+// Random, as nobody has to guess it: whoever looks for it finds it in the endpoint info.
 net::Address name_on_this_machine() {
   return net::Address::abstract("chime-" + net::to_hex(net::random_token()).substr(0, 32));
 }
@@ -59,9 +59,9 @@ SideChannel::SideChannel(bootstrap::Bootstrap& bootstrap, std::string name,
     : bootstrap_(bootstrap),
       key_("chime.side." + std::move(name)),
       mesh_(
-          options_for(bootstrap, interface, timeout), [this](int pe) { find_card(pe); },
+          options_for(bootstrap, interface, timeout), [this](int pe) { find_endpoint_info(pe); },
           std::move(lost)) {
-  bootstrap.publish(key_, mesh_.card());
+  bootstrap.publish(key_, mesh_.endpoint_info());
 }
 
 SideChannel::~SideChannel() {
@@ -85,11 +85,11 @@ bool SideChannel::send(int pe, SideTag tag, std::span<const std::byte> payload) 
   }
 }
 
-void SideChannel::find_card(int pe) {
+void SideChannel::find_endpoint_info(int pe) {
   try {
-    auto question = bootstrap_.ask(pe, key_, [this, pe](bootstrap::Answer card) {
-      card.code == CHIMEX_OK ? mesh_.found(pe, std::move(card.value))
-                             : mesh_.not_found(pe, std::move(card.why));
+    auto question = bootstrap_.ask(pe, key_, [this, pe](bootstrap::Answer endpoint_info) {
+      endpoint_info.code == CHIMEX_OK ? mesh_.found(pe, std::move(endpoint_info.value))
+                                      : mesh_.not_found(pe, std::move(endpoint_info.why));
     });
     const std::lock_guard lock(mutex_);
     asked_.push_back(std::move(question));

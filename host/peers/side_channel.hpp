@@ -61,10 +61,10 @@ class SideChannel {
   std::size_t opened() const { return mesh_.opened(); }
 
  private:
-  void find_card(int pe);
+  void find_endpoint_info(int pe);
 
   const bootstrap::Bootstrap& bootstrap_;
-  const std::string key_;  // of its card
+  const std::string key_;  // of its endpoint info
   net::Mesh mesh_;
   std::thread thread_;
   std::mutex mutex_;                        // guards what follows

@@ -17,7 +17,7 @@
 #include "host/ops/gpu/by_kernel.hpp"
 #include "host/pe/device_state_registry.hpp"
 #include "host/peers/connector.hpp"
-#include "host/peers/launcher_cards.hpp"
+#include "host/peers/launcher_endpoint_infos.hpp"
 #include "host/peers/node_talk.hpp"
 #include "host/settings/deadline.hpp"
 #include "host/setup/job_settings.hpp"
@@ -164,7 +164,7 @@ bool may_have_no_place(const Transport& transport, int n_pes) {
 std::vector<const TransportKind*> connect_transports(DeviceStage& stage, const Settings& settings,
                                                      bootstrap::Bootstrap& bootstrap,
                                                      bootstrap::Deadline deadline) {
-  stage.fabric_cards = std::make_unique<LauncherCards>(
+  stage.fabric_endpoint_infos = std::make_unique<LauncherEndpointInfos>(
       bootstrap, Path::kProxy, std::chrono::nanoseconds(settings.init_timeout_ns));
   const bootstrap::NodeInfo& node = step(
       "finding the node's PEs", [&]() -> const auto& { return bootstrap.node(); });
@@ -181,7 +181,7 @@ std::vector<const TransportKind*> connect_transports(DeviceStage& stage, const S
                        .nic = settings.nic,
                        .fabric = settings.fabric,
                        .reaches_all = false,
-                       .fabric_cards = stage.fabric_cards.get(),
+                       .fabric_endpoint_infos = stage.fabric_endpoint_infos.get(),
                        .lost_own_way = lost_own_way(stage)};
   for (const TransportKind& kind : transport_kinds()) {
     auto opened = step(kind.opening, [&] { return kind.open(setup); });

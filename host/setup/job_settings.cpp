@@ -65,7 +65,7 @@ std::string on_peer_failure_text(const Settings& settings) {
 }
 
 // How a PE orders its own writes (CHIME_NIC_ORDER, CHIME_NIC_RELAXED_ORDERING) it decides alone:
-// what others must know of it stands on its card.
+// what others must know of it stands on its endpoint info.
 constexpr Row kRows[] = {{"CHIME_SYMMETRIC_SIZE", symmetric_size_text},
                          {"CHIME_NIC", nic_text},
                          {"CHIME_FABRIC", fabric_text},
@@ -76,10 +76,10 @@ constexpr Row kRows[] = {{"CHIME_SYMMETRIC_SIZE", symmetric_size_text},
                          {"CHIME_AMO", amo_text},
                          {"CHIME_ON_PEER_FAILURE", on_peer_failure_text}};
 
-std::string card_of(const Settings& settings) {
-  std::string card;
-  for (const Row& row : kRows) card += row.text(settings) + '\n';
-  return card;
+std::string endpoint_info_of(const Settings& settings) {
+  std::string endpoint_info;
+  for (const Row& row : kRows) endpoint_info += row.text(settings) + '\n';
+  return endpoint_info;
 }
 
 void check_same(std::string_view theirs, const Settings& settings, int my_pe) {
@@ -100,11 +100,12 @@ void check_job_settings(bootstrap::Bootstrap& bootstrap, const Settings& setting
                         bootstrap::Deadline deadline) {
   if (bootstrap.size() == 1) return;
   if (bootstrap.rank() == 0) {
-    const std::string card = card_of(settings);
-    return bootstrap.publish(kKey, std::as_bytes(std::span(card)));
+    const std::string endpoint_info = endpoint_info_of(settings);
+    return bootstrap.publish(kKey, std::as_bytes(std::span(endpoint_info)));
   }
-  const bootstrap::Bytes card = bootstrap.lookup_of_first(kKey, deadline);
-  check_same({reinterpret_cast<const char*>(card.data()), card.size()}, settings, bootstrap.rank());
+  const bootstrap::Bytes endpoint_info = bootstrap.lookup_of_first(kKey, deadline);
+  check_same({reinterpret_cast<const char*>(endpoint_info.data()), endpoint_info.size()}, settings,
+             bootstrap.rank());
 }
 
 }  // namespace chime::host

@@ -29,8 +29,9 @@ struct TransportSetup {
   // opened and connected before this one. Alike on all PEs of the job: a PE that has no NIC is
   // reached by nobody's.
   bool reaches_all;
-  // Finds the cards of the fabric's peers, if they are looked for when they are first touched.
-  CardFinder* fabric_cards = nullptr;
+  // Finds the endpoint infos of the fabric's peers, if they are looked for when they are first
+  // touched.
+  EndpointInfoFinder* fabric_endpoint_infos = nullptr;
   // By a thread of a transport, at most once: `way` leads this PE nowhere any more, at no peer's
   // fault.
   std::function<void(Path way, const std::string& why)> lost_own_way = {};

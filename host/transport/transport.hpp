@@ -3,14 +3,14 @@
 //
 // Whoever brings two PEs together (host/peers) goes through the same steps for every transport:
 //
-//   own_card()    shown to all peers
+//   own_endpoint_info()    shown to all peers
 //   offer(pe)     for `pe` alone
 //   accept(pe)    with what `pe` shows and offers: it can be heard from here on
 //   confirm(pe)   with what `pe` says of having accepted: it can be written to
 //
 // What is shown is bytes of one version of Chime. Where a transport works inside a node alone
-// (Reach::kNode) a descriptor travels beside the card, there are no offers, and who has accepted
-// is connected: nothing is to be confirmed.
+// (Reach::kNode) a descriptor travels beside the endpoint info, there are no offers, and who has
+// accepted is connected: nothing is to be confirmed.
 //
 // Calls come from one thread at a time, but for those that say otherwise.
 #pragma once
@@ -30,13 +30,13 @@
 
 namespace chime::host {
 
-using CardBytes = std::vector<std::byte>;
+using EndpointInfoBytes = std::vector<std::byte>;
 
 // Bounds: what two PEs say to each other does not grow with the job.
-inline constexpr std::size_t kMostCardBytes = 512;
+inline constexpr std::size_t kMostEndpointInfoBytes = 512;
 inline constexpr std::size_t kMostOfferBytes = 512;  // of an offer, and of a receipt
 
-// Whom it may reach, and so how cards cross.
+// Whom it may reach, and so how endpoint infos cross.
 enum class Reach {
   kSelf,  // this PE alone: none do
   kNode,  // PEs of its node: with the node's exchange
@@ -51,28 +51,29 @@ struct Capabilities {
 };
 
 // What a PE shows to all peers.
-struct OwnCard {
-  CardBytes bytes;
+struct OwnEndpointInfo {
+  EndpointInfoBytes bytes;
   int descriptor = -1;  // borrowed; of Reach::kNode, if it has one
 };
 
-// Where a transport that finds its peers (Transport::finds_peers) gets their cards. By one thread.
-class CardFinder {
+// Where a transport that finds its peers (Transport::finds_peers) gets their endpoint infos. By one
+// thread.
+class EndpointInfoFinder {
  public:
   struct Found {
     int pe;
-    CardBytes card = {};
-    std::string why_none = {};  // where there is no card
+    EndpointInfoBytes endpoint_info = {};
+    std::string why_none = {};  // where there is no endpoint info
   };
-  virtual ~CardFinder() = default;
-  // Looks for the card of `pe`, and returns at once. Once for each.
+  virtual ~EndpointInfoFinder() = default;
+  // Looks for the endpoint info of `pe`, and returns at once. Once for each.
   virtual void look_for(int pe) = 0;
   // What has come since the last call: for each that was looked for once, and in bounded time.
   virtual std::vector<Found> take() = 0;
 };
 
 // What `pe` shows this PE.
-struct PeerCard {
+struct PeerEndpointInfo {
   std::span<const std::byte> bytes = {};
   std::span<const std::byte> offer = {};  // for this PE alone
   int descriptor = -1;                    // borrowed
@@ -80,9 +81,9 @@ struct PeerCard {
 };
 
 struct Acceptance {
-  bool is_accepted = false;     // else why_not() says why it is not
-  CardBytes receipt = {};       // for confirm() at the peer
-  std::byte* mapped = nullptr;  // where its heap begins here; null: nowhere
+  bool is_accepted = false;        // else why_not() says why it is not
+  EndpointInfoBytes receipt = {};  // for confirm() at the peer
+  std::byte* mapped = nullptr;     // where its heap begins here; null: nowhere
 };
 
 // Memory of this PE that its own requests may name. Given back on destruction.
@@ -202,10 +203,10 @@ class Transport {
   virtual std::vector<std::string> shortfalls() const { return {}; }
 
   // ---- Connecting: see above. Throw Error where PEs do not fit together.
-  virtual OwnCard own_card() const = 0;
-  virtual CardBytes offer([[maybe_unused]] int pe) { return {}; }
+  virtual OwnEndpointInfo own_endpoint_info() const = 0;
+  virtual EndpointInfoBytes offer([[maybe_unused]] int pe) { return {}; }
   // `pe` may be this PE itself.
-  virtual Acceptance accept(int pe, const PeerCard& card) = 0;
+  virtual Acceptance accept(int pe, const PeerEndpointInfo& endpoint_info) = 0;
   virtual void confirm([[maybe_unused]] int pe,
                        [[maybe_unused]] std::span<const std::byte> receipt) {}
   // Why `pe` is not reached this way and what to change, in one sentence. REQUIRES: it is not.
@@ -217,11 +218,13 @@ class Transport {
   // ---- On demand: the steps above are taken for a peer when it is first touched, and at init for
   // this PE alone. The same answer on all PEs of the job.
   virtual bool opens_on_demand() const { return false; }
-  // Whether the job goes by this transport, as the card of PE 0 says, which may be this one. Throws
-  // Error where the job does and this PE cannot.
-  virtual bool agrees_with_first([[maybe_unused]] std::span<const std::byte> card) { return true; }
-  // Whether a card is all that it takes to reach a peer: then all PEs leave theirs, and the
-  // transport finds those that are touched by itself. What follows here is of those who do not.
+  // Whether the job goes by this transport, as the endpoint info of PE 0 says, which may be this
+  // one. Throws Error where the job does and this PE cannot.
+  virtual bool agrees_with_first([[maybe_unused]] std::span<const std::byte> endpoint_info) {
+    return true;
+  }
+  // Whether a endpoint info is all that it takes to reach a peer: then all PEs leave theirs, and
+  // the transport finds those that are touched by itself. What follows here is of those who do not.
   virtual bool finds_peers() const { return false; }
   // Why no offer can be made to `pe`; empty if one can be.
   virtual std::string why_no_offer([[maybe_unused]] int pe) const { return ""; }

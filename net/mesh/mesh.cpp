@@ -21,8 +21,8 @@ Bytes message_of(Mesh::Tag tag, std::span<const std::byte> payload) {
   return Writer().put(tag).raw(payload).take();
 }
 
-// A listener at every address, and a card of where they are.
-std::vector<Descriptor> listen_at_all(const Mesh::Options& options, Bytes& card) {
+// A listener at every address, and a endpoint info of where they are.
+std::vector<Descriptor> listen_at_all(const Mesh::Options& options, Bytes& endpoint_info) {
   std::vector<Descriptor> listeners;
   Writer addresses;
   for (const Address& wanted : options.listen_at) {
@@ -35,22 +35,22 @@ std::vector<Descriptor> listen_at_all(const Mesh::Options& options, Bytes& card)
       if (is_everywhere && offered.family() == bound.family())
         addresses.raw(offered.with_port(bound.port()).to_bytes());
   }
-  card = addresses.take();
+  endpoint_info = addresses.take();
   return listeners;
 }
 
-std::vector<Address> addresses_in(std::span<const std::byte> card) {
+std::vector<Address> addresses_in(std::span<const std::byte> endpoint_info) {
   std::vector<Address> addresses;
-  while (!card.empty()) addresses.push_back(Address::from_bytes(card));
+  while (!endpoint_info.empty()) addresses.push_back(Address::from_bytes(endpoint_info));
   return addresses;
 }
 
 }  // namespace
 
-Mesh::Mesh(Options options, FindCard find_card, Lost lost)
+Mesh::Mesh(Options options, FindEndpointInfo find_endpoint_info, Lost lost)
     : options_(std::move(options)),
       credentials_{options_.secret, options_.job, "mesh"},
-      find_card_(std::move(find_card)),
+      find_endpoint_info_(std::move(find_endpoint_info)),
       lost_(std::move(lost)),
       is_told_(static_cast<std::size_t>(options_.n_pes)) {
   Gate::Options gate{
@@ -61,7 +61,7 @@ Mesh::Mesh(Options options, FindCard find_card, Lost lost)
           static_cast<std::size_t>(std::min(options_.n_pes, kMostPesAtOnce)) + kMaxStrangers,
       .log = options_.log};
   gate_ = std::make_unique<Gate>(
-      reactor_, listen_at_all(options_, card_), std::move(gate),
+      reactor_, listen_at_all(options_, endpoint_info_), std::move(gate),
       [this](std::shared_ptr<Connection> guest) { admit(std::move(guest)); });
 }
 
@@ -108,20 +108,20 @@ bool Mesh::send(int pe, Tag tag, std::span<const std::byte> payload) {
       peer.waiting.push_back(message_of(tag, payload));
       peer.waiting_bytes += payload.size();
       must_find = !std::exchange(peer.is_asked, true);
-      brought = peer.card;
+      brought = peer.endpoint_info;
     }
   }
   if (connection) {
     if (connection->unsent_bytes() + payload.size() > kMaxQueuedBytes) return false;
     send_over(*connection, pe, message_of(tag, payload));
   } else if (must_find) {
-    brought.empty() ? find_card_(pe) : found(pe, std::move(brought));
+    brought.empty() ? find_endpoint_info_(pe) : found(pe, std::move(brought));
   }
   return true;
 }
 
-void Mesh::found(int pe, Bytes card) {
-  reactor_.post([this, pe, card = std::move(card)] { open(pe, card); });
+void Mesh::found(int pe, Bytes endpoint_info) {
+  reactor_.post([this, pe, endpoint_info = std::move(endpoint_info)] { open(pe, endpoint_info); });
 }
 
 void Mesh::not_found(int pe, std::string why) {
@@ -139,12 +139,12 @@ bool Mesh::send_to_myself(Tag tag, std::span<const std::byte> payload) {
   return true;
 }
 
-void Mesh::open(int pe, const Bytes& card) {
+void Mesh::open(int pe, const Bytes& endpoint_info) {
   std::vector<Address> addresses;
   try {
-    addresses = addresses_in(card);
+    addresses = addresses_in(endpoint_info);
   } catch (const Error& error) {
-    return give_up(pe, std::string("its card makes no sense: ") + error.what());
+    return give_up(pe, std::string("its endpoint info makes no sense: ") + error.what());
   }
   dials_[pe] = std::make_unique<Dial>(
       reactor_,
@@ -153,7 +153,7 @@ void Mesh::open(int pe, const Bytes& card) {
                     .roles = {.client_pe = options_.pe, .server_pe = pe},
                     .introduction = introduction(),
                     .limits = kLimits,
-                    .has_listened = true},  // before there was a card
+                    .has_listened = true},  // before there was a endpoint info
       Clock::now() + options_.connect_timeout,
       [this, pe](std::shared_ptr<Connection> connection) {
         use(pe, std::move(connection));
@@ -172,8 +172,11 @@ std::string Mesh::why_unreached(const Error& why) const {
   return std::string("it cannot be reached: ") + why.what() + options_.if_unreachable;
 }
 
-// Of a machine with very many addresses it says nothing: whoever answers looks for the card.
-Bytes Mesh::introduction() const { return card_.size() <= kMaxIntroductionBytes ? card_ : Bytes(); }
+// Of a machine with very many addresses it says nothing: whoever answers looks for the endpoint
+// info.
+Bytes Mesh::introduction() const {
+  return endpoint_info_.size() <= kMaxIntroductionBytes ? endpoint_info_ : Bytes();
+}
 
 void Mesh::use(int pe, std::shared_ptr<Connection> connection) {
   connection->tag = static_cast<std::uint64_t>(pe);
@@ -206,7 +209,7 @@ void Mesh::admit(std::shared_ptr<Connection> guest) {
   guest->accept();
   {
     std::lock_guard lock(mutex_);
-    peers_[pe].card = guest->introduction();
+    peers_[pe].endpoint_info = guest->introduction();
   }
   guests_[pe] = std::move(guest);
 }

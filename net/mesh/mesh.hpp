@@ -1,14 +1,14 @@
 // Messages between any two PEs of a job, over connections that are opened when they are first
 // needed.
 //
-// Each PE has a mesh, which listens, and a card that says where. Whoever wants to speak to a PE
-// opens a connection of its own to it: a pair that speaks both ways has two, none has to be agreed
-// on, and n PEs that each speak to k others have n * k, not n * n. It brings its card, so that who
-// answers looks for nothing: whoever kept the cards may be gone by then. Messages of one PE to
-// another arrive in order, each once, whole. When a PE's process ends without stop(), all that it
-// was connected with are told; and who cannot be reached hears that it is lost, if it reached us.
-// One who has left is known by its goodbye; who comes later finds that nobody listens where its
-// card says, and is told at once.
+// Each PE has a mesh, which listens, and a endpoint info that says where. Whoever wants to speak to
+// a PE opens a connection of its own to it: a pair that speaks both ways has two, none has to be
+// agreed on, and n PEs that each speak to k others have n * k, not n * n. It brings its endpoint
+// info, so that who answers looks for nothing: whoever kept the endpoint infos may be gone by then.
+// Messages of one PE to another arrive in order, each once, whole. When a PE's process ends without
+// stop(), all that it was connected with are told; and who cannot be reached hears that it is lost,
+// if it reached us. One who has left is known by its goodbye; who comes later finds that nobody
+// listens where its endpoint info says, and is told at once.
 #pragma once
 
 #include <functional>
@@ -35,10 +35,10 @@ class Mesh final : private ConnectionOwner {
   // `from` is who sent it. Called from run()'s thread, one at a time: it must not block, and may
   // send. An Error that it throws ends the connection to `from`: the message made no sense.
   using Handler = std::function<void(int from, std::span<const std::byte> payload)>;
-  // Begins to look for the card of `pe`, which has not brought it, and sees to it that found() or
-  // not_found() is called, whenever that is known. Once a PE, by a thread that sends or run()'s; it
-  // must not wait.
-  using FindCard = std::function<void(int pe)>;
+  // Begins to look for the endpoint info of `pe`, which has not brought it, and sees to it that
+  // found() or not_found() is called, whenever that is known. Once a PE, by a thread that sends or
+  // run()'s; it must not wait.
+  using FindEndpointInfo = std::function<void(int pe)>;
   // `pe` is gone, cannot be reached, or could not reach this PE. Called from run()'s thread, once a
   // PE.
   using Lost = std::function<void(int pe, const std::string& why)>;
@@ -53,7 +53,7 @@ class Mesh final : private ConnectionOwner {
     int n_pes = 1;
     std::vector<Address> listen_at;  // port 0: any
     std::vector<Address> offered =
-        {};  // what the card says instead of 0.0.0.0 and [::], without port
+        {};  // what the endpoint info says instead of 0.0.0.0 and [::], without port
     std::chrono::milliseconds connect_timeout{20'000};
     // Added to the words of a PE that cannot be reached: what may be wrong, and what to do.
     std::string if_unreachable = {};
@@ -61,11 +61,11 @@ class Mesh final : private ConnectionOwner {
   };
 
   // Listens. Throws Error if it cannot.
-  Mesh(Options options, FindCard find_card, Lost lost);
+  Mesh(Options options, FindEndpointInfo find_endpoint_info, Lost lost);
   ~Mesh();
 
-  // Where this mesh listens: for other PEs' FindCard.
-  const Bytes& card() const { return card_; }
+  // Where this mesh listens: for other PEs' FindEndpointInfo.
+  const Bytes& endpoint_info() const { return endpoint_info_; }
 
   // What is done with messages of `tag`. Before run().
   void handle(Tag tag, Handler handler) { handlers_[tag] = std::move(handler); }
@@ -81,12 +81,12 @@ class Mesh final : private ConnectionOwner {
 
   // Takes `payload` for `pe`, which may be this one; returns before it has arrived. False, and
   // nothing is sent, when kMaxQueuedBytes wait for that PE already. The first message to a PE asks
-  // FindCard. Throws Error{kClosed} when `pe` has left or is lost. From any thread, handlers
-  // included.
+  // FindEndpointInfo. Throws Error{kClosed} when `pe` has left or is lost. From any thread,
+  // handlers included.
   bool send(int pe, Tag tag, std::span<const std::byte> payload);
 
-  // FindCard's answers, from any thread: `pe` is tried there; or it counts as lost.
-  void found(int pe, Bytes card);
+  // FindEndpointInfo's answers, from any thread: `pe` is tried there; or it counts as lost.
+  void found(int pe, Bytes endpoint_info);
   void not_found(int pe, std::string why);
 
   // Connections that were opened from here.
@@ -94,11 +94,11 @@ class Mesh final : private ConnectionOwner {
 
  private:
   struct Peer {
-    std::vector<Bytes> waiting;  // for the card, and the connection to open
+    std::vector<Bytes> waiting;  // for the endpoint info, and the connection to open
     std::size_t waiting_bytes = 0;
     bool is_asked = false;                   // somebody opens the connection
     std::shared_ptr<Connection> connection;  // open, and nothing waits
-    Bytes card;                              // that it has brought
+    Bytes endpoint_info;                     // that it has brought
     std::string gone;                        // why it cannot be sent to any more
   };
 
@@ -106,7 +106,7 @@ class Mesh final : private ConnectionOwner {
   bool send_to_myself(Tag tag, std::span<const std::byte> payload);
   Bytes introduction() const;
   bool has_waiting() const;
-  void open(int pe, const Bytes& card);
+  void open(int pe, const Bytes& endpoint_info);
   void use(int pe, std::shared_ptr<Connection> connection);
   void flush(int pe, std::shared_ptr<Connection> connection);
   void admit(std::shared_ptr<Connection> guest);
@@ -125,11 +125,11 @@ class Mesh final : private ConnectionOwner {
 
   const Options options_;
   const Credentials credentials_;
-  const FindCard find_card_;
+  const FindEndpointInfo find_endpoint_info_;
   const Lost lost_;
   Left left_;
   std::unordered_map<Tag, Handler> handlers_;
-  Bytes card_;
+  Bytes endpoint_info_;
 
   // Run()'s thread.
   Reactor reactor_;

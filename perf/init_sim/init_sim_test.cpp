@@ -58,7 +58,7 @@ TEST(SimulatedJob, LazyStartSendsNothingThatGrowsWithTheJob) {
 
 TEST(SimulatedJob, EagerStartLooksUpEachPeerTwice) {
   const Phase lazy = start_of(64, true), eager = start_of(256, false);
-  // A question and an answer each for card and receipt, but what on demand takes instead.
+  // A question and an answer each for endpoint info and receipt, but what on demand takes instead.
   EXPECT_GE(eager.messages, lazy.messages + 4 * 255 - 8);
   EXPECT_LE(eager.messages, lazy.messages + 4 * 255 + 8);
 }

@@ -17,7 +17,7 @@ constexpr std::size_t kLength = sizeof(std::uint32_t);       // before a field o
 constexpr std::size_t kNodeNameBytes = 60;
 const std::string kSettings = "chime.settings", kGpus = "chime.gpus", kWay = "chime.way.1",
                   kFabric = "chime.way.3", kReceipts = kWay + ".receipts",
-                  kCallsCard = "chime.side.calls", kWaysCard = "chime.side.ways";
+                  kCallsEndpointInfo = "chime.side.calls", kWaysEndpointInfo = "chime.side.ways";
 
 // What a question of a side channel is, by the number that its answer repeats: 0 are init's own.
 constexpr std::uint32_t kAskedByCalls = 1u << 24, kAskedByWays = 2u << 24, kPeBits = 0xffffff;
@@ -42,7 +42,7 @@ Job::Job(const JobOptions& options, const NetworkCosts& costs)
   };
   at(Purpose::kHub) = handshake_bytes(sizeof(std::int32_t) + kLength + kNodeNameBytes);
   at(Purpose::kNode) = handshake_bytes(0);
-  at(Purpose::kCalls) = at(Purpose::kWays) = handshake_bytes(cards_.side_channel);
+  at(Purpose::kCalls) = at(Purpose::kWays) = handshake_bytes(endpoint_infos_.side_channel);
 }
 
 Phase Job::start() {
@@ -120,7 +120,7 @@ void Job::handle(int to, Message message) {
       if (message.purpose == Purpose::kHub)
         session_.join(from, "node " + std::to_string(node_hub(from)));
       if (message.purpose >= Purpose::kCalls)
-        links(message.purpose)[pair(to, from)].has_card = true;
+        links(message.purpose)[pair(to, from)].has_endpoint_info = true;
       return;
     case Kind::kVerdict:
       return on_open(to, from, message.purpose);
@@ -128,9 +128,9 @@ void Job::handle(int to, Message message) {
       return serve_hub(message);
     case Kind::kFromHub:
       return on_hub_answer(to, message.content);
-    case Kind::kNodeCard:
+    case Kind::kNodeEndpointInfo:
       return join_node(to);
-    case Kind::kNodeCards:
+    case Kind::kNodeEndpointInfos:
       return advance(to);
     case Kind::kCall:
       meetings_[static_cast<std::size_t>(to)].receive(from, message.content);
@@ -233,25 +233,30 @@ bool Job::take_step(int pe) {
     case Step::kShow:  // on demand all look at PE 0's, to agree on the kind of network
       if (options_.is_lazy && pe != 0) return once([&] { look_up(pe, 0, kWay); });
       return once([&] {
-        const std::size_t offers = options_.is_lazy ? 0 : size * (kLength + cards_.nic_offer);
-        publish(pe, kWay, sizeof(std::uint32_t) + kLength + cards_.nic + offers);
+        const std::size_t offers =
+            options_.is_lazy ? 0 : size * (kLength + endpoint_infos_.nic_offer);
+        publish(pe, kWay, sizeof(std::uint32_t) + kLength + endpoint_infos_.nic + offers);
       });
     case Step::kSee:
       return !options_.is_lazy && look_up_each(pe, 0, n, kWay);
     case Step::kTellReceipts:
-      return !options_.is_lazy &&
-             once([&] { publish(pe, kReceipts, size * (1 + kLength + cards_.nic_receipt)); });
+      return !options_.is_lazy && once([&] {
+        publish(pe, kReceipts, size * (1 + kLength + endpoint_infos_.nic_receipt));
+      });
     case Step::kHearReceipts:
       return !options_.is_lazy && look_up_each(pe, 0, n, kReceipts);
-    case Step::kLeaveFabric:  // opened where a NIC's places may not do: all leave their cards
-      return options_.is_lazy &&
-             once([&] { publish(pe, kFabric, sizeof(std::uint32_t) + kLength + cards_.fabric); });
+    case Step::kLeaveFabric:  // opened where a NIC's places may not do: all leave their endpoint
+                              // infos
+      return options_.is_lazy && once([&] {
+               publish(pe, kFabric, sizeof(std::uint32_t) + kLength + endpoint_infos_.fabric);
+             });
     case Step::kSeeFirstFabric:
       return options_.is_lazy && pe != 0 && once([&] { look_up(pe, 0, kFabric); });
     case Step::kSideChannels: {
       const int channels = options_.is_lazy ? 2 : 1;
       if (me.turn == channels) return me.turn = 0, false;
-      publish(pe, me.turn++ == 0 ? kCallsCard : kWaysCard, cards_.side_channel);
+      publish(pe, me.turn++ == 0 ? kCallsEndpointInfo : kWaysEndpointInfo,
+              endpoint_infos_.side_channel);
       return true;
     }
   }
@@ -266,14 +271,15 @@ void Job::meet_node(int pe) {
     dial(pe, node_hub(pe), Purpose::kNode);
 }
 
-// At the node's hub: it has come itself, or a mate's card has. When all have, each gets all cards.
+// At the node's hub: it has come itself, or a mate's endpoint info has. When all have, each gets
+// all endpoint infos.
 void Job::join_node(int of) {
   Pe& me = pes_[static_cast<std::size_t>(of)];
   if (++me.mates < node_size(of)) return;
-  const std::size_t bytes = frame_bytes(static_cast<std::size_t>(me.mates) * cards_.node);
+  const std::size_t bytes = frame_bytes(static_cast<std::size_t>(me.mates) * endpoint_infos_.node);
   for (int mate = of + 1; mate < of + me.mates; ++mate)
-    network_.send(of, mate, bytes, {Kind::kNodeCards, Purpose::kNode, of});
-  network_.after(of, of, 0, {Kind::kNodeCards, Purpose::kNode, of});
+    network_.send(of, mate, bytes, {Kind::kNodeEndpointInfos, Purpose::kNode, of});
+  network_.after(of, of, 0, {Kind::kNodeEndpointInfos, Purpose::kNode, of});
 }
 
 // ---- Connections
@@ -286,7 +292,8 @@ void Job::dial(int from, int to, Purpose purpose) {
 void Job::on_open(int pe, int server, Purpose purpose) {
   if (purpose == Purpose::kHub) return advance(pe);
   if (purpose == Purpose::kNode)
-    return network_.send(pe, server, frame_bytes(cards_.node), {Kind::kNodeCard, purpose, pe});
+    return network_.send(pe, server, frame_bytes(endpoint_infos_.node),
+                         {Kind::kNodeEndpointInfo, purpose, pe});
   Link& link = links(purpose)[pair(pe, server)];
   link.is_open = true;
   for (Letter& letter : std::exchange(link.waiting, {}))
@@ -294,7 +301,7 @@ void Job::on_open(int pe, int server, Purpose purpose) {
 }
 
 // As net/mesh: over a connection of its own, and the launcher is asked where to unless `to` has
-// brought its card.
+// brought its endpoint info.
 void Job::send_letter(int from, int to, Purpose purpose, Letter letter) {
   if (from == to)
     return network_.after(from, to, 0, {letter.kind, purpose, from, std::move(letter.content)});
@@ -302,9 +309,9 @@ void Job::send_letter(int from, int to, Purpose purpose, Letter letter) {
   if (link.is_open) return put_on_wire(from, to, purpose, std::move(letter));
   link.waiting.push_back(std::move(letter));
   if (std::exchange(link.is_asked, true)) return;
-  if (link.has_card) return dial(from, to, purpose);
+  if (link.has_endpoint_info) return dial(from, to, purpose);
   const bool is_call = purpose == Purpose::kCalls;
-  look_up(from, to, is_call ? kCallsCard : kWaysCard,
+  look_up(from, to, is_call ? kCallsEndpointInfo : kWaysEndpointInfo,
           (is_call ? kAskedByCalls : kAskedByWays) | static_cast<std::uint32_t>(to));
 }
 
@@ -336,14 +343,15 @@ void Job::want(int pe, int peer) {
 }
 
 void Job::offer(int pe, int peer) {
-  const std::size_t bytes = 1 + sizeof(std::uint32_t) + 2 * kLength + cards_.nic + cards_.nic_offer;
+  const std::size_t bytes =
+      1 + sizeof(std::uint32_t) + 2 * kLength + endpoint_infos_.nic + endpoint_infos_.nic_offer;
   send_letter(pe, peer, Purpose::kWays, {Kind::kOffer, bytes, {}});
 }
 
 void Job::accept(int pe, int peer, Way& way) {
   network_.work(pe, options_.queue_pair_us);
   way.state = WayState::kConnecting;
-  const std::size_t bytes = 1 + sizeof(std::uint32_t) + kLength + cards_.nic_receipt;
+  const std::size_t bytes = 1 + sizeof(std::uint32_t) + kLength + endpoint_infos_.nic_receipt;
   send_letter(pe, peer, Purpose::kWays, {Kind::kReceipt, bytes, {}});
 }
 

@@ -63,8 +63,8 @@ class Job {
     kVerdict,
     kToHub,
     kFromHub,
-    kNodeCard,
-    kNodeCards,
+    kNodeEndpointInfo,
+    kNodeEndpointInfos,
     kCall,
     kOffer,
     kReceipt
@@ -104,7 +104,7 @@ class Job {
   };
   // Of a mesh, one direction.
   struct Link {
-    bool is_asked = false, is_open = false, has_card = false;
+    bool is_asked = false, is_open = false, has_endpoint_info = false;
     std::vector<Letter> waiting;
   };
   enum class WayState : std::uint8_t { kUnknown, kAsked, kConnecting, kUsable };
@@ -148,7 +148,7 @@ class Job {
   }
 
   const JobOptions options_;
-  const CardBytesOf cards_ = card_bytes();
+  const EndpointInfoBytesOf endpoint_infos_ = endpoint_info_bytes();
   HandshakeBytes handshakes_[4];  // [purpose]
   Network<Message> network_;
   bootstrap::HubSession session_;

@@ -14,7 +14,7 @@
 #include "host/peers/peer_table.hpp"
 #include "host/transport/channels/buffer_tables.hpp"
 #include "host/transport/channels/layout.hpp"
-#include "host/transport/mlx5/card.hpp"
+#include "host/transport/mlx5/endpoint_info.hpp"
 #include "host/transport/mlx5/queues/mlx5_devx.hpp"
 #include "host/transport/mlx5/queues/mlx5_qp.hpp"
 #include "host/transport/mlx5/view/layout.hpp"
@@ -68,15 +68,15 @@ double idle_mesh(int n_pes) {
 // keep. The kernel's buffers are its own.
 double peer_of_mesh() {
   const net::Bytes hello(16);
-  net::Bytes card_of_other;
+  net::Bytes endpoint_info_of_other;
   std::unique_ptr<net::Mesh> one, other;
   std::atomic<bool> is_greeted = false;
   one = std::make_unique<net::Mesh>(
-      mesh_of(0, 2), [&](int pe) { one->found(pe, card_of_other); },
+      mesh_of(0, 2), [&](int pe) { one->found(pe, endpoint_info_of_other); },
       [](int, const std::string&) {});
   other = std::make_unique<net::Mesh>(
       mesh_of(1, 2), [](int) {}, [](int, const std::string&) {});
-  card_of_other = other->card();
+  endpoint_info_of_other = other->endpoint_info();
   one->handle(net::Mesh::kFirstTag, [&](int, std::span<const std::byte>) { is_greeted = true; });
   other->handle(net::Mesh::kFirstTag, [&](int from, std::span<const std::byte> message) {
     other->send(from, net::Mesh::kFirstTag, message);
@@ -115,7 +115,7 @@ double channel_tables(const MemoryShape& shape) {
     host::take_buffers(pieces);
   });
   return static_cast<double>(state(ContextOwner::kKernels) + state(ContextOwner::kHost) + shared +
-                             count(shape.nic_peers) * sizeof(host::mlx5::Card));
+                             count(shape.nic_peers) * sizeof(host::mlx5::EndpointInfo));
 }
 
 // Staging is taken from the system when it is touched.

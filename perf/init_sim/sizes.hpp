@@ -15,12 +15,12 @@ HandshakeBytes handshake_bytes(std::size_t introduction);
 std::size_t frame_bytes(std::size_t payload);
 
 // What a PE says of itself.
-struct CardBytesOf {
+struct EndpointInfoBytesOf {
   std::size_t side_channel;  // where it listens: two addresses beside the abstract one
   std::size_t nic, nic_offer, nic_receipt;
   std::size_t fabric;  // over tcp
   std::size_t node;    // to the node's hub
 };
-CardBytesOf card_bytes();
+EndpointInfoBytesOf endpoint_info_bytes();
 
 }  // namespace chime::perf

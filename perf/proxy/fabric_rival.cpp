@@ -87,18 +87,18 @@ class Endpoint final : public FabricRival {
     }
   }
 
-  Card card() const override {
-    Card card{};
+  EndpointInfo endpoint_info() const override {
+    EndpointInfo endpoint_info{};
     const bool by_address = (info_->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
-    card.memory = by_address ? reinterpret_cast<std::uint64_t>(memory_.data()) : 0;
-    card.key = fi_mr_key(region_.get());
-    std::size_t bytes = sizeof card.address;
-    check(fi_getname(&endpoint_->fid, card.address, &bytes), "fi_getname");
-    card.address_bytes = bytes;
-    return card;
+    endpoint_info.memory = by_address ? reinterpret_cast<std::uint64_t>(memory_.data()) : 0;
+    endpoint_info.key = fi_mr_key(region_.get());
+    std::size_t bytes = sizeof endpoint_info.address;
+    check(fi_getname(&endpoint_->fid, endpoint_info.address, &bytes), "fi_getname");
+    endpoint_info.address_bytes = bytes;
+    return endpoint_info;
   }
 
-  void connect(const Card& peer) override {
+  void connect(const EndpointInfo& peer) override {
     peer_ = peer;
     if (fi_av_insert(addresses_.get(), peer.address, 1, &address_, 0, nullptr) != 1)
       throw std::runtime_error("fi_av_insert refuses the peer's address");
@@ -183,7 +183,7 @@ class Endpoint final : public FabricRival {
   Owned<fid_cq> completions_;
   Owned<fid_ep> endpoint_;
   Owned<fid_mr> region_;
-  Card peer_{};
+  EndpointInfo peer_{};
   fi_addr_t address_ = FI_ADDR_UNSPEC;
   std::uint64_t posted_ = 0;
   std::atomic<std::uint64_t> ended_{0};

@@ -14,7 +14,7 @@ namespace chime::perf {
 class FabricRival {
  public:
   // What the other side must know. As bytes, for Chime carries it.
-  struct Card {
+  struct EndpointInfo {
     std::uint64_t memory, key;
     std::uint64_t address_bytes;
     std::uint8_t address[256];
@@ -27,8 +27,8 @@ class FabricRival {
   static std::unique_ptr<FabricRival> open(const std::string& provider, std::size_t bytes);
   virtual ~FabricRival() = default;
 
-  virtual Card card() const = 0;
-  virtual void connect(const Card& peer) = 0;
+  virtual EndpointInfo endpoint_info() const = 0;
+  virtual void connect(const EndpointInfo& peer) = 0;
 
   // Posts a write of `bytes` bytes, and waits while the provider has no room.
   virtual void write(std::size_t bytes, Ends ends) = 0;

@@ -67,9 +67,10 @@ inline void need_proxy_path(const char* program) {
 inline std::unique_ptr<FabricRival> connect_by_fabric(std::size_t bytes) {
   auto rival = FabricRival::open(provider_of_job(), bytes);
   if (!rival) return nullptr;
-  auto* const board = static_cast<FabricRival::Card*>(chime_malloc(sizeof(FabricRival::Card)));
-  const FabricRival::Card mine = rival->card();
-  FabricRival::Card peer;
+  auto* const board =
+      static_cast<FabricRival::EndpointInfo*>(chime_malloc(sizeof(FabricRival::EndpointInfo)));
+  const FabricRival::EndpointInfo mine = rival->endpoint_info();
+  FabricRival::EndpointInfo peer;
   chime_putmem(board, &mine, sizeof mine, 1 - chime_my_pe());
   chime_barrier_all();
   exec::copy(&peer, board, sizeof peer);

@@ -14,8 +14,10 @@ class StandInFabric : public host::Transport, protected host::HostDriven {
     return {.path = Path::kProxy, .reach = host::Reach::kJob, .maps = false, .posts = true};
   }
   std::string describe() const final { return "a fabric's stand-in"; }
-  host::OwnCard own_card() const final { return {}; }
-  host::Acceptance accept(int, const host::PeerCard&) final { return {.is_accepted = true}; }
+  host::OwnEndpointInfo own_endpoint_info() const final { return {}; }
+  host::Acceptance accept(int, const host::PeerEndpointInfo&) final {
+    return {.is_accepted = true};
+  }
   std::string why_not(int) const final { return "it is"; }
   void make_view(host::ChannelTables&) final {}
   host::HostDriven* host_driven() final { return this; }

@@ -47,19 +47,19 @@ TEST(HubLookedAtAllForEach, NodePeersAndLeavingTakeNoTimeOfTheJobsSizeForEachPe)
     const Bytes lookup = MessageWriter(Message::kLookup)
                              .put<std::uint32_t>(2)
                              .put<std::int32_t>(0)
-                             .text("card")
+                             .text("endpoint_info")
                              .put<std::uint8_t>(1)
                              .take();
     MessageReader reader(lookup);
     session.handle(pe, reader);
   });
-  EXPECT_EQ(answers, kPes) << "there is no card yet";
-  const Bytes card = MessageWriter(Message::kPublish)
-                         .put<std::uint32_t>(3)
-                         .text("card")
-                         .bytes(Bytes(kNodePes * sizeof(std::int32_t)))
-                         .take();
-  MessageReader reader(card);
+  EXPECT_EQ(answers, kPes) << "there is no endpoint info yet";
+  const Bytes endpoint_info = MessageWriter(Message::kPublish)
+                                  .put<std::uint32_t>(3)
+                                  .text("endpoint_info")
+                                  .bytes(Bytes(kNodePes * sizeof(std::int32_t)))
+                                  .take();
+  MessageReader reader(endpoint_info);
   is_published = true;
   session.handle(0, reader);
   EXPECT_EQ(answers, 2 * kPes + 1);

@@ -16,7 +16,8 @@ namespace {
 void ask(HubSession& session, Message kind) {
   MessageWriter message(kind);
   message.put<std::uint32_t>(1);
-  if (kind == Message::kLookup) message.put<std::int32_t>(1).text("card").put<std::uint8_t>(1);
+  if (kind == Message::kLookup)
+    message.put<std::int32_t>(1).text("endpoint_info").put<std::uint8_t>(1);
   const auto bytes = message.take();
   MessageReader request(bytes);
   session.handle(0, request);

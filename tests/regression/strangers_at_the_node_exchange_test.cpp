@@ -120,14 +120,15 @@ void all_meet(const chimex_uniqueid_t& id, MayCome may_come) {
     pes.push_back(std::async(std::launch::async, [&, pe] {
       const auto job = bootstrap::join_unique_id(id, pe, kPes, {.timeout = 20s});
       may_come(pe, *job);
-      NodeCard card;
-      card.pe = pe;
-      card.transport_has_descriptor = 1;
+      NodeEndpointInfo endpoint_info;
+      endpoint_info.pe = pe;
+      endpoint_info.transport_has_descriptor = 1;
       const int control = some_memory();
-      const auto mates = exchange_with_node(*job, card, heaps[pe], control, Clock::now() + 10s);
+      const auto mates =
+          exchange_with_node(*job, endpoint_info, heaps[pe], control, Clock::now() + 10s);
       ASSERT_EQ(mates.size(), kPes - 1u);
       for (const NodeMate& mate : mates)
-        EXPECT_EQ(inode_of(mate.transport.get()), inode_of(heaps[mate.card.pe]));
+        EXPECT_EQ(inode_of(mate.transport.get()), inode_of(heaps[mate.endpoint_info.pe]));
       close(control);
       bootstrap::test::meet(*job);
     }));

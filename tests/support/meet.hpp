@@ -1,5 +1,5 @@
 // How the PEs of a test meet who have a bootstrap and nothing above it, which has no barrier: each
-// leaves a card, PE 0 finds them all and leaves one that all others find.
+// leaves a endpoint info, PE 0 finds them all and leaves one that all others find.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,8 @@
 
 namespace chime::bootstrap::test {
 
-// How often `rank` of a job has met: a launcher keeps the cards, so each time has a key of its own.
+// How often `rank` of a job has met: a launcher keeps the endpoint infos, so each time has a key of
+// its own.
 inline int next_meeting_of(const Bootstrap& job) {
   static std::mutex mutex;
   static std::map<std::pair<std::string, int>, int> meetings;

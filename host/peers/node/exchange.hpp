@@ -1,15 +1,15 @@
-// Every PE of a node learns every node mate's card and gets the descriptors of its memory.
+// Every PE of a node learns every node mate's endpoint info and gets the descriptors of its memory.
 //
-// The lowest PE of the node is the hub (hub.hpp): it collects all cards, then sends the whole
-// set to everyone, so n PEs make n - 1 connections. The names of its socket follow from the job's
-// secret, so nothing has to be looked up; both sides prove that they know it, and only then pass
-// descriptors (net/README.md). Strangers are turned away and harm nobody.
+// The lowest PE of the node is the hub (hub.hpp): it collects all endpoint infos, then sends the
+// whole set to everyone, so n PEs make n - 1 connections. The names of its socket follow from the
+// job's secret, so nothing has to be looked up; both sides prove that they know it, and only then
+// pass descriptors (net/README.md). Strangers are turned away and harm nobody.
 #pragma once
 
 #include <vector>
 
 #include "bootstrap/bootstrap.hpp"
-#include "host/peers/node/card.hpp"
+#include "host/peers/node/endpoint_info.hpp"
 
 namespace chime::host {
 
@@ -17,7 +17,7 @@ namespace chime::host {
 // `transport_fd` may be -1. Throws Error naming the PEs that did not come, or that run another
 // version.
 std::vector<NodeMate> exchange_with_node(const bootstrap::Bootstrap& bootstrap,
-                                         const NodeCard& mine, int transport_fd, int control_fd,
-                                         bootstrap::Deadline deadline);
+                                         const NodeEndpointInfo& mine, int transport_fd,
+                                         int control_fd, bootstrap::Deadline deadline);
 
 }  // namespace chime::host

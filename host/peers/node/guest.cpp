@@ -38,21 +38,22 @@ NodeGuest::~NodeGuest() {
   if (hub_) hub_->close();
 }
 
-std::vector<NodeMate> NodeGuest::meet(const OfferedCard& mine) {
+std::vector<NodeMate> NodeGuest::meet(const OfferedEndpointInfo& mine) {
   const std::vector<int> hub = {members_.front()};
   wait_.until(
       reactor_, [this] { return hub_ || end_; }, [&] { return hub; });
-  if (hub_) send_cards(*hub_, {&mine, 1});
+  if (hub_) send_endpoint_infos(*hub_, {&mine, 1});
   wait_.until(
       reactor_, [this] { return has_all() || end_; }, [this] { return members_; },
       [&] { return hub; });
   if (!has_all()) fail();
-  std::erase_if(mates_, [this](const NodeMate& mate) { return mate.card.pe == me_; });
+  std::erase_if(mates_, [this](const NodeMate& mate) { return mate.endpoint_info.pe == me_; });
   return std::move(mates_);
 }
 
 void NodeGuest::on_frame(net::Connection& connection, net::Bytes message) {
-  for (NodeMate& mate : receive_cards(connection, message)) mates_.push_back(std::move(mate));
+  for (NodeMate& mate : receive_endpoint_infos(connection, message))
+    mates_.push_back(std::move(mate));
 }
 
 void NodeGuest::fail() {

@@ -1,4 +1,4 @@
-// All PEs of a node but the lowest: show their card to the hub, and get everyone's.
+// All PEs of a node but the lowest: show their endpoint info to the hub, and get everyone's.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ class NodeGuest final : private net::ConnectionOwner {
   ~NodeGuest();
 
   // Returns the node's other PEs in PE order. Throws Error.
-  std::vector<NodeMate> meet(const OfferedCard& mine);
+  std::vector<NodeMate> meet(const OfferedEndpointInfo& mine);
 
  private:
   // The hub may hang up after its last message.

@@ -50,12 +50,14 @@ NodeHub::~NodeHub() {
     if (guest.connection) guest.connection->close();
 }
 
-std::vector<NodeMate> NodeHub::meet(const OfferedCard& mine) {
+std::vector<NodeMate> NodeHub::meet(const OfferedEndpointInfo& mine) {
   wait_.until(
-      reactor_, [this] { return without_card().empty(); }, [this] { return without_card(); });
-  cards_.push_back(mine);
+      reactor_, [this] { return without_endpoint_info().empty(); },
+      [this] { return without_endpoint_info(); });
+  endpoint_infos_.push_back(mine);
   for (const auto& [pe, guest] : guests_)
-    cards_.push_back({guest.mate.card, guest.mate.transport.get(), guest.mate.control.get()});
+    endpoint_infos_.push_back(
+        {guest.mate.endpoint_info, guest.mate.transport.get(), guest.mate.control.get()});
   for (auto& [pe, guest] : guests_) send_more(guest);
   wait_.until(
       reactor_, [this] { return without_set().empty(); }, [this] { return without_set(); });
@@ -90,28 +92,30 @@ std::string NodeHub::why_refused(const net::Connection& connection) const {
 }
 
 void NodeHub::on_frame(net::Connection& connection, net::Bytes message) {
-  auto mates = receive_cards(connection, message);
+  auto mates = receive_endpoint_infos(connection, message);
   Guest& guest = guest_of(connection);
-  if (mates.size() != 1 || mates[0].card.pe != connection.client_pe() || guest.has_shown_card)
-    throw net::Error(net::Fault::kProtocol, "it sent what is not its own card");
+  if (mates.size() != 1 || mates[0].endpoint_info.pe != connection.client_pe() ||
+      guest.has_shown_endpoint_info)
+    throw net::Error(net::Fault::kProtocol, "it sent what is not its own endpoint info");
   guest.mate = std::move(mates[0]);
-  guest.has_shown_card = true;
+  guest.has_shown_endpoint_info = true;
 }
 
-// The next message only when the last has gone: else cards of all for all would pile up here.
+// The next message only when the last has gone: else endpoint infos of all for all would pile up
+// here.
 void NodeHub::send_more(Guest& guest) {
   while (!has_all(guest) && !guest.connection->has_unsent()) {
-    const auto rest = std::span<const OfferedCard>(cards_).subspan(guest.sent);
-    const auto part = rest.first(std::min(rest.size(), kCardsAMessage));
-    send_cards(*guest.connection, part);
+    const auto rest = std::span<const OfferedEndpointInfo>(endpoint_infos_).subspan(guest.sent);
+    const auto part = rest.first(std::min(rest.size(), kEndpointInfosAMessage));
+    send_endpoint_infos(*guest.connection, part);
     guest.sent += part.size();
   }
 }
 
-std::vector<int> NodeHub::without_card() const {
+std::vector<int> NodeHub::without_endpoint_info() const {
   std::vector<int> pes;
   for (const auto& [pe, guest] : guests_)
-    if (!guest.has_shown_card) pes.push_back(pe);
+    if (!guest.has_shown_endpoint_info) pes.push_back(pe);
   return pes;
 }
 
@@ -126,7 +130,7 @@ std::vector<int> NodeHub::without_set() const {
 void NodeHub::on_end(net::Connection& connection, const net::Error& why) {
   const auto found = guests_.find(connection.client_pe());
   if (found == guests_.end() || found->second.connection.get() != &connection) return;  // refused
-  if (!cards_.empty() && has_all(found->second)) return;
+  if (!endpoint_infos_.empty() && has_all(found->second)) return;
   std::vector<int> pes;
   for (const auto& [pe, guest] : guests_) pes.push_back(pe);
   wait_.check_for_the_cause(pes, found->first);

@@ -1,4 +1,4 @@
-// The node's lowest PE: collects all cards, then sends the whole set to everyone.
+// The node's lowest PE: collects all endpoint infos, then sends the whole set to everyone.
 #pragma once
 
 #include <map>
@@ -18,22 +18,22 @@ class NodeHub final : private net::ConnectionOwner {
   ~NodeHub();
 
   // Returns the guests in PE order, when each has been sent all. Throws Error.
-  std::vector<NodeMate> meet(const OfferedCard& mine);
+  std::vector<NodeMate> meet(const OfferedEndpointInfo& mine);
 
  private:
   struct Guest {
     std::shared_ptr<net::Connection> connection;
     NodeMate mate{};
-    bool has_shown_card = false;
-    std::size_t sent = 0;  // cards
+    bool has_shown_endpoint_info = false;
+    std::size_t sent = 0;  // endpoint infos
   };
 
   void admit(std::shared_ptr<net::Connection> guest);
   std::string why_refused(const net::Connection& guest) const;
   void send_more(Guest& guest);
-  std::vector<int> without_card() const;
+  std::vector<int> without_endpoint_info() const;
   std::vector<int> without_set() const;
-  bool has_all(const Guest& guest) const { return guest.sent == cards_.size(); }
+  bool has_all(const Guest& guest) const { return guest.sent == endpoint_infos_.size(); }
   Guest& guest_of(const net::Connection& connection) {
     return guests_.at(static_cast<int>(connection.tag));
   }
@@ -46,7 +46,8 @@ class NodeHub final : private net::ConnectionOwner {
   const int me_;
   net::Reactor reactor_;
   std::map<int, Guest> guests_;
-  std::vector<OfferedCard> cards_;  // to be sent to all; empty while some are missing
+  std::vector<OfferedEndpointInfo>
+      endpoint_infos_;  // to be sent to all; empty while some are missing
   std::unique_ptr<net::Gate> gate_;
 };
 

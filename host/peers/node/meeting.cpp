@@ -13,11 +13,12 @@ constexpr int kNames = 4;
 
 NodeMate take_mate(net::Connection& connection, const std::byte* bytes) {
   NodeMate mate;
-  std::memcpy(&mate.card, bytes, sizeof(NodeCard));
-  if (mate.card.transport_bytes > sizeof mate.card.transport)
-    throw net::Error(net::Fault::kProtocol, "its card says more than it holds");
-  auto descriptors = connection.take_descriptors(mate.card.transport_has_descriptor ? 2 : 1);
-  if (mate.card.transport_has_descriptor) mate.transport = std::move(descriptors.front());
+  std::memcpy(&mate.endpoint_info, bytes, sizeof(NodeEndpointInfo));
+  if (mate.endpoint_info.transport_bytes > sizeof mate.endpoint_info.transport)
+    throw net::Error(net::Fault::kProtocol, "its endpoint info says more than it holds");
+  auto descriptors =
+      connection.take_descriptors(mate.endpoint_info.transport_has_descriptor ? 2 : 1);
+  if (mate.endpoint_info.transport_has_descriptor) mate.transport = std::move(descriptors.front());
   mate.control = std::move(descriptors.back());
   return mate;
 }
@@ -37,36 +38,39 @@ std::vector<net::Address> node_names(const net::Credentials& credentials, int hu
 }
 
 net::Bytes node_introduction() {
-  return net::Writer().put(kAbiVersion).put(std::uint32_t{sizeof(NodeCard)}).take();
+  return net::Writer().put(kAbiVersion).put(std::uint32_t{sizeof(NodeEndpointInfo)}).take();
 }
 
 std::string why_not_of_this_version(const net::Bytes& introduction, int guest, int hub) {
   net::Reader fields(introduction);
   const auto version = fields.get<std::uint32_t>();
-  const auto card_bytes = fields.get<std::uint32_t>();
-  if (version == kAbiVersion && card_bytes == sizeof(NodeCard)) return "";
+  const auto endpoint_info_bytes = fields.get<std::uint32_t>();
+  if (version == kAbiVersion && endpoint_info_bytes == sizeof(NodeEndpointInfo)) return "";
   return fmt::format(
-      "PE {} and PE {} run different versions of Chime (interfaces {} and {}, cards of {} and {} "
+      "PE {} and PE {} run different versions of Chime (interfaces {} and {}, endpoint infos of {} "
+      "and {} "
       "bytes)",
-      guest, hub, version, kAbiVersion, card_bytes, sizeof(NodeCard));
+      guest, hub, version, kAbiVersion, endpoint_info_bytes, sizeof(NodeEndpointInfo));
 }
 
-void send_cards(net::Connection& connection, std::span<const OfferedCard> cards) {
+void send_endpoint_infos(net::Connection& connection,
+                         std::span<const OfferedEndpointInfo> endpoint_infos) {
   net::Writer message;
   std::vector<int> descriptors;
-  for (const OfferedCard& offered : cards) {
-    message.put(offered.card);
-    if (offered.card.transport_has_descriptor) descriptors.push_back(offered.transport_fd);
+  for (const OfferedEndpointInfo& offered : endpoint_infos) {
+    message.put(offered.endpoint_info);
+    if (offered.endpoint_info.transport_has_descriptor) descriptors.push_back(offered.transport_fd);
     descriptors.push_back(offered.control_fd);
   }
   connection.send(message.written(), descriptors);
 }
 
-std::vector<NodeMate> receive_cards(net::Connection& connection, const net::Bytes& message) {
-  if (message.empty() || message.size() % sizeof(NodeCard))
-    throw net::Error(net::Fault::kProtocol, "it sent what is no list of cards");
+std::vector<NodeMate> receive_endpoint_infos(net::Connection& connection,
+                                             const net::Bytes& message) {
+  if (message.empty() || message.size() % sizeof(NodeEndpointInfo))
+    throw net::Error(net::Fault::kProtocol, "it sent what is no list of endpoint infos");
   std::vector<NodeMate> mates;
-  for (std::size_t at = 0; at < message.size(); at += sizeof(NodeCard))
+  for (std::size_t at = 0; at < message.size(); at += sizeof(NodeEndpointInfo))
     mates.push_back(take_mate(connection, &message[at]));
   return mates;
 }

@@ -39,18 +39,18 @@ Connections::Connections(const NicPlace& place, Gpu& gpu, const DeviceMemory& he
       psn_(random_psn()),
       places_(n_places(place, options)) {}
 
-Card Connections::card() const {
-  Card card;
-  card.port = device_.address();
-  card.heap = RegisteredHeap::kStart;
-  card.heap_bytes = heap_bytes_;
-  card.key = heap_.key();
-  card.strict_key = heap_.strict_key();
-  card.is_relaxed = heap_.is_relaxed();
-  card.psn = psn_;
-  card.reads = device_.capabilities().reads;
-  card.slots = slots();
-  return card;
+EndpointInfo Connections::endpoint_info() const {
+  EndpointInfo endpoint_info;
+  endpoint_info.port = device_.address();
+  endpoint_info.heap = RegisteredHeap::kStart;
+  endpoint_info.heap_bytes = heap_bytes_;
+  endpoint_info.key = heap_.key();
+  endpoint_info.strict_key = heap_.strict_key();
+  endpoint_info.is_relaxed = heap_.is_relaxed();
+  endpoint_info.psn = psn_;
+  endpoint_info.reads = device_.capabilities().reads;
+  endpoint_info.slots = slots();
+  return endpoint_info;
 }
 
 std::string Connections::why_no_offer(int pe) const {
@@ -77,19 +77,19 @@ void Connections::withdraw(int pe) {
   places_.give_back(pe);
 }
 
-Acceptance Connections::accept(int pe, const PeerCard& theirs) {
-  const Card card = read_card(pe, theirs.bytes);
+Acceptance Connections::accept(int pe, const PeerEndpointInfo& theirs) {
+  const EndpointInfo endpoint_info = read_endpoint_info(pe, theirs.bytes);
   const std::lock_guard lock(mutex_);
-  peers_[pe].card = card;
-  if (!card.why_none.empty()) return {};
-  check_fits(pe, card);
+  peers_[pe].endpoint_info = endpoint_info;
+  if (!endpoint_info.why_none.empty()) return {};
+  check_fits(pe, endpoint_info);
   const auto numbers = read_offer(pe, theirs.offer);
   if (numbers.size() != slots())
     throw Error("NIC", CHIMEX_ERR_MISMATCH,
                 fmt::format("PE {} offers {} queue pairs and not {}", pe, numbers.size(), slots()));
   const unsigned place = places_.connect(pe);
   for (unsigned slot = 0; slot < slots(); ++slot)
-    queue_pair(place, slot).connect(route_to(card, numbers[slot]));
+    queue_pair(place, slot).connect(route_to(endpoint_info, numbers[slot]));
   // Of one queue pair: those beside it go by the same port and address.
   return {.is_accepted = true, .receipt = write_receipt(queue_pair(place, 0).data_order())};
 }
@@ -116,7 +116,7 @@ std::vector<DataOrder> Connections::orders() const {
 
 bool Connections::reaches(int pe) const { return peer(pe).is_confirmed; }
 
-Card Connections::card_of(int pe) const { return peer(pe).card; }
+EndpointInfo Connections::endpoint_info_of(int pe) const { return peer(pe).endpoint_info; }
 
 std::optional<unsigned> Connections::place_of(int pe) const {
   const std::lock_guard lock(mutex_);
@@ -124,7 +124,7 @@ std::optional<unsigned> Connections::place_of(int pe) const {
 }
 
 std::string Connections::why_not(int pe) const {
-  const std::string why = card_of(pe).why_none;
+  const std::string why = endpoint_info_of(pe).why_none;
   return why.empty() ? fmt::format("PE {} is not connected", pe)
                      : fmt::format("PE {} has no NIC: {}", pe, why);
 }
@@ -152,7 +152,7 @@ std::string Connections::describe() const {
       describe_order(options().write_order, orders(), device_.capabilities().extended_atomics));
 }
 
-void Connections::check_fits(int pe, const Card& theirs) const {
+void Connections::check_fits(int pe, const EndpointInfo& theirs) const {
   const auto refuse = [&](const std::string& why) {
     throw Error("NIC", CHIMEX_ERR_MISMATCH, fmt::format("PE {} {}", pe, why));
   };
@@ -178,7 +178,7 @@ void Connections::check_fits(int pe, const Card& theirs) const {
 
 // To its queue pair for this PE in the same slot. This PE's own stands for both ends of the way to
 // itself.
-Route Connections::route_to(const Card& theirs, std::uint32_t queue_pair) const {
+Route Connections::route_to(const EndpointInfo& theirs, std::uint32_t queue_pair) const {
   Route route;
   route.remote = theirs.port;
   route.remote_qpn = queue_pair;

@@ -2,8 +2,8 @@
 // pairs to PEs, this one included, and what the peers have shown of theirs.
 //
 // The constructor makes everything that this PE can make alone; then a place is offered to each
-// peer, its card accepted, and its receipt confirmed: at init, or when it is first touched. What
-// reads is for any thread; what connects for one at a time.
+// peer, its endpoint info accepted, and its receipt confirmed: at init, or when it is first
+// touched. What reads is for any thread; what connects for one at a time.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 #include "host/gpu/gpu.hpp"
 #include "host/options/nic.hpp"
-#include "host/transport/mlx5/card.hpp"
+#include "host/transport/mlx5/endpoint_info.hpp"
 #include "host/transport/mlx5/nic/mlx5_device.hpp"
 #include "host/transport/mlx5/nic/mlx5_mr.hpp"
 #include "host/transport/mlx5/nic/softnic_activation.hpp"
@@ -41,7 +41,7 @@ class Connections {
   // Throws Error where there is no NIC that does. `gpu` outlives it; so does the heap.
   Connections(const NicPlace& place, Gpu& gpu, const DeviceMemory& heap, const NicOptions& options);
 
-  Card card() const;
+  EndpointInfo endpoint_info() const;
   // Why no place can be offered to `pe`; empty if one can be.
   std::string why_no_offer(int pe) const;
   // Numbers of this PE's queue pairs for it, whose place is held from here on. REQUIRES:
@@ -50,11 +50,11 @@ class Connections {
   // The place is free again, if its queue pairs are as they were made.
   void withdraw(int pe);
   // Throws Error where PEs do not fit together.
-  Acceptance accept(int pe, const PeerCard& theirs);
+  Acceptance accept(int pe, const PeerEndpointInfo& theirs);
   void confirm(int pe, DataOrder order);
 
-  // Throws Error where this PE cannot be in a job with the one of that card.
-  void check_fits(int pe, const Card& theirs) const;
+  // Throws Error where this PE cannot be in a job with the one of that endpoint info.
+  void check_fits(int pe, const EndpointInfo& theirs) const;
 
   // Whether `pe` has accepted and was accepted.
   bool reaches(int pe) const;
@@ -62,7 +62,7 @@ class Connections {
 
   // Of PEs that it reaches: the heap as requests name it; whether this PE takes it that its writes
   // arrive there in the order in which they were posted.
-  Card card_of(int pe) const;
+  EndpointInfo endpoint_info_of(int pe) const;
   bool counts_on_order(int pe) const;
 
   // The place that is held for it; nullopt: none is.
@@ -94,14 +94,14 @@ class Connections {
  private:
   // What a peer has shown.
   struct Peer {
-    Card card;                            // when accepted, or why it was not
+    EndpointInfo endpoint_info;           // when accepted, or why it was not
     DataOrder order = DataOrder::kNoNic;  // of what is written there
     bool is_confirmed = false;
   };
   Peer peer(int pe) const;
   std::vector<DataOrder> orders() const;
 
-  Route route_to(const Card& theirs, std::uint32_t queue_pair) const;
+  Route route_to(const EndpointInfo& theirs, std::uint32_t queue_pair) const;
 
   const NicPlace place_;
   Gpu& gpu_;

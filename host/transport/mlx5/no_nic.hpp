@@ -14,14 +14,14 @@ class NoNic final : public Transport {
   Capabilities capabilities() const override;
   std::string describe() const override { return "no NIC: " + why_; }
 
-  OwnCard own_card() const override;
-  Acceptance accept(int pe, const PeerCard& card) override;
+  OwnEndpointInfo own_endpoint_info() const override;
+  Acceptance accept(int pe, const PeerEndpointInfo& endpoint_info) override;
   std::string why_not(int) const override { return "this PE has no NIC: " + why_; }
 
   bool is_used() const override { return others_have_; }
 
   bool opens_on_demand() const override { return opens_on_demand_; }
-  bool agrees_with_first(std::span<const std::byte> card) override;
+  bool agrees_with_first(std::span<const std::byte> endpoint_info) override;
 
   void make_view(ChannelTables&) override {}
 

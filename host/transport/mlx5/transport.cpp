@@ -30,9 +30,9 @@ Capabilities Mlx5Transport::capabilities() const {
 }
 
 bool Mlx5Transport::agrees_with_first(std::span<const std::byte> bytes) {
-  const mlx5::Card card = mlx5::read_card(0, bytes);
-  if (card.why_none.empty()) connections_.check_fits(0, card);
-  return card.why_none.empty();
+  const mlx5::EndpointInfo endpoint_info = mlx5::read_endpoint_info(0, bytes);
+  if (endpoint_info.why_none.empty()) connections_.check_fits(0, endpoint_info);
+  return endpoint_info.why_none.empty();
 }
 
 ChannelNeeds Mlx5Transport::channel_needs() const {

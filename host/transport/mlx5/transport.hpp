@@ -23,16 +23,20 @@ class Mlx5Transport final : public Transport {
   std::string describe() const override { return connections_.describe(); }
   std::vector<std::string> shortfalls() const override { return connections_.shortfalls(); }
 
-  OwnCard own_card() const override { return {mlx5::write_card(connections_.card())}; }
-  CardBytes offer(int pe) override { return mlx5::write_offer(connections_.offer(pe)); }
-  Acceptance accept(int pe, const PeerCard& card) override { return connections_.accept(pe, card); }
+  OwnEndpointInfo own_endpoint_info() const override {
+    return {mlx5::write_endpoint_info(connections_.endpoint_info())};
+  }
+  EndpointInfoBytes offer(int pe) override { return mlx5::write_offer(connections_.offer(pe)); }
+  Acceptance accept(int pe, const PeerEndpointInfo& endpoint_info) override {
+    return connections_.accept(pe, endpoint_info);
+  }
   void confirm(int pe, std::span<const std::byte> receipt) override {
     connections_.confirm(pe, mlx5::read_receipt(pe, receipt));
   }
   std::string why_not(int pe) const override { return connections_.why_not(pe); }
 
   bool opens_on_demand() const override { return connections_.opens_on_demand(); }
-  bool agrees_with_first(std::span<const std::byte> card) override;
+  bool agrees_with_first(std::span<const std::byte> endpoint_info) override;
   std::string why_no_offer(int pe) const override { return connections_.why_no_offer(pe); }
   void withdraw(int pe) override { connections_.withdraw(pe); }
   std::vector<int> take_wanted() override { return view_->take_wanted(); }

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "host/transport/ofi/card.hpp"
+#include "host/transport/ofi/endpoint_info.hpp"
 
 namespace chime::host::ofi {
 
@@ -14,11 +14,13 @@ Capabilities NoFabric::capabilities() const {
 }
 
 // The job may go by it: this PE reaches nobody.
-bool NoFabric::agrees_with_first(std::span<const std::byte> card) {
-  first_has_ = read_card(0, card).why_none.empty();
+bool NoFabric::agrees_with_first(std::span<const std::byte> endpoint_info) {
+  first_has_ = read_endpoint_info(0, endpoint_info).why_none.empty();
   return false;
 }
 
-OwnCard NoFabric::own_card() const { return {write_card({.why_none = why_})}; }
+OwnEndpointInfo NoFabric::own_endpoint_info() const {
+  return {write_endpoint_info({.why_none = why_})};
+}
 
 }  // namespace chime::host::ofi

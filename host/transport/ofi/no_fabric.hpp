@@ -14,14 +14,14 @@ class NoFabric final : public Transport {
   Capabilities capabilities() const override;
   std::string describe() const override { return "no fabric: " + why_; }
 
-  OwnCard own_card() const override;
-  Acceptance accept(int, const PeerCard&) override { return {}; }
+  OwnEndpointInfo own_endpoint_info() const override;
+  Acceptance accept(int, const PeerEndpointInfo&) override { return {}; }
   std::string why_not(int) const override { return "this PE has no fabric: " + why_; }
 
   bool is_used() const override { return !opens_on_demand_ || first_has_; }
   bool opens_on_demand() const override { return opens_on_demand_; }
   bool finds_peers() const override { return opens_on_demand_; }
-  bool agrees_with_first(std::span<const std::byte> card) override;
+  bool agrees_with_first(std::span<const std::byte> endpoint_info) override;
 
   void make_view(ChannelTables&) override {}
 

@@ -53,14 +53,14 @@ class Registrations final : public Registration {
 }  // namespace
 
 OfiTransport::OfiTransport(const ofi::PePlace& place, Gpu& gpu, const DeviceMemory& heap,
-                           ofi::Provider provider, CardFinder* cards)
+                           ofi::Provider provider, EndpointInfoFinder* endpoint_infos)
     : place_(place),
       heap_bytes_(heap.bytes()),
       provider_(std::move(provider)),
       pass_(random_number()),
       takes_puts_(gpu.is_cpu()),
       bounces_(!gpu.is_cpu() && !provider_.facts.reaches_gpus),
-      cards_(cards),
+      endpoint_infos_(endpoint_infos),
       pool_(make_pool(gpu)),
       device_(pool_ ? std::make_unique<ofi::Driver::Device>([&gpu] { return gpu.make_queue(); },
                                                             bytes_of(*pool_), bytes_of(heap),
@@ -71,7 +71,7 @@ OfiTransport::OfiTransport(const ofi::PePlace& place, Gpu& gpu, const DeviceMemo
       wire_(endpoint_, memory_, provider_.facts, gpu.is_cpu() || bounces_),
       driver_({place.my_pe, place.n_pes, bytes_of(heap), pass_,
                std::chrono::nanoseconds(place.timeout_ns), gpu.is_cpu()},
-              gpu, wire_, requests_, mail_, cards ? this : nullptr, device_.get()) {}
+              gpu, wire_, requests_, mail_, endpoint_infos ? this : nullptr, device_.get()) {}
 
 std::unique_ptr<Registration> OfiTransport::register_memory(std::byte* memory, std::size_t bytes) {
   if (!device_) return memory_.add(memory, bytes);
@@ -94,7 +94,7 @@ std::string OfiTransport::describe() const {
                                   : "wait here for the puts before them");
 }
 
-ofi::Card OfiTransport::card() const {
+ofi::EndpointInfo OfiTransport::endpoint_info() const {
   const ofi::RegionName heap = memory_.heap_name(), pool = memory_.pool_name();
   return {.why_none = {},
           .provider = provider_.facts.name,
@@ -127,8 +127,8 @@ std::string OfiTransport::why_malformed(std::span<const std::byte> address) cons
       address.size(), bytes);
 }
 
-// Empty: its card fits.
-std::string OfiTransport::why_unfit(const ofi::Card& theirs) const {
+// Empty: its endpoint info fits.
+std::string OfiTransport::why_unfit(const ofi::EndpointInfo& theirs) const {
   if (!theirs.why_none.empty()) return "it has no fabric: " + theirs.why_none;
   if (theirs.provider != provider_.facts.name)
     return fmt::format(
@@ -143,10 +143,10 @@ std::string OfiTransport::why_unfit(const ofi::Card& theirs) const {
   return why_malformed(theirs.address);
 }
 
-// The name of a peer that has this card, or why there is no way to it. Throws Error where the two
-// cannot be in one job.
-ofi::Names::Found OfiTransport::name(int pe, std::span<const std::byte> card) {
-  const ofi::Card theirs = ofi::read_card(pe, card);
+// The name of a peer that has this endpoint info, or why there is no way to it. Throws Error where
+// the two cannot be in one job.
+ofi::Names::Found OfiTransport::name(int pe, std::span<const std::byte> endpoint_info) {
+  const ofi::EndpointInfo theirs = ofi::read_endpoint_info(pe, endpoint_info);
   if (std::string why = why_unfit(theirs); !why.empty()) return {pe, {}, std::move(why)};
   if (theirs.heap_bytes != heap_bytes_)
     throw Error("symmetric heap", CHIMEX_ERR_MISMATCH,
@@ -168,7 +168,7 @@ ofi::Names::Found OfiTransport::name(int pe, std::span<const std::byte> card) {
               .pool_key = memory_.map({theirs.pool, theirs.pool_key, theirs.pool_raw_key})}};
 }
 
-Acceptance OfiTransport::accept(int pe, const PeerCard& shown) {
+Acceptance OfiTransport::accept(int pe, const PeerEndpointInfo& shown) {
   if (pe == place_.my_pe) return {.is_accepted = true};
   const ofi::Names::Found found = name(pe, shown.bytes);
   if (found.name)
@@ -180,10 +180,10 @@ Acceptance OfiTransport::accept(int pe, const PeerCard& shown) {
 
 std::vector<ofi::Names::Found> OfiTransport::take_found() {
   std::vector<ofi::Names::Found> all;
-  for (const CardFinder::Found& found : cards_->take()) {
+  for (const EndpointInfoFinder::Found& found : endpoint_infos_->take()) {
     ofi::Names::Found named{found.pe, {}, found.why_none};
     try {
-      if (found.why_none.empty()) named = name(found.pe, found.card);
+      if (found.why_none.empty()) named = name(found.pe, found.endpoint_info);
     } catch (const Error& error) {
       named.why_none = error.what();
     }
@@ -194,7 +194,7 @@ std::vector<ofi::Names::Found> OfiTransport::take_found() {
 }
 
 bool OfiTransport::agrees_with_first(std::span<const std::byte> bytes) {
-  const ofi::Card first = ofi::read_card(0, bytes);
+  const ofi::EndpointInfo first = ofi::read_endpoint_info(0, bytes);
   if (!first.why_none.empty())
     why_unused_ = "the job goes by none, as PE 0 has none: " + first.why_none;
   return is_used();

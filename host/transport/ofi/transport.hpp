@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "host/gpu/gpu.hpp"
-#include "host/transport/ofi/card.hpp"
+#include "host/transport/ofi/endpoint_info.hpp"
 #include "host/transport/ofi/fabric/leftovers.hpp"
 #include "host/transport/ofi/requests/driver.hpp"
 #include "host/transport/ofi/requests/fabric_wire.hpp"
@@ -26,22 +26,24 @@ struct PePlace {
 
 class OfiTransport final : public Transport, private ofi::Names {
  public:
-  // Throws Error where the provider does not open. `gpu` and `heap` outlive it, and so do `cards`,
-  // by which it finds its peers when they are first touched. Null: each is accepted before.
+  // Throws Error where the provider does not open. `gpu` and `heap` outlive it, and so do `endpoint
+  // infos`, by which it finds its peers when they are first touched. Null: each is accepted before.
   OfiTransport(const ofi::PePlace& place, Gpu& gpu, const DeviceMemory& heap,
-               ofi::Provider provider, CardFinder* cards = nullptr);
+               ofi::Provider provider, EndpointInfoFinder* endpoint_infos = nullptr);
 
   Capabilities capabilities() const override;
   std::string describe() const override;
 
-  OwnCard own_card() const override { return {ofi::write_card(card())}; }
-  Acceptance accept(int pe, const PeerCard& card) override;
+  OwnEndpointInfo own_endpoint_info() const override {
+    return {ofi::write_endpoint_info(endpoint_info())};
+  }
+  Acceptance accept(int pe, const PeerEndpointInfo& endpoint_info) override;
   std::string why_not(int pe) const override;
 
   bool is_used() const override { return why_unused_.empty(); }
-  bool opens_on_demand() const override { return cards_ != nullptr; }
-  bool finds_peers() const override { return cards_ != nullptr; }
-  bool agrees_with_first(std::span<const std::byte> card) override;
+  bool opens_on_demand() const override { return endpoint_infos_ != nullptr; }
+  bool finds_peers() const override { return endpoint_infos_ != nullptr; }
+  bool agrees_with_first(std::span<const std::byte> endpoint_info) override;
 
   // Kernels see nothing of it: their requests are the proxy's to carry here.
   void make_view(ChannelTables&) override {}
@@ -58,12 +60,12 @@ class OfiTransport final : public Transport, private ofi::Names {
   HostDriven* host_driven() override { return &driver_; }
 
  private:
-  void look_for(int pe) override { cards_->look_for(pe); }
+  void look_for(int pe) override { endpoint_infos_->look_for(pe); }
   std::vector<ofi::Names::Found> take_found() override;
 
-  ofi::Card card() const;
-  ofi::Names::Found name(int pe, std::span<const std::byte> card);
-  std::string why_unfit(const ofi::Card& theirs) const;
+  ofi::EndpointInfo endpoint_info() const;
+  ofi::Names::Found name(int pe, std::span<const std::byte> endpoint_info);
+  std::string why_unfit(const ofi::EndpointInfo& theirs) const;
   std::string why_malformed(std::span<const std::byte> address) const;
 
   const ofi::PePlace place_;
@@ -72,7 +74,7 @@ class OfiTransport final : public Transport, private ofi::Names {
   const std::uint64_t pass_;
   const bool takes_puts_;
   const bool bounces_;  // its heap is one that the provider does not know
-  CardFinder* const cards_;
+  EndpointInfoFinder* const endpoint_infos_;
   std::string why_unused_;              // not empty: the job goes by no fabric
   std::map<int, std::string> refused_;  // and why
   ofi::Leftovers leftovers_;

@@ -9,18 +9,18 @@
 
 #include "host/errors/error.hpp"
 #include "host/gpu/process_memory.hpp"
-#include "host/transport/p2p/card.hpp"
+#include "host/transport/p2p/endpoint_info.hpp"
 
 namespace chime::host {
 namespace {
 
-p2p::Card read_card(int pe, std::span<const std::byte> bytes) {
-  p2p::Card card;
-  if (bytes.size() != sizeof card)
+p2p::EndpointInfo read_endpoint_info(int pe, std::span<const std::byte> bytes) {
+  p2p::EndpointInfo endpoint_info;
+  if (bytes.size() != sizeof endpoint_info)
     throw Error("symmetric heap", CHIMEX_ERR_MISMATCH,
                 fmt::format("PE {} runs another version of Chime", pe));
-  std::memcpy(&card, bytes.data(), sizeof card);
-  return card;
+  std::memcpy(&endpoint_info, bytes.data(), sizeof endpoint_info);
+  return endpoint_info;
 }
 
 void take_from(std::byte** table, int pe) {
@@ -52,19 +52,20 @@ std::string P2pTransport::describe() const {
   return fmt::format("{} of {} PEs are mapped", n, peer_heap_.size());
 }
 
-OwnCard P2pTransport::own_card() const {
-  p2p::Card card;
-  card.heap_bytes = heap_->bytes();
-  card.heap_address = reinterpret_cast<std::uint64_t>(heap_->address());
+OwnEndpointInfo P2pTransport::own_endpoint_info() const {
+  p2p::EndpointInfo endpoint_info;
+  endpoint_info.heap_bytes = heap_->bytes();
+  endpoint_info.heap_address = reinterpret_cast<std::uint64_t>(heap_->address());
   const int descriptor = heap_->share_fd();
   if (descriptor < 0)
-    std::memcpy(card.fabric_handle, heap_->fabric_handle(), sizeof card.fabric_handle);
-  const auto* const bytes = reinterpret_cast<const std::byte*>(&card);
-  return {{bytes, bytes + sizeof card}, descriptor};
+    std::memcpy(endpoint_info.fabric_handle, heap_->fabric_handle(),
+                sizeof endpoint_info.fabric_handle);
+  const auto* const bytes = reinterpret_cast<const std::byte*>(&endpoint_info);
+  return {{bytes, bytes + sizeof endpoint_info}, descriptor};
 }
 
-Acceptance P2pTransport::accept(int pe, const PeerCard& theirs) {
-  check_same_size(pe, read_card(pe, theirs.bytes).heap_bytes);
+Acceptance P2pTransport::accept(int pe, const PeerEndpointInfo& theirs) {
+  check_same_size(pe, read_endpoint_info(pe, theirs.bytes).heap_bytes);
   if (pe != my_pe_ && !groups_.maps(my_pe_, pe)) return {};
   mapped_.push_back(pe == my_pe_ ? heap_ : map(pe, theirs));
   std::byte* const begin = mapped_.back()->address();
@@ -82,15 +83,16 @@ void P2pTransport::check_same_size(int pe, std::size_t bytes) {
                   first_.pe, first_.bytes - abi::kHeapReserved, pe, bytes - abi::kHeapReserved));
 }
 
-std::shared_ptr<DeviceMemory> P2pTransport::map(int pe, const PeerCard& theirs) const {
-  const p2p::Card card = read_card(pe, theirs.bytes);
+std::shared_ptr<DeviceMemory> P2pTransport::map(int pe, const PeerEndpointInfo& theirs) const {
+  const p2p::EndpointInfo endpoint_info = read_endpoint_info(pe, theirs.bytes);
   if (theirs.is_of_this_process)
-    if (auto shared = find_in_process(card.heap_address)) {
+    if (auto shared = find_in_process(endpoint_info.heap_address)) {
       gpu_.share_mapping(*shared);
       return shared;
     }
-  if (theirs.descriptor >= 0) return gpu_.map_peer_heap(theirs.descriptor, card.heap_bytes);
-  return gpu_.map_peer_heap(card.fabric_handle, card.heap_bytes);
+  if (theirs.descriptor >= 0)
+    return gpu_.map_peer_heap(theirs.descriptor, endpoint_info.heap_bytes);
+  return gpu_.map_peer_heap(endpoint_info.fabric_handle, endpoint_info.heap_bytes);
 }
 
 void P2pTransport::make_view(ChannelTables&) {

@@ -22,9 +22,9 @@ class P2pTransport final : public Transport {
   Capabilities capabilities() const override;
   std::string describe() const override;
 
-  OwnCard own_card() const override;
+  OwnEndpointInfo own_endpoint_info() const override;
   // In the order of PEs, so that all name the same two whose heaps differ.
-  Acceptance accept(int pe, const PeerCard& card) override;
+  Acceptance accept(int pe, const PeerEndpointInfo& endpoint_info) override;
   std::string why_not(int pe) const override;
 
   void make_view(ChannelTables&) override;
@@ -36,7 +36,7 @@ class P2pTransport final : public Transport {
   void fail(int pe) override;
 
  private:
-  std::shared_ptr<DeviceMemory> map(int pe, const PeerCard& card) const;
+  std::shared_ptr<DeviceMemory> map(int pe, const PeerEndpointInfo& endpoint_info) const;
   void check_same_size(int pe, std::size_t bytes);
   std::byte** kernels_table() const;  // REQUIRES: for_kernels_
 

@@ -56,16 +56,17 @@ class Sleeper {
     parent_ = fork();
     if (parent_ == 0) _exit(run(moved_by, pipe_ends[1]));
     close(pipe_ends[1]);
-    ProcessCard card;
-    if (read(pipe_ends[0], &card, sizeof card) == sizeof card) card_ = card;
+    ProcessEndpointInfo endpoint_info;
+    if (read(pipe_ends[0], &endpoint_info, sizeof endpoint_info) == sizeof endpoint_info)
+      endpoint_info_ = endpoint_info;
     close(pipe_ends[0]);
   }
   ~Sleeper() {
-    if (card_) kill(static_cast<pid_t>(card_->pid), SIGKILL);
+    if (endpoint_info_) kill(static_cast<pid_t>(endpoint_info_->pid), SIGKILL);
     waitpid(parent_, nullptr, 0);
   }
   // What it says of itself. Nothing: it could not be started.
-  const std::optional<ProcessCard>& card() const { return card_; }
+  const std::optional<ProcessEndpointInfo>& endpoint_info() const { return endpoint_info_; }
 
  private:
   // The namespace is that of children alone.
@@ -73,8 +74,8 @@ class Sleeper {
     if (moved_by != 0 && !moves_children_by(moved_by)) return 1;
     const pid_t child = fork();
     if (child == 0) {
-      const ProcessCard card = card_of_this_process();
-      if (write(out, &card, sizeof card) != sizeof card) _exit(1);
+      const ProcessEndpointInfo endpoint_info = endpoint_info_of_this_process();
+      if (write(out, &endpoint_info, sizeof endpoint_info) != sizeof endpoint_info) _exit(1);
       close(out);
       alarm(60);
       for (;;) pause();
@@ -93,15 +94,16 @@ class Sleeper {
   }
 
   pid_t parent_ = -1;
-  std::optional<ProcessCard> card_;
+  std::optional<ProcessEndpointInfo> endpoint_info_;
 };
 
-// What the process watch says within `patience` of a mate with this card.
-std::optional<std::string> told_of(const ProcessCard& card, std::chrono::milliseconds patience) {
+// What the process watch says within `patience` of a mate with this endpoint info.
+std::optional<std::string> told_of(const ProcessEndpointInfo& endpoint_info,
+                                   std::chrono::milliseconds patience) {
   SilentLauncher launcher;
   std::promise<std::string> told;
   auto how = told.get_future();
-  const PeerWatch watch(launcher, {{.pe = 1, .card = card}},
+  const PeerWatch watch(launcher, {{.pe = 1, .endpoint_info = endpoint_info}},
                         [&](int, std::string words) { told.set_value(std::move(words)); });
   if (how.wait_for(patience) != std::future_status::ready) return std::nullopt;
   return how.get();
@@ -114,16 +116,17 @@ class ProcessWatch : public ::testing::TestWithParam<int> {};
 
 TEST_P(ProcessWatch, TakesALivingMateForAlive) {
   const Sleeper mate(GetParam());
-  if (!mate.card()) GTEST_SKIP() << "no time namespace can be made here (root, Linux 5.6)";
-  EXPECT_EQ(told_of(*mate.card(), kShort), std::nullopt);
+  if (!mate.endpoint_info()) GTEST_SKIP() << "no time namespace can be made here (root, Linux 5.6)";
+  EXPECT_EQ(told_of(*mate.endpoint_info(), kShort), std::nullopt);
 }
 
 // The process with the number is a stranger that started a second after, or before, the PE.
 TEST_P(ProcessWatch, TellsAMateFromTheProcessThatHasItsNumberNow) {
   const Sleeper stranger(GetParam());
-  if (!stranger.card()) GTEST_SKIP() << "no time namespace can be made here (root, Linux 5.6)";
+  if (!stranger.endpoint_info())
+    GTEST_SKIP() << "no time namespace can be made here (root, Linux 5.6)";
   const auto second = static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK));
-  ProcessCard mate = *stranger.card();
+  ProcessEndpointInfo mate = *stranger.endpoint_info();
   mate.start_time -= second;
   EXPECT_NE(told_of(mate, kLong).value_or("").find("has ended"), std::string::npos);
   mate.start_time += 2 * second;

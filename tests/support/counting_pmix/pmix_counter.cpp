@@ -26,7 +26,8 @@ struct Counts {
   std::mutex mutex;  // guards what follows
   std::set<std::string> keys;
   std::map<std::string, int> gets;  // by "<key>@<rank>": how often it was asked for
-  double joined = 0;  // when the last card was there of those by which a PE finds its host's others
+  double joined =
+      0;  // when the last endpoint info was there of those by which a PE finds its host's others
 
   double seconds() const { return std::chrono::duration<double>(Clock::now() - begin).count(); }
   ~Counts() {

@@ -12,7 +12,7 @@ std::vector<Body> both(std::vector<Body> some, const std::vector<Body>& others) 
 
 const std::vector<Body>& bodies() {
   static const std::vector<Body> all =
-      both(both(card_bodies(), question_bodies()), failure_bodies());
+      both(both(endpoint_info_bodies(), question_bodies()), failure_bodies());
   return all;
 }
 

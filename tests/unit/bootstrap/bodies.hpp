@@ -23,7 +23,7 @@ struct Body {
   { #name, name }
 
 // By what they are about: each a file.
-std::vector<Body> card_bodies();
+std::vector<Body> endpoint_info_bodies();
 std::vector<Body> question_bodies();
 std::vector<Body> failure_bodies();
 std::vector<Body> last_question_bodies();

@@ -27,7 +27,7 @@ inline Bytes bytes_of(const std::string& text) {
   return {raw.begin(), raw.end()};
 }
 
-inline std::string card_of(int pe) { return "card of PE " + std::to_string(pe); }
+inline std::string endpoint_info_of(int pe) { return "endpoint info of PE " + std::to_string(pe); }
 
 // What `call` throws, and its code; fails if it throws nothing.
 template <class Call>

@@ -50,16 +50,17 @@ void a_failure_is_heard_by_a_question(const Join& join) {
   meet(*job);
 }
 
-// Cards that are there, or come, are found; and who does not set up waits on.
+// Endpoint infos that are there, or come, are found; and who does not set up waits on.
 void a_failure_ends_no_other_lookup(const Join& join) {
   auto job = join();
   const int next = (job->rank() + 1) % job->size();
-  job->publish("there", bytes_of(card_of(job->rank())));
+  job->publish("there", bytes_of(endpoint_info_of(job->rank())));
   job->tell_failure(CHIMEX_ERR_INVALID, "a wrong number");
   meet(*job);
   {
     const Bootstrap::SettingUp setting_up(*job);
-    check(job->lookup(next, "there", soon()) == bytes_of(card_of(next)), "wrong card");
+    check(job->lookup(next, "there", soon()) == bytes_of(endpoint_info_of(next)),
+          "wrong endpoint info");
   }
   int code = CHIMEX_OK;
   error_of([&] { job->lookup(next, "never", Clock::now() + kFailurePatience + 1s); }, &code);

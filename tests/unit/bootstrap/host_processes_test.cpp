@@ -22,11 +22,11 @@ class Process {
   }
   ~Process() { end(); }
 
-  ProcessCard card() const {
-    ProcessCard card = card_of_this_process();
-    card.pid = pid_;
-    card.start_time = stat_of_process(pid_)->start_time;
-    return card;
+  ProcessEndpointInfo endpoint_info() const {
+    ProcessEndpointInfo endpoint_info = endpoint_info_of_this_process();
+    endpoint_info.pid = pid_;
+    endpoint_info.start_time = stat_of_process(pid_)->start_time;
+    return endpoint_info;
   }
   void end() {
     if (pid_ <= 0) return;
@@ -44,7 +44,7 @@ TEST(HostProcesses, WhileAllLiveGiveNoReasonToAsk) {
   processes.leave_to_launcher(kPe);
   EXPECT_TRUE(processes.is_left_to_launcher(kPe));
   const Process process;
-  processes.know(kPe, process.card());
+  processes.know(kPe, process.endpoint_info());
   EXPECT_FALSE(processes.is_left_to_launcher(kPe));
   EXPECT_FALSE(processes.leaves_any_to_launcher());
   EXPECT_FALSE(processes.has_unexplained_end());
@@ -54,14 +54,14 @@ TEST(HostProcesses, WhileAllLiveGiveNoReasonToAsk) {
 TEST(HostProcesses, AskUntilTheEndOfEachIsExplained) {
   HostProcesses processes;
   Process process, other;
-  const ProcessCard card = process.card();
-  processes.know(kPe, card);
-  processes.know(kOtherPe, other.card());
+  const ProcessEndpointInfo endpoint_info = process.endpoint_info();
+  processes.know(kPe, endpoint_info);
+  processes.know(kOtherPe, other.endpoint_info());
   process.end();
   EXPECT_TRUE(processes.has_unexplained_end());
   EXPECT_TRUE(processes.has_unexplained_end());
-  EXPECT_EQ(processes.how_ended(kPe),
-            "process " + std::to_string(card.pid) + " on host " + card.host + " has ended");
+  EXPECT_EQ(processes.how_ended(kPe), "process " + std::to_string(endpoint_info.pid) + " on host " +
+                                          endpoint_info.host + " has ended");
   EXPECT_EQ(processes.how_ended(kOtherPe), "");
   processes.note_explained(kPe);
   EXPECT_FALSE(processes.has_unexplained_end());
@@ -73,9 +73,9 @@ TEST(HostProcesses, AskUntilTheEndOfEachIsExplained) {
 TEST(HostProcesses, KnowOneThatHadEndedBefore) {
   HostProcesses processes;
   Process process;
-  const ProcessCard card = process.card();
+  const ProcessEndpointInfo endpoint_info = process.endpoint_info();
   process.end();
-  processes.know(kPe, card);
+  processes.know(kPe, endpoint_info);
   EXPECT_TRUE(processes.has_unexplained_end());
   EXPECT_NE(processes.how_ended(kPe), "");
 }
@@ -84,18 +84,18 @@ TEST(HostProcesses, KnowOneThatHadEndedBefore) {
 TEST(HostProcesses, TakeNoOtherProcessForIt) {
   HostProcesses processes;
   const Process process;
-  ProcessCard card = process.card();
-  card.start_time -= 1000;
-  processes.know(kPe, card);
+  ProcessEndpointInfo endpoint_info = process.endpoint_info();
+  endpoint_info.start_time -= 1000;
+  processes.know(kPe, endpoint_info);
   EXPECT_NE(processes.how_ended(kPe), "");
 }
 
 TEST(HostProcesses, LeaveThoseOfOtherProcessSpacesToTheLauncher) {
   HostProcesses processes;
   const Process process;
-  ProcessCard card = process.card();
-  card.space[0] ^= 1;
-  processes.know(kPe, card);
+  ProcessEndpointInfo endpoint_info = process.endpoint_info();
+  endpoint_info.space[0] ^= 1;
+  processes.know(kPe, endpoint_info);
   EXPECT_TRUE(processes.is_left_to_launcher(kPe));
   EXPECT_FALSE(processes.has_unexplained_end());
   processes.note_explained(kPe);

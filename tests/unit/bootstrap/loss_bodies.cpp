@@ -237,7 +237,8 @@ void a_stopped_launcher_keeps_nobody_who_publishes_or_ends(const Join&) {
   stop_all_of(getppid());
   int code = CHIMEX_OK;
   const auto took = time_of([&] {
-    check_mentions(error_of([&] { hasty->publish("card", {}); }, &code), "has not answered");
+    check_mentions(error_of([&] { hasty->publish("endpoint_info", {}); }, &code),
+                   "has not answered");
   });
   check(code == CHIMEX_ERR_TIMEOUT, "the code is not that of a time that is over");
   check(took >= 8s && took < 60s, "the time that it waited is not the one that was set");

@@ -39,7 +39,7 @@ class Answers {
   std::vector<std::pair<std::string, Answer>> came_;
 };
 
-// One thread has them all open; the answers come as the cards do.
+// One thread has them all open; the answers come as the endpoint infos do.
 void many_questions_may_be_open_at_once(const Join& join) {
   auto job = join();
   const int next = (job->rank() + 1) % job->size();
@@ -57,10 +57,10 @@ void many_questions_may_be_open_at_once(const Join& join) {
   check(answers.count() == 0, "an answer to what nobody has published");
   meet(*job);
   for (int i = kQuestions; i-- > 0;) {  // the last first, and each when the one before has arrived
-    job->publish(key(i), bytes_of(card_of(job->rank()) + key(i)));
+    job->publish(key(i), bytes_of(endpoint_info_of(job->rank()) + key(i)));
     const auto [question, answer] = answers.wait_for(static_cast<std::size_t>(kQuestions - i));
     check(question == key(i), "'" + question + "' was answered instead of '" + key(i) + "'");
-    check(answer.code == CHIMEX_OK && answer.value == bytes_of(card_of(next) + key(i)),
+    check(answer.code == CHIMEX_OK && answer.value == bytes_of(endpoint_info_of(next) + key(i)),
           "wrong answer");
     job->publish("heard " + key(i), {});
     job->lookup(last, "heard " + key(i), soon());
@@ -71,7 +71,7 @@ void many_questions_may_be_open_at_once(const Join& join) {
 
 void what_is_there_already_is_answered_too(const Join& join) {
   auto job = join();
-  job->publish("there", bytes_of(card_of(job->rank())));
+  job->publish("there", bytes_of(endpoint_info_of(job->rank())));
   meet(*job);
   Answers answers;
   std::vector<Question> open;
@@ -79,7 +79,8 @@ void what_is_there_already_is_answered_too(const Join& join) {
     open.push_back(job->ask(pe, "there", answers.note(std::to_string(pe))));
   for (std::size_t n = 1; n <= open.size(); n++) {
     const auto [pe, answer] = answers.wait_for(n);
-    check(answer.value == bytes_of(card_of(std::stoi(pe))), "wrong card of PE " + pe);
+    check(answer.value == bytes_of(endpoint_info_of(std::stoi(pe))),
+          "wrong endpoint info of PE " + pe);
   }
   meet(*job);
 }
@@ -87,7 +88,9 @@ void what_is_there_already_is_answered_too(const Join& join) {
 void a_question_of_no_pe_is_an_error(const Join& join) {
   auto job = join();
   Answers answers;
-  check_mentions(error_of([&] { job->ask(job->size(), "card", answers.note("card")).cancel(); }),
+  check_mentions(error_of([&] {
+                   job->ask(job->size(), "endpoint_info", answers.note("endpoint_info")).cancel();
+                 }),
                  "PEs 0 to");
   check(answers.count() == 0, "answered");
   meet(*job);

@@ -168,8 +168,8 @@ TEST(UniqueId, AFailureToJoinHasTheCodeOfItsCause) {
   EXPECT_EQ(failure_of_joining({}, 1, 3).code(), CHIMEX_ERR_INVALID);
   EXPECT_EQ(failure_of_joining(with_another_token(id), 1, 3, 300ms).code(), CHIMEX_ERR_TIMEOUT);
   try {
-    first->lookup(1, "card", std::chrono::steady_clock::now() + 20ms);
-    FAIL() << "found a card of a PE that has not joined";
+    first->lookup(1, "endpoint_info", std::chrono::steady_clock::now() + 20ms);
+    FAIL() << "found a endpoint info of a PE that has not joined";
   } catch (const BootstrapError& e) {
     EXPECT_EQ(e.code(), CHIMEX_ERR_TIMEOUT) << e.what();
   }
@@ -184,12 +184,12 @@ TEST(UniqueId, StrangersNeitherDisturbNorReadTheJob) {
     send(strangers.back().get(), garbage.data(), garbage.size(), MSG_NOSIGNAL);
   }
   std::vector<std::future<Bytes>> pes;
-  const std::string secret = "a card that no stranger may see";
+  const std::string secret = "a endpoint info that no stranger may see";
   for (int pe = 0; pe < 2; pe++)
     pes.push_back(std::async(std::launch::async, [&, pe] {
       auto job = join_unique_id(id, pe, 2, {.timeout = 60s});
-      job->publish("card", std::as_bytes(std::span(secret)));
-      return job->lookup(1 - pe, "card", std::chrono::steady_clock::now() + 60s);
+      job->publish("endpoint_info", std::as_bytes(std::span(secret)));
+      return job->lookup(1 - pe, "endpoint_info", std::chrono::steady_clock::now() + 60s);
     }));
   for (auto& pe : pes) EXPECT_EQ(pe.get().size(), secret.size());
   // A stranger gets the challenge and no byte more.
@@ -204,7 +204,7 @@ TEST(UniqueId, ALookupBeforeTheHelloEndsTheConnection) {
   const auto request = MessageWriter(Message::kLookup)
                            .put<std::uint32_t>(1)
                            .put<std::int32_t>(0)
-                           .text("card")
+                           .text("endpoint_info")
                            .put<std::uint8_t>(1)
                            .take();
   const auto frame = net::framed(request);
@@ -281,7 +281,7 @@ TEST(UniqueId, AnInterfaceThatIsNotThereIsNamedWithThoseThatAre) {
 }
 
 // PE 1 joins a job of 3 alone and waits for `time`. Returns the error of asking for its node, and
-// that of asking for a card.
+// that of asking for a endpoint info.
 std::pair<std::string, std::string> errors_of_waiting_alone(std::chrono::milliseconds time) try {
   const auto error_of = [](const auto& body) -> std::string {
     try {
@@ -292,8 +292,9 @@ std::pair<std::string, std::string> errors_of_waiting_alone(std::chrono::millise
     return "no error";
   };
   const auto job = join_unique_id(create_unique_id("lo"), 1, 3, {.timeout = time});
-  return {error_of([&] { job->node(); }),
-          error_of([&] { job->lookup(2, "card", std::chrono::steady_clock::now() + time); })};
+  return {error_of([&] { job->node(); }), error_of([&] {
+            job->lookup(2, "endpoint_info", std::chrono::steady_clock::now() + time);
+          })};
 } catch (const BootstrapError& e) {
   return {e.what(), ""};  // too little time to join
 }

@@ -66,13 +66,13 @@ struct Pe {
     return static_cast<std::uint64_t>(static_cast<const std::byte*>(at) - memory->address());
   }
   Remote data_at(int pe, const void* symmetric) const {
-    return {nic.card_of(pe).heap + offset(symmetric), nic.card_of(pe).key};
+    return {nic.endpoint_info_of(pe).heap + offset(symmetric), nic.endpoint_info_of(pe).key};
   }
   Remote word_at(int pe, const void* symmetric) const {
-    return {nic.card_of(pe).heap + offset(symmetric), nic.card_of(pe).strict_key};
+    return {nic.endpoint_info_of(pe).heap + offset(symmetric), nic.endpoint_info_of(pe).strict_key};
   }
   Local here(const void* symmetric) const {
-    return {nic.card_of(me()).heap + offset(symmetric), nic.card_of(me()).key};
+    return {nic.endpoint_info_of(me()).heap + offset(symmetric), nic.endpoint_info_of(me()).key};
   }
   Local scratch(std::size_t at) const {
     const Scratch scratch = nic.scratch(ContextOwner::kHost);

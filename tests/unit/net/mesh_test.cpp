@@ -32,11 +32,12 @@ struct Received {
 // One PE's mesh, its thread, and what came.
 class Pe {
  public:
-  using Cards = std::map<int, Bytes>;
+  using EndpointInfos = std::map<int, Bytes>;
 
-  Pe(int pe, int n_pes, Cards& cards, std::vector<Address> listen_at = {some_name()},
+  Pe(int pe, int n_pes, EndpointInfos& endpoint_infos,
+     std::vector<Address> listen_at = {some_name()},
      std::chrono::milliseconds connect_timeout = 60s)
-      : cards_(cards),
+      : endpoint_infos_(endpoint_infos),
         mesh(
             {.secret = Bytes(32, std::byte{5}),
              .job = "job",
@@ -47,14 +48,15 @@ class Pe {
              .connect_timeout = connect_timeout,
              .log = [this](std::string line) { note(log, std::move(line)); }},
             [this](int other) {
-              const auto card = cards_.find(other);
-              card == cards_.end() ? mesh.not_found(other, "it has no card")
-                                   : mesh.found(other, card->second);
+              const auto endpoint_info = endpoint_infos_.find(other);
+              endpoint_info == endpoint_infos_.end()
+                  ? mesh.not_found(other, "it has no endpoint info")
+                  : mesh.found(other, endpoint_info->second);
             },
             [this](int other, const std::string& why) {
               note(lost, Received{other, why});
             }) {
-    cards[pe] = mesh.card();
+    endpoint_infos[pe] = mesh.endpoint_info();
     mesh.on_left([this](int other) { note(left, int{other}); });
     mesh.handle(kTag, [this](int from, std::span<const std::byte> payload) {
       note(received,
@@ -84,7 +86,7 @@ class Pe {
     list.push_back(std::move(item));
     came_.notify_all();
   }
-  Cards& cards_;
+  EndpointInfos& endpoint_infos_;
   std::mutex mutex_;
   std::condition_variable came_;
 
@@ -100,10 +102,10 @@ class Pe {
 
 struct Job {
   explicit Job(int n) {
-    for (int pe = 0; pe < n; ++pe) pes.emplace_back(pe, n, cards);
+    for (int pe = 0; pe < n; ++pe) pes.emplace_back(pe, n, endpoint_infos);
     for (Pe& pe : pes) pe.start();
   }
-  Pe::Cards cards;
+  Pe::EndpointInfos endpoint_infos;
   std::deque<Pe> pes;
 };
 
@@ -157,8 +159,8 @@ TEST(Mesh, AllMaySpeakToAllAtOnceFromSeveralThreads) {
 }
 
 TEST(Mesh, AHandlerMayAnswer) {
-  Pe::Cards cards;
-  Pe asked(0, 2, cards), asking(1, 2, cards);
+  Pe::EndpointInfos endpoint_infos;
+  Pe asked(0, 2, endpoint_infos), asking(1, 2, endpoint_infos);
   asked.mesh.handle(8, [&](int from, std::span<const std::byte>) { asked.say(from, "answer"); });
   asked.start();
   asking.start();
@@ -167,12 +169,12 @@ TEST(Mesh, AHandlerMayAnswer) {
   EXPECT_EQ(asking.received[0], (Received{0, "answer"}));
 }
 
-// Where the cards were kept may be gone when the answer is due: the hub of a unique id's job ends
-// with PE 0's process.
-TEST(Mesh, AnAnswerNeedsNoCardButTheOneThatTheAskingPeBrought) {
-  Pe::Cards cards, none;
-  Pe asked(0, 2, none), asking(1, 2, cards);
-  cards[0] = asked.mesh.card();
+// Where the endpoint infos were kept may be gone when the answer is due: the hub of a unique id's
+// job ends with PE 0's process.
+TEST(Mesh, AnAnswerNeedsNoEndpointInfoButTheOneThatTheAskingPeBrought) {
+  Pe::EndpointInfos endpoint_infos, none;
+  Pe asked(0, 2, none), asking(1, 2, endpoint_infos);
+  endpoint_infos[0] = asked.mesh.endpoint_info();
   asked.mesh.handle(8, [&](int from, std::span<const std::byte>) { asked.say(from, "answer"); });
   asked.start();
   asking.start();
@@ -183,8 +185,8 @@ TEST(Mesh, AnAnswerNeedsNoCardButTheOneThatTheAskingPeBrought) {
 
 TEST(Mesh, ReachesOverEveryFamilyThatIsOffered) {
   for (const char* everywhere : {"0.0.0.0", "::"}) {
-    Pe::Cards cards;
-    Pe a(0, 2, cards, {Address::internet(everywhere, 0)}), b(1, 2, cards);
+    Pe::EndpointInfos endpoint_infos;
+    Pe a(0, 2, endpoint_infos, {Address::internet(everywhere, 0)}), b(1, 2, endpoint_infos);
     a.start();
     b.start();
     b.say(0, everywhere);
@@ -229,11 +231,11 @@ TEST(Mesh, WhoLeavesIsToldAsLeftOnceToThoseItWasConnectedWith) {
 
 // Whoever waits for its answer would wait for ever.
 TEST(Mesh, WhoLeavesIsToldAsLeftToOneThatIsStillLookingForIt) {
-  Pe::Cards cards;
-  Pe seeker(0, 2, cards, {some_name()}, 60s), leaver(1, 2, cards);
+  Pe::EndpointInfos endpoint_infos;
+  Pe seeker(0, 2, endpoint_infos, {some_name()}, 60s), leaver(1, 2, endpoint_infos);
   const auto silent = some_name();
   const Descriptor unserved = listen_at(silent);
-  cards[1] = silent.to_bytes();
+  endpoint_infos[1] = silent.to_bytes();
   seeker.start();
   leaver.start();
   seeker.say(1, "where are you?");
@@ -247,8 +249,8 @@ TEST(Mesh, WhoLeavesIsToldAsLeftToOneThatIsStillLookingForIt) {
 // In a third of the time that opening a connection may take.
 TEST(Mesh, WhoComesWhenAPeHasLeftIsToldAtOnce) {
   for (const Address& place : {some_name(), Address::internet("127.0.0.1", 0)}) {
-    Pe::Cards cards;
-    Pe late(0, 2, cards, {some_name()}, 60s), leaver(1, 2, cards, {place});
+    Pe::EndpointInfos endpoint_infos;
+    Pe late(0, 2, endpoint_infos, {some_name()}, 60s), leaver(1, 2, endpoint_infos, {place});
     leaver.start();
     leaver.end();
     late.start();
@@ -262,25 +264,25 @@ TEST(Mesh, WhoComesWhenAPeHasLeftIsToldAtOnce) {
 TEST(Mesh, AKilledPeIsToldOnceToThoseItWasConnectedWith) {
   int announce[2];
   ASSERT_EQ(pipe(announce), 0);
-  Pe::Cards cards;
-  Pe survivor(0, 2, cards);  // its thread is started after the fork
+  Pe::EndpointInfos endpoint_infos;
+  Pe survivor(0, 2, endpoint_infos);  // its thread is started after the fork
   const pid_t victim = fork();
   if (victim == 0) {
-    Pe pe(1, 2, cards);
+    Pe pe(1, 2, endpoint_infos);
     pe.start();
     pe.say(0, "I am here");
-    const std::uint64_t length = pe.mesh.card().size();
+    const std::uint64_t length = pe.mesh.endpoint_info().size();
     if (write(announce[1], &length, sizeof length) < 0) _exit(1);
-    if (write(announce[1], pe.mesh.card().data(), length) < 0) _exit(1);
+    if (write(announce[1], pe.mesh.endpoint_info().data(), length) < 0) _exit(1);
     pause();
     _exit(0);
   }
   survivor.start();
   std::uint64_t length = 0;
   ASSERT_EQ(read(announce[0], &length, sizeof length), static_cast<ssize_t>(sizeof length));
-  Bytes card(length);
-  ASSERT_EQ(read(announce[0], card.data(), length), static_cast<ssize_t>(length));
-  cards[1] = card;
+  Bytes endpoint_info(length);
+  ASSERT_EQ(read(announce[0], endpoint_info.data(), length), static_cast<ssize_t>(length));
+  endpoint_infos[1] = endpoint_info;
   survivor.say(1, "hello");
   ASSERT_TRUE(survivor.has(survivor.received, 1));
   kill(victim, SIGKILL);
@@ -292,11 +294,11 @@ TEST(Mesh, AKilledPeIsToldOnceToThoseItWasConnectedWith) {
 }
 
 TEST(Mesh, OneThatDoesNotAnswerIsToldAsLostWhenItsTimeIsOver) {
-  Pe::Cards cards;
-  Pe pe(0, 2, cards, {some_name()}, 2s);
+  Pe::EndpointInfos endpoint_infos;
+  Pe pe(0, 2, endpoint_infos, {some_name()}, 2s);
   const auto silent = some_name();
   const Descriptor unserved = listen_at(silent);
-  cards[1] = silent.to_bytes();
+  endpoint_infos[1] = silent.to_bytes();
   pe.start();
   pe.say(1, "anybody?");
   ASSERT_TRUE(pe.has(pe.lost, 1));
@@ -306,11 +308,11 @@ TEST(Mesh, OneThatDoesNotAnswerIsToldAsLostWhenItsTimeIsOver) {
 
 // Else it would wait for ever for the answer to what it has sent.
 TEST(Mesh, WhoIsLostBecauseItCannotBeReachedHearsOfIt) {
-  Pe::Cards cards;
-  Pe asker(0, 2, cards), deaf(1, 2, cards, {some_name()}, 2s);
+  Pe::EndpointInfos endpoint_infos;
+  Pe asker(0, 2, endpoint_infos), deaf(1, 2, endpoint_infos, {some_name()}, 2s);
   const auto silent = some_name();
   const Descriptor unserved = listen_at(silent);
-  cards[0] = silent.to_bytes();
+  endpoint_infos[0] = silent.to_bytes();
   asker.start();
   deaf.start();
   deaf.say(0, "anybody?");
@@ -321,19 +323,19 @@ TEST(Mesh, WhoIsLostBecauseItCannotBeReachedHearsOfIt) {
   EXPECT_EQ(asker.lost[0].from, 1);
 }
 
-TEST(Mesh, OneWhoseCardCannotBeFoundIsLost) {
-  Pe::Cards cards;
-  Pe pe(0, 2, cards);
+TEST(Mesh, OneWhoseEndpointInfoCannotBeFoundIsLost) {
+  Pe::EndpointInfos endpoint_infos;
+  Pe pe(0, 2, endpoint_infos);
   pe.start();
   pe.say(1, "anybody?");
   ASSERT_TRUE(pe.has(pe.lost, 1));
-  EXPECT_THAT(pe.lost[0].text, HasSubstr("it has no card"));
+  EXPECT_THAT(pe.lost[0].text, HasSubstr("it has no endpoint info"));
   EXPECT_THROW(pe.mesh.send(1, kTag, {}), Error);
 }
 
 // Its sender goes on meanwhile, and speaks to others.
-TEST(Mesh, WhatIsSentToAPeWhoseCardIsNotKnownYetWaitsForIt) {
-  Pe::Cards cards;
+TEST(Mesh, WhatIsSentToAPeWhoseEndpointInfoIsNotKnownYetWaitsForIt) {
+  Pe::EndpointInfos endpoint_infos;
   std::promise<int> asked;
   Mesh sender(
       {.secret = Bytes(32, std::byte{5}),
@@ -342,8 +344,9 @@ TEST(Mesh, WhatIsSentToAPeWhoseCardIsNotKnownYetWaitsForIt) {
        .n_pes = 3,
        .listen_at = {some_name()},
        .connect_timeout = 60s},
-      [&](int pe) { pe == 1 ? asked.set_value(pe) : sender.found(pe, cards.at(pe)); }, nullptr);
-  Pe late(1, 3, cards), there(2, 3, cards);
+      [&](int pe) { pe == 1 ? asked.set_value(pe) : sender.found(pe, endpoint_infos.at(pe)); },
+      nullptr);
+  Pe late(1, 3, endpoint_infos), there(2, 3, endpoint_infos);
   late.start();
   there.start();
   std::thread thread([&] { sender.run(); });
@@ -353,18 +356,18 @@ TEST(Mesh, WhatIsSentToAPeWhoseCardIsNotKnownYetWaitsForIt) {
   EXPECT_TRUE(there.has(there.received, 1));
   EXPECT_EQ(asked.get_future().get(), 1);
   EXPECT_TRUE(late.received.empty());
-  sender.found(1, cards.at(1));
+  sender.found(1, endpoint_infos.at(1));
   EXPECT_TRUE(late.has(late.received, 2));
   EXPECT_EQ(late.received, (std::vector{Received{0, "first"}, Received{0, "second"}}));
   sender.stop();
   thread.join();
 }
 
-// So many messages wait for the card that to send them takes a good part of a second. Another
-// thread sends all that time: what it says comes behind them.
+// So many messages wait for the endpoint info that to send them takes a good part of a second.
+// Another thread sends all that time: what it says comes behind them.
 TEST(Mesh, WhatIsSentWhileAConnectionOpensComesBehindWhatHasWaited) {
   constexpr std::uint32_t kWaiting = 100'000, kMore = 2'000;
-  Pe::Cards cards;
+  Pe::EndpointInfos endpoint_infos;
   std::promise<void> asked;
   Mesh sender(
       {.secret = Bytes(32, std::byte{5}),
@@ -374,7 +377,7 @@ TEST(Mesh, WhatIsSentWhileAConnectionOpensComesBehindWhatHasWaited) {
        .listen_at = {some_name()},
        .connect_timeout = 60s},
       [&](int) { asked.set_value(); }, nullptr);
-  Pe late(1, 2, cards);
+  Pe late(1, 2, endpoint_infos);
   std::uint32_t next = 0;  // the number that is due, of the mesh's thread
   std::atomic<std::uint32_t> came = 0, out_of_order = 0;
   late.mesh.handle(8, [&](int, std::span<const std::byte> payload) {
@@ -390,7 +393,7 @@ TEST(Mesh, WhatIsSentWhileAConnectionOpensComesBehindWhatHasWaited) {
   };
   while (sent < kWaiting) send_next();
   asked.get_future().get();
-  sender.found(1, cards.at(1));
+  sender.found(1, endpoint_infos.at(1));
   const auto end = Clock::now() + 60s;
   while (Clock::now() < end && (came < kWaiting || sent < kWaiting + kMore)) send_next();
   while (Clock::now() < end && came < sent) std::this_thread::sleep_for(1ms);
@@ -402,8 +405,8 @@ TEST(Mesh, WhatIsSentWhileAConnectionOpensComesBehindWhatHasWaited) {
 
 // A PE that does not serve its mesh does not make another keep everything.
 TEST(Mesh, WhatOnePeMayHaveWaitingIsBounded) {
-  Pe::Cards cards;
-  Pe sender(0, 2, cards), idle(1, 2, cards);
+  Pe::EndpointInfos endpoint_infos;
+  Pe sender(0, 2, endpoint_infos), idle(1, 2, endpoint_infos);
   sender.start();
   const Bytes large(Mesh::kMaxPayload);
   std::size_t taken = 0;
@@ -419,8 +422,8 @@ TEST(Mesh, ASecondOfOnePeAndOneThatIsNoPeAreRefused) {
   Job job(2);
   job.pes[1].say(0, "the first");
   ASSERT_TRUE(job.pes[0].has(job.pes[0].received, 1));
-  Pe::Cards cards = job.cards;
-  Pe second(1, 2, cards), foreign(5, 6, cards);
+  Pe::EndpointInfos endpoint_infos = job.endpoint_infos;
+  Pe second(1, 2, endpoint_infos), foreign(5, 6, endpoint_infos);
   for (Pe* pe : {&second, &foreign}) {
     pe->start();
     pe->say(0, "let me in");
@@ -435,8 +438,8 @@ TEST(Mesh, ASecondOfOnePeAndOneThatIsNoPeAreRefused) {
 
 TEST(Mesh, StrangersAreLoggedOnceAndHarmNobody) {
   Job job(2);
-  std::span<const std::byte> card = job.cards[0];
-  const auto address = Address::from_bytes(card);
+  std::span<const std::byte> endpoint_info = job.endpoint_infos[0];
+  const auto address = Address::from_bytes(endpoint_info);
   std::list<Descriptor> strangers;
   for (int i = 0; i < 20; ++i) {
     strangers.push_back(start_connecting(address));

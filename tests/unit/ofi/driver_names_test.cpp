@@ -111,7 +111,7 @@ TEST_F(DriverNames, TheOrderHoldsWhereThereIsNoRoomWhenTheNameComes) {
   EXPECT_THAT(wire.order, ElementsAre('t', 'l'));
 }
 
-// That is in the card: it is not known when the put is posted.
+// That is in the endpoint info: it is not known when the put is posted.
 TEST_F(DriverNames, WhetherAPutIsAMessageIsDecidedWithTheName) {
   open();
   put(8, 1);

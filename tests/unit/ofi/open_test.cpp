@@ -5,7 +5,7 @@
 
 #include "gpu_apart.hpp"
 #include "host/errors/error.hpp"
-#include "host/transport/ofi/card.hpp"
+#include "host/transport/ofi/endpoint_info.hpp"
 #include "host/transport/ofi/transport.hpp"
 
 namespace chime::host {
@@ -92,30 +92,33 @@ TEST_F(OfiOpen, AGpusMemoryThatTheProviderDoesNotReachGoesThroughTheHosts) {
     ASSERT_NE(transport->host_driven(), nullptr);
     EXPECT_TRUE(transport->host_driven()->owns_words());
     EXPECT_THAT(transport->describe(), HasSubstr("data goes through the host's"));
-    const ofi::Card card = ofi::read_card(0, transport->own_card().bytes);
-    EXPECT_TRUE(card.bounces && card.has_pool && !card.takes_puts);
-    EXPECT_EQ(card.key, 0u) << "the heap is not shown";
+    const ofi::EndpointInfo endpoint_info =
+        ofi::read_endpoint_info(0, transport->own_endpoint_info().bytes);
+    EXPECT_TRUE(endpoint_info.bounces && endpoint_info.has_pool && !endpoint_info.takes_puts);
+    EXPECT_EQ(endpoint_info.key, 0u) << "the heap is not shown";
   }
 }
 
 TEST_F(OfiOpen, AProcessorsHeapHasNoSlots) {
   SKIP_WITHOUT_LIBFABRIC();
   const auto transport = open({.provider = "tcp;ofi_rxm"});
-  const ofi::Card card = ofi::read_card(0, transport->own_card().bytes);
-  EXPECT_TRUE(!card.bounces && !card.has_pool && card.takes_puts);
+  const ofi::EndpointInfo endpoint_info =
+      ofi::read_endpoint_info(0, transport->own_endpoint_info().bytes);
+  EXPECT_TRUE(!endpoint_info.bounces && !endpoint_info.has_pool && endpoint_info.takes_puts);
   EXPECT_FALSE(transport->host_driven()->owns_words());
 }
 
-// ---- Cards that do not fit
+// ---- Endpoint infos that do not fit
 
 class OfiFit : public OfiOpen {
  protected:
-  // What the PE says of PE 1, which has this card but for what `change` does to it.
-  std::string refused(void (*change)(ofi::Card&)) {
+  // What the PE says of PE 1, which has this endpoint info but for what `change` does to it.
+  std::string refused(void (*change)(ofi::EndpointInfo&)) {
     const auto transport = open({.provider = provider_});
-    ofi::Card card = ofi::read_card(0, transport->own_card().bytes);
-    change(card);
-    const CardBytes bytes = ofi::write_card(card);
+    ofi::EndpointInfo endpoint_info =
+        ofi::read_endpoint_info(0, transport->own_endpoint_info().bytes);
+    change(endpoint_info);
+    const EndpointInfoBytes bytes = ofi::write_endpoint_info(endpoint_info);
     try {
       const bool is_accepted = transport->accept(1, {.bytes = bytes}).is_accepted;
       return is_accepted ? "" : transport->why_not(1);
@@ -128,12 +131,13 @@ class OfiFit : public OfiOpen {
 
 TEST_F(OfiFit, OneOfTheSameKindIsAccepted) {
   SKIP_WITHOUT_LIBFABRIC();
-  EXPECT_EQ(refused([](ofi::Card&) {}), "");
+  EXPECT_EQ(refused([](ofi::EndpointInfo&) {}), "");
 }
 
 TEST_F(OfiFit, AnotherProviderIsRefusedWithBothNames) {
   SKIP_WITHOUT_LIBFABRIC();
-  const std::string why = refused([](ofi::Card& card) { card.provider = "efa"; });
+  const std::string why =
+      refused([](ofi::EndpointInfo& endpoint_info) { endpoint_info.provider = "efa"; });
   EXPECT_THAT(why, HasSubstr("PE 1"));
   EXPECT_THAT(why, HasSubstr("efa"));
   EXPECT_THAT(why, HasSubstr("tcp;ofi_rxm"));
@@ -142,42 +146,52 @@ TEST_F(OfiFit, AnotherProviderIsRefusedWithBothNames) {
 
 TEST_F(OfiFit, APeWithoutAFabricIsRefusedWithItsReason) {
   SKIP_WITHOUT_LIBFABRIC();
-  EXPECT_THAT(refused([](ofi::Card& card) { card = {.why_none = "it is not installed"}; }),
+  EXPECT_THAT(refused([](ofi::EndpointInfo& endpoint_info) {
+                endpoint_info = {.why_none = "it is not installed"};
+              }),
               HasSubstr("PE 1 is not reached by the host: it has no fabric: it is not installed"));
 }
 
 TEST_F(OfiFit, AnAddressOfAnotherFamilyIsRefused) {
   SKIP_WITHOUT_LIBFABRIC();
-  EXPECT_THAT(refused([](ofi::Card& card) { ++card.address_format; }), HasSubstr("CHIME_IFACE"));
+  EXPECT_THAT(refused([](ofi::EndpointInfo& endpoint_info) { ++endpoint_info.address_format; }),
+              HasSubstr("CHIME_IFACE"));
 }
 
 // libfabric is given no length: it reads as many bytes as the family has.
 TEST_F(OfiFit, AnAddressThatIsNotAsLongAsThoseOfItsFamilyIsRefused) {
   SKIP_WITHOUT_LIBFABRIC();
-  for (const std::string& why : {refused([](ofi::Card& card) { card.address.clear(); }),
-                                 refused([](ofi::Card& card) { card.address.pop_back(); }),
-                                 refused([](ofi::Card& card) { card.address.push_back({}); })})
+  for (const std::string& why :
+       {refused([](ofi::EndpointInfo& endpoint_info) { endpoint_info.address.clear(); }),
+        refused([](ofi::EndpointInfo& endpoint_info) { endpoint_info.address.pop_back(); }),
+        refused([](ofi::EndpointInfo& endpoint_info) { endpoint_info.address.push_back({}); })})
     EXPECT_THAT(why, AllOf(HasSubstr("its address has "), HasSubstr("libfabric")));
 }
 
 TEST_F(OfiFit, ANameThatDoesNotEndIsRefused) {
   SKIP_WITHOUT_LIBFABRIC();
   provider_ = "shm";
-  EXPECT_EQ(refused([](ofi::Card&) {}), "");
+  EXPECT_EQ(refused([](ofi::EndpointInfo&) {}), "");
   for (const std::string& why :
-       {refused([](ofi::Card& card) { card.address.clear(); }),
-        refused([](ofi::Card& card) { card.address.back() = std::byte{'x'}; })})
+       {refused([](ofi::EndpointInfo& endpoint_info) { endpoint_info.address.clear(); }),
+        refused([](ofi::EndpointInfo& endpoint_info) {
+          endpoint_info.address.back() = std::byte{'x'};
+        })})
     EXPECT_THAT(why, HasSubstr("its address does not end"));
 }
 
 // What goes to the one takes slots at both ends.
 TEST_F(OfiFit, AGpusHeapAndAProcessorsDoNotFit) {
   SKIP_WITHOUT_LIBFABRIC();
-  EXPECT_THAT(refused([](ofi::Card& card) { card.bounces = card.has_pool = true; }),
+  EXPECT_THAT(refused([](ofi::EndpointInfo& endpoint_info) {
+                endpoint_info.bounces = endpoint_info.has_pool = true;
+              }),
               HasSubstr("CHIME_DEVICE"));
   gpu_ = std::make_unique<GpuApart>(GpuApart::Traits{});
-  EXPECT_EQ(refused([](ofi::Card&) {}), "");
-  EXPECT_THAT(refused([](ofi::Card& card) { card.bounces = card.has_pool = false; }),
+  EXPECT_EQ(refused([](ofi::EndpointInfo&) {}), "");
+  EXPECT_THAT(refused([](ofi::EndpointInfo& endpoint_info) {
+                endpoint_info.bounces = endpoint_info.has_pool = false;
+              }),
               HasSubstr("CHIME_DEVICE"));
 }
 
@@ -185,12 +199,12 @@ TEST_F(OfiFit, AGpusHeapAndAProcessorsDoNotFit) {
 TEST_F(OfiFit, AGpuWhoseMemoryItsProviderKnowsFitsOneWhoseDoesNot) {
   SKIP_WITHOUT_LIBFABRIC();
   gpu_ = std::make_unique<GpuApart>(GpuApart::Traits{});
-  EXPECT_EQ(refused([](ofi::Card& card) { card.bounces = false; }), "");
+  EXPECT_EQ(refused([](ofi::EndpointInfo& endpoint_info) { endpoint_info.bounces = false; }), "");
 }
 
 TEST_F(OfiFit, AHeapOfAnotherSizeIsAnErrorWithBothSizes) {
   SKIP_WITHOUT_LIBFABRIC();
-  EXPECT_THAT(refused([](ofi::Card& card) { card.heap_bytes *= 2; }),
+  EXPECT_THAT(refused([](ofi::EndpointInfo& endpoint_info) { endpoint_info.heap_bytes *= 2; }),
               HasSubstr("error: symmetric heap: PE 1 has "));
 }
 

@@ -1,5 +1,5 @@
 // PEs of a test that reach each other through libfabric alone: threads or processes of this test,
-// each with a heap and a transport of its own, whose cards cross by hand.
+// each with a heap and a transport of its own, whose endpoint infos cross by hand.
 #pragma once
 
 #include <dirent.h>
@@ -71,14 +71,14 @@ inline constexpr World kWorlds[] = {
     {.name = "shm_gpu_processes", .provider = "shm", .as_processes = true, .is_gpu = true},
 };
 
-// Where PEs meet and show their cards: memory that forked children share.
+// Where PEs meet and show their endpoint infos: memory that forked children share.
 struct Board {
   std::atomic<int> arrived = 0;
   std::atomic<bool> has_failed = false;
   std::atomic<int> words[8] = {};  // for the cases' own
   struct {
     std::atomic<std::size_t> bytes = 0;
-    std::byte card[kMostCardBytes];
+    std::byte endpoint_info[kMostEndpointInfoBytes];
   } shown[kMostPes];
 };
 
@@ -131,7 +131,7 @@ class Pe {
       };
     else
       driven().serve(owner);
-    show_card();
+    show_endpoint_info();
     for (int pe = 0; pe < n; ++pe) accept(pe);
     meet();
   }
@@ -224,16 +224,16 @@ class Pe {
     for (int pe = 0; pe < n; ++pe) all += transport.why_lost(pe).value_or("");
     return all;
   }
-  void show_card() {
-    const CardBytes card = transport.own_card().bytes;
-    ASSERT_LE(card.size(), kMostCardBytes);
-    std::memcpy(board.shown[me].card, card.data(), card.size());
-    board.shown[me].bytes = card.size();
+  void show_endpoint_info() {
+    const EndpointInfoBytes endpoint_info = transport.own_endpoint_info().bytes;
+    ASSERT_LE(endpoint_info.size(), kMostEndpointInfoBytes);
+    std::memcpy(board.shown[me].endpoint_info, endpoint_info.data(), endpoint_info.size());
+    board.shown[me].bytes = endpoint_info.size();
   }
   void accept(int pe) {
     const auto& shown = board.shown[pe];
-    poll_until([&] { return shown.bytes != 0; }, "a card");
-    ASSERT_TRUE(transport.accept(pe, {.bytes = {shown.card, shown.bytes}}).is_accepted)
+    poll_until([&] { return shown.bytes != 0; }, "a endpoint info");
+    ASSERT_TRUE(transport.accept(pe, {.bytes = {shown.endpoint_info, shown.bytes}}).is_accepted)
         << transport.why_not(pe);
   }
 

@@ -16,7 +16,7 @@
 #include "host/gpu/memfd.hpp"
 #include "host/memory/registered_buffers.hpp"
 #include "host/peers/control.hpp"
-#include "host/peers/left_cards.hpp"
+#include "host/peers/left_endpoint_infos.hpp"
 
 namespace chime::host {
 namespace {
@@ -86,7 +86,7 @@ std::array<std::string, kPes> run(Body body, int rounds = 1) {
 
 const std::array<std::string, kPes> kNoErrors = {};
 
-TEST(Connector, EachPairShowsItsCardsOffersAndReceipts) {
+TEST(Connector, EachPairShowsItsEndpointInfosOffersAndReceipts) {
   EXPECT_EQ(run([](Pe& pe) {
               pe.connect();
               EXPECT_TRUE(pe.peers.all_by(Path::kProxy));
@@ -115,36 +115,39 @@ TEST(Connector, WhomOneSideRefusesNeitherReaches) {
             kNoErrors);
 }
 
-TEST(Connector, ASecondJoiningFindsTheNewCards) {
+TEST(Connector, ASecondJoiningFindsTheNewEndpointInfos) {
   EXPECT_EQ(run(
                 [](Pe& pe) {
-                  const auto card_of = [&](int whose) {
-                    return FabricDouble::pair("card", whose, pe.round);
+                  const auto endpoint_info_of = [&](int whose) {
+                    return FabricDouble::pair("endpoint_info", whose, pe.round);
                   };
-                  pe.transport.card = FabricDouble::text(card_of(pe.me()));
+                  pe.transport.endpoint_info = FabricDouble::text(endpoint_info_of(pe.me()));
                   pe.connect();
                   for (int peer = 0; peer < kPes; ++peer)
-                    EXPECT_EQ(pe.transport.cards[peer], card_of(peer));
+                    EXPECT_EQ(pe.transport.endpoint_infos[peer], endpoint_info_of(peer));
                 },
                 2),
             kNoErrors);
 }
 
-// No PE reads more than one card, and the others' are there for who wants them.
-TEST(Connector, WhoFindsItsPeersLeavesItsCardAndReadsThatOfTheFirst) {
+// No PE reads more than one endpoint info, and the others' are there for who wants them.
+TEST(Connector, WhoFindsItsPeersLeavesItsEndpointInfoAndReadsThatOfTheFirst) {
   EXPECT_EQ(run([](Pe& pe) {
-              const auto card_of = [](int whose) { return FabricDouble::pair("card", whose, 0); };
+              const auto endpoint_info_of = [](int whose) {
+                return FabricDouble::pair("endpoint_info", whose, 0);
+              };
               pe.transport.on_demand = pe.transport.finds = true;
-              pe.transport.card = FabricDouble::text(card_of(pe.me()));
+              pe.transport.endpoint_info = FabricDouble::text(endpoint_info_of(pe.me()));
               pe.connect();
-              EXPECT_EQ(pe.transport.cards[0], card_of(0));
+              EXPECT_EQ(pe.transport.endpoint_infos[0], endpoint_info_of(0));
               for (int peer = 1; peer < kPes; ++peer)
-                EXPECT_EQ(pe.transport.cards.contains(peer), peer == pe.me());
+                EXPECT_EQ(pe.transport.endpoint_infos.contains(peer), peer == pe.me());
               EXPECT_TRUE(pe.peers.all_by(Path::kProxy)) << "on demand";
               for (int peer = 0; peer < kPes; ++peer) {
-                const auto left = pe.job.lookup(peer, key_of_cards(Path::kProxy),
+                const auto left = pe.job.lookup(peer, key_of_endpoint_infos(Path::kProxy),
                                                 std::chrono::steady_clock::now() + 20s);
-                EXPECT_EQ(FabricDouble::text(read_card(peer, left)), card_of(peer));
+                EXPECT_EQ(FabricDouble::text(read_endpoint_info(peer, left)),
+                          endpoint_info_of(peer));
               }
             }),
             kNoErrors);
@@ -161,12 +164,12 @@ TEST(Connector, WhereTheFirstDoesNotGoByItNobodyIsReached) {
             kNoErrors);
 }
 
-TEST(Connector, ACardIsBounded) {
+TEST(Connector, AEndpointInfoIsBounded) {
   for (const std::string& error : run([](Pe& pe) {
-         pe.transport.card = CardBytes(kMostCardBytes + 1);
+         pe.transport.endpoint_info = EndpointInfoBytes(kMostEndpointInfoBytes + 1);
          pe.connect();
        }))
-    EXPECT_THAT(error, HasSubstr("a card of 513 bytes is longer than 512"));
+    EXPECT_THAT(error, HasSubstr("a endpoint info of 513 bytes is longer than 512"));
 }
 
 // ---- What the host drives

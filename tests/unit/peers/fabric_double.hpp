@@ -64,14 +64,14 @@ class FabricDouble final : public Transport, private HostDriven {
   Reach reach = Reach::kJob;
   Path path = Path::kProxy;
   bool some_have = true, on_demand = false, finds = false, agrees = true;
-  // Whom it does not accept, and what it shows instead of its card.
+  // Whom it does not accept, and what it shows instead of its endpoint info.
   std::set<int> unwanted;
-  CardBytes card = text("a card");
+  EndpointInfoBytes endpoint_info = text("a endpoint info");
   std::string fabric_name = "test's";
   // What it was shown.
-  std::map<int, std::string> cards, offers, receipts;
+  std::map<int, std::string> endpoint_infos, offers, receipts;
 
-  static CardBytes text(const std::string& content) {
+  static EndpointInfoBytes text(const std::string& content) {
     const auto* const bytes = reinterpret_cast<const std::byte*>(content.data());
     return {bytes, bytes + content.size()};
   }
@@ -83,10 +83,10 @@ class FabricDouble final : public Transport, private HostDriven {
     return {.path = path, .reach = reach, .maps = false, .posts = true};
   }
   std::string describe() const override { return "a fabric of the test's"; }
-  OwnCard own_card() const override { return {card}; }
-  CardBytes offer(int pe) override { return text(pair("offer", my_pe_, pe)); }
-  Acceptance accept(int pe, const PeerCard& theirs) override {
-    cards[pe] = text(theirs.bytes);
+  OwnEndpointInfo own_endpoint_info() const override { return {endpoint_info}; }
+  EndpointInfoBytes offer(int pe) override { return text(pair("offer", my_pe_, pe)); }
+  Acceptance accept(int pe, const PeerEndpointInfo& theirs) override {
+    endpoint_infos[pe] = text(theirs.bytes);
     offers[pe] = text(theirs.offer);
     if (unwanted.contains(pe)) return {};
     return {.is_accepted = true, .receipt = text(pair("receipt", my_pe_, pe))};
@@ -100,8 +100,8 @@ class FabricDouble final : public Transport, private HostDriven {
   bool is_used() const override { return some_have; }
   bool opens_on_demand() const override { return on_demand; }
   bool finds_peers() const override { return finds; }
-  bool agrees_with_first(std::span<const std::byte> card) override {
-    cards[0] = text(card);
+  bool agrees_with_first(std::span<const std::byte> endpoint_info) override {
+    endpoint_infos[0] = text(endpoint_info);
     return agrees;
   }
   void make_view(ChannelTables&) override {}

@@ -41,14 +41,14 @@ class DemandDouble final : public Transport {
 
   Capabilities capabilities() const override { return {Path::kNic, Reach::kJob, false, true}; }
   std::string describe() const override { return "a transport of the test's"; }
-  OwnCard own_card() const override {
-    return {FabricDouble::text("card " + std::to_string(my_pe_))};
+  OwnEndpointInfo own_endpoint_info() const override {
+    return {FabricDouble::text("endpoint info " + std::to_string(my_pe_))};
   }
   bool opens_on_demand() const override { return true; }
   std::string why_no_offer(int pe) const override {
     return held.contains(pe) || held.size() < places_ ? "" : "no place is left";
   }
-  CardBytes offer(int pe) override {
+  EndpointInfoBytes offer(int pe) override {
     EXPECT_TRUE(held.insert(pe).second) << "one place for a peer";
     EXPECT_LE(held.size(), places_);
     if (unoffered.contains(pe)) throw Error("NIC", CHIMEX_ERR_NETWORK, "no queue pair is made");
@@ -57,8 +57,8 @@ class DemandDouble final : public Transport {
   void withdraw(int pe) override {
     if (!connected.contains(pe)) held.erase(pe);
   }
-  Acceptance accept(int pe, const PeerCard& theirs) override {
-    EXPECT_EQ(FabricDouble::text(theirs.bytes), "card " + std::to_string(pe));
+  Acceptance accept(int pe, const PeerEndpointInfo& theirs) override {
+    EXPECT_EQ(FabricDouble::text(theirs.bytes), "endpoint info " + std::to_string(pe));
     EXPECT_EQ(FabricDouble::text(theirs.offer), FabricDouble::pair("offer", pe, my_pe_));
     EXPECT_TRUE(held.contains(pe));
     if (misfits.contains(pe)) throw Error("NIC", CHIMEX_ERR_MISMATCH, "they do not fit together");
@@ -123,7 +123,7 @@ class Job {
     return !all.empty();
   }
   void deliver(const Ends& ends) {
-    const CardBytes message = mail_[ends].front();
+    const EndpointInfoBytes message = mail_[ends].front();
     mail_[ends].pop_front();
     Pe& receiver = at(ends.second);
     if (receiver.is_dead) return;
@@ -137,7 +137,7 @@ class Job {
     }
   }
   // By `of` to `to`, instead of what an opener would say.
-  void forge(int of, int to, CardBytes message) { at(to).opener.on_message(of, message); }
+  void forge(int of, int to, EndpointInfoBytes message) { at(to).opener.on_message(of, message); }
   unsigned random() { return static_cast<unsigned>(random_()); }
 
  private:
@@ -145,7 +145,7 @@ class Job {
     Pe(Job& job, int me, int n_pes, std::size_t places)
         : transport(me, places),
           peers({me, n_pes, AmoChoice::kAuto}),
-          opener(transport, peers, [&job, me](int pe, const CardBytes& message) {
+          opener(transport, peers, [&job, me](int pe, const EndpointInfoBytes& message) {
             if (job.at(me).is_dead) return;
             if (job.at(pe).is_dead)
               throw std::runtime_error("PE " + std::to_string(pe) + " is gone");
@@ -162,7 +162,7 @@ class Job {
 
   std::mt19937 random_;
   std::vector<std::unique_ptr<Pe>> pes_;
-  std::map<std::pair<int, int>, std::deque<CardBytes>> mail_;
+  std::map<std::pair<int, int>, std::deque<EndpointInfoBytes>> mail_;
 };
 
 void expect_open(Job& job, int a, int b) {
@@ -324,7 +324,7 @@ TEST(Opener, AnEndThatOthersHaveFoundBeforeTheLossIsAnswered) {
 TEST(Opener, MessagesWithoutSenseEndTheConnection) {
   Job job(2);
   const auto forge = [&](std::initializer_list<int> bytes) {
-    CardBytes message;
+    EndpointInfoBytes message;
     for (const int byte : bytes) message.push_back(std::byte(byte));
     job.forge(1, 0, message);
   };

@@ -40,8 +40,10 @@ class Slow final : public host::Transport, private host::HostDriven {
     return {.path = Path::kProxy, .reach = host::Reach::kJob, .maps = false, .posts = true};
   }
   std::string describe() const override { return "a slow fabric"; }
-  host::OwnCard own_card() const override { return {}; }
-  host::Acceptance accept(int, const host::PeerCard&) override { return {.is_accepted = true}; }
+  host::OwnEndpointInfo own_endpoint_info() const override { return {}; }
+  host::Acceptance accept(int, const host::PeerEndpointInfo&) override {
+    return {.is_accepted = true};
+  }
   std::string why_not(int) const override { return "it is"; }
   void make_view(host::ChannelTables&) override {}
   host::HostDriven* host_driven() override { return this; }

@@ -7,8 +7,8 @@
 namespace chime::host::mlx5 {
 namespace {
 
-abi::NicPeer describe_peer(const Card& card) {
-  return {card.heap, abi::be32(card.key), abi::be32(card.strict_key)};
+abi::NicPeer describe_peer(const EndpointInfo& endpoint_info) {
+  return {endpoint_info.heap, abi::be32(endpoint_info.key), abi::be32(endpoint_info.strict_key)};
 }
 
 std::uint8_t queue_flags(const Connections& nic, const Gpu& gpu) {
@@ -22,7 +22,7 @@ std::uint8_t queue_flags(const Connections& nic, const Gpu& gpu) {
 // How `pe` takes what is written to it.
 std::uint8_t order_flags(const Connections& nic, int pe) {
   std::uint8_t flags = 0;
-  if (nic.card_of(pe).is_relaxed) flags |= abi::kNicUnorderedData;
+  if (nic.endpoint_info_of(pe).is_relaxed) flags |= abi::kNicUnorderedData;
   if (nic.counts_on_order(pe)) return flags;
   flags |= abi::kNicUnorderedWrites;
   if (nic.capabilities().extended_atomics) flags |= abi::kNicSwapsSignals;
@@ -50,7 +50,7 @@ ScratchPieces scratch_of(const Connections& nic, ContextOwner owner) {
 
 ChannelTables::Memory describe_memory(const Connections& nic, const DeviceMemory& heap) {
   const auto begin = reinterpret_cast<std::uint64_t>(heap.address());
-  const Card own = nic.card();
+  const EndpointInfo own = nic.endpoint_info();
   ChannelTables::Memory memory{
       .heap = {begin, begin + heap.bytes(), own.heap, abi::be32(own.key), 0},
       .staging = {},
@@ -98,7 +98,7 @@ void View::lead(int pe) {
     for (unsigned slot = 0; slot < tables_.slots(owner); ++slot) {
       abi::Channel& channel = tables_.channel(owner, place, slot);
       channel.head.flags |= order_flags(nic_, pe);
-      channel.nic.peer = describe_peer(nic_.card_of(pe));
+      channel.nic.peer = describe_peer(nic_.endpoint_info_of(pe));
       channel.pe = pe;
     }
   tables_.lead(pe, Path::kNic, place);
@@ -107,7 +107,7 @@ void View::lead(int pe) {
 void View::answer(int pe, bool is_reached) {
   if (!is_reached) return desk()->refuse(pe);
   desk()->answer(place_in_tables(*nic_.place_of(pe)),
-                 {.nic = describe_peer(nic_.card_of(pe)),
+                 {.nic = describe_peer(nic_.endpoint_info_of(pe)),
                   .pe = pe,
                   .flags = std::uint32_t(queue_flags_ | order_flags(nic_, pe)),
                   .reserved = 0});

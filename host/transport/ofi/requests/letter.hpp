@@ -3,8 +3,8 @@
 //
 //   head: pass 8 | from 4 | bytes 4     message 24, body     message 24, body     ...
 //
-// `pass` is the receiver's, from its card: strangers do not know it. `bytes` are those behind the
-// head. Each message stands at a multiple of 8.
+// `pass` is the receiver's, from its endpoint info: strangers do not know it. `bytes` are those
+// behind the head. Each message stands at a multiple of 8.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-#include "host/transport/mlx5/card.hpp"
+#include "host/transport/mlx5/endpoint_info.hpp"
 
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@ struct Fixed {
 static_assert(std::is_trivially_copyable_v<Fixed> && sizeof(Fixed) == 72);
 
 template <class T>
-void append(CardBytes& bytes, const T* values, std::size_t count) {
+void append(EndpointInfoBytes& bytes, const T* values, std::size_t count) {
   const auto raw = reinterpret_cast<const std::byte*>(values);
   bytes.insert(bytes.end(), raw, raw + count * sizeof(T));
 }
@@ -36,47 +36,48 @@ void append(CardBytes& bytes, const T* values, std::size_t count) {
 
 }  // namespace
 
-CardBytes write_card(const Card& card) {
+EndpointInfoBytes write_endpoint_info(const EndpointInfo& endpoint_info) {
   Fixed fixed{};
   fixed.version = kVersion;
-  fixed.why_bytes =
-      static_cast<std::uint32_t>(std::min(card.why_none.size(), kMostCardBytes - sizeof fixed));
-  fixed.port = card.port;
-  fixed.key = card.key;
-  fixed.strict_key = card.strict_key;
-  fixed.psn = card.psn;
-  fixed.is_relaxed = card.is_relaxed;
-  fixed.heap = card.heap;
-  fixed.heap_bytes = card.heap_bytes;
-  fixed.reads = card.reads;
-  fixed.slots = card.slots;
-  CardBytes bytes;
+  fixed.why_bytes = static_cast<std::uint32_t>(
+      std::min(endpoint_info.why_none.size(), kMostEndpointInfoBytes - sizeof fixed));
+  fixed.port = endpoint_info.port;
+  fixed.key = endpoint_info.key;
+  fixed.strict_key = endpoint_info.strict_key;
+  fixed.psn = endpoint_info.psn;
+  fixed.is_relaxed = endpoint_info.is_relaxed;
+  fixed.heap = endpoint_info.heap;
+  fixed.heap_bytes = endpoint_info.heap_bytes;
+  fixed.reads = endpoint_info.reads;
+  fixed.slots = endpoint_info.slots;
+  EndpointInfoBytes bytes;
   append(bytes, &fixed, 1);
-  append(bytes, card.why_none.data(), fixed.why_bytes);
+  append(bytes, endpoint_info.why_none.data(), fixed.why_bytes);
   return bytes;
 }
 
-Card read_card(int pe, std::span<const std::byte> bytes) {
+EndpointInfo read_endpoint_info(int pe, std::span<const std::byte> bytes) {
   Fixed fixed{};
   if (bytes.size() >= sizeof fixed) std::memcpy(&fixed, bytes.data(), sizeof fixed);
   if (fixed.version != kVersion || bytes.size() - sizeof fixed != fixed.why_bytes)
     refuse_version(pe);
-  Card card;
-  card.why_none.assign(reinterpret_cast<const char*>(bytes.data() + sizeof fixed), fixed.why_bytes);
-  card.port = fixed.port;
-  card.heap = fixed.heap;
-  card.heap_bytes = fixed.heap_bytes;
-  card.key = fixed.key;
-  card.strict_key = fixed.strict_key;
-  card.psn = fixed.psn;
-  card.is_relaxed = fixed.is_relaxed != 0;
-  card.reads = fixed.reads;
-  card.slots = fixed.slots;
-  return card;
+  EndpointInfo endpoint_info;
+  endpoint_info.why_none.assign(reinterpret_cast<const char*>(bytes.data() + sizeof fixed),
+                                fixed.why_bytes);
+  endpoint_info.port = fixed.port;
+  endpoint_info.heap = fixed.heap;
+  endpoint_info.heap_bytes = fixed.heap_bytes;
+  endpoint_info.key = fixed.key;
+  endpoint_info.strict_key = fixed.strict_key;
+  endpoint_info.psn = fixed.psn;
+  endpoint_info.is_relaxed = fixed.is_relaxed != 0;
+  endpoint_info.reads = fixed.reads;
+  endpoint_info.slots = fixed.slots;
+  return endpoint_info;
 }
 
-CardBytes write_offer(std::span<const std::uint32_t> queue_pairs) {
-  CardBytes bytes;
+EndpointInfoBytes write_offer(std::span<const std::uint32_t> queue_pairs) {
+  EndpointInfoBytes bytes;
   append(bytes, queue_pairs.data(), queue_pairs.size());
   return bytes;
 }
@@ -88,7 +89,7 @@ std::vector<std::uint32_t> read_offer(int pe, std::span<const std::byte> bytes) 
   return queue_pairs;
 }
 
-CardBytes write_receipt(DataOrder order) { return {static_cast<std::byte>(order)}; }
+EndpointInfoBytes write_receipt(DataOrder order) { return {static_cast<std::byte>(order)}; }
 
 DataOrder read_receipt(int pe, std::span<const std::byte> bytes) {
   if (bytes.size() != 1 || bytes[0] > static_cast<std::byte>(DataOrder::kUnknown))

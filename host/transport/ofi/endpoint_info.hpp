@@ -10,7 +10,7 @@
 
 namespace chime::host::ofi {
 
-struct Card {
+struct EndpointInfo {
   std::string why_none = {};  // not empty: this PE has no fabric, and nothing below counts
   std::string provider = {};
   std::uint32_t provider_version = 0;
@@ -29,9 +29,9 @@ struct Card {
   std::vector<std::byte> pool_raw_key = {};
 };
 
-// At most kMostCardBytes; a longer reason is cut off.
-CardBytes write_card(const Card& card);
+// At most kMostEndpointInfoBytes; a longer reason is cut off.
+EndpointInfoBytes write_endpoint_info(const EndpointInfo& endpoint_info);
 // Throws Error if PE `pe` runs another version of Chime.
-Card read_card(int pe, std::span<const std::byte> bytes);
+EndpointInfo read_endpoint_info(int pe, std::span<const std::byte> bytes);
 
 }  // namespace chime::host::ofi

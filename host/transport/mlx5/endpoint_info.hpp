@@ -11,7 +11,7 @@
 
 namespace chime::host::mlx5 {
 
-struct Card {
+struct EndpointInfo {
   std::string why_none;  // not empty: this PE has no NIC, and nothing below counts
   PortAddress port;
   std::uint64_t heap = 0;  // address of the heap's start in work requests
@@ -25,17 +25,17 @@ struct Card {
 };
 
 // Bytes on the wire between PEs of one version of Chime; the readers throw Error for any other. A
-// long reason is cut to what a card may hold.
-CardBytes write_card(const Card& card);
-Card read_card(int pe, std::span<const std::byte> bytes);
+// long reason is cut to what a endpoint info may hold.
+EndpointInfoBytes write_endpoint_info(const EndpointInfo& endpoint_info);
+EndpointInfo read_endpoint_info(int pe, std::span<const std::byte> bytes);
 
 // An offer: the numbers of its queue pairs for that peer, by slot.
-CardBytes write_offer(std::span<const std::uint32_t> queue_pairs);
+EndpointInfoBytes write_offer(std::span<const std::uint32_t> queue_pairs);
 std::vector<std::uint32_t> read_offer(int pe, std::span<const std::byte> bytes);
 
 // A receipt: whether what that peer writes is placed in order. A queue pair knows only when it is
 // connected.
-CardBytes write_receipt(DataOrder order);
+EndpointInfoBytes write_receipt(DataOrder order);
 DataOrder read_receipt(int pe, std::span<const std::byte> bytes);
 
 }  // namespace chime::host::mlx5

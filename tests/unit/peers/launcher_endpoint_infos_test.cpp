@@ -1,6 +1,6 @@
-// Cards that peers leave with the launcher are found one by one, late ones too, and each question
-// ends.
-#include "host/peers/launcher_cards.hpp"
+// Endpoint infos that peers leave with the launcher are found one by one, late ones too, and each
+// question ends.
+#include "host/peers/launcher_endpoint_infos.hpp"
 
 #include <gmock/gmock.h>
 
@@ -10,7 +10,7 @@
 
 #include "bootstrap/hub/tcp.hpp"
 #include "fabric_double.hpp"
-#include "host/peers/left_cards.hpp"
+#include "host/peers/left_endpoint_infos.hpp"
 #include "net/mesh/fields.hpp"
 
 namespace chime::host {
@@ -36,96 +36,97 @@ void run(const std::function<void(bootstrap::Bootstrap&)>& zero,
   other.join();
 }
 
-CardBytes wrapped(const std::string& card) {
-  return net::Writer().put(kAbiVersion).bytes(FabricDouble::text(card)).take();
+EndpointInfoBytes wrapped(const std::string& endpoint_info) {
+  return net::Writer().put(kAbiVersion).bytes(FabricDouble::text(endpoint_info)).take();
 }
 
-CardFinder::Found await_one(LauncherCards& cards) {
+EndpointInfoFinder::Found await_one(LauncherEndpointInfos& endpoint_infos) {
   const auto end = std::chrono::steady_clock::now() + 20s;
   while (std::chrono::steady_clock::now() < end) {
-    auto found = cards.take();
+    auto found = endpoint_infos.take();
     if (found.size() == 1) return found[0];
     std::this_thread::sleep_for(1ms);
   }
   return {-1, {}, "in vain"};
 }
 
-TEST(LauncherCards, ACardIsFoundWheneverItIsLeft) {
+TEST(LauncherEndpointInfos, AEndpointInfoIsFoundWheneverItIsLeft) {
   std::promise<void> is_asked;
   run(
       [&](bootstrap::Bootstrap& job) {
-        LauncherCards cards(job, kWay, 20s);
-        cards.look_for(1);
-        EXPECT_THAT(cards.take(), IsEmpty());
+        LauncherEndpointInfos endpoint_infos(job, kWay, 20s);
+        endpoint_infos.look_for(1);
+        EXPECT_THAT(endpoint_infos.take(), IsEmpty());
         is_asked.set_value();
-        const CardFinder::Found found = await_one(cards);
+        const EndpointInfoFinder::Found found = await_one(endpoint_infos);
         EXPECT_EQ(found.pe, 1);
         EXPECT_EQ(found.why_none, "");
-        EXPECT_EQ(FabricDouble::text(found.card), "a card");
-        EXPECT_THAT(cards.take(), IsEmpty()) << "once";
+        EXPECT_EQ(FabricDouble::text(found.endpoint_info), "a endpoint info");
+        EXPECT_THAT(endpoint_infos.take(), IsEmpty()) << "once";
       },
       [&](bootstrap::Bootstrap& job) {
         is_asked.get_future().wait();
-        job.publish(key_of_cards(kWay), wrapped("a card"));
+        job.publish(key_of_endpoint_infos(kWay), wrapped("a endpoint info"));
       });
 }
 
-TEST(LauncherCards, WhoIsLateIsGivenUpInTimeAndForGood) {
+TEST(LauncherEndpointInfos, WhoIsLateIsGivenUpInTimeAndForGood) {
   std::promise<void> is_given_up, is_left;
   run(
       [&](bootstrap::Bootstrap& job) {
-        LauncherCards cards(job, kWay, 1s);
-        cards.look_for(1);
-        const CardFinder::Found found = await_one(cards);
+        LauncherEndpointInfos endpoint_infos(job, kWay, 1s);
+        endpoint_infos.look_for(1);
+        const EndpointInfoFinder::Found found = await_one(endpoint_infos);
         EXPECT_EQ(found.pe, 1);
         EXPECT_THAT(found.why_none, HasSubstr("within 1 s"));
         EXPECT_THAT(found.why_none, HasSubstr("CHIME_INIT_TIMEOUT"));
         is_given_up.set_value();
         is_left.get_future().wait();
         std::this_thread::sleep_for(50ms);
-        EXPECT_THAT(cards.take(), IsEmpty());
+        EXPECT_THAT(endpoint_infos.take(), IsEmpty());
       },
       [&](bootstrap::Bootstrap& job) {
         is_given_up.get_future().wait();
-        job.publish(key_of_cards(kWay), wrapped("a card"));
+        job.publish(key_of_endpoint_infos(kWay), wrapped("a endpoint info"));
         is_left.set_value();
       });
 }
 
-TEST(LauncherCards, WhoLeavesWithoutACardIsToldOf) {
+TEST(LauncherEndpointInfos, WhoLeavesWithoutAEndpointInfoIsToldOf) {
   std::promise<void> is_asked;
   run(
       [&](bootstrap::Bootstrap& job) {
-        LauncherCards cards(job, kWay, 20s);
-        cards.look_for(1);
+        LauncherEndpointInfos endpoint_infos(job, kWay, 20s);
+        endpoint_infos.look_for(1);
         is_asked.set_value();
-        EXPECT_THAT(await_one(cards).why_none, HasSubstr("PE 1"));
+        EXPECT_THAT(await_one(endpoint_infos).why_none, HasSubstr("PE 1"));
       },
       [&](bootstrap::Bootstrap&) { is_asked.get_future().wait(); });
 }
 
-TEST(LauncherCards, ACardOfAnotherVersionIsNone) {
+TEST(LauncherEndpointInfos, AEndpointInfoOfAnotherVersionIsNone) {
   run(
       [&](bootstrap::Bootstrap& job) {
-        LauncherCards cards(job, kWay, 20s);
-        cards.look_for(1);
-        EXPECT_THAT(await_one(cards).why_none, HasSubstr("PE 1 runs another version of Chime"));
+        LauncherEndpointInfos endpoint_infos(job, kWay, 20s);
+        endpoint_infos.look_for(1);
+        EXPECT_THAT(await_one(endpoint_infos).why_none,
+                    HasSubstr("PE 1 runs another version of Chime"));
       },
       [&](bootstrap::Bootstrap& job) {
-        job.publish(key_of_cards(kWay), net::Writer().put(kAbiVersion + 1).take());
+        job.publish(key_of_endpoint_infos(kWay), net::Writer().put(kAbiVersion + 1).take());
       });
 }
 
-TEST(LauncherCards, WhatNobodyWaitsForAnyMoreIsForgotten) {
+TEST(LauncherEndpointInfos, WhatNobodyWaitsForAnyMoreIsForgotten) {
   std::promise<void> is_over;
   run(
       [&](bootstrap::Bootstrap& job) {
-        LauncherCards(job, kWay, 20s).look_for(1);
+        LauncherEndpointInfos(job, kWay, 20s).look_for(1);
         is_over.set_value();
       },
       [&](bootstrap::Bootstrap& job) {
         is_over.get_future().wait();
-        job.publish(key_of_cards(kWay), wrapped("a card"));
+        job.publish(key_of_endpoint_infos(kWay), wrapped("a endpoint info"));
       });
 }
 

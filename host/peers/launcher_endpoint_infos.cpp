@@ -1,17 +1,17 @@
-#include "host/peers/launcher_cards.hpp"
+#include "host/peers/launcher_endpoint_infos.hpp"
 
 #include <fmt/format.h>
 
 #include "host/errors/error.hpp"
-#include "host/peers/left_cards.hpp"
+#include "host/peers/left_endpoint_infos.hpp"
 
 namespace chime::host {
 namespace {
 
-CardFinder::Found found_in(int pe, const bootstrap::Answer& answer) {
+EndpointInfoFinder::Found found_in(int pe, const bootstrap::Answer& answer) {
   if (answer.code != CHIMEX_OK) return {pe, {}, answer.why};
   try {
-    return {pe, read_card(pe, answer.value), ""};
+    return {pe, read_endpoint_info(pe, answer.value), ""};
   } catch (const Error& error) {
     return {pe, {}, error.what()};
   }
@@ -19,12 +19,12 @@ CardFinder::Found found_in(int pe, const bootstrap::Answer& answer) {
 
 }  // namespace
 
-LauncherCards::LauncherCards(const bootstrap::Bootstrap& bootstrap, Path way,
-                             std::chrono::nanoseconds timeout)
-    : bootstrap_(bootstrap), key_(key_of_cards(way)), timeout_(timeout) {}
+LauncherEndpointInfos::LauncherEndpointInfos(const bootstrap::Bootstrap& bootstrap, Path way,
+                                             std::chrono::nanoseconds timeout)
+    : bootstrap_(bootstrap), key_(key_of_endpoint_infos(way)), timeout_(timeout) {}
 
 // The bootstrap calls back from a thread of its own: nobody waits here.
-void LauncherCards::look_for(int pe) {
+void LauncherEndpointInfos::look_for(int pe) {
   deadlines_[pe] = Clock::now() + timeout_;
   try {
     questions_[pe] = bootstrap_.ask(
@@ -34,12 +34,12 @@ void LauncherCards::look_for(int pe) {
   }
 }
 
-void LauncherCards::note(int pe, bootstrap::Answer answer) {
+void LauncherEndpointInfos::note(int pe, bootstrap::Answer answer) {
   const std::lock_guard lock(mutex_);
   news_.emplace_back(pe, std::move(answer));
 }
 
-std::vector<CardFinder::Found> LauncherCards::take() {
+std::vector<EndpointInfoFinder::Found> LauncherEndpointInfos::take() {
   if (deadlines_.empty()) return {};
   std::vector<std::pair<int, bootstrap::Answer>> news;
   {
@@ -56,7 +56,7 @@ std::vector<CardFinder::Found> LauncherCards::take() {
   return found;
 }
 
-void LauncherCards::take_late_ones(std::vector<Found>& found) {
+void LauncherEndpointInfos::take_late_ones(std::vector<Found>& found) {
   const auto now = Clock::now();
   std::erase_if(deadlines_, [&](const auto& one) {
     const auto& [pe, deadline] = one;

@@ -8,11 +8,11 @@
 namespace chime::host::p2p {
 
 // Bytes between processes of one machine and one version of Chime.
-struct Card {
+struct EndpointInfo {
   std::uint64_t heap_bytes = 0;
   std::uint64_t heap_address = 0;    // for mates that are threads of the same process
-  std::byte fabric_handle[64] = {};  // counts where no descriptor travels beside the card
+  std::byte fabric_handle[64] = {};  // counts where no descriptor travels beside the endpoint info
 };
-static_assert(std::is_trivially_copyable_v<Card>);
+static_assert(std::is_trivially_copyable_v<EndpointInfo>);
 
 }  // namespace chime::host::p2p

@@ -1,5 +1,5 @@
-// Finds the cards that peers have left with the launcher, one by one, for a transport that asks for
-// them while it runs.
+// Finds the endpoint infos that peers have left with the launcher, one by one, for a transport that
+// asks for them while it runs.
 #pragma once
 
 #include <chrono>
@@ -14,11 +14,12 @@
 
 namespace chime::host {
 
-class LauncherCards final : public CardFinder {
+class LauncherEndpointInfos final : public EndpointInfoFinder {
  public:
-  // The cards of the transport of that path. `timeout`: of each (CHIME_INIT_TIMEOUT). `bootstrap`
-  // outlives this.
-  LauncherCards(const bootstrap::Bootstrap& bootstrap, Path way, std::chrono::nanoseconds timeout);
+  // The endpoint infos of the transport of that path. `timeout`: of each (CHIME_INIT_TIMEOUT).
+  // `bootstrap` outlives this.
+  LauncherEndpointInfos(const bootstrap::Bootstrap& bootstrap, Path way,
+                        std::chrono::nanoseconds timeout);
 
   void look_for(int pe) override;
   std::vector<Found> take() override;

@@ -9,7 +9,7 @@ namespace chime::bootstrap {
 
 // What tells a PE's process from all others of this machine, and of others. Plain bytes: it
 // travels.
-struct ProcessCard {
+struct ProcessEndpointInfo {
   std::int64_t pid = 0;
   std::uint64_t start_time = 0;
   char space[128] = "";  // kernel and process-id space (place.hpp)
@@ -18,12 +18,12 @@ struct ProcessCard {
       {};  // drawn by the process: where process-id spaces differ, the rest may be equal
 };
 
-ProcessCard card_of_this_process();
+ProcessEndpointInfo endpoint_info_of_this_process();
 
-// Whether the card's process is there, which is of this process-id space.
-bool is_alive(const ProcessCard& card);
+// Whether the endpoint info's process is there, which is of this process-id space.
+bool is_alive(const ProcessEndpointInfo& endpoint_info);
 
-// Whether the caller is a thread of the card's process.
-bool is_of_this_process(const ProcessCard& card);
+// Whether the caller is a thread of the endpoint info's process.
+bool is_of_this_process(const ProcessEndpointInfo& endpoint_info);
 
 }  // namespace chime::bootstrap

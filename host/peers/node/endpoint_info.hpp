@@ -16,10 +16,10 @@
 namespace chime::host {
 
 // Bytes on a socket between processes of one machine and one version of Chime.
-struct NodeCard {
+struct NodeEndpointInfo {
   std::uint32_t abi_version = kAbiVersion;
   std::int32_t pe = -1;
-  bootstrap::ProcessCard process;  // also for the watch over it
+  bootstrap::ProcessEndpointInfo process;  // also for the watch over it
   std::uint64_t control_bytes = 0;
   std::uint64_t control_address = 0;  // for node mates that are threads of the same process
   // Of the transport that maps memory of node mates.
@@ -27,15 +27,15 @@ struct NodeCard {
   std::uint32_t transport_has_descriptor = 0;
   std::byte transport[128] = {};
 
-  std::span<const std::byte> transport_card() const {
+  std::span<const std::byte> transport_endpoint_info() const {
     return std::span(transport).first(transport_bytes);
   }
 };
-static_assert(std::is_trivially_copyable_v<NodeCard>);
+static_assert(std::is_trivially_copyable_v<NodeEndpointInfo>);
 
 // A node mate as the exchange found it.
 struct NodeMate {
-  NodeCard card;
+  NodeEndpointInfo endpoint_info;
   net::Descriptor transport;  // empty where none travels
   net::Descriptor control;
 };

@@ -1,4 +1,4 @@
-// What PEs leave and find: cards, secrets, who shares a node, goodbyes.
+// What PEs leave and find: endpoint infos, secrets, who shares a node, goodbyes.
 #include <atomic>
 #include <cstdlib>
 #include <future>
@@ -14,11 +14,11 @@ namespace {
 
 void lookup_finds_what_was_published(const Join& join) {
   auto job = join();
-  job->publish("card", bytes_of(card_of(job->rank())));
+  job->publish("endpoint_info", bytes_of(endpoint_info_of(job->rank())));
   meet(*job);
   for (int pe = 0; pe < job->size(); pe++)
-    check(job->lookup(pe, "card", soon()) == bytes_of(card_of(pe)),
-          "wrong card of PE " + std::to_string(pe));
+    check(job->lookup(pe, "endpoint_info", soon()) == bytes_of(endpoint_info_of(pe)),
+          "wrong endpoint info of PE " + std::to_string(pe));
   meet(*job);
 }
 
@@ -28,8 +28,8 @@ void lookup_waits_for_a_late_publish(const Join& join) {
   const int next = (job->rank() + 1) % job->size();
   auto found = std::async(std::launch::async, [&] { return job->lookup(next, "late", soon()); });
   std::this_thread::sleep_for(200ms + 50ms * job->rank());
-  job->publish("late", bytes_of(card_of(job->rank())));
-  check(found.get() == bytes_of(card_of(next)), "wrong late card");
+  job->publish("late", bytes_of(endpoint_info_of(job->rank())));
+  check(found.get() == bytes_of(endpoint_info_of(next)), "wrong late endpoint info");
   meet(*job);
 }
 
@@ -38,10 +38,10 @@ void lookup_waits_for_a_late_pe(const Join& join) {
       pe && *pe != '0')
     std::this_thread::sleep_for(300ms);
   auto job = join();
-  job->publish("card", bytes_of(card_of(job->rank())));
+  job->publish("endpoint_info", bytes_of(endpoint_info_of(job->rank())));
   for (int pe = 0; pe < job->size(); pe++)
-    check(job->lookup(pe, "card", soon()) == bytes_of(card_of(pe)),
-          "wrong card of PE " + std::to_string(pe));
+    check(job->lookup(pe, "endpoint_info", soon()) == bytes_of(endpoint_info_of(pe)),
+          "wrong endpoint info of PE " + std::to_string(pe));
   meet(*job);
 }
 
@@ -51,7 +51,7 @@ void lookup_waits_for_seconds(const Join& join) {
   job->node();
   if (job->rank() == 0) std::this_thread::sleep_for(3s);
   if (job->rank() == 0) job->publish("late", bytes_of("x"));
-  check(job->lookup(0, "late", soon()) == bytes_of("x"), "wrong late card");
+  check(job->lookup(0, "late", soon()) == bytes_of("x"), "wrong late endpoint info");
   meet(*job);
 }
 
@@ -87,8 +87,8 @@ void lookup_without_waiting_answers_at_once(const Join& join) {
 
 void lookup_of_no_pe_is_an_error(const Join& join) {
   auto job = join();
-  check_mentions(error_of([&] { job->lookup(job->size(), "card", soon()); }), "PEs 0 to");
-  check_mentions(error_of([&] { job->lookup(-1, "card", soon()); }), "PEs 0 to");
+  check_mentions(error_of([&] { job->lookup(job->size(), "endpoint_info", soon()); }), "PEs 0 to");
+  check_mentions(error_of([&] { job->lookup(-1, "endpoint_info", soon()); }), "PEs 0 to");
   meet(*job);
 }
 
@@ -150,16 +150,16 @@ void many_threads_may_call(const Join& join) {
     threads.emplace_back([&, t] {
       const auto key = "thread " + std::to_string(t);
       try {
-        job->publish(key, bytes_of(card_of(job->rank()) + key));
+        job->publish(key, bytes_of(endpoint_info_of(job->rank()) + key));
         for (int pe = 0; pe < job->size(); pe++)
-          wrong += job->lookup(pe, key, soon()) != bytes_of(card_of(pe) + key);
+          wrong += job->lookup(pe, key, soon()) != bytes_of(endpoint_info_of(pe) + key);
       } catch (const BootstrapError&) {
         wrong++;
       }
     });
   }
   for (auto& thread : threads) thread.join();
-  check(wrong == 0, "wrong or missing cards");
+  check(wrong == 0, "wrong or missing endpoint infos");
   meet(*job);
 }
 
@@ -192,7 +192,7 @@ void a_goodbye_is_not_a_death(const Join& join) {
 
 }  // namespace
 
-std::vector<Body> card_bodies() {
+std::vector<Body> endpoint_info_bodies() {
   return {CHIME_BODY(lookup_finds_what_was_published),
           CHIME_BODY(lookup_waits_for_a_late_publish),
           CHIME_BODY(lookup_waits_for_a_late_pe),

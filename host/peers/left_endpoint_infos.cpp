@@ -1,4 +1,4 @@
-#include "host/peers/left_cards.hpp"
+#include "host/peers/left_endpoint_infos.hpp"
 
 #include <fmt/format.h>
 
@@ -13,10 +13,10 @@ namespace {
 void check_length(std::size_t bytes, std::size_t most) {
   if (bytes > most)
     throw Error("setup", CHIMEX_ERR_SYSTEM,
-                fmt::format("a card of {} bytes is longer than {}", bytes, most));
+                fmt::format("a endpoint info of {} bytes is longer than {}", bytes, most));
 }
 
-CardBytes copy_of(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
+EndpointInfoBytes copy_of(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
 
 void check_version(net::Reader& message) {
   if (message.get<std::uint32_t>() != kAbiVersion)
@@ -37,46 +37,48 @@ auto read_message(int pe, std::span<const std::byte> bytes, Read read) {
 
 }  // namespace
 
-std::string key_of_cards(Path way) { return fmt::format("chime.way.{}", static_cast<int>(way)); }
-
-std::string key_of_receipts(Path way) { return key_of_cards(way) + ".receipts"; }
-
-CardBytes write_card(const Transport& transport) {
-  const CardBytes card = transport.own_card().bytes;
-  check_length(card.size(), kMostCardBytes);
-  return net::Writer().put(kAbiVersion).bytes(card).take();
+std::string key_of_endpoint_infos(Path way) {
+  return fmt::format("chime.way.{}", static_cast<int>(way));
 }
 
-CardBytes read_card(int pe, std::span<const std::byte> bytes) {
+std::string key_of_receipts(Path way) { return key_of_endpoint_infos(way) + ".receipts"; }
+
+EndpointInfoBytes write_endpoint_info(const Transport& transport) {
+  const EndpointInfoBytes endpoint_info = transport.own_endpoint_info().bytes;
+  check_length(endpoint_info.size(), kMostEndpointInfoBytes);
+  return net::Writer().put(kAbiVersion).bytes(endpoint_info).take();
+}
+
+EndpointInfoBytes read_endpoint_info(int pe, std::span<const std::byte> bytes) {
   return read_message(pe, bytes, [](net::Reader& message) {
     check_version(message);
     return copy_of(message.bytes());
   });
 }
 
-CardBytes write_cards(Transport& transport, int n_pes) {
+EndpointInfoBytes write_endpoint_infos(Transport& transport, int n_pes) {
   net::Writer message;
-  const auto add = [&](const CardBytes& bytes, std::size_t most) {
+  const auto add = [&](const EndpointInfoBytes& bytes, std::size_t most) {
     check_length(bytes.size(), most);
     message.bytes(bytes);
   };
   message.put(kAbiVersion);
-  add(transport.own_card().bytes, kMostCardBytes);
+  add(transport.own_endpoint_info().bytes, kMostEndpointInfoBytes);
   for (int pe = 0; pe < n_pes; ++pe) add(transport.offer(pe), kMostOfferBytes);
   return message.take();
 }
 
-Shown read_cards(int pe, std::span<const std::byte> bytes, int me) {
+Shown read_endpoint_infos(int pe, std::span<const std::byte> bytes, int me) {
   return read_message(pe, bytes, [me](net::Reader& message) {
     check_version(message);
-    Shown shown{.card = copy_of(message.bytes()), .offer = {}};
+    Shown shown{.endpoint_info = copy_of(message.bytes()), .offer = {}};
     for (int other = 0; other < me; ++other) message.bytes();
     shown.offer = copy_of(message.bytes());
     return shown;
   });
 }
 
-CardBytes write_receipts(std::span<const Acceptance> acceptances) {
+EndpointInfoBytes write_receipts(std::span<const Acceptance> acceptances) {
   net::Writer message;
   for (const Acceptance& acceptance : acceptances) {
     check_length(acceptance.receipt.size(), kMostOfferBytes);
@@ -85,9 +87,9 @@ CardBytes write_receipts(std::span<const Acceptance> acceptances) {
   return message.take();
 }
 
-std::optional<CardBytes> read_receipt(int pe, std::span<const std::byte> bytes, int me) {
+std::optional<EndpointInfoBytes> read_receipt(int pe, std::span<const std::byte> bytes, int me) {
   return read_message(pe, bytes, [me](net::Reader& message) {
-    const auto next = [&]() -> std::optional<CardBytes> {
+    const auto next = [&]() -> std::optional<EndpointInfoBytes> {
       const bool is_accepted = message.get<std::uint8_t>() != 0;
       const auto receipt = message.bytes();
       return is_accepted ? std::optional(copy_of(receipt)) : std::nullopt;

@@ -1,18 +1,18 @@
-// A card that a peer shows: it is read whole, and says the same when it is written again, or it is
-// another version's.
+// A endpoint info that a peer shows: it is read whole, and says the same when it is written again,
+// or it is another version's.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <span>
 
 #include "host/errors/error.hpp"
-#include "host/transport/ofi/card.hpp"
+#include "host/transport/ofi/endpoint_info.hpp"
 
 namespace {
 
 using namespace chime::host;
 
-bool are_alike(const ofi::Card& one, const ofi::Card& other) {
+bool are_alike(const ofi::EndpointInfo& one, const ofi::EndpointInfo& other) {
   return one.why_none == other.why_none && one.provider == other.provider &&
          one.provider_version == other.provider_version &&
          one.address_format == other.address_format && one.address == other.address &&
@@ -26,11 +26,15 @@ bool are_alike(const ofi::Card& one, const ofi::Card& other) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size > kMostCardBytes) return 0;  // more does not cross
+  if (size > kMostEndpointInfoBytes) return 0;  // more does not cross
   try {
-    const ofi::Card card = ofi::read_card(3, std::as_bytes(std::span(data, size)));
-    if (card.why_none.size() > kMostCardBytes - 96) return 0;  // is cut off, as it may be
-    if (!are_alike(card, ofi::read_card(3, ofi::write_card(card)))) std::abort();
+    const ofi::EndpointInfo endpoint_info =
+        ofi::read_endpoint_info(3, std::as_bytes(std::span(data, size)));
+    if (endpoint_info.why_none.size() > kMostEndpointInfoBytes - 96)
+      return 0;  // is cut off, as it may be
+    if (!are_alike(endpoint_info,
+                   ofi::read_endpoint_info(3, ofi::write_endpoint_info(endpoint_info))))
+      std::abort();
   } catch (const Error& error) {
     if (error.code() != CHIMEX_ERR_MISMATCH) std::abort();
   }

@@ -19,7 +19,7 @@ struct EndpointInfo {
   std::uint64_t heap_bytes = 0;
   std::uint64_t heap = 0, key = 0;  // how requests name it (fabric/memory)
   std::vector<std::byte> raw_key = {};
-  std::uint64_t pass = 0;   // what letters to it begin with
+  std::uint64_t pass = 0;   // what batches of messages to it begin with
   bool takes_puts = false;  // as messages: its processor reaches its heap
   // Its heap is one that the provider does not know: what goes there, or comes from there, goes
   // through slots of both PEs (bounce/).

@@ -12,7 +12,8 @@
 namespace chime::host {
 namespace {
 
-// Requests, letters and places for letters that may end before they are looked for.
+// Requests, batches of messages and places for batches of messages that may end before they are
+// looked for.
 constexpr std::size_t kCompletions = 8 * ofi::Driver::kRoom;
 
 std::uint64_t random_number() {
@@ -71,7 +72,7 @@ OfiTransport::OfiTransport(const ofi::PePlace& place, Gpu& gpu, const DeviceMemo
       wire_(endpoint_, memory_, provider_.facts, gpu.is_cpu() || bounces_),
       driver_({place.my_pe, place.n_pes, bytes_of(heap), pass_,
                std::chrono::nanoseconds(place.timeout_ns), gpu.is_cpu()},
-              gpu, wire_, requests_, mail_, endpoint_infos ? this : nullptr, device_.get()) {}
+              gpu, wire_, requests_, batches_, endpoint_infos ? this : nullptr, device_.get()) {}
 
 std::unique_ptr<Registration> OfiTransport::register_memory(std::byte* memory, std::size_t bytes) {
   if (!device_) return memory_.add(memory, bytes);

@@ -82,7 +82,7 @@ class OfiTransport final : public Transport, private ofi::Names {
   std::unique_ptr<DeviceMemory> pool_;  // of slots; null on the CPU device
   std::unique_ptr<ofi::Driver::Device> device_;
   ofi::Requests requests_;
-  ofi::Mail mail_;
+  ofi::BatchPool batches_;
   ofi::Endpoint endpoint_;
   ofi::Memory memory_;
   ofi::FabricWire wire_;

@@ -225,8 +225,8 @@ TEST_P(Atomics, AnAtomicBehindAPutIsHeldBackOnlyWhereTheProviderKeepsNoOrder) {
   });
 }
 
-// Whatever the provider's order: a put of few bytes and its signal are one letter. PE 1 polls as
-// above.
+// Whatever the provider's order: a put of few bytes and its signal are one batch of messages. PE 1
+// polls as above.
 TEST_P(Atomics, AnAtomicBehindASmallPutIsNeverHeldBack) {
   run(2, [](Pe& pe) {
     std::atomic<int>& seen = pe.board.words[0];

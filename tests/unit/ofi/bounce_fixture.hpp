@@ -82,7 +82,7 @@ struct BounceTest : testing::Test {
   std::array<std::byte, 4096> host{};  // memory that is not the device's
   FakeWire wire;
   Requests requests;
-  Mail mail;
+  BatchPool mail;
   std::vector<HeldQueue*> queues;
   std::optional<Driver::Device> device;
   std::optional<Driver> driver;
@@ -147,11 +147,11 @@ struct BounceTest : testing::Test {
       return at;
     }
   };
-  // What was sent since the last call, of all letters.
+  // What was sent since the last call, of all batches of messages.
   std::vector<Said> sent() {
     std::vector<Said> all;
-    for (const auto& letter : std::exchange(wire.letters, {})) {
-      auto reader = LetterReader::open(letter.bytes, kPeersPass);
+    for (const auto& message_batch : std::exchange(wire.message_batches, {})) {
+      auto reader = MessageBatchReader::open(message_batch.bytes, kPeersPass);
       std::span<const std::byte> body;
       while (!reader->is_over()) {
         const Message message = reader->next(body);
@@ -164,7 +164,7 @@ struct BounceTest : testing::Test {
   // ---- What the peer says
 
   void hear(const std::vector<Said>& all, int from = 1) {
-    LetterText text;
+    MessageBatchText text;
     text.begin(from);
     for (const Said& one : all) text.add(one.message, one.body);
     ASSERT_TRUE(wire.arrive(text.finish(kPass)));

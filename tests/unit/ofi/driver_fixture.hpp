@@ -34,11 +34,11 @@ inline constexpr HostRequest kAdd{HostRequest::Kind::kAtomic, 1, 16, nullptr, 0,
 
 inline std::vector<Message> messages_in(std::span<const std::byte> bytes, std::uint64_t pass) {
   std::vector<Message> all;
-  auto letter = LetterReader::open(bytes, pass);
-  const bool is_well = letter && letter->is_well();
+  auto message_batch = MessageBatchReader::open(bytes, pass);
+  const bool is_well = message_batch && message_batch->is_well();
   EXPECT_TRUE(is_well);
   std::span<const std::byte> body;
-  while (is_well && !letter->is_over()) all.push_back(letter->next(body));
+  while (is_well && !message_batch->is_over()) all.push_back(message_batch->next(body));
   return all;
 }
 
@@ -47,7 +47,7 @@ struct DriverTest : testing::Test {
   alignas(8) std::array<std::byte, 4096> heap{};
   FakeWire wire;
   Requests requests;
-  Mail mail;
+  BatchPool mail;
   Notes owner;
   std::optional<Driver> driver;
   std::vector<HostDriven::Ended> ended;

@@ -16,16 +16,16 @@ class FakeWire final : public Wire {
     std::vector<std::byte> bytes;
   };
   ProviderFacts the_facts = {.name = "fake", .keeps_order = true};
-  long receives = 0;     // what posting a place for letters comes to
-  bool has_room = true;  // for letters and transfers
+  long receives = 0;     // what posting a place for batches of messages comes to
+  bool has_room = true;  // for batches of messages and transfers
   int descriptor = HostDriven::kNoDescriptor;
-  std::vector<Sent> letters = {};  // that were posted
+  std::vector<Sent> message_batches = {};  // that were posted
   std::vector<Request*> transfers = {};
   std::deque<Told> tells = {};
   std::deque<Failure> failures = {};  // told of first
-  std::vector<char> order = {};       // of what was posted: 't' a transfer, 'l' a letter
+  std::vector<char> order = {};       // of what was posted: 't' a transfer, 'l' a batch of messages
 
-  // A letter arrives here. False: there is no place for it.
+  // A batch of messages arrives here. False: there is no place for it.
   bool arrive(std::span<const std::byte> bytes) {
     if (places_.empty()) return false;
     Arrival& place = *places_.front();
@@ -43,12 +43,12 @@ class FakeWire final : public Wire {
     order.push_back('t');
     return 0;
   }
-  long post(const PeerName& peer, Letter& letter) override {
+  long post(const PeerName& peer, MessageBatch& message_batch) override {
     if (!has_room) return -FI_EAGAIN;
     order.push_back('l');
-    const auto bytes = letter.bytes_for(peer.pass);
-    letters.push_back({letter.to, {bytes.begin(), bytes.end()}});
-    tells.push_back({&letter, 0});
+    const auto bytes = message_batch.bytes_for(peer.pass);
+    message_batches.push_back({message_batch.to, {bytes.begin(), bytes.end()}});
+    tells.push_back({&message_batch, 0});
     return 0;
   }
   long post(Arrival& arrival) override {

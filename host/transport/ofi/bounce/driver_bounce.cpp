@@ -32,7 +32,7 @@ bool Driver::poll_device() {
 // ---- What the two sides ask for
 
 void Driver::send(Lane& lane, const Message& message, std::span<const std::byte> body) {
-  if (!lane.is_lost) open_letter(lane, message).text.add(message, body);
+  if (!lane.is_lost) open_message_batch(lane, message).text.add(message, body);
 }
 
 void Driver::run(Lane& lane, const HostRequest& errand, void* task) {
@@ -44,10 +44,10 @@ void Driver::run(Lane& lane, const HostRequest& errand, void* task) {
 }
 
 // It was posted before its data was here, so it has had its turn since. What was held behind it
-// goes by the letter that it is in, if the provider keeps their order, and else when it has been
-// answered.
+// goes by the batch of messages that it is in, if the provider keeps their order, and else when it
+// has been answered.
 void Driver::on_carried(Lane& lane, Request& put) {
-  if (!wire_.facts().keeps_order) ++open_letter(lane, ask_for(put.wanted, put.id())).puts;
+  if (!wire_.facts().keeps_order) ++open_message_batch(lane, ask_for(put.wanted, put.id())).puts;
   ask(lane, put);
   if (wire_.facts().keeps_order && !lane.is_lost) pass(lane, put);
 }

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "host/errors/error.hpp"
-#include "host/transport/ofi/requests/letter.hpp"
+#include "host/transport/ofi/requests/message_batch.hpp"
 
 namespace chime::host::ofi {
 namespace {
@@ -26,9 +26,9 @@ void find(void* library, const char* name, const char* version, Function& functi
 
 // What libfabric reads when it is loaded, where the user has not set it. ofi_rxm keeps some
 // thousand buffers for messages at hand, of 16 KiB each: 50 MiB a PE that nobody needs, since
-// Chime's letters are shorter, and what is longer goes by transfers.
+// Chime's batches of messages are shorter, and what is longer goes by transfers.
 constexpr std::pair<const char*, const char*> kTuning[] = {{"FI_OFI_RXM_BUFFER_SIZE", "4096"}};
-static_assert(kLetterBytes <= 4096, "a letter fits in one buffer");
+static_assert(kMessageBatchBytes <= 4096, "a batch of messages fits in one buffer");
 
 // Never closed: providers keep state of the process.
 Libfabric load() {

@@ -14,13 +14,13 @@ constexpr unsigned kPollsPerLook = 16;
 
 }  // namespace
 
-Driver::Driver(const Place& place, Gpu& gpu, Wire& wire, Requests& requests, Mail& mail,
+Driver::Driver(const Place& place, Gpu& gpu, Wire& wire, Requests& requests, BatchPool& mail,
                Names* names, Device* device)
     : place_(place),
       gpu_(gpu),
       wire_(wire),
       requests_(requests),
-      mail_(mail),
+      batches_(mail),
       names_(names),
       device_(device),
       lanes_(place.n_pes) {
@@ -30,7 +30,7 @@ Driver::Driver(const Place& place, Gpu& gpu, Wire& wire, Requests& requests, Mai
     asker_.emplace(device_->work, slots.asking, device_->ranges, desk);
     server_.emplace(device_->work, slots.serving, slots.results, place_.heap, desk);
   }
-  for (Arrival& arrival : mail_.arrivals()) unposted_.push_back(&arrival);
+  for (Arrival& arrival : batches_.arrivals()) unposted_.push_back(&arrival);
   post_arrivals();
 }
 
@@ -77,7 +77,8 @@ bool Driver::is_message(const Lane& lane, const HostRequest& wanted) const {
 }
 
 // One message, where neither may wait: the signal may not for puts that it could overtake, which
-// are those that have not passed and stand in no letter, or in another one than it would.
+// are those that have not passed and stand in no batch of messages, or in another one than it
+// would.
 bool Driver::joins_signal(const HostRequest& put) const {
   const Lane* const lane = lanes_.find(put.pe);
   if (!lane || !lane->has_name || lane->is_lost || lane->name.bounces || !is_message(*lane, put))
@@ -110,11 +111,12 @@ void Driver::start_transfer(Lane& lane, Request& request) {
   hand_over(lane, request);
 }
 
-// What stands before it in its letter, or in an earlier one where the provider keeps their order,
-// is carried out before it.
+// What stands before it in its batch of messages, or in an earlier one where the provider keeps
+// their order, is carried out before it.
 void Driver::start_atomic(Lane& lane, Request& request) {
-  const Letter& letter = open_letter(lane, ask_for(request.wanted, request.id()));
-  if (lane.order.must_wait(letter.puts))
+  const MessageBatch& message_batch =
+      open_message_batch(lane, ask_for(request.wanted, request.id()));
+  if (lane.order.must_wait(message_batch.puts))
     lane.order.hold(&request);
   else
     ask(lane, request);
@@ -122,9 +124,9 @@ void Driver::start_atomic(Lane& lane, Request& request) {
 
 void Driver::start_message(Lane& lane, Request& request) {
   if (!wire_.facts().keeps_order) {
-    Letter& letter = open_letter(lane, ask_for(request.wanted, request.id()));
+    MessageBatch& message_batch = open_message_batch(lane, ask_for(request.wanted, request.id()));
     request.turn = lane.order.enter();
-    ++letter.puts;
+    ++message_batch.puts;
   }
   ask(lane, request);
 }
@@ -134,7 +136,7 @@ void Driver::ask(Lane& lane, Request& request) {
   const Message message = ask_for(wanted, request.id());
   const std::uint64_t operands[] = {wanted.update.operand, wanted.update.compare};
   request.is_asked = true;
-  LetterText& text = open_letter(lane, message).text;
+  MessageBatchText& text = open_message_batch(lane, message).text;
   if (!request.is_put()) return text.add(message, std::as_bytes(std::span(operands)));
   const std::span<const std::byte> data(wanted.here, wanted.bytes);
   if (!wanted.has_signal) return text.add(message, data);
@@ -143,21 +145,21 @@ void Driver::ask(Lane& lane, Request& request) {
 
 void Driver::answer(Lane& lane, const Message& ask, std::uint64_t before, chimex_status status) {
   const Message message = answer_to(ask.id, before, status);
-  open_letter(lane, message).text.add(message);
+  open_message_batch(lane, message).text.add(message);
 }
 
-Letter& Driver::letter_to(const Lane& lane) {
-  Letter& letter = mail_.take();
-  letter.to = lane.pe;
-  letter.puts = 0;
-  letter.text.begin(place_.my_pe);
-  return letter;
+MessageBatch& Driver::message_batch_to(const Lane& lane) {
+  MessageBatch& message_batch = batches_.take();
+  message_batch.to = lane.pe;
+  message_batch.puts = 0;
+  message_batch.text.begin(place_.my_pe);
+  return message_batch;
 }
 
 // With room for the message.
-Letter& Driver::open_letter(Lane& lane, const Message& message) {
+MessageBatch& Driver::open_message_batch(Lane& lane, const Message& message) {
   if (lane.open && !lane.open->text.has_room_for(message)) close(lane);
-  if (lane.open == nullptr) lane.open = &letter_to(lane);
+  if (lane.open == nullptr) lane.open = &message_batch_to(lane);
   if (lane.has_name) start_writing(lane);
   return *lane.open;
 }
@@ -167,14 +169,14 @@ void Driver::start_writing(Lane& lane) {
 }
 
 void Driver::close(Lane& lane) {
-  Letter& letter = *std::exchange(lane.open, nullptr);
-  if (lane.is_lost) return mail_.free(letter);
-  hand_over(lane, letter);
+  MessageBatch& message_batch = *std::exchange(lane.open, nullptr);
+  if (lane.is_lost) return batches_.free(message_batch);
+  hand_over(lane, message_batch);
 }
 
-// But those of lanes that wait for the provider: their letters would leave no earlier, and fewer
-// are fuller.
-void Driver::close_letters() {
+// But those of lanes that wait for the provider: their batches of messages would leave no earlier,
+// and fewer are fuller.
+void Driver::close_message_batches() {
   std::swap(writing_, closing_);
   for (Lane* const lane : closing_) {
     const bool has_text = lane->open && !lane->open->text.is_empty();
@@ -204,16 +206,16 @@ void Driver::drain(Lane& lane) {
 // False: the provider has no room for the first in line.
 bool Driver::offer(Lane& lane) {
   Posted& posted = lane.first();
-  const bool is_letter = posted.kind == Posted::Kind::kLetter;
-  const long result = is_letter ? wire_.post(lane.name, static_cast<Letter&>(posted))
-                                : wire_.post(lane.name, static_cast<Request&>(posted));
+  const bool is_message_batch = posted.kind == Posted::Kind::kMessageBatch;
+  const long result = is_message_batch ? wire_.post(lane.name, static_cast<MessageBatch&>(posted))
+                                       : wire_.post(lane.name, static_cast<Request&>(posted));
   if (result == -FI_EAGAIN) return false;
   if (result < 0) {
     lose(lane, failed(posted, wire_.facts(), words_of(static_cast<int>(-result))));
     return true;
   }
   lane.drop_first();
-  if (is_letter) return true;
+  if (is_message_batch) return true;
   Request& request = static_cast<Request&>(posted);
   request.is_with_provider = true;
   const bool is_last = request.moved + request.piece == request.wanted.bytes;
@@ -260,11 +262,11 @@ std::size_t Driver::poll(std::span<Ended> ended) {
   if (unnamed_ != 0) take_names();
   if (losses_.is_asked()) lose_those_asked_for();
   if (!unposted_.empty()) post_arrivals();
-  if (!writing_.empty()) close_letters();
+  if (!writing_.empty()) close_message_batches();
   take_completions();
   if (device_) has_moved_ |= poll_device();
   if (!in_line_.empty()) drain_all();
-  if (!writing_.empty()) close_letters();
+  if (!writing_.empty()) close_message_batches();
   if (!lingering_.empty()) end_lingering();
   if (++polls_ % kPollsPerLook == 0) lose_the_silent();
   return tell(ended);

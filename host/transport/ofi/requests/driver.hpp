@@ -4,9 +4,9 @@
 // A request of up to the wire's piece is one transfer; a longer one goes piece by piece. An atomic
 // is a message to the owner of its word, who answers, and so is a put of few bytes where both
 // processors reach the heaps; order.hpp says when an atomic may go. Messages to one PE gather in
-// its open letter, which leaves with the next poll(), and with its end what that has added. What
-// the provider has no room for waits here, in the order of its peer, so that a peer that is being
-// connected, or is gone, keeps nobody else waiting.
+// its open batch of messages, which leaves with the next poll(), and with its end what that has
+// added. What the provider has no room for waits here, in the order of its peer, so that a peer
+// that is being connected, or is gone, keeps nobody else waiting.
 //
 // Where a heap is a GPU's its own device does what is asked of it, and where the provider does not
 // know it, data goes through slots of the host's memory at both ends (../bounce).
@@ -45,7 +45,7 @@ class Driver final : public HostDriven, private Desk {
   struct Place {
     int my_pe, n_pes;
     std::span<std::byte> heap;
-    std::uint64_t pass;                // what letters to this PE begin with
+    std::uint64_t pass;                // what batches of messages to this PE begin with
     std::chrono::nanoseconds timeout;  // of a peer that has work and shows no sign of life; 0: none
     bool sends_puts;                   // as messages: its processor reads what is to be put
   };
@@ -61,7 +61,7 @@ class Driver final : public HostDriven, private Desk {
   // All of them outlive this; what is posted, also the endpoint, which may use it to its end.
   // `names`: of peers that are not added. Null: then there is no way to them. `device`: null on the
   // CPU device.
-  Driver(const Place& place, Gpu& gpu, Wire& wire, Requests& requests, Mail& mail,
+  Driver(const Place& place, Gpu& gpu, Wire& wire, Requests& requests, BatchPool& mail,
          Names* names = nullptr, Device* device = nullptr);
 
   // REQUIRES: not this PE.
@@ -106,11 +106,11 @@ class Driver final : public HostDriven, private Desk {
   bool is_message(const Lane& lane, const HostRequest& wanted) const;
   void ask(Lane& lane, Request& request);
   void answer(Lane& lane, const Message& ask, std::uint64_t before, chimex_status status);
-  Letter& letter_to(const Lane& lane);
-  Letter& open_letter(Lane& lane, const Message& message);
+  MessageBatch& message_batch_to(const Lane& lane);
+  MessageBatch& open_message_batch(Lane& lane, const Message& message);
   void start_writing(Lane& lane);
   void close(Lane& lane);
-  void close_letters();
+  void close_message_batches();
   // To the provider, now or when it has room.
   void hand_over(Lane& lane, Posted& posted);
   void drain(Lane& lane);
@@ -131,7 +131,7 @@ class Driver final : public HostDriven, private Desk {
   void take_failure();
   void on_transfer(Request& request);
   void on_arrival(Arrival& arrival, std::size_t bytes);
-  void on_letter(Lane& lane, LetterReader letter);
+  void on_message_batch(Lane& lane, MessageBatchReader message_batch);
   void on_ask(Lane& lane, const Message& ask, std::span<const std::byte> body);
   std::uint64_t carry_out(const Message& ask, std::span<const std::byte> body);
   void on_put_signal(Lane& lane, const Message& ask, std::span<const std::byte> body);
@@ -156,7 +156,7 @@ class Driver final : public HostDriven, private Desk {
   Gpu& gpu_;
   Wire& wire_;
   Requests& requests_;
-  Mail& mail_;
+  BatchPool& batches_;
   WordOwner* owner_ = nullptr;
   Names* const names_;
   Device* const device_;
@@ -165,9 +165,9 @@ class Driver final : public HostDriven, private Desk {
   Lanes lanes_;
   std::size_t unnamed_ = 0;  // lanes that wait for their names
   std::size_t in_use_ = 0;
-  std::vector<Lane*> writing_, closing_;  // with an open letter
+  std::vector<Lane*> writing_, closing_;  // with an open batch of messages
   std::vector<Lane*> in_line_;            // whose posts the provider had no room for
-  std::vector<Arrival*> unposted_;        // places for letters, likewise
+  std::vector<Arrival*> unposted_;        // places for batches of messages, likewise
   std::string why_all_lost_;              // not empty: so will be who comes later
   std::deque<Request*> ended_;            // to be told of
   std::vector<Lingering> lingering_;

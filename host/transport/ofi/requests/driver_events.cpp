@@ -1,4 +1,4 @@
-// What the wire tells: transfers that are over, letters, failures; and lost peers.
+// What the wire tells: transfers that are over, batches of messages, failures; and lost peers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,8 +31,8 @@ void Driver::take_completions() {
       case Posted::Kind::kTransfer:
         on_transfer(static_cast<Request&>(*one.what));
         break;
-      case Posted::Kind::kLetter:
-        mail_.free(static_cast<Letter&>(*one.what));
+      case Posted::Kind::kMessageBatch:
+        batches_.free(static_cast<MessageBatch&>(*one.what));
         break;
       case Posted::Kind::kReceive:
         on_arrival(static_cast<Arrival&>(*one.what), one.bytes);
@@ -57,23 +57,26 @@ void Driver::on_transfer(Request& request) {
 }
 
 void Driver::on_arrival(Arrival& arrival, std::size_t bytes) {
-  const auto letter = LetterReader::open(
+  const auto message_batch = MessageBatchReader::open(
       {arrival.data(), std::min<std::size_t>(bytes, Arrival::kBytes)}, place_.pass);
-  if (Lane* const from = letter ? lane_to(letter->from()) : nullptr) on_letter(*from, *letter);
+  if (Lane* const from = message_batch ? lane_to(message_batch->from()) : nullptr)
+    on_message_batch(*from, *message_batch);
   unposted_.push_back(&arrival);
   post_arrivals();
 }
 
 // Of one that cannot be read nothing is carried out; who sent it would wait for ever.
-void Driver::on_letter(Lane& lane, LetterReader letter) {
+void Driver::on_message_batch(Lane& lane, MessageBatchReader message_batch) {
   lane.has_news = true;
-  if (!letter.is_well())
-    return lose(lane, fmt::format("PE {} has sent a letter by libfabric's {} that cannot be read; "
-                                  "look whether it runs the same Chime, and for faults of memory",
-                                  lane.pe, wire_.facts().name));
-  while (!letter.is_over()) {
+  if (!message_batch.is_well())
+    return lose(
+        lane,
+        fmt::format("PE {} has sent a batch of messages by libfabric's {} that cannot be read; "
+                    "look whether it runs the same Chime, and for faults of memory",
+                    lane.pe, wire_.facts().name));
+  while (!message_batch.is_over()) {
     std::span<const std::byte> body;
-    const Message message = letter.next(body);
+    const Message message = message_batch.next(body);
     if (message.kind == Message::Kind::kAnswer || message.kind == Message::Kind::kData) {
       if (!lane.is_lost) on_answer(lane, message, body);
     } else {
@@ -118,9 +121,9 @@ std::uint64_t Driver::carry_out(const Message& ask, std::span<const std::byte> b
 // there is no room now, its next atomic tells it.
 void Driver::turn_away(const Lane& lane, const Message& ask) {
   if (!lane.has_name) return;
-  Letter& letter = letter_to(lane);
-  letter.text.add(answer_to(ask.id, 0, CHIMEX_ERR_NETWORK));
-  if (wire_.post(lane.name, letter) != 0) mail_.free(letter);
+  MessageBatch& message_batch = message_batch_to(lane);
+  message_batch.text.add(answer_to(ask.id, 0, CHIMEX_ERR_NETWORK));
+  if (wire_.post(lane.name, message_batch) != 0) batches_.free(message_batch);
 }
 
 // Null: it is not one that this peer may answer.
@@ -169,11 +172,11 @@ void Driver::take_failure() {
     if (!failure.is_cancelled) unposted_.push_back(static_cast<Arrival*>(&what));
     return;
   }
-  const bool is_letter = what.kind == Posted::Kind::kLetter;
-  Lane& lane = *lanes_.find(is_letter ? static_cast<Letter&>(what).to
-                                      : static_cast<Request&>(what).wanted.pe);
+  const bool is_message_batch = what.kind == Posted::Kind::kMessageBatch;
+  Lane& lane = *lanes_.find(is_message_batch ? static_cast<MessageBatch&>(what).to
+                                             : static_cast<Request&>(what).wanted.pe);
   if (!lane.is_lost) lose(lane, failed(what, wire_.facts(), failure.words));
-  if (is_letter) return mail_.free(static_cast<Letter&>(what));
+  if (is_message_batch) return batches_.free(static_cast<MessageBatch&>(what));
   Request& request = static_cast<Request&>(what);
   request.is_with_provider = false;  // not before: losing its peer would have ended it, too
   if (request.is_live) return end(request, CHIMEX_ERR_NETWORK);
@@ -188,9 +191,10 @@ void Driver::lose(Lane& lane, const std::string& why) {
   lane.unstarted.clear();
   losses_.record(lane.pe, why);
   lane.order.clear();
-  if (lane.open) mail_.free(*std::exchange(lane.open, nullptr));
+  if (lane.open) batches_.free(*std::exchange(lane.open, nullptr));
   for (; lane.has_waiting(); lane.drop_first())
-    if (lane.first().kind == Posted::Kind::kLetter) mail_.free(static_cast<Letter&>(lane.first()));
+    if (lane.first().kind == Posted::Kind::kMessageBatch)
+      batches_.free(static_cast<MessageBatch&>(lane.first()));
   if (device_) {
     asker_->lose(lane);
     server_->lose(lane);

@@ -11,12 +11,12 @@
 
 namespace chime::host::ofi {
 
-struct Letter;
+struct MessageBatch;
 
 struct PeerName {
   fi_addr_t address = FI_ADDR_NOTAVAIL;
   std::uint64_t heap = 0, key = 0;  // of its first byte
-  std::uint64_t pass = 0;           // of letters to it
+  std::uint64_t pass = 0;           // of batches of messages to it
   bool takes_puts = false;          // as messages: its processor writes its heap
   // All goes through bounce buffers, here and there: the provider does not know one of the heaps.
   bool bounces = false;
@@ -36,11 +36,12 @@ struct Lane {
   bool has_name = false;            // else it is looked for, and nothing goes
   std::vector<Request*> unstarted;  // what was posted meanwhile
   Order<Request*> order;
-  Letter* open = nullptr;       // the letter that messages are added to, not handed over yet
-  bool is_writing = false;      // of those that have, or had, an open letter
-  bool is_lost = false;         // what is posted fails
-  bool is_gone = false;         // it is lost because its PE has ended
-  bool is_in_line = true;       // of those that wait: for the provider, or for their name
+  MessageBatch* open =
+      nullptr;              // the batch of messages that messages are added to, not handed over yet
+  bool is_writing = false;  // of those that have, or had, an open batch of messages
+  bool is_lost = false;     // what is posted fails
+  bool is_gone = false;     // it is lost because its PE has ended
+  bool is_in_line = true;   // of those that wait: for the provider, or for their name
   std::size_t outstanding = 0;  // requests
   bool has_news = true;         // since it was last looked at: a sign of life
   // Something has waited for it since it was looked at before; what is in its line, since this

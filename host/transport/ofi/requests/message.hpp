@@ -1,5 +1,6 @@
 // What two PEs say to each other about a request: an ask to the owner of the word or the memory,
-// with what it needs, and its answer. Bytes of one version of Chime; letter.hpp carries them.
+// with what it needs, and its answer. Bytes of one version of Chime; batch of messages.hpp carries
+// them.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@ namespace chime::host::ofi {
 
 inline constexpr std::size_t kMostPutBytes = 128;  // of a put that is a message
 // The same where data goes through bounce buffers, and of a get's data in an answer: two of them
-// fill a letter.
+// fill a batch of messages.
 inline constexpr std::size_t kMostCarriedBytes = 2016;
 
 // What stands before the data of a kPutSignal.
@@ -38,7 +39,7 @@ struct Message {
   std::uint8_t status;        // kAnswer: a chimex_status
   std::uint8_t wants_before;  // kAsk: whether the word before is wanted
 
-  // What follows it in a letter: a multiple of 8.
+  // What follows it in a batch of messages: a multiple of 8.
   std::size_t body_bytes() const {
     switch (kind) {
       case Kind::kAsk:

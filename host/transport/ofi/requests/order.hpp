@@ -36,7 +36,7 @@ class Order {
   }
 
   // Whether an atomic that is posted now must be held. `together`: puts that have not passed, but
-  // stand before it in the letter that it goes by.
+  // stand before it in the batch of messages that it goes by.
   bool must_wait(std::uint64_t together = 0) const { return puts_ != together; }
   // REQUIRES: must_wait().
   void hold(Atomic atomic) { groups_.back().behind.push_back(std::move(atomic)); }

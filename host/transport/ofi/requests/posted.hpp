@@ -9,7 +9,7 @@
 namespace chime::host::ofi {
 
 struct Posted {
-  enum class Kind : std::uint8_t { kTransfer, kLetter, kReceive };
+  enum class Kind : std::uint8_t { kTransfer, kMessageBatch, kReceive };
 
   explicit Posted(Kind its_kind) : kind(its_kind) {}
   Posted(const Posted&) = delete;

@@ -5,8 +5,9 @@
 namespace chime::host::ofi {
 namespace {
 
-std::string describe(const Letter& letter) {
-  return fmt::format("a letter (atomics, puts of few bytes, answers) to PE {}", letter.to);
+std::string describe(const MessageBatch& message_batch) {
+  return fmt::format("a batch of messages (atomics, puts of few bytes, answers) to PE {}",
+                     message_batch.to);
 }
 
 }  // namespace
@@ -24,8 +25,8 @@ std::string describe(const HostRequest& wanted) {
 }
 
 std::string failed(const Posted& posted, const ProviderFacts& provider, const std::string& words) {
-  const std::string what = posted.kind == Posted::Kind::kLetter
-                               ? describe(static_cast<const Letter&>(posted))
+  const std::string what = posted.kind == Posted::Kind::kMessageBatch
+                               ? describe(static_cast<const MessageBatch&>(posted))
                                : describe(static_cast<const Request&>(posted).wanted);
   return fmt::format(
       "{} by libfabric's {} failed: {}; look whether that PE has ended, and whether its address "

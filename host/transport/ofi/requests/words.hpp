@@ -4,7 +4,7 @@
 #include <string>
 
 #include "host/transport/ofi/fabric/provider_choice.hpp"
-#include "host/transport/ofi/requests/mail.hpp"
+#include "host/transport/ofi/requests/batch_pool.hpp"
 #include "host/transport/ofi/requests/request.hpp"
 
 namespace chime::host::ofi {

@@ -1,5 +1,5 @@
-// Letters: as many messages as there are for one PE when it is posted, up to what there is room
-// for.
+// Batch of messageses: as many messages as there are for one PE when it is posted, up to what there
+// is room for.
 //
 //   head: pass 8 | from 4 | bytes 4     message 24, body     message 24, body     ...
 //
@@ -18,28 +18,28 @@
 
 namespace chime::host::ofi {
 
-inline constexpr std::size_t kLetterBytes = 4096;
-using LetterMemory = std::array<std::byte, kLetterBytes>;
+inline constexpr std::size_t kMessageBatchBytes = 4096;
+using MessageBatchMemory = std::array<std::byte, kMessageBatchBytes>;
 
-struct LetterHead {
+struct MessageBatchHead {
   std::uint64_t pass;
   std::int32_t from;  // PE
   std::uint32_t bytes;
 };
-static_assert(sizeof(LetterHead) == 16);
+static_assert(sizeof(MessageBatchHead) == 16);
 
-// A letter that is being written.
-class LetterText {
+// A batch of messages that is being written.
+class MessageBatchText {
  public:
   void begin(std::int32_t from) {
-    const LetterHead head{0, from, 0};
+    const MessageBatchHead head{0, from, 0};
     std::memcpy(memory_.data(), &head, sizeof head);
     end_ = sizeof head;
   }
 
-  bool is_empty() const { return end_ == sizeof(LetterHead); }
+  bool is_empty() const { return end_ == sizeof(MessageBatchHead); }
   bool has_room_for(const Message& message) const {
-    return kLetterBytes - end_ >= sizeof message + message.body_bytes();
+    return kMessageBatchBytes - end_ >= sizeof message + message.body_bytes();
   }
   // REQUIRES: room. `body`: at most the message's body_bytes(); what is left of them is zeros.
   void add(const Message& message, std::span<const std::byte> body = {}) {
@@ -61,34 +61,35 @@ class LetterText {
 
   // To be sent to who has this pass.
   std::span<std::byte> finish(std::uint64_t pass) {
-    std::memcpy(&memory_[offsetof(LetterHead, pass)], &pass, sizeof pass);
-    const auto bytes = static_cast<std::uint32_t>(end_ - sizeof(LetterHead));
-    std::memcpy(&memory_[offsetof(LetterHead, bytes)], &bytes, sizeof bytes);
+    std::memcpy(&memory_[offsetof(MessageBatchHead, pass)], &pass, sizeof pass);
+    const auto bytes = static_cast<std::uint32_t>(end_ - sizeof(MessageBatchHead));
+    std::memcpy(&memory_[offsetof(MessageBatchHead, bytes)], &bytes, sizeof bytes);
     return std::span(memory_).first(end_);
   }
 
  private:
-  alignas(8) LetterMemory memory_;
+  alignas(8) MessageBatchMemory memory_;
   std::size_t end_ = 0;
 };
 
-// A letter that has come, message by message.
-class LetterReader {
+// A batch of messages that has come, message by message.
+class MessageBatchReader {
  public:
-  // Null: it is no letter to who has this pass.
-  static std::optional<LetterReader> open(std::span<const std::byte> bytes, std::uint64_t pass) {
-    LetterHead head;
+  // Null: it is no batch of messages to who has this pass.
+  static std::optional<MessageBatchReader> open(std::span<const std::byte> bytes,
+                                                std::uint64_t pass) {
+    MessageBatchHead head;
     if (bytes.size() < sizeof head) return std::nullopt;
     std::memcpy(&head, bytes.data(), sizeof head);
     if (head.pass != pass) return std::nullopt;
-    return LetterReader(head, bytes.subspan(sizeof head));
+    return MessageBatchReader(head, bytes.subspan(sizeof head));
   }
 
   std::int32_t from() const { return head_.from; }
 
   // Whether all of it can be read. Before next(): of what cannot, nothing is to be carried out.
   bool is_well() const {
-    LetterReader copy = *this;
+    MessageBatchReader copy = *this;
     if (rest_.empty() || rest_.size() != head_.bytes) return false;
     while (!copy.is_over()) {
       const std::optional<Message> message = copy.peek();
@@ -99,7 +100,8 @@ class LetterReader {
   }
 
   bool is_over() const { return rest_.empty(); }
-  // REQUIRES: is_well(), of the whole; not is_over(). `body` stays in the letter's memory.
+  // REQUIRES: is_well(), of the whole; not is_over(). `body` stays in the batch of messages's
+  // memory.
   Message next(std::span<const std::byte>& body) {
     Message message;
     std::memcpy(&message, rest_.data(), sizeof message);
@@ -109,7 +111,7 @@ class LetterReader {
   }
 
  private:
-  LetterReader(const LetterHead& head, std::span<const std::byte> rest)
+  MessageBatchReader(const MessageBatchHead& head, std::span<const std::byte> rest)
       : head_(head), rest_(rest) {}
 
   std::optional<Message> peek() const {
@@ -124,7 +126,7 @@ class LetterReader {
     rest_ = rest_.subspan(sizeof message + message.body_bytes());
   }
 
-  LetterHead head_;
+  MessageBatchHead head_;
   std::span<const std::byte> rest_;
 };
 

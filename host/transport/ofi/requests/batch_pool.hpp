@@ -1,0 +1,67 @@
+// The memory of batches of messages: those on their way out, and places where batches of messages
+// arrive.
+//
+// A batch of messages is answered out of a new one, and the place where it arrived is free at once:
+// so no PE's answers wait for another's, however many ask it. What answers take grows with that, up
+// to what all peers may have asked at once.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "host/transport/ofi/requests/message_batch.hpp"
+#include "host/transport/ofi/requests/posted.hpp"
+
+namespace chime::host::ofi {
+
+struct MessageBatch : Posted {
+  MessageBatch() : Posted(Kind::kMessageBatch) {}
+  int to = -1;        // PE
+  unsigned puts = 0;  // in it, that atomics may have to follow (Order)
+  MessageBatchText text;
+
+  std::span<std::byte> bytes_for(std::uint64_t pass) { return text.finish(pass); }
+};
+
+struct Arrival : Posted {
+  Arrival() : Posted(Kind::kReceive) {}
+  static constexpr std::size_t kBytes = kMessageBatchBytes;
+
+  std::byte* data() { return memory_.data(); }
+
+ private:
+  alignas(8) MessageBatchMemory memory_;
+};
+
+class BatchPool {
+ public:
+  static constexpr std::size_t kArrivals = 64;
+
+  MessageBatch& take() {
+    if (free_.empty()) grow();
+    MessageBatch& message_batch = *free_.back();
+    free_.pop_back();
+    return message_batch;
+  }
+  void free(MessageBatch& message_batch) { free_.push_back(&message_batch); }
+
+  std::span<Arrival> arrivals() { return *arrivals_; }
+
+ private:
+  using Sheet = std::array<MessageBatch, 8>;
+
+  void grow() {
+    for (MessageBatch& message_batch : *sheets_.emplace_back(std::make_unique<Sheet>()))
+      free_.push_back(&message_batch);
+  }
+
+  std::vector<std::unique_ptr<Sheet>> sheets_;
+  std::vector<MessageBatch*> free_;
+  const std::unique_ptr<std::array<Arrival, kArrivals>> arrivals_ =
+      std::make_unique<std::array<Arrival, kArrivals>>();
+};
+
+}  // namespace chime::host::ofi

@@ -46,7 +46,7 @@ TEST_F(BounceTest, ALongPutIsReadAndCopiedInAndThenAnswered) {
   EXPECT_EQ(read.kind, HostRequest::Kind::kGet);
   EXPECT_EQ(read.at, 4096u);
   EXPECT_EQ(read.bytes, 5000u);
-  EXPECT_NE(wire.transfers[0]->errand, nullptr) << "of the peer's slots, not of its heap";
+  EXPECT_NE(wire.transfers[0]->internal_request, nullptr) << "of the peer's slots, not of its heap";
   std::memset(read.here, 8, read.bytes);
   end_transfer();
   EXPECT_THAT(sent(), SizeIs(0));
@@ -395,7 +395,7 @@ TEST_F(BounceTest, WhereTheProviderKnowsBothHeapsDataTakesNoSlots) {
   poll();
   EXPECT_THAT(wire.transfers, SizeIs(3));
   EXPECT_THAT(wire.message_batches, SizeIs(0));
-  for (Request* const one : wire.transfers) EXPECT_EQ(one->errand, nullptr);
+  for (Request* const one : wire.transfers) EXPECT_EQ(one->internal_request, nullptr);
   EXPECT_EQ(out().begun(), 0u);
   hear({update_of(5, 64, AmoOp::kAdd, 1)});
   settle();

@@ -83,15 +83,15 @@ void Asker::on_copied_out(Piece& piece) {
   Request& request = *piece.request;
   if (!is_small(request)) {
     piece.is_asked = true;
-    return desk_.send(*piece.lane,
-                      ask_for_piece(Message::Kind::kPull, piece.id(),
-                                    request.wanted.at + piece.offset, piece.bytes),
-                      bytes_of(piece.slot->at));
+    return request_sink_.send(*piece.lane,
+                              ask_for_piece(Message::Kind::kPull, piece.id(),
+                                            request.wanted.at + piece.offset, piece.bytes),
+                              bytes_of(piece.slot->at));
   }
   Lane& lane = *piece.lane;
   request.wanted.here = piece.slot->memory;
   --request.pieces;
-  desk_.on_carried(lane, request);
+  request_sink_.on_carried(lane, request);
   if (!piece.is_live) return;  // the peer was lost by this
   give_back_slot(piece);
   free(piece);
@@ -103,8 +103,8 @@ void Asker::begin_get(Piece& piece) {
   const Message ask =
       ask_for_piece(is_carried ? Message::Kind::kGet : Message::Kind::kPush, piece.id(),
                     piece.request->wanted.at + piece.offset, piece.bytes);
-  if (is_carried) return desk_.send(*piece.lane, ask, {});
-  desk_.send(*piece.lane, ask, bytes_of(piece.slot->at));
+  if (is_carried) return request_sink_.send(*piece.lane, ask, {});
+  request_sink_.send(*piece.lane, ask, bytes_of(piece.slot->at));
 }
 
 void Asker::on_answer(Lane& lane, const Message& answer, std::span<const std::byte> data) {
@@ -118,9 +118,10 @@ void Asker::on_answer(Lane& lane, const Message& answer, std::span<const std::by
   }
   const bool is_for_data = !request.is_put() && is_small(request);
   if (has_data != is_for_data || (has_data && answer.bytes != piece->bytes))
-    return desk_.lose(lane, fmt::format("PE {} has answered something else than what it was asked "
-                                        "for; look whether it runs the same Chime",
-                                        lane.pe));
+    return request_sink_.lose(
+        lane, fmt::format("PE {} has answered something else than what it was asked "
+                          "for; look whether it runs the same Chime",
+                          lane.pe));
   piece->is_asked = false;
   if (request.is_put()) return end(*piece);
   bring_in(*piece, data);
@@ -149,7 +150,7 @@ void Asker::end(Piece& piece) {
   give_back_slot(piece);
   free(piece);
   const bool is_over = request.status != CHIMEX_OK || request.moved == request.wanted.bytes;
-  if (request.pieces == 0 && is_over) desk_.on_ended(lane, request);
+  if (request.pieces == 0 && is_over) request_sink_.on_ended(lane, request);
 }
 
 // The device has done its part. False: the peer was lost meanwhile.
@@ -160,7 +161,7 @@ bool Asker::let_go(Piece& piece) {
   if (piece.is_live) return true;
   give_back_slot(piece);
   free(piece);
-  desk_.on_let_go(request);
+  request_sink_.on_let_go(request);
   return false;
 }
 
@@ -181,7 +182,7 @@ void Asker::lose(Lane& lane) {
     free(piece);
   }
   if (slots_.large.are_all_abandoned())
-    desk_.lose_all(
+    request_sink_.lose_all(
         "peers that were lost, and may live, keep all slots through which data goes to and from "
         "this PE's GPU; look for what was told of each of them");
 }

@@ -15,9 +15,9 @@
 #include <span>
 #include <vector>
 
-#include "host/transport/ofi/bounce/desk.hpp"
 #include "host/transport/ofi/bounce/device_ranges.hpp"
 #include "host/transport/ofi/bounce/device_work.hpp"
+#include "host/transport/ofi/bounce/request_sink.hpp"
 #include "host/transport/ofi/bounce/slots.hpp"
 
 namespace chime::host::ofi {
@@ -25,8 +25,9 @@ namespace chime::host::ofi {
 class Asker {
  public:
   // All of them outlive this.
-  Asker(DeviceWork& work, SlotPool::Side& slots, const DeviceRanges& ranges, Desk& desk)
-      : work_(work), slots_(slots), ranges_(ranges), desk_(desk) {}
+  Asker(DeviceWork& work, SlotPool::Side& slots, const DeviceRanges& ranges,
+        RequestSink& request_sink)
+      : work_(work), slots_(slots), ranges_(ranges), request_sink_(request_sink) {}
 
   // Whether the host reads, and writes, what the request names here.
   bool is_of_host(const HostRequest& wanted) const { return !ranges_.holds(wanted.here); }
@@ -90,7 +91,7 @@ class Asker {
   DeviceWork& work_;
   SlotPool::Side& slots_;
   const DeviceRanges& ranges_;
-  Desk& desk_;
+  RequestSink& request_sink_;
   std::deque<Piece> pieces_;  // they stay where they are
   std::vector<Piece*> free_;
   std::vector<Wanting> wanting_;

@@ -35,11 +35,11 @@ void Driver::send(Lane& lane, const Message& message, std::span<const std::byte>
   if (!lane.is_lost) open_message_batch(lane, message).text.add(message, body);
 }
 
-void Driver::run(Lane& lane, const HostRequest& errand, void* task) {
-  Request& request = requests_.take(errand, 0);
-  request.errand = task;
+void Driver::run(Lane& lane, const HostRequest& internal_request, void* task) {
+  Request& request = requests_.take(internal_request, 0);
+  request.internal_request = task;
   ++lane.outstanding;
-  request.piece = wire_.piece_of(errand.bytes);
+  request.piece = wire_.piece_of(internal_request.bytes);
   hand_over(lane, request);
 }
 

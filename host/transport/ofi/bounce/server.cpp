@@ -24,7 +24,7 @@ std::uint64_t word_at(std::span<const std::byte> body, std::size_t at = 0,
 
 void Server::take(Lane& lane, const Message& ask, std::span<const std::byte> body) {
   if (is_large(ask) && (ask.bytes == 0 || ask.bytes > SlotPool::kLargeBytes))
-    return desk_.send(lane, answer_to(ask.id, 0, CHIMEX_ERR_INVALID), {});
+    return request_sink_.send(lane, answer_to(ask.id, 0, CHIMEX_ERR_INVALID), {});
   const auto line = lines_.find(lane.pe);
   if (line == lines_.end() && serve(lane, ask, body)) return;
   lines_.try_emplace(lane.pe, Line{&lane, {}})
@@ -115,13 +115,13 @@ bool Server::serve_update(Lane& lane, const Message& ask, std::span<const std::b
 bool Server::serve_pull(Lane& lane, const Message& ask, std::uint64_t theirs) {
   Task* const task = new_task_with_slot(lane, ask);
   if (task == nullptr) return false;
-  desk_.run(lane,
-            {.kind = HostRequest::Kind::kGet,
-             .pe = lane.pe,
-             .at = theirs,
-             .here = task->slot->memory,
-             .bytes = ask.bytes},
-            task);
+  request_sink_.run(lane,
+                    {.kind = HostRequest::Kind::kGet,
+                     .pe = lane.pe,
+                     .at = theirs,
+                     .here = task->slot->memory,
+                     .bytes = ask.bytes},
+                    task);
   return true;
 }
 
@@ -138,15 +138,15 @@ void Server::on_copied_out(Task& task) {
   if (task.lane->is_lost) return end(task);
   const Message& ask = task.ask;
   if (is_large(ask))
-    return desk_.run(*task.lane,
-                     {.kind = HostRequest::Kind::kPut,
-                      .pe = task.lane->pe,
-                      .at = task.theirs,
-                      .here = task.slot->memory,
-                      .bytes = ask.bytes},
-                     &task);
+    return request_sink_.run(*task.lane,
+                             {.kind = HostRequest::Kind::kPut,
+                              .pe = task.lane->pe,
+                              .at = task.theirs,
+                              .here = task.slot->memory,
+                              .bytes = ask.bytes},
+                             &task);
   const Message data = ask_for_piece(Kind::kData, ask.id, 0, ask.bytes);
-  desk_.send(*task.lane, data, {task.slot->memory, ask.bytes});
+  request_sink_.send(*task.lane, data, {task.slot->memory, ask.bytes});
   end(task);
 }
 
@@ -155,7 +155,7 @@ void Server::on_handed_over(void* of) {
   if (task.ask.kind == Kind::kPush) answer(task);
 }
 
-void Server::on_errand(void* of, chimex_status status) {
+void Server::on_internal_request(void* of, chimex_status status) {
   Task& task = *static_cast<Task*>(of);
   if (status != CHIMEX_OK) return end(task);  // the peer is lost
   if (task.ask.kind == Kind::kPush) {
@@ -170,7 +170,7 @@ void Server::on_errand(void* of, chimex_status status) {
 
 void Server::answer(Task& task, std::uint64_t before) {
   task.is_answered = true;
-  desk_.send(*task.lane, answer_to(task.ask.id, before, CHIMEX_OK), {});
+  request_sink_.send(*task.lane, answer_to(task.ask.id, before, CHIMEX_OK), {});
 }
 
 void Server::end(Task& task) {

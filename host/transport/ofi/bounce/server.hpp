@@ -14,8 +14,8 @@
 #include <span>
 #include <vector>
 
-#include "host/transport/ofi/bounce/desk.hpp"
 #include "host/transport/ofi/bounce/device_work.hpp"
+#include "host/transport/ofi/bounce/request_sink.hpp"
 #include "host/transport/ofi/bounce/slots.hpp"
 
 namespace chime::host::ofi {
@@ -24,8 +24,8 @@ class Server {
  public:
   // All of them outlive this. `results`: free places for words.
   Server(DeviceWork& work, SlotPool::Side& slots, std::vector<std::uint64_t*>& results,
-         std::span<std::byte> heap, Desk& desk)
-      : work_(work), slots_(slots), results_(results), heap_(heap), desk_(desk) {}
+         std::span<std::byte> heap, RequestSink& request_sink)
+      : work_(work), slots_(slots), results_(results), heap_(heap), request_sink_(request_sink) {}
 
   // REQUIRES: it fits the heap.
   void take(Lane& lane, const Message& ask, std::span<const std::byte> body);
@@ -35,7 +35,7 @@ class Server {
   // The provider has handed over a task's data: what is sent from here on comes behind it.
   void on_handed_over(void* task);
   // It has no more of it, for good or ill.
-  void on_errand(void* task, chimex_status status);
+  void on_internal_request(void* task, chimex_status status);
   void lose(const Lane& lane);
 
  private:
@@ -74,7 +74,7 @@ class Server {
   SlotPool::Side& slots_;
   std::vector<std::uint64_t*>& results_;
   const std::span<std::byte> heap_;
-  Desk& desk_;
+  RequestSink& request_sink_;
   std::deque<Task> tasks_;  // they stay where they are
   std::vector<Task*> free_;
   std::map<int, Line> lines_;  // of peers who wait

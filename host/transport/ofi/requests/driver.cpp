@@ -26,9 +26,9 @@ Driver::Driver(const Place& place, Gpu& gpu, Wire& wire, Requests& requests, Bat
       lanes_(place.n_pes) {
   if (device_) {
     SlotPool& slots = device_->slots;
-    Desk& desk = *this;
-    asker_.emplace(device_->work, slots.asking, device_->ranges, desk);
-    server_.emplace(device_->work, slots.serving, slots.results, place_.heap, desk);
+    RequestSink& request_sink = *this;
+    asker_.emplace(device_->work, slots.asking, device_->ranges, request_sink);
+    server_.emplace(device_->work, slots.serving, slots.results, place_.heap, request_sink);
   }
   for (Arrival& arrival : batches_.arrivals()) unposted_.push_back(&arrival);
   post_arrivals();
@@ -220,8 +220,8 @@ bool Driver::offer(Lane& lane) {
   request.is_with_provider = true;
   const bool is_last = request.moved + request.piece == request.wanted.bytes;
   if (!request.is_put() || !is_last || !wire_.facts().keeps_order) return true;
-  if (request.errand)
-    server_->on_handed_over(request.errand);
+  if (request.internal_request)
+    server_->on_handed_over(request.internal_request);
   else
     pass(lane, request);
   return true;
@@ -244,7 +244,7 @@ void Driver::end(Request& request, chimex_status status) {
     --lane->outstanding;
   request.is_live = false;
   request.status = status;
-  if (!request.errand) return ended_.push_back(&request);
+  if (!request.internal_request) return ended_.push_back(&request);
   request.is_in_use = false;
   retire(request);
 }
@@ -252,10 +252,10 @@ void Driver::end(Request& request, chimex_status status) {
 // Of a request that has ended, and of whose end was told: it goes when nothing uses its memory.
 void Driver::retire(Request& request) {
   if (request.is_live || request.is_in_use || request.is_held()) return;
-  void* const task = request.errand;
+  void* const task = request.internal_request;
   const chimex_status status = request.status;
   requests_.free(request);
-  if (task) server_->on_errand(task, status);
+  if (task) server_->on_internal_request(task, status);
 }
 
 std::size_t Driver::poll(std::span<Ended> ended) {

@@ -37,7 +37,7 @@
 
 namespace chime::host::ofi {
 
-class Driver final : public HostDriven, private Desk {
+class Driver final : public HostDriven, private RequestSink {
  public:
   // Requests from post() until poll() has told of them.
   static constexpr std::size_t kRoom = 512;
@@ -121,7 +121,7 @@ class Driver final : public HostDriven, private Desk {
   void retire(Request& request);
 
   void send(Lane& lane, const Message& message, std::span<const std::byte> body) override;
-  void run(Lane& lane, const HostRequest& errand, void* task) override;
+  void run(Lane& lane, const HostRequest& internal_request, void* task) override;
   void on_carried(Lane& lane, Request& put) override;
   void on_ended(Lane& lane, Request& request) override;
   void on_let_go(Request& request) override;

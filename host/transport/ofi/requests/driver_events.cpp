@@ -230,7 +230,8 @@ void Driver::lose_those_asked_for() {
     }
     std::string what = "nothing";
     requests_.for_each([&](const Request& request) {
-      if (request.is_live && !request.errand && request.wanted.pe == pe && what == "nothing")
+      if (request.is_live && !request.internal_request && request.wanted.pe == pe &&
+          what == "nothing")
         what = describe(request.wanted);
     });
     lose(*lane, fmt::format("{} was on its way by libfabric's {} when PE {} was given up", what,
@@ -240,7 +241,7 @@ void Driver::lose_those_asked_for() {
 
 // Its peer was asked for nothing yet.
 bool Driver::waits_for_slots(const Lane& lane, const Request& request) {
-  const bool is_on_its_way = request.is_asked || request.errand || request.pieces != 0;
+  const bool is_on_its_way = request.is_asked || request.internal_request || request.pieces != 0;
   return lane.name.bounces && !is_on_its_way;
 }
 

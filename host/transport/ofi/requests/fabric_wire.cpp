@@ -22,7 +22,7 @@ std::size_t FabricWire::piece_of(std::size_t bytes) const {
 long FabricWire::post(const PeerName& peer, Request& request) {
   const HostRequest& wanted = request.wanted;
   iovec here{wanted.here + request.moved, request.piece};
-  const bool is_slot = request.errand != nullptr;
+  const bool is_slot = request.internal_request != nullptr;
   fi_rma_iov there{(is_slot ? peer.pool : peer.heap) + wanted.at + request.moved, request.piece,
                    is_slot ? peer.pool_key : peer.key};
   const std::uint64_t inject = request.is_put() ? inject_flag(request.piece) : 0;

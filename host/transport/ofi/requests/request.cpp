@@ -11,7 +11,7 @@ Request& Requests::take(const HostRequest& wanted, std::uint64_t completion) {
   request.moved = request.piece = 0;
   request.begun = 0;
   request.pieces = request.copies = 0;
-  request.errand = nullptr;
+  request.internal_request = nullptr;
   request.turn = nullptr;
   request.is_asked = request.was_on_its_way = false;
   request.is_live = request.is_in_use = true;

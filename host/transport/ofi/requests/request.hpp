@@ -27,7 +27,7 @@ struct Request : Posted {
   // way, and how many of these the device copies.
   std::size_t begun = 0;
   unsigned pieces = 0, copies = 0;
-  void* errand = nullptr;  // not null: it moves a slot's data for this (../bounce/server)
+  void* internal_request = nullptr;  // not null: it moves a slot's data for this (../bounce/server)
   Order<Request*>::Turn turn = nullptr;  // of a put that something may still overtake
   bool was_on_its_way = false;           // when silent peers were last looked for
   bool is_with_provider = false;

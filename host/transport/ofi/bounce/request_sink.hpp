@@ -9,15 +9,15 @@
 
 namespace chime::host::ofi {
 
-class Desk {
+class RequestSink {
  public:
-  virtual ~Desk() = default;
+  virtual ~RequestSink() = default;
 
   // Nothing, where the peer is lost; it may be lost by this.
   virtual void send(Lane& lane, const Message& message, std::span<const std::byte> body) = 0;
-  // Moves data between memory here and the peer's pool, at an offset: Server::on_errand() is told
-  // when the provider has it no more. REQUIRES: not lost.
-  virtual void run(Lane& lane, const HostRequest& errand, void* task) = 0;
+  // Moves data between memory here and the peer's pool, at an offset: Server::on_internal_request()
+  // is told when the provider has it no more. REQUIRES: not lost.
+  virtual void run(Lane& lane, const HostRequest& internal_request, void* task) = 0;
 
   // A put's data lies at `wanted.here` now, and the host reads it: it goes in a message.
   virtual void on_carried(Lane& lane, Request& put) = 0;

@@ -161,7 +161,7 @@ class Bootstrap {
 
   // Sees to it that questions() hears the answer to `question`: what `pe`, one of the job,
   // publishes under `key`, or CHIMEX_ERR_PEER_DEAD and why it will not. Unless it `may_wait`, it
-  // hears at once of a endpoint info that is not there: CHIMEX_ERR_TIMEOUT.
+  // hears at once of an endpoint info that is not there: CHIMEX_ERR_TIMEOUT.
   virtual void look_for(OpenQuestions::Id question, int pe, std::string_view key,
                         bool may_wait) const = 0;
 

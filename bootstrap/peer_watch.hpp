@@ -1,7 +1,7 @@
 // Watches the processes of this PE's node-mates, and tells when one ends without having said
 // goodbye.
 //
-// Each PE has a endpoint info (process id, start time, process-id space) and one thread per PE
+// Each PE has an endpoint info (process id, start time, process-id space) and one thread per PE
 // polls a pidfd per node-mate: no polling interval, no signal, and no process id reused in between
 // can be mistaken for the PE. Endpoint infos that crossed when the node's PEs met are given, or the
 // bootstrap has found them with the node; others are published and looked up, which costs a hub a

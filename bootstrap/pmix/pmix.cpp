@@ -18,7 +18,7 @@
 
 // What was learned from the launchers in use, and is relied on below:
 //
-// - A endpoint info is visible without a fence: after PMIx_Put and PMIx_Commit a peer's PMIx_Get
+// - An endpoint info is visible without a fence: after PMIx_Put and PMIx_Commit a peer's PMIx_Get
 // finds it.
 //   How it waits differs. Open MPI 4.1: a peer of the same node waits at the server until the
 //   commit or PMIX_TIMEOUT; one of another node gets NOT-FOUND at once if the owner has committed

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kFirstPause = 1ms;  // between two askings for a endpoint info that is not there
+constexpr auto kFirstPause = 1ms;  // between two askings for an endpoint info that is not there
 constexpr auto kLongestPauseOfAnAsker = 50ms;
 // PMIx counts in seconds. Short, so that news of a death is seen in between, and that the launcher
 // does not keep for long what nobody wants to know any more.

@@ -1,4 +1,4 @@
-// Questions to a PMIx launcher, which may say "not found" of a endpoint info that comes later
+// Questions to a PMIx launcher, which may say "not found" of an endpoint info that comes later
 // (pmix.cpp), or nothing at all: so each is asked again and again, until the endpoint info is
 // there, its PE is known to be gone, or the question is closed. Needs PMIx's headers.
 #pragma once

@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 constexpr char kMemberKey[] = "chime.node";    // of each PE: its process, and the name of its node
 constexpr char kSecretKey[] = "chime.secret";  // of PE 0
 constexpr char kHostKey[] = "chime.host";      // of a leader: all of its host, and the secret
-constexpr char kRelayPrefix[] = "chime.first.";  // of a leader: a endpoint info of PE 0's
+constexpr char kRelayPrefix[] = "chime.first.";  // of a leader: an endpoint info of PE 0's
 
 // How long a PE that has waited in vain looks for those who are late, to name them.
 constexpr auto kNamingTime = 1s;

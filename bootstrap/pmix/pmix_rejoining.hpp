@@ -1,6 +1,6 @@
 // Later joinings of a process that a PMIx launcher started: chime_init after chime_finalize.
 //
-// A launcher forgets no endpoint info, and a endpoint info that is put again may stay stale on
+// A launcher forgets no endpoint info, and an endpoint info that is put again may stay stale on
 // other hosts for ever (OpenPMIx 4.2). So PEs that join again meet at a hub in the process of PE 0,
 // and leave nothing at the launcher. The launcher still ends the job, and still tells of lost PEs.
 // Needs PMIx's headers.

@@ -20,7 +20,7 @@ NodeEndpointInfo node_endpoint_info(int pe, const DeviceMemory& control,
                                     const OwnEndpointInfo& endpoint_info) {
   NodeEndpointInfo mine;
   if (endpoint_info.bytes.size() > sizeof mine.transport)
-    throw Error("setup", CHIMEX_ERR_SYSTEM, "a endpoint info is too long for the node's exchange");
+    throw Error("setup", CHIMEX_ERR_SYSTEM, "an endpoint info is too long for the node's exchange");
   mine.pe = pe;
   mine.process = bootstrap::endpoint_info_of_this_process();
   mine.control_bytes = control.bytes();

@@ -13,7 +13,7 @@ namespace {
 void check_length(std::size_t bytes, std::size_t most) {
   if (bytes > most)
     throw Error("setup", CHIMEX_ERR_SYSTEM,
-                fmt::format("a endpoint info of {} bytes is longer than {}", bytes, most));
+                fmt::format("an endpoint info of {} bytes is longer than {}", bytes, most));
 }
 
 EndpointInfoBytes copy_of(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }

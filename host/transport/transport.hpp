@@ -223,7 +223,7 @@ class Transport {
   virtual bool agrees_with_first([[maybe_unused]] std::span<const std::byte> endpoint_info) {
     return true;
   }
-  // Whether a endpoint info is all that it takes to reach a peer: then all PEs leave theirs, and
+  // Whether an endpoint info is all that it takes to reach a peer: then all PEs leave theirs, and
   // the transport finds those that are touched by itself. What follows here is of those who do not.
   virtual bool finds_peers() const { return false; }
   // Why no offer can be made to `pe`; empty if one can be.

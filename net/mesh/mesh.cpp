@@ -21,7 +21,7 @@ Bytes message_of(Mesh::Tag tag, std::span<const std::byte> payload) {
   return Writer().put(tag).raw(payload).take();
 }
 
-// A listener at every address, and a endpoint info of where they are.
+// A listener at every address, and an endpoint info of where they are.
 std::vector<Descriptor> listen_at_all(const Mesh::Options& options, Bytes& endpoint_info) {
   std::vector<Descriptor> listeners;
   Writer addresses;
@@ -153,7 +153,7 @@ void Mesh::open(int pe, const Bytes& endpoint_info) {
                     .roles = {.client_pe = options_.pe, .server_pe = pe},
                     .introduction = introduction(),
                     .limits = kLimits,
-                    .has_listened = true},  // before there was a endpoint info
+                    .has_listened = true},  // before there was an endpoint info
       Clock::now() + options_.connect_timeout,
       [this, pe](std::shared_ptr<Connection> connection) {
         use(pe, std::move(connection));

@@ -1,5 +1,5 @@
 // How the PEs of a test meet who have a bootstrap and nothing above it, which has no barrier: each
-// leaves a endpoint info, PE 0 finds them all and leaves one that all others find.
+// leaves an endpoint info, PE 0 finds them all and leaves one that all others find.
 #pragma once
 
 #include <chrono>

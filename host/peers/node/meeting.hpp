@@ -1,6 +1,6 @@
 // Where and how a node's PEs meet: what hub and guests must agree on.
 //
-//   guest -> hub    introduction: u32 interface version, u32 bytes of a endpoint info
+//   guest -> hub    introduction: u32 interface version, u32 bytes of an endpoint info
 //                   NodeEndpointInfo, and the descriptors of its memory: the transport's if it has
 //                   one, the control page's
 //   hub -> guest    so many frames as it takes: NodeEndpointInfo..., and the descriptors of each
@@ -17,7 +17,7 @@
 
 namespace chime::host {
 
-// A endpoint info with the descriptors that travel beside it, borrowed.
+// An endpoint info with the descriptors that travel beside it, borrowed.
 struct OfferedEndpointInfo {
   NodeEndpointInfo endpoint_info;
   int transport_fd = -1;

@@ -25,7 +25,7 @@ struct EndpointInfo {
 };
 
 // Bytes on the wire between PEs of one version of Chime; the readers throw Error for any other. A
-// long reason is cut to what a endpoint info may hold.
+// long reason is cut to what an endpoint info may hold.
 EndpointInfoBytes write_endpoint_info(const EndpointInfo& endpoint_info);
 EndpointInfo read_endpoint_info(int pe, std::span<const std::byte> bytes);
 

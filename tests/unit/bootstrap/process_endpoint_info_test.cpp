@@ -1,4 +1,4 @@
-// Which process a endpoint info is of: never another one's, however much of the two is equal.
+// Which process an endpoint info is of: never another one's, however much of the two is equal.
 #include "bootstrap/process_endpoint_info.hpp"
 
 #include <gtest/gtest.h>

@@ -169,7 +169,7 @@ TEST(UniqueId, AFailureToJoinHasTheCodeOfItsCause) {
   EXPECT_EQ(failure_of_joining(with_another_token(id), 1, 3, 300ms).code(), CHIMEX_ERR_TIMEOUT);
   try {
     first->lookup(1, "endpoint_info", std::chrono::steady_clock::now() + 20ms);
-    FAIL() << "found a endpoint info of a PE that has not joined";
+    FAIL() << "found an endpoint info of a PE that has not joined";
   } catch (const BootstrapError& e) {
     EXPECT_EQ(e.code(), CHIMEX_ERR_TIMEOUT) << e.what();
   }
@@ -184,7 +184,7 @@ TEST(UniqueId, StrangersNeitherDisturbNorReadTheJob) {
     send(strangers.back().get(), garbage.data(), garbage.size(), MSG_NOSIGNAL);
   }
   std::vector<std::future<Bytes>> pes;
-  const std::string secret = "a endpoint info that no stranger may see";
+  const std::string secret = "an endpoint info that no stranger may see";
   for (int pe = 0; pe < 2; pe++)
     pes.push_back(std::async(std::launch::async, [&, pe] {
       auto job = join_unique_id(id, pe, 2, {.timeout = 60s});
@@ -281,7 +281,7 @@ TEST(UniqueId, AnInterfaceThatIsNotThereIsNamedWithThoseThatAre) {
 }
 
 // PE 1 joins a job of 3 alone and waits for `time`. Returns the error of asking for its node, and
-// that of asking for a endpoint info.
+// that of asking for an endpoint info.
 std::pair<std::string, std::string> errors_of_waiting_alone(std::chrono::milliseconds time) try {
   const auto error_of = [](const auto& body) -> std::string {
     try {

@@ -232,7 +232,7 @@ class Pe {
   }
   void accept(int pe) {
     const auto& shown = board.shown[pe];
-    poll_until([&] { return shown.bytes != 0; }, "a endpoint info");
+    poll_until([&] { return shown.bytes != 0; }, "an endpoint info");
     ASSERT_TRUE(transport.accept(pe, {.bytes = {shown.endpoint_info, shown.bytes}}).is_accepted)
         << transport.why_not(pe);
   }

@@ -1,4 +1,4 @@
-// A endpoint info that a peer shows: it is read whole, and says the same when it is written again,
+// An endpoint info that a peer shows: it is read whole, and says the same when it is written again,
 // or it is another version's.
 #include <cstddef>
 #include <cstdint>

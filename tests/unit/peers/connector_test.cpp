@@ -169,7 +169,7 @@ TEST(Connector, AEndpointInfoIsBounded) {
          pe.transport.endpoint_info = EndpointInfoBytes(kMostEndpointInfoBytes + 1);
          pe.connect();
        }))
-    EXPECT_THAT(error, HasSubstr("a endpoint info of 513 bytes is longer than 512"));
+    EXPECT_THAT(error, HasSubstr("an endpoint info of 513 bytes is longer than 512"));
 }
 
 // ---- What the host drives

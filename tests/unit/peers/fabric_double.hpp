@@ -66,7 +66,7 @@ class FabricDouble final : public Transport, private HostDriven {
   bool some_have = true, on_demand = false, finds = false, agrees = true;
   // Whom it does not accept, and what it shows instead of its endpoint info.
   std::set<int> unwanted;
-  EndpointInfoBytes endpoint_info = text("a endpoint info");
+  EndpointInfoBytes endpoint_info = text("an endpoint info");
   std::string fabric_name = "test's";
   // What it was shown.
   std::map<int, std::string> endpoint_infos, offers, receipts;

@@ -61,12 +61,12 @@ TEST(LauncherEndpointInfos, AEndpointInfoIsFoundWheneverItIsLeft) {
         const EndpointInfoFinder::Found found = await_one(endpoint_infos);
         EXPECT_EQ(found.pe, 1);
         EXPECT_EQ(found.why_none, "");
-        EXPECT_EQ(FabricDouble::text(found.endpoint_info), "a endpoint info");
+        EXPECT_EQ(FabricDouble::text(found.endpoint_info), "an endpoint info");
         EXPECT_THAT(endpoint_infos.take(), IsEmpty()) << "once";
       },
       [&](bootstrap::Bootstrap& job) {
         is_asked.get_future().wait();
-        job.publish(key_of_endpoint_infos(kWay), wrapped("a endpoint info"));
+        job.publish(key_of_endpoint_infos(kWay), wrapped("an endpoint info"));
       });
 }
 
@@ -87,7 +87,7 @@ TEST(LauncherEndpointInfos, WhoIsLateIsGivenUpInTimeAndForGood) {
       },
       [&](bootstrap::Bootstrap& job) {
         is_given_up.get_future().wait();
-        job.publish(key_of_endpoint_infos(kWay), wrapped("a endpoint info"));
+        job.publish(key_of_endpoint_infos(kWay), wrapped("an endpoint info"));
         is_left.set_value();
       });
 }
@@ -126,7 +126,7 @@ TEST(LauncherEndpointInfos, WhatNobodyWaitsForAnyMoreIsForgotten) {
       },
       [&](bootstrap::Bootstrap& job) {
         is_over.get_future().wait();
-        job.publish(key_of_endpoint_infos(kWay), wrapped("a endpoint info"));
+        job.publish(key_of_endpoint_infos(kWay), wrapped("an endpoint info"));
       });
 }
 

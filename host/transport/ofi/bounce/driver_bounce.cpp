@@ -6,10 +6,10 @@ namespace chime::host::ofi {
 void Driver::start_bounced(Lane& lane, Request& request) {
   const HostRequest& wanted = request.wanted;
   if (wanted.bytes == 0) return end(request, CHIMEX_OK);
-  if (request.is_put() && Asker::is_carried(wanted) && asker_->is_of_host(wanted))
+  if (request.is_put() && Initiator::is_carried(wanted) && initiator_->is_of_host(wanted))
     return start_message(lane, request);
   if (request.is_put()) request.turn = lane.order.enter();
-  asker_->start(lane, request);
+  initiator_->start(lane, request);
 }
 
 void Driver::update_here(Request& request) {
@@ -24,8 +24,8 @@ void Driver::update_here(Request& request) {
 
 bool Driver::poll_device() {
   bool has_moved = device_->work.poll();
-  has_moved |= server_->poll();
-  asker_->poll();
+  has_moved |= target_->poll();
+  initiator_->poll();
   return has_moved;
 }
 

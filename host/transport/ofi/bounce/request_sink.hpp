@@ -15,7 +15,7 @@ class RequestSink {
 
   // Nothing, where the peer is lost; it may be lost by this.
   virtual void send(Lane& lane, const Message& message, std::span<const std::byte> body) = 0;
-  // Moves data between memory here and the peer's pool, at an offset: Server::on_internal_request()
+  // Moves data between memory here and the peer's pool, at an offset: Target::on_internal_request()
   // is told when the provider has it no more. REQUIRES: not lost.
   virtual void run(Lane& lane, const HostRequest& internal_request, void* task) = 0;
 

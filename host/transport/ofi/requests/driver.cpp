@@ -27,8 +27,8 @@ Driver::Driver(const Place& place, Gpu& gpu, Wire& wire, Requests& requests, Bat
   if (device_) {
     SlotPool& slots = device_->slots;
     RequestSink& request_sink = *this;
-    asker_.emplace(device_->work, slots.asking, device_->ranges, request_sink);
-    server_.emplace(device_->work, slots.serving, slots.results, place_.heap, request_sink);
+    initiator_.emplace(device_->work, slots.asking, device_->ranges, request_sink);
+    target_.emplace(device_->work, slots.serving, slots.results, place_.heap, request_sink);
   }
   for (Arrival& arrival : batches_.arrivals()) unposted_.push_back(&arrival);
   post_arrivals();
@@ -221,7 +221,7 @@ bool Driver::offer(Lane& lane) {
   const bool is_last = request.moved + request.piece == request.wanted.bytes;
   if (!request.is_put() || !is_last || !wire_.facts().keeps_order) return true;
   if (request.internal_request)
-    server_->on_handed_over(request.internal_request);
+    target_->on_handed_over(request.internal_request);
   else
     pass(lane, request);
   return true;
@@ -255,7 +255,7 @@ void Driver::retire(Request& request) {
   void* const task = request.internal_request;
   const chimex_status status = request.status;
   requests_.free(request);
-  if (task) server_->on_internal_request(task, status);
+  if (task) target_->on_internal_request(task, status);
 }
 
 std::size_t Driver::poll(std::span<Ended> ended) {

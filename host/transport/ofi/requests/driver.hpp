@@ -28,8 +28,8 @@
 #include <vector>
 
 #include "host/gpu/gpu.hpp"
-#include "host/transport/ofi/bounce/asker.hpp"
-#include "host/transport/ofi/bounce/server.hpp"
+#include "host/transport/ofi/bounce/initiator.hpp"
+#include "host/transport/ofi/bounce/target.hpp"
 #include "host/transport/ofi/requests/lanes.hpp"
 #include "host/transport/ofi/requests/losses.hpp"
 #include "host/transport/ofi/requests/names.hpp"
@@ -160,8 +160,8 @@ class Driver final : public HostDriven, private RequestSink {
   WordOwner* owner_ = nullptr;
   Names* const names_;
   Device* const device_;
-  std::optional<Asker> asker_;  // with a device
-  std::optional<Server> server_;
+  std::optional<Initiator> initiator_;  // with a device
+  std::optional<Target> target_;
   Lanes lanes_;
   std::size_t unnamed_ = 0;  // lanes that wait for their names
   std::size_t in_use_ = 0;

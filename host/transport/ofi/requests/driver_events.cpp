@@ -89,7 +89,7 @@ void Driver::on_message_batch(Lane& lane, MessageBatchReader message_batch) {
 void Driver::on_ask(Lane& lane, const Message& ask, std::span<const std::byte> body) {
   if (!ask.fits(place_.heap.size())) return answer(lane, ask, 0, CHIMEX_ERR_INVALID);
   if (ask.kind == Message::Kind::kPutSignal) return on_put_signal(lane, ask, body);
-  if (server_) return server_->take(lane, ask, body);
+  if (target_) return target_->take(lane, ask, body);
   if (ask.kind != Message::Kind::kAsk && ask.kind != Message::Kind::kPut)
     return answer(lane, ask, 0, CHIMEX_ERR_INVALID);
   answer(lane, ask, carry_out(ask, body), CHIMEX_OK);
@@ -99,7 +99,7 @@ void Driver::on_ask(Lane& lane, const Message& ask, std::span<const std::byte> b
 void Driver::on_put_signal(Lane& lane, const Message& ask, std::span<const std::byte> body) {
   SignalPlace signal;
   std::memcpy(&signal, body.data(), sizeof signal);
-  if (server_ || !signal.fits(place_.heap.size())) return answer(lane, ask, 0, CHIMEX_ERR_INVALID);
+  if (target_ || !signal.fits(place_.heap.size())) return answer(lane, ask, 0, CHIMEX_ERR_INVALID);
   owner_->write(ask.at, body.subspan(sizeof signal, ask.bytes));
   owner_->update(signal.at, {static_cast<AmoOp>(ask.op), 8, signal.operand, 0});
   answer(lane, ask, 0, CHIMEX_OK);
@@ -134,14 +134,15 @@ Request* Driver::asked(const Lane& lane, std::uint64_t id) {
 }
 
 void Driver::on_answer(Lane& lane, const Message& answer, std::span<const std::byte> data) {
-  const bool is_of_piece = asker_ && Asker::is_of_piece(answer.id);
-  Request* const request = is_of_piece ? asker_->asked(lane, answer.id) : asked(lane, answer.id);
+  const bool is_of_piece = initiator_ && Initiator::is_of_piece(answer.id);
+  Request* const request =
+      is_of_piece ? initiator_->asked(lane, answer.id) : asked(lane, answer.id);
   if (request == nullptr) return;
   if (answer.status == CHIMEX_ERR_NETWORK)
     return lose(lane, fmt::format("PE {} has given up PE {}, and carries out nothing for it; look "
                                   "for its own message",
                                   lane.pe, place_.my_pe));
-  if (is_of_piece) return asker_->on_answer(lane, answer, data);
+  if (is_of_piece) return initiator_->on_answer(lane, answer, data);
   if (answer.kind != Message::Kind::kAnswer) return;
   if (request->turn) pass(lane, *request);
   if (request->is_atomic() && request->wanted.here != nullptr)
@@ -196,8 +197,8 @@ void Driver::lose(Lane& lane, const std::string& why) {
     if (lane.first().kind == Posted::Kind::kMessageBatch)
       batches_.free(static_cast<MessageBatch&>(lane.first()));
   if (device_) {
-    asker_->lose(lane);
-    server_->lose(lane);
+    initiator_->lose(lane);
+    target_->lose(lane);
   }
   end_all_to(lane, false);
   lingering_.push_back({&lane, Clock::now() + kGrace, lane.is_gone});
@@ -294,7 +295,7 @@ void Driver::end_lingering() {
   std::erase_if(lingering_, [&](const Lingering& one) {
     if (now < one.until) return false;
     if (end_all_to(*one.lane, true) > 0) keepers.push_back(one.lane->pe);
-    if (device_ && one.was_gone) asker_->reclaim(*one.lane);
+    if (device_ && one.was_gone) initiator_->reclaim(*one.lane);
     return true;
   });
   if (!wire_.facts().ends_in_order || keepers.empty()) return;

@@ -26,8 +26,8 @@ struct SignalPlace {
 static_assert(std::is_trivially_copyable_v<SignalPlace> && sizeof(SignalPlace) == 16);
 
 struct Message {
-  // Of ../bounce: kPull, a put whose data the owner reads from a slot of the asker's; kPush, a get
-  // whose data it writes into one, and then answers; kGet, one whose data comes as kData.
+  // Of ../bounce: kPull, a put whose data the owner reads from a slot of the initiator's; kPush, a
+  // get whose data it writes into one, and then answers; kGet, one whose data comes as kData.
   // kPutSignal: a put, and behind it an update of a word of 8 bytes.
   enum class Kind : std::uint8_t { kAsk = 1, kAnswer, kPut, kPull, kPush, kGet, kData, kPutSignal };
 
@@ -51,7 +51,7 @@ struct Message {
         return sizeof(SignalPlace) + (bytes + std::size_t{7}) / 8 * 8;
       case Kind::kPull:
       case Kind::kPush:
-        return sizeof(std::uint64_t);  // the slot's offset in the asker's pool
+        return sizeof(std::uint64_t);  // the slot's offset in the initiator's pool
       case Kind::kAnswer:
       case Kind::kGet:
         break;

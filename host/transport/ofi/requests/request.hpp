@@ -14,7 +14,7 @@ namespace chime::host::ofi {
 struct Request : Posted {
   explicit Request(std::uint32_t its_index) : Posted(Kind::kTransfer), index(its_index) {}
 
-  // One bit less than there is room for: it tells pieces (../bounce/asker) from requests.
+  // One bit less than there is room for: it tells pieces (../bounce/initiator) from requests.
   static constexpr std::uint32_t kGenerations = 1u << 31;
 
   const std::uint32_t index;
@@ -27,7 +27,7 @@ struct Request : Posted {
   // way, and how many of these the device copies.
   std::size_t begun = 0;
   unsigned pieces = 0, copies = 0;
-  void* internal_request = nullptr;  // not null: it moves a slot's data for this (../bounce/server)
+  void* internal_request = nullptr;  // not null: it moves a slot's data for this (../bounce/target)
   Order<Request*>::Turn turn = nullptr;  // of a put that something may still overtake
   bool was_on_its_way = false;           // when silent peers were last looked for
   bool is_with_provider = false;

@@ -1,4 +1,4 @@
-#include "host/transport/ofi/bounce/asker.hpp"
+#include "host/transport/ofi/bounce/initiator.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 namespace chime::host::ofi {
 namespace {
 
-bool is_small(const Request& request) { return Asker::is_carried(request.wanted); }
+bool is_small(const Request& request) { return Initiator::is_carried(request.wanted); }
 
 std::span<const std::byte> bytes_of(const std::uint64_t& word) {
   return std::as_bytes(std::span(&word, 1));
@@ -17,14 +17,14 @@ std::span<const std::byte> bytes_of(const std::uint64_t& word) {
 
 }  // namespace
 
-void Asker::start(Lane& lane, Request& request) {
+void Initiator::start(Lane& lane, Request& request) {
   wanting_.push_back({&lane, &request});
   feed();
 }
 
 // In their order; who finds his peer's share taken lets others pass. A send may lose its peer,
 // whose requests are then struck out.
-void Asker::feed() {
+void Initiator::feed() {
   if (std::exchange(is_feeding_, true)) return;
   is_any_free_ = false;
   for (std::size_t i = 0; i < wanting_.size(); ++i)
@@ -36,7 +36,7 @@ void Asker::feed() {
   is_feeding_ = false;
 }
 
-bool Asker::take_slot(Lane& lane, const Request& request, Slot*& slot) {
+bool Initiator::take_slot(Lane& lane, const Request& request, Slot*& slot) {
   if (is_small(request)) {
     if (!request.is_put() && is_of_host(request.wanted)) return true;  // read out of the message
     slot = slots_.small.take(lane.bounce.small_asked);
@@ -46,7 +46,7 @@ bool Asker::take_slot(Lane& lane, const Request& request, Slot*& slot) {
   return slot != nullptr;
 }
 
-bool Asker::begin_next(const Wanting& one) {
+bool Initiator::begin_next(const Wanting& one) {
   Request& request = *one.request;
   const std::size_t left = request.wanted.bytes - request.begun;
   Slot* slot = nullptr;
@@ -67,7 +67,7 @@ bool Asker::begin_next(const Wanting& one) {
   return true;
 }
 
-void Asker::begin_put(Piece& piece) {
+void Initiator::begin_put(Piece& piece) {
   if (is_of_host(piece.request->wanted)) {
     std::memcpy(piece.slot->memory, piece.here(), piece.bytes);
     return on_copied_out(piece);
@@ -79,7 +79,7 @@ void Asker::begin_put(Piece& piece) {
   });
 }
 
-void Asker::on_copied_out(Piece& piece) {
+void Initiator::on_copied_out(Piece& piece) {
   Request& request = *piece.request;
   if (!is_small(request)) {
     piece.is_asked = true;
@@ -97,7 +97,7 @@ void Asker::on_copied_out(Piece& piece) {
   free(piece);
 }
 
-void Asker::begin_get(Piece& piece) {
+void Initiator::begin_get(Piece& piece) {
   piece.is_asked = true;
   const bool is_carried = is_small(*piece.request);
   const Message ask =
@@ -107,7 +107,7 @@ void Asker::begin_get(Piece& piece) {
   request_sink_.send(*piece.lane, ask, bytes_of(piece.slot->at));
 }
 
-void Asker::on_answer(Lane& lane, const Message& answer, std::span<const std::byte> data) {
+void Initiator::on_answer(Lane& lane, const Message& answer, std::span<const std::byte> data) {
   Piece* const piece = find(lane, answer.id);
   Request& request = *piece->request;
   const bool has_data = answer.kind == Message::Kind::kData;
@@ -128,7 +128,7 @@ void Asker::on_answer(Lane& lane, const Message& answer, std::span<const std::by
 }
 
 // `data`: of a message; else it lies in the slot.
-void Asker::bring_in(Piece& piece, std::span<const std::byte> data) {
+void Initiator::bring_in(Piece& piece, std::span<const std::byte> data) {
   if (is_of_host(piece.request->wanted)) {
     std::memcpy(piece.here(), piece.slot && data.empty() ? piece.slot->memory : data.data(),
                 piece.bytes);
@@ -142,7 +142,7 @@ void Asker::bring_in(Piece& piece, std::span<const std::byte> data) {
   });
 }
 
-void Asker::end(Piece& piece) {
+void Initiator::end(Piece& piece) {
   Request& request = *piece.request;
   Lane& lane = *piece.lane;
   request.moved += piece.bytes;
@@ -154,7 +154,7 @@ void Asker::end(Piece& piece) {
 }
 
 // The device has done its part. False: the peer was lost meanwhile.
-bool Asker::let_go(Piece& piece) {
+bool Initiator::let_go(Piece& piece) {
   piece.is_copied = false;
   Request& request = *piece.request;
   --request.copies;
@@ -166,7 +166,7 @@ bool Asker::let_go(Piece& piece) {
 }
 
 // A slot that a peer was told of is its to read or write, as long as it lives.
-void Asker::lose(Lane& lane) {
+void Initiator::lose(Lane& lane) {
   for (Wanting& one : wanting_)
     if (one.lane == &lane) one.request = nullptr;
   for (Piece& piece : pieces_) {
@@ -187,7 +187,7 @@ void Asker::lose(Lane& lane) {
         "this PE's GPU; look for what was told of each of them");
 }
 
-void Asker::reclaim(const Lane& lane) {
+void Initiator::reclaim(const Lane& lane) {
   const auto found = abandoned_.find(lane.pe);
   if (found == abandoned_.end()) return;
   for (Slot* const slot : found->second) slots_.large.reclaim(slot);
@@ -195,7 +195,7 @@ void Asker::reclaim(const Lane& lane) {
   is_any_free_ = true;
 }
 
-Asker::Piece& Asker::new_piece() {
+Initiator::Piece& Initiator::new_piece() {
   if (free_.empty()) {
     free_.push_back(&pieces_.emplace_back());
     free_.back()->index = static_cast<std::uint32_t>(pieces_.size() - 1);
@@ -208,7 +208,7 @@ Asker::Piece& Asker::new_piece() {
 }
 
 // Null: none of this name was asked.
-Asker::Piece* Asker::find(const Lane& lane, std::uint64_t id) {
+Initiator::Piece* Initiator::find(const Lane& lane, std::uint64_t id) {
   const auto index = static_cast<std::uint32_t>(id);
   if (index >= pieces_.size()) return nullptr;
   Piece& piece = pieces_[index];
@@ -216,13 +216,13 @@ Asker::Piece* Asker::find(const Lane& lane, std::uint64_t id) {
   return is_asked && piece.id() == id ? &piece : nullptr;
 }
 
-void Asker::free(Piece& piece) {
+void Initiator::free(Piece& piece) {
   piece.is_live = false;
   piece.generation = (piece.generation + 1) & 0x7fff'ffff;
   free_.push_back(&piece);
 }
 
-void Asker::give_back_slot(Piece& piece) {
+void Initiator::give_back_slot(Piece& piece) {
   if (piece.slot == nullptr) return;
   BounceUse& use = piece.lane->bounce;
   if (is_small(*piece.request))
@@ -234,7 +234,7 @@ void Asker::give_back_slot(Piece& piece) {
 }
 
 // No more of its pieces begin.
-void Asker::forget(const Request& request) {
+void Initiator::forget(const Request& request) {
   for (Wanting& one : wanting_)
     if (one.request == &request) one.request = nullptr;
 }

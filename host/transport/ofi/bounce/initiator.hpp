@@ -22,11 +22,11 @@
 
 namespace chime::host::ofi {
 
-class Asker {
+class Initiator {
  public:
   // All of them outlive this.
-  Asker(DeviceWork& work, SlotPool::Side& slots, const DeviceRanges& ranges,
-        RequestSink& request_sink)
+  Initiator(DeviceWork& work, SlotPool::Side& slots, const DeviceRanges& ranges,
+            RequestSink& request_sink)
       : work_(work), slots_(slots), ranges_(ranges), request_sink_(request_sink) {}
 
   // Whether the host reads, and writes, what the request names here.

@@ -20,10 +20,10 @@
 
 namespace chime::host::ofi {
 
-class Server {
+class Target {
  public:
   // All of them outlive this. `results`: free places for words.
-  Server(DeviceWork& work, SlotPool::Side& slots, std::vector<std::uint64_t*>& results,
+  Target(DeviceWork& work, SlotPool::Side& slots, std::vector<std::uint64_t*>& results,
          std::span<std::byte> heap, RequestSink& request_sink)
       : work_(work), slots_(slots), results_(results), heap_(heap), request_sink_(request_sink) {}
 

@@ -1,4 +1,4 @@
-#include "host/transport/ofi/bounce/server.hpp"
+#include "host/transport/ofi/bounce/target.hpp"
 
 #include <cstring>
 
@@ -22,7 +22,7 @@ std::uint64_t word_at(std::span<const std::byte> body, std::size_t at = 0,
 
 }  // namespace
 
-void Server::take(Lane& lane, const Message& ask, std::span<const std::byte> body) {
+void Target::take(Lane& lane, const Message& ask, std::span<const std::byte> body) {
   if (is_large(ask) && (ask.bytes == 0 || ask.bytes > SlotPool::kLargeBytes))
     return request_sink_.send(lane, answer_to(ask.id, 0, CHIMEX_ERR_INVALID), {});
   const auto line = lines_.find(lane.pe);
@@ -31,7 +31,7 @@ void Server::take(Lane& lane, const Message& ask, std::span<const std::byte> bod
       .first->second.held.push_back({ask, {body.begin(), body.end()}});
 }
 
-bool Server::poll() {
+bool Target::poll() {
   bool has_begun = false;
   while (serve_round()) has_begun = true;
   return has_begun;
@@ -39,7 +39,7 @@ bool Server::poll() {
 
 // One ask of each who waits, from the one on whose turn the last round ended: who is served has the
 // last turn of the next, so what comes free goes to each in turn.
-bool Server::serve_round() {
+bool Target::serve_round() {
   bool has_begun = false;
   auto at = lines_.upper_bound(last_served_);
   for (std::size_t left = lines_.size(); left != 0; --left) {
@@ -56,7 +56,7 @@ bool Server::serve_round() {
 }
 
 // False: something that it needs is not free.
-bool Server::serve(Lane& lane, const Message& ask, std::span<const std::byte> body) {
+bool Target::serve(Lane& lane, const Message& ask, std::span<const std::byte> body) {
   switch (ask.kind) {
     case Kind::kPut:
       return serve_put(lane, ask, body);
@@ -76,7 +76,7 @@ bool Server::serve(Lane& lane, const Message& ask, std::span<const std::byte> bo
   return true;
 }
 
-bool Server::serve_put(Lane& lane, const Message& ask, std::span<const std::byte> body) {
+bool Target::serve_put(Lane& lane, const Message& ask, std::span<const std::byte> body) {
   if (is_word(ask)) {
     Task& task = new_task(lane, ask);
     work_.set(there(task), word_at(body, 0, ask.bytes), ask.bytes, [this, &task] {
@@ -95,7 +95,7 @@ bool Server::serve_put(Lane& lane, const Message& ask, std::span<const std::byte
   return true;
 }
 
-bool Server::serve_update(Lane& lane, const Message& ask, std::span<const std::byte> body) {
+bool Target::serve_update(Lane& lane, const Message& ask, std::span<const std::byte> body) {
   const WordUpdate update{static_cast<AmoOp>(ask.op), ask.bytes, word_at(body), word_at(body, 8)};
   const bool wants_before = ask.wants_before != 0;
   if (wants_before && results_.empty()) return false;
@@ -112,7 +112,7 @@ bool Server::serve_update(Lane& lane, const Message& ask, std::span<const std::b
   return true;
 }
 
-bool Server::serve_pull(Lane& lane, const Message& ask, std::uint64_t theirs) {
+bool Target::serve_pull(Lane& lane, const Message& ask, std::uint64_t theirs) {
   Task* const task = new_task_with_slot(lane, ask);
   if (task == nullptr) return false;
   request_sink_.run(lane,
@@ -125,7 +125,7 @@ bool Server::serve_pull(Lane& lane, const Message& ask, std::uint64_t theirs) {
   return true;
 }
 
-bool Server::serve_get(Lane& lane, const Message& ask, std::uint64_t theirs) {
+bool Target::serve_get(Lane& lane, const Message& ask, std::uint64_t theirs) {
   Task* const task = new_task_with_slot(lane, ask);
   if (task == nullptr) return false;
   task->theirs = theirs;
@@ -134,7 +134,7 @@ bool Server::serve_get(Lane& lane, const Message& ask, std::uint64_t theirs) {
   return true;
 }
 
-void Server::on_copied_out(Task& task) {
+void Target::on_copied_out(Task& task) {
   if (task.lane->is_lost) return end(task);
   const Message& ask = task.ask;
   if (is_large(ask))
@@ -150,12 +150,12 @@ void Server::on_copied_out(Task& task) {
   end(task);
 }
 
-void Server::on_handed_over(void* of) {
+void Target::on_handed_over(void* of) {
   Task& task = *static_cast<Task*>(of);
   if (task.ask.kind == Kind::kPush) answer(task);
 }
 
-void Server::on_internal_request(void* of, chimex_status status) {
+void Target::on_internal_request(void* of, chimex_status status) {
   Task& task = *static_cast<Task*>(of);
   if (status != CHIMEX_OK) return end(task);  // the peer is lost
   if (task.ask.kind == Kind::kPush) {
@@ -168,12 +168,12 @@ void Server::on_internal_request(void* of, chimex_status status) {
   });
 }
 
-void Server::answer(Task& task, std::uint64_t before) {
+void Target::answer(Task& task, std::uint64_t before) {
   task.is_answered = true;
   request_sink_.send(*task.lane, answer_to(task.ask.id, before, CHIMEX_OK), {});
 }
 
-void Server::end(Task& task) {
+void Target::end(Task& task) {
   BounceUse& use = task.lane->bounce;
   if (task.slot && is_large(task.ask))
     slots_.large.give_back(task.slot, use.large_served);
@@ -184,11 +184,11 @@ void Server::end(Task& task) {
 }
 
 // What is under way ends by itself, and answers nobody.
-void Server::lose(const Lane& lane) {
+void Target::lose(const Lane& lane) {
   if (const auto line = lines_.find(lane.pe); line != lines_.end()) line->second.held.clear();
 }
 
-Server::Task& Server::new_task(Lane& lane, const Message& ask) {
+Target::Task& Target::new_task(Lane& lane, const Message& ask) {
   if (free_.empty()) free_.push_back(&tasks_.emplace_back());
   Task& task = *free_.back();
   free_.pop_back();
@@ -197,7 +197,7 @@ Server::Task& Server::new_task(Lane& lane, const Message& ask) {
 }
 
 // With a slot; null: none is free.
-Server::Task* Server::new_task_with_slot(Lane& lane, const Message& ask) {
+Target::Task* Target::new_task_with_slot(Lane& lane, const Message& ask) {
   Slot* const slot = is_large(ask) ? slots_.large.take(lane.bounce.large_served)
                                    : slots_.small.take(lane.bounce.small_served);
   if (slot == nullptr) return nullptr;

@@ -69,7 +69,7 @@ TEST_F(BounceTest, AShortGetIsAnsweredWithItsData) {
   EXPECT_EQ(all[0].body[0], std::byte{9});
 }
 
-TEST_F(BounceTest, ALongGetIsWrittenIntoTheAskersSlot) {
+TEST_F(BounceTest, ALongGetIsWrittenIntoTheInitiatorsSlot) {
   for (const bool keeps_order : {true, false}) {
     open(keeps_order);
     heap[200] = std::byte{9};

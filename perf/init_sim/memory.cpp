@@ -18,7 +18,7 @@
 #include "host/transport/mlx5/queues/mlx5_devx.hpp"
 #include "host/transport/mlx5/queues/mlx5_qp.hpp"
 #include "host/transport/mlx5/view/layout.hpp"
-#include "host/transport/ofi/requests/lanes.hpp"
+#include "host/transport/ofi/requests/peer_links.hpp"
 #include "net/mesh/mesh.hpp"
 #include "proxy/layout.hpp"
 
@@ -131,12 +131,12 @@ double fifos(int n_pes) {
 }
 
 // Of the peers that were touched; on a PE that nothing but a NIC leads away from, none.
-double fabric_lanes(const MemoryShape& shape) {
+double fabric_peer_links(const MemoryShape& shape) {
   if (!shape.is_lazy) return 0;
   return static_cast<double>(heap_use_of([&] {
-    auto lanes = std::make_unique<host::ofi::Lanes>(shape.n_pes);
-    for (int pe = 0; pe < std::min(shape.peers, shape.n_pes); ++pe) lanes->add(pe);
-    return lanes;
+    auto peer_links = std::make_unique<host::ofi::PeerLinks>(shape.n_pes);
+    for (int pe = 0; pe < std::min(shape.peers, shape.n_pes); ++pe) peer_links->add(pe);
+    return peer_links;
   }));
 }
 
@@ -151,7 +151,7 @@ std::vector<MemoryPart> memory_of_pe(const MemoryShape& shape) {
           {"their connections", channels * shape.peers * of_a_peer},
           {"channels and routes", channel_tables(shape)},
           {"the proxy's FIFOs", fifos(shape.n_pes)},
-          {"the fabric's lanes", fabric_lanes(shape)}};
+          {"the fabric's links", fabric_peer_links(shape)}};
 }
 
 double nic_queue_bytes(const MemoryShape& shape) {

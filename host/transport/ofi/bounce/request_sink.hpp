@@ -1,11 +1,11 @@
-// What the two sides of the bounce ask of the driver, who has the lanes.
+// What the two sides of the bounce ask of the driver, who has the links.
 #pragma once
 
 #include <span>
 #include <string>
 
-#include "host/transport/ofi/requests/lane.hpp"
 #include "host/transport/ofi/requests/message.hpp"
+#include "host/transport/ofi/requests/peer_link.hpp"
 
 namespace chime::host::ofi {
 
@@ -14,19 +14,20 @@ class RequestSink {
   virtual ~RequestSink() = default;
 
   // Nothing, where the peer is lost; it may be lost by this.
-  virtual void send(Lane& lane, const Message& message, std::span<const std::byte> body) = 0;
+  virtual void send(PeerLink& peer_link, const Message& message,
+                    std::span<const std::byte> body) = 0;
   // Moves data between memory here and the peer's pool, at an offset: Target::on_internal_request()
   // is told when the provider has it no more. REQUIRES: not lost.
-  virtual void run(Lane& lane, const HostRequest& internal_request, void* task) = 0;
+  virtual void run(PeerLink& peer_link, const HostRequest& internal_request, void* task) = 0;
 
   // A put's data lies at `wanted.here` now, and the host reads it: it goes in a message.
-  virtual void on_carried(Lane& lane, Request& put) = 0;
+  virtual void on_carried(PeerLink& peer_link, Request& put) = 0;
   // All pieces of a request have ended: with its status.
-  virtual void on_ended(Lane& lane, Request& request) = 0;
+  virtual void on_ended(PeerLink& peer_link, Request& request) = 0;
   // The device has let go of a request to a lost peer.
   virtual void on_let_go(Request& request) = 0;
 
-  virtual void lose(Lane& lane, const std::string& why) = 0;
+  virtual void lose(PeerLink& peer_link, const std::string& why) = 0;
   virtual void lose_all(const std::string& why) = 0;
 };
 

@@ -23,7 +23,7 @@ Driver::Driver(const Place& place, Gpu& gpu, Wire& wire, Requests& requests, Bat
       batches_(mail),
       names_(names),
       device_(device),
-      lanes_(place.n_pes) {
+      peer_links_(place.n_pes) {
   if (device_) {
     SlotPool& slots = device_->slots;
     RequestSink& request_sink = *this;
@@ -35,58 +35,60 @@ Driver::Driver(const Place& place, Gpu& gpu, Wire& wire, Requests& requests, Bat
 }
 
 void Driver::add_peer(int pe, const PeerName& name) {
-  Lane& lane = lanes_.add(pe);
+  PeerLink& peer_link = peer_links_.add(pe);
   ++unnamed_;
-  this->name(lane, name);
-  if (!why_all_lost_.empty()) lose(lane, why_all_lost_);
+  this->name(peer_link, name);
+  if (!why_all_lost_.empty()) lose(peer_link, why_all_lost_);
 }
 
 bool Driver::post(const HostRequest& wanted, std::uint64_t completion) {
   if (in_use_ == kRoom) return false;
   ++in_use_;
-  Lane* const lane = lane_to(wanted.pe);  // before: what it may end is not this request
+  PeerLink* const peer_link =
+      peer_link_to(wanted.pe);  // before: what it may end is not this request
   Request& request = requests_.take(wanted, completion);
   if (wanted.pe == place_.my_pe)
     carry_out_here(request);
-  else if (lane == nullptr)
+  else if (peer_link == nullptr)
     end(request, CHIMEX_ERR_UNREACHABLE);
-  else if (lane->is_lost)
+  else if (peer_link->is_lost)
     end(request, CHIMEX_ERR_NETWORK);
-  else if (!lane->has_name)
-    lane->unstarted.push_back(&request);
+  else if (!peer_link->has_name)
+    peer_link->unstarted.push_back(&request);
   else
-    start(*lane, request);
+    start(*peer_link, request);
   return true;
 }
 
-void Driver::start(Lane& lane, Request& request) {
-  ++lane.outstanding;
+void Driver::start(PeerLink& peer_link, Request& request) {
+  ++peer_link.outstanding;
   if (request.is_atomic())
-    start_atomic(lane, request);
-  else if (lane.name.bounces)
-    start_bounced(lane, request);
-  else if (is_message(lane, request.wanted))
-    start_message(lane, request);
+    start_atomic(peer_link, request);
+  else if (peer_link.name.bounces)
+    start_bounced(peer_link, request);
+  else if (is_message(peer_link, request.wanted))
+    start_message(peer_link, request);
   else
-    start_transfer(lane, request);
+    start_transfer(peer_link, request);
 }
 
-bool Driver::is_message(const Lane& lane, const HostRequest& wanted) const {
+bool Driver::is_message(const PeerLink& peer_link, const HostRequest& wanted) const {
   return wanted.kind == HostRequest::Kind::kPut && wanted.bytes > 0 &&
-         wanted.bytes <= kMostPutBytes && place_.sends_puts && lane.name.takes_puts;
+         wanted.bytes <= kMostPutBytes && place_.sends_puts && peer_link.name.takes_puts;
 }
 
 // One message, where neither may wait: the signal may not for puts that it could overtake, which
 // are those that have not passed and stand in no batch of messages, or in another one than it
 // would.
 bool Driver::joins_signal(const HostRequest& put) const {
-  const Lane* const lane = lanes_.find(put.pe);
-  if (!lane || !lane->has_name || lane->is_lost || lane->name.bounces || !is_message(*lane, put))
+  const PeerLink* const peer_link = peer_links_.find(put.pe);
+  if (!peer_link || !peer_link->has_name || peer_link->is_lost || peer_link->name.bounces ||
+      !is_message(*peer_link, put))
     return false;
   HostRequest both = put;
   both.has_signal = true;
-  const bool goes_on = lane->open && lane->open->text.has_room_for(ask_for(both, 0));
-  return !lane->order.must_wait(goes_on ? lane->open->puts : 0);
+  const bool goes_on = peer_link->open && peer_link->open->text.has_room_for(ask_for(both, 0));
+  return !peer_link->order.must_wait(goes_on ? peer_link->open->puts : 0);
 }
 
 void Driver::carry_out_here(Request& request) {
@@ -104,117 +106,120 @@ void Driver::carry_out_here(Request& request) {
   end(request, CHIMEX_OK);
 }
 
-void Driver::start_transfer(Lane& lane, Request& request) {
+void Driver::start_transfer(PeerLink& peer_link, Request& request) {
   if (request.wanted.bytes == 0) return end(request, CHIMEX_OK);
-  if (request.is_put()) request.turn = lane.order.enter();
+  if (request.is_put()) request.turn = peer_link.order.enter();
   request.piece = wire_.piece_of(request.wanted.bytes);
-  hand_over(lane, request);
+  hand_over(peer_link, request);
 }
 
 // What stands before it in its batch of messages, or in an earlier one where the provider keeps
 // their order, is carried out before it.
-void Driver::start_atomic(Lane& lane, Request& request) {
+void Driver::start_atomic(PeerLink& peer_link, Request& request) {
   const MessageBatch& message_batch =
-      open_message_batch(lane, ask_for(request.wanted, request.id()));
-  if (lane.order.must_wait(message_batch.puts))
-    lane.order.hold(&request);
+      open_message_batch(peer_link, ask_for(request.wanted, request.id()));
+  if (peer_link.order.must_wait(message_batch.puts))
+    peer_link.order.hold(&request);
   else
-    ask(lane, request);
+    ask(peer_link, request);
 }
 
-void Driver::start_message(Lane& lane, Request& request) {
+void Driver::start_message(PeerLink& peer_link, Request& request) {
   if (!wire_.facts().keeps_order) {
-    MessageBatch& message_batch = open_message_batch(lane, ask_for(request.wanted, request.id()));
-    request.turn = lane.order.enter();
+    MessageBatch& message_batch =
+        open_message_batch(peer_link, ask_for(request.wanted, request.id()));
+    request.turn = peer_link.order.enter();
     ++message_batch.puts;
   }
-  ask(lane, request);
+  ask(peer_link, request);
 }
 
-void Driver::ask(Lane& lane, Request& request) {
+void Driver::ask(PeerLink& peer_link, Request& request) {
   const HostRequest& wanted = request.wanted;
   const Message message = ask_for(wanted, request.id());
   const std::uint64_t operands[] = {wanted.update.operand, wanted.update.compare};
   request.is_asked = true;
-  MessageBatchText& text = open_message_batch(lane, message).text;
+  MessageBatchText& text = open_message_batch(peer_link, message).text;
   if (!request.is_put()) return text.add(message, std::as_bytes(std::span(operands)));
   const std::span<const std::byte> data(wanted.here, wanted.bytes);
   if (!wanted.has_signal) return text.add(message, data);
   text.add(message, SignalPlace{wanted.signal_at, wanted.update.operand}, data);
 }
 
-void Driver::answer(Lane& lane, const Message& ask, std::uint64_t before, chimex_status status) {
+void Driver::answer(PeerLink& peer_link, const Message& ask, std::uint64_t before,
+                    chimex_status status) {
   const Message message = answer_to(ask.id, before, status);
-  open_message_batch(lane, message).text.add(message);
+  open_message_batch(peer_link, message).text.add(message);
 }
 
-MessageBatch& Driver::message_batch_to(const Lane& lane) {
+MessageBatch& Driver::message_batch_to(const PeerLink& peer_link) {
   MessageBatch& message_batch = batches_.take();
-  message_batch.to = lane.pe;
+  message_batch.to = peer_link.pe;
   message_batch.puts = 0;
   message_batch.text.begin(place_.my_pe);
   return message_batch;
 }
 
 // With room for the message.
-MessageBatch& Driver::open_message_batch(Lane& lane, const Message& message) {
-  if (lane.open && !lane.open->text.has_room_for(message)) close(lane);
-  if (lane.open == nullptr) lane.open = &message_batch_to(lane);
-  if (lane.has_name) start_writing(lane);
-  return *lane.open;
+MessageBatch& Driver::open_message_batch(PeerLink& peer_link, const Message& message) {
+  if (peer_link.open && !peer_link.open->text.has_room_for(message)) close(peer_link);
+  if (peer_link.open == nullptr) peer_link.open = &message_batch_to(peer_link);
+  if (peer_link.has_name) start_writing(peer_link);
+  return *peer_link.open;
 }
 
-void Driver::start_writing(Lane& lane) {
-  if (!std::exchange(lane.is_writing, true)) writing_.push_back(&lane);
+void Driver::start_writing(PeerLink& peer_link) {
+  if (!std::exchange(peer_link.is_writing, true)) writing_.push_back(&peer_link);
 }
 
-void Driver::close(Lane& lane) {
-  MessageBatch& message_batch = *std::exchange(lane.open, nullptr);
-  if (lane.is_lost) return batches_.free(message_batch);
-  hand_over(lane, message_batch);
+void Driver::close(PeerLink& peer_link) {
+  MessageBatch& message_batch = *std::exchange(peer_link.open, nullptr);
+  if (peer_link.is_lost) return batches_.free(message_batch);
+  hand_over(peer_link, message_batch);
 }
 
-// But those of lanes that wait for the provider: their batches of messages would leave no earlier,
+// But those of links that wait for the provider: their batches of messages would leave no earlier,
 // and fewer are fuller.
 void Driver::close_message_batches() {
   std::swap(writing_, closing_);
-  for (Lane* const lane : closing_) {
-    const bool has_text = lane->open && !lane->open->text.is_empty();
-    if (has_text && lane->is_in_line) {
-      writing_.push_back(lane);
+  for (PeerLink* const peer_link : closing_) {
+    const bool has_text = peer_link->open && !peer_link->open->text.is_empty();
+    if (has_text && peer_link->is_in_line) {
+      writing_.push_back(peer_link);
       continue;
     }
-    lane->is_writing = false;
-    if (has_text) close(*lane);
+    peer_link->is_writing = false;
+    if (has_text) close(*peer_link);
   }
   closing_.clear();
 }
 
-void Driver::hand_over(Lane& lane, Posted& posted) {
-  lane.append(posted);
-  if (!lane.is_in_line) drain(lane);
+void Driver::hand_over(PeerLink& peer_link, Posted& posted) {
+  peer_link.append(posted);
+  if (!peer_link.is_in_line) drain(peer_link);
 }
 
 // What comes while this runs goes behind what is there.
-void Driver::drain(Lane& lane) {
-  lane.is_in_line = true;
-  while (lane.has_waiting())
-    if (!offer(lane)) return in_line_.push_back(&lane);
-  lane.is_in_line = false;
+void Driver::drain(PeerLink& peer_link) {
+  peer_link.is_in_line = true;
+  while (peer_link.has_waiting())
+    if (!offer(peer_link)) return in_line_.push_back(&peer_link);
+  peer_link.is_in_line = false;
 }
 
 // False: the provider has no room for the first in line.
-bool Driver::offer(Lane& lane) {
-  Posted& posted = lane.first();
+bool Driver::offer(PeerLink& peer_link) {
+  Posted& posted = peer_link.first();
   const bool is_message_batch = posted.kind == Posted::Kind::kMessageBatch;
-  const long result = is_message_batch ? wire_.post(lane.name, static_cast<MessageBatch&>(posted))
-                                       : wire_.post(lane.name, static_cast<Request&>(posted));
+  const long result = is_message_batch
+                          ? wire_.post(peer_link.name, static_cast<MessageBatch&>(posted))
+                          : wire_.post(peer_link.name, static_cast<Request&>(posted));
   if (result == -FI_EAGAIN) return false;
   if (result < 0) {
-    lose(lane, failed(posted, wire_.facts(), words_of(static_cast<int>(-result))));
+    lose(peer_link, failed(posted, wire_.facts(), words_of(static_cast<int>(-result))));
     return true;
   }
-  lane.drop_first();
+  peer_link.drop_first();
   if (is_message_batch) return true;
   Request& request = static_cast<Request&>(posted);
   request.is_with_provider = true;
@@ -223,25 +228,27 @@ bool Driver::offer(Lane& lane) {
   if (request.internal_request)
     target_->on_handed_over(request.internal_request);
   else
-    pass(lane, request);
+    pass(peer_link, request);
   return true;
 }
 
 void Driver::drain_all() {
-  for (Lane* lane : std::exchange(in_line_, {})) drain(*lane);
+  for (PeerLink* peer_link : std::exchange(in_line_, {})) drain(*peer_link);
 }
 
 // Nothing that is posted from here on overtakes this put.
-void Driver::pass(Lane& lane, Request& request) {
-  for (Request* atomic : lane.order.leave(std::exchange(request.turn, nullptr))) ask(lane, *atomic);
+void Driver::pass(PeerLink& peer_link, Request& request) {
+  for (Request* atomic : peer_link.order.leave(std::exchange(request.turn, nullptr)))
+    ask(peer_link, *atomic);
 }
 
 // Once: to hand over what was held behind a request may lose the peer, and end it first.
 void Driver::end(Request& request, chimex_status status) {
   if (!request.is_live) return;
   // Of a lost one the count means nothing any more.
-  if (Lane* const lane = lanes_.find(request.wanted.pe); lane && !lane->is_lost)
-    --lane->outstanding;
+  if (PeerLink* const peer_link = peer_links_.find(request.wanted.pe);
+      peer_link && !peer_link->is_lost)
+    --peer_link->outstanding;
   request.is_live = false;
   request.status = status;
   if (!request.internal_request) return ended_.push_back(&request);

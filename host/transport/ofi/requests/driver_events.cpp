@@ -43,66 +43,68 @@ void Driver::take_completions() {
 
 void Driver::on_transfer(Request& request) {
   request.is_with_provider = false;
-  lanes_.find(request.wanted.pe)->has_news = true;
+  peer_links_.find(request.wanted.pe)->has_news = true;
   if (!request.is_live) return retire(request);
-  Lane& lane = *lanes_.find(request.wanted.pe);
+  PeerLink& peer_link = *peer_links_.find(request.wanted.pe);
   request.moved += request.piece;
   request.piece = wire_.piece_of(request.wanted.bytes - request.moved);
   if (request.piece != 0) {
-    if (lane.is_lost) return end(request, CHIMEX_ERR_NETWORK);
-    return hand_over(lane, request);
+    if (peer_link.is_lost) return end(request, CHIMEX_ERR_NETWORK);
+    return hand_over(peer_link, request);
   }
-  if (request.turn && !lane.is_lost) pass(lane, request);
+  if (request.turn && !peer_link.is_lost) pass(peer_link, request);
   end(request, CHIMEX_OK);
 }
 
 void Driver::on_arrival(Arrival& arrival, std::size_t bytes) {
   const auto message_batch = MessageBatchReader::open(
       {arrival.data(), std::min<std::size_t>(bytes, Arrival::kBytes)}, place_.pass);
-  if (Lane* const from = message_batch ? lane_to(message_batch->from()) : nullptr)
+  if (PeerLink* const from = message_batch ? peer_link_to(message_batch->from()) : nullptr)
     on_message_batch(*from, *message_batch);
   unposted_.push_back(&arrival);
   post_arrivals();
 }
 
 // Of one that cannot be read nothing is carried out; who sent it would wait for ever.
-void Driver::on_message_batch(Lane& lane, MessageBatchReader message_batch) {
-  lane.has_news = true;
+void Driver::on_message_batch(PeerLink& peer_link, MessageBatchReader message_batch) {
+  peer_link.has_news = true;
   if (!message_batch.is_well())
     return lose(
-        lane,
+        peer_link,
         fmt::format("PE {} has sent a batch of messages by libfabric's {} that cannot be read; "
                     "look whether it runs the same Chime, and for faults of memory",
-                    lane.pe, wire_.facts().name));
+                    peer_link.pe, wire_.facts().name));
   while (!message_batch.is_over()) {
     std::span<const std::byte> body;
     const Message message = message_batch.next(body);
     if (message.kind == Message::Kind::kAnswer || message.kind == Message::Kind::kData) {
-      if (!lane.is_lost) on_answer(lane, message, body);
+      if (!peer_link.is_lost) on_answer(peer_link, message, body);
     } else {
-      if (lane.is_lost) return turn_away(lane, message);
-      on_ask(lane, message, body);
+      if (peer_link.is_lost) return turn_away(peer_link, message);
+      on_ask(peer_link, message, body);
     }
   }
 }
 
-void Driver::on_ask(Lane& lane, const Message& ask, std::span<const std::byte> body) {
-  if (!ask.fits(place_.heap.size())) return answer(lane, ask, 0, CHIMEX_ERR_INVALID);
-  if (ask.kind == Message::Kind::kPutSignal) return on_put_signal(lane, ask, body);
-  if (target_) return target_->take(lane, ask, body);
+void Driver::on_ask(PeerLink& peer_link, const Message& ask, std::span<const std::byte> body) {
+  if (!ask.fits(place_.heap.size())) return answer(peer_link, ask, 0, CHIMEX_ERR_INVALID);
+  if (ask.kind == Message::Kind::kPutSignal) return on_put_signal(peer_link, ask, body);
+  if (target_) return target_->take(peer_link, ask, body);
   if (ask.kind != Message::Kind::kAsk && ask.kind != Message::Kind::kPut)
-    return answer(lane, ask, 0, CHIMEX_ERR_INVALID);
-  answer(lane, ask, carry_out(ask, body), CHIMEX_OK);
+    return answer(peer_link, ask, 0, CHIMEX_ERR_INVALID);
+  answer(peer_link, ask, carry_out(ask, body), CHIMEX_OK);
 }
 
 // Who sees the signal sees the data. Both, or neither. (To a GPU's heap nobody sends one.)
-void Driver::on_put_signal(Lane& lane, const Message& ask, std::span<const std::byte> body) {
+void Driver::on_put_signal(PeerLink& peer_link, const Message& ask,
+                           std::span<const std::byte> body) {
   SignalPlace signal;
   std::memcpy(&signal, body.data(), sizeof signal);
-  if (target_ || !signal.fits(place_.heap.size())) return answer(lane, ask, 0, CHIMEX_ERR_INVALID);
+  if (target_ || !signal.fits(place_.heap.size()))
+    return answer(peer_link, ask, 0, CHIMEX_ERR_INVALID);
   owner_->write(ask.at, body.subspan(sizeof signal, ask.bytes));
   owner_->update(signal.at, {static_cast<AmoOp>(ask.op), 8, signal.operand, 0});
-  answer(lane, ask, 0, CHIMEX_OK);
+  answer(peer_link, ask, 0, CHIMEX_OK);
 }
 
 // The word before, of an atomic.
@@ -119,32 +121,34 @@ std::uint64_t Driver::carry_out(const Message& ask, std::span<const std::byte> b
 // A peer that was given up, and is there all the same: its puts move without this PE's help, and
 // would be taken for the sign of life that its atomic waits behind. Nothing is kept for it: where
 // there is no room now, its next atomic tells it.
-void Driver::turn_away(const Lane& lane, const Message& ask) {
-  if (!lane.has_name) return;
-  MessageBatch& message_batch = message_batch_to(lane);
+void Driver::turn_away(const PeerLink& peer_link, const Message& ask) {
+  if (!peer_link.has_name) return;
+  MessageBatch& message_batch = message_batch_to(peer_link);
   message_batch.text.add(answer_to(ask.id, 0, CHIMEX_ERR_NETWORK));
-  if (wire_.post(lane.name, message_batch) != 0) batches_.free(message_batch);
+  if (wire_.post(peer_link.name, message_batch) != 0) batches_.free(message_batch);
 }
 
 // Null: it is not one that this peer may answer.
-Request* Driver::asked(const Lane& lane, std::uint64_t id) {
+Request* Driver::asked(const PeerLink& peer_link, std::uint64_t id) {
   Request* const request = requests_.find(id);
-  const bool is_theirs = request && request->is_asked && request->wanted.pe == lane.pe;
+  const bool is_theirs = request && request->is_asked && request->wanted.pe == peer_link.pe;
   return is_theirs ? request : nullptr;
 }
 
-void Driver::on_answer(Lane& lane, const Message& answer, std::span<const std::byte> data) {
+void Driver::on_answer(PeerLink& peer_link, const Message& answer,
+                       std::span<const std::byte> data) {
   const bool is_of_piece = initiator_ && Initiator::is_of_piece(answer.id);
   Request* const request =
-      is_of_piece ? initiator_->asked(lane, answer.id) : asked(lane, answer.id);
+      is_of_piece ? initiator_->asked(peer_link, answer.id) : asked(peer_link, answer.id);
   if (request == nullptr) return;
   if (answer.status == CHIMEX_ERR_NETWORK)
-    return lose(lane, fmt::format("PE {} has given up PE {}, and carries out nothing for it; look "
-                                  "for its own message",
-                                  lane.pe, place_.my_pe));
-  if (is_of_piece) return initiator_->on_answer(lane, answer, data);
+    return lose(peer_link,
+                fmt::format("PE {} has given up PE {}, and carries out nothing for it; look "
+                            "for its own message",
+                            peer_link.pe, place_.my_pe));
+  if (is_of_piece) return initiator_->on_answer(peer_link, answer, data);
   if (answer.kind != Message::Kind::kAnswer) return;
-  if (request->turn) pass(lane, *request);
+  if (request->turn) pass(peer_link, *request);
   if (request->is_atomic() && request->wanted.here != nullptr)
     std::memcpy(request->wanted.here, &answer.at, sizeof answer.at);
   end(*request, static_cast<chimex_status>(answer.status));
@@ -174,9 +178,9 @@ void Driver::take_failure() {
     return;
   }
   const bool is_message_batch = what.kind == Posted::Kind::kMessageBatch;
-  Lane& lane = *lanes_.find(is_message_batch ? static_cast<MessageBatch&>(what).to
-                                             : static_cast<Request&>(what).wanted.pe);
-  if (!lane.is_lost) lose(lane, failed(what, wire_.facts(), failure.words));
+  PeerLink& peer_link = *peer_links_.find(is_message_batch ? static_cast<MessageBatch&>(what).to
+                                                           : static_cast<Request&>(what).wanted.pe);
+  if (!peer_link.is_lost) lose(peer_link, failed(what, wire_.facts(), failure.words));
   if (is_message_batch) return batches_.free(static_cast<MessageBatch&>(what));
   Request& request = static_cast<Request&>(what);
   request.is_with_provider = false;  // not before: losing its peer would have ended it, too
@@ -186,28 +190,28 @@ void Driver::take_failure() {
 
 // ---- Lost peers
 
-void Driver::lose(Lane& lane, const std::string& why) {
-  if (std::exchange(lane.is_lost, true)) return;
-  if (!lane.has_name) --unnamed_;
-  lane.unstarted.clear();
-  losses_.record(lane.pe, why);
-  lane.order.clear();
-  if (lane.open) batches_.free(*std::exchange(lane.open, nullptr));
-  for (; lane.has_waiting(); lane.drop_first())
-    if (lane.first().kind == Posted::Kind::kMessageBatch)
-      batches_.free(static_cast<MessageBatch&>(lane.first()));
+void Driver::lose(PeerLink& peer_link, const std::string& why) {
+  if (std::exchange(peer_link.is_lost, true)) return;
+  if (!peer_link.has_name) --unnamed_;
+  peer_link.unstarted.clear();
+  losses_.record(peer_link.pe, why);
+  peer_link.order.clear();
+  if (peer_link.open) batches_.free(*std::exchange(peer_link.open, nullptr));
+  for (; peer_link.has_waiting(); peer_link.drop_first())
+    if (peer_link.first().kind == Posted::Kind::kMessageBatch)
+      batches_.free(static_cast<MessageBatch&>(peer_link.first()));
   if (device_) {
-    initiator_->lose(lane);
-    target_->lose(lane);
+    initiator_->lose(peer_link);
+    target_->lose(peer_link);
   }
-  end_all_to(lane, false);
-  lingering_.push_back({&lane, Clock::now() + kGrace, lane.is_gone});
+  end_all_to(peer_link, false);
+  lingering_.push_back({&peer_link, Clock::now() + kGrace, peer_link.is_gone});
 }
 
-std::size_t Driver::end_all_to(const Lane& lane, bool also_held) {
+std::size_t Driver::end_all_to(const PeerLink& peer_link, bool also_held) {
   std::size_t count = 0;
   requests_.for_each([&](Request& request) {
-    if (!request.is_live || request.wanted.pe != lane.pe) return;
+    if (!request.is_live || request.wanted.pe != peer_link.pe) return;
     if (request.is_held() && !also_held) return;
     end(request, CHIMEX_ERR_NETWORK);
     ++count;
@@ -217,16 +221,16 @@ std::size_t Driver::end_all_to(const Lane& lane, bool also_held) {
 
 void Driver::lose_all(const std::string& why) {
   if (why_all_lost_.empty()) why_all_lost_ = why;
-  lanes_.for_each([&](Lane& lane) { lose(lane, why); });
+  peer_links_.for_each([&](PeerLink& peer_link) { lose(peer_link, why); });
 }
 
 void Driver::lose_those_asked_for() {
   for (const int pe : losses_.take_asked()) {
-    Lane* const lane = lane_to(pe);  // also where nothing was said to it yet
-    if (lane == nullptr) continue;
-    lane->is_gone = true;
-    if (lane->is_lost) {  // what it may have touched is free then
-      lingering_.push_back({lane, Clock::now() + kGrace, true});
+    PeerLink* const peer_link = peer_link_to(pe);  // also where nothing was said to it yet
+    if (peer_link == nullptr) continue;
+    peer_link->is_gone = true;
+    if (peer_link->is_lost) {  // what it may have touched is free then
+      lingering_.push_back({peer_link, Clock::now() + kGrace, true});
       continue;
     }
     std::string what = "nothing";
@@ -235,15 +239,15 @@ void Driver::lose_those_asked_for() {
           what == "nothing")
         what = describe(request.wanted);
     });
-    lose(*lane, fmt::format("{} was on its way by libfabric's {} when PE {} was given up", what,
-                            wire_.facts().name, pe));
+    lose(*peer_link, fmt::format("{} was on its way by libfabric's {} when PE {} was given up",
+                                 what, wire_.facts().name, pe));
   }
 }
 
 // Its peer was asked for nothing yet.
-bool Driver::waits_for_slots(const Lane& lane, const Request& request) {
+bool Driver::waits_for_slots(const PeerLink& peer_link, const Request& request) {
   const bool is_on_its_way = request.is_asked || request.internal_request || request.pieces != 0;
-  return lane.name.bounces && !is_on_its_way;
+  return peer_link.name.bounces && !is_on_its_way;
 }
 
 // Who has not looked for long, as a process that was stopped, cannot tell who is silent.
@@ -255,36 +259,37 @@ void Driver::lose_the_silent() {
   ++looks_;
   find_the_awaited();
   requests_.for_each([&](const Request& request) {
-    Lane* const lane = request.is_live ? lanes_.find(request.wanted.pe) : nullptr;
-    if (lane && !waits_for_slots(*lane, request)) look_at(*lane, now, was_away);
+    PeerLink* const peer_link = request.is_live ? peer_links_.find(request.wanted.pe) : nullptr;
+    if (peer_link && !waits_for_slots(*peer_link, request)) look_at(*peer_link, now, was_away);
   });
-  for (Lane* const lane : std::vector(in_line_)) look_at(*lane, now, was_away);
+  for (PeerLink* const peer_link : std::vector(in_line_)) look_at(*peer_link, now, was_away);
 }
 
 // A peer's silence begins with the first look that finds something on its way to it, and not anew
 // with what is posted, or finds a slot, behind that.
 void Driver::find_the_awaited() {
-  lanes_.for_each([](Lane& lane) { lane.is_awaited = false; });
+  peer_links_.for_each([](PeerLink& peer_link) { peer_link.is_awaited = false; });
   requests_.for_each([&](Request& request) {
-    Lane* const lane = request.is_live ? lanes_.find(request.wanted.pe) : nullptr;
-    if (lane == nullptr) return;
-    const bool is_on_its_way = !waits_for_slots(*lane, request);
-    lane->is_awaited |= std::exchange(request.was_on_its_way, is_on_its_way) && is_on_its_way;
+    PeerLink* const peer_link = request.is_live ? peer_links_.find(request.wanted.pe) : nullptr;
+    if (peer_link == nullptr) return;
+    const bool is_on_its_way = !waits_for_slots(*peer_link, request);
+    peer_link->is_awaited |= std::exchange(request.was_on_its_way, is_on_its_way) && is_on_its_way;
   });
-  for (Lane* const lane : in_line_)
-    lane->is_awaited |= std::exchange(lane->in_line_at, looks_) + 1 == looks_;
+  for (PeerLink* const peer_link : in_line_)
+    peer_link->is_awaited |= std::exchange(peer_link->in_line_at, looks_) + 1 == looks_;
 }
 
 // More than once in one look does no harm. How long a name may take is not for this clock.
-void Driver::look_at(Lane& lane, Clock::time_point now, bool was_away) {
-  if (!lane.has_name) return;
-  if (std::exchange(lane.has_news, false) || was_away || !lane.is_awaited) lane.silent_since = now;
-  if (now - lane.silent_since < place_.timeout) return;
-  lose(lane,
+void Driver::look_at(PeerLink& peer_link, Clock::time_point now, bool was_away) {
+  if (!peer_link.has_name) return;
+  if (std::exchange(peer_link.has_news, false) || was_away || !peer_link.is_awaited)
+    peer_link.silent_since = now;
+  if (now - peer_link.silent_since < place_.timeout) return;
+  lose(peer_link,
        fmt::format("PE {} has shown no sign of life by libfabric's {} for {} s "
                    "(CHIME_FABRIC_TIMEOUT); look whether it has ended or is stopped, and whether "
                    "its address can be reached from here (CHIME_IFACE chooses it)",
-                   lane.pe, wire_.facts().name,
+                   peer_link.pe, wire_.facts().name,
                    std::chrono::duration_cast<std::chrono::seconds>(place_.timeout).count()));
 }
 
@@ -294,8 +299,8 @@ void Driver::end_lingering() {
   std::vector<int> keepers;
   std::erase_if(lingering_, [&](const Lingering& one) {
     if (now < one.until) return false;
-    if (end_all_to(*one.lane, true) > 0) keepers.push_back(one.lane->pe);
-    if (device_ && one.was_gone) initiator_->reclaim(*one.lane);
+    if (end_all_to(*one.peer_link, true) > 0) keepers.push_back(one.peer_link->pe);
+    if (device_ && one.was_gone) initiator_->reclaim(*one.peer_link);
     return true;
   });
   if (!wire_.facts().ends_in_order || keepers.empty()) return;

@@ -7,40 +7,40 @@
 
 namespace chime::host::ofi {
 
-Lane* Driver::lane_to(int pe) {
-  Lane* const known = lanes_.find(pe);
-  if (known || names_ == nullptr || pe == place_.my_pe || !lanes_.exists(pe)) return known;
-  Lane& lane = lanes_.add(pe);
+PeerLink* Driver::peer_link_to(int pe) {
+  PeerLink* const known = peer_links_.find(pe);
+  if (known || names_ == nullptr || pe == place_.my_pe || !peer_links_.exists(pe)) return known;
+  PeerLink& peer_link = peer_links_.add(pe);
   ++unnamed_;
   if (!why_all_lost_.empty())
-    lose(lane, why_all_lost_);
+    lose(peer_link, why_all_lost_);
   else
     names_->look_for(pe);
-  return &lane;
+  return &peer_link;
 }
 
 void Driver::take_names() {
   for (const Names::Found& found : names_->take_found()) {
-    Lane& lane = *lanes_.find(found.pe);
-    if (lane.is_lost) continue;
+    PeerLink& peer_link = *peer_links_.find(found.pe);
+    if (peer_link.is_lost) continue;
     if (found.name)
-      name(lane, *found.name);
+      name(peer_link, *found.name);
     else
-      lose(lane, found.why_none);
+      lose(peer_link, found.why_none);
   }
 }
 
 // Answers go first: they are older than what may now be asked.
-void Driver::name(Lane& lane, const PeerName& its_name) {
+void Driver::name(PeerLink& peer_link, const PeerName& its_name) {
   --unnamed_;
-  lane.name = its_name;
-  lane.has_name = true;
-  lane.has_news = true;
-  drain(lane);
-  if (lane.open) start_writing(lane);
-  for (Request* const request : std::exchange(lane.unstarted, {})) {
-    if (lane.is_lost) return;  // and they have ended
-    start(lane, *request);
+  peer_link.name = its_name;
+  peer_link.has_name = true;
+  peer_link.has_news = true;
+  drain(peer_link);
+  if (peer_link.open) start_writing(peer_link);
+  for (Request* const request : std::exchange(peer_link.unstarted, {})) {
+    if (peer_link.is_lost) return;  // and they have ended
+    start(peer_link, *request);
   }
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "host/transport/ofi/requests/lane.hpp"
+#include "host/transport/ofi/requests/peer_link.hpp"
 
 namespace chime::host::ofi {
 

@@ -17,7 +17,7 @@ struct Posted {
   // The provider's while it is posted. First, so that its address is the object's.
   fi_context2 context = {};
   const Kind kind;
-  Posted* next = nullptr;  // among those of its lane that the provider has not taken yet
+  Posted* next = nullptr;  // among those of its link that the provider has not taken yet
 
   static Posted& of(void* context) { return *static_cast<Posted*>(context); }
 };

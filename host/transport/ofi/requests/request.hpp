@@ -44,7 +44,7 @@ struct Request : Posted {
   bool is_atomic() const { return wanted.kind == HostRequest::Kind::kAtomic; }
 };
 
-// Stays where it is: libfabric and lanes point into it. It grows only by those of lost peers that
+// Stays where it is: libfabric and links point into it. It grows only by those of lost peers that
 // the provider does not give back.
 class Requests {
  public:

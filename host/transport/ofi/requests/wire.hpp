@@ -8,7 +8,7 @@
 
 #include "host/transport/ofi/fabric/provider_choice.hpp"
 #include "host/transport/ofi/requests/batch_pool.hpp"
-#include "host/transport/ofi/requests/lane.hpp"
+#include "host/transport/ofi/requests/peer_link.hpp"
 
 namespace chime::host::ofi {
 

@@ -28,8 +28,8 @@ struct BounceUse {
   unsigned large_asked = 0, small_asked = 0, large_served = 0, small_served = 0;
 };
 
-struct Lane {
-  explicit Lane(int its_pe) : pe(its_pe) {}
+struct PeerLink {
+  explicit PeerLink(int its_pe) : pe(its_pe) {}
 
   const int pe;
   PeerName name = {};

@@ -1,4 +1,4 @@
-// The lanes of a PE, by peer. Sparse: a peer without one costs a bit.
+// The links of a PE, by peer. Sparse: a peer without one costs a bit.
 #pragma once
 
 #include <array>
@@ -6,44 +6,44 @@
 #include <memory>
 #include <vector>
 
-#include "host/transport/ofi/requests/lane.hpp"
+#include "host/transport/ofi/requests/peer_link.hpp"
 
 namespace chime::host::ofi {
 
-class Lanes {
+class PeerLinks {
  public:
-  explicit Lanes(int n_pes)
+  explicit PeerLinks(int n_pes)
       : n_pes_(n_pes), pages_((static_cast<std::size_t>(n_pes) + kPage - 1) / kPage) {}
 
   bool exists(int pe) const { return pe >= 0 && pe < n_pes_; }
 
   // Null: there is none, or no such PE.
-  Lane* find(int pe) const {
+  PeerLink* find(int pe) const {
     if (!exists(pe)) return nullptr;
     const std::unique_ptr<Page>& page = pages_[static_cast<std::size_t>(pe) / kPage];
     return page ? (*page)[static_cast<std::size_t>(pe) % kPage].get() : nullptr;
   }
   // It stays where it is. REQUIRES: exists(pe), and there is none.
-  Lane& add(int pe) {
+  PeerLink& add(int pe) {
     std::unique_ptr<Page>& page = pages_[static_cast<std::size_t>(pe) / kPage];
     if (!page) page = std::make_unique<Page>();
-    auto& lane = (*page)[static_cast<std::size_t>(pe) % kPage];
-    lane = std::make_unique<Lane>(pe);
-    return *lane;
+    auto& peer_link = (*page)[static_cast<std::size_t>(pe) % kPage];
+    peer_link = std::make_unique<PeerLink>(pe);
+    return *peer_link;
   }
 
   template <class Do>
   void for_each(Do act) const {
     for (const std::unique_ptr<Page>& page : pages_) {
       if (!page) continue;
-      for (const std::unique_ptr<Lane>& lane : *page)
-        if (lane) act(*lane);
+      for (const std::unique_ptr<PeerLink>& peer_link : *page)
+        if (peer_link) act(*peer_link);
     }
   }
 
  private:
   static constexpr std::size_t kPage = 64;
-  using Page = std::array<std::unique_ptr<Lane>, kPage>;
+  using Page = std::array<std::unique_ptr<PeerLink>, kPage>;
 
   const int n_pes_;
   std::vector<std::unique_ptr<Page>> pages_;  // null: none of its peers has one

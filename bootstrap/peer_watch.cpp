@@ -35,14 +35,15 @@ constexpr auto kGoodbyeGrace =
 
 class PeerWatch::Watcher {
  public:
-  Watcher(Bootstrap& bootstrap, std::vector<KnownMate> known,
+  Watcher(Bootstrap& bootstrap, std::vector<KnownLocalPeer> known,
           std::function<void(int, std::string)> lost)
       : bootstrap_(bootstrap),
         lost_(std::move(lost)),
         me_(endpoint_info_of_this_process()),
         wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    for (const KnownMate& mate : known)
-      peers_.push_back({.pe = mate.pe, .is_known = true, .endpoint_info = mate.endpoint_info});
+    for (const KnownLocalPeer& local_peer : known)
+      peers_.push_back(
+          {.pe = local_peer.pe, .is_known = true, .endpoint_info = local_peer.endpoint_info});
     thread_ = abi::start_thread([this] { watch(); });
     bootstrap_.on_peer_lost([this](int pe, const std::string& why) { hear(pe, why); });
   }
@@ -95,7 +96,7 @@ class PeerWatch::Watcher {
   std::thread thread_;
 };
 
-PeerWatch::PeerWatch(Bootstrap& bootstrap, std::vector<KnownMate> known,
+PeerWatch::PeerWatch(Bootstrap& bootstrap, std::vector<KnownLocalPeer> known,
                      std::function<void(int, std::string)> lost) {
   if (bootstrap.size() > 1)
     watcher_ = std::make_unique<Watcher>(bootstrap, std::move(known), std::move(lost));
@@ -202,7 +203,7 @@ void PeerWatch::Watcher::check(Peer& peer) {
 }
 
 // Without their launcher PEs end by themselves, one a little earlier than the other: who sees a
-// mate end before it hears of the launcher must not blame the mate.
+// local peer end before it hears of the launcher must not blame the local peer.
 std::string PeerWatch::Watcher::words_about_launcher() const {
   return getppid() == parent_ ? "" : "; the launcher that started this PE is gone, too";
 }

@@ -1,14 +1,14 @@
-// Watches the processes of this PE's node-mates, and tells when one ends without having said
+// Watches the processes of this PE's node-local peers, and tells when one ends without having said
 // goodbye.
 //
 // Each PE has an endpoint info (process id, start time, process-id space) and one thread per PE
-// polls a pidfd per node-mate: no polling interval, no signal, and no process id reused in between
-// can be mistaken for the PE. Endpoint infos that crossed when the node's PEs met are given, or the
-// bootstrap has found them with the node; others are published and looked up, which costs a hub a
-// question per pair of PEs. PEs on other nodes, in other process-id spaces (containers), and in
-// this very process cannot be watched; of those, and of PEs that die before they have published
-// their endpoint info, the launcher may tell (Bootstrap::on_peer_lost, which this object uses and
-// nobody else may then).
+// polls a pidfd per node-local peer: no polling interval, no signal, and no process id reused in
+// between can be mistaken for the PE. Endpoint infos that crossed when the node's PEs met are
+// given, or the bootstrap has found them with the node; others are published and looked up, which
+// costs a hub a question per pair of PEs. PEs on other nodes, in other process-id spaces
+// (containers), and in this very process cannot be watched; of those, and of PEs that die before
+// they have published their endpoint info, the launcher may tell (Bootstrap::on_peer_lost, which
+// this object uses and nobody else may then).
 #pragma once
 
 #include <functional>
@@ -21,8 +21,8 @@
 
 namespace chime::bootstrap {
 
-// A node-mate whose endpoint info is here already.
-struct KnownMate {
+// A node-local peer whose endpoint info is here already.
+struct KnownLocalPeer {
   int pe;
   ProcessEndpointInfo endpoint_info;
 };
@@ -32,8 +32,8 @@ class PeerWatch {
   // Starts watching. `lost(pe, how)` is called at most once per PE, from a thread of the watch or
   // of the bootstrap, one call at a time. `how` reads "process 123 on host x has ended (process
   // watch)". It must neither call the bootstrap nor destroy this object. Either all PEs of a node
-  // know all their mates' endpoint infos, or none knows any.
-  PeerWatch(Bootstrap& bootstrap, std::vector<KnownMate> known,
+  // know all their local peers' endpoint infos, or none knows any.
+  PeerWatch(Bootstrap& bootstrap, std::vector<KnownLocalPeer> known,
             std::function<void(int pe, std::string how)> lost);
 
   // Somebody else knows that `pe` is gone. From any thread.

@@ -204,12 +204,12 @@ NodeInfo PmixHost::node(Deadline deadline) const {
   std::unique_lock lock(mutex_);
   wait(lock, deadline);
   const auto mine = std::ranges::find(members_, me_, &Member::pe);
-  std::map<int, const Member*> mates;
+  std::map<int, const Member*> local_peers;
   for (const Member& member : members_)
-    if (member.node == mine->node) mates.emplace(member.pe, &member);
+    if (member.node == mine->node) local_peers.emplace(member.pe, &member);
   std::vector<int> pes;
   std::vector<ProcessEndpointInfo> processes;
-  for (const auto& [pe, member] : mates) {
+  for (const auto& [pe, member] : local_peers) {
     pes.push_back(pe);
     processes.push_back(member->process);
   }

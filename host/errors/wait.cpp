@@ -12,7 +12,8 @@
 namespace chime::host {
 namespace {
 
-constexpr unsigned kSpins = 200;  // about a microsecond: a mate on another core answers within it
+constexpr unsigned kSpins =
+    200;  // about a microsecond: a local peer on another core answers within it
 // Then let others run, then sleep, soon and longer each time: these waits are for PEs that come to
 // a collective call, and where PEs outnumber cores, each turn here is taken from one that is
 // awaited. (16 PEs on 2 cores, 2000 yields: a fifth of a start-up's processor time.)

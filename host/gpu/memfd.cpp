@@ -15,8 +15,8 @@
 namespace chime::host {
 namespace {
 
-constexpr MemfdUse kMatesHeap{"", "another PE's heap", MemoryOf::kDevice, true};
-constexpr MemfdUse kMatesControlPage{"", "another PE's control page", MemoryOf::kHost};
+constexpr MemfdUse kLocalPeersHeap{"", "another PE's heap", MemoryOf::kDevice, true};
+constexpr MemfdUse kLocalPeersControlPage{"", "another PE's control page", MemoryOf::kHost};
 
 simt::MemoryKind kind_of(MemoryOf whose) {
   return whose == MemoryOf::kDevice ? simt::MemoryKind::kDevice : simt::MemoryKind::kHost;
@@ -121,7 +121,7 @@ std::unique_ptr<DeviceMemory> create_memfd(const MemfdUse& use, std::size_t byte
 }
 
 std::unique_ptr<DeviceMemory> map_memfd(int fd, MemoryOf whose, std::size_t bytes) {
-  const MemfdUse& use = whose == MemoryOf::kDevice ? kMatesHeap : kMatesControlPage;
+  const MemfdUse& use = whose == MemoryOf::kDevice ? kLocalPeersHeap : kLocalPeersControlPage;
   return std::make_unique<MemfdMemory>(-1, map_shared(fd, use, bytes, 1), bytes, whose);
 }
 

@@ -1,6 +1,6 @@
-// Memory that PEs of this process share with each other: a mate that is a thread of this process is
-// not mapped a second time. Both use the one mapping, so that tools (TSan) and humans see one
-// address for one word.
+// Memory that PEs of this process share with each other: a local peer that is a thread of this
+// process is not mapped a second time. Both use the one mapping, so that tools (TSan) and humans
+// see one address for one word.
 #pragma once
 
 #include <cstdint>

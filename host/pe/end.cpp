@@ -55,8 +55,8 @@ void abort_job(Runtime& runtime, const DeviceStage* device, int code, const std:
     // The launcher first: it names the PE that it hears of first. An abort has a bound of its own.
     runtime.bootstrap->abort(code, why);
     if (device != nullptr)
-      tell_mates(*device, {CHIMEX_ERR_ABORTED, me, Path::kNone,
-                           fmt::format("PE {} ended the job: {}", me, why), code});
+      tell_local_peers(*device, {CHIMEX_ERR_ABORTED, me, Path::kNone,
+                                 fmt::format("PE {} ended the job: {}", me, why), code});
   });
 }
 
@@ -86,7 +86,7 @@ void say_goodbye_within(std::chrono::seconds time, bootstrap::PeerWatch& watch) 
 
 }  // namespace
 
-void tell_mates(const DeviceStage& device, const AbortCause& cause) {
+void tell_local_peers(const DeviceStage& device, const AbortCause& cause) {
   for (int pe = 0; pe < device.peers.n_pes(); ++pe)
     if (ControlBlock* const control = device.peers.control(pe)) raise_abort(control->abort, cause);
 }

@@ -11,8 +11,8 @@
 
 namespace chime::host {
 
-// Raises the abort word of this PE and of every mapped node mate.
-void tell_mates(const DeviceStage& device, const AbortCause& cause);
+// Raises the abort word of this PE and of every mapped local peer.
+void tell_local_peers(const DeviceStage& device, const AbortCause& cause);
 
 // Keeps the connection to the job that the calling thread's PE failed to join, for end_job.
 void keep_failed_join(std::unique_ptr<bootstrap::Bootstrap> bootstrap);
@@ -25,7 +25,7 @@ void forget_failed_join();
 // stays one: it is 1 where these are 0.
 int exit_code_of(int status);
 
-// Ends this process and the job with `status`, from any thread. Tells launcher and node mates
+// Ends this process and the job with `status`, from any thread. Tells launcher and local peers
 // `why`. A status beyond 0..255 keeps its low eight bits, or becomes 1 where these are 0.
 [[noreturn]] void end_job(int status, const std::string& why);
 

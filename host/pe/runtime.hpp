@@ -52,10 +52,10 @@ struct AsyncError {
 // The second stage.
 struct DeviceStage {
   std::unique_ptr<Gpu> gpu;
-  // A ControlBlock, which node mates map, and behind it the bits of abi::Pe::dead.
+  // A ControlBlock, which local peers map, and behind it the bits of abi::Pe::dead.
   std::shared_ptr<DeviceMemory> control_memory;
   Heap heap;
-  NodeMates mates;
+  LocalPeers local_peers;
   std::unique_ptr<ChannelTables> tables;
   std::unique_ptr<EndpointInfoFinder> fabric_endpoint_infos;  // of the fabric's peers
   Transports transports;  // those that settings and peers ask for

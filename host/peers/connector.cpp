@@ -31,17 +31,18 @@ NodeEndpointInfo node_endpoint_info(int pe, const DeviceMemory& control,
   return mine;
 }
 
-PeerEndpointInfo shown_by(const NodeMate& mate) {
-  return {.bytes = mate.endpoint_info.transport_endpoint_info(),
+PeerEndpointInfo shown_by(const LocalPeer& local_peer) {
+  return {.bytes = local_peer.endpoint_info.transport_endpoint_info(),
           .offer = {},
-          .descriptor = mate.transport.get(),
-          .is_of_this_process = is_of_this_process(mate.endpoint_info.process)};
+          .descriptor = local_peer.transport.get(),
+          .is_of_this_process = is_of_this_process(local_peer.endpoint_info.process)};
 }
 
-std::shared_ptr<DeviceMemory> map_control(const NodeMate& mate) {
-  if (is_of_this_process(mate.endpoint_info.process))
-    if (auto shared = find_in_process(mate.endpoint_info.control_address)) return shared;
-  return map_memfd(mate.control.get(), MemoryOf::kHost, mate.endpoint_info.control_bytes);
+std::shared_ptr<DeviceMemory> map_control(const LocalPeer& local_peer) {
+  if (is_of_this_process(local_peer.endpoint_info.process))
+    if (auto shared = find_in_process(local_peer.endpoint_info.control_address)) return shared;
+  return map_memfd(local_peer.control.get(), MemoryOf::kHost,
+                   local_peer.endpoint_info.control_bytes);
 }
 
 ControlBlock* block_in(const DeviceMemory& page) {
@@ -110,21 +111,21 @@ void Connector::connect_node(Transport& transport) {
   offer_in_process(control_);
   const OwnEndpointInfo own = transport.own_endpoint_info();
   const int me = peers_.my_pe();
-  auto mates = exchange_with_node(bootstrap_, node_endpoint_info(me, *control_, own),
-                                  own.descriptor, control_->share_fd(), deadline_);
+  auto local_peers = exchange_with_node(bootstrap_, node_endpoint_info(me, *control_, own),
+                                        own.descriptor, control_->share_fd(), deadline_);
   const auto take = [&](int pe, const PeerEndpointInfo& endpoint_info) {
     const Acceptance acceptance = accept(transport, pe, endpoint_info);
     if (acceptance.is_accepted) use(transport, pe, acceptance);
   };
-  auto next = mates.begin();
-  for (; next != mates.end() && next->endpoint_info.pe < me; ++next)
+  auto next = local_peers.begin();
+  for (; next != local_peers.end() && next->endpoint_info.pe < me; ++next)
     take(next->endpoint_info.pe, shown_by(*next));
   take(me, {.bytes = own.bytes});
-  for (; next != mates.end(); ++next) take(next->endpoint_info.pe, shown_by(*next));
-  for (const NodeMate& mate : mates) {
-    mates_.known.push_back({mate.endpoint_info.pe, mate.endpoint_info.process});
-    mates_.control_pages.push_back(map_control(mate));
-    peers_.set_control(mate.endpoint_info.pe, block_in(*mates_.control_pages.back()));
+  for (; next != local_peers.end(); ++next) take(next->endpoint_info.pe, shown_by(*next));
+  for (const LocalPeer& local_peer : local_peers) {
+    local_peers_.known.push_back({local_peer.endpoint_info.pe, local_peer.endpoint_info.process});
+    local_peers_.control_pages.push_back(map_control(local_peer));
+    peers_.set_control(local_peer.endpoint_info.pe, block_in(*local_peers_.control_pages.back()));
   }
 }
 

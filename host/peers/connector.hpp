@@ -14,14 +14,14 @@
 namespace chime::host {
 
 // The node's other PEs as they showed themselves; none before they have met.
-struct NodeMates {
-  std::vector<bootstrap::KnownMate> known;
+struct LocalPeers {
+  std::vector<bootstrap::KnownLocalPeer> known;
   std::vector<std::shared_ptr<DeviceMemory>> control_pages;  // mapped here
 };
 
 class Connector {
  public:
-  // `control`: this PE's page, which its node mates get beside the transport's endpoint info.
+  // `control`: this PE's page, which its local peers get beside the transport's endpoint info.
   Connector(bootstrap::Bootstrap& bootstrap, std::shared_ptr<DeviceMemory> control,
             PeerTable& peers, bootstrap::Deadline deadline);
 
@@ -32,7 +32,7 @@ class Connector {
   void connect(Transport& transport);
 
   // Of the node's PEs, once a transport of theirs was connected.
-  NodeMates take_mates() { return std::move(mates_); }
+  LocalPeers take_local_peers() { return std::move(local_peers_); }
 
  private:
   void connect_to_myself(Transport& transport);
@@ -46,7 +46,7 @@ class Connector {
   const std::shared_ptr<DeviceMemory> control_;
   PeerTable& peers_;
   const bootstrap::Deadline deadline_;
-  NodeMates mates_;
+  LocalPeers local_peers_;
 };
 
 }  // namespace chime::host

@@ -1,4 +1,4 @@
-// The page that a PE shares with its node mates' hosts and its own kernels: why the job is being
+// The page that a PE shares with its local peers' hosts and its own kernels: why the job is being
 // ended, the first failure that is no host operation's own, what the PE is asked for by the
 // collective host call it is in, and what became of that call. Behind it stand the bits of dead
 // PEs (abi::Pe::dead), for this PE's kernels alone.
@@ -10,9 +10,9 @@
 
 namespace chime::host {
 
-// What a PE was asked for by its latest collective host calls. Owner: the PE itself writes, mates
-// read. Two slots, used in turn: a PE writes call n + 2 only after call n + 1 met everyone, and
-// whoever is in call n + 1 has finished reading call n.
+// What a PE was asked for by its latest collective host calls. Owner: the PE itself writes, local
+// peers read. Two slots, used in turn: a PE writes call n + 2 only after call n + 1 met everyone,
+// and whoever is in call n + 1 has finished reading call n.
 struct alignas(64) CollectiveSlot {
   // Number of the call; stored last (release), pairs with the acquire in MappedRendezvous.
   std::uint64_t sequence;
@@ -52,13 +52,13 @@ struct ControlBlock {
   abi::ErrorRecord error;
   CollectiveSlot collective[2];
   // How often this PE has come to a collective host call, or the last of a tree right below it in
-  // the tree of PEs (host/collective/tree.hpp). Owner: all mates, by atomic additions.
+  // the tree of PEs (host/collective/tree.hpp). Owner: all local peers, by atomic additions.
   alignas(64) std::uint64_t come;
   // While a thread of this PE's host is in a barrier by words of the heap
   // (host/ops/in_barrier.hpp): barrier_word(), another one for each; 0: none is. Owner: this PE;
-  // mates read.
+  // local peers read.
   std::uint64_t in_barrier;
-  std::uint64_t barriers;  // that this PE's host has begun. Owner: this PE; mates read
+  std::uint64_t barriers;  // that this PE's host has begun. Owner: this PE; local peers read
   VerdictWords verdict;
   // What the latest kernel of a call of this PE's host gave (host/ops/gpu/kernel_call.hpp). Written
   // by the kernel, read by the host that waited for it.

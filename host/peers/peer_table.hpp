@@ -80,7 +80,7 @@ class PeerTable {
   // Where the heap of `pe` is mapped here; null: it is not.
   std::byte* heap(int pe) const;
 
-  // The control page of a node mate, or this PE's own; null: it is on another node, or the node's
+  // The control page of a local peer, or this PE's own; null: it is on another node, or the node's
   // PEs have not met.
   void set_control(int pe, ControlBlock* control);
   ControlBlock* control(int pe) const;

@@ -194,7 +194,7 @@ std::vector<const TransportKind*> connect_transports(DeviceStage& stage, const S
     const Path way = transport.capabilities().path;
     setup.reaches_all |= stage.peers.all_by(way) && !may_have_no_place(transport, setup.n_pes);
   }
-  stage.mates = connector.take_mates();
+  stage.local_peers = connector.take_local_peers();
   return kinds;
 }
 

@@ -65,7 +65,7 @@ void go_on_without(DeviceStage& device, int pe, const std::string& how) {
 void end_job_without(DeviceStage& device, const AbortCause& cause, const std::string& how) {
   raise_abort(device.control().abort, cause);
   mark_dead(device.dead_bits(), cause.pe);
-  tell_mates(device, cause);
+  tell_local_peers(device, cause);
   for (Transport* const way : ways_to(device, cause.pe))
     if (!way->capabilities().maps) way->fail(cause.pe);
   device.peers.bury(cause.pe, how);
@@ -86,7 +86,7 @@ void on_lost_peer(Runtime& runtime, int pe, const std::string& how) {
 
 void watch_peers(Runtime& runtime) {
   runtime.watch = std::make_unique<bootstrap::PeerWatch>(
-      *runtime.bootstrap, runtime.device->mates.known,
+      *runtime.bootstrap, runtime.device->local_peers.known,
       [&runtime](int pe, const std::string& how) { on_lost_peer(runtime, pe, how); });
 }
 

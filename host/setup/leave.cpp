@@ -37,12 +37,12 @@ void report_unseen_error(PeSlot& slot) {
   }
 }
 
-// A process that ends without chime_finalize: its mates must not wait for it. A child of fork() has
-// no part in the job, and takes no lock: a thread that it does not have may hold it.
+// A process that ends without chime_finalize: its local peers must not wait for it. A child of
+// fork() has no part in the job, and takes no lock: a thread that it does not have may hold it.
 //
-// The mates end with its status, so that the job's is the same whoever is seen to end first; 0 is a
-// failure here, too.
-void tell_mates_at_exit(int status, void*) {
+// The local peers end with its status, so that the job's is the same whoever is seen to end first;
+// 0 is a failure here, too.
+void tell_local_peers_at_exit(int status, void*) {
   if (!is_own_process()) return;
   exec::detail::tell_unseen_launch_errors();
   const int code = status == 0 ? 1 : exit_code_of(status);
@@ -50,9 +50,10 @@ void tell_mates_at_exit(int status, void*) {
     report_unseen_error(slot);
     if (slot.on_peer_failure == OnPeerFailure::kReport) return;  // they see the process end
     if (const DeviceStage* const device = built_device(slot))
-      tell_mates(*device,
-                 {CHIMEX_ERR_PEER_DEAD, slot.pe, Path::kP2p,
-                  fmt::format("PE {} exited without {}", slot.pe, spoken("chime_finalize")), code});
+      tell_local_peers(
+          *device,
+          {CHIMEX_ERR_PEER_DEAD, slot.pe, Path::kP2p,
+           fmt::format("PE {} exited without {}", slot.pe, spoken("chime_finalize")), code});
   });
 }
 
@@ -88,7 +89,7 @@ bool end_kernels(const PeSlot& slot) {
                   runtime.my_pe(), static_cast<double>(runtime.settings.wait_timeout_ns) * 1e-9,
                   spoken("chime_finalize"))};
   raise_abort(device->control().abort, cause);
-  tell_mates(*device, cause);
+  tell_local_peers(*device, cause);
   return gpu.wait_for_all_work(runtime.my_pe(), std::chrono::steady_clock::now() + kAbortGrace);
 }
 
@@ -151,7 +152,8 @@ void keep_for_ever(std::unique_ptr<DeviceStage> device) {
 
 void watch_ends() {
   simt::set_trap_teller(tell_recorded_error);
-  static const int registered = on_exit(tell_mates_at_exit, nullptr);  // atexit with the status
+  static const int registered =
+      on_exit(tell_local_peers_at_exit, nullptr);  // atexit with the status
   (void)registered;
 }
 

@@ -5,8 +5,8 @@
 
 namespace chime::host {
 
-// From now on, if this process ends without chime_finalize, its mates hear of it; if a kernel's
-// trap ends it, the user hears why.
+// From now on, if this process ends without chime_finalize, its local peers hear of it; if a
+// kernel's trap ends it, the user hears why.
 void watch_ends();
 
 // Meets all PEs a last time, unless the job is aborted, and takes the PE down. Throws the pending

@@ -77,7 +77,7 @@ struct PeerEndpointInfo {
   std::span<const std::byte> bytes = {};
   std::span<const std::byte> offer = {};  // for this PE alone
   int descriptor = -1;                    // borrowed
-  bool is_of_this_process = false;        // a thread mate: one address space
+  bool is_of_this_process = false;        // a thread local peer: one address space
 };
 
 struct Acceptance {

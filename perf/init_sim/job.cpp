@@ -263,7 +263,7 @@ bool Job::take_step(int pe) {
   return false;
 }
 
-// The lowest PE of a node is where its mates meet.
+// The lowest PE of a node is where its local peers meet.
 void Job::meet_node(int pe) {
   if (pe == node_hub(pe))
     join_node(pe);
@@ -271,14 +271,15 @@ void Job::meet_node(int pe) {
     dial(pe, node_hub(pe), Purpose::kNode);
 }
 
-// At the node's hub: it has come itself, or a mate's endpoint info has. When all have, each gets
-// all endpoint infos.
+// At the node's hub: it has come itself, or a local peer's endpoint info has. When all have, each
+// gets all endpoint infos.
 void Job::join_node(int of) {
   Pe& me = pes_[static_cast<std::size_t>(of)];
-  if (++me.mates < node_size(of)) return;
-  const std::size_t bytes = frame_bytes(static_cast<std::size_t>(me.mates) * endpoint_infos_.node);
-  for (int mate = of + 1; mate < of + me.mates; ++mate)
-    network_.send(of, mate, bytes, {Kind::kNodeEndpointInfos, Purpose::kNode, of});
+  if (++me.local_peers < node_size(of)) return;
+  const std::size_t bytes =
+      frame_bytes(static_cast<std::size_t>(me.local_peers) * endpoint_infos_.node);
+  for (int local_peer = of + 1; local_peer < of + me.local_peers; ++local_peer)
+    network_.send(of, local_peer, bytes, {Kind::kNodeEndpointInfos, Purpose::kNode, of});
   network_.after(of, of, 0, {Kind::kNodeEndpointInfos, Purpose::kNode, of});
 }
 

@@ -95,7 +95,7 @@ class Job {
   struct Pe {
     Step step = Step::kJoin;
     int turn = 0;  // of a step with several
-    int mates = 0;
+    int local_peers = 0;
   };
   struct Letter {
     Kind kind;
@@ -124,7 +124,7 @@ class Job {
   void look_up(int pe, int of, const std::string& key, std::uint32_t id = 0);
   bool look_up_each(int pe, int from, int count, const std::string& key);
   void meet_node(int pe);
-  void join_node(int mate);
+  void join_node(int local_peer);
 
   void dial(int from, int to, Purpose purpose);
   void on_open(int pe, int server, Purpose purpose);

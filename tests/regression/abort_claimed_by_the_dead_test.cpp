@@ -1,5 +1,6 @@
-// A PE may be killed while it tells a mate of another's death. The mate's abort word was then taken
-// and never published, and nobody else could raise it: an unbounded wait went on for ever.
+// A PE may be killed while it tells a local peer of another's death. The local peer's abort word
+// was then taken and never published, and nobody else could raise it: an unbounded wait went on for
+// ever.
 
 #include <gtest/gtest.h>
 

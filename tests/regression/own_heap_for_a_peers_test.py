@@ -34,7 +34,7 @@ elif shutil.which("mpirun"):
     launcher = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--timeout", "60", "-n", "2"]
 else:
     skip("mpirun is not installed (Debian: openmpi-bin)")
-# One kernel and one network namespace, where memory can be mapped: so each is the other's node mate.
+# One kernel and one network namespace, where memory can be mapped: so each is the other's local peer.
 done = subprocess.run(launcher + SAME_ADDRESSES + OWN_SPACE + [sys.argv[1], "exchanges_words"], text=True, timeout=90,
                       env=dict(os.environ, CHIME_P2P="auto"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                       stderr=subprocess.STDOUT)

@@ -124,11 +124,12 @@ void all_meet(const chimex_uniqueid_t& id, MayCome may_come) {
       endpoint_info.pe = pe;
       endpoint_info.transport_has_descriptor = 1;
       const int control = some_memory();
-      const auto mates =
+      const auto local_peers =
           exchange_with_node(*job, endpoint_info, heaps[pe], control, Clock::now() + 10s);
-      ASSERT_EQ(mates.size(), kPes - 1u);
-      for (const NodeMate& mate : mates)
-        EXPECT_EQ(inode_of(mate.transport.get()), inode_of(heaps[mate.endpoint_info.pe]));
+      ASSERT_EQ(local_peers.size(), kPes - 1u);
+      for (const LocalPeer& local_peer : local_peers)
+        EXPECT_EQ(inode_of(local_peer.transport.get()),
+                  inode_of(heaps[local_peer.endpoint_info.pe]));
       close(control);
       bootstrap::test::meet(*job);
     }));

@@ -158,7 +158,7 @@ Link KeepaliveLinks::keep(std::shared_ptr<net::Connection> connection) {
 void KeepaliveLinks::admit(std::shared_ptr<net::Connection> guest) {
   const Link link = keep(guest);
   guest->accept();
-  if (is_mate(guest->client_pe())) {
+  if (is_local_peer(guest->client_pe())) {
     net::Writer message;
     message.put(index_in_node(options_.pe)).put(static_cast<std::uint32_t>(listeners_.size()));
     tree_->roster().nodes().at(node()).write(message);

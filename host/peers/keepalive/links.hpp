@@ -63,7 +63,7 @@ class KeepaliveLinks final : private KeepaliveTree::Outside, private net::Connec
   void serve();
   int node() const { return options_.node_pes.front(); }
   int index_in_node(int pe) const;
-  bool is_mate(int pe) const { return index_in_node(pe) >= 0; }
+  bool is_local_peer(int pe) const { return index_in_node(pe) >= 0; }
   net::Credentials credentials() const { return {options_.secret, options_.job, "keepalive"}; }
 
   void lead(net::Descriptor listener);

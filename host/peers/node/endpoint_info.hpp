@@ -1,4 +1,4 @@
-// What a PE tells its node mates about itself, and the descriptors of its memory that travel with
+// What a PE tells its local peers about itself, and the descriptors of its memory that travel with
 // it.
 #pragma once
 
@@ -21,8 +21,8 @@ struct NodeEndpointInfo {
   std::int32_t pe = -1;
   bootstrap::ProcessEndpointInfo process;  // also for the watch over it
   std::uint64_t control_bytes = 0;
-  std::uint64_t control_address = 0;  // for node mates that are threads of the same process
-  // Of the transport that maps memory of node mates.
+  std::uint64_t control_address = 0;  // for local peers that are threads of the same process
+  // Of the transport that maps memory of local peers.
   std::uint32_t transport_bytes = 0;
   std::uint32_t transport_has_descriptor = 0;
   std::byte transport[128] = {};
@@ -33,8 +33,8 @@ struct NodeEndpointInfo {
 };
 static_assert(std::is_trivially_copyable_v<NodeEndpointInfo>);
 
-// A node mate as the exchange found it.
-struct NodeMate {
+// A local peer as the exchange found it.
+struct LocalPeer {
   NodeEndpointInfo endpoint_info;
   net::Descriptor transport;  // empty where none travels
   net::Descriptor control;

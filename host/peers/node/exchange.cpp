@@ -5,9 +5,9 @@
 
 namespace chime::host {
 
-std::vector<NodeMate> exchange_with_node(const bootstrap::Bootstrap& bootstrap,
-                                         const NodeEndpointInfo& mine, int transport_fd,
-                                         int control_fd, bootstrap::Deadline deadline) try {
+std::vector<LocalPeer> exchange_with_node(const bootstrap::Bootstrap& bootstrap,
+                                          const NodeEndpointInfo& mine, int transport_fd,
+                                          int control_fd, bootstrap::Deadline deadline) try {
   const std::vector<int>& members = bootstrap.node().pes;
   if (members.size() <= 1) return {};
   NodeWait wait(bootstrap, deadline);

@@ -1,4 +1,5 @@
-// Every PE of a node learns every node mate's endpoint info and gets the descriptors of its memory.
+// Every PE of a node learns every local peer's endpoint info and gets the descriptors of its
+// memory.
 //
 // The lowest PE of the node is the hub (hub.hpp): it collects all endpoint infos, then sends the
 // whole set to everyone, so n PEs make n - 1 connections. The names of its socket follow from the
@@ -13,11 +14,11 @@
 
 namespace chime::host {
 
-// Collective over bootstrap.node().pes. Returns all node mates but this PE, in PE order.
+// Collective over bootstrap.node().pes. Returns all local peers but this PE, in PE order.
 // `transport_fd` may be -1. Throws Error naming the PEs that did not come, or that run another
 // version.
-std::vector<NodeMate> exchange_with_node(const bootstrap::Bootstrap& bootstrap,
-                                         const NodeEndpointInfo& mine, int transport_fd,
-                                         int control_fd, bootstrap::Deadline deadline);
+std::vector<LocalPeer> exchange_with_node(const bootstrap::Bootstrap& bootstrap,
+                                          const NodeEndpointInfo& mine, int transport_fd,
+                                          int control_fd, bootstrap::Deadline deadline);
 
 }  // namespace chime::host

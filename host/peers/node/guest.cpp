@@ -38,7 +38,7 @@ NodeGuest::~NodeGuest() {
   if (hub_) hub_->close();
 }
 
-std::vector<NodeMate> NodeGuest::meet(const OfferedEndpointInfo& mine) {
+std::vector<LocalPeer> NodeGuest::meet(const OfferedEndpointInfo& mine) {
   const std::vector<int> hub = {members_.front()};
   wait_.until(
       reactor_, [this] { return hub_ || end_; }, [&] { return hub; });
@@ -47,13 +47,14 @@ std::vector<NodeMate> NodeGuest::meet(const OfferedEndpointInfo& mine) {
       reactor_, [this] { return has_all() || end_; }, [this] { return members_; },
       [&] { return hub; });
   if (!has_all()) fail();
-  std::erase_if(mates_, [this](const NodeMate& mate) { return mate.endpoint_info.pe == me_; });
-  return std::move(mates_);
+  std::erase_if(local_peers_,
+                [this](const LocalPeer& local_peer) { return local_peer.endpoint_info.pe == me_; });
+  return std::move(local_peers_);
 }
 
 void NodeGuest::on_frame(net::Connection& connection, net::Bytes message) {
-  for (NodeMate& mate : receive_endpoint_infos(connection, message))
-    mates_.push_back(std::move(mate));
+  for (LocalPeer& local_peer : receive_endpoint_infos(connection, message))
+    local_peers_.push_back(std::move(local_peer));
 }
 
 void NodeGuest::fail() {

@@ -18,11 +18,11 @@ class NodeGuest final : private net::ConnectionOwner {
   ~NodeGuest();
 
   // Returns the node's other PEs in PE order. Throws Error.
-  std::vector<NodeMate> meet(const OfferedEndpointInfo& mine);
+  std::vector<LocalPeer> meet(const OfferedEndpointInfo& mine);
 
  private:
   // The hub may hang up after its last message.
-  bool has_all() const { return mates_.size() == members_.size(); }
+  bool has_all() const { return local_peers_.size() == members_.size(); }
   [[noreturn]] void fail();
 
   void on_frame(net::Connection& connection, net::Bytes message) override;
@@ -34,7 +34,7 @@ class NodeGuest final : private net::ConnectionOwner {
   net::Reactor reactor_;
   std::shared_ptr<net::Connection> hub_;
   std::optional<net::Error> end_;
-  std::vector<NodeMate> mates_;  // this PE included
+  std::vector<LocalPeer> local_peers_;  // this PE included
   std::optional<net::Dial> dial_;
 };
 

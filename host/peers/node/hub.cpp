@@ -50,20 +50,20 @@ NodeHub::~NodeHub() {
     if (guest.connection) guest.connection->close();
 }
 
-std::vector<NodeMate> NodeHub::meet(const OfferedEndpointInfo& mine) {
+std::vector<LocalPeer> NodeHub::meet(const OfferedEndpointInfo& mine) {
   wait_.until(
       reactor_, [this] { return without_endpoint_info().empty(); },
       [this] { return without_endpoint_info(); });
   endpoint_infos_.push_back(mine);
   for (const auto& [pe, guest] : guests_)
-    endpoint_infos_.push_back(
-        {guest.mate.endpoint_info, guest.mate.transport.get(), guest.mate.control.get()});
+    endpoint_infos_.push_back({guest.local_peer.endpoint_info, guest.local_peer.transport.get(),
+                               guest.local_peer.control.get()});
   for (auto& [pe, guest] : guests_) send_more(guest);
   wait_.until(
       reactor_, [this] { return without_set().empty(); }, [this] { return without_set(); });
-  std::vector<NodeMate> mates;
-  for (auto& [pe, guest] : guests_) mates.push_back(std::move(guest.mate));
-  return mates;
+  std::vector<LocalPeer> local_peers;
+  for (auto& [pe, guest] : guests_) local_peers.push_back(std::move(guest.local_peer));
+  return local_peers;
 }
 
 // A version that differs ends this PE, too: it would wait in vain.
@@ -92,12 +92,12 @@ std::string NodeHub::why_refused(const net::Connection& connection) const {
 }
 
 void NodeHub::on_frame(net::Connection& connection, net::Bytes message) {
-  auto mates = receive_endpoint_infos(connection, message);
+  auto local_peers = receive_endpoint_infos(connection, message);
   Guest& guest = guest_of(connection);
-  if (mates.size() != 1 || mates[0].endpoint_info.pe != connection.client_pe() ||
+  if (local_peers.size() != 1 || local_peers[0].endpoint_info.pe != connection.client_pe() ||
       guest.has_shown_endpoint_info)
     throw net::Error(net::Fault::kProtocol, "it sent what is not its own endpoint info");
-  guest.mate = std::move(mates[0]);
+  guest.local_peer = std::move(local_peers[0]);
   guest.has_shown_endpoint_info = true;
 }
 

@@ -18,12 +18,12 @@ class NodeHub final : private net::ConnectionOwner {
   ~NodeHub();
 
   // Returns the guests in PE order, when each has been sent all. Throws Error.
-  std::vector<NodeMate> meet(const OfferedEndpointInfo& mine);
+  std::vector<LocalPeer> meet(const OfferedEndpointInfo& mine);
 
  private:
   struct Guest {
     std::shared_ptr<net::Connection> connection;
-    NodeMate mate{};
+    LocalPeer local_peer{};
     bool has_shown_endpoint_info = false;
     std::size_t sent = 0;  // endpoint infos
   };

@@ -11,16 +11,17 @@ namespace {
 
 constexpr int kNames = 4;
 
-NodeMate take_mate(net::Connection& connection, const std::byte* bytes) {
-  NodeMate mate;
-  std::memcpy(&mate.endpoint_info, bytes, sizeof(NodeEndpointInfo));
-  if (mate.endpoint_info.transport_bytes > sizeof mate.endpoint_info.transport)
+LocalPeer take_local_peer(net::Connection& connection, const std::byte* bytes) {
+  LocalPeer local_peer;
+  std::memcpy(&local_peer.endpoint_info, bytes, sizeof(NodeEndpointInfo));
+  if (local_peer.endpoint_info.transport_bytes > sizeof local_peer.endpoint_info.transport)
     throw net::Error(net::Fault::kProtocol, "its endpoint info says more than it holds");
   auto descriptors =
-      connection.take_descriptors(mate.endpoint_info.transport_has_descriptor ? 2 : 1);
-  if (mate.endpoint_info.transport_has_descriptor) mate.transport = std::move(descriptors.front());
-  mate.control = std::move(descriptors.back());
-  return mate;
+      connection.take_descriptors(local_peer.endpoint_info.transport_has_descriptor ? 2 : 1);
+  if (local_peer.endpoint_info.transport_has_descriptor)
+    local_peer.transport = std::move(descriptors.front());
+  local_peer.control = std::move(descriptors.back());
+  return local_peer;
 }
 
 }  // namespace
@@ -65,14 +66,14 @@ void send_endpoint_infos(net::Connection& connection,
   connection.send(message.written(), descriptors);
 }
 
-std::vector<NodeMate> receive_endpoint_infos(net::Connection& connection,
-                                             const net::Bytes& message) {
+std::vector<LocalPeer> receive_endpoint_infos(net::Connection& connection,
+                                              const net::Bytes& message) {
   if (message.empty() || message.size() % sizeof(NodeEndpointInfo))
     throw net::Error(net::Fault::kProtocol, "it sent what is no list of endpoint infos");
-  std::vector<NodeMate> mates;
+  std::vector<LocalPeer> local_peers;
   for (std::size_t at = 0; at < message.size(); at += sizeof(NodeEndpointInfo))
-    mates.push_back(take_mate(connection, &message[at]));
-  return mates;
+    local_peers.push_back(take_local_peer(connection, &message[at]));
+  return local_peers;
 }
 
 }  // namespace chime::host

@@ -43,7 +43,7 @@ std::string why_not_of_this_version(const net::Bytes& introduction, int guest, i
 void send_endpoint_infos(net::Connection& connection,
                          std::span<const OfferedEndpointInfo> endpoint_infos);
 // Throws net::Error if it makes no sense.
-std::vector<NodeMate> receive_endpoint_infos(net::Connection& connection,
-                                             const net::Bytes& message);
+std::vector<LocalPeer> receive_endpoint_infos(net::Connection& connection,
+                                              const net::Bytes& message);
 
 }  // namespace chime::host

@@ -1,4 +1,4 @@
-// What a PE shows its node mates of its heap.
+// What a PE shows its local peers of its heap.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace chime::host::p2p {
 // Bytes between processes of one machine and one version of Chime.
 struct EndpointInfo {
   std::uint64_t heap_bytes = 0;
-  std::uint64_t heap_address = 0;    // for mates that are threads of the same process
+  std::uint64_t heap_address = 0;    // for local peers that are threads of the same process
   std::byte fabric_handle[64] = {};  // counts where no descriptor travels beside the endpoint info
 };
 static_assert(std::is_trivially_copyable_v<EndpointInfo>);

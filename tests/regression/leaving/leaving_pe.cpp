@@ -125,7 +125,7 @@ void exits_with(int status) {
   if (chime_my_pe() == 1) chime_global_exit(status);
   chime_barrier_all();
 }
-// Its mates learn of it in its exit handlers and may end before it has.
+// Its local peers learn of it in its exit handlers and may end before it has.
 void exits_with_3_and_stays_a_while() {
   atexit([] { usleep(300'000); });  // runs last: registered before Chime's
   chime_init();
@@ -134,7 +134,7 @@ void exits_with_3_and_stays_a_while() {
 }
 // The launcher's thread that looks at processes comes late to a processor, the one that hears of
 // the abort does not.
-void exits_when_its_mate_is_killed() {
+void exits_when_its_local_peer_is_killed() {
   chime_init();
   for (int i = 0; i < 4 && chime_my_pe() == 0; ++i)
     std::thread([] {
@@ -198,7 +198,7 @@ const std::map<std::string, void (*)()> kActs = {
     {"leaves_while_a_kernel_writes", leaves_while_a_kernel_writes},
     {"leaves_while_a_kernel_ends", leaves_while_a_kernel_ends},
     {"exits_with_3_and_stays_a_while", exits_with_3_and_stays_a_while},
-    {"exits_when_its_mate_is_killed", exits_when_its_mate_is_killed},
+    {"exits_when_its_local_peer_is_killed", exits_when_its_local_peer_is_killed},
     {"exits_with_256", exits_with_256},
     {"exits_with_minus_512", exits_with_minus_512},
     {"exits_with_300", exits_with_300},

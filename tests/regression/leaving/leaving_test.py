@@ -23,7 +23,7 @@ def job(pes, act, *options, **variables):
 
 class Leaving(unittest.TestCase):
     def test_the_exit_of_a_forked_child_is_nobodys_death(self):
-        # The child's atexit handler told the mates that PE 0 had exited.
+        # The child's atexit handler told the local_peers that PE 0 had exited.
         code, out = job(3, "forks_a_child_that_exits")
         self.assertEqual(code, 0, out)
         self.assertIn("child ended with 3", out)
@@ -86,7 +86,7 @@ class Leaving(unittest.TestCase):
 
     def test_the_exit_code_is_that_of_a_killed_pe(self):
         # 1, of the PE that gave up without it: its abort was looked at before the processes.
-        code, out = job(2, "exits_when_its_mate_is_killed", CHIME_ON_ERROR="return")
+        code, out = job(2, "exits_when_its_local_peer_is_killed", CHIME_ON_ERROR="return")
         self.assertEqual(code, 128 + signal.SIGKILL, out)
 
 

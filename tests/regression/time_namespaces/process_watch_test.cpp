@@ -97,7 +97,7 @@ class Sleeper {
   std::optional<ProcessEndpointInfo> endpoint_info_;
 };
 
-// What the process watch says within `patience` of a mate with this endpoint info.
+// What the process watch says within `patience` of a local peer with this endpoint info.
 std::optional<std::string> told_of(const ProcessEndpointInfo& endpoint_info,
                                    std::chrono::milliseconds patience) {
   SilentLauncher launcher;
@@ -114,23 +114,24 @@ constexpr auto kLong = 15s;
 
 class ProcessWatch : public ::testing::TestWithParam<int> {};
 
-TEST_P(ProcessWatch, TakesALivingMateForAlive) {
-  const Sleeper mate(GetParam());
-  if (!mate.endpoint_info()) GTEST_SKIP() << "no time namespace can be made here (root, Linux 5.6)";
-  EXPECT_EQ(told_of(*mate.endpoint_info(), kShort), std::nullopt);
+TEST_P(ProcessWatch, TakesALivingLocalPeerForAlive) {
+  const Sleeper local_peer(GetParam());
+  if (!local_peer.endpoint_info())
+    GTEST_SKIP() << "no time namespace can be made here (root, Linux 5.6)";
+  EXPECT_EQ(told_of(*local_peer.endpoint_info(), kShort), std::nullopt);
 }
 
 // The process with the number is a stranger that started a second after, or before, the PE.
-TEST_P(ProcessWatch, TellsAMateFromTheProcessThatHasItsNumberNow) {
+TEST_P(ProcessWatch, TellsALocalPeerFromTheProcessThatHasItsNumberNow) {
   const Sleeper stranger(GetParam());
   if (!stranger.endpoint_info())
     GTEST_SKIP() << "no time namespace can be made here (root, Linux 5.6)";
   const auto second = static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK));
-  ProcessEndpointInfo mate = *stranger.endpoint_info();
-  mate.start_time -= second;
-  EXPECT_NE(told_of(mate, kLong).value_or("").find("has ended"), std::string::npos);
-  mate.start_time += 2 * second;
-  EXPECT_NE(told_of(mate, kLong).value_or("").find("has ended"), std::string::npos);
+  ProcessEndpointInfo local_peer = *stranger.endpoint_info();
+  local_peer.start_time -= second;
+  EXPECT_NE(told_of(local_peer, kLong).value_or("").find("has ended"), std::string::npos);
+  local_peer.start_time += 2 * second;
+  EXPECT_NE(told_of(local_peer, kLong).value_or("").find("has ended"), std::string::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(InTimeNamespaces, ProcessWatch, ::testing::Values(0, 1000, 100000),

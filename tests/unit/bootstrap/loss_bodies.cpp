@@ -166,7 +166,7 @@ void a_killed_pe_is_told_though_its_child_lives(const Join& join) {
 void an_early_leaver_is_not_reported(const Join& join) {
   auto job = join();
   std::atomic<int> told{0};
-  auto watch = std::make_unique<PeerWatch>(*job, std::vector<KnownMate>{},
+  auto watch = std::make_unique<PeerWatch>(*job, std::vector<KnownLocalPeer>{},
                                            [&](int, const std::string&) { told++; });
   meet(*job);
   watch->say_goodbye();

@@ -204,15 +204,16 @@ class Job {
       if (leader_of(host) != pe) return;
       hosts_[at(host)].leads = true;
       pes_[at(pe)]->tree.lead();
-      for (const int mate : pes_of(host))
-        if (mate != pe) for_pe(mate, pause(1, 50), [this, pe, mate] { join(pe, mate); });
+      for (const int local_peer : pes_of(host))
+        if (local_peer != pe)
+          for_pe(local_peer, pause(1, 50), [this, pe, local_peer] { join(pe, local_peer); });
     });
   }
-  void join(int leader, int mate) {
-    if (pes_[at(leader)]->is_dead || leader_of(host_of(mate)) != leader) return;
-    const Link link = connect(leader, mate);
+  void join(int leader, int local_peer) {
+    if (pes_[at(leader)]->is_dead || leader_of(host_of(local_peer)) != leader) return;
+    const Link link = connect(leader, local_peer);
     for_pe(leader, 0, [this, leader, link] { pes_[at(leader)]->tree.on_link(link); });
-    pes_[at(mate)]->tree.on_link(link);
+    pes_[at(local_peer)]->tree.on_link(link);
   }
 
   Link connect(int a, int b) {

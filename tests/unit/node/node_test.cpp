@@ -56,7 +56,7 @@ std::string mpirun(int n) {
          std::to_string(n) + " ";
 }
 
-TEST(Place, IsTheNumberOfNodeMatesWithLowerNumbers) {
+TEST(Place, IsTheNumberOfLocalPeersWithLowerNumbers) {
   using chime::bootstrap::node_of;
   const std::vector<int> uneven{1, 4, 5, 9};
   for (std::size_t i = 0; i < uneven.size(); ++i) {
@@ -99,7 +99,7 @@ std::string some_apart(const std::string& number, const std::string& chosen,
 }
 
 // PEs 1 and 3 are nodes by themselves, 0, 2 and 4 are one together.
-TEST(Place, OnNodesOfDifferentSizesCountsNodeMatesAlone) {
+TEST(Place, OnNodesOfDifferentSizesCountsLocalPeersAlone) {
   if (!can_run(CHIME_ON_ITS_OWN_NODE " true"))
     GTEST_SKIP() << "this user may not make a mount namespace (unshare --mount)";
   expect_places(run("env CHIME_NIC=none " + chime_run(5) +

@@ -27,12 +27,12 @@ using exec::Scope;
 // has_lost(channel, pe): whether requests to the peer have failed.
 // has_other_way(ctx, channel): whether stores reach a peer to whom something was sent by it.
 // View, view_of(channel): what a post needs of its channel, read once.
-// hand_in(ctx, channel, view, base, all): what the leader does when the units of `all`, from `base`
+// commit(ctx, channel, view, base, all): what the leader does when the units of `all`, from `base`
 // on, are written; false if the channel is out of use.
-// await_room(ctx, channel, end): without kHandsIn, where the consumer finds each request by itself.
+// await_room(ctx, channel, end): without kCommits, where the consumer finds each request by itself.
 // Waits until the units before `end` may be written; false if the channel is out of use.
 template <Path kPath>
-struct Of;
+struct ChannelTraits;
 
 // ---- Counters -----------------------------------------------------------------------------------
 // All are device-wide: any thread of the device may post and poll.

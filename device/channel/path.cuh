@@ -1,5 +1,5 @@
-// What channels of different paths do differently: `Of<path>` has the same functions for each of
-// them. by_path() is the only switch over the path of a channel at hand.
+// What channels of different paths do differently: `ChannelTraits<path>` has the same functions for
+// each of them. by_path() is the only switch over the path of a channel at hand.
 #ifndef CHIME_DEVICE_CHANNEL_PATH_CUH_
 #define CHIME_DEVICE_CHANNEL_PATH_CUH_
 
@@ -27,7 +27,7 @@ CHIME_DEVICE bool try_path(const Channel& channel, F& f) {
     constexpr bool kIsTheOnly =
         chime::detail::kIsCompiled<Path::kNic> != chime::detail::kIsCompiled<Path::kProxy>;
     if (!kIsTheOnly && channel.head.path != kPath) return false;
-    f(Of<kPath>{});
+    f(ChannelTraits<kPath>{});
     return true;
   } else {
     return false;
@@ -44,14 +44,14 @@ CHIME_DEVICE void by_path(const Channel& channel, F f) {
 // A path that the caller does not know: it is asked of the channel.
 inline constexpr Path kAny = Path::kNone;
 
-// Looks once whether something has completed: Of<kPath>::poll.
+// Looks once whether something has completed: ChannelTraits<kPath>::poll.
 template <Path kPath>
 CHIME_DEVICE std::uint64_t poll(Channel& channel, std::uint64_t done) {
   if constexpr (kPath == kAny) {
     detail::by_path(channel, [&](auto of) { done = of.poll(channel, done); });
     return done;
   } else {
-    return Of<kPath>::poll(channel, done);
+    return ChannelTraits<kPath>::poll(channel, done);
   }
 }
 CHIME_DEVICE void poll(Channel& channel) {

@@ -1,5 +1,5 @@
 // From a reservation to a ticket: steps 1 to 4 of device/channel/README.md, "Submit". What follows
-// is the path's: Of<path>::hand_in.
+// is the path's: ChannelTraits<path>::commit.
 #ifndef CHIME_DEVICE_CHANNEL_SUBMIT_CUH_
 #define CHIME_DEVICE_CHANNEL_SUBMIT_CUH_
 
@@ -24,7 +24,7 @@ inline constexpr std::uint64_t kNoRoom = ~std::uint64_t{0};
 template <Path kPath>
 CHIME_DEVICE std::uint64_t take(Channel& channel, std::uint64_t n) {
   abi::Producer& producer = channel.producer;
-  std::uint64_t* const resv = Of<kPath>::kHandsIn ? &producer.resv : &producer.ready;
+  std::uint64_t* const resv = ChannelTraits<kPath>::kCommits ? &producer.resv : &producer.ready;
   return exec::atomic_add<Order::kRelaxed, Scope::kDevice>(resv, n);
 }
 
@@ -33,11 +33,11 @@ CHIME_DEVICE std::uint64_t take(Channel& channel, std::uint64_t n) {
 template <Path kPath>
 CHIME_DEVICE_OUT_OF_LINE bool await_room(const Context& ctx, Channel& channel, std::uint64_t end) {
   if (is_stopped(channel)) return false;
-  if constexpr (Of<kPath>::kHandsIn) {
+  if constexpr (ChannelTraits<kPath>::kCommits) {
     std::uint64_t seen = 0;
     return poll_until_done<kPath>(ctx, channel, end - channel.head.depth, seen);
   } else {
-    return Of<kPath>::await_room(ctx, channel, end);
+    return ChannelTraits<kPath>::await_room(ctx, channel, end);
   }
 }
 
@@ -68,7 +68,7 @@ CHIME_DEVICE bool may_post(const Context& ctx, Channel& channel) {
 template <Path kPath, class Who, class Write>
 CHIME_DEVICE Ticket submit_together(const Context& ctx, const Who& posters, Channel& channel,
                                     std::uint64_t done, const Shape& all, Write write) {
-  using Own = Of<kPath>;
+  using Own = ChannelTraits<kPath>;
   auto view = Own::view_of(channel);
   std::uint64_t base = 0;
   if (posters.is_leader()) {
@@ -87,9 +87,9 @@ CHIME_DEVICE Ticket submit_together(const Context& ctx, const Who& posters, Chan
   }
   write(view, base);
   bool is_in = true;
-  if constexpr (Own::kHandsIn) {
+  if constexpr (Own::kCommits) {
     posters.sync();
-    if (posters.is_leader()) is_in = Own::hand_in(ctx, channel, view, base, all);
+    if (posters.is_leader()) is_in = Own::commit(ctx, channel, view, base, all);
     if (posters.are_many()) {
       is_in = posters.from_leader(is_in);
       posters.sync();  // a quiet of any of them finds what the leader has handed in
@@ -110,7 +110,7 @@ CHIME_DEVICE Ticket submit(const Context& ctx, Group group, Channel& channel, co
   } else {
     if (!look<kPath>(ctx, channel, done)) return {};
   }
-  const exec::Committed from_reservation_to_hand_in;
+  const exec::Committed from_reservation_to_commit;
   const auto posters = posters_to(group, channel, shape.units);
   const Shape all = {posters.count() * shape.units, shape.more, shape.tail};
   return submit_together<kPath>(

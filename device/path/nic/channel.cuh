@@ -44,8 +44,8 @@ CHIME_DEVICE void ring(const QueueView& view, std::uint64_t end) {
 }  // namespace detail
 
 // By the leader of all whose requests lie from `base` on. False if the queue is out of use.
-CHIME_DEVICE bool hand_in(const Context& ctx, Channel& queue, QueueView view, std::uint64_t base,
-                          const Shape& all) {
+CHIME_DEVICE bool commit(const Context& ctx, Channel& queue, QueueView view, std::uint64_t base,
+                         const Shape& all) {
   const std::uint64_t end = base + all.units;
   std::uint64_t ready = load<Order::kRelaxed>(queue.producer.ready);
   const bool must_wait = channel::end_of(ready) != base;
@@ -75,14 +75,14 @@ CHIME_DEVICE bool hand_in(const Context& ctx, Channel& queue, QueueView view, st
 namespace chime::channel {
 
 template <>
-struct Of<Path::kNic> {
+struct ChannelTraits<Path::kNic> {
   using View = nic::QueueView;
-  static constexpr bool kHandsIn = true;
+  static constexpr bool kCommits = true;
   CHIME_DEVICE static View view_of(const Channel& channel) { return nic::view_of(channel); }
 
-  CHIME_DEVICE static bool hand_in(const Context& ctx, Channel& channel, const View& view,
-                                   std::uint64_t base, const Shape& all) {
-    return nic::hand_in(ctx, channel, view, base, all);
+  CHIME_DEVICE static bool commit(const Context& ctx, Channel& channel, const View& view,
+                                  std::uint64_t base, const Shape& all) {
+    return nic::commit(ctx, channel, view, base, all);
   }
 
   CHIME_DEVICE static std::uint64_t poll(Channel& channel, std::uint64_t done) {

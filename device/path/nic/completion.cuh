@@ -112,7 +112,7 @@ CHIME_DEVICE std::uint64_t poll_ring(Channel& queue, const abi::NicCq& cq, std::
 
 }  // namespace detail
 
-// Looks once whether something has completed: Of<kPath>::poll.
+// Looks once whether something has completed: ChannelTraits<kPath>::poll.
 CHIME_DEVICE std::uint64_t poll(Channel& queue, std::uint64_t done) {
   const abi::NicCq& cq = queue.nic.cq;
   return cq.mode == abi::NicCqMode::kCollapsed ? detail::poll_collapsed(queue, cq.cqes, done)

@@ -81,7 +81,7 @@ template <class W>
 CHIME_DEVICE bool write_element(const Context& ctx, Channel& queue, W* dst, W value) {
   std::uint64_t done = 0;
   if (!channel::look<Path::kNic>(ctx, queue, done)) return false;
-  const exec::Committed from_reservation_to_hand_in;
+  const exec::Committed from_reservation_to_commit;
   const Posters posters = channel::posters_to(Thread{}, queue, channel::kForElements);
   if (posters.are_many()) {
     return detail::write_elements<W>(ctx, queue, posters.mask, done, dst, value);

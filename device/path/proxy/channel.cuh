@@ -86,9 +86,9 @@ CHIME_DEVICE void describe_error(const Context& ctx, const Channel& fifo,
 namespace chime::channel {
 
 template <>
-struct Of<Path::kProxy> {
+struct ChannelTraits<Path::kProxy> {
   using View = fifo::FifoView;
-  static constexpr bool kHandsIn = false;
+  static constexpr bool kCommits = false;
   CHIME_DEVICE static View view_of(const Channel& channel) { return {head_of(channel)}; }
 
   CHIME_DEVICE static std::uint64_t poll(Channel& channel, std::uint64_t done) {

@@ -51,7 +51,8 @@ void flush_files() noexcept try {
 void abort_job(Runtime& runtime, const DeviceStage* device, int code, const std::string& why) {
   std::call_once(runtime.job_ended, [&] {
     const int me = runtime.my_pe();
-    runtime.abort_told.tell_of(me, [] {});  // it was said: threads that meet the abort add nothing
+    runtime.abort_reported.report(me,
+                                  [] {});  // it was said: threads that meet the abort add nothing
     // The launcher first: it names the PE that it hears of first. An abort has a bound of its own.
     runtime.bootstrap->abort(code, why);
     if (device != nullptr)

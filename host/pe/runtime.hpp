@@ -25,7 +25,7 @@
 #include "chime/abi/context.h"
 #include "host/collective/rendezvous.hpp"
 #include "host/errors/abort.hpp"
-#include "host/errors/told_once.hpp"
+#include "host/errors/reported_once.hpp"
 #include "host/gpu/gpu.hpp"
 #include "host/memory/heap.hpp"
 #include "host/memory/registered_buffers.hpp"
@@ -112,7 +112,7 @@ struct Runtime {
   std::unique_ptr<DeviceStage> device;  // of threads that know that it is built: see built_device
   std::mutex one_kernel_call;     // of the host of a GPU's PE at a time (ops/gpu/kernel_call.hpp)
   mutable std::mutex one_reader;  // of the PE's error record (async_error.cpp)
-  ToldOnce abort_told;            // on stderr, by the PE to blame for the abort
+  ReportedOnce abort_reported;    // on stderr, by the PE to blame for the abort
   std::once_flag job_ended;       // by this PE (leave.cpp)
   std::atomic<std::uint64_t> nvshmem_region{0};  // the open one's handle (names/nvshmem_api.cpp)
   std::unique_ptr<Service> dump_on_signal;       // report/dump_on_signal.hpp

@@ -50,7 +50,7 @@ int report(const char* function, const Error& error) {
   PeSlot* const slot = staying_slot();
   const auto blamed = slot ? blamed_for_abort(*slot, error) : std::nullopt;
   if (blamed)
-    slot->runtime->abort_told.tell_of(*blamed, print_last_error);
+    slot->runtime->abort_reported.report(*blamed, print_last_error);
   else if (!error.is_announced())
     print_last_error();
   return error.code();

@@ -80,7 +80,7 @@ void PendingErrors::report(const AsyncError& error) {
 // Another PE has ended the job. A host thread in a call of Chime has had the time to see it.
 void PendingErrors::end_with_the_job(const AbortCause& cause) {
   if (cause.status != CHIMEX_ERR_ABORTED || slot_.on_error != OnError::kExit) return;
-  runtime_.abort_told.tell_of(
+  runtime_.abort_reported.report(
       cause.pe, [&] { log(LogLevel::kError, runtime_.my_pe(), "job: {}", cause.why); });
   end_aborted_pe_of(runtime_);
 }

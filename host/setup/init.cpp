@@ -77,7 +77,7 @@ void on_lost_peer(Runtime& runtime, int pe, const std::string& how) {
   AbortCause cause{CHIMEX_ERR_PEER_DEAD, pe, path,
                    fmt::format("PE {} ({}) is gone: {}", pe, words_of(path), how)};
   const bool goes_on = runtime.settings.on_peer_failure == OnPeerFailure::kReport;
-  runtime.abort_told.tell_of(pe, [&] {
+  runtime.abort_reported.report(pe, [&] {
     log(LogLevel::kError, runtime.my_pe(), "{}{}", cause.why,
         goes_on ? "; going on without it (CHIME_ON_PEER_FAILURE=report)" : "");
   });

@@ -103,7 +103,7 @@ void keep_first(PeSlot& slot, std::exception_ptr& first, Step&& run) {
     if (survives(slot, error.code())) return;
     const auto blamed = blamed_for_abort(slot, error);
     if (blamed)
-      slot.runtime->abort_told.tell_of(*blamed, [&] {
+      slot.runtime->abort_reported.report(*blamed, [&] {
         log(LogLevel::kError, slot.pe, "{}: {}", spoken("chime_finalize"), error.what());
       });
     if (!first) first = std::make_exception_ptr(blamed ? error.announced() : error);

@@ -8,13 +8,13 @@
 
 namespace chime::host {
 
-class ToldOnce {
+class ReportedOnce {
  public:
   // Calls `tell` unless `pe` was told of. Whoever returns finds it told, not half told by another
   // thread: it may end the process. What `tell` throws is thrown, and the next call tells it.
   // -1: an abort that no PE is to blame for.
   template <class Tell>
-  void tell_of(int pe, Tell&& tell) {
+  void report(int pe, Tell&& tell) {
     const std::lock_guard lock(one_teller_);
     const auto [place, is_first] = told_.insert(pe);
     if (!is_first) return;

@@ -56,7 +56,7 @@ class OnHosts(LeavesNothing):
         self.assertEqual(self.places(3, "host1:2,host0:4"), list("110"))
         self.assertEqual(self.places(1, "host1,host0"), list("1"))
 
-    def test_pes_meet_and_know_their_node_mates(self):
+    def test_pes_meet_and_know_their_local_peers(self):
         with tempfile.TemporaryDirectory() as folder:
             code, out, err = self.run_job("-n", "4", PE, "meets", folder, hosts="host0:3,host1")
         self.assertEqual((code, err), (0, ""))

@@ -36,7 +36,7 @@ class OnHosts(LeavesNothing, AsksOnceAHost):
         self.assertEqual(job.returncode, 0, out + err)
         return places_of(out)
 
-    def test_pes_meet_and_know_their_node_mates(self):
+    def test_pes_meet_and_know_their_local_peers(self):
         self.assertEqual(self.meet("-H", "host0:2,host1:2", "-n", "4"), ["0:0/2", "0:1/2", "1:0/2", "1:1/2"])
 
     def test_hosts_may_have_unequal_numbers_of_pes(self):

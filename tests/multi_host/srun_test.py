@@ -31,7 +31,7 @@ class OnHosts(LeavesNothing, AsksOnceAHost):
         self.assertEqual(job.returncode, 0, out + err)
         return places_of(out)
 
-    def test_pes_meet_and_know_their_node_mates(self):
+    def test_pes_meet_and_know_their_local_peers(self):
         self.assertEqual(self.meet("-N", "2", "-n", "4", "--ntasks-per-node=2", "--distribution=block"),
                          ["0:0/2", "0:1/2", "1:0/2", "1:1/2"])
 

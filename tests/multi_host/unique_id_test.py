@@ -23,7 +23,7 @@ class OnHosts(LeavesNothing):
         self.assertEqual([code for _, _, code in outcomes], [0] * len(hosts), outcomes)
         return places_of("".join(out for out, _, _ in outcomes))
 
-    def test_pes_meet_and_know_their_node_mates(self):
+    def test_pes_meet_and_know_their_local_peers(self):
         self.assertEqual(self.meet([0, 1, 1]), ["0:0/1", "1:0/2", "1:1/2"])
 
     def test_the_id_may_come_from_any_host(self):

@@ -23,7 +23,7 @@ def job(pes, act, *options, **variables):
 
 class Leaving(unittest.TestCase):
     def test_the_exit_of_a_forked_child_is_nobodys_death(self):
-        # The child's atexit handler told the local_peers that PE 0 had exited.
+        # The child's atexit handler told the local peers that PE 0 had exited.
         code, out = job(3, "forks_a_child_that_exits")
         self.assertEqual(code, 0, out)
         self.assertIn("child ended with 3", out)

@@ -1,6 +1,6 @@
 """A PE that joins and leaves its job again and again does not grow: reinit_test.py <reinit_pe> <chime-run>.
 
-Under PMIx 100 rounds took 10 MB. What a round may keep: libpmix the endpoint_infos that were published and read in it, Chime the place of
+Under PMIx 100 rounds took 10 MB. What a round may keep: libpmix the endpoint infos that were published and read in it, Chime the place of
 a PE that has left, for threads that still hold it."""
 import os
 import re

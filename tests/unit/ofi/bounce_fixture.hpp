@@ -150,8 +150,8 @@ struct BounceTest : testing::Test {
   // What was sent since the last call, of all batches of messages.
   std::vector<Said> sent() {
     std::vector<Said> all;
-    for (const auto& message_batch : std::exchange(wire.message_batches, {})) {
-      auto reader = MessageBatchReader::open(message_batch.bytes, kPeersPass);
+    for (const auto& batch : std::exchange(wire.batches, {})) {
+      auto reader = BatchReader::open(batch.bytes, kPeersPass);
       std::span<const std::byte> body;
       while (!reader->is_over()) {
         const Message message = reader->next(body);
@@ -164,7 +164,7 @@ struct BounceTest : testing::Test {
   // ---- What the peer says
 
   void hear(const std::vector<Said>& all, int from = 1) {
-    MessageBatchText text;
+    BatchText text;
     text.begin(from);
     for (const Said& one : all) text.add(one.message, one.body);
     ASSERT_TRUE(wire.arrive(text.finish(kPass)));

@@ -34,11 +34,11 @@ inline constexpr HostRequest kAdd{HostRequest::Kind::kAtomic, 1, 16, nullptr, 0,
 
 inline std::vector<Message> messages_in(std::span<const std::byte> bytes, std::uint64_t pass) {
   std::vector<Message> all;
-  auto message_batch = MessageBatchReader::open(bytes, pass);
-  const bool is_well = message_batch && message_batch->is_well();
+  auto batch = BatchReader::open(bytes, pass);
+  const bool is_well = batch && batch->is_well();
   EXPECT_TRUE(is_well);
   std::span<const std::byte> body;
-  while (is_well && !message_batch->is_over()) all.push_back(message_batch->next(body));
+  while (is_well && !batch->is_over()) all.push_back(batch->next(body));
   return all;
 }
 

@@ -43,7 +43,7 @@ struct DriverNames : DriverTest {
     ASSERT_TRUE(driver->post({HostRequest::Kind::kPut, pe, 0, heap.data(), bytes}, completion));
   }
   void hear_add_from(int pe, std::uint64_t id = 6, std::uint64_t pass = kPass) {
-    MessageBatchText text;
+    BatchText text;
     const std::uint64_t operands[2] = {};
     text.begin(pe);
     text.add(ask_for(kAdd, id), std::as_bytes(std::span(operands)));
@@ -80,7 +80,7 @@ TEST_F(DriverNames, WhatWasHeldGoesOnInItsOrder) {
   EXPECT_THAT(wire.order, ElementsAre('t', 't', 'l'));
   ASSERT_THAT(wire.transfers, SizeIs(2));
   EXPECT_EQ(wire.transfers[0]->wanted.bytes, 1000u);
-  const auto messages = messages_in(wire.message_batches.at(0).bytes, kPeersPass);
+  const auto messages = messages_in(wire.batches.at(0).bytes, kPeersPass);
   ASSERT_THAT(messages, SizeIs(2));
   EXPECT_EQ(messages[0].kind, Message::Kind::kPut);
   EXPECT_EQ(messages[1].kind, Message::Kind::kAsk);
@@ -134,8 +134,8 @@ TEST_F(DriverNames, WithoutANameAllThatIsPostedFailsWithTheReasonAndOthersGoOn) 
   EXPECT_THAT(ended, SizeIs(4));
   EXPECT_THAT(names.asked, ElementsAre(1, 2)) << "nobody is looked for again";
   give_name(2);
-  ASSERT_THAT(wire.message_batches, SizeIs(1));
-  EXPECT_EQ(wire.message_batches[0].to, 2);
+  ASSERT_THAT(wire.batches, SizeIs(1));
+  EXPECT_EQ(wire.batches[0].to, 2);
   EXPECT_EQ(driver->why_lost(2), std::nullopt);
 }
 
@@ -228,11 +228,11 @@ TEST_F(DriverNames, WhatAnUnknownPeAsksForIsCarriedOutAndAnsweredOnceItsNameIsTh
   hear_add_from(1);
   EXPECT_THAT(owner.all, ElementsAre(std::pair('u', 16u)));
   EXPECT_THAT(names.asked, ElementsAre(1));
-  EXPECT_THAT(wire.message_batches, IsEmpty());
+  EXPECT_THAT(wire.batches, IsEmpty());
   EXPECT_EQ(driver->idle_descriptor(), HostDriven::kNoDescriptor) << "it does not spin meanwhile";
   give_name(1);
-  ASSERT_THAT(wire.message_batches, SizeIs(1));
-  const auto answers = messages_in(wire.message_batches[0].bytes, kPeersPass);
+  ASSERT_THAT(wire.batches, SizeIs(1));
+  const auto answers = messages_in(wire.batches[0].bytes, kPeersPass);
   ASSERT_THAT(answers, SizeIs(1));
   EXPECT_EQ(answers[0].id, 6u);
   EXPECT_EQ(answers[0].at, 56u);
@@ -245,11 +245,9 @@ TEST_F(DriverNames, AsManyAnswersWaitAsThereAre) {
   put(8, 1);
   give_name(1);
   std::size_t messages = 0;
-  for (const auto& message_batch : wire.message_batches)
-    messages += messages_in(message_batch.bytes, kPeersPass).size();
+  for (const auto& batch : wire.batches) messages += messages_in(batch.bytes, kPeersPass).size();
   EXPECT_EQ(messages, kMany + 1);
-  EXPECT_EQ(messages_in(wire.message_batches.back().bytes, kPeersPass).back().kind,
-            Message::Kind::kPut);
+  EXPECT_EQ(messages_in(wire.batches.back().bytes, kPeersPass).back().kind, Message::Kind::kPut);
 }
 
 TEST_F(DriverNames, AnswersToWhoIsNotFoundGoNowhere) {
@@ -258,7 +256,7 @@ TEST_F(DriverNames, AnswersToWhoIsNotFoundGoNowhere) {
   give_none(1, "none");
   hear_add_from(1);
   EXPECT_THAT(owner.all, SizeIs(1)) << "it is turned away, without a word as it has no name";
-  EXPECT_THAT(wire.message_batches, IsEmpty());
+  EXPECT_THAT(wire.batches, IsEmpty());
 }
 
 TEST_F(DriverNames, AStrangerIsNotLookedFor) {

@@ -51,16 +51,16 @@ TEST_F(DriverTest, AnAnswerToWhatWasNotAskedYetIsNoAnswer) {
   open();
   put(1000, 1);
   add(2);
-  MessageBatchText text;
+  BatchText text;
   text.begin(1);
   for (std::uint64_t id = 0; id < 4; ++id) text.add(answer_to(id, 0, CHIMEX_OK));
   ASSERT_TRUE(wire.arrive(text.finish(kPass)));
   poll();
   EXPECT_THAT(ended, SizeIs(0));
-  EXPECT_THAT(wire.message_batches, SizeIs(0)) << "it is still held";
+  EXPECT_THAT(wire.batches, SizeIs(0)) << "it is still held";
   wire.tells.push_back({wire.transfers.at(0), 0});
   poll();
-  EXPECT_THAT(wire.message_batches, SizeIs(1)) << "now it is asked for";
+  EXPECT_THAT(wire.batches, SizeIs(1)) << "now it is asked for";
   EXPECT_THAT(ended, SizeIs(1));
 }
 
@@ -71,11 +71,11 @@ TEST_F(DriverTest, WhatIsPostedBeforeAPollGoesByOneMessageBatchAndInTheSameTurn)
   put(8, 1);
   add(2);
   put(kMostPutBytes, 3);
-  EXPECT_THAT(wire.message_batches, SizeIs(0));
+  EXPECT_THAT(wire.batches, SizeIs(0));
   poll();
-  ASSERT_THAT(wire.message_batches, SizeIs(1));
-  EXPECT_EQ(wire.message_batches[0].to, 1);
-  EXPECT_THAT(messages_in(wire.message_batches[0].bytes, kPeersPass), SizeIs(3));
+  ASSERT_THAT(wire.batches, SizeIs(1));
+  EXPECT_EQ(wire.batches[0].to, 1);
+  EXPECT_THAT(messages_in(wire.batches[0].bytes, kPeersPass), SizeIs(3));
   EXPECT_THAT(wire.transfers, SizeIs(0));
   put(kMostPutBytes + 1, 4);
   EXPECT_THAT(wire.transfers, SizeIs(1)) << "too long for a message";
@@ -87,7 +87,7 @@ TEST_F(DriverTest, APeerWhoseProcessorDoesNotReachItsHeapGetsTransfers) {
   put(8, 1);
   poll();
   EXPECT_THAT(wire.transfers, SizeIs(1));
-  EXPECT_THAT(wire.message_batches, SizeIs(0));
+  EXPECT_THAT(wire.batches, SizeIs(0));
 }
 
 TEST_F(DriverTest, MessageBatchesAreFilledAndNothingIsLostBetweenThem) {
@@ -96,12 +96,12 @@ TEST_F(DriverTest, MessageBatchesAreFilledAndNothingIsLostBetweenThem) {
   for (std::uint64_t i = 0; i < kMany; ++i) put(i % kMostPutBytes + 1, i);
   poll();
   std::size_t messages = 0;
-  for (const auto& message_batch : wire.message_batches) {
-    EXPECT_LE(message_batch.bytes.size(), kMessageBatchBytes);
-    messages += messages_in(message_batch.bytes, kPeersPass).size();
+  for (const auto& batch : wire.batches) {
+    EXPECT_LE(batch.bytes.size(), kBatchBytes);
+    messages += messages_in(batch.bytes, kPeersPass).size();
   }
   EXPECT_EQ(messages, kMany);
-  EXPECT_LE(wire.message_batches.size(), kMany * (24 + 68) / (kMessageBatchBytes - 200) + 1);
+  EXPECT_LE(wire.batches.size(), kMany * (24 + 68) / (kBatchBytes - 200) + 1);
 }
 
 TEST_F(DriverTest, WhileThereIsNoRoomMessagesGather) {
@@ -113,14 +113,14 @@ TEST_F(DriverTest, WhileThereIsNoRoomMessagesGather) {
   }
   wire.has_room = true;
   poll();
-  ASSERT_THAT(wire.message_batches, SizeIs(2)) << "the one that was refused, and what came since";
-  EXPECT_THAT(messages_in(wire.message_batches[1].bytes, kPeersPass), SizeIs(4));
+  ASSERT_THAT(wire.batches, SizeIs(2)) << "the one that was refused, and what came since";
+  EXPECT_THAT(messages_in(wire.batches[1].bytes, kPeersPass), SizeIs(4));
 }
 
 // In their order, and the answers are one batch of messages of the same poll.
 TEST_F(DriverTest, AMessageBatchesAsksAreCarriedOutInOrderAndAnsweredTogether) {
   open();
-  MessageBatchText text;
+  BatchText text;
   text.begin(1);
   const std::uint64_t operands[2] = {};
   const std::byte data[5] = {};
@@ -132,8 +132,8 @@ TEST_F(DriverTest, AMessageBatchesAsksAreCarriedOutInOrderAndAnsweredTogether) {
   ASSERT_TRUE(wire.arrive(text.finish(kPass)));
   poll();
   EXPECT_THAT(owner.all, testing::ElementsAre(std::pair('w', 64u), std::pair('u', 16u)));
-  ASSERT_THAT(wire.message_batches, SizeIs(1));
-  const auto answers = messages_in(wire.message_batches[0].bytes, kPeersPass);
+  ASSERT_THAT(wire.batches, SizeIs(1));
+  const auto answers = messages_in(wire.batches[0].bytes, kPeersPass);
   ASSERT_THAT(answers, SizeIs(3));
   EXPECT_EQ(answers[0].id, 5u);
   EXPECT_EQ(answers[0].status, CHIMEX_OK);
@@ -145,29 +145,29 @@ TEST_F(DriverTest, AMessageBatchesAsksAreCarriedOutInOrderAndAnsweredTogether) {
 
 // Nothing of it is carried out, and its sender is not left waiting.
 TEST_F(DriverTest, AMessageBatchThatCannotBeReadLosesItsSender) {
-  MessageBatchText text;
+  BatchText text;
   text.begin(1);
   const std::uint64_t operands[2] = {};
   text.add(ask_for(kAdd, 6), std::as_bytes(std::span(operands)));
   const auto whole = text.finish(kPass);
   std::vector<std::byte> longer(whole.begin(), whole.end()), unknown = longer, counted = longer;
   longer.resize(longer.size() + 8);
-  unknown[sizeof(MessageBatchHead) + offsetof(Message, kind)] = std::byte{9};
-  counted[offsetof(MessageBatchHead, bytes)] ^= std::byte{8};
+  unknown[sizeof(BatchHead) + offsetof(Message, kind)] = std::byte{9};
+  counted[offsetof(BatchHead, bytes)] ^= std::byte{8};
   const std::vector<std::byte> shorter(whole.begin(), whole.end() - 8),
-      empty(whole.begin(), whole.begin() + sizeof(MessageBatchHead));
+      empty(whole.begin(), whole.begin() + sizeof(BatchHead));
   for (const auto& wrong : {longer, unknown, counted, shorter, empty}) {
     open();
     ASSERT_TRUE(wire.arrive(wrong));
     poll();
     EXPECT_THAT(owner.all, SizeIs(0));
-    EXPECT_THAT(driver->why_lost(1).value_or(""), HasSubstr("message_batch"));
+    EXPECT_THAT(driver->why_lost(1).value_or(""), HasSubstr("batch"));
     driver.reset();
   }
 }
 
 TEST_F(DriverTest, AStrangersMessageBatchIsNothing) {
-  MessageBatchText text;
+  BatchText text;
   const std::uint64_t operands[2] = {};
   open();
   for (const auto& [pass, from] : {std::pair(kPass + 1, 1), {kPass, 5}, {kPass, -1}, {kPass, 0}}) {
@@ -186,8 +186,8 @@ TEST_F(DriverTest, AnAnswerCountsOnce) {
   put(8, 1);
   put(8, 2);
   poll();
-  const auto asks = messages_in(wire.message_batches.at(0).bytes, kPeersPass);
-  MessageBatchText text;
+  const auto asks = messages_in(wire.batches.at(0).bytes, kPeersPass);
+  BatchText text;
   text.begin(1);
   for (int i = 0; i < 3; ++i) text.add(answer_to(asks.at(1).id, 0, CHIMEX_OK));
   ASSERT_TRUE(wire.arrive(text.finish(kPass)));
@@ -201,9 +201,9 @@ TEST_F(DriverTest, AnAnswerToAnEarlierRequestInItsPlaceIsNoAnswer) {
   open();
   add(1);
   poll();
-  const std::uint64_t first = messages_in(wire.message_batches.at(0).bytes, kPeersPass).at(0).id;
+  const std::uint64_t first = messages_in(wire.batches.at(0).bytes, kPeersPass).at(0).id;
   const auto hear = [&](std::uint64_t id, std::int32_t from = 1) {
-    MessageBatchText text;
+    BatchText text;
     text.begin(from);
     text.add(answer_to(id, 0, CHIMEX_OK));
     ASSERT_TRUE(wire.arrive(text.finish(kPass)));
@@ -213,7 +213,7 @@ TEST_F(DriverTest, AnAnswerToAnEarlierRequestInItsPlaceIsNoAnswer) {
   ASSERT_THAT(ended, SizeIs(1));
   add(2);
   poll();
-  const std::uint64_t second = messages_in(wire.message_batches.at(1).bytes, kPeersPass).at(0).id;
+  const std::uint64_t second = messages_in(wire.batches.at(1).bytes, kPeersPass).at(0).id;
   ASSERT_EQ(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(second))
       << "the second is in the place of the first";
   hear(first);
@@ -235,12 +235,12 @@ TEST_F(DriverTest, AnAnswerOfAnotherPeerThanWasAskedIsNoAnswer) {
   post(1, 1);
   post(2, 2);
   poll();
-  ASSERT_THAT(wire.message_batches, SizeIs(2));
+  ASSERT_THAT(wire.batches, SizeIs(2));
   std::map<int, std::uint64_t> asked;  // by PE
-  for (const auto& message_batch : wire.message_batches)
-    asked[message_batch.to] = messages_in(message_batch.bytes, kPeersPass).at(0).id;
+  for (const auto& batch : wire.batches)
+    asked[batch.to] = messages_in(batch.bytes, kPeersPass).at(0).id;
   const auto hear = [&](int from, std::uint64_t id) {
-    MessageBatchText text;
+    BatchText text;
     text.begin(from);
     text.add(answer_to(id, 0, CHIMEX_OK));
     ASSERT_TRUE(wire.arrive(text.finish(kPass)));
@@ -301,7 +301,7 @@ TEST_F(SilenceTest, APeerThatIsSilentAfterTheStopTooIsLost) {
   look_once();
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (!driver->why_lost(2) && std::chrono::steady_clock::now() < end) {
-    MessageBatchText text;
+    BatchText text;
     text.begin(1);
     text.add(answer_to(~std::uint64_t{0}, 0, CHIMEX_OK));  // a sign of life, and no answer
     ASSERT_TRUE(wire.arrive(text.finish(kPass)));
@@ -318,7 +318,7 @@ TEST_F(DriverTest, ALossEndsWhatIsInAnOpenMessageBatch) {
   driver->fail(1);
   poll();
   EXPECT_THAT(ended, SizeIs(2));
-  EXPECT_THAT(wire.message_batches, SizeIs(0));
+  EXPECT_THAT(wire.batches, SizeIs(0));
   for (const auto& one : ended) EXPECT_EQ(one.status, CHIMEX_ERR_NETWORK);
 }
 
@@ -329,23 +329,22 @@ TEST_F(DriverTest, WithoutOrderAnAtomicWaitsForPutsOfEarlierMessageBatchesAlone)
   put(8, 1);
   add(2);
   poll();
-  ASSERT_THAT(wire.message_batches, SizeIs(1));
-  const auto first = messages_in(wire.message_batches[0].bytes, kPeersPass);
+  ASSERT_THAT(wire.batches, SizeIs(1));
+  const auto first = messages_in(wire.batches[0].bytes, kPeersPass);
   EXPECT_THAT(first, SizeIs(2)) << "a put and its signal go together";
   put(8, 3);
   add(4);
   poll();
-  ASSERT_THAT(wire.message_batches, SizeIs(2));
-  EXPECT_THAT(messages_in(wire.message_batches[1].bytes, kPeersPass), SizeIs(1)) << "the put alone";
-  MessageBatchText text;
+  ASSERT_THAT(wire.batches, SizeIs(2));
+  EXPECT_THAT(messages_in(wire.batches[1].bytes, kPeersPass), SizeIs(1)) << "the put alone";
+  BatchText text;
   text.begin(1);
   text.add(answer_to(first[0].id, 0, CHIMEX_OK));
-  text.add(
-      answer_to(messages_in(wire.message_batches[1].bytes, kPeersPass).at(0).id, 0, CHIMEX_OK));
+  text.add(answer_to(messages_in(wire.batches[1].bytes, kPeersPass).at(0).id, 0, CHIMEX_OK));
   ASSERT_TRUE(wire.arrive(text.finish(kPass)));
   poll();
-  ASSERT_THAT(wire.message_batches, SizeIs(3));
-  EXPECT_EQ(messages_in(wire.message_batches[2].bytes, kPeersPass).at(0).kind, Message::Kind::kAsk);
+  ASSERT_THAT(wire.batches, SizeIs(3));
+  EXPECT_EQ(messages_in(wire.batches[2].bytes, kPeersPass).at(0).kind, Message::Kind::kAsk);
 }
 
 }  // namespace

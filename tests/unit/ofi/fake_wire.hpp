@@ -19,7 +19,7 @@ class FakeWire final : public Wire {
   long receives = 0;     // what posting a place for batches of messages comes to
   bool has_room = true;  // for batches of messages and transfers
   int descriptor = HostDriven::kNoDescriptor;
-  std::vector<Sent> message_batches = {};  // that were posted
+  std::vector<Sent> batches = {};  // that were posted
   std::vector<Request*> transfers = {};
   std::deque<Told> tells = {};
   std::deque<Failure> failures = {};  // told of first
@@ -43,12 +43,12 @@ class FakeWire final : public Wire {
     order.push_back('t');
     return 0;
   }
-  long post(const PeerName& peer, MessageBatch& message_batch) override {
+  long post(const PeerName& peer, MessageBatch& batch) override {
     if (!has_room) return -FI_EAGAIN;
     order.push_back('l');
-    const auto bytes = message_batch.bytes_for(peer.pass);
-    message_batches.push_back({message_batch.to, {bytes.begin(), bytes.end()}});
-    tells.push_back({&message_batch, 0});
+    const auto bytes = batch.bytes_for(peer.pass);
+    batches.push_back({batch.to, {bytes.begin(), bytes.end()}});
+    tells.push_back({&batch, 0});
     return 0;
   }
   long post(Arrival& arrival) override {

@@ -20,7 +20,7 @@ TEST_F(BounceTest, AShortPutOfTheDevicesMemoryGoesWhenItHasBeenCopied) {
   heap[0] = std::byte{7};
   put(heap.data(), 100, 1);
   poll();
-  EXPECT_THAT(wire.message_batches, SizeIs(0));
+  EXPECT_THAT(wire.batches, SizeIs(0));
   out().finish();
   poll();
   const auto all = sent();
@@ -77,7 +77,7 @@ TEST_F(BounceTest, NothingIsSentOfAnEmptyPut) {
   put(heap.data(), 0, 1);
   poll();
   EXPECT_THAT(ended, SizeIs(1));
-  EXPECT_THAT(wire.message_batches, SizeIs(0));
+  EXPECT_THAT(wire.batches, SizeIs(0));
 }
 
 // ---- Order
@@ -89,7 +89,7 @@ TEST_F(BounceTest, AnAtomicStandsBehindAPutThatIsStillCopied) {
   put(heap.data(), 100, 1);
   add(2);
   poll();
-  EXPECT_THAT(wire.message_batches, SizeIs(0));
+  EXPECT_THAT(wire.batches, SizeIs(0));
   out().finish();
   poll();
   const auto all = sent();
@@ -204,7 +204,7 @@ TEST_F(BounceTest, WhatTheWireHasNoRoomForGoesLater) {
   put(heap.data(), 100, 1);
   put(heap.data(), kLarge, 2);
   settle();
-  EXPECT_THAT(wire.message_batches, SizeIs(0));
+  EXPECT_THAT(wire.batches, SizeIs(0));
   wire.has_room = true;
   settle();
   EXPECT_THAT(sent(), SizeIs(2));

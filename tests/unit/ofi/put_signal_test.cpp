@@ -34,10 +34,10 @@ struct PutSignal : DriverTest {
     if (!as_one) add(completion);
     return as_one;
   }
-  void answer_all(std::span<const std::byte> message_batch) {
-    MessageBatchText text;
+  void answer_all(std::span<const std::byte> batch) {
+    BatchText text;
     text.begin(1);
-    for (const Message& ask : messages_in(message_batch, kPeersPass))
+    for (const Message& ask : messages_in(batch, kPeersPass))
       text.add(answer_to(ask.id, 0, CHIMEX_OK));
     ASSERT_TRUE(wire.arrive(text.finish(kPass)));
     poll();
@@ -47,7 +47,7 @@ struct PutSignal : DriverTest {
     Message message = ask_for(both_of(bytes), 9);
     message.at = at;
     const std::vector<std::byte> data(bytes);
-    MessageBatchText text;
+    BatchText text;
     text.begin(1);
     text.add(message, SignalPlace{signal_at, 5}, data);
     ASSERT_TRUE(wire.arrive(text.finish(kPass)));
@@ -55,8 +55,8 @@ struct PutSignal : DriverTest {
   }
   // Of the one answer that was given.
   chimex_status answered() {
-    EXPECT_THAT(wire.message_batches, SizeIs(1));
-    const auto answers = messages_in(wire.message_batches.at(0).bytes, kPeersPass);
+    EXPECT_THAT(wire.batches, SizeIs(1));
+    const auto answers = messages_in(wire.batches.at(0).bytes, kPeersPass);
     EXPECT_THAT(answers, SizeIs(1));
     EXPECT_EQ(answers.at(0).id, 9u);
     return static_cast<chimex_status>(answers.at(0).status);
@@ -68,12 +68,12 @@ TEST_F(PutSignal, IsOneMessageAndEndsByOneAnswer) {
   for (std::size_t i = 0; i < 13; ++i) heap[i] = static_cast<std::byte>(i + 1);
   ASSERT_TRUE(driver->post(both_of(13), 1));
   poll();
-  ASSERT_THAT(wire.message_batches, SizeIs(1));
-  auto message_batch = MessageBatchReader::open(wire.message_batches[0].bytes, kPeersPass);
-  ASSERT_TRUE(message_batch && message_batch->is_well());
+  ASSERT_THAT(wire.batches, SizeIs(1));
+  auto batch = BatchReader::open(wire.batches[0].bytes, kPeersPass);
+  ASSERT_TRUE(batch && batch->is_well());
   std::span<const std::byte> body;
-  const Message message = message_batch->next(body);
-  EXPECT_TRUE(message_batch->is_over());
+  const Message message = batch->next(body);
+  EXPECT_TRUE(batch->is_over());
   EXPECT_EQ(message.kind, Message::Kind::kPutSignal);
   EXPECT_EQ(message.at, 64u);
   EXPECT_EQ(message.bytes, 13u);
@@ -86,7 +86,7 @@ TEST_F(PutSignal, IsOneMessageAndEndsByOneAnswer) {
   EXPECT_EQ(std::memcmp(&body[sizeof signal], heap.data(), 13), 0);
   for (std::size_t i = sizeof signal + 13; i < body.size(); ++i) EXPECT_EQ(body[i], std::byte{0});
   EXPECT_THAT(ended, SizeIs(0));
-  answer_all(wire.message_batches[0].bytes);
+  answer_all(wire.batches[0].bytes);
   ASSERT_THAT(ended, SizeIs(1));
   EXPECT_EQ(ended[0].completion, 1u);
   EXPECT_EQ(ended[0].status, CHIMEX_OK);
@@ -123,7 +123,7 @@ TEST_F(PutSignal, WaitsForALongerPutThatTheProviderHasNoRoomFor) {
   put(1000, 2);
   EXPECT_FALSE(put_signal(3));
   poll();
-  EXPECT_THAT(wire.message_batches, SizeIs(0));
+  EXPECT_THAT(wire.batches, SizeIs(0));
   wire.has_room = true;
   poll();
   EXPECT_TRUE(joins());
@@ -137,14 +137,14 @@ TEST_F(PutSignal, WithoutOrderWaitsForPutsOfEarlierMessageBatchesAndForTransfers
   EXPECT_TRUE(put_signal(1));
   EXPECT_TRUE(put_signal(2)) << "they stand in one batch of messages";
   poll();
-  ASSERT_THAT(wire.message_batches, SizeIs(1));
+  ASSERT_THAT(wire.batches, SizeIs(1));
   EXPECT_FALSE(put_signal(3)) << "batches of messages may pass each other";
-  answer_all(wire.message_batches[0].bytes);
+  answer_all(wire.batches[0].bytes);
   EXPECT_FALSE(joins()) << "3 is under way";
   poll();
-  ASSERT_THAT(wire.message_batches, SizeIs(2));
-  answer_all(wire.message_batches[1].bytes);
-  ASSERT_THAT(wire.message_batches, SizeIs(3)) << "the signal of 3, behind its data";
+  ASSERT_THAT(wire.batches, SizeIs(2));
+  answer_all(wire.batches[1].bytes);
+  ASSERT_THAT(wire.batches, SizeIs(3)) << "the signal of 3, behind its data";
   EXPECT_TRUE(joins());
   put(1000, 4);
   EXPECT_FALSE(joins()) << "a transfer is under way";
@@ -159,13 +159,13 @@ TEST_F(PutSignal, WithoutOrderHoldsAtomicsOfLaterMessageBatches) {
   open();
   EXPECT_TRUE(put_signal(1));
   poll();
-  ASSERT_THAT(wire.message_batches, SizeIs(1));
+  ASSERT_THAT(wire.batches, SizeIs(1));
   add(2);
   poll();
-  EXPECT_THAT(wire.message_batches, SizeIs(1));
-  answer_all(wire.message_batches[0].bytes);
-  ASSERT_THAT(wire.message_batches, SizeIs(2));
-  EXPECT_EQ(messages_in(wire.message_batches[1].bytes, kPeersPass).at(0).kind, Message::Kind::kAsk);
+  EXPECT_THAT(wire.batches, SizeIs(1));
+  answer_all(wire.batches[0].bytes);
+  ASSERT_THAT(wire.batches, SizeIs(2));
+  EXPECT_EQ(messages_in(wire.batches[1].bytes, kPeersPass).at(0).kind, Message::Kind::kAsk);
 }
 
 // A batch of messages that has no room for it is another one: without order puts in it may be
@@ -174,11 +174,11 @@ TEST_F(PutSignal, WithoutOrderDoesNotGoBehindAMessageBatchThatIsFull) {
   wire.the_facts.keeps_order = false;
   open();
   std::uint64_t count = 0;
-  while (put_signal(count)) ASSERT_LT(++count, kMessageBatchBytes);
-  EXPECT_GE(count, kMessageBatchBytes / 64);
+  while (put_signal(count)) ASSERT_LT(++count, kBatchBytes);
+  EXPECT_GE(count, kBatchBytes / 64);
   poll();
-  ASSERT_GE(wire.message_batches.size(), 1u);
-  EXPECT_THAT(messages_in(wire.message_batches[0].bytes, kPeersPass), SizeIs(count));
+  ASSERT_GE(wire.batches.size(), 1u);
+  EXPECT_THAT(messages_in(wire.batches[0].bytes, kPeersPass), SizeIs(count));
 }
 
 TEST_F(PutSignal, IsFailedAsOneWhenItsPeerIsLost) {
@@ -213,7 +213,7 @@ TEST_F(PutSignal, IsRefusedWhole) {
     arrive(wrong.at, 13, wrong.signal_at);
     EXPECT_THAT(owner.all, SizeIs(0)) << wrong.at << " " << wrong.signal_at;
     EXPECT_EQ(answered(), CHIMEX_ERR_INVALID);
-    wire.message_batches.clear();
+    wire.batches.clear();
     driver.reset();
   }
 }
@@ -222,7 +222,7 @@ TEST_F(PutSignal, OfMoreBytesThanAPutMayHaveIsNoMessage) {
   open();
   arrive(64, kMostPutBytes + 1, 128);
   EXPECT_THAT(owner.all, SizeIs(0));
-  EXPECT_THAT(driver->why_lost(1).value_or(""), HasSubstr("message_batch"));
+  EXPECT_THAT(driver->why_lost(1).value_or(""), HasSubstr("batch"));
 }
 
 }  // namespace

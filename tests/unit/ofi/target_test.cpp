@@ -13,7 +13,7 @@ using Kind = Message::Kind;
 TEST_F(BounceTest, APutIsAnsweredWhenTheDeviceHasIt) {
   open();
   hear({put_of(5, 64, 100, std::byte{3})});
-  EXPECT_THAT(wire.message_batches, SizeIs(0));
+  EXPECT_THAT(wire.batches, SizeIs(0));
   EXPECT_EQ(heap[64], std::byte{0});
   in().finish();
   poll();
@@ -60,7 +60,7 @@ TEST_F(BounceTest, AShortGetIsAnsweredWithItsData) {
   open();
   heap[200] = std::byte{9};
   hear({{ask_for_piece(Kind::kGet, 5, 200, 3)}});
-  EXPECT_THAT(wire.message_batches, SizeIs(0));
+  EXPECT_THAT(wire.batches, SizeIs(0));
   settle();
   const auto all = sent();
   ASSERT_THAT(all, SizeIs(1));
@@ -394,7 +394,7 @@ TEST_F(BounceTest, WhereTheProviderKnowsBothHeapsDataTakesNoSlots) {
   get(heap.data(), 8, 3);
   poll();
   EXPECT_THAT(wire.transfers, SizeIs(3));
-  EXPECT_THAT(wire.message_batches, SizeIs(0));
+  EXPECT_THAT(wire.batches, SizeIs(0));
   for (Request* const one : wire.transfers) EXPECT_EQ(one->internal_request, nullptr);
   EXPECT_EQ(out().begun(), 0u);
   hear({update_of(5, 64, AmoOp::kAdd, 1)});
@@ -405,14 +405,14 @@ TEST_F(BounceTest, WhereTheProviderKnowsBothHeapsDataTakesNoSlots) {
 // It asks for what it cannot know to be a processor's heap.
 TEST_F(DriverTest, AProcessorsHeapIsNotToBeBounced) {
   open();
-  MessageBatchText text;
+  BatchText text;
   text.begin(1);
   const std::uint64_t slot = 0;
   text.add(ask_for_piece(Kind::kPull, 5, 0, 8), std::as_bytes(std::span(&slot, 1)));
   text.add(ask_for_piece(Kind::kGet, 6, 0, 8));
   ASSERT_TRUE(wire.arrive(text.finish(kPass)));
   poll();
-  const auto all = messages_in(wire.message_batches.at(0).bytes, kPeersPass);
+  const auto all = messages_in(wire.batches.at(0).bytes, kPeersPass);
   ASSERT_THAT(all, SizeIs(2));
   for (const Message& one : all) EXPECT_EQ(one.status, CHIMEX_ERR_INVALID);
 }

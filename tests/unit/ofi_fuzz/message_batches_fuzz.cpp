@@ -68,7 +68,7 @@ class Play {
   void arrive(std::uint8_t how, std::span<const std::uint8_t> content) {
     std::vector<std::byte> bytes(content.size());
     std::ranges::copy(std::as_bytes(content), bytes.begin());
-    if (bytes.size() >= sizeof(MessageBatchHead)) make_head(how, bytes);
+    if (bytes.size() >= sizeof(BatchHead)) make_head(how, bytes);
     must(wire_.arrive(bytes));
     poll();
   }
@@ -90,7 +90,7 @@ class Play {
   }
 
   static void make_head(std::uint8_t how, std::vector<std::byte>& bytes) {
-    MessageBatchHead head;
+    BatchHead head;
     std::memcpy(&head, bytes.data(), sizeof head);
     if ((how & 1) != 0) head.pass = kPass;
     if ((how & 2) != 0) head.from = (how & 4) != 0 ? 1 : 2;
@@ -140,7 +140,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::uint8_t how = rest[0];
     const std::size_t wanted = rest[1] | std::size_t{rest[2]} << 8;
     rest = rest.subspan(3);
-    const auto content = rest.first(std::min({wanted, rest.size(), kMessageBatchBytes}));
+    const auto content = rest.first(std::min({wanted, rest.size(), kBatchBytes}));
     rest = rest.subspan(content.size());
     play.arrive(how, content);
   }

@@ -3,13 +3,13 @@
 
 namespace chime::host::ofi {
 
-void Driver::start_bounced(PeerLink& peer_link, Request& request) {
+void Driver::start_bounced(PeerLink& link, Request& request) {
   const HostRequest& wanted = request.wanted;
   if (wanted.bytes == 0) return end(request, CHIMEX_OK);
   if (request.is_put() && Initiator::is_carried(wanted) && initiator_->is_of_host(wanted))
-    return start_message(peer_link, request);
-  if (request.is_put()) request.turn = peer_link.order.enter();
-  initiator_->start(peer_link, request);
+    return start_message(link, request);
+  if (request.is_put()) request.turn = link.order.enter();
+  initiator_->start(link, request);
 }
 
 void Driver::update_here(Request& request) {
@@ -31,30 +31,29 @@ bool Driver::poll_device() {
 
 // ---- What the two sides ask for
 
-void Driver::send(PeerLink& peer_link, const Message& message, std::span<const std::byte> body) {
-  if (!peer_link.is_lost) open_message_batch(peer_link, message).text.add(message, body);
+void Driver::send(PeerLink& link, const Message& message, std::span<const std::byte> body) {
+  if (!link.is_lost) open_batch(link, message).text.add(message, body);
 }
 
-void Driver::run(PeerLink& peer_link, const HostRequest& internal_request, void* task) {
+void Driver::run(PeerLink& link, const HostRequest& internal_request, void* task) {
   Request& request = requests_.take(internal_request, 0);
   request.internal_request = task;
-  ++peer_link.outstanding;
+  ++link.outstanding;
   request.piece = wire_.piece_of(internal_request.bytes);
-  hand_over(peer_link, request);
+  hand_over(link, request);
 }
 
 // It was posted before its data was here, so it has had its turn since. What was held behind it
 // goes by the batch of messages that it is in, if the provider keeps their order, and else when it
 // has been answered.
-void Driver::on_carried(PeerLink& peer_link, Request& put) {
-  if (!wire_.facts().keeps_order)
-    ++open_message_batch(peer_link, ask_for(put.wanted, put.id())).puts;
-  ask(peer_link, put);
-  if (wire_.facts().keeps_order && !peer_link.is_lost) pass(peer_link, put);
+void Driver::on_carried(PeerLink& link, Request& put) {
+  if (!wire_.facts().keeps_order) ++open_batch(link, ask_for(put.wanted, put.id())).puts;
+  ask(link, put);
+  if (wire_.facts().keeps_order && !link.is_lost) pass(link, put);
 }
 
-void Driver::on_ended(PeerLink& peer_link, Request& request) {
-  if (request.turn && !peer_link.is_lost) pass(peer_link, request);
+void Driver::on_ended(PeerLink& link, Request& request) {
+  if (request.turn && !link.is_lost) pass(link, request);
   end(request, request.status);
 }
 

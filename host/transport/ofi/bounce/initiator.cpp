@@ -17,8 +17,8 @@ std::span<const std::byte> bytes_of(const std::uint64_t& word) {
 
 }  // namespace
 
-void Initiator::start(PeerLink& peer_link, Request& request) {
-  wanting_.push_back({&peer_link, &request});
+void Initiator::start(PeerLink& link, Request& request) {
+  wanting_.push_back({&link, &request});
   feed();
 }
 
@@ -36,12 +36,12 @@ void Initiator::feed() {
   is_feeding_ = false;
 }
 
-bool Initiator::take_slot(PeerLink& peer_link, const Request& request, Slot*& slot) {
+bool Initiator::take_slot(PeerLink& link, const Request& request, Slot*& slot) {
   if (is_small(request)) {
     if (!request.is_put() && is_of_host(request.wanted)) return true;  // read out of the message
-    slot = slots_.small.take(peer_link.bounce.small_asked);
+    slot = slots_.small.take(link.bounce.small_asked);
   } else {
-    slot = slots_.large.take(peer_link.bounce.large_asked);
+    slot = slots_.large.take(link.bounce.large_asked);
   }
   return slot != nullptr;
 }
@@ -50,10 +50,10 @@ bool Initiator::begin_next(const Wanting& one) {
   Request& request = *one.request;
   const std::size_t left = request.wanted.bytes - request.begun;
   Slot* slot = nullptr;
-  if (left == 0 || request.pieces == kMostPieces || !take_slot(*one.peer_link, request, slot))
+  if (left == 0 || request.pieces == kMostPieces || !take_slot(*one.link, request, slot))
     return false;
   Piece& piece = new_piece();
-  piece.peer_link = one.peer_link;
+  piece.link = one.link;
   piece.request = &request;
   piece.offset = request.begun;
   piece.bytes = std::min(left, SlotPool::kLargeBytes);
@@ -83,15 +83,15 @@ void Initiator::on_copied_out(Piece& piece) {
   Request& request = *piece.request;
   if (!is_small(request)) {
     piece.is_asked = true;
-    return request_sink_.send(*piece.peer_link,
+    return request_sink_.send(*piece.link,
                               ask_for_piece(Message::Kind::kPull, piece.id(),
                                             request.wanted.at + piece.offset, piece.bytes),
                               bytes_of(piece.slot->at));
   }
-  PeerLink& peer_link = *piece.peer_link;
+  PeerLink& link = *piece.link;
   request.wanted.here = piece.slot->memory;
   --request.pieces;
-  request_sink_.on_carried(peer_link, request);
+  request_sink_.on_carried(link, request);
   if (!piece.is_live) return;  // the peer was lost by this
   give_back_slot(piece);
   free(piece);
@@ -103,13 +103,12 @@ void Initiator::begin_get(Piece& piece) {
   const Message ask =
       ask_for_piece(is_carried ? Message::Kind::kGet : Message::Kind::kPush, piece.id(),
                     piece.request->wanted.at + piece.offset, piece.bytes);
-  if (is_carried) return request_sink_.send(*piece.peer_link, ask, {});
-  request_sink_.send(*piece.peer_link, ask, bytes_of(piece.slot->at));
+  if (is_carried) return request_sink_.send(*piece.link, ask, {});
+  request_sink_.send(*piece.link, ask, bytes_of(piece.slot->at));
 }
 
-void Initiator::on_answer(PeerLink& peer_link, const Message& answer,
-                          std::span<const std::byte> data) {
-  Piece* const piece = find(peer_link, answer.id);
+void Initiator::on_answer(PeerLink& link, const Message& answer, std::span<const std::byte> data) {
+  Piece* const piece = find(link, answer.id);
   Request& request = *piece->request;
   const bool has_data = answer.kind == Message::Kind::kData;
   if (!has_data && answer.status != CHIMEX_OK) {
@@ -120,9 +119,9 @@ void Initiator::on_answer(PeerLink& peer_link, const Message& answer,
   const bool is_for_data = !request.is_put() && is_small(request);
   if (has_data != is_for_data || (has_data && answer.bytes != piece->bytes))
     return request_sink_.lose(
-        peer_link, fmt::format("PE {} has answered something else than what it was asked "
-                               "for; look whether it runs the same Chime",
-                               peer_link.pe));
+        link, fmt::format("PE {} has answered something else than what it was asked "
+                          "for; look whether it runs the same Chime",
+                          link.pe));
   piece->is_asked = false;
   if (request.is_put()) return end(*piece);
   bring_in(*piece, data);
@@ -145,13 +144,13 @@ void Initiator::bring_in(Piece& piece, std::span<const std::byte> data) {
 
 void Initiator::end(Piece& piece) {
   Request& request = *piece.request;
-  PeerLink& peer_link = *piece.peer_link;
+  PeerLink& link = *piece.link;
   request.moved += piece.bytes;
   --request.pieces;
   give_back_slot(piece);
   free(piece);
   const bool is_over = request.status != CHIMEX_OK || request.moved == request.wanted.bytes;
-  if (request.pieces == 0 && is_over) request_sink_.on_ended(peer_link, request);
+  if (request.pieces == 0 && is_over) request_sink_.on_ended(link, request);
 }
 
 // The device has done its part. False: the peer was lost meanwhile.
@@ -167,15 +166,15 @@ bool Initiator::let_go(Piece& piece) {
 }
 
 // A slot that a peer was told of is its to read or write, as long as it lives.
-void Initiator::lose(PeerLink& peer_link) {
+void Initiator::lose(PeerLink& link) {
   for (Wanting& one : wanting_)
-    if (one.peer_link == &peer_link) one.request = nullptr;
+    if (one.link == &link) one.request = nullptr;
   for (Piece& piece : pieces_) {
-    if (!piece.is_live || piece.peer_link != &peer_link) continue;
+    if (!piece.is_live || piece.link != &link) continue;
     piece.is_live = false;
     if (piece.is_copied) continue;
     if (piece.is_asked && piece.slot && !is_small(*piece.request)) {
-      abandoned_[peer_link.pe].push_back(piece.slot);
+      abandoned_[link.pe].push_back(piece.slot);
       slots_.large.abandon();
     } else {
       give_back_slot(piece);
@@ -188,8 +187,8 @@ void Initiator::lose(PeerLink& peer_link) {
         "this PE's GPU; look for what was told of each of them");
 }
 
-void Initiator::reclaim(const PeerLink& peer_link) {
-  const auto found = abandoned_.find(peer_link.pe);
+void Initiator::reclaim(const PeerLink& link) {
+  const auto found = abandoned_.find(link.pe);
   if (found == abandoned_.end()) return;
   for (Slot* const slot : found->second) slots_.large.reclaim(slot);
   abandoned_.erase(found);
@@ -209,11 +208,11 @@ Initiator::Piece& Initiator::new_piece() {
 }
 
 // Null: none of this name was asked.
-Initiator::Piece* Initiator::find(const PeerLink& peer_link, std::uint64_t id) {
+Initiator::Piece* Initiator::find(const PeerLink& link, std::uint64_t id) {
   const auto index = static_cast<std::uint32_t>(id);
   if (index >= pieces_.size()) return nullptr;
   Piece& piece = pieces_[index];
-  const bool is_asked = piece.is_live && piece.is_asked && piece.peer_link == &peer_link;
+  const bool is_asked = piece.is_live && piece.is_asked && piece.link == &link;
   return is_asked && piece.id() == id ? &piece : nullptr;
 }
 
@@ -225,7 +224,7 @@ void Initiator::free(Piece& piece) {
 
 void Initiator::give_back_slot(Piece& piece) {
   if (piece.slot == nullptr) return;
-  BounceUse& use = piece.peer_link->bounce;
+  BounceUse& use = piece.link->bounce;
   if (is_small(*piece.request))
     slots_.small.give_back(piece.slot, use.small_asked);
   else

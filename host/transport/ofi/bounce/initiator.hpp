@@ -34,30 +34,30 @@ class Initiator {
   static bool is_carried(const HostRequest& wanted) { return wanted.bytes <= kMostCarriedBytes; }
 
   // A put or get, not empty.
-  void start(PeerLink& peer_link, Request& request);
+  void start(PeerLink& link, Request& request);
   // Whether an answer, or data, is to a piece.
   static bool is_of_piece(std::uint64_t id) { return (id & kPieceBit) != 0; }
   // Its request; null: it was not asked of this peer.
-  Request* asked(const PeerLink& peer_link, std::uint64_t id) {
-    const Piece* const piece = find(peer_link, id);
+  Request* asked(const PeerLink& link, std::uint64_t id) {
+    const Piece* const piece = find(link, id);
     return piece ? piece->request : nullptr;
   }
   // REQUIRES: it was.
-  void on_answer(PeerLink& peer_link, const Message& answer, std::span<const std::byte> data);
+  void on_answer(PeerLink& link, const Message& answer, std::span<const std::byte> data);
   // Those who wait for slots get what is free.
   void poll() {
     if (is_any_free_) feed();
   }
 
   // What was begun to a peer that is lost ends here; its requests are the driver's to end.
-  void lose(PeerLink& peer_link);
+  void lose(PeerLink& link);
   // It touches nothing here any more.
-  void reclaim(const PeerLink& peer_link);
+  void reclaim(const PeerLink& link);
 
  private:
   struct Piece {
     std::uint32_t index = 0, generation = 0;
-    PeerLink* peer_link = nullptr;
+    PeerLink* link = nullptr;
     Request* request = nullptr;
     std::size_t offset = 0, bytes = 0;
     Slot* slot = nullptr;  // null: it needs none
@@ -67,7 +67,7 @@ class Initiator {
     std::byte* here() const { return request->wanted.here + offset; }
   };
   struct Wanting {
-    PeerLink* peer_link;
+    PeerLink* link;
     Request* request;  // null: it has ended
   };
   static constexpr std::uint64_t kPieceBit = std::uint64_t{1} << 63;
@@ -75,7 +75,7 @@ class Initiator {
 
   void feed();
   bool begin_next(const Wanting& one);
-  bool take_slot(PeerLink& peer_link, const Request& request, Slot*& slot);
+  bool take_slot(PeerLink& link, const Request& request, Slot*& slot);
   void begin_put(Piece& piece);
   void begin_get(Piece& piece);
   void on_copied_out(Piece& piece);
@@ -83,7 +83,7 @@ class Initiator {
   void end(Piece& piece);
   bool let_go(Piece& piece);
   Piece& new_piece();
-  Piece* find(const PeerLink& peer_link, std::uint64_t id);
+  Piece* find(const PeerLink& link, std::uint64_t id);
   void free(Piece& piece);
   void give_back_slot(Piece& piece);
   void forget(const Request& request);

@@ -14,20 +14,19 @@ class RequestSink {
   virtual ~RequestSink() = default;
 
   // Nothing, where the peer is lost; it may be lost by this.
-  virtual void send(PeerLink& peer_link, const Message& message,
-                    std::span<const std::byte> body) = 0;
+  virtual void send(PeerLink& link, const Message& message, std::span<const std::byte> body) = 0;
   // Moves data between memory here and the peer's pool, at an offset: Target::on_internal_request()
   // is told when the provider has it no more. REQUIRES: not lost.
-  virtual void run(PeerLink& peer_link, const HostRequest& internal_request, void* task) = 0;
+  virtual void run(PeerLink& link, const HostRequest& internal_request, void* task) = 0;
 
   // A put's data lies at `wanted.here` now, and the host reads it: it goes in a message.
-  virtual void on_carried(PeerLink& peer_link, Request& put) = 0;
+  virtual void on_carried(PeerLink& link, Request& put) = 0;
   // All pieces of a request have ended: with its status.
-  virtual void on_ended(PeerLink& peer_link, Request& request) = 0;
+  virtual void on_ended(PeerLink& link, Request& request) = 0;
   // The device has let go of a request to a lost peer.
   virtual void on_let_go(Request& request) = 0;
 
-  virtual void lose(PeerLink& peer_link, const std::string& why) = 0;
+  virtual void lose(PeerLink& link, const std::string& why) = 0;
   virtual void lose_all(const std::string& why) = 0;
 };
 

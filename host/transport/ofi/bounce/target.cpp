@@ -22,12 +22,12 @@ std::uint64_t word_at(std::span<const std::byte> body, std::size_t at = 0,
 
 }  // namespace
 
-void Target::take(PeerLink& peer_link, const Message& ask, std::span<const std::byte> body) {
+void Target::take(PeerLink& link, const Message& ask, std::span<const std::byte> body) {
   if (is_large(ask) && (ask.bytes == 0 || ask.bytes > SlotPool::kLargeBytes))
-    return request_sink_.send(peer_link, answer_to(ask.id, 0, CHIMEX_ERR_INVALID), {});
-  const auto line = lines_.find(peer_link.pe);
-  if (line == lines_.end() && serve(peer_link, ask, body)) return;
-  lines_.try_emplace(peer_link.pe, Line{&peer_link, {}})
+    return request_sink_.send(link, answer_to(ask.id, 0, CHIMEX_ERR_INVALID), {});
+  const auto line = lines_.find(link.pe);
+  if (line == lines_.end() && serve(link, ask, body)) return;
+  lines_.try_emplace(link.pe, Line{&link, {}})
       .first->second.held.push_back({ask, {body.begin(), body.end()}});
 }
 
@@ -44,8 +44,8 @@ bool Target::serve_round() {
   auto at = lines_.upper_bound(last_served_);
   for (std::size_t left = lines_.size(); left != 0; --left) {
     if (at == lines_.end()) at = lines_.begin();
-    auto& [peer_link, held] = at->second;
-    if (!held.empty() && serve(*peer_link, held.front().ask, held.front().body)) {
+    auto& [link, held] = at->second;
+    if (!held.empty() && serve(*link, held.front().ask, held.front().body)) {
       if (!held.empty()) held.pop_front();  // the peer may be lost by this
       last_served_ = at->first;
       has_begun = true;
@@ -56,18 +56,18 @@ bool Target::serve_round() {
 }
 
 // False: something that it needs is not free.
-bool Target::serve(PeerLink& peer_link, const Message& ask, std::span<const std::byte> body) {
+bool Target::serve(PeerLink& link, const Message& ask, std::span<const std::byte> body) {
   switch (ask.kind) {
     case Kind::kPut:
-      return serve_put(peer_link, ask, body);
+      return serve_put(link, ask, body);
     case Kind::kAsk:
-      return serve_update(peer_link, ask, body);
+      return serve_update(link, ask, body);
     case Kind::kPull:
-      return serve_pull(peer_link, ask, word_at(body));
+      return serve_pull(link, ask, word_at(body));
     case Kind::kPush:
-      return serve_get(peer_link, ask, word_at(body));
+      return serve_get(link, ask, word_at(body));
     case Kind::kGet:
-      return serve_get(peer_link, ask, 0);
+      return serve_get(link, ask, 0);
     case Kind::kAnswer:
     case Kind::kData:
     case Kind::kPutSignal:
@@ -76,16 +76,16 @@ bool Target::serve(PeerLink& peer_link, const Message& ask, std::span<const std:
   return true;
 }
 
-bool Target::serve_put(PeerLink& peer_link, const Message& ask, std::span<const std::byte> body) {
+bool Target::serve_put(PeerLink& link, const Message& ask, std::span<const std::byte> body) {
   if (is_word(ask)) {
-    Task& task = new_task(peer_link, ask);
+    Task& task = new_task(link, ask);
     work_.set(there(task), word_at(body, 0, ask.bytes), ask.bytes, [this, &task] {
       answer(task);
       end(task);
     });
     return true;
   }
-  Task* const task = new_task_with_slot(peer_link, ask);
+  Task* const task = new_task_with_slot(link, ask);
   if (task == nullptr) return false;
   std::memcpy(task->slot->memory, body.data(), ask.bytes);
   work_.copy_in(there(*task), task->slot->memory, ask.bytes, [this, task] {
@@ -95,12 +95,11 @@ bool Target::serve_put(PeerLink& peer_link, const Message& ask, std::span<const 
   return true;
 }
 
-bool Target::serve_update(PeerLink& peer_link, const Message& ask,
-                          std::span<const std::byte> body) {
+bool Target::serve_update(PeerLink& link, const Message& ask, std::span<const std::byte> body) {
   const WordUpdate update{static_cast<AmoOp>(ask.op), ask.bytes, word_at(body), word_at(body, 8)};
   const bool wants_before = ask.wants_before != 0;
   if (wants_before && results_.empty()) return false;
-  Task& task = new_task(peer_link, ask);
+  Task& task = new_task(link, ask);
   const auto then = [this, &task] {
     answer(task, task.before ? *task.before : 0);
     end(task);
@@ -113,12 +112,12 @@ bool Target::serve_update(PeerLink& peer_link, const Message& ask,
   return true;
 }
 
-bool Target::serve_pull(PeerLink& peer_link, const Message& ask, std::uint64_t theirs) {
-  Task* const task = new_task_with_slot(peer_link, ask);
+bool Target::serve_pull(PeerLink& link, const Message& ask, std::uint64_t theirs) {
+  Task* const task = new_task_with_slot(link, ask);
   if (task == nullptr) return false;
-  request_sink_.run(peer_link,
+  request_sink_.run(link,
                     {.kind = HostRequest::Kind::kGet,
-                     .pe = peer_link.pe,
+                     .pe = link.pe,
                      .at = theirs,
                      .here = task->slot->memory,
                      .bytes = ask.bytes},
@@ -126,8 +125,8 @@ bool Target::serve_pull(PeerLink& peer_link, const Message& ask, std::uint64_t t
   return true;
 }
 
-bool Target::serve_get(PeerLink& peer_link, const Message& ask, std::uint64_t theirs) {
-  Task* const task = new_task_with_slot(peer_link, ask);
+bool Target::serve_get(PeerLink& link, const Message& ask, std::uint64_t theirs) {
+  Task* const task = new_task_with_slot(link, ask);
   if (task == nullptr) return false;
   task->theirs = theirs;
   work_.copy_out(task->slot->memory, there(*task), ask.bytes,
@@ -136,18 +135,18 @@ bool Target::serve_get(PeerLink& peer_link, const Message& ask, std::uint64_t th
 }
 
 void Target::on_copied_out(Task& task) {
-  if (task.peer_link->is_lost) return end(task);
+  if (task.link->is_lost) return end(task);
   const Message& ask = task.ask;
   if (is_large(ask))
-    return request_sink_.run(*task.peer_link,
+    return request_sink_.run(*task.link,
                              {.kind = HostRequest::Kind::kPut,
-                              .pe = task.peer_link->pe,
+                              .pe = task.link->pe,
                               .at = task.theirs,
                               .here = task.slot->memory,
                               .bytes = ask.bytes},
                              &task);
   const Message data = ask_for_piece(Kind::kData, ask.id, 0, ask.bytes);
-  request_sink_.send(*task.peer_link, data, {task.slot->memory, ask.bytes});
+  request_sink_.send(*task.link, data, {task.slot->memory, ask.bytes});
   end(task);
 }
 
@@ -171,11 +170,11 @@ void Target::on_internal_request(void* of, chimex_status status) {
 
 void Target::answer(Task& task, std::uint64_t before) {
   task.is_answered = true;
-  request_sink_.send(*task.peer_link, answer_to(task.ask.id, before, CHIMEX_OK), {});
+  request_sink_.send(*task.link, answer_to(task.ask.id, before, CHIMEX_OK), {});
 }
 
 void Target::end(Task& task) {
-  BounceUse& use = task.peer_link->bounce;
+  BounceUse& use = task.link->bounce;
   if (task.slot && is_large(task.ask))
     slots_.large.give_back(task.slot, use.large_served);
   else if (task.slot)
@@ -185,24 +184,24 @@ void Target::end(Task& task) {
 }
 
 // What is under way ends by itself, and answers nobody.
-void Target::lose(const PeerLink& peer_link) {
-  if (const auto line = lines_.find(peer_link.pe); line != lines_.end()) line->second.held.clear();
+void Target::lose(const PeerLink& link) {
+  if (const auto line = lines_.find(link.pe); line != lines_.end()) line->second.held.clear();
 }
 
-Target::Task& Target::new_task(PeerLink& peer_link, const Message& ask) {
+Target::Task& Target::new_task(PeerLink& link, const Message& ask) {
   if (free_.empty()) free_.push_back(&tasks_.emplace_back());
   Task& task = *free_.back();
   free_.pop_back();
-  task = {.peer_link = &peer_link, .ask = ask};
+  task = {.link = &link, .ask = ask};
   return task;
 }
 
 // With a slot; null: none is free.
-Target::Task* Target::new_task_with_slot(PeerLink& peer_link, const Message& ask) {
-  Slot* const slot = is_large(ask) ? slots_.large.take(peer_link.bounce.large_served)
-                                   : slots_.small.take(peer_link.bounce.small_served);
+Target::Task* Target::new_task_with_slot(PeerLink& link, const Message& ask) {
+  Slot* const slot = is_large(ask) ? slots_.large.take(link.bounce.large_served)
+                                   : slots_.small.take(link.bounce.small_served);
   if (slot == nullptr) return nullptr;
-  Task& task = new_task(peer_link, ask);
+  Task& task = new_task(link, ask);
   task.slot = slot;
   return &task;
 }

@@ -28,7 +28,7 @@ class Target {
       : work_(work), slots_(slots), results_(results), heap_(heap), request_sink_(request_sink) {}
 
   // REQUIRES: it fits the heap.
-  void take(PeerLink& peer_link, const Message& ask, std::span<const std::byte> body);
+  void take(PeerLink& link, const Message& ask, std::span<const std::byte> body);
   // What waited for slots. Whether any of it began.
   bool poll();
 
@@ -36,11 +36,11 @@ class Target {
   void on_handed_over(void* task);
   // It has no more of it, for good or ill.
   void on_internal_request(void* task, chimex_status status);
-  void lose(const PeerLink& peer_link);
+  void lose(const PeerLink& link);
 
  private:
   struct Task {
-    PeerLink* peer_link = nullptr;
+    PeerLink* link = nullptr;
     Message ask = {};
     Slot* slot = nullptr;
     std::uint64_t* before = nullptr;
@@ -52,22 +52,22 @@ class Target {
     std::vector<std::byte> body;
   };
   struct Line {
-    PeerLink* peer_link;
+    PeerLink* link;
     std::deque<Held> held;
   };
 
   bool serve_round();
-  bool serve(PeerLink& peer_link, const Message& ask, std::span<const std::byte> body);
-  bool serve_put(PeerLink& peer_link, const Message& ask, std::span<const std::byte> body);
-  bool serve_update(PeerLink& peer_link, const Message& ask, std::span<const std::byte> body);
-  bool serve_pull(PeerLink& peer_link, const Message& ask, std::uint64_t theirs);
-  bool serve_get(PeerLink& peer_link, const Message& ask, std::uint64_t theirs);
+  bool serve(PeerLink& link, const Message& ask, std::span<const std::byte> body);
+  bool serve_put(PeerLink& link, const Message& ask, std::span<const std::byte> body);
+  bool serve_update(PeerLink& link, const Message& ask, std::span<const std::byte> body);
+  bool serve_pull(PeerLink& link, const Message& ask, std::uint64_t theirs);
+  bool serve_get(PeerLink& link, const Message& ask, std::uint64_t theirs);
   void on_copied_out(Task& task);
   void answer(Task& task, std::uint64_t before = 0);
   void end(Task& task);
 
-  Task& new_task(PeerLink& peer_link, const Message& ask);
-  Task* new_task_with_slot(PeerLink& peer_link, const Message& ask);
+  Task& new_task(PeerLink& link, const Message& ask);
+  Task* new_task_with_slot(PeerLink& link, const Message& ask);
   std::byte* there(const Task& task) const { return heap_.data() + task.ask.at; }
 
   DeviceWork& work_;

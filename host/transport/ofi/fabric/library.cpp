@@ -28,7 +28,7 @@ void find(void* library, const char* name, const char* version, Function& functi
 // thousand buffers for messages at hand, of 16 KiB each: 50 MiB a PE that nobody needs, since
 // Chime's batches of messages are shorter, and what is longer goes by transfers.
 constexpr std::pair<const char*, const char*> kTuning[] = {{"FI_OFI_RXM_BUFFER_SIZE", "4096"}};
-static_assert(kMessageBatchBytes <= 4096, "a batch of messages fits in one buffer");
+static_assert(kBatchBytes <= 4096, "a batch of messages fits in one buffer");
 
 // Never closed: providers keep state of the process.
 Libfabric load() {

@@ -21,19 +21,19 @@ struct MessageBatch : Posted {
   MessageBatch() : Posted(Kind::kMessageBatch) {}
   int to = -1;        // PE
   unsigned puts = 0;  // in it, that atomics may have to follow (Order)
-  MessageBatchText text;
+  BatchText text;
 
   std::span<std::byte> bytes_for(std::uint64_t pass) { return text.finish(pass); }
 };
 
 struct Arrival : Posted {
   Arrival() : Posted(Kind::kReceive) {}
-  static constexpr std::size_t kBytes = kMessageBatchBytes;
+  static constexpr std::size_t kBytes = kBatchBytes;
 
   std::byte* data() { return memory_.data(); }
 
  private:
-  alignas(8) MessageBatchMemory memory_;
+  alignas(8) BatchMemory memory_;
 };
 
 class BatchPool {
@@ -42,11 +42,11 @@ class BatchPool {
 
   MessageBatch& take() {
     if (free_.empty()) grow();
-    MessageBatch& message_batch = *free_.back();
+    MessageBatch& batch = *free_.back();
     free_.pop_back();
-    return message_batch;
+    return batch;
   }
-  void free(MessageBatch& message_batch) { free_.push_back(&message_batch); }
+  void free(MessageBatch& batch) { free_.push_back(&batch); }
 
   std::span<Arrival> arrivals() { return *arrivals_; }
 
@@ -54,8 +54,8 @@ class BatchPool {
   using Sheet = std::array<MessageBatch, 8>;
 
   void grow() {
-    for (MessageBatch& message_batch : *sheets_.emplace_back(std::make_unique<Sheet>()))
-      free_.push_back(&message_batch);
+    for (MessageBatch& batch : *sheets_.emplace_back(std::make_unique<Sheet>()))
+      free_.push_back(&batch);
   }
 
   std::vector<std::unique_ptr<Sheet>> sheets_;

@@ -23,7 +23,7 @@ Driver::Driver(const Place& place, Gpu& gpu, Wire& wire, Requests& requests, Bat
       batches_(mail),
       names_(names),
       device_(device),
-      peer_links_(place.n_pes) {
+      links_(place.n_pes) {
   if (device_) {
     SlotPool& slots = device_->slots;
     RequestSink& request_sink = *this;
@@ -35,60 +35,58 @@ Driver::Driver(const Place& place, Gpu& gpu, Wire& wire, Requests& requests, Bat
 }
 
 void Driver::add_peer(int pe, const PeerName& name) {
-  PeerLink& peer_link = peer_links_.add(pe);
+  PeerLink& link = links_.add(pe);
   ++unnamed_;
-  this->name(peer_link, name);
-  if (!why_all_lost_.empty()) lose(peer_link, why_all_lost_);
+  this->name(link, name);
+  if (!why_all_lost_.empty()) lose(link, why_all_lost_);
 }
 
 bool Driver::post(const HostRequest& wanted, std::uint64_t completion) {
   if (in_use_ == kRoom) return false;
   ++in_use_;
-  PeerLink* const peer_link =
-      peer_link_to(wanted.pe);  // before: what it may end is not this request
+  PeerLink* const link = peer_link_to(wanted.pe);  // before: what it may end is not this request
   Request& request = requests_.take(wanted, completion);
   if (wanted.pe == place_.my_pe)
     carry_out_here(request);
-  else if (peer_link == nullptr)
+  else if (link == nullptr)
     end(request, CHIMEX_ERR_UNREACHABLE);
-  else if (peer_link->is_lost)
+  else if (link->is_lost)
     end(request, CHIMEX_ERR_NETWORK);
-  else if (!peer_link->has_name)
-    peer_link->unstarted.push_back(&request);
+  else if (!link->has_name)
+    link->unstarted.push_back(&request);
   else
-    start(*peer_link, request);
+    start(*link, request);
   return true;
 }
 
-void Driver::start(PeerLink& peer_link, Request& request) {
-  ++peer_link.outstanding;
+void Driver::start(PeerLink& link, Request& request) {
+  ++link.outstanding;
   if (request.is_atomic())
-    start_atomic(peer_link, request);
-  else if (peer_link.name.bounces)
-    start_bounced(peer_link, request);
-  else if (is_message(peer_link, request.wanted))
-    start_message(peer_link, request);
+    start_atomic(link, request);
+  else if (link.name.bounces)
+    start_bounced(link, request);
+  else if (is_message(link, request.wanted))
+    start_message(link, request);
   else
-    start_transfer(peer_link, request);
+    start_transfer(link, request);
 }
 
-bool Driver::is_message(const PeerLink& peer_link, const HostRequest& wanted) const {
+bool Driver::is_message(const PeerLink& link, const HostRequest& wanted) const {
   return wanted.kind == HostRequest::Kind::kPut && wanted.bytes > 0 &&
-         wanted.bytes <= kMostPutBytes && place_.sends_puts && peer_link.name.takes_puts;
+         wanted.bytes <= kMostPutBytes && place_.sends_puts && link.name.takes_puts;
 }
 
 // One message, where neither may wait: the signal may not for puts that it could overtake, which
 // are those that have not passed and stand in no batch of messages, or in another one than it
 // would.
 bool Driver::joins_signal(const HostRequest& put) const {
-  const PeerLink* const peer_link = peer_links_.find(put.pe);
-  if (!peer_link || !peer_link->has_name || peer_link->is_lost || peer_link->name.bounces ||
-      !is_message(*peer_link, put))
+  const PeerLink* const link = links_.find(put.pe);
+  if (!link || !link->has_name || link->is_lost || link->name.bounces || !is_message(*link, put))
     return false;
   HostRequest both = put;
   both.has_signal = true;
-  const bool goes_on = peer_link->open && peer_link->open->text.has_room_for(ask_for(both, 0));
-  return !peer_link->order.must_wait(goes_on ? peer_link->open->puts : 0);
+  const bool goes_on = link->open && link->open->text.has_room_for(ask_for(both, 0));
+  return !link->order.must_wait(goes_on ? link->open->puts : 0);
 }
 
 void Driver::carry_out_here(Request& request) {
@@ -106,121 +104,118 @@ void Driver::carry_out_here(Request& request) {
   end(request, CHIMEX_OK);
 }
 
-void Driver::start_transfer(PeerLink& peer_link, Request& request) {
+void Driver::start_transfer(PeerLink& link, Request& request) {
   if (request.wanted.bytes == 0) return end(request, CHIMEX_OK);
-  if (request.is_put()) request.turn = peer_link.order.enter();
+  if (request.is_put()) request.turn = link.order.enter();
   request.piece = wire_.piece_of(request.wanted.bytes);
-  hand_over(peer_link, request);
+  hand_over(link, request);
 }
 
 // What stands before it in its batch of messages, or in an earlier one where the provider keeps
 // their order, is carried out before it.
-void Driver::start_atomic(PeerLink& peer_link, Request& request) {
-  const MessageBatch& message_batch =
-      open_message_batch(peer_link, ask_for(request.wanted, request.id()));
-  if (peer_link.order.must_wait(message_batch.puts))
-    peer_link.order.hold(&request);
+void Driver::start_atomic(PeerLink& link, Request& request) {
+  const MessageBatch& batch = open_batch(link, ask_for(request.wanted, request.id()));
+  if (link.order.must_wait(batch.puts))
+    link.order.hold(&request);
   else
-    ask(peer_link, request);
+    ask(link, request);
 }
 
-void Driver::start_message(PeerLink& peer_link, Request& request) {
+void Driver::start_message(PeerLink& link, Request& request) {
   if (!wire_.facts().keeps_order) {
-    MessageBatch& message_batch =
-        open_message_batch(peer_link, ask_for(request.wanted, request.id()));
-    request.turn = peer_link.order.enter();
-    ++message_batch.puts;
+    MessageBatch& batch = open_batch(link, ask_for(request.wanted, request.id()));
+    request.turn = link.order.enter();
+    ++batch.puts;
   }
-  ask(peer_link, request);
+  ask(link, request);
 }
 
-void Driver::ask(PeerLink& peer_link, Request& request) {
+void Driver::ask(PeerLink& link, Request& request) {
   const HostRequest& wanted = request.wanted;
   const Message message = ask_for(wanted, request.id());
   const std::uint64_t operands[] = {wanted.update.operand, wanted.update.compare};
   request.is_asked = true;
-  MessageBatchText& text = open_message_batch(peer_link, message).text;
+  BatchText& text = open_batch(link, message).text;
   if (!request.is_put()) return text.add(message, std::as_bytes(std::span(operands)));
   const std::span<const std::byte> data(wanted.here, wanted.bytes);
   if (!wanted.has_signal) return text.add(message, data);
   text.add(message, SignalPlace{wanted.signal_at, wanted.update.operand}, data);
 }
 
-void Driver::answer(PeerLink& peer_link, const Message& ask, std::uint64_t before,
+void Driver::answer(PeerLink& link, const Message& ask, std::uint64_t before,
                     chimex_status status) {
   const Message message = answer_to(ask.id, before, status);
-  open_message_batch(peer_link, message).text.add(message);
+  open_batch(link, message).text.add(message);
 }
 
-MessageBatch& Driver::message_batch_to(const PeerLink& peer_link) {
-  MessageBatch& message_batch = batches_.take();
-  message_batch.to = peer_link.pe;
-  message_batch.puts = 0;
-  message_batch.text.begin(place_.my_pe);
-  return message_batch;
+MessageBatch& Driver::batch_to(const PeerLink& link) {
+  MessageBatch& batch = batches_.take();
+  batch.to = link.pe;
+  batch.puts = 0;
+  batch.text.begin(place_.my_pe);
+  return batch;
 }
 
 // With room for the message.
-MessageBatch& Driver::open_message_batch(PeerLink& peer_link, const Message& message) {
-  if (peer_link.open && !peer_link.open->text.has_room_for(message)) close(peer_link);
-  if (peer_link.open == nullptr) peer_link.open = &message_batch_to(peer_link);
-  if (peer_link.has_name) start_writing(peer_link);
-  return *peer_link.open;
+MessageBatch& Driver::open_batch(PeerLink& link, const Message& message) {
+  if (link.open && !link.open->text.has_room_for(message)) close(link);
+  if (link.open == nullptr) link.open = &batch_to(link);
+  if (link.has_name) start_writing(link);
+  return *link.open;
 }
 
-void Driver::start_writing(PeerLink& peer_link) {
-  if (!std::exchange(peer_link.is_writing, true)) writing_.push_back(&peer_link);
+void Driver::start_writing(PeerLink& link) {
+  if (!std::exchange(link.is_writing, true)) writing_.push_back(&link);
 }
 
-void Driver::close(PeerLink& peer_link) {
-  MessageBatch& message_batch = *std::exchange(peer_link.open, nullptr);
-  if (peer_link.is_lost) return batches_.free(message_batch);
-  hand_over(peer_link, message_batch);
+void Driver::close(PeerLink& link) {
+  MessageBatch& batch = *std::exchange(link.open, nullptr);
+  if (link.is_lost) return batches_.free(batch);
+  hand_over(link, batch);
 }
 
 // But those of links that wait for the provider: their batches of messages would leave no earlier,
 // and fewer are fuller.
-void Driver::close_message_batches() {
+void Driver::close_batches() {
   std::swap(writing_, closing_);
-  for (PeerLink* const peer_link : closing_) {
-    const bool has_text = peer_link->open && !peer_link->open->text.is_empty();
-    if (has_text && peer_link->is_in_line) {
-      writing_.push_back(peer_link);
+  for (PeerLink* const link : closing_) {
+    const bool has_text = link->open && !link->open->text.is_empty();
+    if (has_text && link->is_in_line) {
+      writing_.push_back(link);
       continue;
     }
-    peer_link->is_writing = false;
-    if (has_text) close(*peer_link);
+    link->is_writing = false;
+    if (has_text) close(*link);
   }
   closing_.clear();
 }
 
-void Driver::hand_over(PeerLink& peer_link, Posted& posted) {
-  peer_link.append(posted);
-  if (!peer_link.is_in_line) drain(peer_link);
+void Driver::hand_over(PeerLink& link, Posted& posted) {
+  link.append(posted);
+  if (!link.is_in_line) drain(link);
 }
 
 // What comes while this runs goes behind what is there.
-void Driver::drain(PeerLink& peer_link) {
-  peer_link.is_in_line = true;
-  while (peer_link.has_waiting())
-    if (!offer(peer_link)) return in_line_.push_back(&peer_link);
-  peer_link.is_in_line = false;
+void Driver::drain(PeerLink& link) {
+  link.is_in_line = true;
+  while (link.has_waiting())
+    if (!offer(link)) return in_line_.push_back(&link);
+  link.is_in_line = false;
 }
 
 // False: the provider has no room for the first in line.
-bool Driver::offer(PeerLink& peer_link) {
-  Posted& posted = peer_link.first();
-  const bool is_message_batch = posted.kind == Posted::Kind::kMessageBatch;
-  const long result = is_message_batch
-                          ? wire_.post(peer_link.name, static_cast<MessageBatch&>(posted))
-                          : wire_.post(peer_link.name, static_cast<Request&>(posted));
+bool Driver::offer(PeerLink& link) {
+  Posted& posted = link.first();
+  const bool is_batch = posted.kind == Posted::Kind::kMessageBatch;
+  const long result = is_batch ? wire_.post(link.name, static_cast<MessageBatch&>(posted))
+                               : wire_.post(link.name, static_cast<Request&>(posted));
   if (result == -FI_EAGAIN) return false;
   if (result < 0) {
-    lose(peer_link, failed(posted, wire_.facts(), words_of(static_cast<int>(-result))));
+    lose(link, failed(posted, wire_.facts(), words_of(static_cast<int>(-result))));
     return true;
   }
-  peer_link.drop_first();
-  if (is_message_batch) return true;
+  link.drop_first();
+  if (is_batch) return true;
   Request& request = static_cast<Request&>(posted);
   request.is_with_provider = true;
   const bool is_last = request.moved + request.piece == request.wanted.bytes;
@@ -228,27 +223,25 @@ bool Driver::offer(PeerLink& peer_link) {
   if (request.internal_request)
     target_->on_handed_over(request.internal_request);
   else
-    pass(peer_link, request);
+    pass(link, request);
   return true;
 }
 
 void Driver::drain_all() {
-  for (PeerLink* peer_link : std::exchange(in_line_, {})) drain(*peer_link);
+  for (PeerLink* link : std::exchange(in_line_, {})) drain(*link);
 }
 
 // Nothing that is posted from here on overtakes this put.
-void Driver::pass(PeerLink& peer_link, Request& request) {
-  for (Request* atomic : peer_link.order.leave(std::exchange(request.turn, nullptr)))
-    ask(peer_link, *atomic);
+void Driver::pass(PeerLink& link, Request& request) {
+  for (Request* atomic : link.order.leave(std::exchange(request.turn, nullptr))) ask(link, *atomic);
 }
 
 // Once: to hand over what was held behind a request may lose the peer, and end it first.
 void Driver::end(Request& request, chimex_status status) {
   if (!request.is_live) return;
   // Of a lost one the count means nothing any more.
-  if (PeerLink* const peer_link = peer_links_.find(request.wanted.pe);
-      peer_link && !peer_link->is_lost)
-    --peer_link->outstanding;
+  if (PeerLink* const link = links_.find(request.wanted.pe); link && !link->is_lost)
+    --link->outstanding;
   request.is_live = false;
   request.status = status;
   if (!request.internal_request) return ended_.push_back(&request);
@@ -269,11 +262,11 @@ std::size_t Driver::poll(std::span<Ended> ended) {
   if (unnamed_ != 0) take_names();
   if (losses_.is_asked()) lose_those_asked_for();
   if (!unposted_.empty()) post_arrivals();
-  if (!writing_.empty()) close_message_batches();
+  if (!writing_.empty()) close_batches();
   take_completions();
   if (device_) has_moved_ |= poll_device();
   if (!in_line_.empty()) drain_all();
-  if (!writing_.empty()) close_message_batches();
+  if (!writing_.empty()) close_batches();
   if (!lingering_.empty()) end_lingering();
   if (++polls_ % kPollsPerLook == 0) lose_the_silent();
   return tell(ended);

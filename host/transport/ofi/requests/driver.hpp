@@ -87,43 +87,43 @@ class Driver final : public HostDriven, private RequestSink {
   using Clock = std::chrono::steady_clock;
   // A lost peer's requests that the provider has: until when it may tell of them by itself.
   struct Lingering {
-    PeerLink* peer_link;
+    PeerLink* link;
     Clock::time_point until;
     bool was_gone;  // when this began: by then nothing of the peer comes any more
   };
 
   PeerLink* peer_link_to(int pe);  // null: there is none, and will be none
   void take_names();
-  void name(PeerLink& peer_link, const PeerName& its_name);
+  void name(PeerLink& link, const PeerName& its_name);
 
   void carry_out_here(Request& request);
   void update_here(Request& request);
-  void start(PeerLink& peer_link, Request& request);
-  void start_transfer(PeerLink& peer_link, Request& request);
-  void start_atomic(PeerLink& peer_link, Request& request);
-  void start_message(PeerLink& peer_link, Request& request);
-  void start_bounced(PeerLink& peer_link, Request& request);
-  bool is_message(const PeerLink& peer_link, const HostRequest& wanted) const;
-  void ask(PeerLink& peer_link, Request& request);
-  void answer(PeerLink& peer_link, const Message& ask, std::uint64_t before, chimex_status status);
-  MessageBatch& message_batch_to(const PeerLink& peer_link);
-  MessageBatch& open_message_batch(PeerLink& peer_link, const Message& message);
-  void start_writing(PeerLink& peer_link);
-  void close(PeerLink& peer_link);
-  void close_message_batches();
+  void start(PeerLink& link, Request& request);
+  void start_transfer(PeerLink& link, Request& request);
+  void start_atomic(PeerLink& link, Request& request);
+  void start_message(PeerLink& link, Request& request);
+  void start_bounced(PeerLink& link, Request& request);
+  bool is_message(const PeerLink& link, const HostRequest& wanted) const;
+  void ask(PeerLink& link, Request& request);
+  void answer(PeerLink& link, const Message& ask, std::uint64_t before, chimex_status status);
+  MessageBatch& batch_to(const PeerLink& link);
+  MessageBatch& open_batch(PeerLink& link, const Message& message);
+  void start_writing(PeerLink& link);
+  void close(PeerLink& link);
+  void close_batches();
   // To the provider, now or when it has room.
-  void hand_over(PeerLink& peer_link, Posted& posted);
-  void drain(PeerLink& peer_link);
-  bool offer(PeerLink& peer_link);
+  void hand_over(PeerLink& link, Posted& posted);
+  void drain(PeerLink& link);
+  bool offer(PeerLink& link);
   void drain_all();
-  void pass(PeerLink& peer_link, Request& request);
+  void pass(PeerLink& link, Request& request);
   void end(Request& request, chimex_status status);
   void retire(Request& request);
 
-  void send(PeerLink& peer_link, const Message& message, std::span<const std::byte> body) override;
-  void run(PeerLink& peer_link, const HostRequest& internal_request, void* task) override;
-  void on_carried(PeerLink& peer_link, Request& put) override;
-  void on_ended(PeerLink& peer_link, Request& request) override;
+  void send(PeerLink& link, const Message& message, std::span<const std::byte> body) override;
+  void run(PeerLink& link, const HostRequest& internal_request, void* task) override;
+  void on_carried(PeerLink& link, Request& put) override;
+  void on_ended(PeerLink& link, Request& request) override;
   void on_let_go(Request& request) override;
 
   bool poll_device();
@@ -131,25 +131,25 @@ class Driver final : public HostDriven, private RequestSink {
   void take_failure();
   void on_transfer(Request& request);
   void on_arrival(Arrival& arrival, std::size_t bytes);
-  void on_message_batch(PeerLink& peer_link, MessageBatchReader message_batch);
-  void on_ask(PeerLink& peer_link, const Message& ask, std::span<const std::byte> body);
+  void on_batch(PeerLink& link, BatchReader batch);
+  void on_ask(PeerLink& link, const Message& ask, std::span<const std::byte> body);
   std::uint64_t carry_out(const Message& ask, std::span<const std::byte> body);
-  void on_put_signal(PeerLink& peer_link, const Message& ask, std::span<const std::byte> body);
-  void turn_away(const PeerLink& peer_link, const Message& ask);
-  Request* asked(const PeerLink& peer_link, std::uint64_t id);
-  void on_answer(PeerLink& peer_link, const Message& answer, std::span<const std::byte> data);
+  void on_put_signal(PeerLink& link, const Message& ask, std::span<const std::byte> body);
+  void turn_away(const PeerLink& link, const Message& ask);
+  Request* asked(const PeerLink& link, std::uint64_t id);
+  void on_answer(PeerLink& link, const Message& answer, std::span<const std::byte> data);
   void post_arrivals();
   void be_deaf(int error);
 
-  void lose(PeerLink& peer_link, const std::string& why) override;
+  void lose(PeerLink& link, const std::string& why) override;
   void lose_those_asked_for();
-  static bool waits_for_slots(const PeerLink& peer_link, const Request& request);
+  static bool waits_for_slots(const PeerLink& link, const Request& request);
   void lose_the_silent();
   void find_the_awaited();
-  void look_at(PeerLink& peer_link, Clock::time_point now, bool was_away);
+  void look_at(PeerLink& link, Clock::time_point now, bool was_away);
   void end_lingering();
   void lose_all(const std::string& why) override;
-  std::size_t end_all_to(const PeerLink& peer_link, bool also_held);  // how many
+  std::size_t end_all_to(const PeerLink& link, bool also_held);  // how many
   std::size_t tell(std::span<Ended> ended);
 
   const Place place_;
@@ -162,7 +162,7 @@ class Driver final : public HostDriven, private RequestSink {
   Device* const device_;
   std::optional<Initiator> initiator_;  // with a device
   std::optional<Target> target_;
-  PeerLinks peer_links_;
+  PeerLinks links_;
   std::size_t unnamed_ = 0;  // links that wait for their names
   std::size_t in_use_ = 0;
   std::vector<PeerLink*> writing_, closing_;  // with an open batch of messages

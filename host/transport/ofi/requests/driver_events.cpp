@@ -43,68 +43,65 @@ void Driver::take_completions() {
 
 void Driver::on_transfer(Request& request) {
   request.is_with_provider = false;
-  peer_links_.find(request.wanted.pe)->has_news = true;
+  links_.find(request.wanted.pe)->has_news = true;
   if (!request.is_live) return retire(request);
-  PeerLink& peer_link = *peer_links_.find(request.wanted.pe);
+  PeerLink& link = *links_.find(request.wanted.pe);
   request.moved += request.piece;
   request.piece = wire_.piece_of(request.wanted.bytes - request.moved);
   if (request.piece != 0) {
-    if (peer_link.is_lost) return end(request, CHIMEX_ERR_NETWORK);
-    return hand_over(peer_link, request);
+    if (link.is_lost) return end(request, CHIMEX_ERR_NETWORK);
+    return hand_over(link, request);
   }
-  if (request.turn && !peer_link.is_lost) pass(peer_link, request);
+  if (request.turn && !link.is_lost) pass(link, request);
   end(request, CHIMEX_OK);
 }
 
 void Driver::on_arrival(Arrival& arrival, std::size_t bytes) {
-  const auto message_batch = MessageBatchReader::open(
+  const auto batch = BatchReader::open(
       {arrival.data(), std::min<std::size_t>(bytes, Arrival::kBytes)}, place_.pass);
-  if (PeerLink* const from = message_batch ? peer_link_to(message_batch->from()) : nullptr)
-    on_message_batch(*from, *message_batch);
+  if (PeerLink* const from = batch ? peer_link_to(batch->from()) : nullptr) on_batch(*from, *batch);
   unposted_.push_back(&arrival);
   post_arrivals();
 }
 
 // Of one that cannot be read nothing is carried out; who sent it would wait for ever.
-void Driver::on_message_batch(PeerLink& peer_link, MessageBatchReader message_batch) {
-  peer_link.has_news = true;
-  if (!message_batch.is_well())
+void Driver::on_batch(PeerLink& link, BatchReader batch) {
+  link.has_news = true;
+  if (!batch.is_well())
     return lose(
-        peer_link,
+        link,
         fmt::format("PE {} has sent a batch of messages by libfabric's {} that cannot be read; "
                     "look whether it runs the same Chime, and for faults of memory",
-                    peer_link.pe, wire_.facts().name));
-  while (!message_batch.is_over()) {
+                    link.pe, wire_.facts().name));
+  while (!batch.is_over()) {
     std::span<const std::byte> body;
-    const Message message = message_batch.next(body);
+    const Message message = batch.next(body);
     if (message.kind == Message::Kind::kAnswer || message.kind == Message::Kind::kData) {
-      if (!peer_link.is_lost) on_answer(peer_link, message, body);
+      if (!link.is_lost) on_answer(link, message, body);
     } else {
-      if (peer_link.is_lost) return turn_away(peer_link, message);
-      on_ask(peer_link, message, body);
+      if (link.is_lost) return turn_away(link, message);
+      on_ask(link, message, body);
     }
   }
 }
 
-void Driver::on_ask(PeerLink& peer_link, const Message& ask, std::span<const std::byte> body) {
-  if (!ask.fits(place_.heap.size())) return answer(peer_link, ask, 0, CHIMEX_ERR_INVALID);
-  if (ask.kind == Message::Kind::kPutSignal) return on_put_signal(peer_link, ask, body);
-  if (target_) return target_->take(peer_link, ask, body);
+void Driver::on_ask(PeerLink& link, const Message& ask, std::span<const std::byte> body) {
+  if (!ask.fits(place_.heap.size())) return answer(link, ask, 0, CHIMEX_ERR_INVALID);
+  if (ask.kind == Message::Kind::kPutSignal) return on_put_signal(link, ask, body);
+  if (target_) return target_->take(link, ask, body);
   if (ask.kind != Message::Kind::kAsk && ask.kind != Message::Kind::kPut)
-    return answer(peer_link, ask, 0, CHIMEX_ERR_INVALID);
-  answer(peer_link, ask, carry_out(ask, body), CHIMEX_OK);
+    return answer(link, ask, 0, CHIMEX_ERR_INVALID);
+  answer(link, ask, carry_out(ask, body), CHIMEX_OK);
 }
 
 // Who sees the signal sees the data. Both, or neither. (To a GPU's heap nobody sends one.)
-void Driver::on_put_signal(PeerLink& peer_link, const Message& ask,
-                           std::span<const std::byte> body) {
+void Driver::on_put_signal(PeerLink& link, const Message& ask, std::span<const std::byte> body) {
   SignalPlace signal;
   std::memcpy(&signal, body.data(), sizeof signal);
-  if (target_ || !signal.fits(place_.heap.size()))
-    return answer(peer_link, ask, 0, CHIMEX_ERR_INVALID);
+  if (target_ || !signal.fits(place_.heap.size())) return answer(link, ask, 0, CHIMEX_ERR_INVALID);
   owner_->write(ask.at, body.subspan(sizeof signal, ask.bytes));
   owner_->update(signal.at, {static_cast<AmoOp>(ask.op), 8, signal.operand, 0});
-  answer(peer_link, ask, 0, CHIMEX_OK);
+  answer(link, ask, 0, CHIMEX_OK);
 }
 
 // The word before, of an atomic.
@@ -121,34 +118,32 @@ std::uint64_t Driver::carry_out(const Message& ask, std::span<const std::byte> b
 // A peer that was given up, and is there all the same: its puts move without this PE's help, and
 // would be taken for the sign of life that its atomic waits behind. Nothing is kept for it: where
 // there is no room now, its next atomic tells it.
-void Driver::turn_away(const PeerLink& peer_link, const Message& ask) {
-  if (!peer_link.has_name) return;
-  MessageBatch& message_batch = message_batch_to(peer_link);
-  message_batch.text.add(answer_to(ask.id, 0, CHIMEX_ERR_NETWORK));
-  if (wire_.post(peer_link.name, message_batch) != 0) batches_.free(message_batch);
+void Driver::turn_away(const PeerLink& link, const Message& ask) {
+  if (!link.has_name) return;
+  MessageBatch& batch = batch_to(link);
+  batch.text.add(answer_to(ask.id, 0, CHIMEX_ERR_NETWORK));
+  if (wire_.post(link.name, batch) != 0) batches_.free(batch);
 }
 
 // Null: it is not one that this peer may answer.
-Request* Driver::asked(const PeerLink& peer_link, std::uint64_t id) {
+Request* Driver::asked(const PeerLink& link, std::uint64_t id) {
   Request* const request = requests_.find(id);
-  const bool is_theirs = request && request->is_asked && request->wanted.pe == peer_link.pe;
+  const bool is_theirs = request && request->is_asked && request->wanted.pe == link.pe;
   return is_theirs ? request : nullptr;
 }
 
-void Driver::on_answer(PeerLink& peer_link, const Message& answer,
-                       std::span<const std::byte> data) {
+void Driver::on_answer(PeerLink& link, const Message& answer, std::span<const std::byte> data) {
   const bool is_of_piece = initiator_ && Initiator::is_of_piece(answer.id);
   Request* const request =
-      is_of_piece ? initiator_->asked(peer_link, answer.id) : asked(peer_link, answer.id);
+      is_of_piece ? initiator_->asked(link, answer.id) : asked(link, answer.id);
   if (request == nullptr) return;
   if (answer.status == CHIMEX_ERR_NETWORK)
-    return lose(peer_link,
-                fmt::format("PE {} has given up PE {}, and carries out nothing for it; look "
-                            "for its own message",
-                            peer_link.pe, place_.my_pe));
-  if (is_of_piece) return initiator_->on_answer(peer_link, answer, data);
+    return lose(link, fmt::format("PE {} has given up PE {}, and carries out nothing for it; look "
+                                  "for its own message",
+                                  link.pe, place_.my_pe));
+  if (is_of_piece) return initiator_->on_answer(link, answer, data);
   if (answer.kind != Message::Kind::kAnswer) return;
-  if (request->turn) pass(peer_link, *request);
+  if (request->turn) pass(link, *request);
   if (request->is_atomic() && request->wanted.here != nullptr)
     std::memcpy(request->wanted.here, &answer.at, sizeof answer.at);
   end(*request, static_cast<chimex_status>(answer.status));
@@ -177,11 +172,11 @@ void Driver::take_failure() {
     if (!failure.is_cancelled) unposted_.push_back(static_cast<Arrival*>(&what));
     return;
   }
-  const bool is_message_batch = what.kind == Posted::Kind::kMessageBatch;
-  PeerLink& peer_link = *peer_links_.find(is_message_batch ? static_cast<MessageBatch&>(what).to
-                                                           : static_cast<Request&>(what).wanted.pe);
-  if (!peer_link.is_lost) lose(peer_link, failed(what, wire_.facts(), failure.words));
-  if (is_message_batch) return batches_.free(static_cast<MessageBatch&>(what));
+  const bool is_batch = what.kind == Posted::Kind::kMessageBatch;
+  PeerLink& link = *links_.find(is_batch ? static_cast<MessageBatch&>(what).to
+                                         : static_cast<Request&>(what).wanted.pe);
+  if (!link.is_lost) lose(link, failed(what, wire_.facts(), failure.words));
+  if (is_batch) return batches_.free(static_cast<MessageBatch&>(what));
   Request& request = static_cast<Request&>(what);
   request.is_with_provider = false;  // not before: losing its peer would have ended it, too
   if (request.is_live) return end(request, CHIMEX_ERR_NETWORK);
@@ -190,28 +185,28 @@ void Driver::take_failure() {
 
 // ---- Lost peers
 
-void Driver::lose(PeerLink& peer_link, const std::string& why) {
-  if (std::exchange(peer_link.is_lost, true)) return;
-  if (!peer_link.has_name) --unnamed_;
-  peer_link.unstarted.clear();
-  losses_.record(peer_link.pe, why);
-  peer_link.order.clear();
-  if (peer_link.open) batches_.free(*std::exchange(peer_link.open, nullptr));
-  for (; peer_link.has_waiting(); peer_link.drop_first())
-    if (peer_link.first().kind == Posted::Kind::kMessageBatch)
-      batches_.free(static_cast<MessageBatch&>(peer_link.first()));
+void Driver::lose(PeerLink& link, const std::string& why) {
+  if (std::exchange(link.is_lost, true)) return;
+  if (!link.has_name) --unnamed_;
+  link.unstarted.clear();
+  losses_.record(link.pe, why);
+  link.order.clear();
+  if (link.open) batches_.free(*std::exchange(link.open, nullptr));
+  for (; link.has_waiting(); link.drop_first())
+    if (link.first().kind == Posted::Kind::kMessageBatch)
+      batches_.free(static_cast<MessageBatch&>(link.first()));
   if (device_) {
-    initiator_->lose(peer_link);
-    target_->lose(peer_link);
+    initiator_->lose(link);
+    target_->lose(link);
   }
-  end_all_to(peer_link, false);
-  lingering_.push_back({&peer_link, Clock::now() + kGrace, peer_link.is_gone});
+  end_all_to(link, false);
+  lingering_.push_back({&link, Clock::now() + kGrace, link.is_gone});
 }
 
-std::size_t Driver::end_all_to(const PeerLink& peer_link, bool also_held) {
+std::size_t Driver::end_all_to(const PeerLink& link, bool also_held) {
   std::size_t count = 0;
   requests_.for_each([&](Request& request) {
-    if (!request.is_live || request.wanted.pe != peer_link.pe) return;
+    if (!request.is_live || request.wanted.pe != link.pe) return;
     if (request.is_held() && !also_held) return;
     end(request, CHIMEX_ERR_NETWORK);
     ++count;
@@ -221,16 +216,16 @@ std::size_t Driver::end_all_to(const PeerLink& peer_link, bool also_held) {
 
 void Driver::lose_all(const std::string& why) {
   if (why_all_lost_.empty()) why_all_lost_ = why;
-  peer_links_.for_each([&](PeerLink& peer_link) { lose(peer_link, why); });
+  links_.for_each([&](PeerLink& link) { lose(link, why); });
 }
 
 void Driver::lose_those_asked_for() {
   for (const int pe : losses_.take_asked()) {
-    PeerLink* const peer_link = peer_link_to(pe);  // also where nothing was said to it yet
-    if (peer_link == nullptr) continue;
-    peer_link->is_gone = true;
-    if (peer_link->is_lost) {  // what it may have touched is free then
-      lingering_.push_back({peer_link, Clock::now() + kGrace, true});
+    PeerLink* const link = peer_link_to(pe);  // also where nothing was said to it yet
+    if (link == nullptr) continue;
+    link->is_gone = true;
+    if (link->is_lost) {  // what it may have touched is free then
+      lingering_.push_back({link, Clock::now() + kGrace, true});
       continue;
     }
     std::string what = "nothing";
@@ -239,15 +234,15 @@ void Driver::lose_those_asked_for() {
           what == "nothing")
         what = describe(request.wanted);
     });
-    lose(*peer_link, fmt::format("{} was on its way by libfabric's {} when PE {} was given up",
-                                 what, wire_.facts().name, pe));
+    lose(*link, fmt::format("{} was on its way by libfabric's {} when PE {} was given up", what,
+                            wire_.facts().name, pe));
   }
 }
 
 // Its peer was asked for nothing yet.
-bool Driver::waits_for_slots(const PeerLink& peer_link, const Request& request) {
+bool Driver::waits_for_slots(const PeerLink& link, const Request& request) {
   const bool is_on_its_way = request.is_asked || request.internal_request || request.pieces != 0;
-  return peer_link.name.bounces && !is_on_its_way;
+  return link.name.bounces && !is_on_its_way;
 }
 
 // Who has not looked for long, as a process that was stopped, cannot tell who is silent.
@@ -259,37 +254,36 @@ void Driver::lose_the_silent() {
   ++looks_;
   find_the_awaited();
   requests_.for_each([&](const Request& request) {
-    PeerLink* const peer_link = request.is_live ? peer_links_.find(request.wanted.pe) : nullptr;
-    if (peer_link && !waits_for_slots(*peer_link, request)) look_at(*peer_link, now, was_away);
+    PeerLink* const link = request.is_live ? links_.find(request.wanted.pe) : nullptr;
+    if (link && !waits_for_slots(*link, request)) look_at(*link, now, was_away);
   });
-  for (PeerLink* const peer_link : std::vector(in_line_)) look_at(*peer_link, now, was_away);
+  for (PeerLink* const link : std::vector(in_line_)) look_at(*link, now, was_away);
 }
 
 // A peer's silence begins with the first look that finds something on its way to it, and not anew
 // with what is posted, or finds a slot, behind that.
 void Driver::find_the_awaited() {
-  peer_links_.for_each([](PeerLink& peer_link) { peer_link.is_awaited = false; });
+  links_.for_each([](PeerLink& link) { link.is_awaited = false; });
   requests_.for_each([&](Request& request) {
-    PeerLink* const peer_link = request.is_live ? peer_links_.find(request.wanted.pe) : nullptr;
-    if (peer_link == nullptr) return;
-    const bool is_on_its_way = !waits_for_slots(*peer_link, request);
-    peer_link->is_awaited |= std::exchange(request.was_on_its_way, is_on_its_way) && is_on_its_way;
+    PeerLink* const link = request.is_live ? links_.find(request.wanted.pe) : nullptr;
+    if (link == nullptr) return;
+    const bool is_on_its_way = !waits_for_slots(*link, request);
+    link->is_awaited |= std::exchange(request.was_on_its_way, is_on_its_way) && is_on_its_way;
   });
-  for (PeerLink* const peer_link : in_line_)
-    peer_link->is_awaited |= std::exchange(peer_link->in_line_at, looks_) + 1 == looks_;
+  for (PeerLink* const link : in_line_)
+    link->is_awaited |= std::exchange(link->in_line_at, looks_) + 1 == looks_;
 }
 
 // More than once in one look does no harm. How long a name may take is not for this clock.
-void Driver::look_at(PeerLink& peer_link, Clock::time_point now, bool was_away) {
-  if (!peer_link.has_name) return;
-  if (std::exchange(peer_link.has_news, false) || was_away || !peer_link.is_awaited)
-    peer_link.silent_since = now;
-  if (now - peer_link.silent_since < place_.timeout) return;
-  lose(peer_link,
+void Driver::look_at(PeerLink& link, Clock::time_point now, bool was_away) {
+  if (!link.has_name) return;
+  if (std::exchange(link.has_news, false) || was_away || !link.is_awaited) link.silent_since = now;
+  if (now - link.silent_since < place_.timeout) return;
+  lose(link,
        fmt::format("PE {} has shown no sign of life by libfabric's {} for {} s "
                    "(CHIME_FABRIC_TIMEOUT); look whether it has ended or is stopped, and whether "
                    "its address can be reached from here (CHIME_IFACE chooses it)",
-                   peer_link.pe, wire_.facts().name,
+                   link.pe, wire_.facts().name,
                    std::chrono::duration_cast<std::chrono::seconds>(place_.timeout).count()));
 }
 
@@ -299,8 +293,8 @@ void Driver::end_lingering() {
   std::vector<int> keepers;
   std::erase_if(lingering_, [&](const Lingering& one) {
     if (now < one.until) return false;
-    if (end_all_to(*one.peer_link, true) > 0) keepers.push_back(one.peer_link->pe);
-    if (device_ && one.was_gone) initiator_->reclaim(*one.peer_link);
+    if (end_all_to(*one.link, true) > 0) keepers.push_back(one.link->pe);
+    if (device_ && one.was_gone) initiator_->reclaim(*one.link);
     return true;
   });
   if (!wire_.facts().ends_in_order || keepers.empty()) return;

@@ -43,19 +43,19 @@ long FabricWire::post(const PeerName& peer, Request& request) {
   return result;
 }
 
-long FabricWire::post(const PeerName& peer, MessageBatch& message_batch) {
-  const std::span<std::byte> bytes = message_batch.bytes_for(peer.pass);
+long FabricWire::post(const PeerName& peer, MessageBatch& batch) {
+  const std::span<std::byte> bytes = batch.bytes_for(peer.pass);
   const std::uint64_t inject = inject_flag(bytes.size());
   iovec here{bytes.data(), bytes.size()};
-  void* key = inject != 0 ? nullptr : memory_.local_key(&message_batch, bytes.data(), bytes.size());
+  void* key = inject != 0 ? nullptr : memory_.local_key(&batch, bytes.data(), bytes.size());
   fi_msg message{};
   message.msg_iov = &here;
   message.desc = &key;
   message.iov_count = 1;
   message.addr = peer.address;
-  message.context = &message_batch.context;
+  message.context = &batch.context;
   const long result = fi_sendmsg(endpoint_.sender(), &message, FI_COMPLETION | inject);
-  if (result != 0) memory_.give_back(&message_batch);
+  if (result != 0) memory_.give_back(&batch);
   return result;
 }
 

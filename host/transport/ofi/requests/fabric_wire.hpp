@@ -15,7 +15,7 @@ class FabricWire final : public Wire {
   const ProviderFacts& facts() const override { return facts_; }
 
   long post(const PeerName& peer, Request& request) override;
-  long post(const PeerName& peer, MessageBatch& message_batch) override;
+  long post(const PeerName& peer, MessageBatch& batch) override;
   long post(Arrival& arrival) override;
 
   long read(std::span<Told> told) override;

@@ -18,28 +18,28 @@
 
 namespace chime::host::ofi {
 
-inline constexpr std::size_t kMessageBatchBytes = 4096;
-using MessageBatchMemory = std::array<std::byte, kMessageBatchBytes>;
+inline constexpr std::size_t kBatchBytes = 4096;
+using BatchMemory = std::array<std::byte, kBatchBytes>;
 
-struct MessageBatchHead {
+struct BatchHead {
   std::uint64_t pass;
   std::int32_t from;  // PE
   std::uint32_t bytes;
 };
-static_assert(sizeof(MessageBatchHead) == 16);
+static_assert(sizeof(BatchHead) == 16);
 
 // A batch of messages that is being written.
-class MessageBatchText {
+class BatchText {
  public:
   void begin(std::int32_t from) {
-    const MessageBatchHead head{0, from, 0};
+    const BatchHead head{0, from, 0};
     std::memcpy(memory_.data(), &head, sizeof head);
     end_ = sizeof head;
   }
 
-  bool is_empty() const { return end_ == sizeof(MessageBatchHead); }
+  bool is_empty() const { return end_ == sizeof(BatchHead); }
   bool has_room_for(const Message& message) const {
-    return kMessageBatchBytes - end_ >= sizeof message + message.body_bytes();
+    return kBatchBytes - end_ >= sizeof message + message.body_bytes();
   }
   // REQUIRES: room. `body`: at most the message's body_bytes(); what is left of them is zeros.
   void add(const Message& message, std::span<const std::byte> body = {}) {
@@ -61,35 +61,34 @@ class MessageBatchText {
 
   // To be sent to who has this pass.
   std::span<std::byte> finish(std::uint64_t pass) {
-    std::memcpy(&memory_[offsetof(MessageBatchHead, pass)], &pass, sizeof pass);
-    const auto bytes = static_cast<std::uint32_t>(end_ - sizeof(MessageBatchHead));
-    std::memcpy(&memory_[offsetof(MessageBatchHead, bytes)], &bytes, sizeof bytes);
+    std::memcpy(&memory_[offsetof(BatchHead, pass)], &pass, sizeof pass);
+    const auto bytes = static_cast<std::uint32_t>(end_ - sizeof(BatchHead));
+    std::memcpy(&memory_[offsetof(BatchHead, bytes)], &bytes, sizeof bytes);
     return std::span(memory_).first(end_);
   }
 
  private:
-  alignas(8) MessageBatchMemory memory_;
+  alignas(8) BatchMemory memory_;
   std::size_t end_ = 0;
 };
 
 // A batch of messages that has come, message by message.
-class MessageBatchReader {
+class BatchReader {
  public:
   // Null: it is no batch of messages to who has this pass.
-  static std::optional<MessageBatchReader> open(std::span<const std::byte> bytes,
-                                                std::uint64_t pass) {
-    MessageBatchHead head;
+  static std::optional<BatchReader> open(std::span<const std::byte> bytes, std::uint64_t pass) {
+    BatchHead head;
     if (bytes.size() < sizeof head) return std::nullopt;
     std::memcpy(&head, bytes.data(), sizeof head);
     if (head.pass != pass) return std::nullopt;
-    return MessageBatchReader(head, bytes.subspan(sizeof head));
+    return BatchReader(head, bytes.subspan(sizeof head));
   }
 
   std::int32_t from() const { return head_.from; }
 
   // Whether all of it can be read. Before next(): of what cannot, nothing is to be carried out.
   bool is_well() const {
-    MessageBatchReader copy = *this;
+    BatchReader copy = *this;
     if (rest_.empty() || rest_.size() != head_.bytes) return false;
     while (!copy.is_over()) {
       const std::optional<Message> message = copy.peek();
@@ -111,8 +110,7 @@ class MessageBatchReader {
   }
 
  private:
-  MessageBatchReader(const MessageBatchHead& head, std::span<const std::byte> rest)
-      : head_(head), rest_(rest) {}
+  BatchReader(const BatchHead& head, std::span<const std::byte> rest) : head_(head), rest_(rest) {}
 
   std::optional<Message> peek() const {
     Message message;
@@ -126,7 +124,7 @@ class MessageBatchReader {
     rest_ = rest_.subspan(sizeof message + message.body_bytes());
   }
 
-  MessageBatchHead head_;
+  BatchHead head_;
   std::span<const std::byte> rest_;
 };
 

@@ -27,17 +27,17 @@ class PeerLinks {
   PeerLink& add(int pe) {
     std::unique_ptr<Page>& page = pages_[static_cast<std::size_t>(pe) / kPage];
     if (!page) page = std::make_unique<Page>();
-    auto& peer_link = (*page)[static_cast<std::size_t>(pe) % kPage];
-    peer_link = std::make_unique<PeerLink>(pe);
-    return *peer_link;
+    auto& link = (*page)[static_cast<std::size_t>(pe) % kPage];
+    link = std::make_unique<PeerLink>(pe);
+    return *link;
   }
 
   template <class Do>
   void for_each(Do act) const {
     for (const std::unique_ptr<Page>& page : pages_) {
       if (!page) continue;
-      for (const std::unique_ptr<PeerLink>& peer_link : *page)
-        if (peer_link) act(*peer_link);
+      for (const std::unique_ptr<PeerLink>& link : *page)
+        if (link) act(*link);
     }
   }
 

@@ -29,7 +29,7 @@ class Wire {
 
   // Each 0, or -FI_EAGAIN, or another of libfabric's errors; never waits.
   virtual long post(const PeerName& peer, Request& request) = 0;  // its next piece
-  virtual long post(const PeerName& peer, MessageBatch& message_batch) = 0;
+  virtual long post(const PeerName& peer, MessageBatch& batch) = 0;
   virtual long post(Arrival& arrival) = 0;
 
   // What has ended: how many, or -FI_EAGAIN for none, or -FI_EAVAIL: take_failure(). Each posted

@@ -5,9 +5,9 @@
 namespace chime::host::ofi {
 namespace {
 
-std::string describe(const MessageBatch& message_batch) {
+std::string describe(const MessageBatch& batch) {
   return fmt::format("a batch of messages (atomics, puts of few bytes, answers) to PE {}",
-                     message_batch.to);
+                     batch.to);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #if defined(__CUDACC__) || defined(__CUDA__)  // nvcc; clang
 #include "chime/device/exec_cuda.cuh"
 #else
-#include "chime/device/simt/exec_simt.hpp"
+#include "chime/device/simt/exec/exec_simt.hpp"
 #endif
 
 #endif  // CHIME_DEVICE_EXEC_CUH_

@@ -64,7 +64,8 @@ CHIME_HOST_DEVICE constexpr bool in_kernel() { CHIME_IF_DEVICE(return true, retu
 // The rest of the kernel notices in sync_grid (grid_cuda.cuh), by the error that was recorded.
 [[noreturn]] CHIME_DEVICE void end_kernel() { ptx::exit(); }
 
-// Nothing here: no thread of a GPU ends by another's end_kernel (device/simt/exec_threads.hpp).
+// Nothing here: no thread of a GPU ends by another's end_kernel
+// (device/simt/exec/exec_threads.hpp).
 class Committed {
  public:
   CHIME_DEVICE Committed() {}

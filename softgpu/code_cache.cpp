@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "chime/device/simt/thread.hpp"
+#include "chime/device/simt/threads/thread.hpp"
 #include "softgpu/cache_files.hpp"
 #include "softgpu/fingerprint.hpp"
 #include "softgpu/first_compilation.hpp"

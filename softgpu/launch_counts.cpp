@@ -4,7 +4,7 @@
 #include <array>
 #include <atomic>
 
-#include "chime/device/simt/memory_kind.hpp"
+#include "chime/device/simt/memory/memory_kind.hpp"
 
 namespace softgpu {
 

@@ -10,7 +10,7 @@
 #define CHIME_HOST_ONLY
 #include "chime/abi/launched_kernel.h"
 #include "chime/chime.h"
-#include "chime/device/simt/running_kernels.hpp"
+#include "chime/device/simt/launch/running_kernels.hpp"
 
 namespace chime::host::device_activity {
 namespace {

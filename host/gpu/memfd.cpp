@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "chime/abi/resource_limits.h"
-#include "chime/device/simt/memory_kind.hpp"
+#include "chime/device/simt/memory/memory_kind.hpp"
 #include "host/errors/error.hpp"
 
 namespace chime::host {

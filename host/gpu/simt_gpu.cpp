@@ -4,9 +4,9 @@
 #include <cstring>
 #include <thread>
 
-#include "chime/device/simt/exec_host.hpp"
-#include "chime/device/simt/memory_kind.hpp"
-#include "chime/device/simt/unfinished_work.hpp"
+#include "chime/device/simt/exec/exec_host.hpp"
+#include "chime/device/simt/launch/unfinished_work.hpp"
+#include "chime/device/simt/memory/memory_kind.hpp"
 #include "host/errors/error.hpp"
 #include "host/gpu/at_once_queue.hpp"
 #include "host/gpu/device_activity.hpp"

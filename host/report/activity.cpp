@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "chime/device/simt/host_calls.hpp"
-#include "chime/device/simt/running_kernels.hpp"
-#include "chime/device/simt/unfinished_work.hpp"
+#include "chime/device/simt/launch/host_calls.hpp"
+#include "chime/device/simt/launch/running_kernels.hpp"
+#include "chime/device/simt/launch/unfinished_work.hpp"
 #include "host/errors/log.hpp"
 #include "host/errors/operation_name.hpp"
 #include "host/pe/pe.hpp"

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "chime/device/simt/host_calls.hpp"
+#include "chime/device/simt/launch/host_calls.hpp"
 #include "chime/error.h"
 #include "host/errors/error.hpp"
 #include "host/errors/operation_name.hpp"

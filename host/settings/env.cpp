@@ -12,7 +12,7 @@
 #include <numeric>
 
 #include "chime/abi/proxy_fifo.h"
-#include "chime/device/simt/option_numbers.hpp"
+#include "chime/device/simt/launch/option_numbers.hpp"
 #include "host/errors/error.hpp"
 
 namespace chime::host {
@@ -286,8 +286,8 @@ void read_bootstrap_interface(const Variable&, std::string_view text, Settings& 
 
 void read_mpi_plugin(const Variable&, std::string_view text, Settings& s) { s.mpi_plugin = text; }
 
-// The executor reads these itself, by the same table (device/simt/option_numbers.hpp): here they
-// are only checked, where the user can be told.
+// The executor reads these itself, by the same table (device/simt/launch/option_numbers.hpp): here
+// they are only checked, where the user can be told.
 template <const simt::OptionNumber& kNumber>
 void check_simt_number(const Variable& v, std::string_view text, Settings&) {
   if (!simt::parse(kNumber, std::string(text).c_str())) refuse(v, text, "is not one of them");

@@ -2,7 +2,7 @@
 // that the executor gives to a launch.
 #define CHIME_HOST_ONLY
 #include "chime/chime.h"
-#include "chime/device/simt/launcher.hpp"
+#include "chime/device/simt/launch/launcher.hpp"
 #include "host/pe/device_state_registry.hpp"
 #include "host/pe/pe.hpp"
 #include "host/report/guard.hpp"

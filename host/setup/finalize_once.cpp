@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "chime/device/simt/host_calls.hpp"
+#include "chime/device/simt/launch/host_calls.hpp"
 #include "host/errors/error.hpp"
 #include "host/settings/spelling.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "chime/abi/launch_status.h"
-#include "chime/device/simt/report.hpp"
+#include "chime/device/simt/faults/report.hpp"
 #include "chime/device/sync.cuh"
 #include "host/errors/error.hpp"
 #include "host/errors/log.hpp"

@@ -2,7 +2,7 @@
 // CPU device. The PTX is as clang makes it of the functions here.
 #include <chime/chime.h>
 
-#include <chime/device/simt/options.hpp>
+#include <chime/device/simt/launch/options.hpp>
 
 #include "measure.hpp"
 #include "options.hpp"

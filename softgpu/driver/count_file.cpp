@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "chime/device/simt/memory_kind.hpp"
+#include "chime/device/simt/memory/memory_kind.hpp"
 #include "softgpu/driver/memory/address_space.hpp"
 
 namespace softgpu::driver {

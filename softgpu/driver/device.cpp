@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "chime/device/simt/exec_host.hpp"
+#include "chime/device/simt/exec/exec_host.hpp"
 #include "softgpu/driver/calls/calls.hpp"
 #include "softgpu/driver/immortal.hpp"
 #include "softgpu/driver/memory/pool.hpp"

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "chime/device/simt/options.hpp"
-#include "chime/device/simt/thread.hpp"
+#include "chime/device/simt/launch/options.hpp"
+#include "chime/device/simt/threads/thread.hpp"
 #include "softgpu/driver/count_file.hpp"
 #include "softgpu/driver/device.hpp"
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "chime/device/simt/exec_host.hpp"
+#include "chime/device/simt/exec/exec_host.hpp"
 #include "softgpu/driver/context.hpp"
 #include "softgpu/driver/objects.hpp"
 #include "softgpu/launch_counts.hpp"

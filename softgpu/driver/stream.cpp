@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "chime/device/simt/exec_threads.hpp"
+#include "chime/device/simt/exec/exec_threads.hpp"
 #include "softgpu/driver/capture.hpp"
 #include "softgpu/driver/failure.hpp"
 

@@ -9,7 +9,7 @@
 #include <memory>
 #include <mutex>
 
-#include "chime/device/simt/exec_host.hpp"
+#include "chime/device/simt/exec/exec_host.hpp"
 
 namespace softgpu::driver {
 

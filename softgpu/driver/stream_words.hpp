@@ -7,7 +7,7 @@
 #include <atomic>
 #include <type_traits>
 
-#include "chime/device/simt/thread.hpp"
+#include "chime/device/simt/threads/thread.hpp"
 #include "softgpu/driver/context.hpp"
 
 namespace softgpu::driver {

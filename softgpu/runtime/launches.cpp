@@ -1,5 +1,5 @@
 // Kernels by the host's names: launches, attributes, occupancy.
-#include "chime/device/simt/launcher.hpp"
+#include "chime/device/simt/launch/launcher.hpp"
 #include "softgpu/runtime/registration.hpp"
 #include "softgpu/runtime/runtime.hpp"
 

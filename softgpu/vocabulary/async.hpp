@@ -2,7 +2,7 @@
 // forgets to wait computes on stale data.
 #pragma once
 
-#include "chime/device/simt/exec_async.hpp"
+#include "chime/device/simt/exec/exec_async.hpp"
 #include "softgpu/vocabulary/memory.hpp"
 
 namespace softgpu {

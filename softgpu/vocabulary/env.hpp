@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "chime/device/simt/thread.hpp"
+#include "chime/device/simt/threads/thread.hpp"
 
 namespace softgpu {
 

@@ -1,7 +1,7 @@
 // How threads of translated code meet: barriers of the block, collectives of a warp.
 #pragma once
 
-#include "chime/device/simt/exec_threads.hpp"
+#include "chime/device/simt/exec/exec_threads.hpp"
 #include "softgpu/vocabulary/memory.hpp"
 
 namespace softgpu {

@@ -8,7 +8,7 @@
 // late loads are the executor's ld, and each access here says its scope.
 #pragma once
 
-#include "chime/device/simt/exec_memory.hpp"
+#include "chime/device/simt/exec/exec_memory.hpp"
 #include "softgpu/vocabulary/values.hpp"
 
 #ifndef SOFTGPU_WATCHED

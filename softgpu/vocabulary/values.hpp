@@ -8,7 +8,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "chime/device/simt/cuda_names.hpp"
+#include "chime/device/simt/exec/cuda_names.hpp"
 #include "softgpu/vocabulary/env.hpp"
 
 #define SOFTGPU_INLINE [[gnu::always_inline]] inline

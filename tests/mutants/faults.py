@@ -47,10 +47,10 @@ class Fault:
 
     def machinery(self):
         """What runs the test, and what judges."""
-        executed = ["device/simt/*.?pp", "tests/support/*.?pp", "tests/support/CMakeLists.txt", "CMakePresets.json"]
+        executed = ["device/simt/*/*.?pp", "tests/support/*.?pp", "tests/support/CMakeLists.txt", "CMakePresets.json"]
         compiled = ["tests/codegen/*.awk", "tests/codegen/check_ptx", "tests/codegen/compare"]
         if self.kind == "softgpu":
-            executed = ["device/simt/*.?pp", "CMakePresets.json"]  # programs of tests/gpu use nothing of tests/support
+            executed = ["device/simt/*/*.?pp", "CMakePresets.json"]  # programs of tests/gpu use nothing of tests/support
         return [path for pattern in (compiled if self.kind == "cuda" else executed) for path in self.source.glob(pattern)]
 
     def fingerprint(self):

@@ -1,6 +1,6 @@
 #include "support/schedule.hpp"
 
-#include "chime/device/simt/options.hpp"
+#include "chime/device/simt/launch/options.hpp"
 
 namespace chime::tests {
 

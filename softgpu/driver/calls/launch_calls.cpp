@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "chime/device/simt/options.hpp"
+#include "chime/device/simt/launch/options.hpp"
 #include "softgpu/driver/calls/calls.hpp"
 #include "softgpu/driver/count_file.hpp"
 #include "softgpu/driver/device.hpp"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "chime/device/simt/memory_kind.hpp"
+#include "chime/device/simt/memory/memory_kind.hpp"
 #include "softgpu/driver/calls/calls.hpp"
 #include "softgpu/driver/device.hpp"
 #include "softgpu/driver/memory/address_space.hpp"

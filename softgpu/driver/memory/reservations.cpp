@@ -10,7 +10,7 @@
 #include <iterator>
 #include <optional>
 
-#include "chime/device/simt/memory_kind.hpp"
+#include "chime/device/simt/memory/memory_kind.hpp"
 #include "softgpu/driver/failure.hpp"
 #include "softgpu/driver/immortal.hpp"
 #include "softgpu/driver/memory/address_space.hpp"

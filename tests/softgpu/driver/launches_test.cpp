@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "chime/device/simt/options.hpp"
+#include "chime/device/simt/launch/options.hpp"
 #include "driver.hpp"
 
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "chime/device/simt/sanitizers.hpp"
+#include "chime/device/simt/faults/sanitizers.hpp"
 #include "driver.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // A kernel that traps takes its context with it: every call fails from then on, the process lives.
-#include "chime/device/simt/sanitizers.hpp"
+#include "chime/device/simt/faults/sanitizers.hpp"
 #include "driver.hpp"
 
 namespace {

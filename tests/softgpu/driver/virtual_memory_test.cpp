@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "chime/device/simt/sanitizers.hpp"
+#include "chime/device/simt/faults/sanitizers.hpp"
 #include "driver.hpp"
 
 namespace {

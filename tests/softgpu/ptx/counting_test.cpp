@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "chime/device/simt/memory_kind.hpp"
+#include "chime/device/simt/memory/memory_kind.hpp"
 #include "run_kernel.hpp"
 #include "softgpu/launch_counts.hpp"
 

@@ -2,7 +2,7 @@
 // is released may not.
 #include <gtest/gtest.h>
 
-#include "chime/device/simt/options.hpp"
+#include "chime/device/simt/launch/options.hpp"
 #include "form_case.hpp"
 #include "run_kernel.hpp"
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <memory>
 
-#include "chime/device/simt/sanitizers.hpp"
+#include "chime/device/simt/faults/sanitizers.hpp"
 #include "form_case.hpp"
 #include "run_kernel.hpp"
 

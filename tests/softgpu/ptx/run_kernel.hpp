@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "chime/device/simt/exec_host.hpp"
+#include "chime/device/simt/exec/exec_host.hpp"
 #include "softgpu/kernel_code.hpp"
 #include "softgpu/launch_counts.hpp"
 

@@ -13,8 +13,8 @@
 #include "chime/abi/context.h"
 #include "chime/device/exec.cuh"
 #include "chime/device/group.cuh"
-#include "chime/device/simt/memory_kind.hpp"
-#include "chime/device/simt/options.hpp"
+#include "chime/device/simt/launch/options.hpp"
+#include "chime/device/simt/memory/memory_kind.hpp"
 
 namespace chime::tests {
 

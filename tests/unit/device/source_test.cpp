@@ -4,7 +4,7 @@
 
 #include "chime/device/rma.cuh"
 #include "chime/device/signal.cuh"
-#include "chime/device/simt/sanitizers.hpp"
+#include "chime/device/simt/faults/sanitizers.hpp"
 #include "chime/device/sync.cuh"
 #include "fake_job.hpp"
 

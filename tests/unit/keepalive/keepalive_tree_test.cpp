@@ -11,8 +11,8 @@
 #include <random>
 #include <set>
 
-#include "chime/device/simt/export.hpp"
-#include "chime/device/simt/sanitizers.hpp"
+#include "chime/device/simt/exec/export.hpp"
+#include "chime/device/simt/faults/sanitizers.hpp"
 #include "host/peers/keepalive/tree.hpp"
 #include "net/socket/error.hpp"
 

@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "chime/chime.h"
-#include "chime/device/simt/memory_kind.hpp"
+#include "chime/device/simt/memory/memory_kind.hpp"
 #include "expect.hpp"
 #include "host/errors/error.hpp"
 #include "host/gpu/device_activity.hpp"

@@ -7,7 +7,7 @@
 #include "chime/device/amo.cuh"
 #include "chime/device/rma.cuh"
 #include "chime/device/signal.cuh"
-#include "chime/device/simt/memory_kind.hpp"
+#include "chime/device/simt/memory/memory_kind.hpp"
 #include "nic_job.hpp"
 #include "operations_counter.hpp"
 

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-#include "chime/device/simt/sanitizers.hpp"
+#include "chime/device/simt/faults/sanitizers.hpp"
 #include "chime/device/sync.cuh"
 #include "nic_job.hpp"
 #include "operations_counter.hpp"

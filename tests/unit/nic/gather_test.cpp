@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "chime/device/rma.cuh"
-#include "chime/device/simt/export.hpp"
+#include "chime/device/simt/exec/export.hpp"
 #include "nic_job.hpp"
 #include "operations_counter.hpp"
 

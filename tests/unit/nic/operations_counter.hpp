@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "chime/device/simt/operation_hook.hpp"
+#include "chime/device/simt/memory/operation_hook.hpp"
 
 namespace chime::tests {
 

@@ -1,6 +1,6 @@
 // When a thread that only waits takes its core for crowded: by the length of its yields, on a clock
 // of the test's own.
-#include "chime/device/simt/crowding.hpp"
+#include "chime/device/simt/threads/crowding.hpp"
 
 #include <gtest/gtest.h>
 

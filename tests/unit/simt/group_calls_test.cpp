@@ -7,8 +7,8 @@
 #include <string>
 
 #include "chime/device/exec.cuh"
-#include "chime/device/simt/options.hpp"
-#include "chime/device/simt/sanitizers.hpp"
+#include "chime/device/simt/faults/sanitizers.hpp"
+#include "chime/device/simt/launch/options.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "chime/device/exec.cuh"
-#include "chime/device/simt/options.hpp"
+#include "chime/device/simt/launch/options.hpp"
 
 namespace {
 

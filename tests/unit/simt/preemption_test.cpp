@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "chime/device/exec.cuh"
-#include "chime/device/simt/options.hpp"
+#include "chime/device/simt/launch/options.hpp"
 
 namespace {
 

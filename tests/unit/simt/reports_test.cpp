@@ -7,9 +7,9 @@
 #include <string>
 
 #include "chime/device/exec.cuh"
-#include "chime/device/simt/options.hpp"
-#include "chime/device/simt/report.hpp"
-#include "chime/device/simt/sanitizers.hpp"
+#include "chime/device/simt/faults/report.hpp"
+#include "chime/device/simt/faults/sanitizers.hpp"
+#include "chime/device/simt/launch/options.hpp"
 
 namespace {
 

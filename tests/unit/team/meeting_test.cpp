@@ -13,7 +13,7 @@
 #include <map>
 #include <random>
 
-#include "chime/device/simt/export.hpp"
+#include "chime/device/simt/exec/export.hpp"
 #include "net/socket/error.hpp"
 
 namespace chime::host {

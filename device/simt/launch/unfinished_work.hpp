@@ -1,0 +1,21 @@
+// How much work each PE's threads have queued that has not ended yet, on streams that are gone too:
+// so that a PE that leaves takes no memory away from its kernels.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+#include "chime/device/simt/exec/export.hpp"
+
+namespace chime::simt {
+
+void work_is_queued(int pe);
+void work_has_ended(int pe);
+
+// What PE `pe` has queued and has not ended.
+std::size_t unfinished_work_of(int pe);
+
+// Waits until all that threads of PE `pe` have queued has ended; false if `deadline` came before.
+CHIME_SIMT_EXPORT bool wait_for_work_of(int pe, std::chrono::steady_clock::time_point deadline);
+
+}  // namespace chime::simt

@@ -1,0 +1,50 @@
+#include "chime/device/simt/memory/fence_model.hpp"
+
+#include <algorithm>
+
+#if defined(CHIME_TSAN)
+
+#include "chime/device/simt/memory/weak_memory.hpp"
+#include "chime/device/simt/threads/block.hpp"
+
+namespace chime::simt {
+
+void FenceModel::release_fence() {
+  thread_ended();
+  released_ = tsan_create_fiber();
+}
+
+void FenceModel::before_store(const void* address) {
+  if (!released_) return;
+  constexpr unsigned kNoSynchronisation = 1;
+  void* self = tsan_current_fiber();
+  __tsan_switch_to_fiber(released_, kNoSynchronisation);
+  happens_before(address);
+  __tsan_switch_to_fiber(self, kNoSynchronisation);
+}
+
+void FenceModel::after_load(const void* address) {
+  if (std::find(loaded_.begin(), loaded_.end(), address) != loaded_.end()) return;
+  loaded_[next_++ % kRemembered] = address;
+}
+
+void FenceModel::acquire_fence() {
+  for (const void*& address : loaded_) {
+    if (address) happens_after(address);
+    address = nullptr;
+  }
+}
+
+void FenceModel::thread_ended() {
+  if (released_) tsan_destroy_fiber(released_);
+  released_ = nullptr;
+}
+
+// ---- Calls of instrumented code -------------------------------------------------------------
+
+void tsan_before_store(const void* address) { running_thread().fences.before_store(address); }
+void tsan_after_load(const void* address) { running_thread().fences.after_load(address); }
+
+}  // namespace chime::simt
+
+#endif

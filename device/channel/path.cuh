@@ -10,10 +10,10 @@
 #include "chime/device/exec.cuh"
 #include "chime/device/path/paths.cuh"
 
-#if CHIME_PATHS & 1 << 2
+#if (CHIME_PATHS) & CHIME_PATH_NIC
 #include "chime/device/path/nic/channel.cuh"
 #endif
-#if CHIME_PATHS & 1 << 3
+#if (CHIME_PATHS) & CHIME_PATH_PROXY
 #include "chime/device/path/proxy/channel.cuh"
 #endif
 

@@ -17,13 +17,13 @@ class Ops;
 
 }  // namespace chime
 
-#if CHIME_PATHS & 1 << 1
+#if (CHIME_PATHS) & CHIME_PATH_P2P
 #include "chime/device/path/p2p/ops.cuh"
 #endif
-#if CHIME_PATHS & 1 << 2
+#if (CHIME_PATHS) & CHIME_PATH_NIC
 #include "chime/device/path/nic/ops.cuh"
 #endif
-#if CHIME_PATHS & 1 << 3
+#if (CHIME_PATHS) & CHIME_PATH_PROXY
 #include "chime/device/path/proxy/ops.cuh"
 #endif
 

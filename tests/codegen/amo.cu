@@ -1,5 +1,5 @@
 // Atomics on mapped peers: relaxed, system scope, a reduction where nobody reads the old value.
-#define CHIME_PATHS (1 << 1)  // mapped peers; the NIC is in nic.cu
+#define CHIME_PATHS CHIME_PATH_P2P  // mapped peers; the NIC is in nic.cu
 #include "chime/chime_device.cuh"
 
 using namespace chime;

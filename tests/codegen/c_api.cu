@@ -1,6 +1,6 @@
 // The C names: the state is this translation unit's constant, read without a pointer to it, and
 // checked once.
-#define CHIME_PATHS (1 << 1)  // mapped peers; the NIC is in nic.cu
+#define CHIME_PATHS CHIME_PATH_P2P  // mapped peers; the NIC is in nic.cu
 #include "chime/chime.h"
 
 extern "C" CHIME_KERNEL void who(int* out) {

@@ -1,7 +1,7 @@
 // The NIC path where room and turn are there: what is written and in which order it is fenced.
 // Waits and failures are functions of their own; the calls that are left lead to them.
 // Of a job whose peers are not mapped: the loads and stores of the other path are in rma.cu.
-#define CHIME_PATHS (1 << 2)
+#define CHIME_PATHS CHIME_PATH_NIC
 #include "chime/chime_device.cuh"
 
 using namespace chime;

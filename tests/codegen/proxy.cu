@@ -1,7 +1,7 @@
 // The proxy's path where there is room: what is written and in which order it is fenced. Waits and
 // failures are functions of their own; the calls that are left lead to them.
 // Of a job whose peers are reached by the proxy alone: the other paths are in rma.cu and nic.cu.
-#define CHIME_PATHS (1 << 3)
+#define CHIME_PATHS CHIME_PATH_PROXY
 #include "chime/chime_device.cuh"
 
 using namespace chime;

@@ -1,5 +1,5 @@
 // put_signal: the data's stores, the group's barrier, one release by the leader; the wait acquires.
-#define CHIME_PATHS (1 << 1)  // mapped peers; the NIC is in nic.cu
+#define CHIME_PATHS CHIME_PATH_P2P  // mapped peers; the NIC is in nic.cu
 #include "chime/chime_device.cuh"
 
 using namespace chime;

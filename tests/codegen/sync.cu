@@ -1,5 +1,5 @@
 // fence and quiet on mapped peers are one fence; a barrier releases and acquires by system scope.
-#define CHIME_PATHS (1 << 1)  // mapped peers; the NIC is in nic.cu
+#define CHIME_PATHS CHIME_PATH_P2P  // mapped peers; the NIC is in nic.cu
 #include "chime/chime_device.cuh"
 
 using namespace chime;

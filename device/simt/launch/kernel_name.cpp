@@ -28,7 +28,7 @@ std::string demangled(const char* symbol) {
     void operator()(char* text) const { std::free(text); }
   };
   int status = 0;
-  const std::unique_ptr<char, Free> text(abi::__cxa_demangle(symbol, nullptr, nullptr, &status));
+  const std::unique_ptr<char, Free> text(::abi::__cxa_demangle(symbol, nullptr, nullptr, &status));
   return text ? text.get() : symbol;
 }
 

@@ -6,12 +6,12 @@
 #include <optional>
 
 #include "chime/chime.h"
-#include "data_file.hpp"
-#include "lattice.hpp"
-#include "overlap.hpp"
-#include "plot.hpp"
-#include "progress.hpp"
-#include "report.hpp"
+#include "files/data_file.hpp"
+#include "files/plot.hpp"
+#include "files/progress.hpp"
+#include "files/report.hpp"
+#include "run/overlap.hpp"
+#include "system/lattice.hpp"
 
 namespace particles {
 namespace {

@@ -8,7 +8,7 @@
 namespace chime::perf {
 namespace {
 
-// As in examples/particles/progress.cpp, which shares no code with benchmarks.
+// As in examples/particles/files/progress.cpp, which shares no code with benchmarks.
 constexpr double kLong_s = 5;  // what takes longer is worth a word
 constexpr double kMostSilence_s = 40;
 

@@ -15,7 +15,7 @@ def slope(points):
 def main():
     args = parse_arguments()
     run, checks = Runner(args), Checks()
-    system = ["--data", args.data / "data.lj.4k.melt.check", "--steps", STEPS, "--dt", DT]
+    system = ["--data", args.data / "data.lj.4k.melt.check.gz", "--steps", STEPS, "--dt", DT]
 
     shifted = run.json(2, *system, "--potential", "lj-force-shift", limit=3000)
     drift = slope([(line["step"] * DT, line["total_energy"]) for line in shifted["thermo"]])

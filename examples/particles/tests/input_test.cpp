@@ -9,16 +9,16 @@
 #include <random>
 #include <thread>
 
-#include "data_file.hpp"
-#include "domain.hpp"
-#include "dump_file.hpp"
-#include "lattice.hpp"
-#include "overlap.hpp"
-#include "pair_distribution.hpp"
-#include "progress.hpp"
-#include "sum.cuh"
-#include "thermo.hpp"
-#include "validate.hpp"
+#include "files/data_file.hpp"
+#include "files/dump_file.hpp"
+#include "files/pair_distribution.hpp"
+#include "files/progress.hpp"
+#include "kernels/sum.cuh"
+#include "run/overlap.hpp"
+#include "system/domain.hpp"
+#include "system/lattice.hpp"
+#include "system/thermo.hpp"
+#include "system/validate.hpp"
 
 namespace particles {
 namespace {
@@ -66,7 +66,7 @@ TEST(DataFile, TakesThePairCoefficientsThatLammpsWrites) {
 }
 
 TEST(DataFile, KeepsImageCounts) {
-  const Sample sample = read_data_file(kData + "/data.lj.4k.melt.check");
+  const Sample sample = read_data_file(kData + "/data.lj.4k.melt.check.gz");
   EXPECT_EQ(sample.atoms[0].image, (Image{-1, -1, -1}));
   EXPECT_EQ(sample.atoms[1].image, (Image{0, 0, -1}));
 }

@@ -13,10 +13,10 @@
 #include <map>
 #include <optional>
 
-#include "ghost_lists.cuh"
-#include "lattice.hpp"
-#include "rebuild.hpp"
-#include "shape.hpp"
+#include "kernels/ghost_lists.cuh"
+#include "run/rebuild.hpp"
+#include "system/lattice.hpp"
+#include "system/shape.hpp"
 
 namespace particles {
 namespace {

@@ -12,7 +12,7 @@ def thermo_lines(text):
 def main():
     args = parse_arguments(("--mpirun", str))
     run, checks = Runner(args), Checks()
-    options = ["--data", str(args.data / "data.lj.4k.step0"), "--steps", "30"]
+    options = ["--data", str(args.data / "data.lj.4k.step0.gz"), "--steps", "30"]
     by_mpirun = run.execute([args.mpirun, "--oversubscribe", "--bind-to", "none", "--timeout", "100", "-n", "4",
                              args.particles, *options],
                             environment={"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})

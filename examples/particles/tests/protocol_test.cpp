@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "state.cuh"
+#include "kernels/state.cuh"
 // Before what is tested.
 #include "weakest_chime.hpp"
 // Then:
-#include "agree.cuh"
-#include "ghost_lists.cuh"
-#include "migrate.cuh"
+#include "kernels/agree.cuh"
+#include "kernels/ghost_lists.cuh"
+#include "kernels/migrate.cuh"
 
 namespace particles {
 namespace {

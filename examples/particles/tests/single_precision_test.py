@@ -8,7 +8,7 @@ def main():
     run, checks = Runner(args), Checks()
     log = read_log(args.data / "log.lj.4k.exact.np1")
     for pes in (1, 2):
-        result = run.json(pes, "--precision", "single", "--data", args.data / "data.lj.4k.step0", "--steps", 100,
+        result = run.json(pes, "--precision", "single", "--data", args.data / "data.lj.4k.step0.gz", "--steps", 100,
                           "--validate", args.data / "dump.lj.4k.exact.xvf.gz")
         for line in result["thermo"]:
             where = f"{pes} PEs, step {line['step']}"
@@ -18,7 +18,7 @@ def main():
             checks.relative(line["pressure"], expected["pressure"], 1e-4, f"{where} pressure")
         checks.relative(result["thermo"][0]["pair_energy"], -6.77336805325296, 1e-7, "lattice energy")
         checks.at_most(result["validate"][-1]["position"]["max"], 2e-4, f"{pes} PEs: position at step 100")
-        static = run.json(pes, "--precision", "single", "--data", args.data / "data.lj.4k.melt.check", "--steps", 0,
+        static = run.json(pes, "--precision", "single", "--data", args.data / "data.lj.4k.melt.check.gz", "--steps", 0,
                           "--validate", args.data / "dump.lj.4k.melt.run0.xvf.gz")
         checks.at_most(static["validate"][0]["force"]["max"], 5e-3, f"{pes} PEs: force on an atom of the melt")
     checks.finish()

@@ -1,0 +1,40 @@
+// What the user reads and what --json holds.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "run/simulation.hpp"
+#include "system/options.hpp"
+#include "system/thermo.hpp"
+#include "system/validate.hpp"
+
+namespace particles {
+
+struct Results {
+  std::size_t atoms = 0;
+  int pes = 0;
+  Grid grid{};
+  Box box;
+  std::vector<Thermo> thermo;
+  std::vector<Comparison> comparisons;
+  Costs costs;
+  double largest_momentum = 0;  // of the whole system, any component, at any output
+};
+
+// What a picture of the run is of, in a line.
+std::string title(const Options& options, const Results& results);
+
+std::string opening(const Options& options, const Results& results);
+std::string comparison_line(const Comparison& comparison);
+std::string closing(const Options& options, const Results& results);
+
+// True if every comparison is within the tolerances.
+bool agrees(const Options& options, const std::vector<Comparison>& comparisons);
+
+// Throws if a file of this name cannot be written; makes an empty one if there is none.
+void require_writable(const std::string& path);
+
+void write_json(const Options& options, const Results& results);
+
+}  // namespace particles

@@ -1,0 +1,79 @@
+// Sums over all atoms of all PEs, bitwise repeatable: threads' parts are added in thread order,
+// PEs' in PE order, all with compensation.
+#pragma once
+
+#include "kernels/range.cuh"
+#include "kernels/sum.cuh"
+
+namespace particles {
+
+CHIME_DEVICE void store_sums(double* to, const Sum sums[kSums]) {
+  for (int q = 0; q < kSums; ++q) {
+    to[2 * q] = sums[q].high;
+    to[2 * q + 1] = sums[q].low;
+  }
+}
+
+CHIME_DEVICE void add_sums(Sum sums[kSums], const double* from) {
+  for (int q = 0; q < kSums; ++q) sums[q].add(Sum{from[2 * q], from[2 * q + 1]});
+}
+
+template <int kLanes, class Real>
+CHIME_DEVICE void sum_my_atoms(const View<Real>& a, Sum sums[kSums]) {
+  for_my_items<kLanes>(a.own, [&](int i) {
+    const double v[3] = {double(a.v[0][i]), double(a.v[1][i]), double(a.v[2][i])};
+    for (int d = 0; d < 3; ++d) {
+      sums[kKinetic2].add(v[d] * v[d]);
+      sums[kMomentumX + d].add(v[d]);
+    }
+    sums[kPotential].add(double(a.energy[i]));
+    sums[kVirial].add(double(a.virial[i]));
+    sums[kAtoms].add(1.0);
+  });
+}
+
+// Adds the parts of this block into its first thread's place.
+template <class Real>
+CHIME_DEVICE void sum_block(const View<Real>& a) {
+  exec::sync_block();
+  if (exec::thread_rank() != 0) return;
+  const std::uint64_t first = exec::grid_rank();
+  Sum sums[kSums];
+  for (std::uint64_t t = 0; t < exec::block_threads(); ++t)
+    add_sums(sums, a.partial + (first + t) * 2 * kSums);
+  store_sums(a.partial + first * 2 * kSums, sums);
+}
+
+// Sends this PE's sums to PE 0, which adds them in PE order and leaves the total in its `partial`.
+// PE 0's places are free again: a PE reaches its next output only after a step that PE 0, having
+// read them, has begun too (agree.cuh).
+template <class Real>
+CHIME_DEVICE void gather_sums(const View<Real>& a, std::uint64_t output) {
+  Sum sums[kSums];
+  for (std::uint64_t b = 0; b < exec::grid_blocks(); ++b) {
+    add_sums(sums, a.partial + b * exec::block_threads() * 2 * kSums);
+  }
+  store_sums(a.partial, sums);
+  chime_double_put_signal(a.sums + a.pe * 2 * kSums, a.partial, 2 * kSums, &a.sums_ready[a.pe],
+                          output, CHIME_SIGNAL_SET, 0);
+  if (a.pe != 0) return;
+  Sum total[kSums];
+  for (int pe = 0; pe < a.pes; ++pe) {
+    chime_signal_wait_until(&a.sums_ready[pe], CHIME_CMP_GE, output);
+    add_sums(total, a.sums + pe * 2 * kSums);
+  }
+  store_sums(a.partial, total);
+}
+
+// The whole grid calls this; `a.energy` and `a.virial` are of this step.
+template <int kLanes, class Real>
+CHIME_DEVICE void sum_system(const View<Real>& a, std::uint64_t output) {
+  Sum sums[kSums];
+  sum_my_atoms<kLanes>(a, sums);
+  store_sums(a.partial + exec::grid_rank() * 2 * kSums, sums);
+  sum_block(a);
+  exec::sync_grid();
+  if (exec::grid_rank() == 0) gather_sums(a, output);
+}
+
+}  // namespace particles

@@ -11,7 +11,7 @@
 #include <type_traits>
 
 #include "chime/abi/context.h"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/op.cuh"
 #include "chime/device/path/ops.cuh"
 #include "chime/device/route.cuh"

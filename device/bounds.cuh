@@ -11,7 +11,7 @@
 
 #include "chime/abi/allocations.h"
 #include "chime/abi/context.h"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/symmetric.cuh"
 
 namespace chime::detail {

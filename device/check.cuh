@@ -12,7 +12,7 @@
 #include "chime/abi/context.h"
 #include "chime/device/bounds.cuh"
 #include "chime/device/compare.cuh"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/fail.cuh"
 #include "chime/device/symmetric.cuh"
 

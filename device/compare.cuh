@@ -2,7 +2,7 @@
 #ifndef CHIME_DEVICE_COMPARE_CUH_
 #define CHIME_DEVICE_COMPARE_CUH_
 
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 
 namespace chime {
 

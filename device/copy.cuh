@@ -16,7 +16,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/group.cuh"
 #include "chime/device/order.cuh"
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "chime/abi/context.h"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/error.h"
 
 namespace chime {

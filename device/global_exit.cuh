@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "chime/abi/context.h"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/fail.cuh"
 
 namespace chime {

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "chime/abi/context.h"
-#include "chime/device/ptx.cuh"
+#include "chime/device/exec/ptx.cuh"
 #include "chime/device/state_cuda.cuh"
 
 namespace chime::exec {

@@ -7,7 +7,7 @@
 #ifndef CHIME_DEVICE_GROUP_CUH_
 #define CHIME_DEVICE_GROUP_CUH_
 
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 
 namespace chime {
 

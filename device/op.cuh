@@ -11,7 +11,7 @@
 
 #include "chime/abi/amo_op.h"
 #include "chime/device/copy.cuh"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 
 namespace chime {
 

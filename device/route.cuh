@@ -14,7 +14,7 @@
 #include "chime/abi/words.h"
 #include "chime/device/bounds.cuh"
 #include "chime/device/channel/opening.cuh"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/fail.cuh"
 #include "chime/device/op.cuh"
 #include "chime/device/path/paths.cuh"

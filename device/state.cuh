@@ -3,7 +3,7 @@
 #define CHIME_DEVICE_STATE_CUH_
 
 #include "chime/abi/context.h"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/fail.cuh"
 
 namespace chime {

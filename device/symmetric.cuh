@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "chime/abi/context.h"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 
 namespace chime {
 

@@ -14,7 +14,7 @@
 #include "chime/device/channel/watch.cuh"
 #include "chime/device/check.cuh"
 #include "chime/device/compare.cuh"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/group.cuh"
 #include "chime/device/order.cuh"
 #include "chime/device/path/ops.cuh"

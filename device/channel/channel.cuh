@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 // Behind it: it says how the functions of abi/ are declared.
 #include "chime/abi/channel.h"
 #include "chime/abi/context.h"

@@ -13,7 +13,7 @@
 #include "chime/abi/words.h"
 #include "chime/device/channel/channel.cuh"
 #include "chime/device/channel/path.cuh"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/fail.cuh"
 #include "chime/device/wait.cuh"
 

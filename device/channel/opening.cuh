@@ -10,7 +10,7 @@
 #include "chime/abi/context.h"
 #include "chime/abi/openings.h"
 #include "chime/abi/words.h"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/fail.cuh"
 #include "chime/device/path/paths.cuh"
 #include "chime/device/wait.cuh"

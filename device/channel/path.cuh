@@ -7,7 +7,7 @@
 
 #include "chime/abi/channel.h"
 #include "chime/device/channel/channel.cuh"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/path/paths.cuh"
 
 #if (CHIME_PATHS) & CHIME_PATH_NIC

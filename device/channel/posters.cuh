@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "chime/device/channel/channel.cuh"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/group.cuh"
 
 namespace chime::channel {

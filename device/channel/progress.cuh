@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "chime/device/channel/channel.cuh"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 
 namespace chime::channel {
 namespace detail {

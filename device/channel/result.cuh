@@ -9,7 +9,7 @@
 
 #include "chime/device/channel/channel.cuh"
 #include "chime/device/channel/stop.cuh"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 
 namespace chime::channel {
 namespace detail {

@@ -6,7 +6,7 @@
 
 #include "chime/abi/words.h"
 #include "chime/device/channel/channel.cuh"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/wait.cuh"
 
 namespace chime::channel {

@@ -11,7 +11,7 @@
 #include "chime/device/channel/path.cuh"
 #include "chime/device/channel/posters.cuh"
 #include "chime/device/channel/touch.cuh"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 
 namespace chime::channel {
 

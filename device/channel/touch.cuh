@@ -7,7 +7,7 @@
 #include "chime/abi/channel.h"
 #include "chime/device/channel/channel.cuh"
 #include "chime/device/channel/complete.cuh"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 
 namespace chime::channel {
 

@@ -12,7 +12,7 @@
 #include "chime/device/channel/opening.cuh"
 #include "chime/device/channel/path.cuh"
 #include "chime/device/coll/members.cuh"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/route.cuh"
 #include "chime/device/wait.cuh"
 

@@ -15,7 +15,7 @@
 #include "chime/abi/context.h"
 #include "chime/device/channel/watch.cuh"
 #include "chime/device/coll/members.cuh"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/group.cuh"
 #include "chime/device/order.cuh"
 #include "chime/device/path/ops.cuh"

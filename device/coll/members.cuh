@@ -3,7 +3,7 @@
 #define CHIME_DEVICE_COLL_MEMBERS_CUH_
 
 #include "chime/abi/context.h"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 
 namespace chime::detail {
 

@@ -8,7 +8,7 @@
 
 #include "chime/abi/context.h"
 #include "chime/abi/nic_memory.h"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 
 namespace chime {
 

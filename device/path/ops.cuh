@@ -4,7 +4,7 @@
 #define CHIME_DEVICE_PATH_OPS_CUH_
 
 #include "chime/abi/context.h"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/path/paths.cuh"
 #include "chime/device/route.cuh"
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 
 namespace chime {
 

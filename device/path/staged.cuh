@@ -13,7 +13,7 @@
 #include "chime/device/channel/complete.cuh"
 #include "chime/device/channel/submit.cuh"
 #include "chime/device/copy.cuh"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/path/local_memory.cuh"
 #include "chime/device/path/staging_slots.cuh"
 

@@ -14,7 +14,7 @@
 #include "chime/device/channel/path.cuh"
 #include "chime/device/channel/progress.cuh"
 #include "chime/device/channel/stop.cuh"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/path/local_memory.cuh"
 #include "chime/device/route.cuh"
 #include "chime/device/wait.cuh"

@@ -85,7 +85,7 @@ def page(source, compiler):
             parts.append(f"## {title}\n\n```c\n{text.partition('#ifdef __cplusplus')[0].strip()}\n```")
             if title.startswith("On-stream"):
                 parts += on_stream
-    launch = (source / "device/collective_launch.cuh").read_text()
+    launch = (source / "device/coll/collective_launch.cuh").read_text()
     parts.append(f"## Launching kernels that wait for other PEs\n\n```cpp\n{launch.partition('namespace chime {')[2].partition('#endif')[0].strip()}\n```")
     errors = (source / "include/chime/error.h").read_text()
     parts.append(f"## Status codes\n\n```c\n{errors.partition('#include')[2].partition(chr(10))[2].strip()}\n```")

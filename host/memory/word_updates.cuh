@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "chime/device/amo.cuh"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/order.cuh"
 #include "chime/device/path/nic/atomics.cuh"
 #include "chime/device/route.cuh"

@@ -1,5 +1,5 @@
 // Questions about the predefined teams, of host code. It knows the PEs of its node, which kernels
-// do not (device/team.cuh), and answers about WORLD and NODE before there is a heap.
+// do not (device/coll/team.cuh), and answers about WORLD and NODE before there is a heap.
 #include "host/ops/teams.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 
 #define CHIME_HOST_ONLY
 #include "chime/chime.h"
-#include "chime/device/team.cuh"
+#include "chime/device/coll/team.cuh"
 #include "chime/host_ops.h"
 #include "host/errors/error.hpp"
 #include "host/errors/step.hpp"

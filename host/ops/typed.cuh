@@ -1,12 +1,12 @@
 // What the host's operations, which know no types, are asked for, in its type: elements by their
-// size, waits and tests also by their sign. Host code on the CPU device (rma.cpp, signals.cpp, stream.cpp),
-// kernels of the library on a GPU.
+// size, waits and tests also by their sign. Host code on the CPU device (rma.cpp, signals.cpp,
+// stream.cpp), kernels of the library on a GPU.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/sync.cuh"
 #include "chime/host_ops.h"
 #include "host/gpu/library_kernel.hpp"

@@ -228,7 +228,7 @@
 // The upward includes: everything above is contract, everything below is code.
 #include "chime/device/api.cuh"
 #ifndef __CUDACC_RTC__
-#include "chime/device/collective_launch.cuh"
+#include "chime/device/coll/collective_launch.cuh"
 #endif
 
 #endif  // CHIME_CHIME_DEVICE_CUH_

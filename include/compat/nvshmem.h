@@ -414,7 +414,7 @@ inline exec::dim3 grid_or_largest(exec::dim3 grid, const void* kernel, exec::dim
 
 }  // namespace chime::nvshmem
 
-// As chimex_collective_launch (chime/device/collective_launch.cuh); a grid of 0, 0, 0 is the
+// As chimex_collective_launch (chime/device/coll/collective_launch.cuh); a grid of 0, 0, 0 is the
 // largest that this PE's device runs at once.
 inline int nvshmemx_collective_launch(const void* kernel, chime::exec::dim3 grid,
                                       chime::exec::dim3 block, void** arguments,

@@ -24,7 +24,7 @@ inline void f_free(Env& e, u8* memory) {
 }
 
 // What a thread waits for, for reports of hangs. Chime's kernels tell it
-// (device/exec_cuda_threads.cuh).
+// (device/exec/exec_cuda_threads.cuh).
 inline void f_chime_wait_lasts(Env&, u8* kind, u8* address, u8* expected, u8* pe, u8* bytes,
                                u8* comparison) {
   simt::wait_lasts({plain_ld<u32>(address_of(kind)), plain_ld<s32>(address_of(pe)),

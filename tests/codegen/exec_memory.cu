@@ -1,5 +1,5 @@
 // The instructions of exec: each load, store, fence and atomic is one, with its order and scope.
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 
 using namespace chime::exec;
 

@@ -1,5 +1,5 @@
 // Rendezvous, warp operations and bulk copies of exec.
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 
 using namespace chime;
 using namespace chime::exec;

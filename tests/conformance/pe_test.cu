@@ -5,7 +5,7 @@
 #include <sstream>
 #include <string>
 
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/peer_status.cuh"
 #include "chime/device/rma.cuh"
 #include "support/schedule.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "check.hpp"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 
 namespace chime::tests {
 

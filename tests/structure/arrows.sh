@@ -10,7 +10,7 @@ views=$2 compiler=$3 status=0 tried=0
 header_of() {
   case $1 in
     include) echo chime/error.h ;;
-    device) echo chime/device/exec.cuh ;;
+    device) echo chime/device/exec/exec.cuh ;;
     device/simt) echo "chime/$(first_header device/simt)" ;;
     host) first_header host/pe ;;
     *) first_header "$1" ;;

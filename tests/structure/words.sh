@@ -28,15 +28,15 @@ forbid() {
 }
 
 programs=(device tests examples perf)
-exec_files='^device/(exec|exec_[a-z_]+|ptx|ptx_memory)\.cuh$'
+exec_files='^device/exec/[a-z_]+\.cuh$'
 
 forbid '\b(threadIdx|blockIdx|blockDim|gridDim|__shared__|__syncthreads|__syncwarp)\b|<<<' \
   "$exec_files|^device/simt/|^tests/install/cuda_consumer/|^tests/softgpu/" \
   'CUDA is spoken in exec only; here say exec::thread_idx, CHIME_SHARED_VAR, exec::launch ...:' "${programs[@]}"
 forbid '\b(__CUDACC__|__CUDA__|__CUDA_ARCH__|__NVCC__)\b' "$exec_files" \
   'only exec asks which compiler runs; use CHIME_IF_DEVICE or a macro of exec.cuh:' "${everywhere[@]}"
-forbid '\basm\b' "^device/(ptx(_memory)?\.cuh$|simt/)" \
-  'inline assembly stands in device/ptx.cuh, device/ptx_memory.cuh and device/simt alone:' "${everywhere[@]}"
+forbid '\basm\b' "^device/(exec/ptx(_memory)?\.cuh$|simt/)" \
+  'inline assembly stands in device/exec/ptx.cuh, device/exec/ptx_memory.cuh and device/simt alone:' "${everywhere[@]}"
 forbid '#include "chime/device/simt/' "$exec_files|^device/simt/" \
   'device code meets the executor through exec only:' device
 forbid '#include "\.\.?/' '^$' \
@@ -48,7 +48,7 @@ forbid '#include <(sys/(socket|un|epoll)|netinet/[a-z]+)\.h>' '^$' \
 forbid '#include "host/transport/mlx5/|\bMlx5[A-Z]' '^host/(transport/mlx5/|setup/transports\.cpp$)' \
   'the NIC is one transport of several: host/transport/transport.hpp is all that others know of it:' host
 # Folders that have more, until they get rooms.
-whole='^(device|tests/softnic/direct|tests/models|tests/codegen)$'
+whole='^(tests/softnic/direct|tests/models|tests/codegen)$'
 crowded=$(find . '(' -path ./build -o -path ./.git -o -path ./.cache -o -name __pycache__ ')' -prune -o -type f -printf '%P\n' |
   sed 's|/[^/]*$||' | sort | uniq -c | awk '$1 > 25 { print $2 }' | grep -vE "$whole")
 [ -z "$crowded" ] || { printf 'a folder has at most 25 files, rooms for more:\n%s\n' "$crowded"; status=1; }

@@ -12,7 +12,7 @@
 #include <string>
 #include <type_traits>
 
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/group.cuh"
 #include "chime/types.h"
 

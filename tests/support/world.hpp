@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "chime/chime.h"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 
 namespace chime::tests {
 

@@ -7,7 +7,7 @@
 
 #include "chime/abi/wqe.h"
 #include "chime/device/channel/submit.cuh"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/op.cuh"
 #include "chime/device/path/nic/fetch.cuh"
 #include "chime/device/path/nic/memory.cuh"

@@ -11,7 +11,7 @@
 #include "chime/abi/wqe.h"
 #include "chime/device/channel/channel.cuh"
 #include "chime/device/channel/turn.cuh"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/path/nic/completion.cuh"
 #include "chime/device/path/nic/failure.cuh"
 

@@ -13,7 +13,7 @@
 #include "chime/device/channel/channel.cuh"
 #include "chime/device/channel/progress.cuh"
 #include "chime/device/channel/stop.cuh"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 
 namespace chime::nic {
 

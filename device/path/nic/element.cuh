@@ -10,7 +10,7 @@
 #include "chime/abi/wqe.h"
 #include "chime/device/channel/posters.cuh"
 #include "chime/device/channel/submit.cuh"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/path/nic/memory.cuh"
 #include "chime/device/path/nic/request.cuh"
 

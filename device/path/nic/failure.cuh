@@ -9,7 +9,7 @@
 #include "chime/abi/channel.h"
 #include "chime/abi/context.h"
 #include "chime/abi/wqe.h"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/path/nic/completion.cuh"
 
 namespace chime::nic {

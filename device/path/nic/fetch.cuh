@@ -16,7 +16,7 @@
 #include "chime/device/channel/error.cuh"
 #include "chime/device/channel/result.cuh"
 #include "chime/device/channel/submit.cuh"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/path/nic/memory.cuh"
 #include "chime/device/path/nic/request.cuh"
 

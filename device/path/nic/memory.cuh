@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "chime/abi/channel.h"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/path/local_memory.cuh"
 #include "chime/device/route.cuh"
 

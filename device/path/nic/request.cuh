@@ -11,7 +11,7 @@
 #include "chime/abi/wqe.h"
 #include "chime/device/channel/complete.cuh"
 #include "chime/device/channel/submit.cuh"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/path/nic/channel.cuh"
 #include "chime/device/path/nic/memory.cuh"
 #include "chime/device/path/small_data.cuh"

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "chime/abi/wqe.h"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/path/nic/transfer.cuh"
 #include "chime/device/path/staged.cuh"
 

@@ -8,7 +8,7 @@
 #include "chime/abi/channel.h"
 #include "chime/abi/wqe.h"
 #include "chime/device/channel/submit.cuh"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/path/nic/memory.cuh"
 #include "chime/device/path/nic/request.cuh"
 

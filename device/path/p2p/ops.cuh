@@ -11,7 +11,7 @@
 
 #include "chime/abi/context.h"
 #include "chime/device/copy.cuh"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/group.cuh"
 #include "chime/device/op.cuh"
 #include "chime/device/order.cuh"

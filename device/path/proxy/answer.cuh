@@ -12,7 +12,7 @@
 #include "chime/abi/proxy_fifo.h"
 #include "chime/device/channel/channel.cuh"
 #include "chime/device/channel/stop.cuh"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/path/proxy/channel.cuh"
 #include "chime/device/wait.cuh"
 

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "chime/abi/proxy_request.h"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/op.cuh"
 #include "chime/device/path/proxy/answer.cuh"
 #include "chime/device/path/proxy/request.cuh"

@@ -15,7 +15,7 @@
 #include "chime/abi/context.h"
 #include "chime/device/channel/channel.cuh"
 #include "chime/device/channel/error.cuh"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/group.cuh"
 #include "chime/device/op.cuh"
 #include "chime/device/path/ops.cuh"

@@ -10,7 +10,7 @@
 #include "chime/abi/proxy_request.h"
 #include "chime/device/channel/complete.cuh"
 #include "chime/device/channel/submit.cuh"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/path/proxy/channel.cuh"
 #include "chime/device/path/proxy/wake.cuh"
 

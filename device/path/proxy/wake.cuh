@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "chime/abi/channel.h"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 
 namespace chime::fifo {
 

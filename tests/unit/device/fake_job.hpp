@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "chime/abi/context.h"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/group.cuh"
 #include "chime/device/simt/launch/options.hpp"
 #include "chime/device/simt/memory/memory_kind.hpp"

@@ -1,6 +1,6 @@
 // What a kernel knows of the predefined teams, in jobs of one node and of several, and what the
 // meetings of a team return.
-#include "chime/device/team.cuh"
+#include "chime/device/coll/team.cuh"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "chime/abi/launched_kernel.h"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "host/gpu/factory.hpp"
 
 namespace chime::host {

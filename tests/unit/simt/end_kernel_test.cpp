@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/simt/launch/options.hpp"
 
 namespace {

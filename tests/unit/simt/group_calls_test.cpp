@@ -6,7 +6,7 @@
 #include <atomic>
 #include <string>
 
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/simt/faults/sanitizers.hpp"
 #include "chime/device/simt/launch/options.hpp"
 

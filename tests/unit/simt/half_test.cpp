@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 
 namespace chime::exec {
 namespace {

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/simt/launch/options.hpp"
 
 namespace {

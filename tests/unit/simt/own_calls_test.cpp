@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/simt/faults/sanitizers.hpp"
 #include "chime/device/simt/launch/options.hpp"
 

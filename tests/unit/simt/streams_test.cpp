@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/simt/launch/options.hpp"
 
 namespace {

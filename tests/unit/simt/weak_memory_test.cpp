@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/simt/launch/options.hpp"
 
 namespace {

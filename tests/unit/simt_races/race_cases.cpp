@@ -6,7 +6,7 @@
 #include <cstring>
 #include <thread>
 
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 
 namespace {
 

@@ -11,7 +11,7 @@
 
 #include "chime/abi/context.h"
 #include "chime/device/coll/barrier.cuh"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 #include "chime/device/fail.cuh"
 #include "chime/device/symmetric.cuh"
 #include "chime/device/sync.cuh"

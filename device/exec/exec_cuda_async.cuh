@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "chime/device/exec_cuda_threads.cuh"
-#include "chime/device/ptx.cuh"
+#include "chime/device/exec/exec_cuda_threads.cuh"
+#include "chime/device/exec/ptx.cuh"
 
 namespace chime::exec {
 

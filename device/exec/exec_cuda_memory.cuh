@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "chime/device/ptx_memory.cuh"
+#include "chime/device/exec/ptx_memory.cuh"
 
 namespace chime::exec {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "chime/chime.h"
-#include "chime/device/exec.cuh"
+#include "chime/device/exec/exec.cuh"
 
 namespace chime {
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "chime/device/ptx_memory.cuh"
+#include "chime/device/exec/ptx_memory.cuh"
 
 namespace chime::exec::ptx {
 

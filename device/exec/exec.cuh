@@ -6,7 +6,7 @@
 #include "chime/cxx20.h"
 
 #if defined(__CUDACC__) || defined(__CUDA__)  // nvcc; clang
-#include "chime/device/exec_cuda.cuh"
+#include "chime/device/exec/exec_cuda.cuh"
 #else
 #include "chime/device/simt/exec/exec_simt.hpp"
 #endif

@@ -67,12 +67,12 @@ CHIME_HOST_DEVICE half sum_of(half a, half b) {
 using chime_half_t = chime::exec::half;
 using chime_bfloat16_t = chime::exec::bfloat16;
 
-#include "chime/device/exec_cuda_async.cuh"
-#include "chime/device/exec_cuda_memory.cuh"
-#include "chime/device/exec_cuda_threads.cuh"
+#include "chime/device/exec/exec_cuda_async.cuh"
+#include "chime/device/exec/exec_cuda_memory.cuh"
+#include "chime/device/exec/exec_cuda_threads.cuh"
 #include "chime/device/state_cuda.cuh"
 #ifndef __CUDACC_RTC__  // NVRTC compiles kernels alone
-#include "chime/device/exec_cuda_host.cuh"
+#include "chime/device/exec/exec_cuda_host.cuh"
 #include "chime/device/registration_cuda.cuh"
 #endif
 // Needs the state:

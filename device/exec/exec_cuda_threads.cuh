@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "chime/device/ptx.cuh"
+#include "chime/device/exec/ptx.cuh"
 
 // The device runtime's assertion: prints its words on stderr and ends all kernels of the process.
 extern "C" __device__ __attribute__((noreturn)) void __assertfail(const char* message,

@@ -5,10 +5,14 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 scratch=$1
 failed=0
+# It is emptied again and again: never a folder that others have made.
+[ ! -e "$scratch" ] || [ -f "$scratch/of_words_test" ] || { echo "$scratch is there already, and not this test's"; exit 1; }
 
 fresh() {
   rm -rf "$scratch"
-  mkdir -p "$scratch"/{include,net,device/simt,host,bootstrap,tools,tests,examples,perf}
+  mkdir -p "$scratch"
+  touch "$scratch/of_words_test"
+  mkdir -p "$scratch"/{include,net,device/{simt,exec},host,bootstrap,tools,tests,examples,perf}
 }
 expect() {
   local want=$1 file=$2 line=$3 got=clean

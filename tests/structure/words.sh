@@ -31,7 +31,7 @@ programs=(device tests examples perf)
 exec_files='^device/exec/[a-z_]+\.cuh$'
 
 forbid '\b(threadIdx|blockIdx|blockDim|gridDim|__shared__|__syncthreads|__syncwarp)\b|<<<' \
-  "$exec_files|^device/simt/|^tests/install/cuda_consumer/|^tests/softgpu/" \
+  "$exec_files|^device/simt/|^tests/install/cuda_consumer/|^tests/softgpu/|^perf/one_gpu/nvshmem_names\.cu$" \
   'CUDA is spoken in exec only; here say exec::thread_idx, CHIME_SHARED_VAR, exec::launch ...:' "${programs[@]}"
 forbid '\b(__CUDACC__|__CUDA__|__CUDA_ARCH__|__NVCC__)\b' "$exec_files" \
   'only exec asks which compiler runs; use CHIME_IF_DEVICE or a macro of exec.cuh:' "${everywhere[@]}"

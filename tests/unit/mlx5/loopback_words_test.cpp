@@ -16,6 +16,7 @@
 #include "host/peers/control.hpp"
 #include "host/transport/channels/tables.hpp"
 #include "host/transport/mlx5/transport.hpp"
+#include "proxy/heap_words.hpp"
 
 namespace chime::host {
 namespace {
@@ -59,7 +60,8 @@ class LoopbackWordsTest : public testing::Test {
     return context;
   }
   LoopbackWords words() {
-    return {context(ContextOwner::kHost), std::span(heap_->address(), kHeapBytes)};
+    return {context(ContextOwner::kHost),
+            std::make_unique<proxy::HeapWords>(std::span(heap_->address(), kHeapBytes))};
   }
   template <class Word>
   Word& word_at(std::uint64_t at) {

@@ -28,7 +28,7 @@ declare -A may=(
   [host/topology]="host/topology"
   [host/gpu]="include device/simt host/topology host/gpu"
   [host/transport]="include net host/topology host/gpu host/transport"
-  [host]="include net device/simt device bootstrap host/topology host/gpu host/transport host"
+  [host]="include net device/simt device bootstrap host/gpu host/transport host"
   [user]="include device device/simt"
 )
 

@@ -23,7 +23,7 @@ constexpr int kGetSeconds = 1;
 constexpr std::chrono::milliseconds kOverdue = std::chrono::seconds(2 * kGetSeconds);
 constexpr auto kLookForOverdue = kOverdue / 4;
 
-bool is_a_endpoint_info(pmix_status_t status, const pmix_value_t* value) {
+bool is_endpoint_info(pmix_status_t status, const pmix_value_t* value) {
   return status == PMIX_SUCCESS && value != nullptr && value->type == PMIX_BYTE_OBJECT &&
          value->data.bo.size > 0;
 }
@@ -108,7 +108,7 @@ void PmixAsker::hear(pmix_status_t status, pmix_value_t* value, void* pointer) {
 
 void PmixAsker::hear(std::unique_ptr<Asked> asked, pmix_status_t status, pmix_value_t* value) {
   const bool is_due = take_answer_to(*asked);
-  if (is_a_endpoint_info(status, value)) {
+  if (is_endpoint_info(status, value)) {
     answer(*asked, {.value = take_endpoint_info(*value)});
   } else if (!is_due) {
     // It was asked anew meanwhile, and that one goes on.

@@ -116,8 +116,8 @@ Fifo::Request* Fifo::next() {
   return &request;
 }
 
-// Ends a request that is not to be carried out.
-bool Fifo::is_refused(Request& request) {
+// Ends a request that is not to be carried out; true if it did.
+bool Fifo::refuse_if_lost(Request& request) {
   const abi::ProxyRequest& what = request.what;
   const bool is_well = lost_.exists(what.pe) &&
                        (!what.has_answer || what.answer < memory_.answers.size()) &&
@@ -131,7 +131,7 @@ Fifo::Request* Fifo::take_one() {
   // No more than a lap: others want to be visited, too.
   for (const std::uint64_t end = taken_ + depth(); taken_ < end;) {
     Request* const request = next();
-    if (request == nullptr || !is_refused(*request)) return request;
+    if (request == nullptr || !refuse_if_lost(*request)) return request;
   }
   return nullptr;
 }

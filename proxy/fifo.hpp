@@ -79,7 +79,7 @@ class Fifo {
   void uncount(const Request& request);
   void tell_at_limit(int change);
   std::byte* here_of(const abi::ProxyRequest& what);
-  bool is_refused(Request& request);
+  bool refuse_if_lost(Request& request);
   void record(const Request& failed, chimex_status status);
   void tell();
   void answer(const Request& request, chimex_status status);

@@ -41,7 +41,7 @@ void Pause::begin() { prctl(PR_SET_TIMERSLACK, 1000); }
 
 void Pause::wake() { eventfd_write(event_.get(), 1); }
 
-bool Pause::is_woken(int descriptor, std::chrono::nanoseconds length) {
+bool Pause::sleep_until_woken(int descriptor, std::chrono::nanoseconds length) {
   pollfd watched[] = {{event_.get(), POLLIN, 0}, {descriptor, POLLIN, 0}};
   const timespec time = timespec_of(length);
   const auto begin = Clock::now();
@@ -81,7 +81,7 @@ std::chrono::nanoseconds Pause::longest() const {
 }
 
 bool Pause::sleep(int descriptor, bool is_waiting) {
-  const bool was_ended = is_woken(descriptor, is_waiting ? limits_.shortest : next_sleep_);
+  const bool was_ended = sleep_until_woken(descriptor, is_waiting ? limits_.shortest : next_sleep_);
   if (!was_ended) upkeep_.slept();
   next_sleep_ = std::min(2 * next_sleep_, longest());
   return was_ended;

@@ -59,7 +59,7 @@ class Pause {
  private:
   using Clock = std::chrono::steady_clock;
 
-  bool is_woken(int descriptor, std::chrono::nanoseconds length);
+  bool sleep_until_woken(int descriptor, std::chrono::nanoseconds length);
   std::chrono::nanoseconds longest() const;
 
   const Limits limits_;

@@ -32,7 +32,7 @@ bool Driver::poll_device() {
 // ---- What the two sides ask for
 
 void Driver::send(PeerLink& link, const Message& message, std::span<const std::byte> body) {
-  if (!link.is_lost) open_batch(link, message).text.add(message, body);
+  if (!link.is_lost) outbox_.open_batch(link, message).text.add(message, body);
 }
 
 void Driver::run(PeerLink& link, const HostRequest& internal_request, void* task) {
@@ -40,14 +40,14 @@ void Driver::run(PeerLink& link, const HostRequest& internal_request, void* task
   request.internal_request = task;
   ++link.outstanding;
   request.piece = wire_.piece_of(internal_request.bytes);
-  hand_over(link, request);
+  outbox_.hand_over(link, request);
 }
 
 // It was posted before its data was here, so it has had its turn since. What was held behind it
 // goes by the batch of messages that it is in, if the provider keeps their order, and else when it
 // has been answered.
 void Driver::on_carried(PeerLink& link, Request& put) {
-  if (!wire_.facts().keeps_order) ++open_batch(link, ask_for(put.wanted, put.id())).puts;
+  if (!wire_.facts().keeps_order) ++outbox_.open_batch(link, ask_for(put.wanted, put.id())).puts;
   ask(link, put);
   if (wire_.facts().keeps_order && !link.is_lost) pass(link, put);
 }

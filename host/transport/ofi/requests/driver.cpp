@@ -23,7 +23,9 @@ Driver::Driver(const Place& place, Gpu& gpu, Wire& wire, Requests& requests, Bat
       batches_(mail),
       names_(names),
       device_(device),
-      links_(place.n_pes) {
+      links_(place.n_pes),
+      outbox_(place.my_pe, wire, mail, *this),
+      silence_(place.timeout, requests, links_, outbox_) {
   if (device_) {
     SlotPool& slots = device_->slots;
     RequestSink& request_sink = *this;
@@ -108,13 +110,13 @@ void Driver::start_transfer(PeerLink& link, Request& request) {
   if (request.wanted.bytes == 0) return end(request, CHIMEX_OK);
   if (request.is_put()) request.turn = link.order.enter();
   request.piece = wire_.piece_of(request.wanted.bytes);
-  hand_over(link, request);
+  outbox_.hand_over(link, request);
 }
 
 // What stands before it in its batch of messages, or in an earlier one where the provider keeps
 // their order, is carried out before it.
 void Driver::start_atomic(PeerLink& link, Request& request) {
-  const MessageBatch& batch = open_batch(link, ask_for(request.wanted, request.id()));
+  const MessageBatch& batch = outbox_.open_batch(link, ask_for(request.wanted, request.id()));
   if (link.order.must_wait(batch.puts))
     link.order.hold(&request);
   else
@@ -123,7 +125,7 @@ void Driver::start_atomic(PeerLink& link, Request& request) {
 
 void Driver::start_message(PeerLink& link, Request& request) {
   if (!wire_.facts().keeps_order) {
-    MessageBatch& batch = open_batch(link, ask_for(request.wanted, request.id()));
+    MessageBatch& batch = outbox_.open_batch(link, ask_for(request.wanted, request.id()));
     request.turn = link.order.enter();
     ++batch.puts;
   }
@@ -135,7 +137,7 @@ void Driver::ask(PeerLink& link, Request& request) {
   const Message message = ask_for(wanted, request.id());
   const std::uint64_t operands[] = {wanted.update.operand, wanted.update.compare};
   request.is_asked = true;
-  BatchText& text = open_batch(link, message).text;
+  BatchText& text = outbox_.open_batch(link, message).text;
   if (!request.is_put()) return text.add(message, std::as_bytes(std::span(operands)));
   const std::span<const std::byte> data(wanted.here, wanted.bytes);
   if (!wanted.has_signal) return text.add(message, data);
@@ -145,90 +147,22 @@ void Driver::ask(PeerLink& link, Request& request) {
 void Driver::answer(PeerLink& link, const Message& ask, std::uint64_t before,
                     chimex_status status) {
   const Message message = answer_to(ask.id, before, status);
-  open_batch(link, message).text.add(message);
+  outbox_.open_batch(link, message).text.add(message);
 }
 
-MessageBatch& Driver::batch_to(const PeerLink& link) {
-  MessageBatch& batch = batches_.take();
-  batch.to = link.pe;
-  batch.puts = 0;
-  batch.text.begin(place_.my_pe);
-  return batch;
+void Driver::on_refused(PeerLink& link, const Posted& posted, int error) {
+  lose(link, failed(posted, wire_.facts(), words_of(error)));
 }
 
-// With room for the message.
-MessageBatch& Driver::open_batch(PeerLink& link, const Message& message) {
-  if (link.open && !link.open->text.has_room_for(message)) close(link);
-  if (link.open == nullptr) link.open = &batch_to(link);
-  if (link.has_name) start_writing(link);
-  return *link.open;
-}
-
-void Driver::start_writing(PeerLink& link) {
-  if (!std::exchange(link.is_writing, true)) writing_.push_back(&link);
-}
-
-void Driver::close(PeerLink& link) {
-  MessageBatch& batch = *std::exchange(link.open, nullptr);
-  if (link.is_lost) return batches_.free(batch);
-  hand_over(link, batch);
-}
-
-// But those of links that wait for the provider: their batches of messages would leave no earlier,
-// and fewer are fuller.
-void Driver::close_batches() {
-  std::swap(writing_, closing_);
-  for (PeerLink* const link : closing_) {
-    const bool has_text = link->open && !link->open->text.is_empty();
-    if (has_text && link->is_in_line) {
-      writing_.push_back(link);
-      continue;
-    }
-    link->is_writing = false;
-    if (has_text) close(*link);
-  }
-  closing_.clear();
-}
-
-void Driver::hand_over(PeerLink& link, Posted& posted) {
-  link.append(posted);
-  if (!link.is_in_line) drain(link);
-}
-
-// What comes while this runs goes behind what is there.
-void Driver::drain(PeerLink& link) {
-  link.is_in_line = true;
-  while (link.has_waiting())
-    if (!offer(link)) return in_line_.push_back(&link);
-  link.is_in_line = false;
-}
-
-// False: the provider has no room for the first in line.
-bool Driver::offer(PeerLink& link) {
-  Posted& posted = link.first();
-  const bool is_batch = posted.kind == Posted::Kind::kMessageBatch;
-  const long result = is_batch ? wire_.post(link.name, static_cast<MessageBatch&>(posted))
-                               : wire_.post(link.name, static_cast<Request&>(posted));
-  if (result == -FI_EAGAIN) return false;
-  if (result < 0) {
-    lose(link, failed(posted, wire_.facts(), words_of(static_cast<int>(-result))));
-    return true;
-  }
-  link.drop_first();
-  if (is_batch) return true;
-  Request& request = static_cast<Request&>(posted);
+// A put has passed with its last piece, where the provider keeps their order.
+void Driver::on_taken(PeerLink& link, Request& request) {
   request.is_with_provider = true;
   const bool is_last = request.moved + request.piece == request.wanted.bytes;
-  if (!request.is_put() || !is_last || !wire_.facts().keeps_order) return true;
+  if (!request.is_put() || !is_last || !wire_.facts().keeps_order) return;
   if (request.internal_request)
     target_->on_handed_over(request.internal_request);
   else
     pass(link, request);
-  return true;
-}
-
-void Driver::drain_all() {
-  for (PeerLink* link : std::exchange(in_line_, {})) drain(*link);
 }
 
 // Nothing that is posted from here on overtakes this put.
@@ -262,11 +196,11 @@ std::size_t Driver::poll(std::span<Ended> ended) {
   if (unnamed_ != 0) take_names();
   if (losses_.is_asked()) lose_those_asked_for();
   if (!unposted_.empty()) post_arrivals();
-  if (!writing_.empty()) close_batches();
+  if (outbox_.has_open_batches()) outbox_.close_batches();
   take_completions();
   if (device_) has_moved_ |= poll_device();
-  if (!in_line_.empty()) drain_all();
-  if (!writing_.empty()) close_batches();
+  if (!outbox_.waiting().empty()) outbox_.drain_all();
+  if (outbox_.has_open_batches()) outbox_.close_batches();
   if (!lingering_.empty()) end_lingering();
   if (++polls_ % kPollsPerLook == 0) lose_the_silent();
   return tell(ended);
@@ -288,10 +222,10 @@ std::size_t Driver::tell(std::span<Ended> ended) {
 // Who waits for room is told by nothing.
 int Driver::idle_descriptor() {
   if (!ended_.empty() || losses_.is_asked()) return kLookSoon;
-  if (in_line_.empty() && !writing_.empty()) return kLookSoon;
+  if (outbox_.waiting().empty() && outbox_.has_open_batches()) return kLookSoon;
   if (device_ && !device_->work.is_idle()) return kLookSoon;
   const bool waits =
-      unnamed_ != 0 || !in_line_.empty() || !unposted_.empty() || !lingering_.empty();
+      unnamed_ != 0 || !outbox_.waiting().empty() || !unposted_.empty() || !lingering_.empty();
   return waits ? kNoDescriptor : wire_.idle_descriptor();
 }
 

@@ -2,22 +2,18 @@
 // wire.
 //
 // A request of up to the wire's piece is one transfer; a longer one goes piece by piece. An atomic
-// is a message to the owner of its word, who answers, and so is a put of few bytes where both
-// processors reach the heaps; order.hpp says when an atomic may go. Messages to one PE gather in
-// its open batch of messages, which leaves with the next poll(), and with its end what that has
-// added. What the provider has no room for waits here, in the order of its peer, so that a peer
-// that is being connected, or is gone, keeps nobody else waiting.
+// is a message to the owner of its word, which answers, and so is a put of few bytes where both
+// processors reach the heaps; order.hpp says when an atomic may go. What goes to a peer, and waits
+// for room, is in its outbox; what a peer asks the processor for is carried out by served.hpp.
 //
-// Where a heap is a GPU's its own device does what is asked of it, and where the provider does not
+// Where a heap is a GPU's, its own device does what is asked of it, and where the provider does not
 // know it, data goes through slots of the host's memory at both ends (../bounce).
 //
 // A peer whose name is not known yet is looked for when it is first touched, or heard of, and what
-// is to go to it waits (driver_names).
+// is to go to it waits (driver_names.cpp).
 //
-// The first failure to a peer ends the way to it: what was posted behind may count on what failed.
-// A provider need not notice that a peer is gone (tcp;ofi_rxm tries for ever to connect, and an
-// atomic that was asked for may never be answered): so who has work and shows no sign of life is
-// lost, too.
+// The first failure to a peer ends the path to it: what was posted behind may count on what failed.
+// A peer that has work and shows no sign of life is lost, too (silence.hpp).
 #pragma once
 
 #include <chrono>
@@ -32,12 +28,14 @@
 #include "host/transport/ofi/bounce/target.hpp"
 #include "host/transport/ofi/requests/losses.hpp"
 #include "host/transport/ofi/requests/names.hpp"
+#include "host/transport/ofi/requests/outbox.hpp"
 #include "host/transport/ofi/requests/peer_links.hpp"
+#include "host/transport/ofi/requests/silence.hpp"
 #include "host/transport/ofi/requests/wire.hpp"
 
 namespace chime::host::ofi {
 
-class Driver final : public HostDriven, private RequestSink {
+class Driver final : public HostDriven, private RequestSink, private Outbox::Owner {
  public:
   // Requests from post() until poll() has told of them.
   static constexpr std::size_t kRoom = 512;
@@ -106,19 +104,12 @@ class Driver final : public HostDriven, private RequestSink {
   bool is_message(const PeerLink& link, const HostRequest& wanted) const;
   void ask(PeerLink& link, Request& request);
   void answer(PeerLink& link, const Message& ask, std::uint64_t before, chimex_status status);
-  MessageBatch& batch_to(const PeerLink& link);
-  MessageBatch& open_batch(PeerLink& link, const Message& message);
-  void start_writing(PeerLink& link);
-  void close(PeerLink& link);
-  void close_batches();
-  // To the provider, now or when it has room.
-  void hand_over(PeerLink& link, Posted& posted);
-  void drain(PeerLink& link);
-  bool offer(PeerLink& link);
-  void drain_all();
   void pass(PeerLink& link, Request& request);
   void end(Request& request, chimex_status status);
   void retire(Request& request);
+
+  void on_taken(PeerLink& link, Request& request) override;
+  void on_refused(PeerLink& link, const Posted& posted, int error) override;
 
   void send(PeerLink& link, const Message& message, std::span<const std::byte> body) override;
   void run(PeerLink& link, const HostRequest& internal_request, void* task) override;
@@ -133,8 +124,6 @@ class Driver final : public HostDriven, private RequestSink {
   void on_arrival(Arrival& arrival, std::size_t bytes);
   void on_batch(PeerLink& link, BatchReader batch);
   void on_ask(PeerLink& link, const Message& ask, std::span<const std::byte> body);
-  std::uint64_t carry_out(const Message& ask, std::span<const std::byte> body);
-  void on_put_signal(PeerLink& link, const Message& ask, std::span<const std::byte> body);
   void turn_away(const PeerLink& link, const Message& ask);
   Request* asked(const PeerLink& link, std::uint64_t id);
   void on_answer(PeerLink& link, const Message& answer, std::span<const std::byte> data);
@@ -143,10 +132,7 @@ class Driver final : public HostDriven, private RequestSink {
 
   void lose(PeerLink& link, const std::string& why) override;
   void lose_those_asked_for();
-  static bool waits_for_slots(const PeerLink& link, const Request& request);
   void lose_the_silent();
-  void find_the_awaited();
-  void look_at(PeerLink& link, Clock::time_point now, bool was_away);
   void end_lingering();
   void lose_all(const std::string& why) override;
   std::size_t end_all_to(const PeerLink& link, bool also_held);  // how many
@@ -163,18 +149,16 @@ class Driver final : public HostDriven, private RequestSink {
   std::optional<Initiator> initiator_;  // with a device
   std::optional<Target> target_;
   PeerLinks links_;
+  Outbox outbox_;
+  Silence silence_;
   std::size_t unnamed_ = 0;  // links that wait for their names
   std::size_t in_use_ = 0;
-  std::vector<PeerLink*> writing_, closing_;  // with an open batch of messages
-  std::vector<PeerLink*> in_line_;            // whose posts the provider had no room for
-  std::vector<Arrival*> unposted_;            // places for batches of messages, likewise
-  std::string why_all_lost_;                  // not empty: so will be who comes later
-  std::deque<Request*> ended_;                // to be told of
+  std::vector<Arrival*> unposted_;  // places for batches of messages, likewise
+  std::string why_all_lost_;        // not empty: so will be who comes later
+  std::deque<Request*> ended_;      // to be told of
   std::vector<Lingering> lingering_;
   bool has_moved_ = false;
   unsigned polls_ = 0;  // a clock is looked at with some
-  Clock::time_point last_look_ = {};
-  std::uint64_t looks_ = 0;  // for silent peers
   Losses losses_;
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "host/transport/ofi/requests/driver.hpp"
+#include "host/transport/ofi/requests/served.hpp"
 #include "host/transport/ofi/requests/words.hpp"
 
 namespace chime::host::ofi {
@@ -50,7 +51,7 @@ void Driver::on_transfer(Request& request) {
   request.piece = wire_.piece_of(request.wanted.bytes - request.moved);
   if (request.piece != 0) {
     if (link.is_lost) return end(request, CHIMEX_ERR_NETWORK);
-    return hand_over(link, request);
+    return outbox_.hand_over(link, request);
   }
   if (request.turn && !link.is_lost) pass(link, request);
   end(request, CHIMEX_OK);
@@ -86,33 +87,15 @@ void Driver::on_batch(PeerLink& link, BatchReader batch) {
 }
 
 void Driver::on_ask(PeerLink& link, const Message& ask, std::span<const std::byte> body) {
-  if (!ask.fits(place_.heap.size())) return answer(link, ask, 0, CHIMEX_ERR_INVALID);
-  if (ask.kind == Message::Kind::kPutSignal) return on_put_signal(link, ask, body);
-  if (target_) return target_->take(link, ask, body);
-  if (ask.kind != Message::Kind::kAsk && ask.kind != Message::Kind::kPut)
-    return answer(link, ask, 0, CHIMEX_ERR_INVALID);
-  answer(link, ask, carry_out(ask, body), CHIMEX_OK);
-}
-
-// Who sees the signal sees the data. Both, or neither. (To a GPU's heap nobody sends one.)
-void Driver::on_put_signal(PeerLink& link, const Message& ask, std::span<const std::byte> body) {
-  SignalPlace signal;
-  std::memcpy(&signal, body.data(), sizeof signal);
-  if (target_ || !signal.fits(place_.heap.size())) return answer(link, ask, 0, CHIMEX_ERR_INVALID);
-  owner_->write(ask.at, body.subspan(sizeof signal, ask.bytes));
-  owner_->update(signal.at, {static_cast<AmoOp>(ask.op), 8, signal.operand, 0});
-  answer(link, ask, 0, CHIMEX_OK);
-}
-
-// The word before, of an atomic.
-std::uint64_t Driver::carry_out(const Message& ask, std::span<const std::byte> body) {
-  if (ask.kind == Message::Kind::kPut) {
-    owner_->write(ask.at, body.first(ask.bytes));
-    return 0;
+  const std::uint64_t heap_bytes = place_.heap.size();
+  if (!ask.fits(heap_bytes)) return answer(link, ask, 0, CHIMEX_ERR_INVALID);
+  if (!target_) {
+    const Served served = carry_out(*owner_, heap_bytes, ask, body);
+    return answer(link, ask, served.before, served.status);
   }
-  std::uint64_t operands[2];
-  std::memcpy(operands, body.data(), sizeof operands);
-  return owner_->update(ask.at, {static_cast<AmoOp>(ask.op), ask.bytes, operands[0], operands[1]});
+  // No peer sends a put with its signal to a GPU's heap.
+  if (ask.kind == Message::Kind::kPutSignal) return answer(link, ask, 0, CHIMEX_ERR_INVALID);
+  target_->take(link, ask, body);
 }
 
 // A peer that was given up, and is there all the same: its puts move without this PE's help, and
@@ -120,9 +103,7 @@ std::uint64_t Driver::carry_out(const Message& ask, std::span<const std::byte> b
 // there is no room now, its next atomic tells it.
 void Driver::turn_away(const PeerLink& link, const Message& ask) {
   if (!link.has_name) return;
-  MessageBatch& batch = batch_to(link);
-  batch.text.add(answer_to(ask.id, 0, CHIMEX_ERR_NETWORK));
-  if (wire_.post(link.name, batch) != 0) batches_.free(batch);
+  outbox_.send_past(link, answer_to(ask.id, 0, CHIMEX_ERR_NETWORK));
 }
 
 // Null: it is not one that this peer may answer.
@@ -191,10 +172,7 @@ void Driver::lose(PeerLink& link, const std::string& why) {
   link.unstarted.clear();
   losses_.record(link.pe, why);
   link.order.clear();
-  if (link.open) batches_.free(*std::exchange(link.open, nullptr));
-  for (; link.has_waiting(); link.drop_first())
-    if (link.first().kind == Posted::Kind::kMessageBatch)
-      batches_.free(static_cast<MessageBatch&>(link.first()));
+  outbox_.discard(link);
   if (device_) {
     initiator_->lose(link);
     target_->lose(link);
@@ -239,52 +217,15 @@ void Driver::lose_those_asked_for() {
   }
 }
 
-// Its peer was asked for nothing yet.
-bool Driver::waits_for_slots(const PeerLink& link, const Request& request) {
-  const bool is_on_its_way = request.is_asked || request.internal_request || request.pieces != 0;
-  return link.name.bounces && !is_on_its_way;
-}
-
-// Who has not looked for long, as a process that was stopped, cannot tell who is silent.
 void Driver::lose_the_silent() {
-  const auto now = Clock::now();
-  if (place_.timeout == place_.timeout.zero() || now - last_look_ < place_.timeout / 16) return;
-  const bool was_away = now - last_look_ > place_.timeout / 4;
-  last_look_ = now;
-  ++looks_;
-  find_the_awaited();
-  requests_.for_each([&](const Request& request) {
-    PeerLink* const link = request.is_live ? links_.find(request.wanted.pe) : nullptr;
-    if (link && !waits_for_slots(*link, request)) look_at(*link, now, was_away);
+  silence_.look([this](PeerLink& link) {
+    lose(link,
+         fmt::format("PE {} has shown no sign of life by libfabric's {} for {} s "
+                     "(CHIME_FABRIC_TIMEOUT); look whether it has ended or is stopped, and whether "
+                     "its address can be reached from here (CHIME_IFACE chooses it)",
+                     link.pe, wire_.facts().name,
+                     std::chrono::duration_cast<std::chrono::seconds>(place_.timeout).count()));
   });
-  for (PeerLink* const link : std::vector(in_line_)) look_at(*link, now, was_away);
-}
-
-// A peer's silence begins with the first look that finds something on its way to it, and not anew
-// with what is posted, or finds a slot, behind that.
-void Driver::find_the_awaited() {
-  links_.for_each([](PeerLink& link) { link.is_awaited = false; });
-  requests_.for_each([&](Request& request) {
-    PeerLink* const link = request.is_live ? links_.find(request.wanted.pe) : nullptr;
-    if (link == nullptr) return;
-    const bool is_on_its_way = !waits_for_slots(*link, request);
-    link->is_awaited |= std::exchange(request.was_on_its_way, is_on_its_way) && is_on_its_way;
-  });
-  for (PeerLink* const link : in_line_)
-    link->is_awaited |= std::exchange(link->in_line_at, looks_) + 1 == looks_;
-}
-
-// More than once in one look does no harm. How long a name may take is not for this clock.
-void Driver::look_at(PeerLink& link, Clock::time_point now, bool was_away) {
-  if (!link.has_name) return;
-  if (std::exchange(link.has_news, false) || was_away || !link.is_awaited) link.silent_since = now;
-  if (now - link.silent_since < place_.timeout) return;
-  lose(link,
-       fmt::format("PE {} has shown no sign of life by libfabric's {} for {} s "
-                   "(CHIME_FABRIC_TIMEOUT); look whether it has ended or is stopped, and whether "
-                   "its address can be reached from here (CHIME_IFACE chooses it)",
-                   link.pe, wire_.facts().name,
-                   std::chrono::duration_cast<std::chrono::seconds>(place_.timeout).count()));
 }
 
 // What the provider has not given back is told of, and stays with it.

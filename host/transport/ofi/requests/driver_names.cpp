@@ -36,8 +36,7 @@ void Driver::name(PeerLink& link, const PeerName& its_name) {
   link.name = its_name;
   link.has_name = true;
   link.has_news = true;
-  drain(link);
-  if (link.open) start_writing(link);
+  outbox_.begin(link);
   for (Request* const request : std::exchange(link.unstarted, {})) {
     if (link.is_lost) return;  // and they have ended
     start(link, *request);

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "host/gpu/gpu.hpp"
+#include "host/transport/ofi/driver/driver.hpp"
 #include "host/transport/ofi/endpoint_info.hpp"
 #include "host/transport/ofi/fabric/leftovers.hpp"
-#include "host/transport/ofi/requests/driver.hpp"
 #include "host/transport/ofi/requests/fabric_wire.hpp"
 #include "host/transport/transport.hpp"
 

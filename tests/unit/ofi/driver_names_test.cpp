@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "driver_fixture.hpp"
-#include "host/transport/ofi/requests/names.hpp"
+#include "host/transport/ofi/driver/names.hpp"
 
 namespace chime::host::ofi::test {
 namespace {

@@ -16,7 +16,7 @@
 
 #include "fake_wire.hpp"
 #include "host/gpu/factory.hpp"
-#include "host/transport/ofi/requests/driver.hpp"
+#include "host/transport/ofi/driver/driver.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "host/transport/ofi/requests/outbox.hpp"
+#include "host/transport/ofi/driver/outbox.hpp"
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // The driver where a heap is a GPU's: what it has its device do, and what goes through slots.
-#include "host/transport/ofi/requests/driver.hpp"
+#include "host/transport/ofi/driver/driver.hpp"
 
 namespace chime::host::ofi {
 

@@ -1,4 +1,4 @@
-#include "host/transport/ofi/requests/served.hpp"
+#include "host/transport/ofi/driver/served.hpp"
 
 #include <cstring>
 

@@ -26,11 +26,11 @@
 #include "host/gpu/gpu.hpp"
 #include "host/transport/ofi/bounce/initiator.hpp"
 #include "host/transport/ofi/bounce/target.hpp"
-#include "host/transport/ofi/requests/losses.hpp"
-#include "host/transport/ofi/requests/names.hpp"
-#include "host/transport/ofi/requests/outbox.hpp"
+#include "host/transport/ofi/driver/losses.hpp"
+#include "host/transport/ofi/driver/names.hpp"
+#include "host/transport/ofi/driver/outbox.hpp"
+#include "host/transport/ofi/driver/silence.hpp"
 #include "host/transport/ofi/requests/peer_links.hpp"
-#include "host/transport/ofi/requests/silence.hpp"
 #include "host/transport/ofi/requests/wire.hpp"
 
 namespace chime::host::ofi {

@@ -1,5 +1,5 @@
 // Posting and polling. Arrivals and losses: driver_events.cpp.
-#include "host/transport/ofi/requests/driver.hpp"
+#include "host/transport/ofi/driver/driver.hpp"
 
 #include <algorithm>
 #include <cstring>

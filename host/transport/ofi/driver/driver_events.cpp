@@ -6,8 +6,8 @@
 #include <cstring>
 #include <utility>
 
-#include "host/transport/ofi/requests/driver.hpp"
-#include "host/transport/ofi/requests/served.hpp"
+#include "host/transport/ofi/driver/driver.hpp"
+#include "host/transport/ofi/driver/served.hpp"
 #include "host/transport/ofi/requests/words.hpp"
 
 namespace chime::host::ofi {

@@ -1,4 +1,4 @@
-#include "host/transport/ofi/requests/silence.hpp"
+#include "host/transport/ofi/driver/silence.hpp"
 
 #include <utility>
 #include <vector>

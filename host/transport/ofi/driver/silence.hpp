@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "host/transport/ofi/requests/outbox.hpp"
+#include "host/transport/ofi/driver/outbox.hpp"
 #include "host/transport/ofi/requests/peer_links.hpp"
 #include "host/transport/ofi/requests/request.hpp"
 

@@ -3,7 +3,7 @@
 // is lost.
 #include <utility>
 
-#include "host/transport/ofi/requests/driver.hpp"
+#include "host/transport/ofi/driver/driver.hpp"
 
 namespace chime::host::ofi {
 

@@ -1,26 +1,45 @@
-// Chime's API by chapter of OpenSHMEM 1.5. Each contract is written here and nowhere else.
+// Chime's host API, by chapter of OpenSHMEM 1.5. Each contract is written in a header and nowhere
+// else: here for functions that only the host calls, in chime_device.cuh for the families, which
+// both host and kernels call.
 //
-// A C file, and a C++ file that defines CHIME_HOST_ONLY, sees the host functions. Any other C++ or
-// CUDA file also gets the device side: its last lines include chime_device.cuh, which defines the
-// families that both host and kernels may call as header-only functions.
+// What a file sees. A C file, or a C++ file that defines CHIME_HOST_ONLY: the host functions and
+// the families as symbols of libchime.so. Any other C++ or CUDA file: the device side, too.
 //
-// Words used below. PE: a process (or a thread bound with chimex_pe_bind) of the job, numbered
-// 0..n-1. Symmetric address: an address inside this PE's symmetric heap; it names the same offset
-// on every PE. Collective: every PE must call it, in the same order, with the same arguments unless
-// it says otherwise.
+// Terms
 //
-// Errors: functions that return int return a chimex_status. Functions that the specification
-// declares void or as giving a value report a failure on stderr and through chimex_last_status()
-// and chimex_last_error(), then do what CHIME_ON_ERROR says: exit (default; the job ends with a
-// non-zero status), return (with null or no effect) or trap. An error inside a kernel does the same
-// within two seconds, also while no host thread is in a call of Chime. With return other threads'
-// waits continue, and it is reported on stderr and by the next host call.
+//   PE          a process of the job, or a thread bound with chimex_pe_bind; numbered 0..n-1
+//   symmetric   an address in this PE's symmetric heap; it names the same offset on every PE
+//   local       the call concerns the calling thread's PE alone and waits for no other PE
+//   collective  every PE must call it, in the same order, with the same arguments unless the
+//               contract says otherwise; it waits for the other PEs
 //
-// Threads: any number may call at the same time (CHIME_THREAD_MULTIPLE). What a call fails by is
-// told to its own thread. What no call is to blame for - a kernel's failure, or a request of an nbi
-// call or a kernel that a wait of some thread finds lost - is told once, by the next host call that
-// ends, of whichever thread, or by chime_finalize. A queue pair that is lost fails every call that
-// needs it from then on, quiet of every thread among them, so that who sent by it hears of it.
+// Sizes are in bytes unless a name says elements (n). Functions that need the heap or a path to a
+// peer also build the device stage if it is missing; the first such call is then collective
+// (chimex_init_device).
+//
+// Errors. A function that returns int returns a chimex_status unless its contract says otherwise. A
+// function that the specification declares void or as giving a value prints its failure on stderr
+// and sets chimex_last_status() and chimex_last_error(). Then it does what CHIME_ON_ERROR says:
+//
+//   exit    (default) the job ends with a non-zero status
+//   return  the call returns, with null, 0 or no effect
+//   trap    the process gets SIGTRAP
+//
+// An error inside a kernel has the same effect within two seconds, also while no host thread is in
+// a call of Chime. With `return` other threads' waits continue, and the next host call reports the
+// error.
+//
+// Any call may fail with one of these; a contract lists only the others:
+//
+//   CHIMEX_ERR_NOT_INITIALIZED  this thread has no PE, or the process is a forked child
+//   CHIMEX_ERR_ABORTED          the job is ending
+//   CHIMEX_ERR_PEER_DEAD        a PE that the call needs has died
+//
+// Threads. Any number of threads may call at the same time (CHIME_THREAD_MULTIPLE). A thread
+// receives the errors of its own calls. Other errors have no call of their own: a kernel's failure,
+// or a lost request of a kernel or of an nbi call. The next host call of any thread that ends, or
+// chime_finalize, reports such an error, once. A lost queue pair fails every later call that needs
+// it, quiet of every thread among them.
 #ifndef CHIME_CHIME_H_
 #define CHIME_CHIME_H_
 
@@ -50,6 +69,7 @@ extern "C" {
 
 // ---- Constants shared by host and device -------------------------------------------------------
 
+// Comparisons of waits and tests: the word, then the operator, then the value.
 enum {
   CHIME_CMP_EQ = 0,
   CHIME_CMP_NE = 1,
@@ -58,8 +78,11 @@ enum {
   CHIME_CMP_LT = 4,
   CHIME_CMP_GE = 5
 };
+// Updates of a signal: store the value, or add it.
 enum { CHIME_SIGNAL_SET = 0, CHIME_SIGNAL_ADD = 1 };
-// CHIME_TEAM_WORLD and its neighbours: types.h.
+// CHIME_TEAM_WORLD and the other teams: types.h.
+
+// Levels of thread support. Chime always provides MULTIPLE.
 enum {
   CHIME_THREAD_SINGLE = 0,
   CHIME_THREAD_FUNNELED = 1,
@@ -69,61 +92,90 @@ enum {
 
 // ---- Library setup, exit and query (OpenSHMEM 1.5, 9.1) ----------------------------------------
 
-// Joins the job: finds the launcher (PMIx, chime-run, else a job of one PE), reserves and maps the
-// symmetric heap, connects to the PEs. Collective. A second call without finalize in between does
-// nothing. Where a GPU is to be used and the calling thread has none yet, only the first half is
-// done: see chimex_init_device. Where it fails on one PE it fails, with the words and the status of
-// that one, within seconds on those that wait for it: all may try again. PEs that connect on demand
-// and map nobody wait for none but PE 0, and come up.
+// Joins the job: finds the launcher (PMIx, chime-run, else a job of one PE), maps the symmetric
+// heap and connects to the PEs. Collective. A call while the PE is initialised does nothing. Where
+// a GPU is to be used and the calling thread has chosen none, it does only the first stage
+// (chimex_init_device).
 //
-// From here to chime_finalize SIGUSR1 to the process makes its PEs say on stderr what they are
-// doing, if the program leaves that signal to the system, which would end the process: its own
-// handlers stay. A sleep(), poll() and their kind that it finds return early, as by any signal.
+// A failure on one PE fails, within seconds, the PEs that wait for it, with the same message and
+// status. All may then try again. PEs that connect on demand and map no peer wait for PE 0 alone,
+// and may come up.
+//
+// From here to chime_finalize, SIGUSR1 to the process makes its PEs print on stderr what they are
+// doing. Chime leaves the signal alone if the program handles or ignores it. Calls that the signal
+// interrupts behave as with any signal: sleep(), poll() and similar ones return early.
+//
+// Errors, beside those above:
+//
+//   CHIMEX_ERR_INVALID      a variable of the environment has a value that it does not take
+//   CHIMEX_ERR_TIMEOUT      a PE did not come within CHIME_INIT_TIMEOUT
+//   CHIMEX_ERR_MISMATCH     PEs differ in their version of Chime, or in a setting of the job
+//   CHIMEX_ERR_UNSUPPORTED  the device or driver lacks what Chime needs
+//   CHIMEX_ERR_SYSTEM       the system or a driver refused; the message has its words
 CHIME_EXPORT void chime_init(void);
 
-// chime_init with a level of thread support. `requested`: CHIME_THREAD_*; `*provided` is set to
-// CHIME_THREAD_MULTIPLE. Returns 0, or a chimex_status.
+// chime_init with a level of thread support.
+//
+//   requested  CHIME_THREAD_*; ignored
+//   provided   receives CHIME_THREAD_MULTIPLE, also after a failure; may be null
+//
+// Returns CHIMEX_OK or an error of chime_init.
 CHIME_EXPORT int chime_init_thread(int requested, int* provided);
+// Sets *provided to CHIME_THREAD_MULTIPLE. Null is CHIMEX_ERR_INVALID. At any time.
 CHIME_EXPORT void chime_query_thread(int* provided);
 
-// Leaves the job: waits for this PE's kernels and for all PEs (implies quiet and a barrier), frees
-// the heap, reports a pending asynchronous error. The GPU's CUDA context stays until the process
-// ends, with what the program has made in it. A kernel that runs on after CHIME_TIMEOUT is an
-// error that ends the job; so is one that has failed, which no call may have told before.
-// Collective. After it only chime_init and the info functions may be called. All other threads have
-// returned from their calls on this PE: if one has not, finalize is an error that names its call
-// and leaves everything as it is, and a call that begins beside finalize is an error that says so.
+// Leaves the job. Collective. Waits for this PE's kernels and for all PEs (it implies quiet and a
+// barrier), frees the heap and reports a pending asynchronous error. After it only the init
+// functions, those of error.h and those marked "at any time" may be called. The GPU's CUDA context
+// stays until the process ends, with what the program has made in it.
+//
+// All other threads must have returned from their calls on this PE. If one has not, finalize fails
+// with CHIMEX_ERR_INVALID, names the call, and changes nothing. A call that begins while another
+// thread is in finalize fails with CHIMEX_ERR_NOT_INITIALIZED.
+//
+// Errors: CHIMEX_ERR_TIMEOUT, which ends the job, if a kernel runs longer than CHIME_TIMEOUT; the
+// error of a kernel that failed and that no call has reported; a meeting that failed. With
+// CHIME_ON_ERROR=return the PE has left the job after these, too.
 CHIME_EXPORT void chime_finalize(void);
 
-// Ends the whole job with `status` from any PE at any time. Does not return. Processes end with its
-// low eight bits, or with 1 where these are 0 and `status` is not.
+// Ends the whole job, from any PE at any time. Does not return. Processes end with the low eight
+// bits of `status`, or with 1 if these are 0 and `status` is not.
 CHIME_EXPORT void chime_global_exit(int status);
 
-// chime_my_pe, chime_n_pes: host and device, see chime_device.cuh. -1 before init.
+// The host's part of chime_my_pe and chime_n_pes (chime_device.cuh): this PE's number, and how many
+// PEs the job has. Local. -1 before init. No errors.
 CHIME_EXPORT int chimex_host_my_pe(void);
 CHIME_EXPORT int chimex_host_n_pes(void);
 
-// chimex_node_my_pe, chimex_node_n_pes: host and device, see chime_device.cuh. On the host they
-// know the answer from the first stage of init on (chimex_init_device), so that a program may
-// choose its GPU by it; the first call may wait until all PEs have joined, at most
-// CHIME_INIT_TIMEOUT. -1 before init, and after an error that the job survives.
+// The host's part of chimex_node_my_pe and chimex_node_n_pes (chime_device.cuh). They answer from
+// the first stage of init on (chimex_init_device), so that a program can choose its GPU by them.
+// The first call may wait until all PEs have joined, at most CHIME_INIT_TIMEOUT. -1 before init,
+// and after an error that the job survives.
 CHIME_EXPORT int chimex_host_node_my_pe(void);
 CHIME_EXPORT int chimex_host_node_n_pes(void);
 
-// 1 or 0: whether puts, gets and atomics reach `pe` from here; whether addr is an address that they
-// reach at `pe`: in the symmetric heap. 0 for a PE that does not exist.
+// Whether puts, gets and atomics reach `pe` from this PE, and whether they reach `addr` at `pe`: 1
+// or 0. An address outside this PE's symmetric heap, and a PE that does not exist, give 0. A path
+// that exists may fail later.
 CHIME_EXPORT int chime_pe_accessible(int pe);
 CHIME_EXPORT int chime_addr_accessible(const void* addr, int pe);
 
-CHIME_EXPORT void chime_info_get_version(int* major, int* minor);  // CHIME_SPEC_*
-CHIME_EXPORT void chime_info_get_name(char* name);                 // CHIME_MAX_NAME_LEN bytes
+// Versions and name. Local, at any time. The arguments receive the answer; null is
+// CHIMEX_ERR_INVALID.
+//
+//   chime_info_get_version          CHIME_SPEC_MAJOR and CHIME_SPEC_MINOR
+//   chime_info_get_name             "Chime <version>", ended by a zero; `name` has room for
+//                                   CHIME_MAX_NAME_LEN bytes, all of which are written
+//   chimex_vendor_get_version_info  CHIME_VERSION_MAJOR, _MINOR and _PATCH of libchime.so
+CHIME_EXPORT void chime_info_get_version(int* major, int* minor);
+CHIME_EXPORT void chime_info_get_name(char* name);
 CHIME_EXPORT void chimex_vendor_get_version_info(int* major, int* minor, int* patch);
 
 // ---- Extended setup ----------------------------------------------------------------------------
 
 // Names a job to PEs that no launcher introduces: address, port and token of a rendezvous in the
-// process that made it, which must stay alive until all PEs have initialised. Plain bytes: send it
-// by any means.
+// process that made the id. That process must stay alive until all PEs have initialised. Plain
+// bytes: send them by any means, but keep them secret, because the id admits to the job.
 typedef struct chimex_uniqueid {
   int version;
   char internal[124];
@@ -131,14 +183,14 @@ typedef struct chimex_uniqueid {
 
 typedef struct chimex_init_attr {
   int version;
-  int my_pe;
-  int n_pes;
-  chimex_uniqueid_t uniqueid;
+  int my_pe;                   // of this PE, 0..n_pes-1
+  int n_pes;                   // of the job, at least 1
+  chimex_uniqueid_t uniqueid;  // the same on all PEs
 } chimex_init_attr_t;
 
-// What either is before it is filled: `chimex_init_attr_t attr = CHIMEX_INIT_ATTR_INITIALIZER;`, in
-// C and C++. Of this header's version, no id, no PE: chimex_get_uniqueid and
-// chimex_set_attr_uniqueid_args fill all of it, initialised or not.
+// Initialisers for both, in C and C++: `chimex_init_attr_t attr = CHIMEX_INIT_ATTR_INITIALIZER;`.
+// They hold this header's version, no id and no PE. chimex_get_uniqueid and
+// chimex_set_attr_uniqueid_args fill every field, initialised or not.
 #define CHIMEX_UNIQUEID_INITIALIZER \
   {                                 \
     1, { 0 }                        \
@@ -146,38 +198,66 @@ typedef struct chimex_init_attr {
 #define CHIMEX_INIT_ATTR_INITIALIZER \
   { 1, -1, 0, CHIMEX_UNIQUEID_INITIALIZER }
 
+// Flags of chimex_init_attr: one of the first two, and DEFER_DEVICE with either.
 enum {
   CHIMEX_INIT_WITH_LAUNCHER = 0,
   CHIMEX_INIT_WITH_UNIQUEID = 8,
-  CHIMEX_INIT_DEFER_DEVICE = 16  // with either: stage 1 alone, see chimex_init_device
+  CHIMEX_INIT_DEFER_DEVICE = 16  // the first stage alone: chimex_init_device
 };
 
+// Makes an id in `*uid` and starts its rendezvous, a thread of this process. Local, at any time.
+// CHIME_BOOTSTRAP_IF names the network interface on which it listens.
+//
+// Returns CHIMEX_OK; CHIMEX_ERR_INVALID: null, or a variable's value; CHIMEX_ERR_SYSTEM: no such
+// interface, or the system refuses to listen.
 CHIME_EXPORT int chimex_get_uniqueid(chimex_uniqueid_t* uid);
+
+// Fills `*attr` for chimex_init_attr with CHIMEX_INIT_WITH_UNIQUEID. Local, at any time.
+//
+//   my_pe  this PE's number, 0..n_pes-1
+//   n_pes  how many PEs the job has, the same on all
+//   uid    from chimex_get_uniqueid, the same on all
+//
+// Returns CHIMEX_OK; CHIMEX_ERR_INVALID: null, or no such PE among n_pes.
 CHIME_EXPORT int chimex_set_attr_uniqueid_args(int my_pe, int n_pes, const chimex_uniqueid_t* uid,
                                                chimex_init_attr_t* attr);
 
-// Collective over the communicator `*mpi_comm`, a variable of type MPI_Comm: fills all of `attr`
-// for chimex_init_attr with CHIMEX_INIT_WITH_UNIQUEID, so that ranks become PEs of the same
-// numbers. It may be any of the program's intracommunicators. libchime.so links no MPI: a plug-in
-// that is built for the program's does this (CHIME_MPI_PLUGIN), and MPI must be initialised. Waits
-// for the other ranks at most CHIME_INIT_TIMEOUT. Returns a chimex_status; CHIMEX_ERR_UNSUPPORTED:
-// there is no plug-in, or it is another MPI's.
+// Fills `*attr` so that the ranks of an MPI communicator become PEs of the same numbers. Collective
+// over the communicator.
+//
+//   mpi_comm  the address of a variable of type MPI_Comm: any intracommunicator of the program
+//   attr      for chimex_init_attr with CHIMEX_INIT_WITH_UNIQUEID
+//
+// MPI must be initialised. libchime.so links no MPI: a plug-in that is built for the program's MPI
+// makes the calls (CHIME_MPI_PLUGIN).
+//
+// Returns CHIMEX_OK; CHIMEX_ERR_INVALID: null, MPI is not initialised, or it refuses the
+// communicator; CHIMEX_ERR_TIMEOUT: a rank did not come within CHIME_INIT_TIMEOUT;
+// CHIMEX_ERR_UNSUPPORTED: there is no plug-in, or it is another MPI's.
 CHIME_EXPORT int chimex_set_attr_mpi_comm_args(const void* mpi_comm, chimex_init_attr_t* attr);
 
-// chime_init with explicit means. With CHIMEX_INIT_WITH_UNIQUEID several threads of one process may
-// each become a PE; each is then bound to its own PE. Give them a GPU each: kernels of PEs that
-// share one may use the calls that take a Context (chime::context()) alone, and trap in the others.
-// Collective over the PEs of the job.
+// chime_init by explicit means. Collective over the PEs of the job.
+//
+//   flags  CHIMEX_INIT_*
+//   attr   needed with CHIMEX_INIT_WITH_UNIQUEID; else ignored, and may be null
+//
+// With CHIMEX_INIT_WITH_UNIQUEID several threads of one process may each become a PE; each is then
+// bound to its own. Give each a GPU of its own. Kernels of PEs that share a GPU may use only the
+// calls that take a Context (chime::context()), and trap in the others.
+//
+// Returns CHIMEX_OK, also if this PE is initialised already; CHIMEX_ERR_INVALID: unknown flags,
+// null, `attr` of another version or without a PE or id; CHIMEX_ERR_MISMATCH: the rendezvous
+// refuses this PE; else an error of chime_init.
 CHIME_EXPORT int chimex_init_attr(unsigned flags, const chimex_init_attr_t* attr);
 
-// A setting that the program makes itself: the name and value of a variable of the environment, as
-// chime-info --variables lists them ({"CHIME_SYMMETRIC_SIZE", "4G"}).
+// A setting: the name and value of a variable, as chime-info --variables lists them, such as
+// {"CHIME_SYMMETRIC_SIZE", "4G"}.
 typedef struct chimex_setting {
   const char* name;
   const char* value;
 } chimex_setting_t;
 
-// `count` settings. Begin with CHIMEX_CONFIG_INITIALIZER, which has none.
+// An array of `count` settings. CHIMEX_CONFIG_INITIALIZER has none.
 typedef struct chimex_config {
   int version;
   size_t count;
@@ -186,64 +266,84 @@ typedef struct chimex_config {
 #define CHIMEX_CONFIG_INITIALIZER \
   { 1, 0, 0 }
 
-// chimex_init_attr with settings of the program's own: what `config` says counts before the
-// environment, and that before the default. `config` may be null, as `attr` may with
-// CHIMEX_INIT_WITH_LAUNCHER; both are read during the call alone. A PE that is there already checks
-// config and keeps its settings. Those that must be alike in a job must be so here, too. All
-// variables but chime-run's own and CHIME_SIMT_*, which belong to the process; what
-// chimex_get_uniqueid reads it has read before. Returns a chimex_status; CHIMEX_ERR_INVALID: a name
-// that is none of them (the message has the nearest), a value that it does not take, a null, a name
-// twice.
+// chimex_init_attr with settings of the program's own. Collective. A setting of `config` goes
+// before the environment, and that before the default.
+//
+//   flags, attr  as chimex_init_attr's
+//   config       may be null; read, like attr, only during the call
+//
+// Settings that must be equal on all PEs must be so here, too. A PE that is initialised already
+// checks `config` and keeps its settings. Not settable here: variables of chime-run and
+// CHIME_SIMT_*, which belong to the process. chimex_get_uniqueid reads the environment alone.
+//
+// Returns CHIMEX_OK; CHIMEX_ERR_INVALID: an unknown name (the message has the nearest), a value
+// that the variable does not take, a null, a name twice, or `config` of another version; else an
+// error of chimex_init_attr.
 CHIME_EXPORT int chimex_init_config(unsigned flags, const chimex_init_attr_t* attr,
                                     const chimex_config_t* config);
 
+// Builds the second stage of init. Collective; does nothing if it is there.
+//
 // Init has two stages. After the first the PE knows its number and nothing else is there
-// (CHIME_STATUS_IS_BOOTSTRAPPED), so a program may choose its GPU by that number (cudaSetDevice).
-// The second opens the thread's device, or without a choice the GPU whose turn it is among the
-// node's PEs, and makes the heap. It is built by chime_init if nothing is left to choose, else by
-// this call, and by the first that needs it: memory, data movement, barriers, chime::context(),
-// exec::launch. Collective. A kernel that is launched by other means needs it before, and traps
-// without; so does one of a library that is opened later, where clang has compiled it, until one of
+// (CHIME_STATUS_IS_BOOTSTRAPPED), so a program can choose its GPU by that number (cudaSetDevice).
+// The second opens the thread's device, or without a choice the next GPU in turn among the node's
+// PEs, and makes the heap. chime_init does both if nothing is left to choose. Otherwise this call
+// does the second, or the first call that needs it: memory, data movement, barriers,
+// chime::context(), exec::launch.
+//
+// A kernel that is launched by other means (<<<>>>) needs the second stage before, and traps
+// without. So does a kernel of a library that is opened later, if clang compiled it, until one of
 // these calls.
+//
+// Returns CHIMEX_OK or an error of chime_init. A failure stays: later calls that need the stage
+// fail in the same way.
 CHIME_EXPORT int chimex_init_device(void);
 
-// NVSHMEM's states and their order, so that `chimex_init_status() >= CHIME_STATUS_IS_INITIALIZED`
-// asks whether everything is there.
+// NVSHMEM's states in NVSHMEM's order. `chimex_init_status() >= CHIME_STATUS_IS_INITIALIZED` asks
+// whether everything is there.
 enum {
   CHIMEX_STATUS_FINALIZED = -1,
   CHIME_STATUS_NOT_INITIALIZED = 0,
   CHIME_STATUS_IS_BOOTSTRAPPED = 1,  // the first stage
-  CHIME_STATUS_IS_INITIALIZED = 2,   // both
-  CHIME_STATUS_LIMITED_MPG = 3,      // never returned, nor the next: PEs that share a GPU are
-  CHIME_STATUS_FULL_MPG = 4          // IS_INITIALIZED, too
+  CHIME_STATUS_IS_INITIALIZED = 2,   // both, also where PEs share a GPU
+  CHIME_STATUS_LIMITED_MPG = 3,      // never returned
+  CHIME_STATUS_FULL_MPG = 4          // never returned
 };
-// Of the calling thread's PE: FINALIZED once it has left; NOT_INITIALIZED in a thread that has none
-// while others of the process are there (chimex_pe_bind).
+// The state of the calling thread's PE. Local, at any time, no errors. FINALIZED: it has left.
+// NOT_INITIALIZED: there is none, or its init has failed, or the thread is bound to none of the
+// process's PEs (chimex_pe_bind).
 CHIME_EXPORT int chimex_init_status(void);
 
 // ---- Kernels that the program loads by itself ---------------------------------------------------
 
-// CUDA's CUmodule and CUlibrary, by cuda.h's own tags.
+// CUDA's CUmodule and CUlibrary, by the tags of cuda.h.
 typedef struct CUmod_st* chimex_cumodule_t;
 typedef struct CUlib_st* chimex_culibrary_t;
 
-// Makes kernels of a module that the program has loaded (cuModuleLoadData, cuLibraryLoadData) those
-// of the calling thread's PE: before their first launch, after chime_init. The program's own
-// kernels need none of it. A module of the primary context of the PE's GPU, which the CUDA runtime
-// uses; of a library the part for that context. It holds the variable chime_kernel_state, which it
-// has where it was compiled with Chime's headers: by clang with --cuda-device-only, by chime-cc
-// --ptx, by NVRTC with -rdc=true (README.md, "Kernels that a program loads"), by nvcc with
-// -rdc=true -DCHIME_MODULE. Where none of the program's files has kernels, set
-// CHIME_DEVICE=cuda. Calls the driver and waits for no kernel. A second call does the same again.
-// Local to the PE, but the first to need the device is collective (chimex_init_device).
+// init: gives the kernels of a module that the program has loaded (cuModuleLoadData,
+// cuLibraryLoadData) to the calling thread's PE. Call it after chime_init and before their first
+// launch. The program's own kernels do not need it. Local, but the first call to need the device is
+// collective (chimex_init_device). Calls the driver and waits for no kernel. A second call does the
+// same again.
 //
-// finalize: a kernel of it that is launched from here on traps. Before the module is unloaded, and
-// before chime_finalize, which does it for those that are left and still loaded.
+// finalize: takes them away. A kernel of the module that is launched afterwards traps. Call it
+// before the module is unloaded. chime_finalize does it for modules that are still loaded.
 //
-// Return CHIMEX_OK; CHIMEX_ERR_INVALID: null, a module of another context, one without the
-// variable, or one that was not initialised; CHIMEX_ERR_MISMATCH: compiled with headers of another
-// Chime; CHIMEX_ERR_UNSUPPORTED: the PE runs on the CPU device; CHIMEX_ERR_SYSTEM: the driver's
-// words; CHIMEX_ERR_NOT_INITIALIZED.
+//   module   of the primary context of the PE's GPU, which the CUDA runtime uses
+//   library  its part for that context counts
+//
+// The module must hold the variable chime_kernel_state, which Chime's headers define when one of
+// these compiles it: clang with --cuda-device-only, chime-cc --ptx, NVRTC with -rdc=true, nvcc with
+// -rdc=true -DCHIME_MODULE (README.md, "Kernels that a program loads"). Set CHIME_DEVICE=cuda if
+// none of the program's files has kernels.
+//
+// Return CHIMEX_OK, or
+//
+//   CHIMEX_ERR_INVALID      null; a module of another context, or without the variable;
+//                           finalize: a module that was not initialised
+//   CHIMEX_ERR_MISMATCH     compiled with headers of another Chime
+//   CHIMEX_ERR_UNSUPPORTED  the PE runs on the CPU device
+//   CHIMEX_ERR_SYSTEM       the driver refused; the message has its words
 CHIME_EXPORT int chimex_cumodule_init(chimex_cumodule_t module);
 CHIME_EXPORT int chimex_cumodule_finalize(chimex_cumodule_t module);
 CHIME_EXPORT int chimex_culibrary_init(chimex_culibrary_t library);
@@ -251,124 +351,188 @@ CHIME_EXPORT int chimex_culibrary_finalize(chimex_culibrary_t library);
 
 // ---- Threads and PEs ----------------------------------------------------------------------------
 
-// Host calls act on the calling thread's PE. A process with one PE needs no binding; with several,
-// a thread that did not initialise one must say which it means. `pe` must live in this process.
+// Binds the calling thread to `pe`, a PE of this process: its host calls act on that PE from here
+// on. Local. A process with one PE needs no binding. In a process with several, a thread that
+// initialised none of them must call it before other functions.
+//
+// Returns CHIMEX_OK; CHIMEX_ERR_INVALID: `pe` does not live in this process.
 CHIME_EXPORT int chimex_pe_bind(int pe);
 
 // ---- Memory management (9.3) -------------------------------------------------------------------
 
-// Collective, same size on every PE (checked: a mismatch names both sizes). Returns a symmetric
-// address, null for size 0, aligned to 512 bytes; by chime_align to `alignment`, a power of two up
-// to 2 MiB, and at least to 16. Implies a barrier. Memory is not cleared except by chime_calloc.
-// CHIME_SYMMETRIC_SIZE sets the heap's size. With CHIME_CHECK=2 operations of kernels and the host
-// are refused that leave the bytes that were asked for. A call that one PE gives up, because others
-// have not come within CHIME_TIMEOUT, fails on all PEs, those that come later included; after it no
-// call of these succeeds, and each names it.
+// Allocate from the symmetric heap. Collective, with the same arguments on every PE, which is
+// checked. They imply a barrier.
+//
+//   size       bytes; 0 gives null
+//   count      elements of `size` bytes (chime_calloc)
+//   alignment  of the address in bytes (chime_align): a power of two up to 2 MiB; below 16 it
+//              counts as 16. The other two align to 512 bytes
+//
+// Return a symmetric address, or null after an error, on every PE. chime_calloc clears the memory
+// before any PE can write to it; the others do not clear it. CHIME_SYMMETRIC_SIZE sets the heap's
+// size. With CHIME_CHECK=2 operations of kernels and of the host fail if they leave the allocated
+// bytes.
+//
+// Errors, on every PE:
+//
+//   CHIMEX_ERR_INVALID        alignment; count times size does not fit size_t; another PE failed
+//   CHIMEX_ERR_OUT_OF_MEMORY  the heap of some PE has no room; with CHIME_CHECK=2 also for more
+//                             allocations than can be checked
+//   CHIMEX_ERR_MISMATCH       PEs made different calls; the message names both
+//   CHIMEX_ERR_TIMEOUT        a PE did not come within CHIME_TIMEOUT. PEs that come later fail,
+//                             too, and no later collective call succeeds; each names this one
 CHIME_EXPORT void* chime_malloc(size_t size);
 CHIME_EXPORT void* chime_calloc(size_t count, size_t size);
 CHIME_EXPORT void* chime_align(size_t alignment, size_t size);
 
-// Collective. Implies a barrier before the memory is reused. A null pointer is allowed; a pointer
-// that is not an allocation, or is freed twice, is an error that names it.
+// Frees what these returned. Collective; implies a barrier before the memory is reused. Null does
+// nothing and waits for nobody, so it must be null on every PE.
+//
+// Errors: CHIMEX_ERR_INVALID for an address that is no allocation, or is freed already; the message
+// names it. Else those of chime_malloc.
 CHIME_EXPORT void chime_free(void* ptr);
 
 // chime_ptr: host and device, see chime_device.cuh.
 
 // ---- Local buffers (NVSHMEM 3.x: nvshmemx_buffer_register) -------------------------------------
-// Sources of puts and destinations of gets may lie anywhere. Where the NIC carries an operation, it
-// uses the symmetric heap and registered buffers in place; other memory is copied through memory of
-// Chime's own, and then nbi operations complete before they return. Registering makes no other
-// difference, and none at all where peers are mapped.
+// Sources of puts and destinations of gets may lie anywhere. A NIC uses the symmetric heap and
+// registered buffers in place. It reaches other memory by a copy through memory of Chime's own, and
+// nbi operations then complete before they return. Registering makes no other difference, and none
+// where peers are mapped.
 
-// Registers `length` bytes from `addr` on with the NIC of the calling thread's PE: memory of the
-// host or the device, not of the symmetric heap, any alignment, all of it there and writable until
-// it is unregistered. What lies within one registered buffer is used in place; what crosses from
-// one into its neighbour is not. Local to the PE, from any host thread, at any time between init
-// and finalize. Operations that are called after it returns use the buffer, and kernels that run
-// meanwhile find it soon; looked for while others are registered it may be copied once more. On a
-// GPU register before kernels start that wait for this PE: its driver may wait for them.
-// Returns CHIMEX_OK; CHIMEX_ERR_INVALID: null, 0 bytes, or it overlaps the heap or a registered
-// buffer; CHIMEX_ERR_OUT_OF_MEMORY: 1024 are registered, or the system's limit of locked memory
-// (ulimit -l) is reached; CHIMEX_ERR_SYSTEM: the NIC refuses, with the system's words;
-// CHIMEX_ERR_NOT_INITIALIZED. Without a NIC it checks its arguments and succeeds.
+// Registers memory with the NIC of the calling thread's PE. Local, from any host thread, at any
+// time between init and finalize.
+//
+//   addr    memory of the host or the device, outside the symmetric heap, at any alignment; all of
+//           it stays allocated and writable until it is unregistered
+//   length  bytes
+//
+// Operations that are called after it returns use the buffer. Kernels that run meanwhile find it
+// soon. A transfer that crosses from one registered buffer into the next is copied. So may be one
+// that begins while another buffer is registered. On a GPU, register before kernels start that wait
+// for this PE: the driver may wait for them.
+//
+// Returns CHIMEX_OK, also without a NIC, or
+//
+//   CHIMEX_ERR_INVALID        null, 0 bytes, or an overlap with the heap or a registered buffer;
+//                             on a GPU with a NIC and CHIME_CHECK also while a kernel runs
+//   CHIMEX_ERR_OUT_OF_MEMORY  1024 are registered, or the limit of locked memory (ulimit -l) is
+//                             reached
+//   CHIMEX_ERR_SYSTEM         the NIC refuses, with the system's words
 CHIME_EXPORT int chimex_buffer_register(void* addr, size_t length);
 
-// Gives back the registered buffer that begins at `addr`; all of this PE's. The program has
-// completed what uses them (quiet, on the host and in the kernels that posted it): an operation
-// that does not find its memory any more fails. Finalize unregisters what is left. Returns
-// CHIMEX_OK, CHIMEX_ERR_INVALID if none begins there, or CHIMEX_ERR_NOT_INITIALIZED.
+// Unregister the buffer that begins at `addr`, or all of this PE's. Local. Complete first what uses
+// the buffer: quiet, on the host and in the kernels that posted it. An operation that no longer
+// finds its memory fails. chime_finalize unregisters what is left.
+//
+// Return CHIMEX_OK; CHIMEX_ERR_INVALID: no registered buffer begins at `addr`.
 CHIME_EXPORT int chimex_buffer_unregister(void* addr);
 CHIME_EXPORT int chimex_buffer_unregister_all(void);
 
 // ---- Symmetric buffers (NVSHMEM 3.x: nvshmemx_buffer_register_symmetric) -----------------------
 
-// On the CPU device memory of the program's own can become a part of the symmetric heap: both
-// addresses are the same memory, the returned one for operations, the program's own for its code.
-// (In a kernel in weak-memory mode a thread sees its own store by the other address late.)
+// Makes memory of the program a part of the symmetric heap. The CPU device alone. The same memory
+// then has two addresses: the returned one for operations, the program's own for its code. (In a
+// kernel in weak-memory mode a thread sees its own store by the other address late.) Collective,
+// with the same `size` and `flags` on every PE, which is checked. Implies a barrier.
 //
-// Collective, the same `size` and `flags` on every PE (checked). `buffer`: whole pages of this PE's
-// private memory (of aligned_alloc, or of mmap without a file; of no stack), `size` bytes, a
-// multiple of the page's size, of which nothing is registered (chimex_buffer_register). `flags`: 0.
-// What is in the buffer stays; nobody uses it during the call. Takes `size` bytes of the heap
-// (CHIME_SYMMETRIC_SIZE). The pages become shared memory, all of it resident: forked children share
-// it, and mlock, madvise and huge pages of before are lost. Until it is unregistered the buffer is
-// not freed, and chime_free of the returned address is an error. Implies a barrier.
-// Returns the symmetric address. Null if a PE fails, on every PE, with the reason:
-// CHIMEX_ERR_INVALID, CHIMEX_ERR_OUT_OF_MEMORY, CHIMEX_ERR_SYSTEM, CHIMEX_ERR_MISMATCH, and as of
-// chime_malloc; on a GPU CHIMEX_ERR_UNSUPPORTED (no part of its heap can be mapped a second time:
-// allocate by chime_malloc).
+//   buffer  whole pages of this PE's private memory, from aligned_alloc or mmap without a file; no
+//           stack; no part of it is registered (chimex_buffer_register)
+//   size    bytes, a multiple of the page size; as much of the heap is used up
+//           (CHIME_SYMMETRIC_SIZE)
+//   flags   0
+//
+// The contents stay; no thread may use the buffer during the call. The pages become resident shared
+// memory: forked children share them, and earlier mlock, madvise and huge pages are lost. Do not
+// free the buffer, nor pass the returned address to chime_free, before it is unregistered.
+//
+// Returns the symmetric address. If one PE fails, every PE gets null, with the reason:
+//
+//   CHIMEX_ERR_INVALID        the arguments, or another PE failed
+//   CHIMEX_ERR_OUT_OF_MEMORY  no room in the heap or the address space
+//   CHIMEX_ERR_SYSTEM         the system refused
+//   CHIMEX_ERR_UNSUPPORTED    on a GPU: use chime_malloc
+//   CHIMEX_ERR_MISMATCH, CHIMEX_ERR_TIMEOUT  as chime_malloc
 CHIME_EXPORT void* chimex_buffer_register_symmetric(void* buffer, size_t size, int flags);
 
-// Collective. `address`: what it returned here; `size`: as there. Complete first what uses the
-// buffer (quiet), here and on other PEs; then it is private memory again, with what was last in it.
-// Implies a barrier before that. Finalize does it for buffers that are left. Returns CHIMEX_OK;
-// CHIMEX_ERR_INVALID: no such buffer, or it is unmapped, or a part of it is registered
-// (chimex_buffer_register); CHIMEX_ERR_SYSTEM, CHIMEX_ERR_MISMATCH, and as of chime_free.
+// Makes it private memory again, with its last contents. Collective. Implies a barrier before that.
+//
+//   address  the value that the call above returned on this PE
+//   size     as there
+//
+// Complete first, on all PEs, what uses the buffer (quiet). chime_finalize does it for buffers that
+// are left.
+//
+// Returns CHIMEX_OK; CHIMEX_ERR_INVALID: no such buffer, another size, it is unmapped, or a part of
+// it is registered (chimex_buffer_register); CHIMEX_ERR_SYSTEM; else an error of chime_free.
 CHIME_EXPORT int chimex_buffer_unregister_symmetric(void* address, size_t size);
 
 // ---- Peers that are lost ------------------------------------------------------------------------
 
 // With CHIME_ON_PEER_FAILURE=report a job goes on when a PE dies:
 //
-// - an operation on it fails with CHIMEX_ERR_PEER_DEAD, on the host and in kernels (there as
-//   CHIME_ON_ERROR says; of kernels on a GPU that run at that time, or begin just then, stores to
-//   memory of it that is mapped may go unseen);
-// - what needs all PEs (barriers, collective allocation) fails with that status and names it, from
-//   then on for ever; a wait for a word fails when it has lasted CHIME_TIMEOUT since;
-// - quiet completes what goes to others, and fails where something went to it by a NIC or a fabric;
-//   that this has failed may also be told by a call that has itself succeeded, once;
-// - a call of the host that fails so sets chimex_last_status and returns, also with
-//   CHIME_ON_ERROR=exit; chime_finalize succeeds, and meets nobody: survivors that may still use
-//   each other's memory see to it themselves.
+// - An operation on the dead PE fails with CHIMEX_ERR_PEER_DEAD, on the host and in kernels (there
+//   as CHIME_ON_ERROR says). Kernels on a GPU that run at that time, or begin just then, may store
+//   to its mapped memory without an error.
+// - A call that needs all PEs (barriers, collective allocation) fails with that status and names
+//   the PE, from then on for ever. A wait for a word fails when it has lasted CHIME_TIMEOUT since.
+// - quiet completes what goes to other PEs. It fails if something went to the dead PE by a NIC or a
+//   fabric; a call that has itself succeeded may report this, once.
+// - A host call that fails so sets chimex_last_status and returns, also with CHIME_ON_ERROR=exit.
+// - chime_finalize succeeds and does not wait for other PEs. Survivors that may still use each
+//   other's memory must synchronise themselves before.
 //
 // The launcher must let the others live (chime-run --keep-going, mpirun --enable-recovery). With
-// abort, which is the default, the job ends, and every call fails.
-//
-// chimex_pe_status, which says what has become of a PE: host and device, see chime_device.cuh. From
-// any host thread; costs a lock. It prints what is wrong with the call itself, not what it returns
-// of the PE.
+// CHIME_ON_PEER_FAILURE=abort, the default, the job ends and every call fails.
+
+// The host's part of chimex_pe_status (chime_device.cuh), which says whether `pe` is alive and
+// reachable. From any host thread; costs a lock. It prints what is wrong with the call itself, not
+// the status of the PE that it returns.
 CHIME_EXPORT int chimex_host_pe_status(int pe);
 
 // ---- Asynchronous errors -----------------------------------------------------------------------
 
-// What was first told for the whole PE and not yet by a call (a kernel's failure, a lost peer),
-// else the reason of an abort, else what was told last.
+// `message` is ended by a zero; a longer one is cut.
 typedef struct chimex_async_error {
   int status;  // chimex_status; CHIMEX_OK if there is none
   int pe;      // PE concerned, -1 if unknown
   char message[256];
 } chimex_async_error_t;
+
+// Asks for an error of the whole PE, and leaves it to be reported. Local, from any thread. Fills
+// `*error` with the first of these: an error that no call has reported yet (a kernel's failure, a
+// lost peer), the reason of an abort, the last one reported.
+//
+// Returns CHIMEX_OK, also if there is none; CHIMEX_ERR_INVALID: null.
 CHIME_EXPORT int chimex_get_async_error(chimex_async_error_t* error);
 
 // ---- On-stream operations (x = on_stream) ------------------------------------------------------
-// Ordered like any work of `stream`. put: complete locally when the stream passes it; remotely
-// complete and visible at the target after chimex_quiet_on_stream. put_signal: the signal is
-// updated after the data is visible. get, get_nbi: complete when the stream passes them. Forms by
-// type and by size: chime_device.cuh.
+// Ordered like any work of `stream` (types.h). dst, src, sig, value, op, pe as those of the call
+// without _on_stream in chime_device.cuh; `bytes` is a size at any alignment. Forms by type and by
+// size: chime_device.cuh.
 //
-// Where the device is a GPU and no mapped memory leads to `pe`, memory of this PE that kernels do
-// not reach (pageable memory) is moved before the call returns: it waits for what the stream was
-// given before. So a stream that is captured into a graph takes none (CHIMEX_ERR_UNSUPPORTED).
+//   put, put_nbi         complete locally when the stream passes it; complete at `pe` after
+//                        chimex_quiet_on_stream
+//   get, get_nbi         complete when the stream passes it
+//   put_signal           updates the signal after this call's data is visible
+//   signal_op            updates the signal after the stream's earlier puts to `pe`
+//   signal_wait_until    the stream goes on when this PE's signal compares true
+//   quiet                completes what the stream and the PE's kernels have sent before it
+//   barrier_all          chime_barrier_all when the stream gets there; collective
+//   sync_all             chime_sync_all, likewise
+//
+// Puts, gets and signal updates report a wrong argument at once. What fails when the stream gets
+// there, a wait's wrong comparison included, is reported like a kernel's failure.
+//
+//   CHIMEX_ERR_INVALID      an argument; on a GPU also signals, elements, status or values that
+//                           kernels do not reach (pageable memory)
+//   CHIMEX_ERR_UNREACHABLE  no path leads to `pe`
+//   CHIMEX_ERR_UNSUPPORTED  the stream is being captured into a graph, and the call must wait for
+//                           it: g always, others as follows
+//
+// Where the device is a GPU and no mapped memory leads to `pe`, the call itself moves local memory
+// that kernels do not reach. It waits until the stream has done its earlier work. Pin the memory,
+// or use memory of the device.
 
 CHIME_EXPORT void chimex_putmem_on_stream(void* dst, const void* src, size_t bytes, int pe,
                                           chimex_stream_t stream);
@@ -391,16 +555,19 @@ CHIME_EXPORT void chimex_signal_wait_until_on_stream(uint64_t* sig, int cmp, uin
 CHIME_EXPORT void chimex_quiet_on_stream(chimex_stream_t stream);
 CHIME_EXPORT void chimex_barrier_all_on_stream(chimex_stream_t stream);
 CHIME_EXPORT void chimex_sync_all_on_stream(chimex_stream_t stream);
-// chime_barrier and chime_team_sync of a team; return a chimex_status.
+// chime_barrier and chime_team_sync of a team, on a stream. Return CHIMEX_OK;
+// CHIMEX_ERR_UNSUPPORTED: a team that cannot meet (chime_device.cuh); CHIMEX_ERR_INVALID: no team.
+// A meeting that fails later is reported like a kernel's failure.
 CHIME_EXPORT int chimex_barrier_on_stream(chime_team_t team, chimex_stream_t stream);
 CHIME_EXPORT int chimex_team_sync_on_stream(chime_team_t team, chimex_stream_t stream);
 
-// A kernel in which PEs wait for each other: launched cooperatively, so that all its blocks run at
-// once. Collective. Returns a chimex_status. `kernel` is a kernel's address (CPU: registered with
-// CHIME_REGISTER_KERNEL). Declared for C++ in chime_device.cuh (it takes dim3).
+// chimex_collective_launch launches a kernel in which PEs wait for each other, cooperatively, so
+// that all its blocks run at once. Declared for C++ in device/collective_launch.cuh, because it
+// takes dim3.
 
 // ---- The families ------------------------------------------------------------------------------
-// See chime_device.cuh. Here as symbols of libchime.so; C++ with the device side has them inline.
+// Contracts: chime_device.cuh. Here the families are symbols of libchime.so; C++ with the device
+// side has them inline.
 
 #if !defined(__cplusplus) || defined(CHIME_HOST_ONLY)
 #define CHIME_DECLARATION(RESULT, PREFIX, STEM, PARAMETERS, TEMPLATE, ARGUMENTS, CALL) \
@@ -416,12 +583,13 @@ CHIME_FOR_STREAM_OPERATIONS(CHIME_DECLARATION)
 
 namespace chime {
 struct Context;
-// The calling thread's PE as device code sees it: pass it to kernels that use the C++ templates.
-// Valid until finalize. Throws nothing; a Context with abi_version 0 if the PE is not initialised.
+// The calling thread's PE as device code sees it: the argument of kernels that use the C++
+// templates. Builds the device stage if it is missing (chimex_init_device). Valid until finalize.
+// Throws nothing. Without a PE it gives a Context with abi_version 0.
 CHIME_EXPORT const Context& context();
 
-// The same of its host operations, which go by channels of their own and complete what kernels have
-// sent, too. Host code that calls the C++ templates, on the CPU device, passes this one.
+// The PE as its host operations see it: with channels of its own, whose quiet also completes what
+// kernels have sent. The argument of host code that calls the C++ templates on the CPU device.
 CHIME_EXPORT const Context& host_context();
 }  // namespace chime
 

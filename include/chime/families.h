@@ -1,17 +1,19 @@
-// The families: an operation is one row here, for every type of its table and every form of its
-// name. Contracts: chime_device.cuh.
+// The families: a row is one operation, for every type of its table and every form of its name. It
+// has the prototype. The contract is in chime_device.cuh, in the operation's chapter; chime.h has
+// that of the on-stream forms.
 //
-// A row says what is called, what that calls in a kernel, and what on the host:
 //     ROW(RESULT, PREFIX, STEM, (PARAMETERS),
 //         TEMPLATE, (ARGUMENTS),
 //         CALL)
-// The name is PREFIX and STEM. TEMPLATE is one of namespace chime; it takes the context, the group
-// where groups do the operation, and the ARGUMENTS. CALL goes to libchime.so: host_ops.h,
-// on_host.hpp. T is a type and NAME its spelling, both from types.h.
 //
-// Who passes a macro for ROW makes the forms of a name: device/api.cuh those of a thread, a warp, a
-// block and a stream, chime.h the declaration for C, host/ops/c_api.cpp the symbol of
-// libchime.so.
+//   RESULT, PARAMETERS   of the prototype; the name is PREFIX and STEM
+//   TEMPLATE, ARGUMENTS  what a kernel runs: a template of namespace chime. It takes the context,
+//                        the group where groups do the operation, and ARGUMENTS
+//   CALL                 what the host runs: a function of libchime.so (host_ops.h, on_host.hpp)
+//   T, NAME              a type and its spelling in names, from types.h
+//
+// A user passes its own macro for ROW. device/api.cuh makes the forms for a thread, a warp, a block
+// and a stream; chime.h the declaration for C; host/ops/c_api.cpp the symbol of libchime.so.
 #ifndef CHIME_FAMILIES_H_
 #define CHIME_FAMILIES_H_
 
@@ -21,7 +23,7 @@
 
 #include "chime/types.h"
 
-// A table, of three lines a row.
+// Three lines a row, aligned by hand.
 // clang-format off
 
 // ---- Query --------------------------------------------------------------------------------------
@@ -362,7 +364,7 @@
 
 // ---- All rows -----------------------------------------------------------------------------------
 
-// C, and C++ without the device side, have no half and bfloat16.
+// half and bfloat16 exist only in C++ with the device side.
 #if defined(__cplusplus) && !defined(CHIME_HOST_ONLY)
 #define CHIME_FOR_FAMILY_RMA_TYPES CHIME_FOR_RMA_TYPES
 #define CHIME_FOR_FAMILY_HALF_TYPES CHIME_FOR_HALF_AMO_TYPES
@@ -371,8 +373,8 @@
 #define CHIME_FOR_FAMILY_HALF_TYPES(...)
 #endif
 
-// What a thread does, or a warp or a block together: move data, of which they have no result, and
-// meet others. The names of the first and the last have no type in them.
+// Operations of a thread, a warp or a block. Transfers have no result. The names of sized transfers
+// and of meetings have no type in them.
 #define CHIME_FOR_SIZED_TRANSFERS(ROW)              \
   CHIME_PUT_GET_SIZE_ROWS(mem, 1, ROW)              \
   CHIME_FOR_RMA_SIZES(CHIME_PUT_GET_SIZE_ROWS, ROW) \
@@ -387,7 +389,7 @@
   CHIME_FOR_GROUP_TRANSFERS(ROW)        \
   CHIME_FOR_GROUP_MEETINGS(ROW)
 
-// What a thread does alone: by names without a type, and with one.
+// Operations of a thread alone.
 #define CHIME_FOR_UNTYPED_THREAD_OPERATIONS(ROW) \
   CHIME_QUERY_ROWS(ROW)                          \
   CHIME_SIGNAL_ROWS(ROW)                         \
@@ -408,7 +410,7 @@
   CHIME_OWN_ROWS(ROW)                      \
   CHIME_FOR_WAIT_TYPES(CHIME_WAIT_TIMEOUT_ROWS, ROW)
 
-// What the host alone does.
+// Operations of the host alone.
 #define CHIME_FOR_SIZED_STREAM_OPERATIONS(ROW) CHIME_FOR_RMA_SIZES(CHIME_STREAM_SIZE_ROWS, ROW)
 #define CHIME_FOR_STREAM_OPERATIONS(ROW)             \
   CHIME_FOR_FAMILY_RMA_TYPES(CHIME_STREAM_ROWS, ROW) \

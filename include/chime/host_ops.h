@@ -1,10 +1,20 @@
-// What the host half of the families calls: data movement, atomics, ordering and waits with the
-// types erased. Users call the typed names (families.h); these have no contract of their own beyond
-// the names that forward to them.
+// The functions of libchime.so behind the families on the host, with the types erased. Programs
+// call the typed names (families.h), whose contracts are in chime_device.cuh. This header promises
+// nothing beyond them.
 //
-// Each acts on the calling thread's PE. On the CPU device the library runs the same templates as
-// kernels do (device/rma.cuh and its neighbours, as the group `Thread`); on a GPU it copies through
-// the driver or runs a kernel of its own. A failure is reported as chime.h says ("Errors").
+// Each acts on the calling thread's PE. On the CPU device the library runs the templates that
+// kernels run (device/rma.cuh and its neighbours) as the group Thread. On a GPU it copies through
+// the driver or runs a kernel of its own. Failures: chime.h, "Errors".
+//
+// Arguments have the same meaning throughout:
+//
+//   dst, src      put: symmetric address at `pe`, local address; get: local, symmetric
+//   bytes         size of the transfer, 0 or more
+//   sig           symmetric word
+//   op            CHIME_SIGNAL_*, for atomics CHIME_AMO_*
+//   cmp           CHIME_CMP_*, the word on the left
+//   pe            a PE of the job, 0..n-1
+//   timeout_ns    nanoseconds; 0: no bound
 #ifndef CHIME_HOST_OPS_H_
 #define CHIME_HOST_OPS_H_
 
@@ -25,11 +35,11 @@ CHIME_EXPORT void chime_host_put_nbi(void* dst, const void* src, size_t bytes, i
 CHIME_EXPORT void chime_host_get(void* dst, const void* src, size_t bytes, int pe);
 CHIME_EXPORT void chime_host_get_nbi(void* dst, const void* src, size_t bytes, int pe);
 
-// One element of `bytes`, for which the addresses are aligned.
+// One element of 1, 2, 4, 8 or 16 bytes. The symmetric address is aligned to it.
 CHIME_EXPORT void chime_host_p(void* dst, const void* value, size_t bytes, int pe);
 CHIME_EXPORT void chime_host_g(void* value, const void* src, size_t bytes, int pe);
 
-// Strides and `count` in elements of `element_bytes` (1, 2, 4, 8 or 16).
+// `count` elements of `element_bytes` (1, 2, 4, 8 or 16). Strides count elements, at least 1.
 CHIME_EXPORT void chime_host_iput(void* dst, const void* src, ptrdiff_t dst_stride,
                                   ptrdiff_t src_stride, size_t count, size_t element_bytes, int pe);
 CHIME_EXPORT void chime_host_iget(void* dst, const void* src, ptrdiff_t dst_stride,
@@ -44,8 +54,8 @@ CHIME_EXPORT void chime_host_put_signal_nbi(void* dst, const void* src, size_t b
 CHIME_EXPORT void chime_host_signal_op(uint64_t* sig, uint64_t value, int op, int pe);
 CHIME_EXPORT uint64_t chime_host_signal_fetch(const uint64_t* sig);
 CHIME_EXPORT uint64_t chime_host_signal_wait_until(uint64_t* sig, int cmp, uint64_t value);
-// Returns a chimex_status; CHIMEX_ERR_TIMEOUT after `timeout_ns` (0: no bound). `*seen`: last
-// value.
+// Returns CHIMEX_OK, CHIMEX_ERR_TIMEOUT or another chimex_status. `*seen` receives the last value;
+// null is CHIMEX_ERR_INVALID.
 CHIME_EXPORT int chime_host_signal_wait_until_timeout(uint64_t* sig, int cmp, uint64_t value,
                                                       uint64_t timeout_ns, uint64_t* seen);
 
@@ -60,26 +70,32 @@ typedef enum chime_amo_op {
   CHIME_AMO_XOR = 5,
   CHIME_AMO_SWAP = 6,
   CHIME_AMO_COMPARE_SWAP = 7,
-  CHIME_AMO_INC = 8,       // an ADD of its own name; `operand` is 1
-  CHIME_AMO_FLOAT_ADD = 9  // of half, float or double, which `width` says
+  CHIME_AMO_INC = 8,       // ADD under a name of its own; `operand` is 1
+  CHIME_AMO_FLOAT_ADD = 9  // half, float or double, by `width`
 } chime_amo_op;
 
-// `width`: 4 or 8 bytes, of FETCH, SET, SWAP and FLOAT_ADD also 2. `operand` and `compare` are the
-// value's bits, zero-extended. Returns the old bits when `fetch` is not 0 (and always for FETCH,
-// SWAP, COMPARE_SWAP), else 0.
+// One atomic on the symmetric word `dst` at `pe`.
+//
+//   fetch    not 0: return the old bits; FETCH, SWAP and COMPARE_SWAP always do
+//   width    of the word: 4 or 8 bytes; FETCH, SET, SWAP and FLOAT_ADD also 2
+//   operand  the value's bits, zero-extended
+//   compare  likewise, what COMPARE_SWAP expects
+//
+// Returns the old bits, zero-extended, or 0. CHIMEX_ERR_INVALID: no such `op` or `width`.
 CHIME_EXPORT uint64_t chime_host_amo(int op, int fetch, void* dst, int width, uint64_t operand,
                                      uint64_t compare, int pe);
 
 // ---- Waits and tests on this PE's memory --------------------------------------------------------
 
-// ONE is an ALL of one element.
+// How many elements must hold. ONE is ALL of one element.
 enum { CHIME_WAIT_ALL = 0, CHIME_WAIT_ANY = 1, CHIME_WAIT_SOME = 2, CHIME_WAIT_ONE = 3 };
 
-// One wait or test of `count` elements. `values` has one value if `vector` is 0, else `count`.
+// A wait or test of `count` elements of this PE's memory. `values` holds one value if `vector` is
+// 0, else one for each element.
 typedef struct chime_wait_request {
   const void* elements;
   size_t count;
-  const int* skip;  // elements with skip[i] != 0 are left out; may be null
+  const int* skip;  // skip[i] != 0 leaves element i out; may be null
   int cmp;          // CHIME_CMP_*
   const void* values;
   int vector;
@@ -89,19 +105,22 @@ typedef struct chime_wait_request {
   size_t* indices;  // of the satisfied ones; mode SOME
 } chime_wait_request;
 
-// Blocks. ALL, ONE: returns 0. ANY: the index of a satisfied element, SIZE_MAX if all are left out.
-// SOME: how many, listed in `indices`.
+// Blocks until enough elements hold. ALL, ONE: returns 0. ANY: the index of an element that holds,
+// SIZE_MAX at once if all are left out. SOME: how many hold, 0 at once if all are left out; their
+// indices are in `indices`.
 CHIME_EXPORT size_t chime_host_wait(const chime_wait_request* request);
-// Looks once. ALL, ONE: returns 1 if all hold, else 0. ANY and SOME: as above, SIZE_MAX or 0 if
-// none holds.
+// Looks once. ALL, ONE: returns 1 if all hold or are left out, else 0. ANY, SOME: as the wait;
+// SIZE_MAX or 0 if none holds.
 CHIME_EXPORT size_t chime_host_test(const chime_wait_request* request);
-// chime_host_wait on one element with a bound; a chimex_status.
+// chime_host_wait of mode ONE with a bound. Returns CHIMEX_OK, CHIMEX_ERR_TIMEOUT or another
+// chimex_status.
 CHIME_EXPORT int chime_host_wait_timeout(const chime_wait_request* request, uint64_t timeout_ns);
 
 // ---- On a stream --------------------------------------------------------------------------------
 
-// The same when the stream gets there. The value of p is read by the call. g gives its value when
-// it returns: it waits for the stream.
+// The same when the stream gets there. p reads `*value` during the call. g waits for the stream and
+// has filled `*value` when it returns; on a stream that is being captured it is
+// CHIMEX_ERR_UNSUPPORTED.
 
 CHIME_EXPORT void chime_host_p_on_stream(void* dst, const void* value, size_t bytes, int pe,
                                          chimex_stream_t stream);
@@ -113,7 +132,8 @@ CHIME_EXPORT void chime_host_iput_on_stream(void* dst, const void* src, ptrdiff_
 CHIME_EXPORT void chime_host_iget_on_stream(void* dst, const void* src, ptrdiff_t dst_stride,
                                             ptrdiff_t src_stride, size_t count,
                                             size_t element_bytes, int pe, chimex_stream_t stream);
-// ONE and ALL. `skip` and the values of a vector are read when the stream gets there.
+// Modes ONE and ALL. `skip` and the values of a vector are read when the stream gets there, and
+// must stay until then.
 CHIME_EXPORT void chime_host_wait_on_stream(const chime_wait_request* request,
                                             chimex_stream_t stream);
 

@@ -1,14 +1,13 @@
-// The type tables of OpenSHMEM 1.5 and NVSHMEM, once. Families, C names and tests all come from
-// these rows.
+// The type tables of OpenSHMEM 1.5 and NVSHMEM, streams and teams. Families, C names and tests take
+// their types from these rows.
 //
-// A row is X(NAME, TYPE): NAME is the spelling in function names, TYPE the C type. Extra arguments
-// of the caller travel behind X: CHIME_FOR_..._TYPES(X, ...) calls X(NAME, TYPE, ...).
+// A row is X(NAME, TYPE): NAME is the spelling in function names, TYPE the C type. Further
+// arguments of a table go to each row: CHIME_FOR_..._TYPES(X, ...) calls X(NAME, TYPE, ...).
 #ifndef CHIME_TYPES_H_
 #define CHIME_TYPES_H_
 
-// C before C23 and C++ before C++20 have __VA_OPT__, and variadic macros without arguments, as
-// extensions, of which -Wpedantic complains at every use. The compilers know no other way to say
-// that they are meant.
+// In C before C23 and C++ before C++20, __VA_OPT__ and variadic macros without arguments are
+// extensions. -Wpedantic warns at every use, and only a system header silences it.
 #if defined(__GNUC__) && (!defined(__cplusplus) || __cplusplus < 202002L)
 #pragma GCC system_header
 #endif
@@ -16,22 +15,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The size of `n` elements of `size` bytes; SIZE_MAX, which no heap has, where size_t cannot hold
-// it.
+// The bytes of `n` elements of `size` bytes. If size_t cannot hold them: SIZE_MAX, which every
+// operation refuses.
 #define CHIME_BYTES(n, size) ((n) >= SIZE_MAX / (size) ? SIZE_MAX : (n) * (size))
 
-// A stream of the device: a cudaStream_t, or exec::stream_create's on the CPU device. Null: the
-// calling thread's default stream (on a GPU cudaStreamPerThread).
+// A stream of the device: a cudaStream_t on a GPU, one of exec::stream_create on the CPU device.
+// Null is the calling thread's default stream (on a GPU cudaStreamPerThread).
 typedef void* chimex_stream_t;
 
-// A team's handle: an integer, so that it is a constant in kernels, too.
+// A team's handle. It is an integer, so that it is a constant in kernels, too.
 typedef int32_t chime_team_t;
 
-// Teams that are there from init to finalize. WORLD: all PEs. SHARED: the PEs whose heaps the
-// calling PE has mapped (chime_ptr is not null), and itself; CHIME_P2P decides about them, so that
-// with off it is the PE alone. NODE: the PEs of its node. SAME_MYPE_NODE: of each node the PE that
-// has the calling PE's number among those of its node. Members are numbered in the order of their
-// PEs. A PE that is lost may leave SHARED.
+// The predefined teams, from init to finalize. Members are numbered from 0 in the order of their
+// PEs. A program cannot make others yet.
+//
+//   WORLD           all PEs
+//   SHARED          the calling PE, and the PEs whose heaps it has mapped (chime_ptr is not null);
+//                   with CHIME_P2P=off itself alone. A lost PE may leave it
+//   NODE            the PEs of the calling PE's node
+//   SAME_MYPE_NODE  from each node the PE with the calling PE's number in NODE
 enum {
   CHIME_TEAM_INVALID = -1,
   CHIME_TEAM_WORLD = 0,
@@ -67,8 +69,8 @@ enum {
   X(float, float __VA_OPT__(, ) __VA_ARGS__)                 \
   X(double, double __VA_OPT__(, ) __VA_ARGS__)
 
-// Types whose atomics also add: NVSHMEM's, of which half is no C type. Used by: atomic_add,
-// fetch_add of chimex_.
+// Floating-point types whose atomics add, as NVSHMEM has them. half is no C type, and has a table
+// of its own. Used by: chimex_..._atomic_add, atomic_fetch_add.
 #define CHIME_FOR_FLOAT_AMO_C_TYPES(X, ...)  \
   X(float, float __VA_OPT__(, ) __VA_ARGS__) \
   X(double, double __VA_OPT__(, ) __VA_ARGS__)
@@ -81,7 +83,7 @@ enum {
   X(ushort, unsigned short __VA_OPT__(, ) __VA_ARGS__) \
   CHIME_FOR_STANDARD_AMO_TYPES(X __VA_OPT__(, ) __VA_ARGS__)
 
-// RMA types with a C spelling on every compiler: the RMA table without half and bfloat16.
+// RMA types that every C compiler has: the RMA table without half and bfloat16.
 #define CHIME_FOR_RMA_C_TYPES(X, ...)                         \
   X(float, float __VA_OPT__(, ) __VA_ARGS__)                  \
   X(double, double __VA_OPT__(, ) __VA_ARGS__)                \
@@ -114,7 +116,8 @@ enum {
   X(half, chime_half_t __VA_OPT__(, ) __VA_ARGS__)    \
   X(bfloat16, chime_bfloat16_t __VA_OPT__(, ) __VA_ARGS__)
 
-// RMA by size in bits: X(BITS, BYTES). Used by: put8..put128, get8..get128, iput, iget, put_signal.
+// RMA by the size of an element: X(BITS, BYTES). Used by: put8..put128, get8..get128, iput, iget,
+// put_signal.
 #define CHIME_FOR_RMA_SIZES(X, ...)   \
   X(8, 1 __VA_OPT__(, ) __VA_ARGS__)  \
   X(16, 2 __VA_OPT__(, ) __VA_ARGS__) \

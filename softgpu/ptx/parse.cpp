@@ -330,7 +330,7 @@ Declarator parse_declarator(Cursor& at) {
 
 namespace {
 
-// README.md, the first paragraph. nvcc's compiler says in the comments before the first directive
+// nvcc's compiler says in the comments before the first directive
 // that it has made the text; clang's and what is written by hand do not.
 void refuse_what_nvcc_made(std::string_view text) {
   const std::string_view comments = text.substr(0, text.find("\n."));

@@ -1,5 +1,5 @@
 // Faults on demand, by seed and rule. SOFTNIC_FAULTS is a list of rules separated by ';', each
-// "name:key=value,key=value"; README.md has the table. Every decision comes from one seeded
+// "name:key=value,key=value"; docs/softnic.md has the table. Every decision comes from one seeded
 // generator, so a run with the same seed and the same order of events repeats.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Every variable of the softnic, read once. README.md has the table for users.
+// Every variable of the softnic, read once. docs/softnic.md has the table for users.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ struct Settings {
   bool ethernet = false;           // SOFTNIC_LINK_LAYER: infiniband | ethernet (RoCE v2)
   int log = 1;  // SOFTNIC_LOG: 0 errors, 1 this rdma-core, 2 messages, 3 requests, 4 completions
   bool strict = true;     // SOFTNIC_STRICT: 1 | 0
-  std::string faults;     // SOFTNIC_FAULTS: see README.md
+  std::string faults;     // SOFTNIC_FAULTS: see docs/softnic.md
   std::string trace;      // SOFTNIC_TRACE: file for JSON lines, "%p" is the process id
   std::string counters;   // SOFTNIC_COUNTERS: file for what the NIC did, "-" is standard error
   unsigned spin_us = 20;  // SOFTNIC_SPIN_US: how long an idle engine polls before it sleeps

@@ -11,7 +11,7 @@
 
 namespace softnic::strict {
 
-// One violation: `name` is stable and documented in README.md.
+// One violation: `name` is stable and documented in docs/softnic.md.
 [[gnu::format(printf, 3, 4)]] void report(const char* name, std::uint32_t qpn, const char* format,
                                           ...);
 

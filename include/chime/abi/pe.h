@@ -2,7 +2,7 @@
 // the host and all contexts of a PE have in common.
 //
 // Shared by host code, device code on a GPU and device code on the SIMT executor: fixed-width
-// fields only. README.md beside this file has the picture.
+// fields only.
 #ifndef CHIME_ABI_PE_H_
 #define CHIME_ABI_PE_H_
 

@@ -1,4 +1,4 @@
-// What kernels ask of the proxy: requests as the slots of a FIFO, and back. README.md has the
+// What kernels ask of the proxy: requests as the slots of a FIFO, and back. requests.md has the
 // picture.
 //
 // A slot is valid when each of its words has the lap of its index: a vector store is not one

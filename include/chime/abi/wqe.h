@@ -1,5 +1,5 @@
 // What an mlx5 NIC reads and writes in memory: work requests (WQEs), completions (CQEs), the
-// doorbell record and the doorbell. Big-endian, in 16-byte segments; README.md has the pictures.
+// doorbell record and the doorbell. Big-endian, in 16-byte segments; requests.md has more.
 //
 // Builders return segments as they must lie in memory; parsers take words as they were loaded
 // from there. They know nothing of queues: device/path/nic puts segments into a send queue.

@@ -1,5 +1,5 @@
 // What the kernel refuses, by which error number: a row for each call with one thing wrong. The
-// softnic's README says which source each kind of number comes from.
+// softnic/README.md names the sources.
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // One session of a job at the hub: who has joined, what they published, who waits for what. No
 // sockets here: answers go out through `send`.
 //
-// An endpoint info costs what it has to say, a question for its node's PEs the size of the node, and
-// neither the size of the job. A loss, which all are told of, costs a look at each member.
+// An endpoint info costs what it has to say, a question for its node's PEs the size of the node,
+// and neither the size of the job. A loss, which all are told of, costs a look at each member.
 #pragma once
 
 #include <cstdint>

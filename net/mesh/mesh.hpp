@@ -1,8 +1,8 @@
 // Messages between any two PEs of a job, over connections that are opened when they are first
 // needed.
 //
-// Each PE has a mesh, which listens, and an endpoint info that says where. Whoever wants to speak to
-// a PE opens a connection of its own to it: a pair that speaks both ways has two, none has to be
+// Each PE has a mesh, which listens, and an endpoint info that says where. Whoever wants to speak
+// to a PE opens a connection of its own to it: a pair that speaks both ways has two, none has to be
 // agreed on, and n PEs that each speak to k others have n * k, not n * n. It brings its endpoint
 // info, so that who answers looks for nothing: whoever kept the endpoint infos may be gone by then.
 // Messages of one PE to another arrive in order, each once, whole. When a PE's process ends without

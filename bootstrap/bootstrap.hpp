@@ -1,5 +1,5 @@
 // The seam to whatever started this job: who am I, how many are we, who is on this node, and a
-// place to leave and find endpoint infos. How PEs meet is not its business (host/team).
+// place to leave and find endpoint infos. How PEs meet is not its business (host/collective).
 //
 // Implementations: pmix.cpp (any PMIx launcher), local.cpp (chime-run), tcp.cpp
 // (unique id), singleton.cpp; choose.cpp picks one. Rules that every one keeps
@@ -46,8 +46,8 @@ class BootstrapError : public std::exception {
 class Bootstrap {
  public:
   // Leaves the job cleanly: peers do not take it for a death. Destroy it when no peer counts on
-  // this one any more: after the job's last meeting (host/team). Questions that are still open are
-  // answered with CHIMEX_ERR_NOT_INITIALIZED, by the thread that leaves.
+  // this one any more: after the job's last meeting (host/collective). Questions that are still
+  // open are answered with CHIMEX_ERR_NOT_INITIALIZED, by the thread that leaves.
   virtual ~Bootstrap() = default;
 
   virtual int rank() const = 0;

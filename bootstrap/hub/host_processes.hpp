@@ -20,7 +20,7 @@ class HostProcesses {
  public:
   // Until its process is known, only the launcher can say whether `pe` is gone.
   void leave_to_launcher(int pe);
-  // `endpoint info` is that of `pe`. One that cannot be watched is left to the launcher.
+  // `endpoint_info` is that of `pe`. One that cannot be watched is left to the launcher.
   void know(int pe, const ProcessEndpointInfo& endpoint_info);
   // The launcher says that `pe` has ended, well or not: nobody asks about it again.
   void note_explained(int pe);

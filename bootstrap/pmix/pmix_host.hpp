@@ -23,7 +23,7 @@ namespace chime::bootstrap {
 
 class PmixHost {
  public:
-  // `endpoint infos` is a PE's first joining, and outlives it. Throws BootstrapError.
+  // `endpoint_infos` is a PE's first joining, and outlives it. Throws BootstrapError.
   PmixHost(Bootstrap& endpoint_infos, PmixClient& client);
   // After stop().
   ~PmixHost();

@@ -10,7 +10,6 @@
 #include "host/ops/memory/register_symmetric.hpp"
 #include "host/pe/pe.hpp"
 #include "host/report/guard.hpp"
-#include "host/settings/spelling.hpp"
 
 namespace bootstrap = chime::bootstrap;
 using namespace chime::host;  // NOLINT: this file only forwards into it

@@ -1,6 +1,6 @@
 // Says on this PE's control page that its host is in chime_barrier_all or chime_sync_all on the CPU
 // device, where PEs meet by words of the heap: PEs that wait in another collective call look there
-// (host/team), for neither call would ever end.
+// (host/collective), for neither call would ever end.
 #pragma once
 
 #include <atomic>

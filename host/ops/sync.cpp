@@ -76,6 +76,7 @@ int chime_host_team_sync(chime_team_t team) {
     if (all_pes_meet_in(team)) meet_all(Operation::kSyncAll);
   });
 }
+
 // Addresses and paths alone: the same on both.
 int chime_pe_accessible(int pe) {
   return guarded("chime_pe_accessible", [=] {

@@ -21,8 +21,8 @@ struct PeSlot {
   int n_pes = 0;
   OnError on_error = OnError::kExit;
   OnPeerFailure on_peer_failure = OnPeerFailure::kAbort;
-  std::atomic<bool> is_alive{true};      // until leave_pe
-  std::atomic<pid_t> leaver{0};          // the thread that is in chime_finalize (finalize_once.hpp)
+  std::atomic<bool> is_alive{true};  // until leave_pe
+  std::atomic<pid_t> leaver{0};  // the thread that is in chime_finalize (setup/finalize_once.hpp)
   Context context = unfilled_context();  // of kernels
   // For host operations. Each thread has a copy with a record of failures of its own.
   Context host_context = unfilled_context();

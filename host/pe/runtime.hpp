@@ -1,10 +1,10 @@
 // One PE: everything that chime_init makes. Members stand in construction order; destruction is the
 // reverse.
 //
-// Built in two stages (init.cpp, device_stage.cpp). The first needs no device, so that a program
-// may learn its PE number and then choose a GPU by it; the second is collective over the job and
-// makes whatever kernels need, in chime_init where nothing is left to choose, else at the first
-// call that needs it.
+// Built in two stages (setup/init.cpp, setup/device_stage.cpp). The first needs no device, so that
+// a program may learn its PE number and then choose a GPU by it; the second is collective over the
+// job and makes whatever kernels need, in chime_init where nothing is left to choose, else at the
+// first call that needs it.
 #pragma once
 
 #include <algorithm>
@@ -113,8 +113,8 @@ struct Runtime {
   std::mutex one_kernel_call;     // of the host of a GPU's PE at a time (ops/gpu/kernel_call.hpp)
   mutable std::mutex one_reader;  // of the PE's error record (async_error.cpp)
   ReportedOnce abort_reported;    // on stderr, by the PE to blame for the abort
-  std::once_flag job_ended;       // by this PE (leave.cpp)
-  std::atomic<std::uint64_t> nvshmem_region{0};  // the open one's handle (names/nvshmem_api.cpp)
+  std::once_flag job_ended;       // by this PE (end.cpp)
+  std::atomic<std::uint64_t> nvshmem_region{0};  // the open one's handle (setup/nvshmem_api.cpp)
   std::unique_ptr<Service> dump_on_signal;       // report/dump_on_signal.hpp
   std::unique_ptr<bootstrap::PeerWatch> watch;   // these last: their threads use all of the above
   std::unique_ptr<Keepalive> keepalive;

@@ -6,10 +6,10 @@
 #include "bootstrap/local.hpp"
 #include "bootstrap/mpi_comm.hpp"
 #include "host/errors/error.hpp"
+#include "host/pe/end.hpp"
 #include "host/settings/config.hpp"
 #include "host/settings/spelling.hpp"
 #include "host/setup/init.hpp"
-#include "host/setup/leave.hpp"
 
 namespace chime::host {
 namespace {

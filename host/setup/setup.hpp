@@ -1,6 +1,6 @@
 // How a process becomes a PE: by a launcher, by a unique id, or by an MPI communicator, with
-// settings from where the caller says. The calls that have names for it are in ops/ (api.cpp,
-// names/nvshmem_api.cpp).
+// settings from where the caller says. The calls that have names for it are in api.cpp and
+// nvshmem_api.cpp.
 #pragma once
 
 #define CHIME_HOST_ONLY

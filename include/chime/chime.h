@@ -562,8 +562,8 @@ CHIME_EXPORT int chimex_barrier_on_stream(chime_team_t team, chimex_stream_t str
 CHIME_EXPORT int chimex_team_sync_on_stream(chime_team_t team, chimex_stream_t stream);
 
 // chimex_collective_launch launches a kernel in which PEs wait for each other, cooperatively, so
-// that all its blocks run at once. Declared for C++ in device/collective_launch.cuh, because it
-// takes dim3.
+// that all its blocks run at once. Declared for C++ in device/coll/collective_launch.cuh, because
+// it takes dim3.
 
 // ---- The families ------------------------------------------------------------------------------
 // Contracts: chime_device.cuh. Here the families are symbols of libchime.so; C++ with the device

@@ -1,9 +1,9 @@
 // A job of many PEs that starts over the modelled network: each PE joins the hub, goes through
 // init's steps, meets all others in a collective call, and opens ways to the peers that it touches.
 //
-// Real: the hub's session (bootstrap/hub_session), the collective call (host/team/meeting), the
-// messages' bytes (sizes.hpp). Modelled after their text: sockets and handshakes (net/mesh: who
-// speaks first opens a connection of its own), the order of init's steps (host/pe/device_stage),
+// Real: the hub's session (bootstrap/hub_session), the collective call (host/collective/meeting),
+// the messages' bytes (sizes.hpp). Modelled after their text: sockets and handshakes (net/mesh: who
+// speaks first opens a connection of its own), the order of init's steps (host/setup/device_stage),
 // and connections on demand (README.md).
 #pragma once
 

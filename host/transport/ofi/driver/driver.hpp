@@ -153,7 +153,7 @@ class Driver final : public HostDriven, private RequestSink, private Outbox::Own
   Silence silence_;
   std::size_t unnamed_ = 0;  // links that wait for their names
   std::size_t in_use_ = 0;
-  std::vector<Arrival*> unposted_;  // places for batches of messages, likewise
+  std::vector<Arrival*> unposted_;  // places for batches that the provider had no room for
   std::string why_all_lost_;        // not empty: so will be who comes later
   std::deque<Request*> ended_;      // to be told of
   std::vector<Lingering> lingering_;

@@ -1,5 +1,5 @@
 // What two PEs say to each other about a request: an ask to the owner of the word or the memory,
-// with what it needs, and its answer. Bytes of one version of Chime; batch of messages.hpp carries
+// with what it needs, and its answer. Bytes of one version of Chime; message_batch.hpp carries
 // them.
 #pragma once
 

@@ -3,6 +3,7 @@
 // doorbell record, and writes completions to the GPU's memory. It moves no data.
 #include <chime/chime.h>
 
+#include "device_memory.hpp"
 #include "measure.hpp"
 #include "null_nic.hpp"
 #include "options.hpp"
@@ -98,32 +99,6 @@ CHIME_KERNEL void store_and_fence(std::uint64_t* word, int iterations, std::uint
 
 // ---- The host --------------------------------------------------------------------------------
 
-[[noreturn]] void end_with(const char* what) {
-  std::fprintf(stderr, "nic_posters: %s: %s\n", what, exec::last_error());
-  std::exit(1);
-}
-
-template <class T>
-T* on_the_gpu(std::size_t bytes = sizeof(T)) {
-  void* memory = nullptr;
-  if (exec::device_malloc(&memory, bytes) != CHIMEX_OK) end_with("no memory on the device");
-  return static_cast<T*>(memory);
-}
-
-// Pinned, at the address that kernels know it by.
-template <class T>
-T* on_the_host(std::size_t bytes) {
-  void* memory = nullptr;
-#if CHIME_PERF_CYCLES  // a GPU's program (CMakeLists.txt)
-  if (cudaHostAlloc(&memory, bytes, cudaHostAllocPortable | cudaHostAllocMapped) != cudaSuccess)
-    end_with("no pinned memory");
-#else
-  memory = std::aligned_alloc(4096, bytes);
-#endif
-  std::memset(memory, 0, bytes);
-  return static_cast<T*>(memory);
-}
-
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kRingBytes = std::size_t{NullNic::kDepth} * abi::kWqebbBytes;
 
@@ -182,10 +157,7 @@ double fence_ns(const Options& options, std::uint64_t* word) {
 
 // How many posters share one queue: no more than run at the same time beside the NIC.
 std::vector<std::size_t> numbers_of_posters(const Options& options) {
-  exec::DeviceProps props;
-  if (exec::device_props(0, &props) != CHIMEX_OK) end_with("no device");
-  const auto most = static_cast<std::size_t>(props.multiprocessors) *
-                    static_cast<std::size_t>(props.max_blocks_per_multiprocessor);
+  const std::size_t most = most_resident_blocks();
   std::vector<std::size_t> numbers{1, 2, 3, 4, 8, 16, 32, 66};
   if (options.quick) numbers.resize(3);
   std::erase_if(numbers, [&](std::size_t posters) { return posters + 1 > most; });

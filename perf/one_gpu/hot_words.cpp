@@ -2,6 +2,10 @@
 // by the scope of the operation, alone and while other blocks write to the same GPU's memory.
 #include <chime/chime.h>
 
+#include <algorithm>
+#include <string>
+
+#include "device_memory.hpp"
 #include "measure.hpp"
 #include "options.hpp"
 #include "sweep.hpp"
@@ -14,9 +18,10 @@ using namespace chime::perf;
 using exec::Order, exec::Scope;
 
 constexpr std::size_t kPage = 4096;
-constexpr unsigned kWriters = 64;                       // blocks
+constexpr std::size_t kMostWriters = 64;                // blocks
 constexpr std::size_t kWritten = std::size_t{1} << 16;  // words of 8 bytes, of each writer
-constexpr std::uint64_t kMostNs = 2'000'000'000;        // then a writer gives up
+constexpr std::size_t kPart = 2048;                     // of them, between two looks
+constexpr std::uint64_t kMostNs = 2'000'000'000;        // then a block waits for no other one
 
 // Each does its operation once and returns what the next one adds to its address: 0, which is not
 // known before a load has ended.
@@ -68,21 +73,26 @@ struct Doorbell {
   }
 };
 
-// Where the first block stands: 0 begins, 1 measures, 2 has ended.
+enum Ended : unsigned { kNotYet, kMeasured, kGivenUp };
+
+// What the blocks of a launch share.
 struct Meeting {
-  unsigned writing, ended;
+  unsigned writing;  // blocks that have begun to write
+  unsigned ended;    // Ended
 };
 
+// Part after part of its memory, again and again. It looks between them whether it may end.
 CHIME_DEVICE void write_until(Meeting& meeting, std::uint64_t* memory) {
   const std::uint64_t start = exec::clock_ns();
   std::uint64_t* const mine = memory + (exec::block_rank() - 1) * kWritten;
-  exec::red_add<Order::kRelaxed, Scope::kDevice>(&meeting.writing, 1U);
-  std::uint64_t round = 0;
-  while (exec::ld<Order::kRelaxed, Scope::kDevice>(&meeting.ended) == 0 &&
-         exec::clock_ns() - start < kMostNs) {
-    for (std::size_t i = exec::thread_rank(); i < kWritten; i += exec::block_threads())
-      exec::st<Order::kRelaxed, Scope::kDevice>(mine + i, round);
-    ++round;
+  if (exec::thread_rank() == 0)
+    exec::red_add<Order::kRelaxed, Scope::kDevice>(&meeting.writing, 1U);
+  for (std::size_t from = 0; exec::ld<Order::kRelaxed, Scope::kDevice>(&meeting.ended) == kNotYet &&
+                             exec::clock_ns() - start < kMostNs;
+       from = (from + kPart) % kWritten) {
+    for (std::size_t i = exec::thread_rank(); i < kPart; i += exec::block_threads())
+      exec::st<Order::kRelaxed, Scope::kDevice>(mine + from + i, start);
+    exec::pause();
   }
 }
 
@@ -93,48 +103,32 @@ CHIME_KERNEL void often(std::uint64_t* word, Meeting* meeting, std::uint64_t* me
   if (exec::block_rank() != 0) return write_until(*meeting, memory);
   if (exec::thread_rank() != 0) return;
   const unsigned writers = exec::grid_blocks() - 1;
-  while (exec::ld<Order::kRelaxed, Scope::kDevice>(&meeting->writing) != writers) exec::pause();
-  const std::uint64_t start = exec::clock_ns();
+  std::uint64_t start = exec::clock_ns();
+  while (exec::ld<Order::kRelaxed, Scope::kDevice>(&meeting->writing) != writers) {
+    exec::pause();
+    if (exec::clock_ns() - start <= kMostNs) continue;
+    exec::st<Order::kRelaxed, Scope::kDevice>(&meeting->ended, unsigned{kGivenUp});
+    return;
+  }
+  start = exec::clock_ns();
   std::uint64_t next = 0;
   for (int i = 0; i < iterations; ++i) next = Operation::once(word + next);
   *ns = exec::clock_ns() - start + next;
-  exec::st<Order::kRelaxed, Scope::kDevice>(&meeting->ended, 1U);
+  exec::st<Order::kRelaxed, Scope::kDevice>(&meeting->ended, unsigned{kMeasured});
 }
 
 // ---- The host --------------------------------------------------------------------------------
-
-[[noreturn]] void end_with(const char* what) {
-  std::fprintf(stderr, "hot_words: %s: %s\n", what, exec::last_error());
-  std::exit(1);
-}
-
-std::byte* on_the_gpu(std::size_t bytes) {
-  void* memory = nullptr;
-  if (exec::device_malloc(&memory, bytes) != CHIMEX_OK) end_with("no memory on the device");
-  return static_cast<std::byte*>(memory);
-}
-
-// Pinned, at the address that kernels know it by.
-std::byte* on_the_host(std::size_t bytes) {
-  void* memory = nullptr;
-#if CHIME_PERF_CYCLES  // a GPU's program (CMakeLists.txt)
-  if (cudaHostAlloc(&memory, bytes, cudaHostAllocPortable | cudaHostAllocMapped) != cudaSuccess)
-    end_with("no pinned memory");
-#else
-  memory = std::aligned_alloc(kPage, bytes);
-#endif
-  std::memset(memory, 0, bytes);
-  return static_cast<std::byte*>(memory);
-}
 
 class Words {
  public:
   explicit Words(const Options& options) : options_(options) {}
 
+  unsigned writers() const { return writers_; }
+
   template <class Operation>
   std::vector<double> figures() {
-    return {ns<Operation>(gpu_, 0), ns<Operation>(gpu_, kWriters), ns<Operation>(host_, 0),
-            ns<Operation>(host_, kWriters)};
+    return {ns<Operation>(gpu_, 0), ns<Operation>(gpu_, writers_), ns<Operation>(host_, 0),
+            ns<Operation>(host_, writers_)};
   }
 
  private:
@@ -151,18 +145,24 @@ class Words {
       exec::copy(meeting_, &begins, sizeof begins);
       const std::uint64_t nothing = 0;
       exec::copy(gpu_, &nothing, sizeof nothing);
-      best.take(kernel_us(config, often<Operation>, word, meeting_, memory_, iterations) * 1000 /
-                iterations);
+      const double ns = kernel_us(config, often<Operation>, word, meeting_, memory_, iterations) *
+                        1000 / iterations;
+      Meeting seen{};
+      exec::copy(&seen, meeting_, sizeof seen);
+      if (seen.ended != kMeasured) end_with("not all blocks that write began in time");
+      best.take(ns);
     }
     return best.value();
   }
 
   const Options& options_;
-  std::uint64_t* const gpu_ = reinterpret_cast<std::uint64_t*>(on_the_gpu(kPage));
-  std::uint64_t* const host_ = reinterpret_cast<std::uint64_t*>(on_the_host(kPage));
-  std::uint64_t* const memory_ =
-      reinterpret_cast<std::uint64_t*>(on_the_gpu(kWriters * kWritten * 8));
-  Meeting* const meeting_ = reinterpret_cast<Meeting*>(on_the_gpu(sizeof(Meeting)));
+  // Beside the block that measures: no more than run at the same time.
+  const unsigned writers_ =
+      static_cast<unsigned>(std::min(kMostWriters, most_resident_blocks() - 1));
+  std::uint64_t* const gpu_ = on_the_gpu<std::uint64_t>();
+  std::uint64_t* const host_ = on_the_host<std::uint64_t>(kPage);
+  std::uint64_t* const memory_ = on_the_gpu<std::uint64_t>(writers_ * kWritten * 8);
+  Meeting* const meeting_ = on_the_gpu<Meeting>();
 };
 
 }  // namespace
@@ -170,12 +170,12 @@ class Words {
 int main(int argc, char** argv) {
   Options options;
   parse(options, argc, argv, "Cost of operations on a word that others read or write", false);
+  Words words(options);
   Table table(
       "hot words", "Operation", {"GPU (ns)", "GPU, busy", "host (ns)", "host, busy"},
       {"by one thread, one after the other; GPU: the word lies in the GPU's memory, host: in "
        "pinned memory",
-       "busy: " + std::to_string(kWriters) + " other blocks write to the GPU's memory"});
-  Words words(options);
+       "busy: " + std::to_string(words.writers()) + " other blocks write to the GPU's memory"});
   table.print_header();
   table.row("ld.relaxed.gpu", words.figures<Load<Order::kRelaxed, Scope::kDevice>>());
   table.row("ld.relaxed.sys", words.figures<Load<Order::kRelaxed, Scope::kSystem>>());

@@ -28,8 +28,8 @@ bool is_endpoint_info(pmix_status_t status, const pmix_value_t* value) {
          value->data.bo.size > 0;
 }
 
-// The endpoint info in it, which goes from there. Who frees the value differs: PMIx itself,
-// before 3.2; since then nobody does. Without its endpoint info it is 32 bytes.
+// Takes the endpoint info out of the value. PMIx before 3.2 frees the value; since then nothing
+// does, and without its endpoint info it is 32 bytes.
 Bytes take_endpoint_info(pmix_value_t& value) {
   auto& object = value.data.bo;
   const auto* bytes = reinterpret_cast<const std::byte*>(object.bytes);
@@ -210,8 +210,8 @@ void PmixAsker::ask_again(std::unique_ptr<Asked> asked) {
   send(std::move(asked));
 }
 
-// Not every launcher says who is lost. A PE whose process has ended will leave no more endpoint
-// infos, so it counts as gone. What it left before its end is asked for once more.
+// Not every launcher says which PE is lost. A PE whose process has ended will leave no more
+// endpoint infos, so it counts as gone. What it left before its end is asked for once more.
 std::string PmixAsker::why_gone(int pe) {
   const auto why = client_.why_lost(pe);
   return why.empty() ? client_.how_ended(pe) : why;

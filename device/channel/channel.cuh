@@ -22,7 +22,7 @@ using exec::Scope;
 //
 // poll(channel, done): looks once whether something has completed. `done`: as the caller has just
 // seen it; returns it as it is known to be then, of a channel that is out of use with kStopped.
-// keeps_order(channel): whether the peer sees writes in the order in which they were handed in.
+// keeps_order(channel): whether the peer sees writes in the order in which they were committed.
 // describe_error(ctx, channel, fault): what is known of the request that failed, for Stop::kError.
 // has_lost(channel, pe): whether requests to the peer have failed.
 // has_other_way(ctx, channel): whether stores reach a peer to whom something was sent by it.
@@ -59,7 +59,7 @@ CHIME_DEVICE std::uint64_t target_of(std::uint64_t ready) {
   return end_of(ready) - abi::tail_of(ready);
 }
 
-// What it reaches when everything is complete that was handed in before.
+// What it reaches when everything is complete that was committed before.
 CHIME_DEVICE std::uint64_t target(const Channel& channel) {
   return target_of(load<Order::kRelaxed>(channel.producer.ready));
 }

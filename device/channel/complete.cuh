@@ -73,7 +73,7 @@ CHIME_DEVICE bool wait_for(const Context& ctx, Channel& channel, Ticket ticket) 
   return ticket.ok() && await_done<kPath>(ctx, channel, ticket.target);
 }
 
-// Waits until everything that was handed in to the channel is complete. False if some of it has
+// Waits until everything that was committed to the channel is complete. False if some of it has
 // failed.
 template <Path kPath = kAny>
 CHIME_DEVICE bool drain(const Context& ctx, Channel& channel) {

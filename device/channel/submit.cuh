@@ -19,7 +19,7 @@ namespace detail {
 
 inline constexpr std::uint64_t kNoRoom = ~std::uint64_t{0};
 
-// Step 2. Takes `n` units; returns the index of the first. Where nothing is handed in, what is
+// Step 2. Takes `n` units; returns the index of the first. Where nothing is committed, what is
 // reserved is so already: its poster writes before he leaves his call.
 template <Path kPath>
 CHIME_DEVICE std::uint64_t take(Channel& channel, std::uint64_t n) {
@@ -28,7 +28,7 @@ CHIME_DEVICE std::uint64_t take(Channel& channel, std::uint64_t n) {
   return exec::atomic_add<Order::kRelaxed, Scope::kDevice>(resv, n);
 }
 
-// Step 3, where there is no room yet: polls until there is. Where nothing is handed in, units are
+// Step 3, where there is no room yet: polls until there is. Where nothing is committed, units are
 // free when the consumer has read them, which it tells in its own way.
 template <Path kPath>
 CHIME_DEVICE_OUT_OF_LINE bool await_room(const Context& ctx, Channel& channel, std::uint64_t end) {
@@ -92,7 +92,7 @@ CHIME_DEVICE Ticket submit_together(const Context& ctx, const Who& posters, Chan
     if (posters.is_leader()) is_in = Own::commit(ctx, channel, view, base, all);
     if (posters.are_many()) {
       is_in = posters.from_leader(is_in);
-      posters.sync();  // a quiet of any of them finds what the leader has handed in
+      posters.sync();  // a quiet of any of them finds what the leader has committed
     }
   }
   return {base + all.units - all.tail, is_in};

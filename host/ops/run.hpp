@@ -33,9 +33,9 @@ inline bool async_error_is_recorded(const Context& ctx) {
   return std::atomic_ref(ctx.pe.async_error->claimed).load(std::memory_order_relaxed) != 0;
 }
 
-// Whether an operation would only put off what is to be told: the job is aborted, or ends when it
-// is told what a kernel has recorded. An operation may wait long for what is lost.
-inline bool is_told_first(const PeSlot& slot, const Context& ctx) {
+// Whether a pending error is thrown before the operation: the job is aborted, or an error that a
+// kernel recorded ends it. The operation might wait long for a PE that is lost.
+inline bool throws_first(const PeSlot& slot, const Context& ctx) {
   return chime::detail::abort_is_raised(ctx) || (!goes_on(slot) && async_error_is_recorded(ctx));
 }
 
@@ -48,7 +48,7 @@ inline void throw_failure(PeSlot& slot, CallingThread& thread, Operation called)
 // What is looked at before an operation: what CHIME_CHECK says, or everything.
 enum class Checks { kAsTheJobSays, kAll };
 
-// What kernels have recorded is told before an operation where that ends the program, else after.
+// Throws what kernels have recorded: before the operation where that ends the program, else after.
 template <class Result, class OnGpu>
 Result run_on_gpu(PeSlot& slot, OnGpu on_gpu) {
   Runtime& runtime = *slot.runtime;
@@ -71,7 +71,7 @@ auto run(Operation called, Checks checks, OnCpu on_cpu, OnGpu on_gpu) {
   const Context& ctx = thread.context(checks == Checks::kAll);
   using Result = decltype(on_cpu(ctx));
   if (!slot.runtime->device->gpu->is_cpu()) return run_on_gpu<Result>(slot, on_gpu);
-  if (is_told_first(slot, ctx)) throw_async_error(*slot.runtime);
+  if (throws_first(slot, ctx)) throw_async_error(*slot.runtime);
   if constexpr (std::is_void_v<Result>) {
     on_cpu(ctx);
     throw_failure(slot, thread, called);

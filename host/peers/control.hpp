@@ -64,8 +64,8 @@ struct ControlBlock {
   // by the kernel, read by the host that waited for it.
   alignas(64) std::uint64_t call_result[2];
   abi::ErrorRecord call_failure;  // of that kernel, for the host thread that waited for it
-  // Of each room of streams (host/memory/stream_rooms.hpp): not 0 when the way of a request was
-  // lost that may use it still. Set by kernels, and never back.
+  // For each room of streams (host/memory/stream_rooms.hpp): not 0 once the path of a request that
+  // may still use it was lost. Kernels set it, and nothing resets it.
   std::uint32_t room_is_left[4];
 };
 

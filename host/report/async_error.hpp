@@ -43,8 +43,8 @@ void throw_recorded_error(Runtime& runtime);
 // REQUIRES: no way leads to `pe`. Throws why.
 [[noreturn]] void throw_no_way(const Runtime& runtime, int pe);
 
-// The PE to blame (-1: none) if `error` is the job's abort, which is told once (reported_once.hpp),
-// or comes of this PE's own end of the job.
+// The PE to blame (-1: none) if `error` is the job's abort, which is reported once
+// (reported_once.hpp), or comes of this PE's own end of the job.
 std::optional<int> blamed_for_abort(const PeSlot& slot, const Error& error);
 
 // throw_recorded_error, and every time the job's abort.

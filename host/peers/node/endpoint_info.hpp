@@ -22,7 +22,7 @@ struct NodeEndpointInfo {
   bootstrap::ProcessEndpointInfo process;  // also for the watch over it
   std::uint64_t control_bytes = 0;
   std::uint64_t control_address = 0;  // for local peers that are threads of the same process
-  // Of the transport that maps memory of local peers.
+  // What the transport that maps local peers' memory publishes.
   std::uint32_t transport_bytes = 0;
   std::uint32_t transport_has_descriptor = 0;
   std::byte transport[128] = {};

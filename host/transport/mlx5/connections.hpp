@@ -3,7 +3,7 @@
 //
 // The constructor makes everything that this PE can make alone; then a place is offered to each
 // peer, its endpoint info accepted, and its receipt confirmed: at init, or when it is first
-// touched. What reads is for any thread; what connects for one at a time.
+// touched. Any thread may call functions that read; one thread at a time connects.
 #pragma once
 
 #include <cstdint>

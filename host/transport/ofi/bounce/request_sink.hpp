@@ -1,4 +1,4 @@
-// What the two sides of the bounce ask of the driver, who has the links.
+// The driver as both sides of the bounce see it: it has the links to peers.
 #pragma once
 
 #include <span>
@@ -15,8 +15,8 @@ class RequestSink {
 
   // Nothing, where the peer is lost; it may be lost by this.
   virtual void send(PeerLink& link, const Message& message, std::span<const std::byte> body) = 0;
-  // Moves data between memory here and the peer's pool, at an offset: Target::on_internal_request()
-  // is told when the provider has it no more. REQUIRES: not lost.
+  // Moves data between memory here and the peer's pool, at an offset. Calls
+  // Target::on_internal_request() when the provider has finished. REQUIRES: not lost.
   virtual void run(PeerLink& link, const HostRequest& internal_request, void* task) = 0;
 
   // A put's data lies at `wanted.here` now, and the host reads it: it goes in a message.

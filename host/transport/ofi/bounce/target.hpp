@@ -34,7 +34,7 @@ class Target {
 
   // The provider has handed over a task's data: what is sent from here on comes behind it.
   void on_handed_over(void* task);
-  // It has no more of it, for good or ill.
+  // The internal request has finished, successfully or not.
   void on_internal_request(void* task, chimex_status status);
   void lose(const PeerLink& link);
 

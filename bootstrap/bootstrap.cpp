@@ -1,4 +1,4 @@
-// What all bootstraps do alike: questions and waiting for their answers, and the node that is kept.
+// The common part of all bootstraps: questions, waiting for their answers, and the cached node.
 #include "bootstrap/bootstrap.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Who asks without waiting for a PE waits for the launcher's answer all the same.
+// A lookup that does not wait for its PE still waits for the launcher's answer: this long.
 constexpr std::chrono::seconds kAnswerTime{1};
 
 constexpr std::string_view kFailureKey = "chime.failure";
@@ -70,20 +70,20 @@ Bytes Bootstrap::lookup(int pe, std::string_view key, Deadline deadline) const {
 }
 
 void Bootstrap::tell_failure(chimex_status code, std::string_view why) noexcept try {
-  Failure told;
+  Failure reported;
   {
     const std::lock_guard lock(one_hears_);
-    if (std::exchange(has_told_failure_, true)) return;
+    if (std::exchange(has_reported_failure_, true)) return;
     if (!failure_)
       failure_ = {code, "PE " + std::to_string(rank()) +
                             " could not set up: " + std::string(why.substr(0, kMostWords))};
-    told = *failure_;
+    reported = *failure_;
   }
   if (size() == 1) return;
   publish_in_passing(kFailureKey,
-                     net::Writer().put<std::int32_t>(told.code).text(told.why).written());
+                     net::Writer().put<std::int32_t>(reported.code).text(reported.why).written());
 } catch (const std::exception&) {
-  // Nobody can be told: the others' time limit ends their waits.
+  // The failure cannot be reported: the time limit of the other PEs ends their waits.
 }
 
 Question Bootstrap::ask_for_failure(int pe,
@@ -107,8 +107,8 @@ Bootstrap::Failure Bootstrap::failure_in(int pe, std::span<const std::byte> endp
   return heard;
 }
 
-// One that has left, or whose process has ended, may have told why. Nothing where that is not
-// known.
+// A PE that has left, or whose process has ended, may have published why. Does nothing if that is
+// not known.
 void Bootstrap::hear_last_words_of(int pe) const try {
   AwaitedAnswer awaited;
   const Question question = put(pe, kFailureKey, false, awaited.on_answer());

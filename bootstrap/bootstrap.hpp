@@ -1,7 +1,8 @@
-// The seam to whatever started this job: who am I, how many are we, who is on this node, and a
-// place to leave and find endpoint infos. How PEs meet is not its business (host/collective).
+// The interface to whatever started this job. It gives this PE's number, the number of PEs and the
+// PEs of this node, and it is a place to leave and find endpoint infos. How PEs meet is not its
+// business (host/collective).
 //
-// Implementations: pmix.cpp (any PMIx launcher), local.cpp (chime-run), tcp.cpp
+// Implementations: pmix/pmix.cpp (any PMIx launcher), local.cpp (chime-run), hub/tcp.cpp
 // (unique id), singleton.cpp; choose.cpp picks one. Rules that every one keeps
 // (tests/unit/bootstrap runs the same bodies over all of them): publish() and a peer's ask() may
 // come in any order; lookup() waits until its deadline; no call waits for ever; an error names what
@@ -81,13 +82,14 @@ class Bootstrap {
   // to ask.
   Question ask(int pe, std::string_view key, OnAnswer on_answer) const;
 
-  // What `pe` published under `key`; waits for it until `deadline`, then throws. Throws at once
-  // when `pe` is known to be gone without having published it. A deadline in the past asks without
-  // waiting for `pe`.
+  // Returns the value that `pe` published under `key`. Waits for it until `deadline`, then throws.
+  // Throws at once when `pe` is known to be gone without having published it. A deadline in the
+  // past asks without waiting for `pe`.
   Bytes lookup(int pe, std::string_view key, Deadline deadline) const;
 
-  // What PE 0 publishes under `key`, which each other PE of the job asks for: as lookup() of PE 0,
-  // but the PEs of one host may ask through one of them, and leave PE 0's host alone. Once a key.
+  // Returns the value that PE 0 publishes under `key` and each other PE of the job asks for. As
+  // lookup() of PE 0, but the PEs of one host may ask through one of them, and leave PE 0's host
+  // alone. Once a key.
   virtual Bytes lookup_of_first(std::string_view key, Deadline deadline) {
     return lookup(0, key, deadline);
   }
@@ -127,15 +129,15 @@ class Bootstrap {
   // itself.
   virtual void abort(int code, std::string_view why) noexcept = 0;
 
-  // `lost(pe, why)` is called, from a thread of the bootstrap, when the launcher tells that `pe` is
-  // gone. Launchers may never tell: PeerWatch, which listens here too, does not depend on them.
-  // News that came before is told at once. Replaces the callback of an earlier call; when it
-  // returns, that one is not running and will not be called again. A callback must not call the
-  // bootstrap.
+  // A thread of the bootstrap calls `lost(pe, why)` when the launcher reports that `pe` is gone.
+  // Some launchers never report it: PeerWatch, which listens here too, does not depend on them. A
+  // loss that was reported before this call is passed on at once. The call replaces the callback of
+  // an earlier call; when it returns, that one is not running and will not be called again. A
+  // callback must not call the bootstrap.
   virtual void on_peer_lost(std::function<void(int pe, std::string why)> lost) = 0;
 
-  // Asks a launcher that does not tell by itself who is gone: on_peer_lost() hears of it. For those
-  // who wait; from time to time.
+  // Asks a launcher that does not report by itself which PEs are gone; on_peer_lost() gets the
+  // answer. A thread that waits calls this from time to time.
   virtual void ask_who_is_lost() const {}
 
   // Why `pe` is gone, if the launcher says so by itself or when asked; else empty. For waits that
@@ -191,18 +193,18 @@ class Bootstrap {
   mutable std::mutex one_asks_;  // for the node
   mutable std::optional<NodeInfo> node_;
   mutable std::atomic<int> n_setting_up_{0};  // how many SettingUp live
-  mutable std::mutex one_hears_;              // for the first failure that was heard, or told
+  mutable std::mutex one_hears_;              // for the first failure that was heard or reported
   mutable std::optional<Failure> failure_;
-  bool has_told_failure_ = false;
+  bool has_reported_failure_ = false;
 };
 
 inline constexpr std::size_t kMaxValueBytes = 1 << 20;
 
-// How long who sets up waits before it asks whether those that it waits for have failed: a job
-// whose PEs come one after the other asks nothing.
+// A PE in set-up waits this long before it asks whether the PEs that it waits for have failed. So a
+// job whose PEs start one after the other asks nothing.
 inline constexpr std::chrono::seconds kFailurePatience{2};
 
-// What the user may decide about the start-up exchange.
+// The user's choices for the start-up exchange.
 struct Settings {
   std::string kind = "auto";  // CHIME_BOOTSTRAP: auto, pmix, local or none
   std::string interface =

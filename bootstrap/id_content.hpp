@@ -1,4 +1,4 @@
-// What a unique id holds: the token of a job, and where its hub listens.
+// The content of a unique id: the token of a job, and where its hub listens.
 #pragma once
 
 #include <cstdint>

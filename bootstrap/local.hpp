@@ -1,9 +1,9 @@
-// chime-run's PEs: how chime-run tells them where its hub is, and how they join.
+// chime-run's PEs: how chime-run gives them its hub's address, and how they join.
 //
 // For PEs of its own machine the hub listens on an abstract unix socket: no file to leave behind,
-// gone with chime-run. For those of several hosts it listens over TCP, as a unique id's does. A PE
-// finds its addresses and the token in the environment, so that a program started through a shell
-// or a debugger, which may close inherited descriptors, still joins.
+// gone with chime-run. For PEs of several hosts it listens over TCP, as a unique id's hub does. A
+// PE finds the hub's addresses and the token in the environment. So a program that is started
+// through a shell or a debugger, which may close inherited descriptors, still joins.
 #pragma once
 
 #include <functional>
@@ -33,12 +33,12 @@ class LaunchedJob {
   // Throws BootstrapError if there is no such interface.
   explicit LaunchedJob(Options options);
 
-  // What `pe` must find in its environment, as NAME=value.
+  // The variables that `pe` must find in its environment, as NAME=value.
   std::vector<std::string> environment_of(int pe) const;
 
   // `pe`'s process has ended; tells PEs that still count on it.
   void tell_ended(int pe, std::string how) {
-    hub_->tell_lost(pe, std::move(how) + " (told by chime-run)");
+    hub_->tell_lost(pe, std::move(how) + " (reported by chime-run)");
   }
 
   // As Hub::ask_activity.

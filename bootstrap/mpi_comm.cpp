@@ -24,7 +24,7 @@ constexpr std::chrono::microseconds kLongestPause{1000};
 
 using Files = std::set<std::string>;
 
-// What the process has loaded, by the loader's names.
+// The files that the process has loaded, by the loader's names.
 Files loaded_files() {
   Files files;
   ::dl_iterate_phdr(
@@ -129,35 +129,35 @@ BootstrapError of_mpi(const char* why) {
                         CHIMEX_ERR_INVALID);
 }
 
-// What rank 0 tells: an id, or why it has made none.
-struct Told {
+// Rank 0's message: an id, or why it has made none.
+struct FromRank0 {
   chimex_uniqueid_t id;
   int code;
   char why[kMpiTextBytes];
 };
 
-void tell(Told& told, const Settings& settings) try {
-  told.id = create_unique_id(settings.interface);
+void make_id(FromRank0& made, const Settings& settings) try {
+  made.id = create_unique_id(settings.interface);
 } catch (const BootstrapError& error) {
-  told.code = error.code();
-  std::snprintf(told.why, sizeof(told.why), "%s", error.what());
+  made.code = error.code();
+  std::snprintf(made.why, sizeof(made.why), "%s", error.what());
 }
 
-// Asks MPI again and again: it moves messages in its calls alone. What has not come in time is left
-// to MPI, which may still write to it.
-void broadcast(const MpiCalls& calls, const void* communicator, std::unique_ptr<Told>& told,
+// Asks MPI again and again, because MPI moves messages only in its calls. A message that has not
+// come in time is left to MPI, which may still write to it.
+void broadcast(const MpiCalls& calls, const void* communicator, std::unique_ptr<FromRank0>& sent,
                const Settings& settings) {
   const auto deadline = std::chrono::steady_clock::now() + settings.timeout;
   char why[kMpiTextBytes] = "";
   void* message = nullptr;
-  if (calls.begin_broadcast(communicator, told.get(), sizeof(Told), &message, why))
+  if (calls.begin_broadcast(communicator, sent.get(), sizeof(FromRank0), &message, why))
     throw of_mpi(why);
   for (std::chrono::microseconds pause{1};; pause = std::min(2 * pause, kLongestPause)) {
     bool is_done = false;
     if (calls.finish_broadcast(message, &is_done, why)) throw of_mpi(why);
     if (is_done) return;
     if (std::chrono::steady_clock::now() >= deadline) {
-      static_cast<void>(told.release());
+      static_cast<void>(sent.release());
       throw BootstrapError(
           "ranks of the MPI communicator have not come within CHIME_INIT_TIMEOUT: each of them "
           "must make this call",
@@ -181,14 +181,14 @@ Introduction introduce_ranks(const void* communicator, const std::string& plugin
   Introduction mine;
   char why[kMpiTextBytes] = "";
   if (opened.calls->place_in(communicator, &mine.pe, &mine.n_pes, why)) throw of_mpi(why);
-  auto told = std::make_unique<Told>();
-  if (mine.pe == 0) tell(*told, settings);
-  broadcast(*opened.calls, communicator, told, settings);
-  if (told->code != CHIMEX_OK)
+  auto sent = std::make_unique<FromRank0>();
+  if (mine.pe == 0) make_id(*sent, settings);
+  broadcast(*opened.calls, communicator, sent, settings);
+  if (sent->code != CHIMEX_OK)
     throw BootstrapError(
-        (mine.pe == 0 ? "" : "rank 0 of the MPI communicator: ") + std::string(told->why),
-        static_cast<chimex_status>(told->code));
-  mine.id = told->id;
+        (mine.pe == 0 ? "" : "rank 0 of the MPI communicator: ") + std::string(sent->why),
+        static_cast<chimex_status>(sent->code));
+  mine.id = sent->id;
   return mine;
 }
 

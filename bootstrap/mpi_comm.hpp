@@ -1,6 +1,7 @@
-// Jobs whose PEs are the ranks of an MPI communicator: its rank 0 makes a unique id (tcp.hpp), and
-// MPI brings it to the others. libchime.so knows no MPI: a plug-in does that is compiled against
-// the program's (mpi/), opened when it is asked for, and never closed.
+// Jobs whose PEs are the ranks of an MPI communicator: its rank 0 makes a unique id
+// (bootstrap/hub/tcp.hpp), and MPI brings it to the others. libchime.so knows no MPI: a plug-in
+// does that is compiled against the program's (mpi/), opened when it is asked for, and never
+// closed.
 #pragma once
 
 #include <string>
@@ -10,7 +11,7 @@
 
 namespace chime::bootstrap {
 
-// What a PE needs to join a job of a unique id.
+// The data that a PE needs to join a job of a unique id.
 struct Introduction {
   int pe = 0;
   int n_pes = 0;

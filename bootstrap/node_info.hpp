@@ -12,13 +12,13 @@ namespace chime::bootstrap {
 struct NodeInfo {
   std::vector<int> pes = {};  // ascending, the PE itself among them
   int my_pe = -1;             // how many of them have lower numbers
-  int n_pes = 0;              // how many they are
-  // Those of `pes`, where the bootstrap has found them on the way, on all PEs of the node; else
-  // empty.
+  int n_pes = 0;              // the number of `pes`
+  // One for each of `pes` if the bootstrap has found them while it looked for the node, on all PEs
+  // of the node; else empty.
   std::vector<ProcessEndpointInfo> processes = {};
 };
 
-// Of `pe`, where its node has `pes`, ascending.
+// The NodeInfo of `pe` if its node has `pes`, ascending.
 NodeInfo node_of(int pe, std::vector<int> pes);
 
 }  // namespace chime::bootstrap

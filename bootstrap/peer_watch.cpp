@@ -27,9 +27,8 @@ constexpr char kEndpointInfoKey[] = "chime.watch";
 constexpr char kGoodbyeKey[] = "chime.goodbye";
 constexpr auto kEndpointInfoRetry =
     100ms;  // between rounds of asking for endpoint infos that are not there yet
-constexpr auto kNoPidfdPoll = 200ms;  // kernels before 5.3 and some sandboxes have no pidfd_open
-constexpr auto kGoodbyeGrace =
-    500ms;  // a goodbye may still be on its way when the process has ended
+constexpr auto kNoPidfdPoll = 200ms;   // kernels before 5.3 and some sandboxes have no pidfd_open
+constexpr auto kGoodbyeGrace = 500ms;  // a goodbye may arrive after the process has ended
 
 }  // namespace
 
@@ -91,7 +90,7 @@ class PeerWatch::Watcher {
 
   std::mutex mutex_;
   std::set<int> watched_;  // the process watch will see these end
-  std::set<int> told_;
+  std::set<int> reported_;
 
   std::thread thread_;
 };
@@ -131,7 +130,7 @@ bool PeerWatch::Watcher::find_node_peers() {
     if (!are_known) bootstrap_.publish(kEndpointInfoKey, std::as_bytes(std::span(&me_, 1)));
     return true;
   } catch (const BootstrapError&) {
-    return false;  // the job never came together: whoever waits for it reports that
+    return false;  // the job never came together: the thread that waits for it reports that
   }
 }
 
@@ -202,8 +201,8 @@ void PeerWatch::Watcher::check(Peer& peer) {
                     words_about_launcher());
 }
 
-// Without their launcher PEs end by themselves, one a little earlier than the other: who sees a
-// local peer end before it hears of the launcher must not blame the local peer.
+// Without their launcher PEs end by themselves, some earlier than others. A PE that sees a local
+// peer end before it hears of the launcher must not blame the local peer.
 std::string PeerWatch::Watcher::words_about_launcher() const {
   return getppid() == parent_ ? "" : "; the launcher that started this PE is gone, too";
 }
@@ -219,7 +218,7 @@ void PeerWatch::Watcher::hear(int pe, const std::string& why) {
 
 void PeerWatch::Watcher::tell(int pe, const std::string& how) {
   std::lock_guard lock(mutex_);
-  if (told_.insert(pe).second) lost_(pe, how);
+  if (reported_.insert(pe).second) lost_(pe, how);
 }
 
 bool PeerWatch::Watcher::has_said_goodbye(const Peer& peer) {

@@ -1,14 +1,14 @@
-// Watches the processes of this PE's node-local peers, and tells when one ends without having said
-// goodbye.
+// Watches the processes of this PE's node-local peers, and reports when one ends without having
+// said goodbye.
 //
-// Each PE has an endpoint info (process id, start time, process-id space) and one thread per PE
-// polls a pidfd per node-local peer: no polling interval, no signal, and no process id reused in
-// between can be mistaken for the PE. Endpoint infos that crossed when the node's PEs met are
-// given, or the bootstrap has found them with the node; others are published and looked up, which
-// costs a hub a question per pair of PEs. PEs on other nodes, in other process-id spaces
-// (containers), and in this very process cannot be watched; of those, and of PEs that die before
-// they have published their endpoint info, the launcher may tell (Bootstrap::on_peer_lost, which
-// this object uses and nobody else may then).
+// Each PE has an endpoint info (process id, start time, process-id space). One thread per PE polls
+// a pidfd per node-local peer: no polling interval, no signal, and a reused process id cannot be
+// mistaken for the PE. Endpoint infos come from the meeting of the node's PEs, or from the
+// bootstrap that found the node. Others are published and looked up, which costs a hub a question
+// per pair of PEs. PEs on other nodes, in other process-id spaces (containers), and in this very
+// process cannot be watched. The launcher may report the loss of those, and of PEs that die before
+// their endpoint info is published (Bootstrap::on_peer_lost, which this object uses and nobody else
+// may then).
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// Where a process runs, in words that are equal for two processes exactly if they can do something
-// together. Containers of one machine may share any of it.
+// Where a process runs, in words that are equal for two processes exactly if the two can do
+// something together. Containers of one machine may share any of it.
 #pragma once
 
 #include <string>
@@ -7,8 +7,7 @@
 namespace chime::bootstrap {
 
 // Equal: same kernel, same network namespace. Such processes meet at an abstract socket and pass
-// each other descriptors, so they map each other's memory, whatever their process-id spaces: one
-// node.
+// each other descriptors. So each maps the other's memory, even across process-id spaces: one node.
 std::string name_of_this_node();
 
 // Equal: same kernel, same process-id space. A number names the same process to both, so each can

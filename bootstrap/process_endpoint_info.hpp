@@ -7,8 +7,8 @@
 
 namespace chime::bootstrap {
 
-// What tells a PE's process from all others of this machine, and of others. Plain bytes: it
-// travels.
+// Identifies a PE's process among all processes of this machine, and of others. Plain bytes: it is
+// sent to other PEs.
 struct ProcessEndpointInfo {
   std::int64_t pid = 0;
   std::uint64_t start_time = 0;

@@ -1,4 +1,4 @@
-// What /proc tells of a process.
+// Facts that /proc gives about a process.
 #pragma once
 
 #include <sys/types.h>

@@ -50,8 +50,8 @@ class Singleton final : public Bootstrap {
 
   NodeInfo find_node() const override { return node_of(0, {0}); }
 
-  // Its thread, which most jobs of one PE never need, answers: who asks is not called back by its
-  // own call.
+  // Its own thread answers, so that the callback does not run inside the asking call. Most jobs of
+  // one PE never need the thread.
   void look_for(OpenQuestions::Id question, int, std::string_view key,
                 bool may_wait) const override {
     std::lock_guard lock(mutex_);

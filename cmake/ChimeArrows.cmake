@@ -1,4 +1,4 @@
-# Arrows: who may include whom (docs/architecture.md, "Map of folders"), enforced by the build.
+# Arrows: which folder may include which (docs/architecture.md, "Map of folders"), enforced by the build.
 #
 # Every folder is one CMake target. A folder's headers are reachable only through a directory that holds
 # nothing but a link to that folder, so that a target sees the folders it names and no other: an include

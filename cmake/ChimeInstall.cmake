@@ -27,7 +27,7 @@ endforeach()
 
 include(ChimeNvshmem)
 
-# What is built of it, by one name; and an install that finds something missing says so before it copies anything.
+# One name for all targets that are installed. An install that finds one missing says so before it copies anything.
 add_custom_target(installed)
 set(missing_tests "")
 set(installed_targets chime chime-run chime-info chime-doctor chime_mpi nvshmem_device softnic softnic-run softnic-trace)

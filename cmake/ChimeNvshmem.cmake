@@ -1,5 +1,5 @@
 # <libdir>/nvshmem-compat: the prefix of an NVSHMEM, for builds that name one (NVSHMEM_HOME, find_package(NVSHMEM)). It is Chime by
-# NVSHMEM's names of files. Nobody finds it who does not name it, so that it hides no NVSHMEM.
+# NVSHMEM's names of files. Only a build that names it finds it, so that it hides no NVSHMEM.
 set(nvshmem_prefix ${CMAKE_INSTALL_LIBDIR}/nvshmem-compat)
 set(nvshmem_full_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/nvshmem-compat)
 

@@ -4,7 +4,7 @@
 # finds it (scripts/soak makes one).
 option(CHIME_PRECOMPILED_HEADERS "Compile the standard library's headers once" OFF)
 
-# What a compiler cache needs to know such files again (scripts/lib.sh has the other half).
+# The settings by which a compiler cache knows such files again (scripts/lib.sh has the other half).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
 elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")

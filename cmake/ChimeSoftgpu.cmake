@@ -85,7 +85,7 @@ function(chime_add_clang_program target)
   add_dependencies(softgpu_programs ${target})
 endfunction()
 
-# chime_softgpu_runs(<program>...): programs that a test of every change runs. Those of the soak are not built with every change.
+# chime_softgpu_runs(<program>...): programs that a test of every change runs. Programs of the soak are not built with every change.
 function(chime_softgpu_runs)
   add_dependencies(softgpu_tested ${ARGN})
 endfunction()

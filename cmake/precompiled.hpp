@@ -1,4 +1,4 @@
-// What chime_precompile compiles once a target: headers that most files include by themselves.
+// Headers that most files include by themselves: chime_precompile compiles them once a target.
 #pragma once
 
 #include <algorithm>

@@ -163,7 +163,7 @@ bool Carrier::send_waiting() {
   return true;
 }
 
-// What a FIFO has, in its order.
+// Takes a FIFO's requests, in its order.
 bool Carrier::visit(Source& source) {
   std::uint64_t taken = 0;
   for (; taken < limits_.batch; ++taken) {

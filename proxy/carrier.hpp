@@ -1,11 +1,11 @@
 // Carries requests from the FIFOs to the fabric, and their ends back: a turn at a time, without a
 // thread of its own and without waiting.
 //
-// What the fabric has no room for waits in a line, one for each FIFO and peer, and all that this
-// FIFO has for that peer behind it. So a FIFO's order is kept, FIFOs are emptied for other peers,
-// and a FIFO that is never empty holds up no other one. A peer has at most as much of the fabric's
-// room as is left: half of it alone, and whatever a few keep by not answering, as much again is
-// free.
+// Requests that the fabric has no room for wait in a line, one for each FIFO and peer, and all
+// later requests of this FIFO for that peer wait behind them. So a FIFO's order is kept, FIFOs are
+// emptied for other peers, and a FIFO that is never empty holds up no other one. A peer gets at
+// most as much of the fabric's room as is left: half of it if it is alone. Whatever a few peers
+// keep by not answering, as much again is free.
 #pragma once
 
 #include <chrono>
@@ -29,13 +29,13 @@ class Carrier {
     unsigned batch;            // requests from one FIFO, before the next is visited
   };
 
-  // All of them outlive it. `counts`: written by who carries.
+  // All of them outlive it. `counts`: written by the thread that carries.
   Carrier(host::HostDriven& fabric, std::span<Fifo> fifos, const Limits& limits, Counts& counts);
 
   // Visits each FIFO once, and the fabric. Whether anything was to be done.
   bool turn();
 
-  // Whether nothing is under way that was taken from a FIFO.
+  // Whether no request is in flight that was taken from a FIFO.
   bool is_idle() const { return under_way_ == 0; }
   // Whether a FIFO has something to take: a load of each.
   bool has_requests();
@@ -55,7 +55,7 @@ class Carrier {
   struct Peer {
     std::size_t with_fabric = 0;  // parts that were posted and have not ended
   };
-  // What a FIFO has for a peer and the fabric had no room for.
+  // A FIFO's requests for a peer that the fabric had no room for.
   struct Line {
     Fifo* fifo = nullptr;
     Peer* peer = nullptr;
@@ -86,10 +86,10 @@ class Carrier {
   host::HostDriven& fabric_;
   const Limits limits_;
   std::vector<Source> sources_;
-  // Who is visited first in a turn: each in its turn, for those before may take all the room that
-  // the fabric has.
+  // The source that is visited first in a turn. It changes each turn, because earlier sources may
+  // take all the room that the fabric has.
   std::size_t first_ = 0;
-  std::deque<Flight> flights_;  // as many as were ever under way at once
+  std::deque<Flight> flights_;  // as many as were ever in flight at once
   std::vector<Flight*> free_;
   std::unordered_map<int, Peer> peers_;          // that something was sent to
   std::vector<Line*> waiting_;                   // lines that are not empty; the next one first

@@ -1,17 +1,18 @@
-// Whether somebody computes on the proxy's processor: what its yields tell.
+// Whether other threads compute on the proxy's processor: the length of its yields shows it.
 //
 // A kernel that waits for the proxy on the same processor yields, too, and the two take turns of a
-// microsecond. Who computes there keeps the processor until his turn ends, so each yield costs
-// milliseconds: more than a sleep, from which one is let in at once. One long yield says little:
-// it may have been a neighbour's copy of a few megabytes. After two it is crowded for a while, with
-// at most a few short ones between them: since Linux 6.6 who has waited for a turn is owed so much
-// time that the next yields find nobody else. The yields behind that while tell whether for
-// another, each twice as long as the one before.
+// microsecond. A thread that computes there keeps the processor until its turn ends. So each yield
+// costs milliseconds: more than a sleep, after which the kernel lets a thread in at once. One long
+// yield says little: it may have been a neighbour's copy of a few megabytes. After two long yields
+// the processor counts as crowded for a while, even with a few short yields between the two: since
+// Linux 6.6 a thread that has waited for a turn is owed so much time that its next yields find
+// nobody else. The yields after that while decide whether it counts for another, each twice as long
+// as the one before.
 //
 // Another processor may not be crowded, so the proxy first tries one. Linux puts a thread that a
-// socket wakes beside the one that wrote to it, as if that one were about to sleep: of two PEs'
-// proxies on a machine, which send all the time, both then stay on one processor, and where kernels
-// wait on the others nothing parts them again.
+// socket wakes beside the thread that wrote to the socket, as if that one were about to sleep. The
+// proxies of two PEs on a machine, which send all the time, then both stay on one processor. Where
+// kernels wait on the other processors, nothing parts the two again.
 #pragma once
 
 #include <algorithm>

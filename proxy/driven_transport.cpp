@@ -12,7 +12,7 @@ void DrivenTransport::confirm(int pe, std::span<const std::byte> receipt) {
   reached_.insert(pe);
 }
 
-// Who finds its peers reaches all, as far as is known, if it reaches itself.
+// A transport that finds its peers reaches all, as far as is known, if it reaches itself.
 bool DrivenTransport::leads_to(int pe) const {
   return reached_.contains(finds_peers() ? setup_.my_pe : pe);
 }

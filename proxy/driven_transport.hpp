@@ -30,7 +30,8 @@ class DrivenTransport final : public host::Transport {
     std::span<std::byte> heap;  // as large on every PE
     ProxyOptions options;
     Progress::Failed failed;  // see there
-    // Asked once, when the view is made: who updates this PE's words. None, or null: the processor.
+    // Called once, when the view is made, for the owner of this PE's words. None, or null: the
+    // processor.
     std::function<std::unique_ptr<host::WordOwner>()> words = {};
     // The same where the fabric has the device update them: a context of kernels, where by a NIC.
     std::function<std::optional<Context>()> words_by_nic = {};

@@ -54,7 +54,8 @@ std::byte* Fifo::here_of(const abi::ProxyRequest& what) {
   return nullptr;
 }
 
-// ---- What is under way --------------------------------------------------------------------------
+// ---- In flight
+// -----------------------------------------------------------------------------------
 
 Fifo::Request& Fifo::keep(const abi::ProxyRequest& what, unsigned slots) {
   if (free_.empty()) free_.push_back(&requests_.emplace_back());
@@ -76,8 +77,8 @@ void Fifo::let_go(Request& request) {
   free_.push_back(&request);
 }
 
-// The limit is half of the slots. A peer is below it again when it has half of that: its posters,
-// who then come back together, find room for some time.
+// The limit is half of the slots. A peer is below it again when it has a quarter of them: its
+// posters, which then come back together, find room for some time.
 void Fifo::count(Request& request) {
   if (!lost_.exists(request.what.pe)) return;
   UnderWay& of_peer = under_way_[request.what.pe];
@@ -162,14 +163,14 @@ void Fifo::record(const Request& failed, chimex_status status) {
                            .bytes = failed.what.bytes};
 }
 
-// Release: pairs with the acquire of who polls (device/path/proxy/channel.cuh).
+// Release: pairs with the acquire of the thread that polls (device/path/proxy/channel.cuh).
 void Fifo::tell() {
   std::atomic_ref(memory_.told->through)
       .store(through() | (some_lost_ ? abi::kSomeLost : 0), std::memory_order_release);
 }
 
-// Release: pairs with the acquire in await_end (device/path/proxy/answer.cuh). Of a loss that was
-// told before.
+// Release: pairs with the acquire in await_end (device/path/proxy/answer.cuh). A loss is reported
+// before.
 void Fifo::answer(const Request& request, chimex_status status) {
   const abi::ProxyRequest& what = request.what;
   if (!what.has_answer || what.answer >= memory_.answers.size()) return;

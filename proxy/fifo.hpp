@@ -1,8 +1,8 @@
-// A FIFO as the proxy sees it: requests are taken out in their order, end in any, and each that
-// names an answer is told of there. How far all have ended without a gap is told, too. The other
-// side is device/path/proxy.
+// A FIFO as the proxy sees it. Requests are taken out in their order and end in any order. A
+// request that names an answer gets its end reported there. The FIFO also reports up to where all
+// requests have ended without a gap. The other side is device/path/proxy.
 //
-// A slot is free when its request was taken: what is under way is kept here, so that a peer that
+// A slot is free when its request was taken. Requests in flight are kept here, so that a peer that
 // does not answer keeps no slot from others.
 //
 // By one thread.
@@ -23,7 +23,7 @@
 
 namespace chime::proxy {
 
-// What the two sides share. All of it begins as zeros.
+// The memory that the two sides share. All of it begins as zeros.
 struct FifoMemory {
   std::span<const abi::ProxySlot> slots;  // a power of two of them
   std::span<abi::ProxyAnswer> answers;    // abi::proxy_answers()
@@ -32,7 +32,7 @@ struct FifoMemory {
 
 class Fifo {
  public:
-  // Of one peer: slots of requests that were taken and have not ended.
+  // For one peer: slots of requests that were taken and have not ended.
   struct UnderWay {
     std::uint64_t slots = 0;
     bool is_at_limit = false;
@@ -40,8 +40,8 @@ class Fifo {
   // A request that was taken. It stays where it is until it has ended.
   struct Request {
     abi::ProxyRequest what = {};
-    // What a put reads, and where a get or a fetching atomic writes: an address as device code
-    // names it, or of this FIFO's own. Null: an atomic without a result.
+    // The source of a put, and the destination of a get or of a fetching atomic: an address as
+    // device code names it, or of this FIFO's own. Null: an atomic without a result.
     std::byte* here = nullptr;
     std::uint64_t index = 0;  // of its first slot, since the FIFO was made
     unsigned slots = 0;
@@ -52,20 +52,20 @@ class Fifo {
   // `lost`, `at_limit`: of the PE. They outlive this.
   Fifo(const FifoMemory& memory, LostPeers& lost, PeersAtLimit& at_limit);
 
-  // The next request; null: there is none yet. What its poster stored before is there. Requests to
-  // lost peers end here.
+  // The next request; null: there is none yet. All that its poster stored before is visible.
+  // Requests to lost peers end here.
   Request* take();
   // Whether there may be one: one load.
   bool has_request() const;
 
-  // The request has ended: its data is in the peer's memory, or its result is at `here`. One that
-  // has failed loses its peer: what is posted to it later fails, and all others go on. Not
-  // so CHIMEX_ERR_INVALID, which is the request's own fault: its result is zero, and its peer is
-  // as well as before. Kernels are told of both at once, by ProxyTold.
+  // The request has ended: its data is in the peer's memory, or its result is at `here`. A failed
+  // request loses its peer: later requests to that peer fail, and all others go on.
+  // CHIMEX_ERR_INVALID is the request's own fault: its result is zero, and its peer is as well as
+  // before. ProxyTold reports both to kernels at once.
   void complete(Request& request, chimex_status status);
 
   std::uint64_t depth() const { return memory_.slots.size(); }
-  // Slots, since the FIFO was made: taken out, and told of.
+  // Slots, since the FIFO was made: taken out, and reported.
   std::uint64_t taken() const { return taken_; }
   std::uint64_t through() const { return first_ ? first_->index : taken_; }
 
@@ -87,9 +87,9 @@ class Fifo {
   const FifoMemory memory_;
   LostPeers& lost_;
   PeersAtLimit& at_limit_;
-  std::deque<Request> requests_;  // as many as were ever under way at once
+  std::deque<Request> requests_;  // as many as were ever in flight at once
   std::vector<Request*> free_;
-  Request *first_ = nullptr, *last_ = nullptr;  // under way
+  Request *first_ = nullptr, *last_ = nullptr;  // in flight
   std::unordered_map<int, UnderWay> under_way_;
   std::uint64_t taken_ = 0;
   bool some_lost_ = false;

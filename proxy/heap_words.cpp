@@ -29,10 +29,10 @@ std::uint64_t update_word(std::byte* at, const host::WordUpdate& update) {
       return before;
     }
   }
-  return 0;  // whoever reads requests has looked at `op`
+  return 0;  // the reader of requests has looked at `op`
 }
 
-// Release: who polls for one word may look for what was written before it.
+// Release: a thread that polls one word may look for what was written before it.
 template <class Word>
 void store_word(std::byte* at, const std::byte* from) {
   Word word;

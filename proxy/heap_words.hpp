@@ -1,6 +1,5 @@
-// The words of a heap that the processor reaches, updated by its atomics: those of kernels on the
-// CPU device and of host operations are the same, so all updates of a word are atomic with each
-// other, however they come.
+// Updates the words of a heap that the processor reaches, by its atomics. Kernels on the CPU device
+// and host operations use the same ones, so all updates of a word are atomic with each other.
 #pragma once
 
 #include <cstddef>

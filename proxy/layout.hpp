@@ -1,4 +1,4 @@
-// What FIFOs consist of in memory beside their channels, and how much of it there is.
+// The parts of a FIFO in memory beside its channel, and their sizes.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,12 @@ namespace chime::proxy {
 using host::Piece;
 using host::Pieces;
 
-// What posters alone use, of one context's FIFOs: as their counters, where they are.
+// The part that posters alone use, of one context's FIFOs: it stands with their counters.
 inline Piece<std::uint64_t> take_busy(Pieces& pieces, unsigned fifos, unsigned depth) {
   return pieces.take<std::uint64_t>(std::size_t{fifos} * depth);  // of each answer
 }
 
-// What the proxy reads and writes, too.
+// The parts that the proxy reads and writes, too.
 struct FifoPieces {
   Piece<abi::ProxySlot> slots;
   Piece<abi::ProxyAnswer> answers;

@@ -15,7 +15,7 @@ class LostPeers {
 
   bool exists(int pe) const { return pe >= 0 && pe < n_pes_; }
 
-  // REQUIRES, of both: exists(pe). What is added here is told by the release of a FIFO's `through`.
+  // REQUIRES, of both: exists(pe). The release of a FIFO's `through` publishes what is added here.
   void add(int pe) { word(pe).fetch_or(bit(pe), std::memory_order_relaxed); }
   bool has(int pe) const { return (word(pe).load(std::memory_order_relaxed) & bit(pe)) != 0; }
 

@@ -64,7 +64,7 @@ bool Pause::yields() {
     next_sleep_ = limits_.shortest;
   }
   if (now - empty_since_ >= limits_.spin || crowding_.is_believed(now)) return false;
-  sched_yield();  // who posts, or answers, may be waiting for this very processor
+  sched_yield();  // a thread that posts or answers may wait for this very processor
   const auto end = Clock::now();
   crowding_.yielded(now, end);
   if (crowding_.may_leave(end) && leave_processor()) {

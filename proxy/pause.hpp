@@ -1,12 +1,12 @@
-// How long the proxy stays away when it finds nothing to do: for a while it looks again at once,
-// and between two looks yields; then it sleeps, longer from time to time, and at once where yields
-// take too long (crowding.hpp). Host threads that post end it. A kernel cannot, so the longest
-// sleep is what its first request may wait for: a millisecond, and behind a second without anything
-// longer where waking costs much (net/mesh/upkeep.hpp), as in a virtual machine.
+// How long the proxy stays away when it finds nothing to do. For a while it looks again at once,
+// and yields between two looks. Then it sleeps, longer from time to time; it sleeps at once where
+// yields take too long (proxy/crowding.hpp). Host threads that post end a sleep. A kernel cannot,
+// so its first request may wait for the longest sleep: a millisecond. After a second without
+// anything it is longer where waking costs much (net/mesh/upkeep.hpp), as in a virtual machine.
 //
-// It does not sleep soon. Of what peers put here a provider may tell nothing, and who sleeps
-// between two pieces of a stream is late for each: beside libfabric alone, puts of 256 KiB and 1
-// MiB by tcp had 0.5 and 0.7 of its rate where the first sleep came after 50 us.
+// It does not sleep soon. A provider may report nothing of what peers put here, and a proxy that
+// sleeps between two pieces of a stream is late for each: beside libfabric alone, puts of 256 KiB
+// and 1 MiB by tcp had 0.5 and 0.7 of its rate where the first sleep came after 50 us.
 #pragma once
 
 #include <chrono>
@@ -24,12 +24,13 @@ class Pause {
     std::chrono::nanoseconds spin = std::chrono::milliseconds(1);  // before the first sleep
     std::chrono::nanoseconds shortest = std::chrono::microseconds(20);
     std::chrono::nanoseconds longest = std::chrono::milliseconds(1);
-    // Without anything, until sleeps are as long as they must be to cost next to nothing.
+    // Time without anything, until sleeps are as long as they must be to cost next to nothing.
     std::chrono::nanoseconds idle = net::Upkeep::kIdle;
   };
 
-  // Where each of `pes` has a processor, on which it and its proxy may take turns; else a proxy
-  // that looks again takes time from those who have something for it, and sleeps at once.
+  // For a machine where each of `pes` has a processor, on which it and its proxy may take turns.
+  // Else a proxy that looks again takes time from the threads that make work for it, so it sleeps
+  // at once.
   static Limits limits_beside(int pes);
 
   // `counts`: of the thread that pauses; outlives this.

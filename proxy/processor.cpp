@@ -29,7 +29,7 @@ bool leave_processor() {
   CPU_SET(static_cast<std::size_t>(next_of(all, here)), &next);
   if (sched_setaffinity(0, sizeof next, &next) != 0) return false;
   if (sched_setaffinity(0, sizeof all, &all) == 0) return true;
-  // Those that it may use have changed meanwhile: all that it may now.
+  // The set of allowed processors has changed meanwhile: allow all that the thread may use now.
   for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) CPU_SET(cpu, &all);
   sched_setaffinity(0, sizeof all, &all);
   return true;

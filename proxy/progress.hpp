@@ -23,13 +23,13 @@ class Progress {
     // Where host threads that post find whether it sleeps. Null: none wakes it.
     abi::ProxySleep* sleep = nullptr;
   };
-  // Told once by the thread if it cannot go on: then nothing that was posted ends any more.
+  // Called once by the thread if it cannot go on: then nothing that was posted ends any more.
   using Failed = std::function<void(const std::string& why)>;
 
-  // Starts the thread. What it is given outlives it. Throws std::runtime_error with a sentence.
+  // Starts the thread. Its arguments outlive it. Throws std::runtime_error with a sentence.
   Progress(host::HostDriven& fabric, std::span<Fifo> fifos, const Settings& settings,
            Counts& counts, Failed failed);
-  // Ends it. What is under way is given up: who cares has waited before.
+  // Ends it. Requests in flight are given up: a caller that needs them has waited before.
   ~Progress();
 
   // Ends its sleep. From any thread.

@@ -14,7 +14,7 @@ FifoMemory memory_of(const FifoPieces& shared, unsigned fifo, unsigned depth, un
           shared.told.here + fifo};
 }
 
-// Requests name memory by the address that device code uses: so does who has no NIC.
+// Requests name memory by the address that device code uses, and so does a PE without a NIC.
 std::unique_ptr<host::DeviceMemory> say_plain_memory(host::Gpu& gpu, std::span<std::byte> heap,
                                                      ChannelTables& tables) {
   auto staging = gpu.allocate_host_visible(2 * host::kStagingBytes);

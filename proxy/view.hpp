@@ -1,6 +1,6 @@
-// What device code sees of the proxy: FIFOs as channels in the PE's tables, one place of them for
-// all peers, and what both sides share. This is the only file that turns it into the structs that
-// kernels read.
+// The proxy as device code sees it: FIFOs as channels in the PE's tables, one place of them for all
+// peers, and the memory that both sides share. This is the only file that turns it into the structs
+// that kernels read.
 #pragma once
 
 #include <cstdint>

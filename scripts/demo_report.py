@@ -1,4 +1,4 @@
-"""What the demo says of a run of particles, from the numbers that it and the emulated NICs left.
+"""The demo's verdict about a run of particles, from the numbers that it and the emulated NICs left.
 
     demo_report.py agreement RESULT.json            does it agree with LAMMPS's reference?
     demo_report.py same_digits RESULT.json OTHER.json   has every line of the table the same digits?
@@ -85,7 +85,7 @@ def nic(counters_path, result_path):
     for row in rows:
         print("   " + "".join(f"{cell:>15}" for cell in row))
     if len(lines) != result["pes"]:
-        return conclude(False, f"{len(lines)} NICs told what they did, of {result['pes']} PEs")
+        return conclude(False, f"{len(lines)} NICs reported what they did, of {result['pes']} PEs")
     failed = sum(line["failed"] for line in lines)
     if failed:
         return conclude(False, f"{failed} requests ended with an error")

@@ -1,5 +1,5 @@
-# What the scripts share: where the project is, how a preset is built, how tests are run.
-# Sourced by the others; running it does nothing.
+# Functions that the scripts share: where the project is, how a preset is built, how tests are run. Sourced by the others; running it does
+# nothing.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # Where presets are built, a folder <preset> each. BUILD_FOLDER names another place, for where another user's build lies.
@@ -105,8 +105,8 @@ END
   done
 }
 
-# What a build folder was configured by. CMake keeps options that nobody names any more, and forgets all of them when the compiler
-# is another one.
+# The inputs that configured a build folder. CMake keeps options that nobody names any more, and forgets all of them when the compiler is
+# another one.
 configured_by() { cat "$root/CMakePresets.json"; echo "${CONFIGURE-} ${CC-} ${CXX-} ${CUDACXX-} ${CUDAFLAGS-}"; }
 
 # build_preset <preset> [target...]: configures, with CONFIGURE's options beside the preset's, and builds: anew where the folder

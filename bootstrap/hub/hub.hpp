@@ -1,8 +1,8 @@
 // The meeting point of a job's PEs when no launcher brings one: chime-run holds it for its PEs, a
-// process that makes a unique id holds it for those who get the id.
+// process that makes a unique id holds it for the processes that get the id.
 //
-// One thread serves all connections. Who has not proved the token is not served
-// (net/mesh/gate.hpp). The hub keeps what PEs publish, and tells everyone when a connection ends
+// One thread serves all connections. A client that has not proved the token is not served
+// (net/mesh/gate.hpp). The hub keeps what PEs publish, and informs everyone when a connection ends
 // without goodbye.
 //
 // A PE number may join again after it left (chime_finalize, then chime_init; or two programs run
@@ -37,7 +37,8 @@ class Hub {
   Hub(std::vector<net::Descriptor> listeners, Options options);
   ~Hub();
 
-  // What the owner knows better than a connection: `pe` is gone, and why. From any thread.
+  // Reports a loss that the owner knows of before a connection shows it: `pe` is gone, and why.
+  // From any thread.
   void tell_lost(int pe, std::string why);
 
   // Asks all PEs that are connected to say on their stderr what they are doing. `said` is called

@@ -108,7 +108,7 @@ void HubClient::abort(int code, std::string_view why) noexcept {
     send(MessageWriter(Message::kAbort).put<std::int32_t>(code).text(why).take());
     flush();
   } catch (const std::exception&) {
-    // The hub is gone, and whoever depends on it ends by itself.
+    // The hub is gone, and every PE that depends on it ends by itself.
   }
 }
 
@@ -214,7 +214,7 @@ void HubClient::tell_activity() {
     std::lock_guard lock(say_mutex_);
     if (say_) say_();
   }
-  connection_->send(MessageWriter(Message::kToldActivity).take());
+  connection_->send(MessageWriter(Message::kActivityReported).take());
 }
 
 void HubClient::note_end() {

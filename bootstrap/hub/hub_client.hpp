@@ -53,7 +53,7 @@ class HubClient : public Bootstrap {
   std::string describe() const override;
 
  protected:
-  // What a launcher knows beside the hub.
+  // A loss that a launcher reports without the hub.
   void note_lost(int pe, const std::string& why) { lost_peers_.add(pe, why); }
 
  private:
@@ -76,7 +76,7 @@ class HubClient : public Bootstrap {
   void publish_in_passing(std::string_view key, std::span<const std::byte> value) override;
   std::string why_open(OpenQuestions::Id question) const override;
 
-  // A request on its way; the answer goes to `question`. `write` adds its fields.
+  // A request in flight; the answer goes to `question`. `write` adds its fields.
   template <class Write>
   void post(Message type, OpenQuestions::Id question, Write write) const;
   // The same, and waits for the answer. `what` names it in errors.

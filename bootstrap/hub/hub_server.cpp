@@ -108,7 +108,7 @@ void HubServer::on_frame(net::Connection& connection, net::Bytes frame) {
   const int pe = pe_of(connection);
   MessageReader message(frame);
   if (message.type() == Message::kAbort) return abort(pe, message);
-  if (message.type() == Message::kToldActivity) {
+  if (message.type() == Message::kActivityReported) {
     members_[pe].is_asked = false;
     return note_answers();
   }
@@ -122,14 +122,14 @@ void HubServer::on_frame(net::Connection& connection, net::Bytes frame) {
 void HubServer::abort(int pe, MessageReader& message) {
   const auto code = message.get<std::int32_t>();
   const auto why = message.text();
-  const auto news =
+  const auto notification =
       MessageWriter(Message::kAborted).put<std::int32_t>(pe).put(code).text(why).take();
   for (int other = 0; other < static_cast<int>(members_.size()); other++)
-    if (other != pe) send(other, session_of(pe), news);
+    if (other != pe) send(other, session_of(pe), notification);
   if (options_.aborted) options_.aborted(pe, code, why);
 }
 
-// Of one that was refused nobody here knows.
+// No member is known for a connection that was refused.
 void HubServer::on_end(net::Connection& connection, const net::Error& why) {
   const int pe = pe_of(connection);
   if (pe < 0 || pe >= static_cast<int>(members_.size()) ||
@@ -145,7 +145,7 @@ void HubServer::on_end(net::Connection& connection, const net::Error& why) {
 }
 
 // Also in sessions that `pe` has not joined: nobody should wait for it there. If it said goodbye,
-// it did so before its end was told: what has come is read first.
+// it did so before its end was reported: messages that have come are read first.
 void HubServer::lose(int pe, const std::string& why) {
   if (members_.empty()) return;  // nobody has joined: the number of PEs is not known
   if (const auto connection = members_[pe].connection) connection->read_now();

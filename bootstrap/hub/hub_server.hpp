@@ -1,4 +1,4 @@
-// The hub's own thread: who is connected as which PE, and in which session.
+// The hub's own thread. It knows which connection is which PE, and in which session.
 #pragma once
 
 #include <map>

@@ -55,7 +55,8 @@ void HubSession::lose(int pe, const std::string& why) {
   if (is_gone(pe)) return;
   members_[pe].why = why;
   go(pe, State::kLost);
-  // Before the answers that fail because of it: who gets one knows that a PE is lost.
+  // Sent before the answers that fail because of it: a PE that gets such an answer knows which PE
+  // is lost.
   for (int other = 0; other < static_cast<int>(members_.size()); other++)
     if (other != pe) tell_lost(other, pe);
   settle_lookups_of(pe);
@@ -175,7 +176,7 @@ void HubSession::fail_node_peers(std::string_view why) {
     fail(request, is_one_lost ? CHIMEX_ERR_PEER_DEAD : CHIMEX_ERR_SYSTEM, why);
 }
 
-// Of one that was lost before it joined nobody will ever know the node.
+// The node of a PE that was lost before it joined never becomes known.
 std::string HubSession::why_node_peers_fail() const {
   for (const int pe : gone_)
     if (members_[pe].node == kNoNode) return describe(pe);
@@ -215,7 +216,7 @@ std::string HubSession::explain(int from, std::uint32_t id) const {
   for (int pe = 0; pe < static_cast<int>(members_.size()); pe++)
     if (is_among(members_[pe].lookups))
       return describe(pe) + (has_seen(pe) ? ", but has not published it" : "");
-  return "the answer was on its way";
+  return "the answer was in transit";
 }
 
 std::string HubSession::who_has_not_joined() const {

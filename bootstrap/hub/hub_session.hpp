@@ -1,8 +1,9 @@
-// One session of a job at the hub: who has joined, what they published, who waits for what. No
-// sockets here: answers go out through `send`.
+// One session of a job at the hub: the PEs that have joined, the values that they published, and
+// the requests that wait. No sockets here: answers go out through `send`.
 //
-// An endpoint info costs what it has to say, a question for its node's PEs the size of the node,
-// and neither the size of the job. A loss, which all are told of, costs a look at each member.
+// The cost of an endpoint info is its size; the cost of a question for a node's PEs is the size of
+// the node; neither depends on the size of the job. A loss is reported to all, so it costs a look
+// at each member.
 #pragma once
 
 #include <cstdint>
@@ -78,9 +79,9 @@ class HubSession {
 
   std::vector<Member> members_;
   int n_absent_;
-  std::vector<int> gone_;                           // in the order in which they left or were lost
+  std::vector<int> gone_;                           // in the order of leaving or loss
   std::map<std::string, int> nodes_;                // by name
-  std::vector<std::vector<std::int32_t>> on_node_;  // its PEs, in the order in which they joined
+  std::vector<std::vector<std::int32_t>> on_node_;  // its PEs, in the order of joining
   std::set<int> waited_for_;                        // whose lookups are not all answered
   int gave_up_ = -1;  // the first PE that left before all had joined: this session will never be
   Requests for_node_peers_;

@@ -1,4 +1,4 @@
-// News of lost PEs, kept until somebody asks, told once per PE.
+// Losses of PEs. Each is kept until somebody asks, and reported once per PE.
 #pragma once
 
 #include <functional>
@@ -34,7 +34,8 @@ class LostPeers {
   }
 
  private:
-  mutable std::mutex mutex_;  // also held while telling: whoever replaces `tell_` waits for its end
+  mutable std::mutex
+      mutex_;  // also held while telling: a thread that replaces `tell_` waits for its end
   Tell tell_;
   std::map<int, std::string> lost_;
 };

@@ -29,7 +29,7 @@ void OpenQuestions::answer(Id id, Answer answer) {
   on_answer = nullptr;  // what it holds goes before a cancel() returns
   std::lock_guard lock(mutex_);
   telling_.erase(id);
-  has_told_.notify_all();
+  has_called_back_.notify_all();
 }
 
 void OpenQuestions::answer_all(const Answer& answer_to_all) {
@@ -41,11 +41,11 @@ void OpenQuestions::answer_all(const Answer& answer_to_all) {
   for (const Id id : ids) answer(id, answer_to_all);
 }
 
-// What the callback holds goes without the lock: it may be a question, too.
+// The callback's captures are destroyed without the lock: one of them may be a question, too.
 void OpenQuestions::cancel(Id id) {
   std::unique_lock lock(mutex_);
   const auto cancelled = open_.extract(id);
-  has_told_.wait(lock, [&] {
+  has_called_back_.wait(lock, [&] {
     const auto running = telling_.find(id);
     return running == telling_.end() || running->second == std::this_thread::get_id();
   });

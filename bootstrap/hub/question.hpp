@@ -1,8 +1,8 @@
 // Questions that a bootstrap has open: each is answered once, or cancelled.
 //
-// Who answers and who cancels may be different threads, at any time: a callback that runs is waited
-// for, and one that was cancelled is never called. Answers to a question that is not open go
-// nowhere, so what comes late from a launcher does no harm.
+// One thread may answer while another cancels, at any time. A callback that runs is waited for, and
+// one that was cancelled is never called. Answers to a question that is not open go nowhere, so a
+// late answer of a launcher does no harm.
 #pragma once
 
 #include <chrono>
@@ -48,7 +48,7 @@ class OpenQuestions {
 
  private:
   mutable std::mutex mutex_;  // guards all below
-  std::condition_variable has_told_;
+  std::condition_variable has_called_back_;
   Id next_ = 1;
   std::map<Id, OnAnswer> open_;
   std::map<Id, std::thread::id> telling_;  // whose callbacks run, and where

@@ -1,10 +1,10 @@
 // Unique ids: PEs that no launcher introduces meet at a rendezvous over TCP.
 //
 // The process that makes an id holds the hub, on a thread, until the process ends or all PEs have
-// joined and left. The id carries the hub's addresses, port and token; who has the id is in the
-// job, nobody else. Both sides prove the token without sending it, so a PE may try every address: a
-// stranger who happens to live there is not believed. What follows the proof is not encrypted: on a
-// network where others can listen, so they can here.
+// joined and left. The id carries the hub's addresses, port and token. A process that has the id is
+// in the job; no other process is. Both sides prove the token without sending it, so a PE may try
+// every address: a stranger that listens at one of them is not believed. Traffic behind the proof
+// is not encrypted: on a network where others can listen, so they can here.
 #pragma once
 
 #include <chrono>

@@ -33,12 +33,12 @@ enum class Message : std::uint8_t {
   kReply = 20,   // bytes
   kFailed = 21,  // i32 code (chimex_status), why
   // without an answer
-  kAbort = 30,         // PE: i32 code, why
-  kGoodbye = 31,       // PE: leaves the job
-  kLost = 32,          // hub: i32 pe, why
-  kAborted = 33,       // hub: i32 pe, i32 code, why
-  kAskActivity = 34,   // hub: say on stderr what you are doing
-  kToldActivity = 35,  // PE: it has been said
+  kAbort = 30,             // PE: i32 code, why
+  kGoodbye = 31,           // PE: leaves the job
+  kLost = 32,              // hub: i32 pe, why
+  kAborted = 33,           // hub: i32 pe, i32 code, why
+  kAskActivity = 34,       // hub: say on stderr what you are doing
+  kActivityReported = 35,  // PE: it has been said
 };
 
 // Builds one message.

@@ -1,4 +1,4 @@
-// What libchime.so asks of an MPI: a table of functions in a plug-in, libchime_mpi.so, which is
+// The table of functions that libchime.so uses of an MPI. A plug-in, libchime_mpi.so, has it; it is
 // compiled against that MPI's mpi.h. MPI's handles differ between MPIs, so a communicator is the
 // address of one, as the program has it. bootstrap/mpi_comm opens the plug-in.
 //
@@ -15,9 +15,9 @@ struct MpiCalls {
   int version;
   const char* built_for;  // the MPI: "Open MPI 4.1.4"
 
-  // A function of the MPI that the plug-in's calls reach, for the loader to say whose it is; what
-  // that MPI calls itself; and whether it is of the kind that the plug-in is built for. They may be
-  // called before MPI_Init.
+  // A function of the MPI that the plug-in's calls reach: the loader can say which library has it.
+  // Then that MPI's own name, and whether it is of the kind that the plug-in is built for. These
+  // may be called before MPI_Init.
   const void* a_function;
   void (*name)(char* text);
   bool (*is_of_this_kind)();

@@ -78,8 +78,8 @@ const void* as_pointer(MPI_Comm handle) {
   return pointer;
 }
 
-// A communicator itself, where its address is asked for. Open MPI's are pointers to objects, all of
-// which begin with the same word: the class that they are of.
+// A communicator itself, where its address is asked for. Open MPI's are pointers to objects that
+// all begin with the same word, their class.
 bool is_handle(const void* communicator) {
   if (communicator == as_pointer(MPI_COMM_WORLD) || communicator == as_pointer(MPI_COMM_SELF))
     return true;

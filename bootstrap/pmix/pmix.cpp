@@ -16,7 +16,7 @@
 #include "bootstrap/pmix/pmix_host.hpp"
 #include "bootstrap/pmix/pmix_rejoining.hpp"
 
-// What was learned from the launchers in use, and is relied on below:
+// The code below relies on these properties of the launchers in use:
 //
 // - An endpoint info is visible without a fence: after PMIx_Put and PMIx_Commit a peer's PMIx_Get
 // finds it.
@@ -30,8 +30,8 @@
 //   unless it is PMIX_OPTIONAL. Node names of other PEs are not known everywhere;
 //   PMIx_Resolve_peers is.
 // - PMIx_Notify_event locks Debian's mpirun up for good. Never called.
-// - When the launcher's daemon dies, the only news is PMIX_ERR_LOST_CONNECTION; without it
-//   processes spin on.
+// - When the launcher's daemon dies, the only notification is PMIX_ERR_LOST_CONNECTION; without it
+// processes spin on.
 
 namespace chime::bootstrap {
 namespace {
@@ -117,7 +117,8 @@ void PmixBootstrap::publish_within(std::chrono::milliseconds time, std::string_v
     throw BootstrapError("publishing '" + std::string(key) + "': " + std::to_string(value.size()) +
                              " bytes, at most " + std::to_string(kMaxValueBytes) + " are allowed",
                          CHIMEX_ERR_INVALID);
-  // An empty byte object does not survive every PMIx: one byte more, cut off by who finds it.
+  // An empty byte object does not survive every PMIx, so one byte is added here and removed by the
+  // lookup.
   Bytes content(value.begin(), value.end());
   content.push_back(std::byte{0});
   pmix_value_t packed{};
@@ -158,7 +159,7 @@ chimex_uniqueid_t rendezvous_by(PmixBootstrap& endpoint_infos, const std::string
 
 void PmixBootstrap::abort(int code, std::string_view why) noexcept try {
   client_.abort(code, std::string(why));
-} catch (const std::exception&) {  // no thread can be started: who aborts goes on to its end
+} catch (const std::exception&) {  // no thread can be started: the caller ends by itself
 }
 
 }  // namespace

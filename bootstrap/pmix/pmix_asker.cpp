@@ -16,8 +16,8 @@ using namespace std::chrono_literals;
 
 constexpr auto kFirstPause = 1ms;  // between two askings for an endpoint info that is not there
 constexpr auto kLongestPauseOfAnAsker = 50ms;
-// PMIx counts in seconds. Short, so that news of a death is seen in between, and that the launcher
-// does not keep for long what nobody wants to know any more.
+// PMIx counts in seconds. The time is short, so that a death is noticed in between, and the
+// launcher soon drops a question that nobody needs any more.
 constexpr int kGetSeconds = 1;
 // A launcher that has not answered by then will not: it is asked anew.
 constexpr std::chrono::milliseconds kOverdue = std::chrono::seconds(2 * kGetSeconds);
@@ -90,7 +90,7 @@ void PmixAsker::send(std::unique_ptr<Asked> asked) {
   hear_later(std::unique_ptr<Asked>(sent));
 }
 
-// On this object's thread: who asks is not called back before it has asked.
+// On this object's thread: the callback must not run before the asking call has returned.
 void PmixAsker::hear_later(std::unique_ptr<Asked> asked) {
   const std::lock_guard lock(mutex_);
   if (must_stop_) return;
@@ -211,7 +211,7 @@ void PmixAsker::ask_again(std::unique_ptr<Asked> asked) {
 }
 
 // Not every launcher says which PE is lost. A PE whose process has ended will leave no more
-// endpoint infos, so it counts as gone. What it left before its end is asked for once more.
+// endpoint infos, so it counts as gone. Its last endpoint infos are asked for once more.
 std::string PmixAsker::why_gone(int pe) {
   const auto why = client_.why_lost(pe);
   return why.empty() ? client_.how_ended(pe) : why;

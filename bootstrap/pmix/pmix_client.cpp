@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kRegisterTimeout = 5s;
 constexpr auto kAskAgainAfter = 40ms;
 constexpr auto kAnswerTime = 1s;
-constexpr auto kJoiningTime = 1s;  // for PEs that start with this one to say where they are
+constexpr auto kJoiningTime = 1s;  // for PEs that start with this one to publish their hosts
 constexpr auto kAbortTime = 5s;
 constexpr int kExitWithLauncher = 1;
 
@@ -152,13 +152,13 @@ void PmixClient::ask_who_is_lost() {
     ask_launcher_who_is_gone();
 }
 
-// Open MPI 4.1 sends no event when a PE dies, but answers when asked for the table of its
-// processes on this host. Who is past the end without having been told to be there has died.
-// Launchers that cannot answer are asked once.
+// Open MPI 4.1 sends no event when a PE dies, but answers when asked for the table of its processes
+// on this host. A process whose state there is an error, beyond a normal end, has died. Launchers
+// that cannot answer are asked once.
 //
-// One answer is good for all PEs that are asked about in one go, and one question is open at a
-// time: a launcher that is stopped holds up one thread, for kAnswerTime, once. What it answers
-// later is found by who asks then.
+// One answer serves all PEs that are asked about at a time, and one question is open at a time: a
+// stopped launcher holds up one thread, for kAnswerTime, once. The next thread that asks finds a
+// late answer.
 void PmixClient::ask_launcher_who_is_gone() {
   const std::unique_lock lock(one_asks_, std::try_to_lock);
   if (!lock || !can_ask_) return;

@@ -61,7 +61,7 @@ class PmixClient {
   // namespaces may differ.
   std::vector<int> host_peers() const;
 
-  // With the processes of this host's PEs: the launcher is asked only where they do not show that
+  // The processes of this host's PEs: the launcher is asked only where these do not show that
   // nobody is gone.
   HostProcesses& processes() { return processes_; }
 
@@ -105,7 +105,7 @@ class PmixClient {
   std::mutex one_finds_;  // guards rendezvous_
   std::optional<chimex_uniqueid_t> rendezvous_;
 
-  std::mutex one_asks_;  // the launcher who is gone; guards what follows
+  std::mutex one_asks_;  // the launcher which PEs are gone; guards the members below
   bool can_ask_ = true;  // else it cannot tell
   std::chrono::steady_clock::time_point asked_at_{};
   std::shared_future<std::optional<std::vector<PmixProcess>>> asked_;  // not valid: nothing is

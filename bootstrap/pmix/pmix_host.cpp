@@ -22,10 +22,10 @@ constexpr char kSecretKey[] = "chime.secret";  // of PE 0
 constexpr char kHostKey[] = "chime.host";      // of a leader: all of its host, and the secret
 constexpr char kRelayPrefix[] = "chime.first.";  // of a leader: an endpoint info of PE 0's
 
-// How long a PE that has waited in vain looks for those who are late, to name them.
+// A PE that has waited in vain looks this long for the late PEs, to name them.
 constexpr auto kNamingTime = 1s;
 
-// What the first byte of a leader's endpoint info says.
+// The first byte of a leader's endpoint info.
 enum class Kind : std::uint8_t { kFound, kFailed };
 
 template <class Read>
@@ -44,7 +44,7 @@ std::vector<int> ascending(std::vector<int> pes) {
   return pes;
 }
 
-// Those whom the launcher names, and this PE even if it is not among them.
+// The PEs that the launcher names, and this PE even if it is not among them.
 std::vector<int> pes_of_host(const PmixClient& client) {
   std::vector<int> pes = ascending(client.host_peers());
   if (!std::ranges::binary_search(pes, client.rank())) pes.push_back(client.rank());
@@ -74,7 +74,7 @@ PmixHost::PmixHost(Bootstrap& endpoint_infos, PmixClient& client)
       me_(endpoint_infos.rank()),
       pes_(pes_of_host(client)),
       leader_(pes_.front()),
-      has_told_(!leads() || pes_.size() == 1) {}
+      has_left_result_(!leads() || pes_.size() == 1) {}
 
 PmixHost::~PmixHost() = default;
 
@@ -96,7 +96,7 @@ void PmixHost::join() {
   }
   if (!leads()) return ask(leader_, kHostKey, &PmixHost::hear_leader);
   if (!has_pe_0()) ask(0, kSecretKey, &PmixHost::hear_secret);
-  if (!has_told_) thread_ = abi::start_thread([this] { lead(); });
+  if (!has_left_result_) thread_ = abi::start_thread([this] { lead(); });
 }
 
 void PmixHost::stop() {
@@ -158,7 +158,7 @@ void PmixHost::add(Member member) {
   changed_.notify_all();
 }
 
-// Who leaves the job has its questions answered, too, and has not failed.
+// A PE that leaves the job has its questions answered, too, and has not failed.
 void PmixHost::fail(int pe, const Answer& answer) {
   if (answer.code == CHIMEX_ERR_NOT_INITIALIZED) return;
   if (answer.code == CHIMEX_ERR_PEER_DEAD) return note({answer.code, pe, client_.how_ended(pe)});
@@ -187,7 +187,7 @@ void PmixHost::lead() {
     // The others wait for it in vain, and say so. So does this PE, which publishes more.
   }
   lock.lock();
-  has_told_ = true;
+  has_left_result_ = true;
   changed_.notify_all();
 }
 
@@ -227,7 +227,9 @@ Bytes PmixHost::secret(Deadline deadline) const {
 void PmixHost::wait(std::unique_lock<std::mutex>& lock, Deadline deadline) const {
   const std::string what = "which PEs share this node: ";
   const auto begin = Clock::now();
-  const auto has_ended = [this] { return must_stop_ || is_complete() || (failure_ && has_told_); };
+  const auto has_ended = [this] {
+    return must_stop_ || is_complete() || (failure_ && has_left_result_);
+  };
   if (!changed_.wait_until(lock, deadline, has_ended) && !failure_) {
     const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin);
     lock.unlock();
@@ -282,7 +284,7 @@ Bytes PmixHost::ask_first_for_others(const std::string& relay, std::string_view 
     endpoint_infos_.publish(relay, net::Writer().put(Kind::kFound).raw(endpoint_info).written());
     return endpoint_info;
   } catch (const BootstrapError& error) {
-    // PE 0's own end: it may have told of another's.
+    // PE 0's own end. Otherwise it may have reported another PE's end.
     const std::string ended = client_.how_ended(0);
     if (error.code() == CHIMEX_ERR_PEER_DEAD && !ended.empty()) {
       net::Writer failed;

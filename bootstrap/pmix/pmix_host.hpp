@@ -1,9 +1,9 @@
-// What the PEs of one host need of a PMIx launcher, asked for once: by the lowest of them, the
-// host's leader, who leaves it for the others. README.md, "What is asked of a PMIx launcher", says
-// who puts and gets what. Needs PMIx's headers.
+// The facts that the PEs of one host need from a PMIx launcher. The lowest of these PEs, the host's
+// leader, asks for them once and leaves them for the others. README.md, "What is asked of a PMIx
+// launcher", says which PE puts and gets what. Needs PMIx's headers.
 //
-// "Host" is the launcher's word: the PEs that one of its daemons has started. Which of them share a
-// node is told by the name that each leaves (place.hpp).
+// "Host" is the launcher's word: the PEs that one of its daemons has started. Each PE leaves a name
+// that shows which of them share a node (bootstrap/place.hpp).
 #pragma once
 
 #include <condition_variable>
@@ -31,7 +31,7 @@ class PmixHost {
   // Leaves this PE's endpoint infos and begins to ask: no program needs to come to a call of Chime
   // for others of its host to find their node. Throws BootstrapError.
   void join();
-  // When no question is answered any more. What join() began ends.
+  // Ends what join() began. REQUIRES: no question is answered any more.
   void stop();
 
   // The PEs of this PE's node, and PE 0's secret. Wait until all of this host have joined, and PE
@@ -85,10 +85,10 @@ class PmixHost {
 
   mutable std::mutex mutex_;  // guards what follows
   mutable std::condition_variable changed_;
-  std::vector<Member> members_;  // in the order in which they were heard of
+  std::vector<Member> members_;  // in the order of hearing of them
   Bytes secret_;
   std::optional<Failure> failure_;
-  bool has_told_;  // the others of this host, if any wait for this PE
+  bool has_left_result_;  // the others of this host, if any wait for this PE
   bool must_stop_ = false;
 
   std::thread thread_;           // the leader's, for as long as it waits for others

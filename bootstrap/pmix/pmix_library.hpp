@@ -12,8 +12,7 @@
 
 namespace chime::bootstrap {
 
-// The functions that Chime uses, under their own names. They have been in libpmix.so.2 since
-// PMIx 2.
+// The functions that Chime uses, under their own names. libpmix.so.2 has them since PMIx 2.
 struct PmixLibrary {
   // Throws BootstrapError, saying which package is missing.
   static PmixLibrary load();
@@ -49,7 +48,7 @@ class PmixValue {
   pmix_value_t** out() { return &value_; }
   const pmix_value_t* operator->() const { return value_; }
 
-  // Launchers differ in the integer type that they choose for one key. -1 if it is none.
+  // Launchers use different integer types for one key. -1 if it is none.
   long long as_number() const;
   std::string as_text() const;
 
@@ -65,7 +64,8 @@ struct PmixProcess {
 };
 
 // Asks for the processes of `name_space` on this node, and returns at once: PMIx bounds no such
-// question, so who waits for the answer does. Nothing is answered by launchers that cannot tell.
+// question, so the thread that waits for the answer does. Launchers that cannot answer give
+// nothing.
 std::shared_future<std::optional<std::vector<PmixProcess>>> ask_for_processes(
     const PmixLibrary& library, const std::string& name_space);
 

@@ -13,7 +13,8 @@ constexpr std::uint32_t kClear = 0;
 constexpr std::uint32_t kClaimed = 1;
 constexpr std::uint32_t kPublished = 2;
 
-// Who has claimed the word writes a few hundred bytes. Longer, and its process has died in between.
+// The thread that has claimed the word writes a few hundred bytes. If that takes longer, its
+// process has died meanwhile.
 constexpr std::chrono::seconds kClaimLimit{2};
 
 bool is_published_in_time(const std::atomic_ref<std::uint32_t>& raised) {
@@ -45,8 +46,8 @@ bool raise_abort(abi::AbortWord& word, const AbortCause& cause) {
   return true;
 }
 
-// Release, here and below: who sees it finds in the peer table how that PE died, or the abort word
-// raised. Pairs with the acquires of device/wait.cuh.
+// Release, here and below: a thread that sees the bit finds in the peer table how that PE died, or
+// the abort word raised. Pairs with the acquires of device/wait.cuh.
 void mark_dead(std::span<std::uint64_t> dead, int pe) {
   std::atomic_ref(dead[static_cast<std::size_t>(pe) / 64])
       .fetch_or(std::uint64_t{1} << pe % 64, std::memory_order_release);

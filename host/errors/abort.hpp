@@ -1,5 +1,5 @@
-// The abort word of a PE: raised once, by whoever first knows that the job cannot go on; seen by
-// every wait.
+// The abort word of a PE. The first thread or PE to know that the job cannot go on raises it, once;
+// every wait sees it.
 #pragma once
 
 #include <cstdint>
@@ -32,10 +32,11 @@ bool raise_abort(abi::AbortWord& word, const AbortCause& cause);
 // Tells kernels and waits of this PE that `pe` is dead, by its bit (abi::Pe::dead).
 void mark_dead(std::span<std::uint64_t> dead, int pe);
 
-// The same to waits that need all PEs, where survivors go on. The first one counts. It has its bit.
+// The same for waits that need all PEs, where survivors go on. The first one counts. It has its
+// bit.
 void tell_of_death(abi::AbortWord& word, int pe);
 
-// Whom it was told of; -1: nobody.
+// The PE that was reported dead first; -1: none.
 int first_dead(const abi::AbortWord& word);
 
 // The status with which a kernel of this PE ends the job, if one does.

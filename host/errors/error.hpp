@@ -1,6 +1,8 @@
-// What set-up throws. guard.cpp alone turns it into status codes and CHIME_ON_ERROR's behaviour.
+// Errors of set-up. host/report/guard.cpp alone turns one into a status code and CHIME_ON_ERROR's
+// behaviour.
 //
-// The lowest header of the host side: the device and transport seams below host/ include it too.
+// The lowest header of the host side: the interfaces of device and transport below host/ include it
+// too.
 #pragma once
 
 #include <cerrno>
@@ -29,7 +31,7 @@ class Error : public std::exception {
   const std::string& message() const noexcept { return what_; }
   chimex_status code() const noexcept { return code_; }
 
-  // The same failure, which the user has been told of already.
+  // The same failure, which was already reported to the user.
   Error announced() const {
     Error known = *this;
     known.is_announced_ = true;

@@ -1,6 +1,6 @@
 // Lines for the user on stderr, each written by one call so that lines of several PEs do not mix.
 //
-// A cause is logged once, where it is first seen; whoever only passes an error on stays silent.
+// A cause is logged once, where it is first seen; code that only passes an error on stays silent.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// Why the job is aborted is told once for each PE that is to blame, by whichever thread meets it
-// first.
+// The reason of an abort is reported once for each PE that is to blame, by the first thread that
+// meets it.
 #pragma once
 
 #include <mutex>
@@ -10,25 +10,25 @@ namespace chime::host {
 
 class ReportedOnce {
  public:
-  // Calls `tell` unless `pe` was told of. Whoever returns finds it told, not half told by another
-  // thread: it may end the process. What `tell` throws is thrown, and the next call tells it.
-  // -1: an abort that no PE is to blame for.
+  // Calls `tell` unless `pe` was reported. When it returns, the report is complete, also where
+  // another thread has made it: the caller may end the process. An exception of `tell` is passed
+  // on, and the next call reports again. -1: an abort that no PE is to blame for.
   template <class Tell>
   void report(int pe, Tell&& tell) {
     const std::lock_guard lock(one_teller_);
-    const auto [place, is_first] = told_.insert(pe);
+    const auto [place, is_first] = reported_.insert(pe);
     if (!is_first) return;
     try {
       std::forward<Tell>(tell)();
     } catch (...) {
-      told_.erase(place);
+      reported_.erase(place);
       throw;
     }
   }
 
  private:
   std::mutex one_teller_;
-  std::set<int> told_;
+  std::set<int> reported_;
 };
 
 }  // namespace chime::host

@@ -1,4 +1,4 @@
-// Named steps of set-up, whose errors say which one it was, and the time that they have.
+// Named steps of set-up, whose errors say which one it was, and the time that each step has.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 
 namespace chime::host {
 
-// Runs it and returns its result. What it throws, the system's errors too, becomes an Error
+// Runs it and returns its result. An exception, also one of the system's errors, becomes an Error
 // whose origin begins with `name`.
 template <class Step>
 decltype(auto) step(const char* name, Step&& run) {

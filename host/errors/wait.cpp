@@ -20,7 +20,7 @@ constexpr unsigned kSpins =
 constexpr unsigned kYields = kSpins + 50;
 constexpr unsigned kSleepsPerDoubling = 8;
 
-// Of a wait that begins now.
+// The bound of a wait that begins now.
 class Bound {
  public:
   explicit Bound(TimeLimit limit) : limit_(limit) {}
@@ -92,8 +92,8 @@ void wait_until(const std::function<bool()>& done, const Sleep& sleep, const abi
   const Bound bound(limit);
   for (unsigned turn = 1; !done(); ++turn) {
     throw_if_aborted(abort);
-    // No yield: on a busy core it gives a whole slice away, and who sleeps is run when it is woken.
-    // (8 PEs on 2 busy cores: 5 ms a call.)
+    // No yield: on a busy core a yield gives a whole slice away, and the kernel runs a sleeper when
+    // it is woken. (8 PEs on 2 busy cores: 5 ms a call.)
     if (turn < kSpins)
       backoff.pause();
     else

@@ -45,7 +45,7 @@ void wait_until(const std::function<bool()>& done, const abi::AbortWord& abort, 
 // How often a wait that sleeps looks at the abort word, which wakes nobody.
 inline constexpr std::chrono::milliseconds kLookAtAbortEvery{10};
 
-// The same where whoever makes `done()` true ends `sleep(at_most)`, too.
+// The same where the thread that makes `done()` true ends `sleep(at_most)`, too.
 using Sleep = std::function<void(std::chrono::nanoseconds at_most)>;
 void wait_until(const std::function<bool()>& done, const Sleep& sleep, const abi::AbortWord& abort,
                 TimeLimit limit, const std::function<std::string()>& waited_for);

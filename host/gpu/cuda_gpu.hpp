@@ -21,8 +21,8 @@ std::vector<std::string> cuda_devices();
 // The device of the calling thread's CUDA context: what the program has chosen by cudaSetDevice.
 std::optional<int> chosen_cuda_device();
 
-// What cudaSetDevice(device) does: the device's primary context is the calling thread's. Throws
-// Error if the driver shows no such device.
+// As cudaSetDevice(device): the device's primary context becomes the calling thread's. Throws Error
+// if the driver shows no such device.
 void choose_cuda_device(int device);
 
 // Why there is no device here, in the driver's words; empty if there is one.

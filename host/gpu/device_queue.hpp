@@ -12,15 +12,15 @@ namespace chime::host {
 
 class DeviceQueue {
  public:
-  virtual ~DeviceQueue() = default;  // what is under way is over then
+  virtual ~DeviceQueue() = default;  // work in flight is over then
 
   // Between any two addresses that the device reaches; memory of the host is pinned.
   virtual void copy(void* dst, const void* src, std::size_t bytes) = 0;
-  // A word of 4 or 8 bytes, by one store, which whoever sees it sees behind all that came before.
+  // A word of 4 or 8 bytes, by one store: a reader that sees it sees all that came before, too.
   virtual void set(void* word, std::uint64_t value, unsigned bytes) = 0;
   // The arguments are copied.
   virtual void launch(LibraryKernel kernel, void** arguments) = 0;
-  // What comes here later begins when all is over that `other` has now. REQUIRES: of the same Gpu.
+  // Later work of this queue begins after all work that `other` has now. REQUIRES: of the same Gpu.
   virtual void follow(DeviceQueue& other) = 0;
 
   // How many pieces of work have come.

@@ -14,7 +14,7 @@ bool takes_a_gpu(DeviceChoice choice) {
   return choice == DeviceChoice::kCuda;
 }
 
-// The others learn of it, so that they take other GPUs.
+// The other PEs learn of it, so that each takes another GPU.
 std::unique_ptr<Gpu> open_settled_gpu(int device, const std::string& address,
                                       const std::string& why, const NodeTalk& node) {
   node.tell(text_of({{address}}));
@@ -25,10 +25,10 @@ std::unique_ptr<Gpu> open_near_gpu(const std::vector<std::string>& devices, cons
   const topology::Machine& machine = topology::this_machine();
   const SeenGpus mine = seen_from(topology::processors_of_this_thread(), devices, machine);
   node.tell(text_of(mine));
-  const NodeTalk::Told told = node.hear();
+  const NodeTalk::Heard heard = node.hear();
   std::vector<SeenGpus> all;
-  std::ranges::transform(told.by_place, std::back_inserter(all), seen_gpus_of);
-  const std::size_t device = spread_over_gpus(all)[told.my_place];
+  std::ranges::transform(heard.by_place, std::back_inserter(all), seen_gpus_of);
+  const std::size_t device = spread_over_gpus(all)[heard.my_place];
   return make_cuda_gpu(static_cast<int>(device),
                        why_this_gpu(mine, device, all.size(), machine.why_no_devices));
 }
@@ -62,10 +62,10 @@ bool is_chosen(DeviceChoice choice) {
 
 std::vector<std::string> describe_devices() {
   std::vector<std::string> devices{open_simt_gpu()->describe()};
-  std::string told;
-  const NodeTalk alone{[&](const std::string& mine) { told = mine; },
+  std::string said;
+  const NodeTalk alone{[&](const std::string& mine) { said = mine; },
                        [&] {
-                         return NodeTalk::Told{{told}, 0};
+                         return NodeTalk::Heard{{said}, 0};
                        }};
   const std::string why = why_no_cuda();
   devices.push_back(why.empty() ? open_gpu(DeviceChoice::kCuda, alone)->describe()

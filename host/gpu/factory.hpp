@@ -12,14 +12,14 @@ namespace chime::host {
 
 enum class DeviceChoice { kAuto, kCpu, kCuda };
 
-// How the PEs of a node tell each other which GPUs they see.
+// Lets the PEs of a node exchange which GPUs each of them sees.
 struct NodeTalk {
-  struct Told {
+  struct Heard {
     std::vector<std::string> by_place;  // each PE's words, in their order
     std::size_t my_place = 0;
   };
   std::function<void(const std::string& mine)> tell;
-  std::function<Told()> hear;  // may wait for them
+  std::function<Heard()> hear;  // may wait for the other PEs
 };
 
 // The device that `choice` names: kAuto is a GPU if the driver finds one, else the CPU. The GPU is

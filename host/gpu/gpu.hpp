@@ -1,5 +1,5 @@
-// The seam to the device that runs kernels: a GPU through the CUDA driver (cuda_gpu.cpp, loaded at
-// run time) or the SIMT executor (simt_gpu.cpp). One object per PE.
+// The seam to the device that runs kernels: a GPU through the CUDA driver (cuda/cuda_gpu.cpp,
+// loaded at run time) or the SIMT executor (simt_gpu.cpp). One object per PE.
 #pragma once
 
 #include <chrono>
@@ -17,8 +17,8 @@
 
 namespace chime::host {
 
-// Of a heap's first address, and so the largest alignment of what is in it: the granule of GPUs'
-// address spaces, and a huge page.
+// The alignment of a heap's first address, and so the largest alignment inside it: the granule of
+// GPUs' address spaces, and a huge page.
 inline constexpr std::size_t kHeapAlignment = std::size_t{2} << 20;
 
 // Memory that other processes can map. Owns the mapping; frees it on destruction.
@@ -48,7 +48,7 @@ struct DmaBuf {
   std::uint64_t offset = 0;  // of the memory in it: it holds whole pages
 };
 
-// What the program has loaded by the driver's API: a CUmodule or a CUlibrary.
+// A module that the program has loaded by the driver's API: a CUmodule or a CUlibrary.
 struct ProgramModule {
   enum class Kind { kModule, kLibrary };
   Kind kind;
@@ -69,8 +69,8 @@ class Gpu {
       const = 0;  // "CPU device (SIMT executor, 2 cores)" | "NVIDIA H200, driver ..."
   virtual bool is_cpu() const = 0;
 
-  // Whether kernels find what another device has written into this one's memory, once they know by
-  // other memory that it was: else it may still be on its way.
+  // Whether a kernel finds data that another device has written into this one's memory, once other
+  // memory tells the kernel that the write was made. If not, the data may still be in transit.
   virtual bool orders_device_writes() const = 0;
 
   // "0000:81:00.0"; empty for the CPU.
@@ -97,7 +97,7 @@ class Gpu {
   virtual std::unique_ptr<DeviceMemory> allocate_host_visible(std::size_t bytes) = 0;
 
   // Memory that kernels alone use while they run, near them; zero. The host reaches it by copy()
-  // and set(): the CPU device's it could touch, a GPU's not.
+  // and set(): it could touch the CPU device's, but not a GPU's.
   virtual std::unique_ptr<DeviceMemory> allocate_device(std::size_t bytes) = 0;
 
   // Maps whole pages of a NIC's registers, which this process has mapped at `pages`, for kernels.
@@ -107,8 +107,8 @@ class Gpu {
   // Memory of the device, for a NIC to register.
   virtual DmaBuf export_dma_buf(const std::byte* memory, std::size_t bytes) = 0;
 
-  // Whether kernels may load and store what begins at `memory`: pageable memory of the host they
-  // may not, nor all that copy() reaches.
+  // Whether kernels may load and store at `memory`. Kernels may not use pageable memory of the
+  // host, nor all memory that copy() reaches.
   virtual bool kernels_reach(const void* memory) = 0;
 
   // The variable `name` of a module; none if it has no such one that can be seen. Throws Error

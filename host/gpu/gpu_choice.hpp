@@ -24,13 +24,13 @@ using SeenGpus = std::vector<SeenGpu>;
 SeenGpus seen_from(const cpu_set_t& processors, std::span<const std::string> addresses,
                    const topology::Machine& machine);
 
-// What PEs tell each other of them.
+// The text that PEs exchange about the GPUs that each sees.
 std::string text_of(const SeenGpus& seen);
 SeenGpus seen_gpus_of(const std::string& text);
 
 // For each PE of the node, in their order, the index of its GPU among those that it sees (0 where
-// it sees none). In rounds, in each of which a GPU is given once: who sees fewest takes first, then
-// who is nearer, then the lower PE. Where nothing is known of nearness, they take them in turn.
+// it sees none). In each round every GPU is given once: the PE that sees fewest takes first, then
+// the nearer PE, then the lower PE. Where nothing is known of nearness, PEs take GPUs in turn.
 std::vector<std::size_t> spread_over_gpus(std::span<const SeenGpus> node);
 
 // Why a PE that sees `seen` takes the one of this index, in a sentence. `why_unknown`: why nothing

@@ -78,13 +78,15 @@ struct AmoCall {
   std::uint64_t* old;              // memory that the host sees, too; null on the host
 };
 
-// What kernels do with a call of the host that a stream or its caller waits for.
+// When a kernel may end that carries out a call of the host, for which a stream or the caller
+// waits.
 enum class Ends : std::uint32_t {
   kAsItSays,  // what the operation promises by itself, for work of a stream
   kComplete,  // at the PE: nothing is left to do when the host's call returns
 };
 
-// A signal at `pe`, by whichever way leads there; of a stream, behind what was sent there before.
+// A signal at `pe`, by whichever path leads there; of a stream, behind everything that was sent
+// there before.
 struct SignalOpCall {
   std::uint64_t* word;  // symmetric
   std::uint64_t value;
@@ -105,7 +107,7 @@ struct MoveCall {
   std::int32_t signal_op;  // what follows: of kPutSignal and kPutSignalNbi
   std::uint64_t* signal;
   std::uint64_t value;
-  std::uint32_t* room_is_left;  // set where the way is lost by then; null: it is in no room
+  std::uint32_t* room_is_left;  // set where the path is lost by then; null: it is in no room
 };
 
 // kIput or kIget, likewise.

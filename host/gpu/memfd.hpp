@@ -10,10 +10,10 @@
 
 namespace chime::host {
 
-// Whose memory it stands for, where the CPU device stands for a GPU.
+// The kind of memory that it stands for, where the CPU device stands for a GPU.
 enum class MemoryOf { kHost, kDevice };
 
-// What memory is for.
+// The purpose of memory.
 struct MemfdUse {
   const char* name;   // in /proc/<pid>/maps
   const char* words;  // in errors

@@ -47,7 +47,7 @@ std::size_t counted(Take take) {
   return pieces.used();
 }
 
-// What is to lie in memory of the device that the host may be unable to touch.
+// Content for memory of the device that the host may be unable to touch.
 class DeviceImage {
  public:
   explicit DeviceImage(DeviceMemory& memory)

@@ -13,7 +13,7 @@ namespace chime::host {
 // From any thread.
 void offer_in_process(const std::shared_ptr<DeviceMemory>& memory);
 
-// What begins at `address`; null if it is gone.
+// The memory that begins at `address`; null if it is gone.
 std::shared_ptr<DeviceMemory> find_in_process(std::uint64_t address);
 
 }  // namespace chime::host

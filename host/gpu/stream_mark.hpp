@@ -14,7 +14,7 @@ class StreamMark {
   virtual void set(NativeStream stream) = 0;
   // Whether the stream has come there. True if it was never set.
   virtual bool is_reached() = 0;
-  // What `stream` is given from now on waits for it.
+  // Later work of `stream` waits for it.
   virtual void hold(NativeStream stream) = 0;
 };
 

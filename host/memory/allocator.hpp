@@ -30,7 +30,7 @@ class Allocator {
   // Gives the allocation that starts at `offset` back. kTwice: it was one, and nothing reused its
   // start since.
   Freed free(std::size_t offset);
-  // What free() would return.
+  // The result that free() would have.
   Freed may_free(std::size_t offset) const;
   // Undoes the allocation that starts at `offset`, as if it had not been made. REQUIRES: it is the
   // last that was made.
@@ -50,7 +50,7 @@ class Allocator {
   std::optional<Allocation> last_before(std::size_t offset) const;
   // The latest that had the byte at `offset` before it was freed; empty if another has it now.
   std::optional<Allocation> freed_at(std::size_t offset) const;
-  // Calls body(const Allocation&) for each, by where they start.
+  // Calls body(const Allocation&) for each, in order of their start.
   template <class Body>
   void for_each(Body body) const {
     for (const auto& [start, used] : used_) body(Allocation{start, used.asked, used.number});
@@ -69,7 +69,7 @@ class Allocator {
     std::uint64_t number;
   };
 
-  // What is left of a freed allocation, where no later one was freed: of disjoint pieces one.
+  // The rest of a freed allocation, where no later one was freed: one of several disjoint pieces.
   struct FreedPiece {
     std::size_t end;
     Allocation of;

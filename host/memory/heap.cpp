@@ -110,8 +110,8 @@ std::string Heap::why_out_of_bounds(const void* address, std::size_t bytes, int 
                      trespass(*offset, bytes));
 }
 
-// What they would do if they were let, and what to do about it. The allocations may have changed
-// since they were refused.
+// The harm that the bytes would do if they were allowed, and the remedy. The allocations may have
+// changed since the refusal.
 std::string Heap::trespass(std::size_t offset, std::size_t bytes) const {
   const auto last = allocator_.last_before(offset);
   if (offset < abi::kHeapReserved || (last && is_own(*last) && allocator_.at(offset)))

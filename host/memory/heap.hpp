@@ -34,24 +34,25 @@ class Heap {
   // address outside the heap the address. By any thread.
   std::string name_of(const void* address) const;
 
-  // Why `bytes` at `address` are not symmetric memory. REQUIRES: they are not.
+  // The reason why `bytes` at `address` are not symmetric memory. REQUIRES: they are not.
   std::string why_outside(const void* address, std::size_t bytes) const;
 
   // The same for an address in it that is no multiple of `bytes`, the size of a word.
   std::string why_misaligned(const void* address, std::size_t bytes) const;
 
-  // From now on each change is told to device code, which refuses what leaves the program's
+  // From now on device code learns of each change, and refuses accesses that leave the program's
   // allocations (CHIME_CHECK=2), of which there may be `most` at a time. Throws Error if there is
   // no memory for that.
   static constexpr std::size_t kMostWithBounds = 65536;
   void check_bounds(Gpu& gpu, std::size_t most = kMostWithBounds);
-  // What device code looks at; null where bounds are not checked.
+  // The table that device code reads; null where bounds are not checked.
   const abi::Allocations* known_allocations() const { return known_ ? &known_->table() : nullptr; }
 
   // Whether the `bytes` (> 0) at `address` lie in one of the program's allocations, or begin
   // outside the heap. True where bounds are not checked. By any thread.
   bool is_in_bounds(const void* address, std::size_t bytes) const;
-  // Why they, which are of PE `pe`, are refused: which allocation they leave, and what to do.
+  // The reason why these bytes, of PE `pe`, are refused: which allocation they leave, and what to
+  // do.
   std::string why_out_of_bounds(const void* address, std::size_t bytes, int pe) const;
 
   // Throws Error{OUT_OF_MEMORY} with what was asked for, what is free and the variable to change.

@@ -1,9 +1,9 @@
 // Where the program's objects begin and end, as device code looks it up in a job that checks bounds
 // (abi::Allocations, device/bounds.cuh), also while it changes.
 //
-// The table lies in memory of the host that kernels read: the host changes it while they run, which
-// it could not do to a GPU's. There each lookup costs a kernel a read over the bus per step of a
-// binary search.
+// The table lies in memory of the host that kernels read: the host changes it while kernels run,
+// which is impossible in a GPU's memory. Each step of a kernel's binary search costs a read over
+// the bus.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ class KnownAllocations {
 
   std::size_t most() const { return most_; }
 
-  // From now on these are the allocations, sorted by where they begin, most() of them or fewer.
-  // Takes time for each. One call at a time.
+  // From now on these are the allocations, sorted by their begins, most() of them or fewer. Takes
+  // time for each. One call at a time.
   void tell(std::span<const abi::Allocation> all);
 
  private:

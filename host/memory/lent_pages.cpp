@@ -122,8 +122,8 @@ ino_t inode_of(int fd) {
   return file.st_ino;
 }
 
-// From the look at pages until they are lent: of two PEs of a process that lend the same the second
-// finds them lent.
+// Held from the look at pages until they are lent. If two PEs of a process lend the same pages, the
+// second finds them lent.
 std::mutex one_lender;
 
 }  // namespace
@@ -184,7 +184,7 @@ LentPages::LentPages(const Pages& pages, const HeapPart& part)
 LentPages::~LentPages() {
   try {
     if (pages_.bytes != 0 && are_there()) give_back();
-  } catch (const std::exception& error) {  // they go on showing the memory that was the heap's
+  } catch (const std::exception& error) {  // the pages go on showing the memory that was the heap's
     log(LogLevel::kWarn, -1, "symmetric heap: {} stays shared memory: {}", in_words(pages_),
         error.what());
   }

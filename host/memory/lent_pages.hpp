@@ -42,9 +42,9 @@ class SparePages {
 
 class LentPages {
  public:
-  // From now on `pages` and `part`, which has as many bytes, are the same memory, and what was in
-  // `pages` is in it. Nobody else uses either meanwhile. Throws Error, and all is as it was:
-  // INVALID unless they are whole pages of private memory; OUT_OF_MEMORY; SYSTEM.
+  // From now on `pages` and `part`, which has as many bytes, are the same memory, with the content
+  // of `pages`. Nobody else uses either meanwhile. Throws Error, and all is as it was: INVALID
+  // unless `pages` are whole pages of private memory; OUT_OF_MEMORY; SYSTEM.
   LentPages(const Pages& pages, const HeapPart& part);
   // As give_back(), where the program has not unmapped them.
   ~LentPages();
@@ -52,10 +52,10 @@ class LentPages {
   LentPages& operator=(const LentPages&) = delete;
 
   const Pages& pages() const { return pages_; }
-  // Whether they are there: the program may have unmapped them. Throws Error{SYSTEM} where the
-  // system does not tell.
+  // Whether the pages are still lent: the program may have unmapped them. Throws Error{SYSTEM} if
+  // the system does not say.
   bool are_there() const;
-  // They are private memory again, with what was last in them. REQUIRES: are_there().
+  // The pages are private memory again, with their last content. REQUIRES: are_there().
   void give_back();
 
  private:

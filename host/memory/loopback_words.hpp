@@ -1,6 +1,6 @@
-// Words of this PE's heap where a NIC updates some of them: updated by this PE's own NIC, through
-// the queue pair that leads back to itself, whoever asks its proxy. A processor's atomics and a
-// NIC's on one word would lose updates; those of one NIC are atomic with each other.
+// Words of this PE's heap where a NIC updates some of them: this PE's own NIC updates these,
+// through the queue pair that leads back to itself, for any PE that asks its proxy. A processor's
+// atomics and a NIC's on one word would lose updates; those of one NIC are atomic with each other.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Memory of the user that the NIC may read and write in place: what chimex_buffer_register knows of
-// a PE. Each transport makes it known in its own way.
+// Memory of the user that the NIC may read and write in place: the buffers that a PE has passed to
+// chimex_buffer_register. Each transport makes a buffer known by its own means.
 #pragma once
 
 #include <cstddef>
@@ -25,12 +25,12 @@ class RegisteredBuffers {
   // Where kernels look them up. Before the first is added; null: nowhere. It outlives this.
   void tell_kernels_by(KnownBuffers* known) { known_ = known; }
 
-  // From any thread. They throw Error.
+  // From any thread. Throw Error.
   void add(std::byte* memory, std::size_t bytes);
   void remove(const std::byte* memory);
   void remove_all();
   bool holds(const void* memory, std::size_t bytes) const;
-  // Throws Error{INVALID} that names the buffer which they overlap, or the heap.
+  // Throws Error{INVALID} that names the buffer, or the heap, that these bytes overlap.
   void check_overlaps_none(const std::byte* memory, std::size_t bytes) const;
 
  private:

@@ -1,13 +1,13 @@
-// Registered memory through which streams of a GPU's PE move what requests cannot name: the driver
-// copies and a kernel posts, in the stream's order, so that the call waits for nothing.
+// Registered memory for data of a GPU's streams that requests cannot name: the driver copies and a
+// kernel posts, in the stream's order, so that the call waits for nothing.
 //
-// A room is lent to a stream whose thread had it last, or when its last user has passed it: so no
-// stream waits for another, which may wait for a signal that the first one is to send. Where none
-// is free kernels stage by themselves, more slowly (by_kernel.hpp).
+// A room is lent to a stream whose thread had it last, or when its last user has passed it. So no
+// stream waits for another, which may itself wait for a signal that the first one is to send. Where
+// no room is free, kernels stage by themselves, more slowly (host/ops/gpu/by_kernel.hpp).
 //
-// A room that a request which was given up may still read or write is lent no more: the kernel that
-// moves finds out and sets the room's word. What its stream was given before that goes through it
-// all the same, and may meet what comes late; by then the PE has an error to tell of.
+// A room is not lent any more if a given-up request may still read or write it: the kernel that
+// moves the data finds out and sets the room's word. Earlier work of its stream still goes through
+// the room, and may meet late data; by then the PE has an error to report.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 
 namespace chime::host {
 
-// Those of one PE. Only collective calls change them, and a PE makes one at a time: no lock.
+// The buffers of one PE. Only collective calls change them, and a PE makes one at a time: no lock.
 class SymmetricBuffers {
  public:
   // As LentPages does.

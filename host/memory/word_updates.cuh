@@ -1,5 +1,5 @@
-// What peers have asked the host of a PE to do to words of its heap: done by a kernel of the
-// library where the heap is a GPU's, and by the host where a NIC updates its words.
+// Updates of words of this PE's heap that peers have asked its host for. A kernel of the library
+// does them where the heap is a GPU's, and the host where a NIC updates its words.
 #pragma once
 
 #include <type_traits>
@@ -31,12 +31,12 @@ CHIME_DEVICE auto with_operation(AmoOp op, Update update) {
     case AmoOp::kXor:
       return update(std::integral_constant<AmoOp, AmoOp::kXor>());
     case AmoOp::kCompareSwap:
-      break;  // whoever reads requests has looked at `op`
+      break;  // the reader of requests has looked at `op`
   }
   return update(std::integral_constant<AmoOp, AmoOp::kCompareSwap>());
 }
 
-// Scope of the system, as all atomics of kernels have it: they and these are atomic with each
+// Scope of the system, as all atomics of kernels have it: those and these are atomic with each
 // other.
 template <class Word>
 CHIME_DEVICE Word update_here(AmoOp op, Word* word, Word operand, Word compare) {
@@ -96,9 +96,9 @@ CHIME_DEVICE void update_one(const Context* by_nic, const UpdateCall& call,
 
 }  // namespace detail
 
-// One fence before all of them: who sees one sees what came before this kernel. One behind them:
-// the host that reads what was before tells of it to who may look for more. `by_nic`: null, or a
-// context of kernels.
+// One fence before all updates: a reader that sees one sees everything that came before this
+// kernel. One fence behind all: the host reads `before` words and reports their end to peers that
+// may look for more. `by_nic`: null, or a context of kernels.
 CHIME_DEVICE void update_words(const Context* by_nic, const UpdateCall& call) {
   order::puts_visible();
   for (std::uint32_t i = 0; i < call.count; ++i) {

@@ -1,6 +1,6 @@
-// Every atomic of chime_amo_op by its number: what the host half of the API asks for, done by
-// whoever may touch the word. Host code on the CPU device (amo.cpp), a kernel of the library on a
-// GPU.
+// Every atomic of chime_amo_op by its number, as the host half of the API asks for it. The side
+// that may touch the word carries it out: host code on the CPU device (host/ops/amo.cpp), a kernel
+// of the library on a GPU.
 #pragma once
 
 #include "chime/device/amo.cuh"
@@ -9,7 +9,7 @@
 
 namespace chime::host {
 
-// What elements of 2 bytes have.
+// The operations of elements of 2 bytes.
 inline bool is_of_half(int op) {
   return op == CHIME_AMO_FETCH || op == CHIME_AMO_SET || op == CHIME_AMO_SWAP ||
          op == CHIME_AMO_FLOAT_ADD;
@@ -36,7 +36,7 @@ inline Operation operation_of(const AmoCall& call) {
 
 // Each returns the word's old bits, or 0 where the operation gives none.
 
-// What integers of 4 and 8 bytes have.
+// The operations of integers of 4 and 8 bytes.
 template <class T>
 CHIME_DEVICE T apply_integer_amo(const Context& ctx, const AmoCall& call) {
   T* const dst = static_cast<T*>(call.word);
@@ -65,7 +65,7 @@ CHIME_DEVICE T apply_integer_amo(const Context& ctx, const AmoCall& call) {
   return 0;  // amo_exists was asked before
 }
 
-// What every width has. T: its unsigned integer.
+// The operations of every width. T: its unsigned integer.
 template <class T>
 CHIME_DEVICE T apply_amo_to(const Context& ctx, const AmoCall& call) {
   T* const dst = static_cast<T*>(call.word);

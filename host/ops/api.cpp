@@ -1,5 +1,5 @@
-// The spec-named host functions for queries and memory: each is one guarded call. Those of set-up
-// and exit are in setup/api.cpp.
+// The spec-named host functions for queries and memory: each is one guarded call. The functions of
+// set-up and exit are in host/setup/api.cpp.
 #include <cstring>
 
 #define CHIME_HOST_ONLY

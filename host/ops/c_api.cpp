@@ -1,7 +1,7 @@
 // The families' host functions as symbols of libchime.so: for C, for C++ without the device side,
 // and for programs that load it without its headers (other languages, dlsym). C++ programs with the
 // device side get the same calls inline (device/api.cuh). NVSHMEM's names are further names of the
-// same symbols, with a type or without; the names that are no rows are in nvshmem_api.cpp.
+// same symbols, with a type or without; names that are no rows are in host/setup/nvshmem_api.cpp.
 #define CHIME_HOST_ONLY
 #include "chime/chime.h"
 #include "chime/families.h"

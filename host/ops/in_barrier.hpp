@@ -23,7 +23,7 @@ class InBarrier {
   InBarrier(const InBarrier&) = delete;
 
  private:
-  // Relaxed: who reads it only compares what it read at two times.
+  // Relaxed: a reader only compares the values that it read at two times.
   void store(std::uint64_t value) {
     std::atomic_ref(word_).store(value, std::memory_order_relaxed);
   }

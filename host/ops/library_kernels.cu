@@ -1,7 +1,8 @@
 // The kernels that libchime launches by itself on a GPU: stream-ordered signals, waits and syncs,
-// the host's atomics on GPU heaps, what host and streams send to PEs that requests lead to, and
-// what peers ask the host to do to words. They are the templates that users' kernels run, so a wait
-// here ends by the same abort word and deadline, and its failure is recorded in the same place.
+// the host's atomics on GPU heaps, data of host and streams for PEs that requests lead to, and
+// updates of words that peers ask the host for. They are the templates that users' kernels run, so
+// a wait here ends by the same abort word and deadline, and its failure is recorded in the same
+// place.
 //
 // nvcc compiles this file to device code alone, which libchime.so carries as data
 // (library_kernels.S) and the driver loads: no CUDA runtime is linked. Tests compile it for the
@@ -48,14 +49,15 @@ extern "C" CHIME_KERNEL void chime_library_sync(const CHIME_GRID_CONSTANT Contex
 
 namespace chime::host {
 
-// What this kernel has sent to `pe` is there, for a host's operation is complete when its call
-// returns. Not a quiet, which fails by any peer that is lost: this operation may be on another.
+// All that this kernel has sent to `pe` is there, because a host's operation is complete when its
+// call returns. Not a quiet, which fails by any peer that is lost: this operation may be on
+// another.
 CHIME_DEVICE void complete(const Context& ctx, Traffic traffic, int pe) {
-  if (abi::Channel* const way = route_to(ctx, traffic, pe).channel) {
+  if (abi::Channel* const path = route_to(ctx, traffic, pe).channel) {
     std::uint64_t seen = 0;
     const bool has_ended =
-        channel::poll_until_done<channel::kAny>(ctx, *way, channel::target(*way), pe, seen);
-    if (!has_ended || channel::has_lost(*way, pe)) channel::leave_operation(ctx, *way, pe);
+        channel::poll_until_done<channel::kAny>(ctx, *path, channel::target(*path), pe, seen);
+    if (!has_ended || channel::has_lost(*path, pe)) channel::leave_operation(ctx, *path, pe);
   }
   order::puts_visible();
 }
@@ -121,13 +123,13 @@ CHIME_DEVICE void move_element(const Context& ctx, const ElementCall& call) {
 
 namespace chime::host {
 
-// Where the way is lost and not all that went by it has ended: the call's request may be what was
-// given up. Asks for no way that is not open.
+// Where the path is lost and not all that went by it has ended: the call's request may be one that
+// was given up. Asks for no path that is not open.
 CHIME_DEVICE void leave_if_lost(const Context& ctx, std::uint32_t* room, int pe) {
   if (chime::channel::way_so_far(ctx.channels, pe) == 0) return;
-  const chime::abi::Channel* const way = chime::route_to(ctx, chime::Traffic::kData, pe).channel;
-  if (way == nullptr || !(channel::is_stopped(*way) || channel::has_lost(*way, pe))) return;
-  if (channel::through(*way) >= channel::target(*way)) return;
+  const chime::abi::Channel* const path = chime::route_to(ctx, chime::Traffic::kData, pe).channel;
+  if (path == nullptr || !(channel::is_stopped(*path) || channel::has_lost(*path, pe))) return;
+  if (channel::through(*path) >= channel::target(*path)) return;
   exec::st<exec::Order::kRelaxed, exec::Scope::kSystem>(room, 1u);
 }
 

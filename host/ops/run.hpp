@@ -28,7 +28,7 @@ inline PeSlot& ready_slot() {
   return *slot;
 }
 
-// Whether something is to be told that is not the calling thread's own.
+// Whether an error is pending that is not the calling thread's own.
 inline bool async_error_is_recorded(const Context& ctx) {
   return std::atomic_ref(ctx.pe.async_error->claimed).load(std::memory_order_relaxed) != 0;
 }
@@ -45,7 +45,7 @@ inline void throw_failure(PeSlot& slot, CallingThread& thread, Operation called)
   if (async_error_is_recorded(slot.host_context)) throw_recorded_error(*slot.runtime);
 }
 
-// What is looked at before an operation: what CHIME_CHECK says, or everything.
+// The checks before an operation: as CHIME_CHECK says, or all.
 enum class Checks { kAsTheJobSays, kAll };
 
 // Throws what kernels have recorded: before the operation where that ends the program, else after.
@@ -88,7 +88,7 @@ auto operation(Operation called, OnCpu on_cpu, OnGpu on_gpu) noexcept {
   return guarded(called, [&] { return run(called, Checks::kAsTheJobSays, on_cpu, on_gpu); });
 }
 
-// The same for one that moves data, with every check in every job: on the host they cost a few
+// The same for one that moves data, with every check in every job: on the host a check costs a few
 // compares, and the processor's copy beyond the heap would be a segmentation fault.
 template <class OnCpu, class OnGpu>
 auto transfer(Operation called, OnCpu on_cpu, OnGpu on_gpu) noexcept {

@@ -3,8 +3,8 @@
 //
 // Puts and gets of mapped PEs are copies, complete at the target when the stream has passed them.
 // In a job with a NIC or the proxy a host function of the stream calls the templates instead, and
-// quiet waits for what they and kernels have posted. On a GPU, kernels of the library do both
-// (library_kernels.cu), by the way of the program's kernels.
+// quiet waits for the requests that host functions and kernels have posted. On a GPU, kernels of
+// the library do both (host/ops/library_kernels.cu), by the path of the program's kernels.
 #define CHIME_HOST_ONLY
 #include <fmt/format.h>
 
@@ -76,9 +76,9 @@ bool wants_a_room(const Runtime& runtime, const void* here, std::size_t bytes) {
   return bytes > kMostStagedBytes && !by_kernel::is_in_place(runtime, here, bytes);
 }
 
-// What requests cannot name goes through a room of the stream's, if it is long and one is free.
-// Calls move(room, first byte, number of bytes) for pieces, each of which leaves the room free for
-// the next.
+// Data that requests cannot name goes through a room of the stream, if it is long and a room is
+// free. Calls move(room, first byte, number of bytes) for pieces, each of which leaves the room
+// free for the next.
 template <class Move>
 bool go_through_a_room(Runtime& runtime, const void* here, std::size_t bytes, NativeStream stream,
                        Move move) {
@@ -303,8 +303,8 @@ void strided(Runtime& runtime, const StridedCall& call, NativeStream stream) {
 
 // ---- Waits and meetings -------------------------------------------------------------------------
 
-// What waits on a stream: a host function on the CPU device; on a GPU, whose heap host code cannot
-// look at, a kernel of the library that runs the same template.
+// A wait on a stream: a host function on the CPU device. On a GPU it is a kernel of the library
+// that runs the same template, because host code cannot look at the heap.
 template <class Call, class Operation>
 void on_stream(Runtime& runtime, NativeStream stream, LibraryKernel kernel, Call call,
                Operation operation) {
@@ -356,8 +356,8 @@ void sync(Runtime& runtime, NativeStream stream) {
             [](const Context& ctx) { sync_all(ctx, Thread{}); });
 }
 
-// One exported operation. What kernels have recorded is told: before it, where that ends the
-// program, else after it, for other PEs wait for what it sends.
+// One exported operation. Errors that kernels have recorded are reported: before it, where that
+// ends the program, else after it, because other PEs wait for its data.
 template <class Operation>
 void run_and_tell(Operation run) {
   Runtime& runtime = ready_runtime();

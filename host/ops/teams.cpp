@@ -69,7 +69,7 @@ int rank_among(const std::vector<int>& pes, int pe) {
   return found == pes.end() ? -1 : static_cast<int>(found - pes.begin());
 }
 
-// What `ask` finds, and -1 after an error, which has been told.
+// The result of `ask`, and -1 after an error, which has been reported.
 template <class Ask>
 int answer(Operation operation, Ask ask) {
   int found = -1;

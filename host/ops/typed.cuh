@@ -1,6 +1,6 @@
-// What the host's operations, which know no types, are asked for, in its type: elements by their
-// size, waits and tests also by their sign. Host code on the CPU device (rma.cpp, signals.cpp,
-// stream.cpp), kernels of the library on a GPU.
+// Arguments of the host's operations, which know no types, turned into typed ones: elements by
+// their size, waits and tests also by their sign. Host code on the CPU device (host/ops: rma.cpp,
+// signals.cpp, stream.cpp), kernels of the library on a GPU.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ CHIME_DEVICE void with_element(std::size_t bytes, Body body) {
 
 // ---- Waits and tests ----------------------------------------------------------------------------
 
-// What a wait or test is called, by its mode and whether it has one value per element.
+// The name of a wait or test, by its mode and whether it has one value per element.
 inline constexpr Operation kWaits[][2] = {
     {Operation::kWaitUntilAll, Operation::kWaitUntilAllVector},
     {Operation::kWaitUntilAny, Operation::kWaitUntilAnyVector},

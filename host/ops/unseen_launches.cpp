@@ -20,10 +20,10 @@ struct Failure {
   bool operator==(const Failure&) const = default;
 };
 
-// Never destroyed: programs end in many ways, and this is asked late.
+// Never destroyed: a program may ask for it late, while it ends.
 struct Unseen {
   std::mutex mutex;
-  std::vector<Failure> failures;  // not told yet; none twice
+  std::vector<Failure> failures;  // not reported yet; none twice
   std::atomic<bool> has_some{false};
 };
 

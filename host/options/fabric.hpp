@@ -1,5 +1,5 @@
-// What the user may decide about fabrics that the host drives. Filled by host/settings/env.cpp,
-// whose table explains each.
+// The user's choices for fabrics that the host drives. host/settings/env.cpp fills them, and its
+// table explains each.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace chime::host {
 struct FabricOptions {
   static constexpr std::string_view kOff = "off";
   std::string provider = "auto";  // auto, kOff, or a provider's name as libfabric has it
-  std::string interface = {};     // whose address PEs are told; empty: chosen by fabric/provider
+  std::string interface = {};     // whose address PEs get; empty: chosen by fabric/provider
   std::uint64_t timeout_ns =
       30'000'000'000;  // without a sign of life, and a peer is lost; 0: never
 

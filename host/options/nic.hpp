@@ -1,5 +1,5 @@
-// What the user may decide about the NIC path. Filled by host/settings/env.cpp, whose table
-// explains each.
+// The user's choices for the NIC path. host/settings/env.cpp fills them, and its table explains
+// each.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ struct NicOptions {
   NicWriteOrder write_order = NicWriteOrder::kAuto;
   NicDoorbell doorbell = NicDoorbell::kAuto;
   Connect connect = Connect::kAuto;
-  unsigned peers = 40;          // that queue pairs are made for, where they are connected on demand
+  unsigned peers = 40;          // with queue pairs, where peers are connected on demand
   unsigned slots = 2;           // queue pairs to each peer: a power of two, at most 64
   unsigned queue_depth = 1024;  // 64-byte blocks of a send queue: a power of two
   int gid_index = -1;           // -1: chosen by mlx5_gid

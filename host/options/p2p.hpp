@@ -1,4 +1,4 @@
-// What the user may decide about mapped peers (CHIME_P2P).
+// The user's choices for mapped peers (CHIME_P2P).
 #pragma once
 
 namespace chime::host {

@@ -1,5 +1,4 @@
-// What the user may decide about the proxy. Filled by host/settings/env.cpp, whose table explains
-// each.
+// The user's choices for the proxy. host/settings/env.cpp fills them, and its table explains each.
 #pragma once
 
 #include <optional>

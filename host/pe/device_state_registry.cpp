@@ -32,7 +32,7 @@ struct Speaker {
 struct LateUnit {
   const chime_tu* unit;
   Gpu* gpu;
-  bool is_told = false;  // why not
+  bool is_reported = false;  // why not
 };
 
 // A module's copy of the state (device/state_cuda.cuh), and what was last written there.
@@ -61,8 +61,8 @@ struct Registry {
     return std::find_if(speakers.begin(), speakers.end(),
                         [gpu](const Speaker& speaker) { return speaker.gpu == gpu; });
   }
-  // What units hold on a device: the Context of its only PE, and nobody's where it has several or
-  // none.
+  // The Context that units hold on a device: that of its only PE, and nobody's where it has several
+  // PEs or none.
   Context held_on(const std::string& device) const {
     const Speaker* only = nullptr;
     for (const Speaker& speaker : speakers) {
@@ -104,12 +104,12 @@ std::string fill(const chime_tu& unit, const Context& context, Gpu& gpu) {
   return fmt::format("the state of the kernels in {} cannot be filled: {}", unit.file, words);
 }
 
-// ---- Kernels that the driver would load when they are first launched
+// ---- Kernels that the driver would load only at their first launch
 
-// Once: the next unit's words would be the same. What is loaded late runs all the same.
+// Once: the next unit's words would be the same. A kernel that is loaded late runs all the same.
 void warn_of_late_kernels(int pe, const std::string& whose, const std::string& why) {
-  static std::once_flag is_told;
-  std::call_once(is_told, [&] {
+  static std::once_flag is_reported;
+  std::call_once(is_reported, [&] {
     log_line(LogLevel::kWarn, pe,
              fmt::format("the kernels of {} cannot be loaded at init: {}. The driver loads each "
                          "when it is first launched, and may wait for kernels that run then: one "
@@ -154,7 +154,7 @@ std::byte* find_state(const ProgramModule& module, Gpu& gpu) {
   if (!found)
     throw Error("", CHIMEX_ERR_INVALID,
                 fmt::format("the module has no variable {} that can be seen, so its kernels cannot "
-                            "be told which PE they run for. {}",
+                            "learn which PE they run for. {}",
                             kModuleState, kHowToCompile));
   Context there;
   gpu.copy(&there, found->address, std::min(found->bytes, sizeof(there)));
@@ -181,7 +181,7 @@ bool is_there(const ModuleState& state) {
   return std::memcmp(&there, &state.held, sizeof(there)) == 0;
 }
 
-// Fills those of `device` again; those on `leaving` are told and forgotten.
+// Fills the modules of `device` again; modules on `leaving` are cleared and forgotten.
 void refill_modules(Registry& all, const std::string& device, const Gpu* leaving) {
   const Context held = all.held_on(device);
   std::erase_if(all.modules, [&](ModuleState& state) {
@@ -199,8 +199,9 @@ void refill_modules(Registry& all, const std::string& device, const Gpu* leaving
 
 }  // namespace
 
-// Who asks launches, or chooses a device: after the static constructors that registered its units,
-// in its own thread or in one that has opened the library for it. No order is needed.
+// The caller launches a kernel, or chooses a device. It does so after the static constructors that
+// registered its units, in its own thread or in one that has opened the library for it. No order is
+// needed.
 bool empty() { return !registry().has_units.load(std::memory_order_relaxed); }
 
 void fill_all(const Context& context, Gpu& gpu) {
@@ -226,7 +227,7 @@ void fill_late_units() {
     const Speaker& speaker = *all.speaker_on(late.gpu);
     const std::string why = fill(*late.unit, all.held_on(speaker.device), *late.gpu);
     if (why.empty()) return true;
-    if (!std::exchange(late.is_told, true))
+    if (!std::exchange(late.is_reported, true))
       log_line(LogLevel::kError, speaker.pe(), why + "; it is tried again at the next launch");
     return false;
   });
@@ -276,7 +277,8 @@ using chime::host::device_state_registry::Registry;
 using chime::host::device_state_registry::registry;
 
 // A unit that registers after init (a library opened late) is filled at once, or else at the next
-// launch. There is nobody to throw to: one that can never be is told of here, and its kernels trap.
+// launch. No caller could catch an exception: a unit that can never be filled is reported here, and
+// its kernels trap.
 extern "C" void chime_register_tu(chime_tu* unit) {
   Registry& all = registry();
   std::lock_guard lock(all.mutex);

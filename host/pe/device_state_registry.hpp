@@ -12,15 +12,15 @@ namespace chime::host::device_state_registry {
 bool empty();
 
 // A PE is there, on `gpu`: copies its Context to every registered unit, and from now on to units as
-// they register. A unit has one copy on a device, so where PEs of this process share a GPU none has
-// it: their kernels take a Context as an argument, and trap where they ask for the unit's. Kernels
-// that run meanwhile may see either. All kernels of the units are loaded, for a driver that loads
-// them at their first launch may wait for those that run; a warning says where that cannot be.
-// Throws Error naming the unit that does not fit this library or cannot be filled.
+// they register. A unit has one copy on a device, so where PEs of this process share a GPU no PE
+// has it: their kernels take a Context as an argument, and trap if they ask for the unit's. Kernels
+// that run meanwhile may see either. All kernels of the units are loaded: a driver that loads a
+// kernel at its first launch may wait for running kernels. A warning says where that cannot be.
+// Throws Error that names a unit that does not fit this library or cannot be filled.
 void fill_all(const Context& context, Gpu& gpu);
 
-// Fills the units that could not be when they registered: of clang's, the CUDA runtime knows the
-// variables only after their static constructors. Nothing if there are none, and cheap then.
+// Fills the units that could not be filled when they registered: the CUDA runtime knows the
+// variables of clang's units only after their static constructors. Cheap if there are none.
 void fill_late_units();
 
 // The PE on `gpu` leaves. The units there speak for the one that is left on that device, or their

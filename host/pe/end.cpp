@@ -26,8 +26,8 @@ constexpr std::chrono::seconds kGoodbyeTime{1};
 // For a program's files to be flushed to a slow disk.
 constexpr std::chrono::seconds kFlushTime{1};
 
-// What the program has printed. A thread that reads a file holds its lock for as long as that
-// takes, so the flush has a thread and a bound of its own.
+// Writes out all that the program has printed. A thread that reads a file holds the file's lock as
+// long as that takes, so the flush has a thread and a bound of its own.
 void flush_files() noexcept try {
   const auto flushed = std::make_shared<std::promise<void>>();
   std::future<void> end = flushed->get_future();
@@ -76,7 +76,7 @@ void say_goodbye_within(std::chrono::seconds time, bootstrap::PeerWatch& watch) 
     try {
       watch.say_goodbye();
     } catch (const bootstrap::BootstrapError&) {
-      // Then they will name this PE too.
+      // Then the other PEs will name this PE too.
     }
     said->set_value();
   }).detach();
@@ -123,7 +123,8 @@ void end_job(int status, const std::string& why) {
     abort_job(*slot->runtime, built_device(*slot), code, why);
   } else if (job_not_joined && !launcher_tells_of_a_loss(*job_not_joined)) {
     // The job cannot start without this PE: the others need not wait for their deadline. Where the
-    // launcher has told of a lost PE they hear that too, and shall live to say it themselves.
+    // launcher has reported a lost PE, the others hear that too, and shall live to say it
+    // themselves.
     job_not_joined->abort(code, why);
   }
   end_process(code);
@@ -132,7 +133,7 @@ void end_job(int status, const std::string& why) {
 void end_aborted_pe_of(Runtime& runtime) {
   int code = 1;
   if (const auto cause = abort_cause(runtime.device->control().abort)) code = cause->exit_code;
-  // The others know the cause; they shall not take this end for another one.
+  // The others know the cause, and must not take this end for another one.
   say_goodbye_within(kGoodbyeTime, *runtime.watch);
   end_process(code);
 }

@@ -21,8 +21,8 @@ void keep_failed_join(std::unique_ptr<bootstrap::Bootstrap> bootstrap);
 // refuse while the connection stands.
 void forget_failed_join();
 
-// What a process can end with: the low eight bits of `status`, as exit() takes them. A failure
-// stays one: it is 1 where these are 0.
+// The exit code of a process for `status`: its low eight bits, as exit() takes them. A failure
+// stays one: the code is 1 where these bits are 0.
 int exit_code_of(int status);
 
 // Ends this process and the job with `status`, from any thread. Tells launcher and local peers

@@ -19,8 +19,8 @@ extern constinit std::atomic<const std::atomic<std::uint32_t>*> mark;
 // Notes that the PEs of this process live here. Throws Error{SYSTEM}.
 void claim_process();
 
-// False in a child of the process that has claimed it. On the way of every call: two loads from
-// memory that nobody writes, no system call.
+// False in a child of the process that has claimed it. Every call runs this: two loads from memory
+// that nobody writes, no system call.
 inline bool is_own_process() {
   // Acquire: pairs with the release in claim_process.
   const auto* const mark = own_process::mark.load(std::memory_order_acquire);

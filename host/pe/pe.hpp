@@ -27,13 +27,13 @@ struct PeSlot {
   // For host operations. Each thread has a copy with a record of failures of its own.
   Context host_context = unfilled_context();
   // Whether the device stage stands and the contexts are whole. Release in publish_context, acquire
-  // by whoever is about to use either.
+  // by each thread that is about to use either.
   std::atomic<bool> is_ready{false};
   std::unique_ptr<Runtime> runtime;
 };
 
-// Whether the program may go on after failures. Then its operations do, too, also where a failure
-// is still to be told: other PEs wait for what they send.
+// Whether the program may go on after failures. Then its operations go on, too, even while a
+// failure is pending: other PEs wait for their data.
 inline bool goes_on(const PeSlot& slot) {
   return slot.on_error == OnError::kReturn || slot.on_peer_failure == OnPeerFailure::kReport;
 }
@@ -122,8 +122,8 @@ void throw_if_child_of_pes();
 // that never had its own, whether all PEs of the process have.
 bool pe_has_left();
 
-// Why chime_init has failed: what calls after it are told, until one succeeds. Of the calling
-// thread, and of threads that have made no attempt of their own.
+// The reason why chime_init has failed: later calls report it, until one succeeds. For the calling
+// thread, and for threads that have made no attempt of their own.
 void keep_failed_init(const std::string& why);
 void forget_failed_init();
 

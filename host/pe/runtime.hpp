@@ -42,7 +42,7 @@
 
 namespace chime::host {
 
-// What chimex_get_async_error tells (async_error.hpp).
+// The result of chimex_get_async_error (host/report/async_error.hpp).
 struct AsyncError {
   chimex_status status;
   int pe;
@@ -66,8 +66,9 @@ struct DeviceStage {
   std::vector<std::unique_ptr<OnDemand>> on_demand;  // of the transports that connect so
   std::optional<AsyncError> last_thrown;             // under Runtime::one_reader
   bool recorded_is_said = false;  // likewise: on stderr, though no call has thrown it
-  // Of the heap, for what requests cannot name of the host's operands (ops/gpu/by_kernel.hpp).
-  // Under Runtime::one_kernel_call. Empty where the device is the CPU.
+  // A part of the heap for operands of the host that requests cannot name
+  // (host/ops/gpu/by_kernel.hpp). Under Runtime::one_kernel_call. Empty where the device is the
+  // CPU.
   std::span<std::byte> bounce;
   std::unique_ptr<DeviceMemory> staged_bounce;  // in its place, once it is left to a request
   bool bounce_is_left = false;
@@ -97,7 +98,7 @@ struct DeviceStage {
 
 struct PeSlot;
 
-// What looks after a PE while it exists, made by rooms above this one.
+// An object that serves a PE while it exists, made by folders above this one.
 struct Service {
   virtual ~Service() = default;
 };
@@ -111,7 +112,7 @@ struct Runtime {
   std::exception_ptr device_failure;    // why it could not be built; there is no second attempt
   std::unique_ptr<DeviceStage> device;  // of threads that know that it is built: see built_device
   std::mutex one_kernel_call;     // of the host of a GPU's PE at a time (ops/gpu/kernel_call.hpp)
-  mutable std::mutex one_reader;  // of the PE's error record (async_error.cpp)
+  mutable std::mutex one_reader;  // of the PE's error record (host/report/async_error.cpp)
   ReportedOnce abort_reported;    // on stderr, by the PE to blame for the abort
   std::once_flag job_ended;       // by this PE (end.cpp)
   std::atomic<std::uint64_t> nvshmem_region{0};  // the open one's handle (setup/nvshmem_api.cpp)

@@ -69,11 +69,11 @@ void Connector::connect(Transport& transport) {
 }
 
 Acceptance Connector::accept(Transport& transport, int pe, const PeerEndpointInfo& endpoint_info) {
-  const Path way = transport.capabilities().path;
-  peers_.ask(pe, way);
-  peers_.connect(pe, way);
+  const Path path = transport.capabilities().path;
+  peers_.ask(pe, path);
+  peers_.connect(pe, path);
   Acceptance acceptance = transport.accept(pe, endpoint_info);
-  if (!acceptance.is_accepted) peers_.refuse(pe, way);
+  if (!acceptance.is_accepted) peers_.refuse(pe, path);
   return acceptance;
 }
 
@@ -91,11 +91,12 @@ void Connector::connect_to_myself(Transport& transport) {
   use(transport, me, acceptance);
 }
 
-// Whether the job goes by it is PE 0's to say: the same for all, and no PE reads more than one
-// endpoint info. That of others is left for who touches them, where nothing else brings it.
+// PE 0 decides whether the job goes by it: the same for all, and no PE reads more than one endpoint
+// info. The endpoint infos of others are left for PEs that touch them, where nothing else brings
+// them.
 void Connector::begin_on_demand(Transport& transport) {
-  const Path way = transport.capabilities().path;
-  const std::string key = key_of_endpoint_infos(way);
+  const Path path = transport.capabilities().path;
+  const std::string key = key_of_endpoint_infos(path);
   const bool is_first = peers_.my_pe() == 0;
   const EndpointInfoBytes mine = write_endpoint_info(transport);
   if (is_first || transport.finds_peers()) bootstrap_.publish(key, mine);
@@ -103,7 +104,7 @@ void Connector::begin_on_demand(Transport& transport) {
   if (transport.agrees_with_first(read_endpoint_info(0, first)))
     connect_to_myself(transport);
   else
-    peers_.refuse_all(way);
+    peers_.refuse_all(path);
 }
 
 // In the order of PEs, this one among them.
@@ -129,11 +130,11 @@ void Connector::connect_node(Transport& transport) {
   }
 }
 
-// All pairs at once. A receipt is left when its giver can hear, so who has read those of all that
-// it accepted may send.
+// All pairs at once. A receipt is left when its giver can hear, so a PE that has read the receipts
+// of all PEs that it accepted may send.
 void Connector::connect_job(Transport& transport) {
-  const Path way = transport.capabilities().path;
-  const std::string key = key_of_endpoint_infos(way), answer = key_of_receipts(way);
+  const Path path = transport.capabilities().path;
+  const std::string key = key_of_endpoint_infos(path), answer = key_of_receipts(path);
   const int n = peers_.n_pes(), me = peers_.my_pe();
   const auto shown_by = [&](int pe, const std::string& name, const EndpointInfoBytes& mine) {
     return pe == me ? mine : bootstrap_.lookup(pe, name, deadline_);
@@ -155,7 +156,7 @@ void Connector::connect_job(Transport& transport) {
       transport.confirm(pe, *receipt);
       use(transport, pe, acceptance);
     } else {
-      peers_.refuse(pe, way);
+      peers_.refuse(pe, path);
     }
   }
 }

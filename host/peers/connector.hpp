@@ -13,7 +13,7 @@
 
 namespace chime::host {
 
-// The node's other PEs as they showed themselves; none before they have met.
+// The node's other PEs, by their endpoint infos; none before the node's PEs have met.
 struct LocalPeers {
   std::vector<bootstrap::KnownLocalPeer> known;
   std::vector<std::shared_ptr<DeviceMemory>> control_pages;  // mapped here
@@ -26,12 +26,12 @@ class Connector {
             PeerTable& peers, bootstrap::Deadline deadline);
 
   // Collective over the PEs that `transport` may reach, and over the job's transports in the same
-  // order. When it returns, whoever is reached can be written to; where it opens on demand, this PE
-  // by itself, and no other has been waited for but PE 0. Throws Error or BootstrapError, at the
-  // deadline at the latest.
+  // order. When it returns, each PE that is reached can be written to. Where it opens on demand,
+  // that is this PE alone, and only PE 0 has been waited for. Throws Error or BootstrapError, at
+  // the deadline at the latest.
   void connect(Transport& transport);
 
-  // Of the node's PEs, once a transport of theirs was connected.
+  // The node's PEs, once a transport of theirs was connected.
   LocalPeers take_local_peers() { return std::move(local_peers_); }
 
  private:

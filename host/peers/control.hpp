@@ -10,9 +10,9 @@
 
 namespace chime::host {
 
-// What a PE was asked for by its latest collective host calls. Owner: the PE itself writes, local
-// peers read. Two slots, used in turn: a PE writes call n + 2 only after call n + 1 met everyone,
-// and whoever is in call n + 1 has finished reading call n.
+// The arguments of a PE's latest collective host calls. Owner: the PE itself writes, local peers
+// read. Two slots, used in turn: a PE writes call n + 2 only after call n + 1 met everyone, and a
+// PE that is in call n + 1 has finished reading call n.
 struct alignas(64) CollectiveSlot {
   // Number of the call; stored last (release), pairs with the acquire in MappedRendezvous.
   std::uint64_t sequence;
@@ -22,8 +22,8 @@ struct alignas(64) CollectiveSlot {
   std::uint64_t place;   // offset of what the PE has taken for it, or that it fails
 };
 
-// What became of the latest collective host call that is settled: all PEs have met in it, or one
-// has given it up, after which no later one can meet.
+// The result of the latest collective host call that is settled: all PEs have met in it, or one has
+// given it up, after which no later one can meet.
 struct alignas(64) VerdictWords {
   // Owner: all PEs, by compare-and-swap on PE 0's page, the only one that counts. Sequence << 24 |
   // 0: met; or the PE that gave it up, plus 1. Changed once per call, from its predecessor's "met".
@@ -31,14 +31,14 @@ struct alignas(64) VerdictWords {
   // How many PEs sleep until it changes (peers/shared_word.hpp). Owner: all PEs, on PE 0's page.
   std::uint32_t sleepers;
   // By a call's number modulo 2: the latest in which PEs were found to differ. Owner: all PEs, on
-  // PE 0's page. In turns, for who comes to the next call may compare there while another still
-  // reads.
+  // PE 0's page. Two words, because a PE that comes to the next call may compare there while
+  // another still reads.
   std::uint64_t differs[2];
   // Why this PE gave a call up, zero-terminated. Owner: this PE, which writes it before the word.
   char why_given_up[232];
 };
 
-// Of the PE's `number`-th barrier.
+// The word of the PE's `number`-th barrier.
 constexpr std::uint64_t barrier_word(std::uint64_t number, bool is_sync) {
   return number << 1 | (is_sync ? 1 : 0);
 }
@@ -60,8 +60,8 @@ struct ControlBlock {
   std::uint64_t in_barrier;
   std::uint64_t barriers;  // that this PE's host has begun. Owner: this PE; local peers read
   VerdictWords verdict;
-  // What the latest kernel of a call of this PE's host gave (host/ops/gpu/kernel_call.hpp). Written
-  // by the kernel, read by the host that waited for it.
+  // The result of the latest kernel of a call of this PE's host (host/ops/gpu/kernel_call.hpp).
+  // Written by the kernel, read by the host that waited for it.
   alignas(64) std::uint64_t call_result[2];
   abi::ErrorRecord call_failure;  // of that kernel, for the host thread that waited for it
   // For each room of streams (host/memory/stream_rooms.hpp): not 0 once the path of a request that

@@ -19,9 +19,9 @@ EndpointInfoFinder::Found found_in(int pe, const bootstrap::Answer& answer) {
 
 }  // namespace
 
-LauncherEndpointInfos::LauncherEndpointInfos(const bootstrap::Bootstrap& bootstrap, Path way,
+LauncherEndpointInfos::LauncherEndpointInfos(const bootstrap::Bootstrap& bootstrap, Path path,
                                              std::chrono::nanoseconds timeout)
-    : bootstrap_(bootstrap), key_(key_of_endpoint_infos(way)), timeout_(timeout) {}
+    : bootstrap_(bootstrap), key_(key_of_endpoint_infos(path)), timeout_(timeout) {}
 
 // The bootstrap calls back from a thread of its own: nobody waits here.
 void LauncherEndpointInfos::look_for(int pe) {
@@ -36,18 +36,18 @@ void LauncherEndpointInfos::look_for(int pe) {
 
 void LauncherEndpointInfos::note(int pe, bootstrap::Answer answer) {
   const std::lock_guard lock(mutex_);
-  news_.emplace_back(pe, std::move(answer));
+  answers_.emplace_back(pe, std::move(answer));
 }
 
 std::vector<EndpointInfoFinder::Found> LauncherEndpointInfos::take() {
   if (deadlines_.empty()) return {};
-  std::vector<std::pair<int, bootstrap::Answer>> news;
+  std::vector<std::pair<int, bootstrap::Answer>> answers;
   {
     const std::lock_guard lock(mutex_);
-    news.swap(news_);
+    answers.swap(answers_);
   }
   std::vector<Found> found;
-  for (const auto& [pe, answer] : news) {
+  for (const auto& [pe, answer] : answers) {
     if (deadlines_.erase(pe) == 0) continue;  // it came too late
     questions_.erase(pe);
     found.push_back(found_in(pe, answer));

@@ -18,7 +18,7 @@ class LauncherEndpointInfos final : public EndpointInfoFinder {
  public:
   // The endpoint infos of the transport of that path. `timeout`: of each (CHIME_INIT_TIMEOUT).
   // `bootstrap` outlives this.
-  LauncherEndpointInfos(const bootstrap::Bootstrap& bootstrap, Path way,
+  LauncherEndpointInfos(const bootstrap::Bootstrap& bootstrap, Path path,
                         std::chrono::nanoseconds timeout);
 
   void look_for(int pe) override;
@@ -35,8 +35,8 @@ class LauncherEndpointInfos final : public EndpointInfoFinder {
   const std::chrono::nanoseconds timeout_;
   std::map<int, Clock::time_point> deadlines_;  // of those that are looked for
   std::mutex mutex_;
-  std::vector<std::pair<int, bootstrap::Answer>> news_;  // guarded by mutex_
-  std::map<int, bootstrap::Question> questions_;         // last: their answers are news_
+  std::vector<std::pair<int, bootstrap::Answer>> answers_;  // guarded by mutex_
+  std::map<int, bootstrap::Question> questions_;            // last: their answers go to answers_
 };
 
 }  // namespace chime::host

@@ -23,7 +23,7 @@ void check_version(net::Reader& message) {
     throw net::Error(net::Fault::kProtocol, "another interface");
 }
 
-// What `read(message)` takes out of the message of PE `pe`.
+// The part of the message of PE `pe` that `read(message)` takes out.
 template <class Read>
 auto read_message(int pe, std::span<const std::byte> bytes, Read read) {
   try {
@@ -37,11 +37,11 @@ auto read_message(int pe, std::span<const std::byte> bytes, Read read) {
 
 }  // namespace
 
-std::string key_of_endpoint_infos(Path way) {
-  return fmt::format("chime.way.{}", static_cast<int>(way));
+std::string key_of_endpoint_infos(Path path) {
+  return fmt::format("chime.way.{}", static_cast<int>(path));
 }
 
-std::string key_of_receipts(Path way) { return key_of_endpoint_infos(way) + ".receipts"; }
+std::string key_of_receipts(Path path) { return key_of_endpoint_infos(path) + ".receipts"; }
 
 EndpointInfoBytes write_endpoint_info(const Transport& transport) {
   const EndpointInfoBytes endpoint_info = transport.own_endpoint_info().bytes;

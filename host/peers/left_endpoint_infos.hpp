@@ -1,5 +1,5 @@
-// What a PE leaves with the launcher for its peers, of one transport: written, and read by them. Of
-// one version of Chime.
+// The values that a PE leaves with the launcher for its peers, for one transport: written, and read
+// by the peers. All PEs have one version of Chime.
 //
 //   endpoint info        u32 interface version, endpoint info: of a transport that opens on demand
 //   endpoint infos       the same, and offer of PE 0, offer of PE 1...
@@ -14,9 +14,9 @@
 
 namespace chime::host {
 
-// Under which name: endpoint infos, or the endpoint info alone; receipts.
-std::string key_of_endpoint_infos(Path way);
-std::string key_of_receipts(Path way);
+// The keys: of endpoint infos, or of the endpoint info alone; of receipts.
+std::string key_of_endpoint_infos(Path path);
+std::string key_of_receipts(Path path);
 
 // All that read throw Error where PE `pe` runs another version of Chime.
 
@@ -27,7 +27,7 @@ EndpointInfoBytes write_endpoint_infos(Transport& transport, int n_pes);
 struct Shown {
   EndpointInfoBytes endpoint_info, offer;
 };
-// What is for PE `me` of it.
+// The part of it that is for PE `me`.
 Shown read_endpoint_infos(int pe, std::span<const std::byte> bytes, int me);
 
 EndpointInfoBytes write_receipts(std::span<const Acceptance> acceptances);

@@ -16,13 +16,13 @@ NodeTalk talk_of_gpus(bootstrap::Bootstrap& bootstrap, bootstrap::Deadline deadl
     bootstrap.publish(kKey, std::as_bytes(std::span(mine)));
   };
   talk.hear = [&bootstrap, deadline] {
-    NodeTalk::Told told;
+    NodeTalk::Heard heard;
     for (const int pe : bootstrap.node().pes) {
-      if (pe == bootstrap.rank()) told.my_place = told.by_place.size();
+      if (pe == bootstrap.rank()) heard.my_place = heard.by_place.size();
       const bootstrap::Bytes words = bootstrap.lookup(pe, kKey, deadline);
-      told.by_place.emplace_back(reinterpret_cast<const char*>(words.data()), words.size());
+      heard.by_place.emplace_back(reinterpret_cast<const char*>(words.data()), words.size());
     }
-    return told;
+    return heard;
   };
   return talk;
 }

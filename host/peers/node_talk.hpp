@@ -1,5 +1,4 @@
-// What the PEs of a node tell each other of the GPUs that they see (host/gpu/factory.hpp), over the
-// bootstrap.
+// Exchanges which GPUs each PE of a node sees (host/gpu/factory.hpp), over the bootstrap.
 #pragma once
 
 #include "bootstrap/bootstrap.hpp"
@@ -7,7 +6,7 @@
 
 namespace chime::host {
 
-// Its hear() throws BootstrapError where a PE of the node has told nothing until `deadline`. The
+// Its hear() throws BootstrapError if a PE of the node has published nothing until `deadline`. The
 // bootstrap must outlive it.
 NodeTalk talk_of_gpus(bootstrap::Bootstrap& bootstrap, bootstrap::Deadline deadline);
 

@@ -15,14 +15,14 @@ OnDemand::OnDemand(bootstrap::Bootstrap& bootstrap, Transport& transport, PeerTa
     : transport_(transport),
       opener_(transport, peers,
               [this](int pe, const EndpointInfoBytes& message) {
-                if (channel_.send(pe, SideTag::kWays, message)) return;
+                if (channel_.send(pe, SideTag::kOpenings, message)) return;
                 throw Error(
                     "side channel", CHIMEX_ERR_PEER_DEAD,
                     "PE " + std::to_string(pe) + " does not take its messages; they pile up");
               }),
       channel_(bootstrap, "ways", setup.interface, setup.timeout,
                [this](int pe, const std::string& why) { opener_.on_lost(pe, why); }) {
-  channel_.handle(SideTag::kWays, [this](int from, std::span<const std::byte> message) {
+  channel_.handle(SideTag::kOpenings, [this](int from, std::span<const std::byte> message) {
     opener_.on_message(from, message);
   });
   channel_.on_left(
@@ -43,7 +43,7 @@ std::chrono::nanoseconds OnDemand::longest_sleep(
 }
 
 void OnDemand::look_until_the_end() {
-  pthread_setname_np(pthread_self(), "chime-ways");
+  pthread_setname_np(pthread_self(), "chime-opener");
   prctl(PR_SET_TIMERSLACK, 1000);  // a sleep of 20 us would else be 50 longer
   auto asked = std::chrono::steady_clock::now();
   std::chrono::nanoseconds sleep = kShortestSleep;

@@ -1,5 +1,5 @@
-// Connections while kernels run: a side channel of their own, and a thread that looks whom this
-// PE's kernels and host operations ask for. A kernel cannot wake it.
+// Connections while kernels run: a side channel of their own, and a thread that looks which peers
+// this PE's kernels and host operations ask for. A kernel cannot wake it.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,8 @@ class OnDemand {
     const std::string& interface;       // CHIME_BOOTSTRAP_IF
     std::chrono::milliseconds timeout;  // of opening a connection between two hosts
   };
-  // They outlive it. REQUIRES: the transport's view is made, and it opens on demand. Throws Error.
+  // Its arguments outlive it. REQUIRES: the transport's view is made, and it opens on demand.
+  // Throws Error.
   OnDemand(bootstrap::Bootstrap& bootstrap, Transport& transport, PeerTable& peers,
            const Setup& setup);
   // Nobody is asked for any more.

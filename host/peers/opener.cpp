@@ -30,18 +30,18 @@ EndpointInfoBytes refusal(const std::string& why) {
 Opener::Opener(Transport& transport, PeerTable& peers, Send send)
     : transport_(transport),
       peers_(peers),
-      way_(transport.capabilities().path),
+      path_(transport.capabilities().path),
       send_(std::move(send)) {}
 
 void Opener::want(int pe) {
   const std::lock_guard lock(one_step_);
   if (settled_.contains(pe)) return;
-  const PeerState state = peers_.state(pe, way_);
+  const PeerState state = peers_.state(pe, path_);
   if (state == PeerState::kDead) return refuse(pe, peers_.why_not(pe));  // as others have found
   if (state != PeerState::kUnknown) return;
   const EndpointInfoBytes offer = make_offer(pe);
   if (offer.empty()) return;
-  peers_.ask(pe, way_);
+  peers_.ask(pe, path_);
   send(pe, offer);
 }
 
@@ -53,7 +53,8 @@ void Opener::on_message(int from, std::span<const std::byte> bytes) {
     const auto why =
         fmt::format("PEs {} and {} run different versions of Chime", peers_.my_pe(), from);
     if (kind != Kind::kRefusal) return refuse_and_tell(from, why);
-    return settled_.contains(from) ? void() : refuse(from, why);  // they would go on for ever
+    return settled_.contains(from) ? void()
+                                   : refuse(from, why);  // else the two would go on for ever
   }
   switch (kind) {
     case Kind::kOffer: {
@@ -65,12 +66,12 @@ void Opener::on_message(int from, std::span<const std::byte> bytes) {
     case Kind::kRefusal:
       return on_refusal(from, message.text());
   }
-  throw net::Error(net::Fault::kProtocol, "a message about ways is of no kind");
+  throw net::Error(net::Fault::kProtocol, "a message about paths is of no known kind");
 }
 
 void Opener::on_lost(int pe, const std::string& why) {
   const std::lock_guard lock(one_step_);
-  const bool is_unknown = peers_.state(pe, way_) == PeerState::kUnknown;
+  const bool is_unknown = peers_.state(pe, path_) == PeerState::kUnknown;
   if (!is_unknown && !settled_.contains(pe)) refuse(pe, why);
 }
 
@@ -92,11 +93,11 @@ EndpointInfoBytes Opener::make_offer(int pe) {
 // An offer answers this PE's own, whichever was first.
 void Opener::on_offer(int from, std::span<const std::byte> endpoint_info,
                       std::span<const std::byte> offer) {
-  switch (peers_.state(from, way_)) {
+  switch (peers_.state(from, path_)) {
     case PeerState::kUnknown: {
       const EndpointInfoBytes mine = make_offer(from);
       if (mine.empty()) return send(from, refusal(peers_.why_not(from)));
-      peers_.ask(from, way_);
+      peers_.ask(from, path_);
       if (!accept(from, endpoint_info, offer)) return;
       send(from, mine);
       return send(from, receipt_);
@@ -122,7 +123,7 @@ bool Opener::accept(int from, std::span<const std::byte> endpoint_info,
     Acceptance acceptance = transport_.accept(from, {.bytes = endpoint_info, .offer = offer});
     if (acceptance.is_accepted) {
       receipt_ = message_of(Kind::kReceipt).bytes(acceptance.receipt).take();
-      peers_.connect(from, way_);
+      peers_.connect(from, path_);
       return true;
     }
     why = transport_.why_not(from);
@@ -134,7 +135,7 @@ bool Opener::accept(int from, std::span<const std::byte> endpoint_info,
 }
 
 void Opener::on_receipt(int from, std::span<const std::byte> receipt) {
-  const PeerState state = peers_.state(from, way_);
+  const PeerState state = peers_.state(from, path_);
   if (state == PeerState::kDead || state == PeerState::kRefused) return;
   if (state != PeerState::kConnecting)
     throw net::Error(net::Fault::kProtocol, "a receipt for nothing");
@@ -143,20 +144,20 @@ void Opener::on_receipt(int from, std::span<const std::byte> receipt) {
   } catch (const Error& error) {
     throw net::Error(net::Fault::kProtocol, error.what());
   }
-  peers_.use(from, way_, nullptr);
+  peers_.use(from, path_, nullptr);
   settled_.insert(from);
   transport_.answer(from, true);
 }
 
 void Opener::on_refusal(int from, const std::string& why) {
-  const PeerState state = peers_.state(from, way_);
+  const PeerState state = peers_.state(from, path_);
   if (state == PeerState::kAsked || state == PeerState::kConnecting) refuse(from, why);
 }
 
 // REQUIRES: neither usable nor refused.
 void Opener::refuse(int pe, const std::string& why) {
   transport_.withdraw(pe);
-  peers_.refuse(pe, way_, why);
+  peers_.refuse(pe, path_, why);
   settled_.insert(pe);
   transport_.answer(pe, false);
 }
@@ -166,7 +167,7 @@ void Opener::refuse_and_tell(int pe, const std::string& why) {
   send(pe, refusal(why));
 }
 
-// A peer that is gone has no way, and is told nothing.
+// A peer that is gone has no path, and gets no message.
 void Opener::send(int pe, const EndpointInfoBytes& message) {
   try {
     send_(pe, message);

@@ -1,5 +1,5 @@
-// Opens the ways of one transport to single peers, while kernels run: README.md has the messages
-// and states, tests/models/opening.py all that may happen.
+// Opens the paths of one transport to single peers, while kernels run. host/peers/README.md has the
+// messages and states, tests/models/opening.py all that may happen.
 #pragma once
 
 #include <functional>
@@ -20,11 +20,11 @@ class Opener {
   // std::exception where `pe` is gone.
   using Send = std::function<void(int pe, const EndpointInfoBytes& message)>;
 
-  // They outlive it. REQUIRES: the transport opens on demand.
+  // Its arguments outlive it. REQUIRES: the transport opens on demand.
   Opener(Transport& transport, PeerTable& peers, Send send);
 
-  // Opens the way to `pe`, unless that was done or is being done. Whoever waits is answered sooner
-  // or later.
+  // Opens the path to `pe`, unless that was done or is being done. A thread that waits for it gets
+  // an answer sooner or later.
   void want(int pe);
   // Throws net::Error for what no opener sends.
   void on_message(int from, std::span<const std::byte> message);
@@ -32,14 +32,14 @@ class Opener {
   void on_lost(int pe, const std::string& why);
 
  private:
-  // What this PE's own endpoint info and a fresh offer to `pe` say; empty, and `pe` is refused,
-  // where there is no place for it, or none can be made.
+  // A message with this PE's own endpoint info and a fresh offer to `pe`. Empty, and `pe` is
+  // refused, where there is no place for it, or none can be made.
   EndpointInfoBytes make_offer(int pe);
   void on_offer(int from, std::span<const std::byte> endpoint_info,
                 std::span<const std::byte> offer);
   void on_receipt(int from, std::span<const std::byte> receipt);
   void on_refusal(int from, const std::string& why);
-  // Whether it is; else it is refused, and told so.
+  // Whether it is accepted; else it is refused, and gets a refusal.
   bool accept(int from, std::span<const std::byte> endpoint_info, std::span<const std::byte> offer);
   void refuse(int pe, const std::string& why);
   void refuse_and_tell(int pe, const std::string& why);
@@ -47,11 +47,11 @@ class Opener {
 
   Transport& transport_;
   PeerTable& peers_;
-  const Path way_;
+  const Path path_;
   const Send send_;
   std::mutex one_step_;
   EndpointInfoBytes receipt_;  // of accept()
-  std::set<int> settled_;      // whose way is usable or refused, dead or not
+  std::set<int> settled_;      // with a path that is usable or refused, dead or not
 };
 
 }  // namespace chime::host

@@ -12,7 +12,7 @@
 namespace chime::host {
 namespace {
 
-std::size_t index_of(Path way) { return static_cast<std::size_t>(way); }
+std::size_t index_of(Path path) { return static_cast<std::size_t>(path); }
 
 }  // namespace
 
@@ -24,41 +24,41 @@ void PeerTable::add(const Transport& transport) {
   transports_.push_back(&transport);
 }
 
-void PeerTable::ask(int pe, Path way) {
+void PeerTable::ask(int pe, Path path) {
   const std::lock_guard lock(mutex_);
-  move(pe, way, PeerState::kUnknown, PeerState::kAsked);
+  move(pe, path, PeerState::kUnknown, PeerState::kAsked);
 }
 
-void PeerTable::connect(int pe, Path way) {
+void PeerTable::connect(int pe, Path path) {
   const std::lock_guard lock(mutex_);
-  move(pe, way, PeerState::kAsked, PeerState::kConnecting);
+  move(pe, path, PeerState::kAsked, PeerState::kConnecting);
 }
 
-void PeerTable::use(int pe, Path way, std::byte* mapped) {
+void PeerTable::use(int pe, Path path, std::byte* mapped) {
   const std::lock_guard lock(mutex_);
-  move(pe, way, PeerState::kConnecting, PeerState::kUsable);
-  ++usable_[index_of(way)];
+  move(pe, path, PeerState::kConnecting, PeerState::kUsable);
+  ++usable_[index_of(path)];
   Peer& peer = at(pe);
   if (mapped) peer.heap = mapped;
 }
 
-void PeerTable::refuse(int pe, Path way, std::string why) {
+void PeerTable::refuse(int pe, Path path, std::string why) {
   const std::lock_guard lock(mutex_);
-  PeerState& state = at(pe).ways[index_of(way)];
+  PeerState& state = at(pe).states[index_of(path)];
   if (state == PeerState::kUsable || state == PeerState::kRefused)
-    move(pe, way, PeerState::kConnecting, PeerState::kRefused);
+    move(pe, path, PeerState::kConnecting, PeerState::kRefused);
   state = PeerState::kRefused;
   if (!why.empty()) refused_.insert_or_assign(pe, std::move(why));
 }
 
-void PeerTable::refuse_all(Path way) {
+void PeerTable::refuse_all(Path path) {
   const std::lock_guard lock(mutex_);
-  none_by_[index_of(way)] = true;
+  none_by_[index_of(path)] = true;
 }
 
-bool PeerTable::is_on_demand(Path way) const {
-  return !none_by_[index_of(way)] && std::ranges::any_of(transports_, [&](const Transport* one) {
-    return one->capabilities().path == way && one->opens_on_demand();
+bool PeerTable::is_on_demand(Path path) const {
+  return !none_by_[index_of(path)] && std::ranges::any_of(transports_, [&](const Transport* one) {
+    return one->capabilities().path == path && one->opens_on_demand();
   });
 }
 
@@ -69,10 +69,10 @@ void PeerTable::bury(int pe, const std::string& how, const std::function<void()>
   dead_.try_emplace(pe, how);
 }
 
-PeerState PeerTable::state(int pe, Path way) const {
+PeerState PeerTable::state(int pe, Path path) const {
   const std::lock_guard lock(mutex_);
   const Peer peer = known(pe);
-  return peer.is_dead ? PeerState::kDead : peer.ways[index_of(way)];
+  return peer.is_dead ? PeerState::kDead : peer.states[index_of(path)];
 }
 
 bool PeerTable::is_dead(int pe) const {
@@ -84,10 +84,10 @@ Path PeerTable::path(int pe) const {
   const std::lock_guard lock(mutex_);
   const Peer peer = known(pe);
   if (peer.is_dead) return Path::kNone;
-  for (const Path way : {Path::kP2p, Path::kNic, Path::kProxy}) {
-    const PeerState state = peer.ways[index_of(way)];
-    if (state == PeerState::kUsable || (state != PeerState::kRefused && is_on_demand(way)))
-      return way;
+  for (const Path path : {Path::kP2p, Path::kNic, Path::kProxy}) {
+    const PeerState state = peer.states[index_of(path)];
+    if (state == PeerState::kUsable || (state != PeerState::kRefused && is_on_demand(path)))
+      return path;
   }
   return Path::kNone;
 }
@@ -111,14 +111,14 @@ std::string PeerTable::why_not(int pe) const {
   return why;
 }
 
-bool PeerTable::all_by(Path way) const {
+bool PeerTable::all_by(Path path) const {
   const std::lock_guard lock(mutex_);
-  return reaches_all(way);
+  return reaches_all(path);
 }
 
-bool PeerTable::any_by(Path way) const {
+bool PeerTable::any_by(Path path) const {
   const std::lock_guard lock(mutex_);
-  return usable_[index_of(way)] != 0 || is_on_demand(way);
+  return usable_[index_of(path)] != 0 || is_on_demand(path);
 }
 
 bool PeerTable::some_pe_has_nic() const {
@@ -128,15 +128,15 @@ bool PeerTable::some_pe_has_nic() const {
          });
 }
 
-bool PeerTable::reaches_all(Path way) const {
-  return usable_[index_of(way)] == job_.n_pes || is_on_demand(way);
+bool PeerTable::reaches_all(Path path) const {
+  return usable_[index_of(path)] == job_.n_pes || is_on_demand(path);
 }
 
 // As others see it, also where this PE is reached by nobody.
-bool PeerTable::job_goes_by(Path way) const {
-  return usable_[index_of(way)] == job_.n_pes ||
+bool PeerTable::job_goes_by(Path path) const {
+  return usable_[index_of(path)] == job_.n_pes ||
          std::ranges::any_of(transports_, [&](const Transport* one) {
-           return one->capabilities().path == way && one->opens_on_demand() && one->is_used();
+           return one->capabilities().path == path && one->opens_on_demand() && one->is_used();
          });
 }
 
@@ -189,11 +189,11 @@ PeerTable::Peer PeerTable::known(int pe) const {
 }
 
 // A step that was left out is a mistake of Chime's, and no later one would be right.
-void PeerTable::move(int pe, Path way, PeerState from, PeerState to) {
-  PeerState& state = at(pe).ways[index_of(way)];
+void PeerTable::move(int pe, Path path, PeerState from, PeerState to) {
+  PeerState& state = at(pe).states[index_of(path)];
   if (state != from) {
-    std::fprintf(stderr, "chime: PE %d, way %d: state %d came where %d follows %d\n", pe,
-                 static_cast<int>(way), static_cast<int>(state), static_cast<int>(to),
+    std::fprintf(stderr, "chime: PE %d, path %d: state %d came where %d follows %d\n", pe,
+                 static_cast<int>(path), static_cast<int>(state), static_cast<int>(to),
                  static_cast<int>(from));
     std::abort();
   }

@@ -1,4 +1,4 @@
-// What a PE knows of its peers: how far the way to each is made, and which one is taken. Nobody
+// The state of a PE's peers: how far the path to each is made, and which path is taken. Nothing
 // else answers by which path a peer is reached, or why by none.
 //
 // Per transport and peer:
@@ -42,36 +42,37 @@ class PeerTable {
   // this.
   void add(const Transport& transport);
 
-  // Steps of the way to `pe` by `way`. REQUIRES: the state before it, as drawn above.
-  void ask(int pe, Path way);
-  void connect(int pe, Path way);
-  void use(int pe, Path way, std::byte* mapped);
+  // Steps of `path` to `pe`. REQUIRES: the state before it, as drawn above.
+  void ask(int pe, Path path);
+  void connect(int pe, Path path);
+  void use(int pe, Path path, std::byte* mapped);
   // `why`: empty if the transport itself says it (why_not).
-  void refuse(int pe, Path way, std::string why = "");
-  // No peer is reached by `way`.
-  void refuse_all(Path way);
+  void refuse(int pe, Path path, std::string why = "");
+  // No peer is reached by `path`.
+  void refuse_all(Path path);
   // From the time at which somebody sees it dead, `take_mapping` has been run: no operation stores
   // to its memory then without a word.
   void bury(
       int pe, const std::string& how, const std::function<void()>& take_mapping = [] {});
 
-  PeerState state(int pe, Path way) const;
+  PeerState state(int pe, Path path) const;
   bool is_dead(int pe) const;
 
-  // The way that operations take: the preferred one of those that are usable, or that are opened on
-  // demand and not refused. kNone: there is none, or the peer is gone. Once it is taken it stays.
+  // The path that operations take: the preferred one of those that are usable, or that are opened
+  // on demand and not refused. kNone: there is none, or the peer is gone. Once it is taken it
+  // stays.
   Path path(int pe) const;
   // Why there is none and what to change.
   std::string why_not(int pe) const;
-  // Whether all PEs, this one included, are reached by `way`, or asked for it on demand.
-  bool all_by(Path way) const;
-  bool any_by(Path way) const;  // whether some PE is
+  // Whether all PEs, this one included, are reached by `path`, or ask for it on demand.
+  bool all_by(Path path) const;
+  bool any_by(Path path) const;  // whether some PE is
 
   // How the job updates words of atomics (CHIME_AMO): the same answer on every PE, since either all
   // PEs are mapped everywhere or each has one that is not, and all know whether some PE has a NIC.
-  // kNic: the owners' NICs, also for those who ask by the proxy. Where there is none, owners'
-  // proxies and who has mapped a word make them by the same processors, so that both may. Throws
-  // Error where the choice asks for what the job does not have.
+  // kNic: the owners' NICs, also for PEs that ask by the proxy. Where there is none, an owner's
+  // proxy and a PE that has mapped a word update it by the same processors, so that both may.
+  // Throws Error where the choice asks for something that the job does not have.
   Path amo_path() const;
   // Whether PEs that have a NIC let it make all updates of their words: some PE has one, and each
   // is reached by it or by the proxy.
@@ -93,26 +94,26 @@ class PeerTable {
   static constexpr int kPage = 256;
 
   struct Peer {
-    std::array<PeerState, kPaths> ways = {};
+    std::array<PeerState, kPaths> states = {};
     bool is_dead = false;
     std::byte* heap = nullptr;
     ControlBlock* control = nullptr;
   };
   using Page = std::array<Peer, kPage>;
 
-  Peer& at(int pe);                                           // REQUIRES: mutex_
-  Peer known(int pe) const;                                   // a copy; REQUIRES: mutex_
-  void move(int pe, Path way, PeerState from, PeerState to);  // REQUIRES: mutex_
-  bool is_on_demand(Path way) const;                          // REQUIRES: mutex_
-  bool some_pe_has_nic() const;                               // REQUIRES: mutex_
-  bool reaches_all(Path way) const;                           // REQUIRES: mutex_
-  bool job_goes_by(Path way) const;                           // REQUIRES: mutex_
+  Peer& at(int pe);                                            // REQUIRES: mutex_
+  Peer known(int pe) const;                                    // a copy; REQUIRES: mutex_
+  void move(int pe, Path path, PeerState from, PeerState to);  // REQUIRES: mutex_
+  bool is_on_demand(Path path) const;                          // REQUIRES: mutex_
+  bool some_pe_has_nic() const;                                // REQUIRES: mutex_
+  bool reaches_all(Path path) const;                           // REQUIRES: mutex_
+  bool job_goes_by(Path path) const;                           // REQUIRES: mutex_
 
   const Job job_;
   mutable std::mutex mutex_;  // guards what follows
   std::vector<const Transport*> transports_;
   std::vector<std::unique_ptr<Page>> pages_;  // null: all of its peers are unknown
-  std::array<int, kPaths> usable_ = {};       // how many peers, by way
+  std::array<int, kPaths> usable_ = {};       // how many peers, by path
   std::map<int, std::string> dead_;           // and how
   std::map<int, std::string> refused_;        // and why, where that is no transport's to say
   std::array<bool, kPaths> none_by_ = {};     // refused for all peers

@@ -42,10 +42,10 @@ std::uint64_t SharedWord::load() const {
   return std::atomic_ref(word_).load(std::memory_order_acquire);
 }
 
-// A sleeper stores that it sleeps and looks at the word; who changes the word stores that and looks
-// for sleepers. All four are sequentially consistent, so one of the two sees the other. A change
-// between a sleeper's look and its sleep is seen by the kernel, which compares again under the lock
-// that a wake takes, too.
+// A sleeper stores that it sleeps, and then looks at the word. A thread that changes the word
+// stores the change, and then looks for sleepers. All four are sequentially consistent, so one of
+// the two sees the other. The kernel sees a change between a sleeper's look and its sleep: it
+// compares again under the lock that a wake takes, too.
 bool SharedWord::replace(std::uint64_t expected, std::uint64_t desired) {
   if (!std::atomic_ref(word_).compare_exchange_strong(expected, desired, std::memory_order_seq_cst))
     return false;

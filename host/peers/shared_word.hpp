@@ -1,4 +1,5 @@
-// A word in memory that PEs share, for whose changes they sleep: who changes it wakes them.
+// A word in memory that PEs share: threads sleep until it changes, and the thread that changes it
+// wakes them.
 #pragma once
 
 #include <chrono>
@@ -14,7 +15,7 @@ class SharedWord {
   // Acquire: pairs with the release in replace().
   std::uint64_t load() const;
 
-  // Release. False: it was not `expected`. REQUIRES: they differ in their lower halves.
+  // Release. False: it was not `expected`. REQUIRES: the two values differ in their lower halves.
   bool replace(std::uint64_t expected, std::uint64_t desired);
 
   // Sleeps until the word is not `value` any more; returns after `at_most`, and at times before.

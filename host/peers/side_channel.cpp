@@ -15,7 +15,7 @@
 namespace chime::host {
 namespace {
 
-// Random, as nobody has to guess it: whoever looks for it finds it in the endpoint info.
+// Random, as nobody has to guess it: a PE that looks for it finds it in the endpoint info.
 net::Address name_on_this_machine() {
   return net::Address::abstract("chime-" + net::to_hex(net::random_token()).substr(0, 32));
 }

@@ -1,8 +1,8 @@
-// Messages between the host sides of any two PEs, over authenticated connections that are opened
-// when they are first needed (net/mesh/mesh.hpp), on a thread of its own.
+// Messages between the host sides of any two PEs, over authenticated connections that are opened at
+// their first use (net/mesh/mesh.hpp), on a thread of its own.
 //
-// For what is small, seldom, and needs no kernel: how a connection of the NIC is made, what a
-// collective call agrees on, who has gone. Not encrypted.
+// For data that is small, seldom, and needs no kernel: how a connection of the NIC is made, what a
+// collective call agrees on, which PEs are gone. Not encrypted.
 #pragma once
 
 #include <functional>
@@ -18,17 +18,21 @@
 
 namespace chime::host {
 
-// Who uses it for what. A tag is one kind of message.
-enum class SideTag : net::Mesh::Tag { kCollective = net::Mesh::kFirstTag, kWays, kFirstForTests };
+// The users and their kinds of messages: a tag is one kind.
+enum class SideTag : net::Mesh::Tag {
+  kCollective = net::Mesh::kFirstTag,
+  kOpenings,
+  kFirstForTests
+};
 
-// Of all network interfaces that are up, or of the one named `interface`; loopback last. Throws
-// Error if there is none.
+// The addresses of all network interfaces that are up, or of the one named `interface`; loopback
+// last. Throws Error if there is none.
 std::vector<net::Address> addresses_of_this_host(const std::string& interface);
 
 class SideChannel {
  public:
-  // `from` is who sent it. Called from the channel's thread, one at a time: it must not block, and
-  // may send.
+  // `from` sent it. Called from the channel's thread, one at a time: the handler must not block,
+  // and may send.
   using Handler = net::Mesh::Handler;
   using Lost = net::Mesh::Lost;
   using Left = net::Mesh::Left;
@@ -43,7 +47,7 @@ class SideChannel {
   // Says goodbye, and ends the thread.
   ~SideChannel();
 
-  // What is done with messages of `tag`, and who is told of PEs that have said goodbye: before
+  // The handler of messages with `tag`, and the callback for PEs that have said goodbye: before
   // start().
   void handle(SideTag tag, Handler handler);
   void on_left(Left left) { mesh_.on_left(std::move(left)); }
@@ -51,10 +55,10 @@ class SideChannel {
   void start();
 
   // Takes `payload`, at most net::Mesh::kMaxPayload bytes, for `pe`, which may be this one; returns
-  // before it has arrived. Messages to one PE arrive in the order in which they were sent. False,
-  // and nothing is sent, while too much waits for that PE. The first message to a PE asks the
-  // bootstrap where it is, and waits, as all that follow it, until that is known: send() does not.
-  // Throws Error{PEER_DEAD} when `pe` has left or is lost. From any thread.
+  // before it has arrived. Messages to one PE arrive in the order of sending. False, and nothing is
+  // sent, while too much waits for that PE. The first message to a PE asks the bootstrap where it
+  // is, and waits, as all that follow it, until that is known: send() does not. Throws
+  // Error{PEER_DEAD} when `pe` has left or is lost. From any thread.
   bool send(int pe, SideTag tag, std::span<const std::byte> payload);
 
   // PEs that this one has opened a connection to.

@@ -60,8 +60,8 @@ std::int64_t number(std::uint64_t word, std::uint32_t bytes) {
   return static_cast<std::int64_t>(word << unused_bits) >> unused_bits;
 }
 
-// What a wait for a word of the program finds there now. Read by the kernel: the wait may have
-// ended, and its word may be gone.
+// The present value of the word of the program that a wait is for. Read by the kernel: the wait may
+// have ended, and its word may be gone.
 std::string present_value(const simt::LongWait& wait) {
   if (wait.bytes == 0) return "";
   std::uint64_t word = 0;
@@ -132,7 +132,7 @@ std::string kernels_sentence(int pe, const std::vector<simt::RunningKernel>& ker
                      count(pieces, "piece"));
 }
 
-// What threads of Chime's own do for the PE, a line each.
+// The activity of Chime's own threads for the PE, a line each.
 std::string transports_paragraph(int pe) {
   std::string text;
   for_each_pe([&](PeSlot& slot) {

@@ -1,4 +1,4 @@
-// What a PE says when its job's time is over: what it is doing.
+// The report of a PE when its job's time is over: what it is doing.
 #pragma once
 
 namespace chime::host {

@@ -26,12 +26,12 @@ std::uint32_t state_of(const abi::ErrorRecord& record) {
       .load(std::memory_order_acquire);
 }
 
-// After the look at what is told: whoever recorded it, the queues that it is about have their
-// faults published (device/channel/error.cuh).
-void end_what_was_given_up(const Runtime& runtime, AsyncError& told) {
+// Comes after the look at the error: whichever thread recorded it, the faults of its queues are
+// published then (device/channel/error.cuh).
+void end_what_was_given_up(const Runtime& runtime, AsyncError& error) {
   for (const auto& transport : runtime.device->transports)
     if (const std::string why = transport->end_given_up(); !why.empty())
-      told.message += "; what was given up may still arrive: " + why;
+      error.message += "; what was given up may still arrive: " + why;
 }
 
 std::optional<AsyncError> first_error(const Runtime& runtime) {
@@ -43,7 +43,7 @@ std::optional<AsyncError> first_error(const Runtime& runtime) {
   return runtime.device->last_thrown;
 }
 
-// A lost peer is news for the whole PE, whoever met it; a wrong argument is its caller's.
+// A lost peer concerns the whole PE, whichever thread met it; a wrong argument concerns its caller.
 void keep_as_last(const Runtime& runtime, const AsyncError& error) {
   const std::lock_guard lock(runtime.one_reader);
   runtime.device->last_thrown = error;
@@ -113,17 +113,17 @@ void throw_recorded_error(Runtime& runtime) {
 }
 
 void throw_own_error(const Runtime& runtime, abi::ErrorRecord& failure, Operation called) {
-  const abi::ErrorRecord told = failure;
+  const abi::ErrorRecord record = failure;
   failure.claimed = kClear;
-  AsyncError error = describe(runtime, told);
+  AsyncError error = describe(runtime, record);
   if (error.status != CHIMEX_ERR_INVALID) keep_as_last(runtime, error);
-  if (static_cast<Operation>(told.operation) == called && told.in_kernel == 0)
-    error.message = sentence(runtime, told);
+  if (static_cast<Operation>(record.operation) == called && record.in_kernel == 0)
+    error.message = sentence(runtime, record);
   end_what_was_given_up(runtime, error);
   throw Error("", error.status, error.message);
 }
 
-void throw_no_way(const Runtime& runtime, int pe) {
+void throw_no_path(const Runtime& runtime, int pe) {
   const PeerTable& peers = runtime.device->peers;
   const AsyncError error{peers.is_dead(pe) ? CHIMEX_ERR_PEER_DEAD : CHIMEX_ERR_UNREACHABLE, pe,
                          peers.why_not(pe)};

@@ -1,5 +1,5 @@
-// What the operations of a host thread run with: its PE's host context, in which failures go to a
-// record of this thread alone. So each is told to its caller, and to nobody else.
+// The context of a host thread's operations: its PE's host context, in which failures go to a
+// record of this thread alone. So a failure is reported to its caller, and to nobody else.
 #pragma once
 
 #include "chime/abi/context.h"
@@ -26,7 +26,7 @@ class CallingThread {
  private:
   static CallingThread& bind(const PeSlot& slot);
 
-  // On the way of every host operation: initial-exec makes it one load.
+  // Every host operation reads it: initial-exec makes that one load.
   static thread_local constinit CallingThread* mine_ __attribute__((tls_model("initial-exec")));
 
   const PeSlot* slot_ = nullptr;  // never freed, so that no other one has its address

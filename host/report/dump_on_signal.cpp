@@ -24,7 +24,8 @@ namespace {
 
 constexpr pid_t kEnd = -1;  // no process has it
 
-// Handlers write who asks, the thread reads. It is never closed: a handler may be about to write.
+// Handlers write which process asks, the thread reads. It is never closed: a handler may be about
+// to write.
 struct Questions {
   net::Descriptor read, write;
   pid_t owner = 0;
@@ -37,7 +38,7 @@ Questions make_questions() {
       net::opened_for_this_process([&] { return pipe2(ends, O_CLOEXEC) == 0 ? ends[0] : -1; });
   if (!made.read) throw system_error("SIGUSR1", "no pipe");
   made.write = net::opened_for_this_process([&] { return ends[1]; });
-  fcntl(ends[1], F_SETFL, O_NONBLOCK);  // who asks too often is not heard
+  fcntl(ends[1], F_SETFL, O_NONBLOCK);  // a process that asks too often is not heard
   made.owner = getpid();
   return made;
 }
@@ -63,7 +64,7 @@ void on_signal(int signal, siginfo_t* info, void*) {
 }
 
 // chime-run passes the signal to all processes that take it, and asks its PEs by their connection:
-// these have answered. It is who started the group that its PE's processes are in.
+// those PEs have answered. chime-run is the parent of the group that its PE's processes are in.
 bool is_asked_otherwise(const Runtime& runtime, pid_t asker) {
   const auto first = bootstrap::stat_of_process(getpgrp());
   return runtime.bootstrap->asks_for_activity() && first && first->parent == asker;

@@ -17,15 +17,16 @@ std::string place(const Runtime& runtime, std::uint64_t address) {
   return fmt::format("{:#x}", address);
 }
 
-// Where nothing is known of the way to the PE itself, it is one of a queue that leads to others,
-// too.
+// If no transport knows of a loss of the path to the PE itself, the lost path is one of a queue
+// that leads to other PEs, too.
 std::string why_lost(const Runtime& runtime, const abi::ErrorRecord& record) {
   for (const auto& transport : runtime.device->transports)
     if (auto why = transport->why_lost(record.pe)) return *std::move(why);
-  return "a request before it failed or was given up, of which an error told";
+  return "a request before it failed or was given up, as an error has reported";
 }
 
-// Device code knows that no way leads there, or that one has failed. That the PE is dead, the host.
+// Device code knows that no path leads there, or that a path has failed. Only the host knows that
+// the PE is dead.
 bool is_about_a_dead_pe(const Runtime& runtime, const abi::ErrorRecord& record) {
   const bool is_about_peer = record.status == CHIMEX_ERR_NETWORK ||
                              record.status == CHIMEX_ERR_UNREACHABLE ||
@@ -35,12 +36,12 @@ bool is_about_a_dead_pe(const Runtime& runtime, const abi::ErrorRecord& record) 
 }
 
 // A sync that cannot come to its end ends at once, a wait for a word when others had their time.
-std::string lost_way_words(const Runtime& runtime, const abi::ErrorRecord& record) {
+std::string lost_path_words(const Runtime& runtime, const abi::ErrorRecord& record) {
   const auto operation = static_cast<Operation>(record.operation);
   const bool is_sync = operation == Operation::kBarrierAll || operation == Operation::kSyncAll;
   const char* const since =
-      is_sync ? "PE {} was not told that this PE has come, because {}"
-              : "nothing came in CHIME_TIMEOUT since the way to PE {} was lost: {}";
+      is_sync ? "PE {} did not learn that this PE has come, because {}"
+              : "nothing came in CHIME_TIMEOUT since the path to PE {} was lost: {}";
   return fmt::format(fmt::runtime(since), record.pe, why_lost(runtime, record));
 }
 
@@ -50,11 +51,11 @@ std::string cause_words(const Runtime& runtime, const abi::ErrorRecord& record) 
   if (is_about_a_dead_pe(runtime, record)) return runtime.device->peers.why_not(record.pe);
   if (record.status == CHIMEX_ERR_TIMEOUT)
     return "its time is over (CHIME_TIMEOUT bounds Chime's waits)";
-  if (record.status == CHIMEX_ERR_NETWORK) return lost_way_words(runtime, record);
+  if (record.status == CHIMEX_ERR_NETWORK) return lost_path_words(runtime, record);
   return chimex_status_string(record.status);
 }
 
-// What a wait at `address` was for, if it was for what a way to peers takes.
+// The missing resource, if a wait at `address` was for one that a path to peers needs.
 std::optional<Scarcity> awaited_at(const Runtime& runtime, std::uint64_t address) {
   return runtime.device->tables ? runtime.device->tables->awaited_at(address) : std::nullopt;
 }
@@ -67,7 +68,7 @@ std::string scarcity_sentence(const Runtime& runtime, const abi::ErrorRecord& re
                      cause_words(runtime, record));
 }
 
-// Who carries requests to the PE, if it is not mapped.
+// The carrier of requests to the PE, if it is not mapped.
 std::string carrier_words(const Runtime& runtime, int pe) {
   const Path path = runtime.device->peers.path(pe);
   return path == Path::kProxy ? " for the proxy" : path == Path::kNic ? " for the NIC" : "";
@@ -79,7 +80,7 @@ std::string wait_sentence(const Runtime& runtime, const abi::ErrorRecord& record
   const auto* const address = reinterpret_cast<const void*>(record.address);
   const bool is_for_request = static_cast<Operation>(record.operation) == Operation::kNone;
   std::string partner;
-  // Where the job was aborted the record's PE is not who was waited for, but who is to blame.
+  // If the job was aborted, the record's PE is the one to blame, not the one that was waited for.
   if (record.pe >= 0 && record.status == CHIMEX_ERR_TIMEOUT)
     partner = fmt::format("{} for PE {}", is_for_request ? carrier_words(runtime, record.pe) : "",
                           record.pe);
@@ -93,7 +94,7 @@ std::string wait_sentence(const Runtime& runtime, const abi::ErrorRecord& record
 // A request that the NIC could not carry out, and those that came after it to the same queue.
 std::string network_sentence(const Runtime& runtime, const abi::ErrorRecord& record) {
   if (record.pe < 0)
-    return "not all requests are complete: one failed or was given up, of which an error told";
+    return "not all requests are complete: one failed or was given up, as an error has reported";
   const std::string why = why_lost(runtime, record);
   return record.address == 0
              ? fmt::format("an operation on PE {} was not begun, because {}", record.pe, why)
@@ -101,7 +102,8 @@ std::string network_sentence(const Runtime& runtime, const abi::ErrorRecord& rec
                            record.pe, why);
 }
 
-// What did not begin; `expected` is its number of bytes, or what the record's fault says.
+// The operation that did not begin; `expected` is its number of bytes, or as the record's fault
+// says.
 std::string argument_sentence(const Runtime& runtime, const abi::ErrorRecord& record) {
   const auto number = static_cast<std::int64_t>(record.expected);
   if (static_cast<Fault>(record.fault) == Fault::kSignalOp) return signal_op_sentence(number);
@@ -132,7 +134,7 @@ std::string argument_sentence(const Runtime& runtime, const abi::ErrorRecord& re
   return heap.why_outside(address, record.expected);
 }
 
-// Who met it. The NIC's queues do not know for whom they work.
+// The thread that met the failure. The NIC's queues do not know for which thread they work.
 std::string place_of_call(const abi::ErrorRecord& record) {
   const auto operation = static_cast<Operation>(record.operation);
   std::string place = operation == Operation::kNone ? "" : spoken(operation_name(operation));

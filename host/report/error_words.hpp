@@ -9,10 +9,10 @@
 
 namespace chime::host {
 
-// What went wrong, without who met it: "there is no PE 9; this job has PEs 0 to 3".
+// The failure, without the thread that met it: "there is no PE 9; this job has PEs 0 to 3".
 std::string sentence(const Runtime& runtime, const abi::ErrorRecord& record);
 
-// What is wrong with `op`, a number that is no signal operation, and which numbers are.
+// The fault of `op`, a number that is no signal operation, and the numbers that are.
 std::string signal_op_sentence(std::int64_t op);
 
 // A failure behind its operation and, of a kernel, its thread.

@@ -15,7 +15,7 @@
 
 namespace chime::host {
 
-// What a call is reported as.
+// The name under which a call is reported.
 constexpr const char* name_of(const char* function) { return function; }
 constexpr const char* name_of(Operation operation) { return operation_name(operation); }
 
@@ -26,7 +26,7 @@ int report_current_exception(const char* function) noexcept;
 // report_current_exception, then what CHIME_ON_ERROR says: end the job, trap, or return.
 void handle_current_exception(const char* function) noexcept;
 
-// What a function was given a pointer to; throws Error{INVALID} that names the argument if it is
+// The object behind a pointer argument; throws Error{INVALID} that names the argument if it is
 // null.
 template <class T>
 T& not_null(T* pointer, const char* name) {

@@ -1,7 +1,8 @@
-// What is recorded for a PE is thrown by its next host call. A program whose kernels wait makes
-// none, perhaps for ever: an error that stays unasked for a moment is reported here, and does what
-// CHIME_ON_ERROR says. With exit it ends the job, whatever the process's other threads do. With
-// return it is said on stderr, waits continue, and the next call throws it without saying it again.
+// An error that is recorded for a PE is thrown by its next host call. A program whose kernels wait
+// makes no call, perhaps for ever. So an error that stays unasked for a moment is reported here,
+// and does what CHIME_ON_ERROR says. With exit it ends the job, whatever the process's other
+// threads do. With return it is printed on stderr, waits continue, and the next call throws it
+// without printing it again.
 //
 // A PE that sleeps while another one ends the job is ended here, too; and so is the job that a
 // kernel of this PE ends.
@@ -21,7 +22,8 @@ struct AbortCause;
 
 class PendingErrors final : public Service {
  public:
-  // What two looks find is reported: most errors are thrown at once by a call, under its name.
+  // An error that two looks find is reported: a call throws most errors at once, under its own
+  // name.
   static constexpr std::chrono::milliseconds kBetweenLooks{500};
 
   // REQUIRES: the runtime of `slot` and its device stage, until this is gone.

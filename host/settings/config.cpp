@@ -15,8 +15,8 @@ constexpr int kConfigVersion = chimex_config_t CHIMEX_CONFIG_INITIALIZER.version
 
 [[noreturn]] void refuse(const std::string& why) { throw Error("setup", CHIMEX_ERR_INVALID, why); }
 
-// Those of the launcher say which PE the process is; the executor reads its own once, for all PEs
-// of the process, before any of them joins.
+// The launcher's variables say which PE the process is. The executor reads its own once, for all
+// PEs of the process, before any of them joins.
 bool is_of_the_environment_alone(const Variable& variable) {
   return variable.read == nullptr || variable.name.starts_with("CHIME_SIMT_");
 }

@@ -1,4 +1,4 @@
-// What a program passes to chimex_init_config instead of variables of the environment.
+// Settings that a program passes to chimex_init_config instead of variables of the environment.
 #pragma once
 
 #define CHIME_HOST_ONLY
@@ -7,8 +7,9 @@
 
 namespace chime::host {
 
-// What read_settings is to ask: first `config`, then the environment. Null: the environment alone.
-// Throws Error{INVALID} that names what is unknown, null, or read from the environment alone.
+// The lookup for read_settings: first `config`, then the environment. Null: the environment alone.
+// Throws Error{INVALID} that names an entry that is unknown, null, or read from the environment
+// alone.
 Lookup lookup_of(const chimex_config_t* config);
 
 }  // namespace chime::host

@@ -286,8 +286,8 @@ void read_bootstrap_interface(const Variable&, std::string_view text, Settings& 
 
 void read_mpi_plugin(const Variable&, std::string_view text, Settings& s) { s.mpi_plugin = text; }
 
-// The executor reads these itself, by the same table (device/simt/launch/option_numbers.hpp): here
-// they are only checked, where the user can be told.
+// The executor reads these itself, by the same table (device/simt/launch/option_numbers.hpp). Here
+// the values are only checked, because here the error can be reported to the user.
 template <const simt::OptionNumber& kNumber>
 void check_simt_number(const Variable& v, std::string_view text, Settings&) {
   if (!simt::parse(kNumber, std::string(text).c_str())) refuse(v, text, "is not one of them");
@@ -332,14 +332,13 @@ constexpr Variable kVariables[] = {
      "for it. auto: where the NIC says that it can.",
      read_nic_relaxed_ordering, "NVSHMEM_IB_ENABLE_RELAXED_ORDERING"},
     {"CHIME_NIC_ORDER", "auto|strict|relaxed", "auto",
-     "Whether writes reach a peer's NIC in the order in which they were posted; adaptive routing "
+     "Whether writes reach a peer's NIC in the order of posting; adaptive routing "
      "lets them overtake each other. relaxed: fences wait, and a signal behind data is an atomic. "
      "auto: relaxed unless the peer's NIC says that data comes in order.",
      read_nic_order},
     {"CHIME_NIC_DOORBELL", "auto|direct|cpu", "auto",
-     "Who rings the NIC: kernels, or a host thread for them, which takes microseconds longer. "
-     "auto: "
-     "the thread where the driver does not map the NIC's registers for the GPU.",
+     "Whether kernels ring the NIC, or a host thread for them, which takes microseconds longer. "
+     "auto: the thread where the driver does not map the NIC's registers for the GPU.",
      read_nic_doorbell, "NVSHMEM_IBGDA_NIC_HANDLER"},
     {"CHIME_CONNECT", "auto|eager|lazy", "auto",
      "When the NIC's queue pairs to a peer are connected and its address in a fabric is looked up: "
@@ -357,7 +356,7 @@ constexpr Variable kVariables[] = {
      "Blocks of 64 bytes in each queue pair's send queue; a put takes one.", read_qp_depth,
      "NVSHMEM_QP_DEPTH"},
     {"CHIME_NIC_GID_INDEX", "auto|0 to 255", "auto",
-     "Which address of the port peers are told. auto: on RoCE the RoCE v2 address that reaches "
+     "Which address of the port peers use. auto: on RoCE the RoCE v2 address that reaches "
      "farthest.",
      read_nic_gid_index, "NVSHMEM_IB_GID_INDEX"},
     {"CHIME_NIC_SL", "0 to 15", "0", "Service level of InfiniBand, priority of RoCE.", read_nic_sl,
@@ -417,8 +416,9 @@ constexpr Variable kVariables[] = {
      "is lost. 0: neither is lost by silence.",
      read_fabric_timeout},
     {"CHIME_AMO", "auto|owner|p2p", "auto",
-     "Who updates words of atomics and signal adds: the NIC of the PE that owns them, or everybody "
-     "who has mapped them. auto: the NIC, if some PE is reached by it.",
+     "What updates words of atomics and signal adds: the NIC of the PE that owns a word, or every "
+     "PE "
+     "that has mapped it. auto: the NIC, if some PE is reached by it.",
      read_amo, "NVSHMEM_DISABLE_IB_NATIVE_ATOMICS"},
     {"CHIME_TIMEOUT", "seconds, 0 = no bound", "120",
      "How long each of Chime's own waits (barriers, collective allocation) lasts before it fails. "
@@ -431,10 +431,9 @@ constexpr Variable kVariables[] = {
      "return, or stop in a debugger.",
      read_on_error},
     {"CHIME_ON_PEER_FAILURE", "abort|report", "abort",
-     "When a PE dies. abort: the job ends. report: the others go on; what they do with it, and "
-     "what "
-     "needs all PEs, fails (chimex_pe_status). The launcher must let them live, too (chime-run "
-     "--keep-going, mpirun --enable-recovery).",
+     "When a PE dies. abort: the job ends. report: the others go on; operations on the dead PE, "
+     "and calls that need all PEs, fail (chimex_pe_status). The launcher must let the others live, "
+     "too (chime-run --keep-going, mpirun --enable-recovery).",
      read_on_peer_failure},
     {"CHIME_CHECK", "0|1|2", "0",
      "1 checks PEs, addresses, sizes and operations of every call, on the host and in kernels, and "
@@ -472,7 +471,7 @@ constexpr Variable kVariables[] = {
      "CPU device: how many blocks run at once.", check_simt_number<simt::kResident>},
 };
 
-// What others print about themselves, a tool says here.
+// Facts that other implementations print about themselves: here a tool prints them.
 constexpr std::pair<std::string_view, std::string_view> kToolsInstead[] = {
     {"NVSHMEM_INFO", "chime-info --variables"},
     {"SHMEM_INFO", "chime-info --variables"},
@@ -492,7 +491,8 @@ bool has_word(std::string_view list, std::string_view word) {
   return false;
 }
 
-// What to set or to run instead of the variable `name` of another implementation, in words.
+// The setting or the tool to use instead of the variable `name` of another implementation, in
+// words.
 std::string instead_of(std::string_view name, std::span<const std::string> environment) {
   for (const auto& [others, tool] : kToolsInstead)
     if (others == name) return fmt::format("{} says it", tool);

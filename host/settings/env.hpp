@@ -24,14 +24,14 @@
 
 namespace chime::host {
 
-// What becomes of survivors when a PE is dead (CHIME_ON_PEER_FAILURE).
+// The fate of survivors when a PE is dead (CHIME_ON_PEER_FAILURE).
 enum class OnPeerFailure { kAbort, kReport };
 
 enum class AmoChoice { kAuto, kOwner, kP2p };
 
 inline constexpr std::size_t kLeastSymmetricBytes = std::size_t{1} << 20;
 
-// What the variables say, after defaults. Constant after construction.
+// The values of the variables, after defaults. Constant after construction.
 struct Settings {
   std::size_t symmetric_bytes = 0;
   bool symmetric_is_raised = false;  // less was asked for than the least
@@ -62,7 +62,7 @@ struct Variable {
   // Parses `text` into the settings; throws Error naming the variable and the allowed values. Null:
   // the bootstrap or the softgpu reads this variable, and checks it there.
   void (*read)(const Variable& variable, std::string_view text, Settings& settings) = nullptr;
-  // What NVSHMEM, OpenSHMEM and its forerunner have for it, with spaces between.
+  // The variables of NVSHMEM, OpenSHMEM and its forerunner for it, with spaces between.
   std::string_view counterparts = "";
 };
 

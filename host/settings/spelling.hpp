@@ -15,8 +15,8 @@ void expect_nvshmem();
 // The call by which the program becomes a PE; both, where it has made no call that tells.
 std::string spoken_init();
 
-// A function as the program has it: chime_put is nvshmem_put in a program by NVSHMEM's names. What
-// NVSHMEM has not keeps its name.
+// A function as the program has it: chime_put is nvshmem_put in a program by NVSHMEM's names. A
+// function that NVSHMEM does not have keeps its name.
 std::string spoken(std::string_view function);
 
 // A constant, by its name behind CHIME_ or, of an extended one, CHIMEX_.

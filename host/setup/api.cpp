@@ -1,5 +1,5 @@
-// The spec-named host functions for set-up and exit: each is one guarded call. Those for queries
-// and memory are in ops/api.cpp.
+// The spec-named host functions for set-up and exit: each is one guarded call. The functions for
+// queries and memory are in host/ops/api.cpp.
 #include <fmt/format.h>
 
 #define CHIME_HOST_ONLY

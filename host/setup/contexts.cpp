@@ -1,4 +1,4 @@
-// What kernels and host operations run with: chime::context() and host_context(), and the context
+// The contexts of kernels and host operations: chime::context() and host_context(), and the context
 // that the executor gives to a launch.
 #define CHIME_HOST_ONLY
 #include "chime/chime.h"
@@ -34,9 +34,9 @@ bool is_raised(const Context* context) {
   return context->pe.abort && __atomic_load_n(&context->pe.abort->raised, __ATOMIC_RELAXED);
 }
 
-// Kernels that the executor runs belong to the PE of the host thread that launches them. Those that
-// were compiled for a GPU the softgpu launches, from within a call of the driver: nothing may call
-// that from here, so a PE without its device is nobody, as it is on a GPU.
+// Kernels that the executor runs belong to the PE of the host thread that launches them. The
+// softgpu launches kernels that were compiled for a GPU, from within a call of the driver, which
+// may not be called from here. So a PE without its device is nobody, as on a GPU.
 const Context* context_of_launch() {
   static const Context nobody;
   const host::PeSlot* const slot = host::current_slot();

@@ -42,16 +42,16 @@ DeviceChoice device_choice(const Settings& settings) {
   return settings.device;
 }
 
-// What no peer is to blame for ends this PE's waits at once, and names it: its next call ends the
-// job, or returns.
-std::function<void(Path way, const std::string& why)> lost_own_way(DeviceStage& stage) {
-  return
-      [&abort = stage.control().abort, me = stage.peers.my_pe()](Path way, const std::string& why) {
-        raise_abort(abort, {.status = CHIMEX_ERR_NETWORK,
-                            .pe = me,
-                            .path = way,
-                            .why = fmt::format("PE {} reaches no peer any more: {}", me, why)});
-      };
+// A failure that no peer is to blame for ends this PE's waits at once, and names this PE. Its next
+// call ends the job, or returns.
+std::function<void(Path path, const std::string& why)> lost_own_path(DeviceStage& stage) {
+  return [&abort = stage.control().abort, me = stage.peers.my_pe()](Path path,
+                                                                    const std::string& why) {
+    raise_abort(abort, {.status = CHIMEX_ERR_NETWORK,
+                        .pe = me,
+                        .path = path,
+                        .why = fmt::format("PE {} reaches no peer any more: {}", me, why)});
+  };
 }
 
 abi::Pe make_pe(const DeviceStage& stage, const Settings& settings,
@@ -86,7 +86,7 @@ Context context_without_team(ContextOwner owner, const DeviceStage& stage, const
   return context;
 }
 
-// Of the allocations the first, on every PE. The heap was made larger by it.
+// The first allocation of the heap, on every PE. The heap was made larger by it.
 std::size_t bounce_bytes(const Gpu& gpu) {
   return gpu.is_cpu() ? 0 : by_kernel::kBounceBytes + by_kernel::kStreamRoomsBytes;
 }
@@ -107,7 +107,7 @@ bool nic_updates_words(const DeviceStage& stage) {
   return peers.amo_path() == Path::kNic && has_nic;
 }
 
-// Null: the processor updates this PE's words, as all who reach them do.
+// Null: the processor updates this PE's words, and so do all PEs that reach them.
 std::unique_ptr<WordOwner> words_by_nic(const DeviceStage& stage, const Settings& settings,
                                         bootstrap::Bootstrap& bootstrap) {
   if (!nic_updates_words(stage)) return nullptr;
@@ -122,8 +122,8 @@ std::unique_ptr<Transport> usable_by_kernels(std::unique_ptr<Transport> opened, 
                                              bootstrap::Bootstrap& bootstrap, int node_pes) {
   if (opened->host_driven() == nullptr) return opened;
   const int me = stage.peers.my_pe();
-  const auto end_job = [lost = lost_own_way(stage), way = opened->capabilities().path](
-                           const std::string& why) { lost(way, "its proxy ended: " + why); };
+  const auto end_job = [lost = lost_own_path(stage), path = opened->capabilities().path](
+                           const std::string& why) { lost(path, "its proxy ended: " + why); };
   const proxy::DrivenTransport::Setup setup = {
       .my_pe = me,
       .n_pes = stage.peers.n_pes(),
@@ -143,7 +143,7 @@ std::unique_ptr<Transport> usable_by_kernels(std::unique_ptr<Transport> opened, 
   return std::make_unique<proxy::DrivenTransport>(std::move(opened), setup);
 }
 
-// Peers are connected from here on when they are first touched.
+// From here on peers are connected when they are first touched.
 void open_on_demand(DeviceStage& stage, Transport& transport, const Settings& settings,
                     bootstrap::Bootstrap& bootstrap) {
   const auto timeout = std::chrono::ceil<std::chrono::milliseconds>(
@@ -182,7 +182,7 @@ std::vector<const TransportKind*> connect_transports(DeviceStage& stage, const S
                        .fabric = settings.fabric,
                        .reaches_all = false,
                        .fabric_endpoint_infos = stage.fabric_endpoint_infos.get(),
-                       .lost_own_way = lost_own_way(stage)};
+                       .lost_own_path = lost_own_path(stage)};
   for (const TransportKind& kind : transport_kinds()) {
     auto opened = step(kind.opening, [&] { return kind.open(setup); });
     if (!opened) continue;
@@ -191,8 +191,8 @@ std::vector<const TransportKind*> connect_transports(DeviceStage& stage, const S
     kinds.push_back(&kind);
     stage.peers.add(transport);
     step(kind.connecting, [&] { connector.connect(transport); });
-    const Path way = transport.capabilities().path;
-    setup.reaches_all |= stage.peers.all_by(way) && !may_have_no_place(transport, setup.n_pes);
+    const Path path = transport.capabilities().path;
+    setup.reaches_all |= stage.peers.all_by(path) && !may_have_no_place(transport, setup.n_pes);
   }
   stage.local_peers = connector.take_local_peers();
   return kinds;
@@ -204,7 +204,8 @@ bool leads_to_some_on_demand(const DeviceStage& stage, const Transport& transpor
          stage.peers.any_by(transport.capabilities().path);
 }
 
-// What kernels see of them, when all are connected: their channels lie in the same tables.
+// The tables that kernels read, when all peers are connected: the channels of all transports lie in
+// the same tables.
 void make_tables(DeviceStage& stage, std::span<const TransportKind* const> kinds) {
   std::vector<ChannelNeeds> needs;
   for (const auto& transport : stage.transports) {

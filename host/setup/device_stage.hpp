@@ -22,8 +22,8 @@ bool device_is_chosen(const Settings& settings);
 std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
                                                 bootstrap::Bootstrap& bootstrap);
 
-// What kernels see of a PE whose device stage stands, or what its host operations do. Throws Error
-// where CHIME_AMO asks for what the job does not have.
+// The context with which kernels, or host operations, see a PE whose device stage stands. Throws
+// Error where CHIME_AMO asks for something that the job does not have.
 Context make_context(Runtime& runtime, ContextOwner owner);
 
 }  // namespace chime::host

@@ -1,4 +1,4 @@
-// Who takes a PE down: one thread, while no other is in a call that uses it.
+// Lets one thread take a PE down, while no other thread is in a call that uses it.
 #pragma once
 
 #include "host/pe/pe.hpp"

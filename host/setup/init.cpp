@@ -35,39 +35,39 @@ const char* words_of(Path path) {
   return "not reached directly";
 }
 
-// The ways to it that are there, or that a first touch might still find.
-std::vector<Transport*> ways_to(const DeviceStage& device, int pe) {
-  std::vector<Transport*> ways;
+// The transports that lead to it, or that a first touch might still make lead there.
+std::vector<Transport*> transports_to(const DeviceStage& device, int pe) {
+  std::vector<Transport*> found;
   for (const auto& transport : device.transports)
     if (transport->finds_peers() ||
         device.peers.state(pe, transport->capabilities().path) == PeerState::kUsable)
-      ways.push_back(transport.get());
-  return ways;
+      found.push_back(transport.get());
+  return found;
 }
 
-// Where survivors go on: its memory is reached no more when it is known to be dead, which is known
-// before what is on other ways to it fails, and calls that need all PEs end. Kernels of a GPU last:
-// what tells them waits for the device.
+// Where survivors go on. The mapping goes first: when `pe` is known to be dead, its memory is not
+// reached any more. That is known before requests on other paths to it fail and before calls that
+// need all PEs end. Kernels of a GPU come last: the step that reaches them waits for the device.
 void go_on_without(DeviceStage& device, int pe, const std::string& how) {
-  const std::vector<Transport*> ways = ways_to(device, pe);
+  const std::vector<Transport*> transports = transports_to(device, pe);
   device.peers.bury(pe, how, [&] {
-    for (Transport* const way : ways) way->take_mapping(pe);
+    for (Transport* const transport : transports) transport->take_mapping(pe);
     mark_dead(device.dead_bits(), pe);
     tell_of_death(device.control().abort, pe);
   });
   for (const bool mapped : {false, true})
-    for (Transport* const way : ways)
-      if (way->capabilities().maps == mapped) way->fail(pe);
+    for (Transport* const transport : transports)
+      if (transport->capabilities().maps == mapped) transport->fail(pe);
 }
 
-// All ways to it end: some do not notice by themselves that nobody is there. Mapped memory stays,
-// for who is in the middle of it hears the cause from the abort word.
+// All paths to it end: some transports do not notice by themselves that nobody is there. Mapped
+// memory stays: a thread that is using it hears the cause from the abort word.
 void end_job_without(DeviceStage& device, const AbortCause& cause, const std::string& how) {
   raise_abort(device.control().abort, cause);
   mark_dead(device.dead_bits(), cause.pe);
   tell_local_peers(device, cause);
-  for (Transport* const way : ways_to(device, cause.pe))
-    if (!way->capabilities().maps) way->fail(cause.pe);
+  for (Transport* const transport : transports_to(device, cause.pe))
+    if (!transport->capabilities().maps) transport->fail(cause.pe);
   device.peers.bury(cause.pe, how);
 }
 
@@ -137,8 +137,8 @@ chimex_status code_of(const std::exception& error) {
 }
 
 // Runs a part of the set-up, from the choice of a device on. Here, and nowhere else, the failure of
-// one PE becomes the failure of all. The PE publishes it (bootstrap.hpp, tell_failure); the PEs
-// that wait for this one read it and fail by the same words, before CHIME_INIT_TIMEOUT.
+// one PE becomes the failure of all. The PE publishes it (bootstrap/bootstrap.hpp, tell_failure);
+// the PEs that wait for this one read it and fail by the same words, before CHIME_INIT_TIMEOUT.
 template <class Part>
 void set_up(const Runtime& runtime, Part&& part) {
   const bootstrap::Bootstrap::SettingUp hears_of_others(*runtime.bootstrap);

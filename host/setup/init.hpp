@@ -1,5 +1,5 @@
-// Joining the job, as a list of named steps. An error says which step failed; leave.hpp is the way
-// out.
+// Joining the job, as a list of named steps. An error says which step failed. host/setup/leave.hpp
+// undoes it.
 #pragma once
 
 #include <memory>

@@ -28,7 +28,7 @@ namespace {
 // For waiting kernels to see that their job is aborted, on a busy machine.
 constexpr std::chrono::seconds kAbortGrace{5};
 
-// What kernels met and no call has told yet: the last chance to say it.
+// An error that kernels met and no call has reported yet: the last chance to report it.
 void report_unseen_error(PeSlot& slot) {
   try {
     if (built_device(slot)) throw_recorded_error(*slot.runtime);
@@ -40,15 +40,16 @@ void report_unseen_error(PeSlot& slot) {
 // A process that ends without chime_finalize: its local peers must not wait for it. A child of
 // fork() has no part in the job, and takes no lock: a thread that it does not have may hold it.
 //
-// The local peers end with its status, so that the job's is the same whoever is seen to end first;
-// 0 is a failure here, too.
+// The local peers end with its status, so that the job's is the same whichever PE is seen to end
+// first; 0 is a failure here, too.
 void tell_local_peers_at_exit(int status, void*) {
   if (!is_own_process()) return;
   exec::detail::tell_unseen_launch_errors();
   const int code = status == 0 ? 1 : exit_code_of(status);
   for_each_pe([code](PeSlot& slot) {
     report_unseen_error(slot);
-    if (slot.on_peer_failure == OnPeerFailure::kReport) return;  // they see the process end
+    if (slot.on_peer_failure == OnPeerFailure::kReport)
+      return;  // the local peers see the process end
     if (const DeviceStage* const device = built_device(slot))
       tell_local_peers(
           *device,
@@ -75,8 +76,9 @@ std::chrono::steady_clock::time_point wait_deadline(const Settings& settings) {
   return std::chrono::steady_clock::now() + bound;
 }
 
-// Waits for this PE's kernels. Those that do not end within CHIME_TIMEOUT are told by the abort
-// word, which ends whatever waits; so are the other PEs. False: one runs on, and needs its memory.
+// Waits for this PE's kernels. The abort word reaches those that do not end within CHIME_TIMEOUT,
+// and ends whatever waits; it reaches the other PEs, too. False: a kernel runs on, and needs its
+// memory.
 bool end_kernels(const PeSlot& slot) {
   const DeviceStage* const device = built_device(slot);
   if (!device) return true;
@@ -94,7 +96,7 @@ bool end_kernels(const PeSlot& slot) {
 }
 
 // Runs a step of leaving, and keeps the first of their errors: the steps that follow must run, too.
-// A lost PE fails none where survivors go on: that it is lost was told.
+// A lost PE fails no step where survivors go on: its loss was reported.
 template <class Step>
 void keep_first(PeSlot& slot, std::exception_ptr& first, Step&& run) {
   try {
@@ -112,9 +114,9 @@ void keep_first(PeSlot& slot, std::exception_ptr& first, Step&& run) {
   }
 }
 
-// What was posted to the NIC arrives before the queue pairs go: a peer may wait for it. What fails
-// here is told by what follows. On a GPU a kernel does it, for which one that has not ended may
-// leave no room.
+// Requests that were posted to the NIC arrive before the queue pairs go: a peer may wait for them.
+// The next steps report a failure here. On a GPU a kernel does it, and a kernel that has not ended
+// may leave no room for that one.
 void complete_posts(PeSlot& slot, bool kernels_have_ended) {
   const DeviceStage* const device = built_device(slot);
   if (!device || !device->posts()) return;
@@ -140,7 +142,7 @@ void meet_last_time(const PeSlot& slot) {
   device->rendezvous->meet(finalize);
 }
 
-// Memory stays mapped, and a tool that looks for lost memory finds who holds it.
+// Memory stays mapped, and a tool that looks for lost memory finds its owner.
 void keep_for_ever(std::unique_ptr<DeviceStage> device) {
   static std::mutex mutex;
   static auto* const kept = new std::vector<std::unique_ptr<DeviceStage>>;

@@ -1,6 +1,6 @@
-// NVSHMEM's host functions by its own names, which are no rows of families.h: most are Chime's of
-// the same name (include/compat/host_rows.h); those that take NVSHMEM's structs are here. The rows'
-// are in c_api.cpp.
+// NVSHMEM's host functions by its own names, which are no rows of families.h. Most are Chime's of
+// the same name (include/compat/host_rows.h); functions that take NVSHMEM's structs are here. The
+// functions of the rows are in host/ops/c_api.cpp.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -64,8 +64,8 @@ void check_flags(unsigned int flags) {
                 "a unique id and an MPI communicator are two jobs; use one of them");
 }
 
-// What attr says where it has the member: version 1 has none. Beside a communicator programs leave
-// the rest of attr as it was, uninitialised too: there both versions must be right.
+// The device that attr names if it has the member: version 1 has none. Beside a communicator,
+// programs leave the rest of attr as it was, uninitialised too: there both versions must be right.
 int cuda_device_of(unsigned int flags, const nvshmemx_init_attr_t* attr) {
   if (!attr || attr->args.version != kArgsVersion) return kAnyCudaDevice;
   if (flags & NVSHMEMX_INIT_WITH_MPI_COMM && attr->version != kAttrVersion) return kAnyCudaDevice;
@@ -120,7 +120,7 @@ std::uint32_t hints_of_region(std::uint64_t handle) {
   return static_cast<std::uint32_t>(handle & ((1u << kHintBits) - 1));
 }
 
-// What is known of any predefined team: it has no contexts, and no unique id made it.
+// The properties of any predefined team: it has no contexts, and no unique id made it.
 nvshmem_team_config_t predefined_config() {
   nvshmem_team_config_t config = NVSHMEM_TEAM_CONFIG_INITIALIZER;
   config.num_contexts = 0;

@@ -9,7 +9,7 @@
 namespace chime::host {
 namespace {
 
-// What a variable of NVSHMEM's says, as a value of its counterpart; nothing: it means nothing here.
+// The value of an NVSHMEM variable, as a value of its counterpart; nothing: it means nothing here.
 using Meaning = std::optional<std::string>;
 
 std::string in_small_letters(std::string_view text) {

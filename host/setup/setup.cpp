@@ -39,7 +39,7 @@ void warn_of_unknown_variables() {
   });
 }
 
-// By one PE for all: they mostly have the same environment.
+// By one PE for all: the PEs mostly have the same environment.
 void warn_of(const Source& source, const bootstrap::Bootstrap& job) {
   static std::once_flag once;
   if (job.rank() != 0) return;
@@ -48,7 +48,7 @@ void warn_of(const Source& source, const bootstrap::Bootstrap& job) {
   });
 }
 
-// By one PE for all: they have the same, or are told so.
+// By one PE for all: the PEs have the same size, or an error says that they differ.
 void tell_of_raised_size(const Source& source, const Settings& settings,
                          const bootstrap::Bootstrap& job) {
   if (settings.symmetric_is_raised && job.rank() == 0)
@@ -65,7 +65,7 @@ Settings settings_of_new_pe(const Source& source) {
   return settings;
 }
 
-// A failure is what later calls are told.
+// Later calls report a failure.
 template <class Join>
 void attempt(const Source& source, Join join) {
   throw_if_child_of_pes();

@@ -1,4 +1,4 @@
-// The transports of a PE, in the order in which they are preferred.
+// The transports of a PE, in the order of preference.
 #pragma once
 
 #include <memory>

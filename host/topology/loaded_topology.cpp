@@ -5,8 +5,8 @@
 namespace chime::topology {
 namespace {
 
-// They ask drivers (OpenCL, CUDA, X) for what the PCI tree shows without them: that takes long, and
-// would open GPUs that other PEs use.
+// These components ask drivers (OpenCL, CUDA, X) for facts that the PCI tree shows without them.
+// That takes long, and would open GPUs that other PEs use.
 constexpr const char* kDriversOfOthers[] = {"opencl", "cuda", "nvml", "rsmi", "levelzero", "gl"};
 
 }  // namespace

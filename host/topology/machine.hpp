@@ -12,7 +12,7 @@
 namespace chime::topology {
 
 struct Machine {
-  // A part that has processors: the machine, a package, what they are made of down to a core.
+  // A part that has processors: the machine, a package, and its parts down to a core.
   struct Part {
     cpu_set_t processors;
     Place place;  // the part itself is the last
@@ -22,7 +22,7 @@ struct Machine {
   std::string why_no_devices;            // then; else empty
 };
 
-// What hwloc finds. Takes it some ten milliseconds on a large machine.
+// The machine as hwloc finds it. Takes some ten milliseconds on a large machine.
 Machine look_at_machine();
 
 // The same, looked at once and kept for as long as the process lives.

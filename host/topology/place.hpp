@@ -15,8 +15,8 @@ struct Place {
   bool is_known() const { return !parts.empty(); }
 };
 
-// How many parts two places have in common. Of two places the one that shares more with a third is
-// nearer to it.
+// The number of parts that two places have in common. If one of two places shares more with a
+// third, it is nearer to the third.
 std::size_t shared_parts(const Place& a, const Place& b);
 
 // The smallest of them, for people; empty if there is none.

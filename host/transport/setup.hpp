@@ -1,4 +1,4 @@
-// What a transport is opened with.
+// The arguments with which a transport is opened.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace chime::host {
 
-// A PE that is about to be connected. What it names outlives the transports.
+// A PE that is about to be connected. The objects that it names outlive the transports.
 struct TransportSetup {
   int my_pe;
   int n_pes;
@@ -29,12 +29,11 @@ struct TransportSetup {
   // opened and connected before this one. Alike on all PEs of the job: a PE that has no NIC is
   // reached by nobody's.
   bool reaches_all;
-  // Finds the endpoint infos of the fabric's peers, if they are looked for when they are first
-  // touched.
+  // Finds the endpoint infos of the fabric's peers, if these are looked for at their first touch.
   EndpointInfoFinder* fabric_endpoint_infos = nullptr;
-  // By a thread of a transport, at most once: `way` leads this PE nowhere any more, at no peer's
-  // fault.
-  std::function<void(Path way, const std::string& why)> lost_own_way = {};
+  // Called by a thread of a transport, at most once: `path` leads this PE nowhere any more, at no
+  // peer's fault.
+  std::function<void(Path path, const std::string& why)> lost_own_path = {};
 };
 
 }  // namespace chime::host

@@ -1,18 +1,19 @@
-// The seam to a way of reaching peers: mapped memory (p2p/), a NIC whose queues kernels write
-// (mlx5/), a fabric that the host drives (ofi/). host/ knows no more of a transport than this.
+// The interface of a transport, by which a PE reaches peers: mapped memory (p2p/), a NIC whose
+// queues kernels write (mlx5/), a fabric that the host drives (ofi/). host/ knows no more of a
+// transport than this.
 //
-// Whoever brings two PEs together (host/peers) goes through the same steps for every transport:
+// host/peers, which brings two PEs together, goes through the same steps for every transport:
 //
 //   own_endpoint_info()    shown to all peers
 //   offer(pe)     for `pe` alone
 //   accept(pe)    with what `pe` shows and offers: it can be heard from here on
 //   confirm(pe)   with what `pe` says of having accepted: it can be written to
 //
-// What is shown is bytes of one version of Chime. Where a transport works inside a node alone
-// (Reach::kNode) a descriptor travels beside the endpoint info, there are no offers, and who has
-// accepted is connected: nothing is to be confirmed.
+// Endpoint infos, offers and receipts are bytes of one version of Chime. Where a transport works
+// inside a node alone (Reach::kNode) a descriptor travels beside the endpoint info, there are no
+// offers, and a PE that has accepted is connected: there is nothing to confirm.
 //
-// Calls come from one thread at a time, but for those that say otherwise.
+// Calls come from one thread at a time, except where a comment says otherwise.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +37,7 @@ using EndpointInfoBytes = std::vector<std::byte>;
 inline constexpr std::size_t kMostEndpointInfoBytes = 512;
 inline constexpr std::size_t kMostOfferBytes = 512;  // of an offer, and of a receipt
 
-// Whom it may reach, and so how endpoint infos cross.
+// The PEs that it may reach, and so how endpoint infos cross.
 enum class Reach {
   kSelf,  // this PE alone: none do
   kNode,  // PEs of its node: with the node's exchange
@@ -50,7 +51,7 @@ struct Capabilities {
   bool posts;  // operations are requests, complete when a quiet says so
 };
 
-// What a PE shows to all peers.
+// The endpoint info that a PE shows to all peers.
 struct OwnEndpointInfo {
   EndpointInfoBytes bytes;
   int descriptor = -1;  // borrowed; of Reach::kNode, if it has one
@@ -68,11 +69,12 @@ class EndpointInfoFinder {
   virtual ~EndpointInfoFinder() = default;
   // Looks for the endpoint info of `pe`, and returns at once. Once for each.
   virtual void look_for(int pe) = 0;
-  // What has come since the last call: for each that was looked for once, and in bounded time.
+  // The answers that have come since the last call: one for each PE that was looked for, in bounded
+  // time.
   virtual std::vector<Found> take() = 0;
 };
 
-// What `pe` shows this PE.
+// The endpoint info and offer that `pe` shows this PE.
 struct PeerEndpointInfo {
   std::span<const std::byte> bytes = {};
   std::span<const std::byte> offer = {};  // for this PE alone
@@ -90,18 +92,19 @@ struct Acceptance {
 class Registration {
  public:
   virtual ~Registration() = default;
-  // Of a NIC, as requests name it; 0 where they take none.
+  // A NIC's key, as requests name it; 0 where requests take none.
   virtual std::uint32_t key() const { return 0; }
 };
 
-// What kernels, or a host operation, of a PE see of the way to its peers. As abi::Channels::id.
+// The side of a PE that sees the path to its peers: kernels, or a host operation. As
+// abi::Channels::id.
 enum class ContextOwner : std::uint32_t { kKernels = 0, kHost = 1 };
 inline constexpr std::uint32_t context_id(ContextOwner owner) {
   return static_cast<std::uint32_t>(owner);
 }
 
-// What a transport asks of the PE's channel tables (channels/tables.hpp). A place is as many
-// channels of each context as `slots` say, which are powers of two, at most 64.
+// The room that a transport needs in the PE's channel tables (channels/tables.hpp). A place is as
+// many channels of each context as `slots` say, which are powers of two, at most 64.
 struct ChannelNeeds {
   unsigned places = 0;
   unsigned kernel_slots = 0, host_slots = 0;
@@ -109,7 +112,8 @@ struct ChannelNeeds {
 };
 class ChannelTables;
 
-// What a wait found missing, for its message: "no staging slot came free" in 3 s; "there are 64".
+// The resource that a wait found missing, for its message: "no staging slot came free" in 3 s;
+// "there are 64".
 struct Scarcity {
   std::string what, note;
   const char* remedy = nullptr;  // the call of Chime's that does what the note ends with
@@ -122,13 +126,13 @@ struct WordUpdate {
   std::uint64_t operand, compare;  // compare: of kCompareSwap
 };
 
-// Who updates the words of this PE's heap for all others, so that all updates of a word are atomic
-// with each other; and writes what comes with them.
+// Updates the words of this PE's heap for all other PEs, so that all updates of a word are atomic
+// with each other; and writes the data that comes with them.
 class WordOwner {
  public:
   virtual ~WordOwner() = default;
   // The word before. `at`: its offset in this PE's heap, a multiple of its size, and inside.
-  // Release and acquire: who sees the update sees what this PE's memory held before.
+  // Release and acquire: a reader that sees the update sees what this PE's memory held before.
   virtual std::uint64_t update(std::uint64_t at, const WordUpdate& update) = 0;
   // Writes a few bytes, inside the heap: each aligned word of 8, 4 or 2 bytes of them at once, so
   // that nobody sees half of one, and by release. Only asked for where the processor reaches the
@@ -163,26 +167,26 @@ class HostDriven {
   // this PE's, with `kernels`, which is a context of theirs.
   virtual void update_by_nic([[maybe_unused]] const Context& kernels) {}
 
-  // Takes a request; false: there is no room until poll() has told of another's end. `completion`
-  // is handed back by poll(). Requests pass each other, but for one: an atomic is carried out
-  // behind all puts to the same PE that were posted before it, so that who sees its effect sees
-  // what they have written.
+  // Takes a request; false: there is no room until poll() has reported another's end. poll() hands
+  // `completion` back. Requests pass each other, with one exception: an atomic is carried out
+  // behind all puts to the same PE that were posted before it, so that a reader of its effect sees
+  // the data of those.
   virtual bool post(const HostRequest& request, std::uint64_t completion) = 0;
   // How many requests it has room for.
   virtual std::size_t room() const { return ~std::size_t{0}; }
   // A put has ended when its data is in the peer's memory, a get or an atomic when its result is at
-  // `here`. What is not well has changed nothing, or some of it.
+  // `here`. A failed request has changed nothing, or some of it.
   struct Ended {
     std::uint64_t completion;
     chimex_status status;
   };
-  // Moves what is on its way, carries out what peers ask for, and tells of requests that have
-  // ended: at most `ended.size()`. How many.
+  // Moves data in flight, carries out what peers ask for, and reports requests that have ended: at
+  // most `ended.size()`. How many.
   virtual std::size_t poll(std::span<Ended> ended) = 0;
-  // Whether the last poll() found anything, also what peers sent, of which nobody here is told.
+  // Whether the last poll() found anything, also messages of peers that are not reported here.
   virtual bool has_moved() const { return false; }
   // A descriptor that can be waited for by poll(2) or epoll until there may be something to do
-  // here. Else kNoDescriptor: nothing wakes who sleeps; or kLookSoon: there may be something now.
+  // here. Else kNoDescriptor: nothing wakes a sleeper; or kLookSoon: there may be something now.
   static constexpr int kNoDescriptor = -1, kLookSoon = -2;
   virtual int idle_descriptor() { return kNoDescriptor; }
   // Whether a put that is posted next may have its signal with it, as one request that has ended
@@ -198,8 +202,8 @@ class Transport {
   // "mlx5_0 port 1, InfiniBand, LID 7; ...": for logs and chime-info, once its peers are connected.
   virtual std::string describe() const = 0;
 
-  // What makes a GPU's kernels slower than they could be on this machine: a sentence for each
-  // cause, with what mends it. Nothing that the user has chosen is among them.
+  // Causes that make a GPU's kernels slower than they could be on this machine: a sentence for
+  // each, with the remedy. Causes that the user has chosen are not among them.
   virtual std::vector<std::string> shortfalls() const { return {}; }
 
   // ---- Connecting: see above. Throw Error where PEs do not fit together.
@@ -209,10 +213,11 @@ class Transport {
   virtual Acceptance accept(int pe, const PeerEndpointInfo& endpoint_info) = 0;
   virtual void confirm([[maybe_unused]] int pe,
                        [[maybe_unused]] std::span<const std::byte> receipt) {}
-  // Why `pe` is not reached this way and what to change, in one sentence. REQUIRES: it is not.
+  // The reason why this transport does not reach `pe` and what to change, in one sentence.
+  // REQUIRES: it does not.
   virtual std::string why_not(int pe) const = 0;
 
-  // Whether some PE of the job can be reached this way: alike on all of them, once connected.
+  // Whether this transport reaches some PE of the job: alike on all PEs, once connected.
   virtual bool is_used() const { return true; }
 
   // ---- On demand: the steps above are taken for a peer when it is first touched, and at init for
@@ -223,22 +228,23 @@ class Transport {
   virtual bool agrees_with_first([[maybe_unused]] std::span<const std::byte> endpoint_info) {
     return true;
   }
-  // Whether an endpoint info is all that it takes to reach a peer: then all PEs leave theirs, and
-  // the transport finds those that are touched by itself. What follows here is of those who do not.
+  // Whether an endpoint info is all that it takes to reach a peer. Then all PEs leave theirs, and
+  // the transport finds peers that are touched by itself. The functions below are for other
+  // transports.
   virtual bool finds_peers() const { return false; }
   // Why no offer can be made to `pe`; empty if one can be.
   virtual std::string why_no_offer([[maybe_unused]] int pe) const { return ""; }
-  // What was offered to `pe`, and not accepted here, is free for others.
+  // An offer to `pe` that was not accepted here is free for others.
   virtual void withdraw([[maybe_unused]] int pe) {}
-  // Whom device code has asked for since the last call. From any thread.
+  // The PEs that device code has asked for since the last call. From any thread.
   virtual std::vector<int> take_wanted() { return {}; }
   // Tells device code that waits for `pe`: it is reached, or never will be. From make_view() on,
   // once a PE.
   virtual void answer([[maybe_unused]] int pe, [[maybe_unused]] bool is_reached) {}
 
-  // ---- What device code sees. make_view() once, when all that init connects is connected, of all
-  // transports: it fills the tables, which outlive it. Transports in the order in which they were
-  // opened. view() enters into a context what the tables do not have.
+  // ---- The view of device code. make_view() is called once, when all that init connects is
+  // connected, by all transports: it fills the tables, which outlive it. Transports come in the
+  // order of opening. view() enters into a context what the tables do not have.
   virtual ChannelNeeds channel_needs() const { return {}; }
   virtual void make_view(ChannelTables& tables) = 0;
   // Device code finds what was filled: threads that may have kernels run begin here.
@@ -258,17 +264,17 @@ class Transport {
   // Where `maps`: operations find `pe` unmapped from here on, of kernels on a GPU excepted (fail).
   // Its memory stays, for those that have begun. Waits for nothing.
   virtual void take_mapping([[maybe_unused]] int pe) {}
-  // Ends the way to `pe`: what is on it fails, and so does what is posted later.
+  // Ends the path to `pe`: requests in flight on it fail, and so do later ones.
   virtual void fail([[maybe_unused]] int pe) {}
   // Ends whatever threads of this PE have given up, so that nothing of it arrives later. Why that
   // failed; empty if it did not.
   virtual std::string end_given_up() { return ""; }
-  // What the first request to `pe` that failed was, and why.
+  // The first request to `pe` that failed, and why.
   virtual std::optional<std::string> why_lost([[maybe_unused]] int pe) const {
     return std::nullopt;
   }
 
-  // What a thread of its own is doing, for who asks what the PE is doing. From any thread, once the
+  // The activity of its own thread, for a report of what the PE is doing. From any thread, once the
   // view is made. Empty: it has none.
   virtual std::string activity() const { return ""; }
 
@@ -276,8 +282,8 @@ class Transport {
   virtual HostDriven* host_driven() { return nullptr; }
 };
 
-// In the order in which they are preferred and were opened; they go in the reverse one, since a
-// later one may stand on an earlier. A vector would begin with the first.
+// In the order of preference and opening. They are destroyed in the reverse order, since a later
+// one may stand on an earlier. A vector would begin with the first.
 class Transports {
  public:
   Transports() = default;

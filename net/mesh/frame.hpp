@@ -19,7 +19,7 @@ class FrameCutter {
   // announces more than `limit` bytes, or none.
   std::optional<Bytes> next(std::size_t limit);
 
-  // What has come and was not given away.
+  // Bytes that have come and were not given away.
   std::size_t waiting_bytes() const { return bytes_.size() - begin_; }
 
  private:

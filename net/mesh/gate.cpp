@@ -10,7 +10,7 @@
 namespace chime::net {
 namespace {
 
-// So that who has been let in is read before the next come.
+// Bounded, so that connections that were let in are read before the next are accepted.
 constexpr int kAcceptsARound = 32;
 // Without it a reactor would spin on a listener that it cannot serve.
 constexpr std::chrono::milliseconds kNoDescriptorsPause{20};
@@ -31,9 +31,9 @@ Gate::~Gate() {
   for (const Door& door : doors_) reactor_.forget(door.watch);
 }
 
-void Gate::log_refusal(const std::string& who, const std::string& why) {
+void Gate::log_refusal(const std::string& peer, const std::string& why) {
   if (std::exchange(has_logged_, true) || !options_.log) return;
-  options_.log("refused a connection from " + who + ": " + why +
+  options_.log("refused a connection from " + peer + ": " + why +
                " (further ones are not reported)");
 }
 

@@ -1,8 +1,9 @@
-// Lets connections in: everybody may knock, and only who proves the job's secret gets past.
+// Lets connections in: every process may connect, and only one that proves the job's secret gets
+// past.
 //
-// Of those who have not proved it yet at most max_strangers are kept, for `patience` each: the one
-// that has waited longest makes room for the next. Strangers learn nothing but a nonce, and the
-// first that is turned away is logged, no further: a port scanner must not fill the log.
+// At most max_strangers are kept that have not proved it yet, for `patience` each; the one that has
+// waited longest makes room for the next. Strangers learn nothing but a nonce. The first that is
+// turned away is logged, no further one: a port scanner must not fill the log.
 #pragma once
 
 #include <functional>
@@ -19,20 +20,21 @@ class Gate final : private ConnectionOwner {
  public:
   struct Options {
     Credentials credentials;
-    std::int32_t pe = -1;  // who listens
+    std::int32_t pe = -1;  // the PE that listens
     SecureChannel::Limits limits{};
-    // As long as a PE has to join: who is silent takes one place of a stranger and no one's time,
-    // and who belongs may be slow.
+    // As long as a PE has to join. A silent client takes one place of a stranger and nobody's time,
+    // and a client that belongs to the job may be slow.
     std::chrono::milliseconds patience{60'000};
-    // Must be more than all who may come at once and belong: those count until they are heard.
+    // Must be more than all clients that may come at once and belong to the job: each counts as a
+    // stranger until it is heard.
     std::size_t max_strangers = 256;
     std::function<void(std::string)> log{};
-    // Some who belong leave before they have proved it: that is not logged.
+    // Some clients that belong to the job leave before they have proved it: that is not logged.
     bool some_leave = false;
     // As end_after_silence(), of all that are let in. 0: as every connection.
     std::chrono::milliseconds silence{0};
   };
-  // Somebody who knows the secret: call its belong_to(), then its accept() or refuse().
+  // A client that knows the secret: call its belong_to(), then its accept() or refuse().
   using Admit = std::function<void(std::shared_ptr<Connection>)>;
 
   // All calls, and Admit, on the thread that runs `reactor`.
@@ -40,8 +42,8 @@ class Gate final : private ConnectionOwner {
   ~Gate();
 
   void set_max_strangers(std::size_t n) { options_.max_strangers = n; }
-  // Logs as what the gate refuses by itself.
-  void log_refusal(const std::string& who, const std::string& why);
+  // Logs as the gate logs its own refusals.
+  void log_refusal(const std::string& peer, const std::string& why);
 
  private:
   struct Door {
@@ -64,7 +66,7 @@ class Gate final : private ConnectionOwner {
   Options options_;
   Admit admit_;
   std::list<Door> doors_;
-  std::list<std::shared_ptr<Connection>> strangers_;  // in the order in which they came
+  std::list<std::shared_ptr<Connection>> strangers_;  // in the order of arrival
   bool has_logged_ = false;
   std::shared_ptr<bool> is_alive_ = std::make_shared<bool>(true);  // for clocks that outlive it
 };

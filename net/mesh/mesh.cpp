@@ -21,7 +21,7 @@ Bytes message_of(Mesh::Tag tag, std::span<const std::byte> payload) {
   return Writer().put(tag).raw(payload).take();
 }
 
-// A listener at every address, and an endpoint info of where they are.
+// A listener at every address, and an endpoint info that lists these addresses.
 std::vector<Descriptor> listen_at_all(const Mesh::Options& options, Bytes& endpoint_info) {
   std::vector<Descriptor> listeners;
   Writer addresses;
@@ -52,7 +52,7 @@ Mesh::Mesh(Options options, FindEndpointInfo find_endpoint_info, Lost lost)
       credentials_{options_.secret, options_.job, "mesh"},
       find_endpoint_info_(std::move(find_endpoint_info)),
       lost_(std::move(lost)),
-      is_told_(static_cast<std::size_t>(options_.n_pes)) {
+      is_reported_(static_cast<std::size_t>(options_.n_pes)) {
   Gate::Options gate{
       .credentials = credentials_,
       .pe = options_.pe,
@@ -172,7 +172,7 @@ std::string Mesh::why_unreached(const Error& why) const {
   return std::string("it cannot be reached: ") + why.what() + options_.if_unreachable;
 }
 
-// Of a machine with very many addresses it says nothing: whoever answers looks for the endpoint
+// Empty on a machine with very many addresses: then the PE that answers looks for the endpoint
 // info.
 Bytes Mesh::introduction() const {
   return endpoint_info_.size() <= kMaxIntroductionBytes ? endpoint_info_ : Bytes();
@@ -220,7 +220,7 @@ std::string Mesh::why_refused(int pe) const {
     return "there is no " + name + " in a job of " + std::to_string(options_.n_pes);
   if (pe == options_.pe) return name + " is this PE";
   if (guests_.contains(pe)) return name + " is connected already";
-  return is_told_[static_cast<std::size_t>(pe)] ? name + " has left or was lost" : "";
+  return is_reported_[static_cast<std::size_t>(pe)] ? name + " has left or was lost" : "";
 }
 
 void Mesh::on_frame(Connection& connection, Bytes frame) { dispatch(pe_of(connection), frame); }
@@ -250,7 +250,8 @@ void Mesh::on_end(Connection& connection, const Error& why) {
   if (is_guest) guests_.erase(pe);
 }
 
-// Of one to whom no connection can be opened. It may live, and wait for an answer over its own.
+// Used when no connection to `pe` can be opened. The PE may live, and wait for an answer over its
+// own connection.
 void Mesh::give_up(int pe, const std::string& why) {
   lose(pe, why);
   const auto guest = guests_.find(pe);
@@ -259,7 +260,7 @@ void Mesh::give_up(int pe, const std::string& why) {
   guests_.erase(guest);
 }
 
-// Not told of one that has left.
+// Reports no loss of a PE that has left.
 void Mesh::lose(int pe, const std::string& why) {
   const auto words = "PE " + std::to_string(pe) + " is lost to the side channel: " + why;
   std::shared_ptr<Connection> connection;
@@ -271,8 +272,8 @@ void Mesh::lose(int pe, const std::string& why) {
     peer.waiting.clear();
   }
   if (connection) connection->close();
-  if (is_told_[static_cast<std::size_t>(pe)]) return;
-  is_told_[static_cast<std::size_t>(pe)] = true;
+  if (is_reported_[static_cast<std::size_t>(pe)]) return;
+  is_reported_[static_cast<std::size_t>(pe)] = true;
   if (lost_) lost_(pe, words);
 }
 
@@ -284,13 +285,13 @@ void Mesh::leave(int pe) {
     if (peer.gone.empty()) peer.gone = "PE " + std::to_string(pe) + " has left the job";
     peer.waiting.clear();
   }
-  if (is_told_[static_cast<std::size_t>(pe)]) return;
-  is_told_[static_cast<std::size_t>(pe)] = true;
+  if (is_reported_[static_cast<std::size_t>(pe)]) return;
+  is_reported_[static_cast<std::size_t>(pe)] = true;
   if (left_) left_(pe);
 }
 
-// Both kinds of connections: whoever is at the other end hears of it. First what was sent, also to
-// a peer whose connection is not open yet.
+// Both kinds of connections: the other end hears of it. First the messages that were sent before,
+// also to a peer whose connection is not open yet.
 void Mesh::part() {
   const Deadline by = Clock::now() + kPartingTime;
   reactor_.run_until([this] { return !has_waiting(); }, by);

@@ -1,14 +1,17 @@
 // Messages between any two PEs of a job, over connections that are opened when they are first
 // needed.
 //
-// Each PE has a mesh, which listens, and an endpoint info that says where. Whoever wants to speak
-// to a PE opens a connection of its own to it: a pair that speaks both ways has two, none has to be
-// agreed on, and n PEs that each speak to k others have n * k, not n * n. It brings its endpoint
-// info, so that who answers looks for nothing: whoever kept the endpoint infos may be gone by then.
-// Messages of one PE to another arrive in order, each once, whole. When a PE's process ends without
-// stop(), all that it was connected with are told; and who cannot be reached hears that it is lost,
-// if it reached us. One who has left is known by its goodbye; who comes later finds that nobody
-// listens where its endpoint info says, and is told at once.
+// Each PE has a mesh, which listens, and an endpoint info that says where. A PE that sends to
+// another opens a connection of its own to it. So a pair that speaks both ways has two connections
+// and agrees on none, and n PEs that each speak to k others have n * k, not n * n. The opener
+// brings its endpoint info, so that the PE that answers looks for nothing: the keeper of the
+// endpoint infos may be gone by then. Messages of one PE to another arrive in order, each once,
+// whole.
+//
+// When a PE's process ends without stop(), every PE that it was connected with learns that it is
+// lost. A PE that cannot be reached learns that it is lost itself, if it has reached this one. A PE
+// that has left is known by its goodbye. A PE that comes later finds that nobody listens at the
+// address in the endpoint info, and learns that at once.
 #pragma once
 
 #include <functional>
@@ -29,10 +32,10 @@ class Mesh final : private ConnectionOwner {
   using Tag = std::uint32_t;
   static constexpr Tag kFirstTag = 1;  // those below are the mesh's own
   static constexpr std::size_t kMaxPayload = std::size_t{1} << 20;
-  // What may wait for one PE: more is not taken.
+  // Most bytes that may wait for one PE: more are refused.
   static constexpr std::size_t kMaxQueuedBytes = std::size_t{8} << 20;
 
-  // `from` is who sent it. Called from run()'s thread, one at a time: it must not block, and may
+  // `from` sent it. Called from run()'s thread, one at a time: the handler must not block, and may
   // send. An Error that it throws ends the connection to `from`: the message made no sense.
   using Handler = std::function<void(int from, std::span<const std::byte> payload)>;
   // Begins to look for the endpoint info of `pe`, which has not brought it, and sees to it that
@@ -42,8 +45,8 @@ class Mesh final : private ConnectionOwner {
   // `pe` is gone, cannot be reached, or could not reach this PE. Called from run()'s thread, once a
   // PE.
   using Lost = std::function<void(int pe, const std::string& why)>;
-  // `pe` has said goodbye: what was sent to it last may be unheard, and nothing comes from it but
-  // what is on its way. Called from run()'s thread, once a PE, and never of one that is lost.
+  // `pe` has said goodbye. It may not have handled the last messages to it, and nothing comes from
+  // it but what is in flight. Called from run()'s thread, once a PE, and never for a lost one.
   using Left = std::function<void(int pe)>;
 
   struct Options {
@@ -57,7 +60,7 @@ class Mesh final : private ConnectionOwner {
     std::chrono::milliseconds connect_timeout{20'000};
     // Added to the words of a PE that cannot be reached: what may be wrong, and what to do.
     std::string if_unreachable = {};
-    std::function<void(std::string)> log{};  // strangers that were turned away: one line
+    std::function<void(std::string)> log{};  // refused strangers: one line
   };
 
   // Listens. Throws Error if it cannot.
@@ -67,9 +70,9 @@ class Mesh final : private ConnectionOwner {
   // Where this mesh listens: for other PEs' FindEndpointInfo.
   const Bytes& endpoint_info() const { return endpoint_info_; }
 
-  // What is done with messages of `tag`. Before run().
+  // The handler of messages with `tag`. Before run().
   void handle(Tag tag, Handler handler) { handlers_[tag] = std::move(handler); }
-  // Who is told of PEs that leave. Before run().
+  // `left` is called for PEs that leave. Before run().
   void on_left(Left left) { left_ = std::move(left); }
 
   // Serves until stop(), on one thread.
@@ -136,7 +139,7 @@ class Mesh final : private ConnectionOwner {
   bool must_stop_ = false;
   std::map<int, std::unique_ptr<Dial>> dials_;
   std::map<int, std::shared_ptr<Connection>> guests_;  // that others opened
-  std::vector<bool> is_told_;                          // [pe] lost, or has left
+  std::vector<bool> is_reported_;                      // [pe] its loss or leave
   std::unique_ptr<Gate> gate_;
 
   mutable std::mutex mutex_;  // guards peers_

@@ -26,8 +26,8 @@ class Reach final : private ConnectionOwner {
   };
   enum class Failure {
     kSilent,  // the host does not answer
-    // It answers, and nobody of this job listens there any more: nobody at all does, or who does
-    // has turned away who comes for `silence`.
+    // It answers, and nobody of this job listens there any more: nobody at all does, or a listener
+    // has turned away clients for `silence`.
     kNobody,
   };
   using Opened = std::function<void(std::shared_ptr<Connection>)>;

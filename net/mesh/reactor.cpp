@@ -88,7 +88,7 @@ void Reactor::serve_sockets(Deadline deadline) {
   }
 }
 
-// Those that are due now: one that a task sets for now waits for the next round.
+// Runs the tasks that are due now: one that a task sets for now waits for the next round.
 void Reactor::serve_clocks() {
   const auto now = Clock::now();
   while (!timers_.empty() && timers_.begin()->first.first <= now) {

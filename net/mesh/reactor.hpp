@@ -1,8 +1,8 @@
 // One thread that serves many sockets and clocks (epoll).
 //
 // A reactor belongs to the thread that runs it: all calls come from that thread, but for post() and
-// rearm(), which any thread may make. Nothing in it may block. What a callback throws ends
-// run_once() with that exception.
+// rearm(), which any thread may make. Nothing in it may block. An exception of a callback ends
+// run_once().
 #pragma once
 
 #include <cstdint>

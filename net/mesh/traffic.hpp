@@ -1,4 +1,5 @@
-// What this process's connections have carried, by what they are for: tests hold start-up to it.
+// Counts the bytes that this process's connections have carried, by purpose: tests bound start-up
+// by them.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@ struct Traffic {
   std::uint64_t bytes = 0;     // all
 };
 
-// Of all connections so far whose Credentials have this purpose. From any thread.
+// The sum over all connections so far whose Credentials have this purpose. From any thread.
 Traffic traffic_of(const std::string& purpose);
 
 void count_traffic(const std::string& purpose, const Traffic& more);

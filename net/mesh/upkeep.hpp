@@ -1,5 +1,5 @@
-// How long a thread may sleep between two looks that find nothing, so that they cost it no more
-// than a small part of a core. What a wake-up costs is the machine's: 3 us are usual, in a virtual
+// How long a thread may sleep between two looks that find nothing, so that the looks cost only a
+// small part of a core. The cost of a wake-up depends on the machine: 3 us are usual, in a virtual
 // machine 15 to 40. So it is measured, by the thread's own clock.
 #pragma once
 
@@ -15,14 +15,14 @@ class Upkeep {
   static constexpr int kLooksPerCore = 125;  // of which one after the other would fill it: 0.8 %
   static constexpr unsigned kSleeps = 32;    // of a measurement
   static constexpr std::chrono::milliseconds kMost{5};
-  // Whose last work is not so long ago sleeps for no longer than is asked of him, whatever it
+  // A thread that had work this recently sleeps no longer than its caller asks, whatever that
   // costs.
   static constexpr std::chrono::seconds kIdle{1};
 
-  // What the calling thread has used so far.
+  // The CPU time that the calling thread has used so far.
   static Time used();
 
-  // Of a thread that sleeps for no less than `least`.
+  // For a thread that sleeps for no less than `least`.
   explicit Upkeep(Time least) : least_(least), length_(least) {}
 
   // There was something to do: the sleeps that are measured begin anew.

@@ -9,14 +9,14 @@
 
 namespace chime::net {
 
-// What both ends of a connection must have alike.
+// The values that must be equal at both ends of a connection.
 struct Credentials {
   Bytes secret;         // of the job; at least 16 bytes that nobody else knows
   std::string job;      // the job's public name
   std::string purpose;  // what the connection is for: keys of one purpose serve no other
 };
 
-// Who the two ends say they are.
+// The PEs that the two ends claim to be.
 struct Roles {
   std::int32_t client_pe = -1;
   std::int32_t server_pe = -1;  // -1: no PE, a hub
@@ -51,7 +51,7 @@ class KeySchedule {
   Bytes parties_;
 };
 
-// A name that only those who know the secret can tell in advance, for a socket: 32 hexadecimal
+// A name for a socket that only a process with the secret can compute in advance: 32 hexadecimal
 // digits. It is no secret once the socket is there.
 std::string secret_name(const Credentials& credentials, std::string_view what);
 

@@ -41,7 +41,7 @@ class SecureChannel {
   // stranger in the server's place can read it.
   static SecureChannel client(Credentials credentials, Roles roles, Bytes introduction,
                               Limits limits, const Token& nonce = random_token());
-  // `pe`: who this end is; -1 for a hub.
+  // `pe`: this end's PE; -1 for a hub.
   static SecureChannel server(Credentials credentials, std::int32_t pe, Limits limits,
                               const Token& nonce = random_token());
 
@@ -56,7 +56,7 @@ class SecureChannel {
   // The payload of the next frame that came, in order. Throws as receive().
   std::optional<Bytes> next_frame();
 
-  // What is to be sent to the other end, and has not been taken yet.
+  // Bytes that are to be sent to the other end and have not been taken yet.
   Bytes take_output() { return std::exchange(output_, {}); }
 
   // The server's word on a client that has proved the secret. `why` travels, authenticated.
@@ -67,7 +67,7 @@ class SecureChannel {
   void send(std::span<const std::byte> payload);
   std::size_t max_payload() const { return limits_.frame_bytes - kTagBytes; }
 
-  // Server, from kProven on: who the client is, and its introduction.
+  // Server, from kProven on: the client's PE, and its introduction.
   std::int32_t client_pe() const { return roles_.client_pe; }
   const Bytes& introduction() const { return introduction_; }
 

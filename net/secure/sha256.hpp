@@ -20,7 +20,7 @@ class Sha256 {
   static constexpr std::size_t kBlockBytes = 64;
 
   Sha256& add(std::span<const std::byte> bytes);
-  // Of all that was added. The object is used up.
+  // The digest of all that was added. The object is used up.
   Digest finish();
 
  private:

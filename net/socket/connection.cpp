@@ -14,14 +14,14 @@ namespace {
 
 using State = SecureChannel::State;
 
-constexpr int kReadsARound = 16;  // so that one who sends much does not keep the others waiting
+constexpr int kReadsARound = 16;  // so that one busy sender does not delay the others
 constexpr std::size_t kReadBytes = 16384;
-// The user's processes have too many descriptors under way between them: ETOOMANYREFS.
+// The user's processes have too many descriptors in flight between them: ETOOMANYREFS.
 constexpr std::chrono::milliseconds kDescriptorsPause{2};
 
 std::string words_of(int error) { return std::generic_category().message(error); }
 
-// What the kernel says of a connection that it has ended.
+// The kernel's reason for the end of a connection.
 Error error_of(int error) {
   if (error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH)
     return Error(Fault::kTimeout, "its host does not answer any more: " + words_of(error));
@@ -179,8 +179,8 @@ Transfer Connection::receive(std::span<std::byte> buffer) {
   return got;
 }
 
-// Nobody may leave descriptors in this process before the channel is open. What opens it may come
-// in one read with a message that has some.
+// No process may leave descriptors in this one before the channel is open. The bytes that open it
+// may come in one read with a message that has some.
 void Connection::take_in(std::span<const std::byte> bytes) {
   State before, now;
   {
@@ -232,7 +232,7 @@ void Connection::write_waiting() {
 Error Connection::why_closed(int error) const {
   std::lock_guard lock(mutex_);
   if (broken_) return *broken_;
-  if (const Error told = error_of(error); told.fault() == Fault::kTimeout) return told;
+  if (const Error said = error_of(error); said.fault() == Fault::kTimeout) return said;
   switch (channel_.state()) {
     case State::kAwaitsVerdict:
       return Error(Fault::kSecret, "closed the connection: wrong token, or the job has ended");

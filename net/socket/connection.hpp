@@ -23,8 +23,8 @@ namespace chime::net {
 
 class Connection;
 
-// Who is told what happens to connections. Calls come from the reactor's thread, with no lock held;
-// each may close any connection.
+// Gets the events of connections. Calls come from the reactor's thread, with no lock held; each may
+// close any connection.
 class ConnectionOwner {
  public:
   // Server: the client knows the secret. Call accept() or refuse(), now or later.
@@ -34,7 +34,7 @@ class ConnectionOwner {
   virtual void on_frame(Connection&, Bytes frame) = 0;
   // All that was to be sent has been, after some of it had to wait.
   virtual void on_drained(Connection&) {}
-  // The connection is over, and closed. Told once, and not after close().
+  // The connection is over, and closed. Called once, and not after close().
   virtual void on_end(Connection&, const Error& why) = 0;
 
  protected:
@@ -43,7 +43,8 @@ class ConnectionOwner {
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  // What may wait to be sent: a peer that lets more pile up does not read, and is as good as gone.
+  // The most bytes that may wait to be sent: a peer that lets more pile up does not read, and is as
+  // good as gone.
   static constexpr std::size_t kMaxUnsentBytes = std::size_t{64} << 20;
 
   // `socket` is connected, or connecting (a client's). Unless the handshake is over at
@@ -58,15 +59,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void accept();
   void refuse(std::string_view why);
 
-  // Sends `payload` after all that was sent before, whole or not at all: what the socket does not
-  // take now waits. `descriptors`, at most kMaxDescriptorsASend, go with it; they must stay open
+  // Sends `payload` after all that was sent before, whole or not at all: bytes that the socket does
+  // not take now wait. `descriptors`, at most kMaxDescriptorsASend, go with it and must stay open
   // until on_drained or on_end. Throws Error{kClosed} when it is not open (any more).
   void send(std::span<const std::byte> payload, std::span<const int> descriptors = {});
   bool has_unsent() const { return unsent_bytes() > 0; }
   std::size_t unsent_bytes() const;
 
-  // On_frame's: the next `n` descriptors that came, in the order in which they were sent. Those of
-  // a frame have come when the frame has. Throws Error{kProtocol} if fewer have.
+  // For on_frame: the next `n` descriptors that came, in the order of sending. A frame's
+  // descriptors have come when the frame has. Throws Error{kProtocol} if fewer have.
   std::vector<Descriptor> take_descriptors(std::size_t n);
 
   // Reads what has come by now, before the reactor gets to it.
@@ -75,7 +76,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Ends it without a word to the owner. Once it has been called, nothing else is.
   void close();
 
-  // From now on another owner is told, until it closes the connection.
+  // From now on another owner gets the events, until it closes the connection.
   void belong_to(ConnectionOwner& owner) { owner_ = &owner; }
 
   bool is_open() const;
@@ -87,7 +88,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // The other end, for people.
   const std::string& peer() const { return peer_; }
 
-  // For the owner, who may keep what it knows of the connection by this number.
+  // For the owner, which may keep its data of the connection by this number.
   std::uint64_t tag = 0;
 
  private:

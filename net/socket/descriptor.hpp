@@ -7,7 +7,8 @@ namespace chime::net {
 
 class Descriptor {
  public:
-  // What a child of fork() gets: a copy, or nothing (net/socket/fork.hpp makes such descriptors).
+  // The number in a child of fork(): a copy, or nothing (net/socket/fork.hpp makes such
+  // descriptors).
   enum class InChild { kCopied, kReplaced };
 
   Descriptor() = default;

@@ -1,7 +1,7 @@
-// Opens a connection to one who may be at several addresses, and may not be there yet.
+// Opens a connection to a process that may be at several addresses, and may not be there yet.
 //
-// Every address is tried in turn, in rounds with growing pauses, until somebody there proves the
-// secret: whoever else lives at one of them is not believed. One that proves it and refuses has the
+// Every address is tried in turn, in rounds with growing pauses, until one answers that proves the
+// secret. Any other process at one of them is not believed. One that proves it and refuses has the
 // last word.
 #pragma once
 
@@ -22,14 +22,14 @@ class Dial final : private ConnectionOwner {
     Roles roles;
     Bytes introduction{};
     SecureChannel::Limits limits{};
-    // Bounds an attempt of the first round, where there are several addresses: whoever is silent at
-    // one shall not keep the next from its turn. Each round gives twice as long, since one who
-    // belongs may be slow; and the only address has until the deadline.
+    // Bounds an attempt of the first round, where there are several addresses: a silent process at
+    // one must not keep the next from its turn. Each round gives twice as long, since a process
+    // that belongs to the job may be slow; and the only address has until the deadline.
     std::chrono::milliseconds attempt{3000};
     // Whether to wait for somebody to listen; else the first round is the last.
     bool waits = true;
-    // Somebody has listened at one of them: once nobody does at any, he will not come back, and is
-    // waited for no longer.
+    // Somebody has listened at one of them. Once nobody does at any, the process will not come
+    // back, and the wait ends.
     bool has_listened = false;
   };
   using Opened = std::function<void(std::shared_ptr<Connection>)>;

@@ -1,4 +1,4 @@
-// What net/ throws, and what ends a connection.
+// The exceptions of net/, which also say why a connection ended.
 #pragma once
 
 #include <exception>
@@ -11,14 +11,14 @@ enum class Fault {
   kSystem,    // the operating system refused
   kTimeout,   // a deadline passed
   kClosed,    // the other side has closed, or its process has ended
-  kProtocol,  // what came is not this protocol, or was changed on its way
+  kProtocol,  // what came is not this protocol, or was changed in transit
   kVersion,   // the other side speaks another version of it
   kSecret,    // the other side does not know the job's secret
   kRefused,   // the other side knows the secret, and says no
   kNobody,    // nobody listens there
 };
 
-// `what()` says what failed, and where another process is to blame, in which way.
+// `what()` says what failed; where another process is to blame, it says how.
 class Error : public std::exception {
  public:
   Error(Fault fault, std::string what) : fault_(fault), what_(std::move(what)) {}
@@ -30,7 +30,7 @@ class Error : public std::exception {
   std::string what_;
 };
 
-// What errno says about the call that has just failed: "cannot listen: Address already in use".
+// The text of errno after a failed call: "cannot listen: Address already in use".
 Error system_error(const std::string& what);
 
 }  // namespace chime::net

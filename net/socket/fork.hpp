@@ -2,10 +2,10 @@
 //
 // The other end of a connection learns of this process's death because the kernel closes its
 // sockets. A child that fork() made without exec (Python's multiprocessing does so) has copies of
-// them, which close-on-exec leaves open: they would keep the connection, and hide the death, for as
-// long as the child lives. So in the child each such number is replaced, before fork() returns
-// there, by an eventfd that leads nowhere: the child may close the number, as its copies of this
-// process's objects do, and hits nobody else's file.
+// them, which close-on-exec leaves open. The copies would keep the connection, and hide the death,
+// for as long as the child lives. So in the child each such number is replaced, before fork()
+// returns there, by an eventfd that leads nowhere. The child may close the number, as its copies of
+// this process's objects do, and closes nobody else's file.
 //
 // Not covered: a child made by a bare clone system call or _Fork, where no handler runs.
 #pragma once
@@ -25,8 +25,8 @@ void replace_in_children(int fd);
 // Closes what opened_for_this_process opened.
 void close_for_this_process(int fd);
 
-// What `open` returns, a new descriptor or -1 with errno, kept from children of fork(). `open` must
-// not block.
+// Keeps a new descriptor from children of fork(). `open` returns it, or -1 with errno, and must not
+// block.
 template <class Open>
 Descriptor opened_for_this_process(Open open) {
   std::lock_guard lock(fork_mutex());

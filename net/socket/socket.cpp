@@ -31,10 +31,10 @@ void set_tcp_option(const Descriptor& socket, int option, int value) {
 // Messages are short and somebody waits for each.
 void send_at_once(const Descriptor& socket) { set_tcp_option(socket, TCP_NODELAY, 1); }
 
-// A host that is cut off or has lost its power says nothing any more: on a connection on which
-// nobody speaks only questions of the kernel's own find that out, here within half a minute. What
-// has been sent and is not acknowledged the kernel repeats for a quarter of an hour first;
-// TCP_USER_TIMEOUT would bound that, too, but also ends connections to those that are only stopped.
+// A host that is cut off or has lost its power says nothing any more. On a connection on which
+// nobody sends, only the kernel's own probes find that out, here within half a minute. The kernel
+// first repeats unacknowledged bytes for a quarter of an hour; TCP_USER_TIMEOUT would bound that,
+// too, but also ends connections to processes that are only stopped.
 void notice_a_silent_host(const Descriptor& socket) {
   constexpr int kIdleSeconds = 10, kPauseSeconds = 5, kTries = 4;
   const int yes = 1;

@@ -15,7 +15,7 @@ namespace chime::net {
 
 // A stream socket that listens at `address`; port 0: one that is free. Throws Error.
 Descriptor listen_at(const Address& address);
-// Where `socket` is bound, and who is at its other end.
+// The addresses at which `socket` is bound, and of its other end.
 Address address_of(const Descriptor& socket);
 Address peer_of(const Descriptor& socket);
 
@@ -34,7 +34,7 @@ void end_after_silence(const Descriptor& socket, std::chrono::milliseconds silen
 Descriptor accept_at(const Descriptor& listener);
 
 // Whether the process at the other end of a unix socket, or the one that called listen, belongs to
-// this process's user, or to root, from whom nothing could be kept. Of internet sockets the kernel
+// this process's user or to root. Nothing could be kept from root. For internet sockets the kernel
 // does not know: true.
 bool may_be_of_this_job(const Descriptor& socket);
 

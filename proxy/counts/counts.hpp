@@ -1,7 +1,7 @@
-// What a PE's proxy thread has seen, for who asks why something is slow: while the job runs, by
-// `chime-info --proxy` from outside (counts_file.hpp) and in the report that a PE gives when asked.
+// Counts of a PE's proxy thread: they show why something is slow. `chime-info --proxy` reads them
+// from outside while the job runs (proxy/counts/counts_file.hpp), and the report of a PE has them.
 //
-// Plain words that the thread alone writes and anybody reads, of whatever moment.
+// Plain words: the thread alone writes them, anybody reads them, at any moment.
 #pragma once
 
 #include <array>
@@ -30,8 +30,8 @@ class Count {
 // A format: chime-info reads it, of a PE of whatever process.
 struct Counts {
   static constexpr std::uint64_t kMagic = 0x3230'7978'6f72'7063;  // "cproxy02": of this layout
-  // Sleeps by how long they were: bucket i holds those of less than kShortestBucket << i that no
-  // earlier one holds, the last one all others.
+  // Sleeps by length: bucket i holds those below kShortestBucket << i that no earlier bucket holds,
+  // the last one all others.
   static constexpr std::size_t kBuckets = 8;
   static constexpr std::chrono::nanoseconds kShortestBucket = std::chrono::microseconds(32);
 

@@ -38,7 +38,7 @@ bool is_ours(const fs::path& link) {
   return fs::read_symlink(link, ignored).string().starts_with(std::string("/memfd:") + kName);
 }
 
-// Of another build's layout it is none.
+// None if the layout is another build's.
 std::optional<FoundCounts> read_from(const fs::path& path, pid_t process) {
   const net::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   FoundCounts found{.process = process, .bytes = {}};

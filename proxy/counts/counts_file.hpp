@@ -1,6 +1,6 @@
 // Counts where other processes find them: in a file without a name (memfd) that the PE's process
-// has open, so that nothing is left behind, and who may look at the process's descriptors in /proc
-// may read it (the user himself, and root).
+// has open. So nothing is left behind, and only a user who may look at the process's descriptors in
+// /proc may read it (its own user, and root).
 #pragma once
 
 #include <sys/types.h>
@@ -26,7 +26,7 @@ class CountsFile {
   Counts* counts_;
 };
 
-// What stands in such a file.
+// The content of such a file.
 struct FoundCounts {
   pid_t process = 0;
   alignas(Counts) std::byte bytes[sizeof(Counts)];
@@ -34,11 +34,11 @@ struct FoundCounts {
   const Counts& counts() const { return *reinterpret_cast<const Counts*>(bytes); }
 };
 
-// Those of process `process`: of each of its PEs that has a proxy. Empty also where the process is
-// not there, or not to be looked at.
+// The counts of process `process`: one for each of its PEs that has a proxy. Empty also where the
+// process is not there, or may not be looked at.
 std::vector<FoundCounts> counts_of(pid_t process);
 
-// Those of all processes that may be looked at.
+// The counts of all processes that may be looked at.
 std::vector<FoundCounts> all_counts();
 
 }  // namespace chime::proxy

@@ -11,7 +11,7 @@ Lays out what scripts/gpu-pack packs, from a build. It builds nothing.
     licences/     of the others' libraries, as their packages have them
     include/      for the softgpu alone: what kernels are compiled with when they run
 
-Programs find libraries by $ORIGIN. What programs have compiled in of the two folders becomes as many "./", so that nothing names a
+Programs find libraries by $ORIGIN. Names of the two folders that are compiled into programs become as many "./", so that nothing names a
 folder of the machine that built it; gpu-check sets the variables that say where things are instead."""
 import argparse
 import json
@@ -24,7 +24,7 @@ import sys
 # Not packed: every Linux machine with a C++ compiler has these, or the driver brings them. NVIDIA's files may not be passed on.
 OF_THE_MACHINE = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|util|resolv|stdc\+\+|gcc_s|atomic|cuda|nvidia-.*))\.so")
 OF_NVIDIA = re.compile(r"/cuda|/nvidia|/libcu(blas|d[an]|dss|fft|file|inj|obj|pti|rand|solver|sparse|tensor)|/libnv")
-# Loaded by name when they are wanted: the emulated NIC's and a real one's, and what chooses GPUs and NICs.
+# Loaded by name when needed: the emulated NIC's and a real one's library, and the one that chooses GPUs and NICs.
 LOADED = ["libibverbs.so.1", "libmlx5.so.1", "libhwloc.so.15"]
 # As libibverbs looks for it; gpu-check names it in IBV_DRIVERS.
 PROVIDER = ("libmlx5.so.1", "libmlx5-rdmav34.so")
@@ -116,7 +116,7 @@ def owner_of(library):
 
 
 def set_runpath(file, runpath):
-    """What CMake does when it installs: the new one is no longer than the old."""
+    """As CMake does when it installs: the new one is no longer than the old."""
     script = file.parent / "runpath.cmake"
     script.write_text(f'file(RPATH_SET FILE "{file}" NEW_RPATH "{runpath}")\n')
     done = subprocess.run(["cmake", "-P", script], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -126,7 +126,7 @@ def set_runpath(file, runpath):
 
 
 def forget(file, folders):
-    """Bytes stay where they are: a name of a folder becomes a name as long of the folder that a program runs in."""
+    """No byte moves: a name of a folder becomes a name as long of the folder that a program runs in."""
     content = before = file.read_bytes()
     for folder in folders:
         name = str(folder).encode() + b"/"

@@ -74,8 +74,8 @@ def check_reports(stage):
     good(True, ["bytes written", "2.7 MB", "5.4 MB", "8,000", "3,000", "14", "12,000",
                 "the halo of 5.0 MB between PEs is within the 5.4 MB that NICs wrote: passed"],
          "nic", lines(counters_of(1), counters_of(2)), result_with())
-    bad(["1 NICs told what they did, of 2 PEs: FAILED"], "nic", lines(counters_of(1)), result_with())
-    bad(["0 NICs told what they did, of 2 PEs: FAILED"], "nic", "", result_with())
+    bad(["1 NICs reported what they did, of 2 PEs: FAILED"], "nic", lines(counters_of(1)), result_with())
+    bad(["0 NICs reported what they did, of 2 PEs: FAILED"], "nic", "", result_with())
     bad(["7 requests ended with an error: FAILED"], "nic", lines(counters_of(1, failed=7), counters_of(2)), result_with())
     bad(["the halo of 5.0 MB between PEs is more than the 2.7 MB that NICs wrote: FAILED"], "nic",
         lines(counters_of(1), counters_of(2, to_peers={})), result_with())

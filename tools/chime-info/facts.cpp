@@ -54,7 +54,7 @@ std::vector<Fact> build_facts() {
   };
 }
 
-// Which launcher chime_init would find, told by what it leaves in the environment.
+// The launcher that chime_init would find, by the variables that it leaves in the environment.
 std::string launcher_found() {
   if (std::getenv("CHIME_RUN_ADDRESS")) return "chime-run";
   if (std::getenv("PMIX_NAMESPACE")) return "a PMIx launcher";

@@ -1,4 +1,4 @@
-// What chime-info knows, before it is laid out.
+// The facts that chime-info shows, before they are laid out.
 #pragma once
 
 #include <string>

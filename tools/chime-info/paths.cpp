@@ -38,7 +38,7 @@ std::string why_rma(const host::Runtime& runtime, Path path, int pe) {
   return "not mapped: on another node";
 }
 
-// Who is not connected yet may turn out not to be reached.
+// A PE that is not connected yet may turn out to be unreachable.
 std::string when_first_touched(const host::Runtime& runtime, Path path, int pe) {
   const bool is_open = path == Path::kNone || pe == runtime.my_pe() ||
                        runtime.device->peers.state(pe, path) == host::PeerState::kUsable;
@@ -62,12 +62,13 @@ std::string why_amo(const host::Runtime& runtime, const Context& context) {
     case host::AmoChoice::kOwner:
       return "CHIME_AMO=owner: by the NIC of the PE that owns the word";
     case host::AmoChoice::kP2p:
-      return "CHIME_AMO=p2p: by everybody who has mapped the word";
+      return "CHIME_AMO=p2p: by every PE that has mapped the word";
     case host::AmoChoice::kAuto:
       break;
   }
   return context.pe.amo_path == Path::kP2p
-             ? "no PE is reached by a NIC: by whoever has mapped the word, else by its owner's "
+             ? "no PE is reached by a NIC: by each PE that has mapped the word, else by its "
+               "owner's "
                "proxy"
              : "some PE is reached by the NIC: by the NIC of the PE that owns the word";
 }

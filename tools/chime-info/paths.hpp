@@ -1,4 +1,4 @@
-// By which way the PEs of a job would reach each other, for chime-info --paths.
+// The paths by which the PEs of a job would reach each other, for chime-info --paths.
 #pragma once
 
 namespace chime::info {

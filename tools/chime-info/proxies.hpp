@@ -1,4 +1,4 @@
-// What the proxy threads of running PEs have done (proxy/counts/counts_file.hpp).
+// The counts of the proxy threads of running PEs (proxy/counts/counts_file.hpp).
 #pragma once
 
 #include <sys/types.h>

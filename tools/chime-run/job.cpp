@@ -45,7 +45,7 @@ Job::Job(const Options& options)
             .interface = options.hosts.empty() ? std::nullopt : std::optional(options.interface),
             .aborted =
                 [this](int pe, int code, std::string why) {
-                  news_.add({pe, code, std::move(why)});
+                  hub_events_.add({pe, code, std::move(why)});
                 },
             .log =
                 [](const std::string& line) {
@@ -93,20 +93,20 @@ void Job::let(Crew& crew, const std::function<void(Crew&)>& act) try {
   kill_pes();
 }
 
-// Those that keep going are told apart by who said what.
+// A job that keeps going leaves out no line: the reader needs to see which PE said what.
 Lines::Filter Job::filter_of(int pe) {
   if (options_.keeps_going) return nullptr;
   return [this, pe](std::string_view line) { return repeated_.is_left_out(pe, line); };
 }
 
 void Job::wait_for_work() {
-  std::vector<pollfd> polled = {{signals_.fd(), POLLIN, 0}, {news_.fd(), POLLIN, 0}};
+  std::vector<pollfd> polled = {{signals_.fd(), POLLIN, 0}, {hub_events_.fd(), POLLIN, 0}};
   for (Sink* sink : {&out_, &err_})
     if (sink->has_waiting()) polled.push_back({sink->fd(), POLLOUT, 0});
   for (const auto& crew : crews_) crew->add_to(polled);
   wait_for(polled, next_event());
 
-  news_.note_seen();
+  hub_events_.note_seen();
   for (const auto& crew : crews_) let(*crew, [](Crew& c) { c.serve(); });
   out_.write_some();
   err_.write_some();
@@ -130,7 +130,7 @@ void Job::end_by_signal(int signal) {
 
 void Job::report() {
   say("SIGUSR1 came: asking the PEs what they are doing");
-  news_.ask_activity(hub_);
+  hub_events_.ask_activity(hub_);
 }
 
 // Nobody is left to pass this process's exit code on, but somebody may still read its words.
@@ -141,12 +141,12 @@ void Job::end_without_guardian() {
 }
 
 void Job::take_ends() {
-  ends_.add(news_.take_aborts());
+  ends_.add(hub_events_.take_aborts());
   ChildProcess::reap_ended();
   for (const auto& crew : crews_) let(*crew, [this](Crew& c) { ends_.add(c.take_ends()); });
   const auto batch = ends_.take(crews_);
   if (!batch) return;
-  if (!batch->aborts.empty())  // what they said before comes first
+  if (!batch->aborts.empty())  // the output of these PEs before that comes first
     for (const auto& crew : crews_) let(*crew, [](Crew& c) { c.serve(); });
   for (const PeEnd& end : batch->killed) note_end(end);
   for (const Abort& abort : batch->aborts) note_abort(abort);
@@ -189,12 +189,12 @@ void Job::ask_and_end(int signal) {
   if (kill_at_) return;
   answer_by_ = Clock::now() + kAnswerTime;
   ending_signal_ = signal;
-  news_.ask_activity(hub_);
+  hub_events_.ask_activity(hub_);
 }
 
 void Job::check_answers() {
   if (!answer_by_) return;
-  if (!news_.has_all_said() && Clock::now() < *answer_by_) return;
+  if (!hub_events_.has_all_said() && Clock::now() < *answer_by_) return;
   end_pes(ending_signal_);
 }
 

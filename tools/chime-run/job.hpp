@@ -1,5 +1,5 @@
 // The launcher: starts the PEs, serves them, and ends them all when one fails, a limit is reached
-// or it is told to.
+// or the user asks for it.
 //
 // One loop over signals, pipes and one deadline; nothing in it blocks.
 #pragma once
@@ -13,7 +13,7 @@
 
 #include "bootstrap/local.hpp"
 #include "crews/crew.hpp"
-#include "hub_news.hpp"
+#include "hub_events.hpp"
 #include "options.hpp"
 #include "processes/ends.hpp"
 #include "processes/output.hpp"
@@ -37,7 +37,7 @@ class Job final : private CrewOwner {
   void start();
   Lines::Filter filter_of(int pe);
   void wait_for_work();
-  // What a crew does; if it finds out that its PEs cannot run, that ends the job.
+  // Calls `act` for a crew; if the crew finds out that its PEs cannot run, that ends the job.
   void let(Crew& crew, const std::function<void(Crew&)>& act);
 
   void take_signal(int signal);
@@ -68,7 +68,7 @@ class Job final : private CrewOwner {
 
   const Options options_;
   const Signals signals_;
-  HubNews news_;
+  HubEvents hub_events_;
   bootstrap::LaunchedJob hub_;
 
   Sink out_, err_;

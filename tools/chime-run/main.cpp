@@ -90,7 +90,7 @@ bool takes_the_next(const CLI::App& app, const std::string& word) {
 }
 
 // The arguments, last first as CLI11 wants them. "-np 2", as with mpirun, is "--np 2" here: to
-// CLI11, as to getopt, it is -n with the value "p". The program's own arguments stay what they are.
+// CLI11, as to getopt, it is -n with the value "p". The program's own arguments are not changed.
 std::vector<std::string> arguments_reversed(const CLI::App& app, int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   for (std::size_t i = 0; i < words.size() && words[i].starts_with('-') && words[i] != "--"; ++i) {
@@ -154,7 +154,7 @@ void set_hosts(Options& options, const Words& words, const char* own_name) {
   if (limit && std::atof(limit) > 0) options.start_limit_s = std::atof(limit);
 }
 
-// What runs in the process that the guardian makes.
+// Runs `work` in the process that the guardian makes.
 template <class Work>
 int run_work(const Work& work) {
   try {

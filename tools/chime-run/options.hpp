@@ -1,4 +1,4 @@
-// What the user asked chime-run for.
+// The options of chime-run.
 #pragma once
 
 #include <optional>

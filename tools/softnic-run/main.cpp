@@ -91,7 +91,7 @@ void check_writable(const char* variable) {
     throw std::runtime_error(std::string(variable) + ": " + value + " is a folder");
 }
 
-// What the NIC would find wrong only when the program opens it, or never.
+// Finds faults that the NIC would find only when the program opens it, or never.
 void check() {
   softnic::Faults{softnic::settings_of_environment().faults};
   check_writable("SOFTNIC_TRACE");

@@ -8,7 +8,7 @@
 
 #include "record.hpp"
 
-// What kind of value a field holds: what diff can leave out.
+// The kind of value that a field holds: diff can leave out a kind.
 enum class Group { kPlain, kTime, kAddress, kKey, kNumber, kIndex, kCe, kFence, kDoorbell };
 
 struct Field {

@@ -9,8 +9,8 @@
 
 namespace {
 
-// The events of one kind at one queue, in order. The queue is named by when it first appeared. What
-// completes a queue's sends and its receives are two kinds.
+// The events of one kind at one queue, in order. The queue is named by the order of first
+// appearance. The completions of a queue's sends and of its receives are two kinds.
 using Stream = std::vector<const Record*>;
 struct Key {
   Event event;

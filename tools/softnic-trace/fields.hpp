@@ -43,7 +43,7 @@ class Fields {
     return taken;
   }
 
-  // What the PRM reserves is shown when somebody wrote to it.
+  // A reserved field of the PRM is shown when somebody wrote to it.
   void reserved(std::uint64_t value) {
     if (value != 0) add("reserved@" + std::to_string(at_), hex(value));
   }

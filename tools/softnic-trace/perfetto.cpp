@@ -15,7 +15,7 @@ class Converter {
   json convert(const std::vector<Record>& records) {
     start_ = records.empty() ? 0 : records.front().ns();
     for (const Record& record : records) add(record);
-    for (const auto& [queue, waiting] : open_)  // never completed: they end with the trace
+    for (const auto& [queue, waiting] : open_)  // never completed: each ends with the trace
       for (const Request& request : waiting) end(request, records.back(), json::object());
     return {{"traceEvents", std::move(events_)}, {"displayTimeUnit", "ns"}};
   }

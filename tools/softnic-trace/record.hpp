@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-// What is wrong with a trace, with file and line.
+// A fault in a trace, with file and line.
 struct BadTrace : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

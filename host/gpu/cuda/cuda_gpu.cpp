@@ -20,7 +20,7 @@ using cuda::CurrentContext;
 using cuda::driver;
 
 CUdeviceptr device_pointer(const void* address) { return reinterpret_cast<CUdeviceptr>(address); }
-// Null: the calling thread's, as in exec_cuda_host.cuh.
+// Null: the calling thread's, as in device/exec/exec_cuda_host.cuh.
 CUstream native(NativeStream stream) {
   return stream ? static_cast<CUstream>(stream) : CU_STREAM_PER_THREAD;
 }

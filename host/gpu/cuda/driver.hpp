@@ -71,13 +71,13 @@ namespace chime::host::cuda {
   X(cuGetErrorName, Uses)                     \
   X(cuGetErrorString, Uses)
 
-// Those of drivers for CUDA 12.4 and newer; null where the driver is older.
+// Functions of drivers for CUDA 12.4 and newer; null where the driver is older.
 #define CHIME_CUDA_LATER_DRIVER_FUNCTIONS(X) \
   X(cuModuleGetFunctionCount)                \
   X(cuModuleEnumerateFunctions)              \
   X(cuFuncLoad)
 
-// What a call does to memory and objects of the device.
+// The effect of a call on memory and objects of the device.
 template <class Function>
 using Uses = Function;
 template <class Function>
@@ -105,9 +105,9 @@ struct Driver {
 const Driver& driver();
 
 // The calls of this scope spoil no capture of a stream into a graph, of this thread or, in global
-// mode, of any other: while one lasts, the driver forbids to allocate and to ask events where a
-// thread has not said that it knows better. What Chime allocates and asks is never what is
-// captured.
+// mode, of any other. While a capture lasts, the driver forbids to allocate and to ask events,
+// except in a thread that has declared such calls safe. Chime's own allocations and events are
+// never captured.
 class UncapturedCalls {
  public:
   UncapturedCalls();

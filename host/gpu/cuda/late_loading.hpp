@@ -1,4 +1,4 @@
-// Kernels that a driver would load when they are first launched.
+// Kernels that a driver would load only at their first launch.
 #pragma once
 
 #include <cuda.h>

@@ -28,7 +28,7 @@ Queue::Queue(CUcontext context, const LibraryKernels& kernels, bool writes_64_bi
   gate_ = make_event();
 }
 
-// Of a device that has failed nothing is to be waited for.
+// A device that has failed completes nothing, so nothing is waited for there.
 Queue::~Queue() {
   const CurrentContext current(context_);
   driver().cuStreamSynchronize(stream_);

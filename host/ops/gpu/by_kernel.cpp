@@ -105,7 +105,7 @@ void get(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int pe
 
 // ---- Elements -----------------------------------------------------------------------------------
 
-// What lies between the elements of a chunk is copied into the room with them: one copy each.
+// The bytes between the elements of a chunk are copied into the room with them: one copy each.
 void put_strided(Runtime& runtime, void* dst, const void* src, const Strides& strides, int pe) {
   if (strides.count == 0) return;
   check_strided(runtime, dst, strides.dst, strides, pe);

@@ -1,12 +1,12 @@
-// Operations of the host on PEs that requests alone lead to, where the device is a GPU: a NIC's
-// queues and the proxy's FIFOs are the kernels', so kernels of the library post them. Each is
-// complete when it returns.
+// Operations of the host on PEs that only requests reach, where the device is a GPU: a NIC's queues
+// and the proxy's FIFOs are the kernels', so kernels of the library post the requests. Each
+// operation is complete when it returns.
 //
-// Requests name memory of the heap and of registered buffers. What else an operation reads or
-// writes here goes through a piece of the heap that is set aside (DeviceStage::bounce), by copies
-// of the driver, in chunks of its size.
+// Requests name memory of the heap and of registered buffers. Other memory that an operation reads
+// or writes here goes through a piece of the heap that is set aside (DeviceStage::bounce), by
+// copies of the driver, in chunks of its size.
 //
-// All REQUIRE !is_reached_by_copies(pe), and check the rest. They throw Error.
+// All REQUIRE !is_reached_by_copies(pe), and check the rest. All throw Error.
 #pragma once
 
 #include <cstddef>
@@ -22,12 +22,12 @@ inline constexpr std::size_t kBounceBytes = std::size_t{512} << 10;
 inline constexpr std::size_t kStagedBounceBytes = std::size_t{64} << 10;
 inline constexpr std::size_t kStreamRoomsBytes = std::size_t{1} << 20;
 
-// Whether requests name it. Registered memory also has to be the kernels': they read what is small
-// by themselves.
+// Whether requests name it. Registered memory also has to be the kernels', because kernels read
+// small data by themselves.
 bool is_in_place(const Runtime& runtime, const void* memory, std::size_t bytes);
 
-// Whether kernels may be handed memory of this PE: its heap, and what they reach by themselves.
-// They stage what requests cannot name.
+// Whether kernels may be handed memory of this PE: its heap, and memory that kernels reach by
+// themselves. Kernels stage memory that requests cannot name.
 bool kernels_take(const Runtime& runtime, const void* memory, std::size_t bytes);
 
 void put(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int pe);

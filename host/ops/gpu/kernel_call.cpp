@@ -30,7 +30,7 @@ void KernelCall::throw_failure() {
   abi::ErrorRecord& failure = runtime_.device->control().call_failure;
   if (failure.claimed == 0) return;
   if (uses_bounce_) runtime_.device->bounce_is_left = true;
-  failure.in_kernel = 0;  // who called is no kernel
+  failure.in_kernel = 0;  // the caller is no kernel
   throw_own_error(runtime_, failure, static_cast<Operation>(failure.operation));
 }
 

@@ -1,6 +1,6 @@
-// A call of the host of a GPU's PE that kernels of the library carry out, one after another: they
-// use the kernels' ways to peers, fail into a record of this call alone, and leave what they give
-// where the host sees it. One at a time for each PE.
+// A call of the host of a GPU's PE that kernels of the library carry out, one after another. These
+// kernels use the kernels' paths to peers, record a failure for this call alone, and leave results
+// where the host sees them. One at a time for each PE.
 #pragma once
 
 #include <mutex>

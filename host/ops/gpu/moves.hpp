@@ -1,4 +1,4 @@
-// What moves data as a kernel of the library takes it, and addresses and spans in bytes.
+// Moves of data in the form that a kernel of the library takes, and addresses and spans in bytes.
 #pragma once
 
 #include <cstddef>

@@ -46,7 +46,7 @@ void check_alignment(const Heap& heap, const void* address, std::size_t bytes) {
 Path path_to(const Runtime& runtime, int pe) {
   check_exists(runtime, pe);
   const Path path = runtime.device->peers.path(pe);
-  if (path == Path::kNone) throw_no_way(runtime, pe);
+  if (path == Path::kNone) throw_no_path(runtime, pe);
   return path;
 }
 

@@ -1,5 +1,5 @@
-// What operations of a stream or the host are checked for before they start, and where a peer's
-// copy of symmetric memory is mapped for the driver's copies.
+// Checks that operations of a stream or the host make before they start, and the addresses at which
+// a peer's copy of symmetric memory is mapped for the driver's copies.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ void check_reached(const Runtime& runtime, int pe);
 bool is_reached_by_copies(const Runtime& runtime, int pe);
 
 // Throws Error unless `pe` exists and has the `bytes` at symmetric `address`, mapped here or not;
-// of a word, also unless it is aligned. The calling PE has them at any address. With CHIME_CHECK=2
-// they lie in one allocation.
+// for a word, also unless it is aligned. The calling PE has them at any address. With CHIME_CHECK=2
+// all bytes lie in one allocation.
 void check_place(const Runtime& runtime, const void* address, std::size_t bytes, int pe);
 void check_word(const Runtime& runtime, const void* address, std::size_t bytes, int pe);
 
@@ -26,8 +26,8 @@ void check_word(const Runtime& runtime, const void* address, std::size_t bytes, 
 // CHIME_CHECK=2.
 void check_here(const Runtime& runtime, const void* here, std::size_t bytes);
 
-// Where the `bytes` at symmetric `address` of `pe` are mapped here. Throws Error if they are not in
-// the heap, and `pe` is another PE. REQUIRES: is_reached_by_copies(pe).
+// The address at which the `bytes` at symmetric `address` of `pe` are mapped here. Throws Error if
+// these are not in the heap, and `pe` is another PE. REQUIRES: is_reached_by_copies(pe).
 std::byte* mapped_at(const Runtime& runtime, const void* address, std::size_t bytes, int pe);
 
 // Whether it is memory of this PE that is not symmetric, and that its device does not reach: the
@@ -38,7 +38,7 @@ bool is_of_the_host_alone(const Runtime& runtime, const void* address, int pe);
 void check_signal_op(int op);
 
 // Whether the driver may signal at `pe` by itself, after the checks that kernels make of a signal:
-// the word is mapped, and updates of words are all made by those who have mapped them.
+// the word is mapped, and only PEs that have mapped a word update it.
 bool is_signalled_by_driver(const Runtime& runtime, int pe);
 
 // The same word where it is mapped. REQUIRES: is_signalled_by_driver.

@@ -26,7 +26,7 @@ void check_alignment(std::size_t alignment) {
                             kHeapAlignment));
 }
 
-// Whose memory an address that is not in this PE's heap is, in words.
+// The owner of an address that is not in this PE's heap, in words.
 std::string owner_of(const Runtime& runtime, const void* address) {
   auto at = reinterpret_cast<std::uintptr_t>(address);
   for (int pe = 0; pe < runtime.n_pes(); ++pe) {

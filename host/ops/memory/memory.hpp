@@ -5,8 +5,8 @@
 
 namespace chime::host {
 
-// All PEs ask for the same; throws Error on every PE if they do not, or if there is no room. Null
-// for 0 bytes.
+// All PEs ask for the same. Throws Error on every PE if the PEs differ, or if there is no room.
+// Null for 0 bytes.
 void* collective_malloc(std::size_t bytes);
 void* collective_calloc(std::size_t count, std::size_t bytes);
 void* collective_align(std::size_t alignment, std::size_t bytes);

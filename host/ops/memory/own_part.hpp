@@ -15,11 +15,12 @@
 
 namespace chime::host {
 
-// What this PE does for a call before it knows what the others have done. It is found out before
-// the PEs meet, and told there: what fails on one PE fails on all, so their heaps stay alike.
+// This PE's own part of a call, done before it knows the results of the others. A failure is found
+// before the PEs meet, and reported there: a call that fails on one PE fails on all, so their heaps
+// stay alike.
 class OwnPart {
  public:
-  // Keeps what `act` throws, for everybody to hear of.
+  // Keeps an exception of `act`, for everybody to hear of.
   template <class Act>
   void attempt(Act&& act) {
     try {

@@ -30,12 +30,12 @@ Keepalive::Keepalive(bootstrap::Bootstrap& bootstrap, Options options)
             .addresses = addresses_of_this_host(options_.interface),
             .silence = options_.silence,
             .log = [me](const std::string& line) { log(LogLevel::kWarn, me, "{}", line); }},
-        KeepaliveLinks::News{.find = [this](int pe) { find(pe); },
-                             .lost =
-                                 [this](const NodeRecord& lost, const std::string& why) {
-                                   for (const int pe : lost.pes) options_.lost(pe, why);
-                                 },
-                             .failed = options_.failed});
+        KeepaliveLinks::Events{.find = [this](int pe) { find(pe); },
+                               .lost =
+                                   [this](const NodeRecord& lost, const std::string& why) {
+                                     for (const int pe : lost.pes) options_.lost(pe, why);
+                                   },
+                               .failed = options_.failed});
     links_->start();
     net::Writer record;
     links_->wait_until_ready(options_.deadline).write(record);

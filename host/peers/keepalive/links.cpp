@@ -23,7 +23,7 @@ using End = KeepaliveTree::End;
 constexpr net::SecureChannel::Limits kLimits{.frame_bytes = std::size_t{1} << 22};
 // For the one before to take the seat of a leader that has ended.
 constexpr auto kTurn = 50ms;
-// Records come in rows: what they change is looked at once.
+// Records come in rows: the tree looks at their changes once.
 constexpr auto kSettleAfter = 5ms;
 
 std::string seconds_of(std::chrono::milliseconds time) {
@@ -43,9 +43,9 @@ net::Descriptor for_this_process(const net::Descriptor& passed) {
 
 }  // namespace
 
-KeepaliveLinks::KeepaliveLinks(Options options, News news)
+KeepaliveLinks::KeepaliveLinks(Options options, Events events)
     : options_(std::move(options)),
-      news_(std::move(news)),
+      events_(std::move(events)),
       seat_(
           reactor_,
           {.names = node_names(credentials(), node()),
@@ -81,7 +81,7 @@ void KeepaliveLinks::serve() try {
     failure_ = net::Error(net::Fault::kSystem, error.what());
     changed_.notify_all();
   }
-  news_.failed(error.what());
+  events_.failed(error.what());
 }
 
 NodeRecord KeepaliveLinks::wait_until_ready(net::Deadline deadline) {
@@ -123,13 +123,14 @@ void KeepaliveLinks::lead(net::Descriptor listener) {
   for (const net::Descriptor& inherited : inherited_) listeners_.push_back(inherited.get());
   std::vector<net::Descriptor> doors = std::exchange(inherited_, {});
   doors.push_back(std::move(listener));
-  const net::Gate::Options gate{.credentials = credentials(),
-                                .pe = node(),
-                                .limits = kLimits,
-                                .max_strangers = options_.node_pes.size() * 3 + 256,
-                                .log = options_.log,
-                                .some_leave = true,  // by another address they were faster
-                                .silence = options_.silence};
+  const net::Gate::Options gate{
+      .credentials = credentials(),
+      .pe = node(),
+      .limits = kLimits,
+      .max_strangers = options_.node_pes.size() * 3 + 256,
+      .log = options_.log,
+      .some_leave = true,  // by another address their connection was faster
+      .silence = options_.silence};
   gate_ = std::make_unique<net::Gate>(
       reactor_, std::move(doors), gate,
       [this](std::shared_ptr<net::Connection> guest) { admit(std::move(guest)); });

@@ -32,7 +32,7 @@ class KeepaliveLinks final : private KeepaliveTree::Outside, private net::Connec
     std::chrono::milliseconds silence;    // of a host, after which it is lost
     std::function<void(std::string)> log;
   };
-  struct News {
+  struct Events {
     // Both are called from the thread of the connections, and must not wait for others.
     std::function<void(int pe)> find;  // see to it that found() is called
     std::function<void(const NodeRecord& node, const std::string& why)> lost;
@@ -40,11 +40,11 @@ class KeepaliveLinks final : private KeepaliveTree::Outside, private net::Connec
     std::function<void(const std::string& why)> failed;
   };
 
-  KeepaliveLinks(Options options, News news);
+  KeepaliveLinks(Options options, Events events);
   ~KeepaliveLinks();
 
   void start();
-  // Nothing of News is called after it.
+  // None of Events is called after it.
   void stop();
 
   // The record of this PE's node, once another PE of it could lead in this one's place. Throws
@@ -76,19 +76,19 @@ class KeepaliveLinks final : private KeepaliveTree::Outside, private net::Connec
   void begin_to_reach(const NodeRecord& record);
   std::vector<net::Address> addresses_of(const NodeRecord& record) const;
 
-  void find(int pe) override { news_.find(pe); }
+  void find(int pe) override { events_.find(pe); }
   void reach(const NodeRecord& node, std::chrono::milliseconds pause) override;
   void stop_reaching(int node) override;
   void send(KeepaliveTree::Link link, const net::Bytes& message) override;
   void close(KeepaliveTree::Link link) override;
   void settle_soon() override;
-  void lost(const NodeRecord& node, const std::string& why) override { news_.lost(node, why); }
+  void lost(const NodeRecord& node, const std::string& why) override { events_.lost(node, why); }
 
   void on_frame(net::Connection& connection, net::Bytes frame) override;
   void on_end(net::Connection& connection, const net::Error& why) override;
 
   const Options options_;
-  const News news_;
+  const Events events_;
 
   // The thread's own.
   net::Reactor reactor_;

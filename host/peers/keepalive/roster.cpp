@@ -54,7 +54,7 @@ int Roster::lowest_that_is_left() const {
 
 std::vector<int> Roster::below(int node) const {
   std::vector<int> found;
-  if (gone_.empty()) {  // all are where they began
+  if (gone_.empty()) {  // all nodes are where they began
     const int n_pes = static_cast<int>(node_of_.size());
     for (const int pe : nodes_.at(node).pes)
       for (const int child : {2 * pe + 1, 2 * pe + 2})

@@ -62,7 +62,7 @@ void KeepaliveTree::greet(Link link) {
   for (const auto& [node, record] : roster_.nodes())
     if (!roster_.is_gone(node)) tell(Kind::kNode, record);
   for (const auto& [node, departure] : departures_)
-    outside_.send(link, news_of(roster_.nodes().at(node), departure.how, departure.why));
+    outside_.send(link, notification_of(roster_.nodes().at(node), departure.how, departure.why));
 }
 
 void KeepaliveTree::on_message(Link link, std::span<const std::byte> message) {
@@ -123,8 +123,8 @@ std::string KeepaliveTree::why_silent(const NodeRecord& record) const {
       record.host, silence_, mine_.host);
 }
 
-// Others are told first: telling this PE may end its process. What is said of this very node cannot
-// be true here.
+// Others get the notification first: the one to this PE may end its process. A notification about
+// this very node cannot be true here.
 void KeepaliveTree::note_gone(const NodeRecord& record, Kind how, const std::string& why,
                               Link from) {
   const int node = record.node();
@@ -134,7 +134,7 @@ void KeepaliveTree::note_gone(const NodeRecord& record, Kind how, const std::str
   departures_[node] = {how, why};
   if (reaching_.erase(node)) outside_.stop_reaching(node);
   drop_links_to(node);
-  flood(news_of(record, how, why), from);
+  flood(notification_of(record, how, why), from);
   outside_.settle_soon();
   if (how == Kind::kLost) outside_.lost(record, why);
 }
@@ -146,8 +146,8 @@ void KeepaliveTree::drop_links_to(int node) {
   });
 }
 
-net::Bytes KeepaliveTree::news_of(const NodeRecord& record, Kind how,
-                                  const std::string& why) const {
+net::Bytes KeepaliveTree::notification_of(const NodeRecord& record, Kind how,
+                                          const std::string& why) const {
   net::Writer message;
   message.put(how);
   record.write(message);

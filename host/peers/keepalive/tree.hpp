@@ -20,7 +20,7 @@ class KeepaliveTree {
     kClosed,  // it does; the connection is over, or nobody of this job listens there
   };
 
-  // What it needs done. None of these may call it back before they return.
+  // The actions that it needs. None of these may call it back before returning.
   class Outside {
    public:
     // Asks the launcher for the record of the node of `pe`: on_found().
@@ -71,7 +71,7 @@ class KeepaliveTree {
   void drop_links_to(int node);
   void want(int node, std::chrono::milliseconds pause);
   void flood(const net::Bytes& message, Link except);
-  net::Bytes news_of(const NodeRecord& record, Kind how, const std::string& why) const;
+  net::Bytes notification_of(const NodeRecord& record, Kind how, const std::string& why) const;
   std::string why_silent(const NodeRecord& record) const;
 
   struct Departure {

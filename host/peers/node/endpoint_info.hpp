@@ -1,5 +1,5 @@
-// What a PE tells its local peers about itself, and the descriptors of its memory that travel with
-// it.
+// The facts that a PE gives its local peers about itself, and the descriptors of its memory that go
+// with them.
 #pragma once
 
 #include <sys/types.h>
@@ -22,7 +22,7 @@ struct NodeEndpointInfo {
   bootstrap::ProcessEndpointInfo process;  // also for the watch over it
   std::uint64_t control_bytes = 0;
   std::uint64_t control_address = 0;  // for local peers that are threads of the same process
-  // What the transport that maps local peers' memory publishes.
+  // The endpoint info of the transport that maps local peers' memory.
   std::uint32_t transport_bytes = 0;
   std::uint32_t transport_has_descriptor = 0;
   std::byte transport[128] = {};

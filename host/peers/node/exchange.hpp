@@ -1,10 +1,11 @@
 // Every PE of a node learns every local peer's endpoint info and gets the descriptors of its
 // memory.
 //
-// The lowest PE of the node is the hub (hub.hpp): it collects all endpoint infos, then sends the
-// whole set to everyone, so n PEs make n - 1 connections. The names of its socket follow from the
-// job's secret, so nothing has to be looked up; both sides prove that they know it, and only then
-// pass descriptors (net/README.md). Strangers are turned away and harm nobody.
+// The lowest PE of the node is the hub (host/peers/node/hub.hpp): it collects all endpoint infos,
+// then sends the whole set to everyone, so n PEs make n - 1 connections. The names of its socket
+// follow from the job's secret, so nothing has to be looked up. Both sides prove that they know the
+// secret, and only then pass descriptors (net/README.md). Strangers are turned away and harm
+// nobody.
 #pragma once
 
 #include <vector>

@@ -31,12 +31,12 @@ inline constexpr net::SecureChannel::Limits kNodeLimits{
 
 net::Credentials node_credentials(const bootstrap::Bootstrap& bootstrap);
 
-// Names that the hub may listen at, in the order in which it tries them. Only who knows the job's
-// secret can tell them in advance; but once the socket is there all see its name, and could take it
-// before the PEs of a next chime_init come. So there are several.
+// Names that the hub may listen at, in the order of trying. Only a process that knows the job's
+// secret can compute the names in advance. But once the socket is there, all processes see its
+// name, and could take it before the PEs of a next chime_init come. So there are several.
 std::vector<net::Address> node_names(const net::Credentials& credentials, int hub);
 
-// What a guest says before it is let in, and why it is not: empty if it is.
+// The introduction of a guest, and the reason why it is not let in: empty if it is.
 net::Bytes node_introduction();
 std::string why_not_of_this_version(const net::Bytes& introduction, int guest, int hub);
 

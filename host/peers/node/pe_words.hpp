@@ -1,4 +1,4 @@
-// PEs in words, however many they are.
+// Any number of PEs, in words.
 #pragma once
 
 #include <span>

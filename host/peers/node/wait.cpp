@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kDeathCheck{250};
 constexpr std::chrono::milliseconds kLookAgain{5};
-constexpr std::chrono::seconds kNewsTime{1};
+constexpr std::chrono::seconds kCauseTime{1};
 
 }  // namespace
 
@@ -35,12 +35,12 @@ void NodeWait::check(std::span<const int> pes) {
 }
 
 void NodeWait::check_for_the_cause(std::span<const int> pes, int by) {
-  const net::Deadline end = std::min(deadline_, net::Clock::now() + kNewsTime);
+  const net::Deadline end = std::min(deadline_, net::Clock::now() + kCauseTime);
   ask(by);
   for (check(pes); net::Clock::now() < end; check(pes)) std::this_thread::sleep_for(kLookAgain);
 }
 
-// One after the other, and then again the first: they may be many, and mostly none has failed.
+// One after the other, and then again the first: the PEs may be many, and mostly none has failed.
 void NodeWait::ask_one_if_late(std::span<const int> pes) {
   if (pes.empty() || net::Clock::now() < asks_from_) return;
   const auto next = std::ranges::upper_bound(pes, asked_);

@@ -22,8 +22,8 @@ class NodeWait {
   net::Deadline deadline() const { return deadline_; }
 
   // Serves `reactor` until `is_done()`. Throws Error as soon as the launcher knows that some of
-  // `awaited()`, a list of PEs, are gone, naming them all; when one of `expected()` tells that its
-  // set-up has failed; and at the deadline, naming who did not come.
+  // `awaited()`, a list of PEs, are gone, naming them all; when one of `expected()` reports that
+  // its set-up has failed; and at the deadline, naming the PEs that did not come.
   template <class IsDone, class Awaited, class Expected>
   void until(net::Reactor& reactor, IsDone is_done, Awaited awaited, Expected expected) {
     while (!reactor.run_until(is_done, next_check())) {
@@ -40,8 +40,8 @@ class NodeWait {
   // Throws if some of `pes` are known to be gone, or a failure has been heard.
   void check(std::span<const int> pes);
 
-  // The same by a PE that `by`, one of them, has left, for a second: who leaves has mostly heard of
-  // a loss or a failure, of which this PE hears in a moment.
+  // Likewise, after `by`, one of the PEs, has left: checks for a second. A PE that leaves has
+  // mostly heard of a loss or a failure, and this PE hears of it in a moment.
   void check_for_the_cause(std::span<const int> pes, int by);
 
  private:

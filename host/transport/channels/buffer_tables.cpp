@@ -25,8 +25,8 @@ class TablesOfHost final : public BufferTables {
   void use(std::uint64_t generation) override { put(all_.generation, generation); }
 
  private:
-  // Release: who reads the new word finds the generation that was in use before it (load_buffer in
-  // device/path/local_memory.cuh).
+  // Release: a reader of the new word finds the generation that was in use before it (load_buffer
+  // in device/path/local_memory.cuh).
   template <class T>
   static void put(T& word, T value) {
     std::atomic_ref(word).store(value, std::memory_order_release);

@@ -1,5 +1,5 @@
-// Where kernels look up registered buffers (abi::NicBuffers), and how the host writes there while
-// they do. It lies in the device's memory: no look costs a load from the host's.
+// The tables where kernels look up registered buffers (abi::NicBuffers), and how the host writes
+// there meanwhile. They lie in the device's memory: no look costs a load from the host's.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,8 @@ namespace chime::host {
 std::unique_ptr<KnownBuffers::Known> KnownBuffers::add(const std::byte* memory, std::size_t bytes,
                                                        std::uint32_t key) {
   const auto begin = reinterpret_cast<std::uint64_t>(memory);
-  auto known = std::make_unique<Known>(*this, begin);  // forgets it if it cannot be told
+  auto known =
+      std::make_unique<Known>(*this, begin);  // forgets it if the kernels' table cannot be written
   all_[begin] = {begin + bytes, key};
   tell();
   return known;
@@ -30,7 +31,7 @@ void KnownBuffers::tell() {
   for (const auto& [begin, buffer] : all_)
     rows.push_back({begin, buffer.end, begin, abi::be32(buffer.key), 0});
   if (!is_used_) use_filled();
-  told_->fill(generation_ + 1, rows);
+  tables_->fill(generation_ + 1, rows);
   ++generation_;
   use_filled();
 }
@@ -39,7 +40,7 @@ void KnownBuffers::tell() {
 // be the one in use until then.
 void KnownBuffers::use_filled() {
   is_used_ = false;
-  told_->use(generation_);
+  tables_->use(generation_);
   is_used_ = true;
 }
 

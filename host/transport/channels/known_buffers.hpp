@@ -14,7 +14,7 @@ namespace chime::host {
 
 class KnownBuffers {
  public:
-  explicit KnownBuffers(std::unique_ptr<BufferTables> told) : told_(std::move(told)) {}
+  explicit KnownBuffers(std::unique_ptr<BufferTables> tables) : tables_(std::move(tables)) {}
 
   // Kernels know it until what is returned is destroyed. `key`: of a NIC, 0 where requests take
   // none. It overlaps no other. One call at a time. Throws Error if the GPU does not take it.
@@ -34,7 +34,7 @@ class KnownBuffers {
   void tell_if_possible();
   void use_filled();
 
-  const std::unique_ptr<BufferTables> told_;
+  const std::unique_ptr<BufferTables> tables_;
   std::uint64_t generation_ = 0;         // of the table that was filled last
   bool is_used_ = true;                  // by kernels: the host's last write there succeeded
   std::map<std::uint64_t, Buffer> all_;  // by the first address

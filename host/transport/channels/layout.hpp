@@ -1,4 +1,4 @@
-// What a context's channels consist of in memory, and how much of it there is.
+// The parts of a context's channels in memory, and their sizes.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ inline constexpr std::uint32_t kStagingSlots = 64;
 inline constexpr std::uint32_t kStagingSlotBytes = 64 * 1024;
 inline constexpr std::size_t kStagingBytes = std::size_t{kStagingSlots} * kStagingSlotBytes;
 
-// Of PEs there are as many as in the job. A place is `slots` channels of each owner, which lead to
-// one peer, or to all peers of a path.
+// There are as many PEs as in the job. A place is `slots` channels of each owner, which lead to one
+// peer, or to all peers of a path.
 struct ChannelCounts {
   std::size_t pes, places;
   unsigned kernel_slots, host_slots;
@@ -32,26 +32,26 @@ struct ChannelCounts {
   std::size_t wanted_words() const { return (pes + 63) / 64; }
 };
 
-// What a context's threads alone use.
+// The part that a context's threads alone use.
 struct StatePieces {
   Piece<abi::Channel> channels;
   Piece<std::uint32_t> route;
   Piece<std::uint64_t> touched;
   Piece<abi::Watch> watch;
   Piece<std::uint64_t> staging_busy;  // of each slot, and how often one was taken
-  Piece<std::uint32_t> opened;        // of each PE; these three where ways are opened on demand
+  Piece<std::uint32_t> opened;        // of each PE; these three where paths are opened on demand
   Piece<std::uint32_t> claims;        // of each place
   Piece<abi::Openings> openings;
 };
 StatePieces take_state(Pieces& pieces, const ChannelCounts& counts, ContextOwner owner);
 
-// What the host reads, or writes, while kernels run.
+// The part that the host reads, or writes, while kernels run.
 struct SharedPieces {
   Piece<abi::ChannelFault> faults_of_kernels, faults_of_host;  // one of each channel
   struct Asked {
     Piece<std::uint64_t> count, wanted;
   };
-  Asked by_kernels, by_host;  // what follows where ways are opened on demand
+  Asked by_kernels, by_host;  // these and the rest where paths are opened on demand
   Piece<std::uint32_t> answers;
   Piece<abi::OpenedPeer> peers;
 };

@@ -1,5 +1,5 @@
-// Where device code asks this PE's host for ways to peers, and where it is answered
-// (abi/openings.h). The host's side.
+// The words by which device code asks this PE's host for paths to peers and gets answers
+// (chime/abi/openings.h). The host's side.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,8 @@ namespace chime::host {
 
 class OpeningDesk {
  public:
-  // Who asks: kernels, or host operations. Zero at first, and never written here.
+  // The words of one asking side: kernels, or host operations. Zero at first, and never written
+  // here.
   struct Asks {
     const std::uint64_t* count;
     std::span<const std::uint64_t> wanted;  // a bit for each PE
@@ -29,7 +30,7 @@ class OpeningDesk {
               std::span<abi::OpenedPeer> peers)
       : by_kernels_(by_kernels), by_host_(by_host), answers_(answers), peers_(peers) {}
 
-  // Whom somebody has asked for since the last call: once by kernels, once by host operations.
+  // The PEs that were asked for since the last call: once by kernels, once by host operations.
   std::vector<int> take_wanted() {
     std::vector<int> pes;
     by_kernels_.take(pes);
@@ -37,8 +38,7 @@ class OpeningDesk {
     return pes;
   }
 
-  // Those who are refused go by the channels at `place`, if they lead there. Before the first
-  // answer.
+  // Refused peers go by the channels at `place`, if these lead there. Before the first answer.
   void send_refused(Path path, unsigned place, std::function<bool(int pe)> leads_to) {
     refused_ = {abi::answer_word(path, place), std::move(leads_to)};
   }
@@ -49,11 +49,11 @@ class OpeningDesk {
     tell(peer.pe, abi::answer_word(Path::kNic, place));
   }
   void refuse(int pe) {
-    const bool has_other_way = refused_.leads_to && refused_.leads_to(pe);
-    tell(pe, has_other_way ? refused_.answer : abi::kRefused);
+    const bool has_other_path = refused_.leads_to && refused_.leads_to(pe);
+    tell(pe, has_other_path ? refused_.answer : abi::kRefused);
   }
 
-  // Whose answer stands at this address.
+  // The PE with the answer at this address.
   std::optional<int> answered_at(std::uint64_t address) const {
     const std::uint64_t at = address - reinterpret_cast<std::uint64_t>(answers_.data());
     if (at >= answers_.size_bytes()) return std::nullopt;
@@ -72,10 +72,10 @@ class OpeningDesk {
       if (count == seen_) return;
       seen_ = count;
       for (std::size_t i = 0; i < taken_.size(); ++i) {
-        std::uint64_t news = load(asks_.wanted[i], std::memory_order_relaxed) & ~taken_[i];
-        taken_[i] |= news;
-        for (; news != 0; news &= news - 1)
-          pes.push_back(static_cast<int>(i * 64) + std::countr_zero(news));
+        std::uint64_t fresh = load(asks_.wanted[i], std::memory_order_relaxed) & ~taken_[i];
+        taken_[i] |= fresh;
+        for (; fresh != 0; fresh &= fresh - 1)
+          pes.push_back(static_cast<int>(i * 64) + std::countr_zero(fresh));
       }
     }
 

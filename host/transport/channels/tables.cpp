@@ -168,7 +168,7 @@ std::optional<Scarcity> ChannelTables::awaited_at(std::uint64_t address) const {
                       "chimex_buffer_register"};
   }
   if (const auto pe = desk_ ? desk_->answered_at(address) : std::nullopt)
-    return Scarcity{"no way to PE " + std::to_string(*pe) + " was opened",
+    return Scarcity{"no path to PE " + std::to_string(*pe) + " was opened",
                     "its host has not answered; with CHIME_CONNECT=eager it would have been "
                     "connected at init"};
   return std::nullopt;

@@ -1,10 +1,12 @@
-// The channels of a PE as device code sees them (chime/abi/channel.h, nic_memory.h): one pool, one
-// table of routes and one idea of memory for each context, whatever transports lead to its peers.
+// The channels of a PE as device code sees them (chime/abi/channel.h, chime/abi/nic_memory.h): one
+// pool, one table of routes and one idea of memory for each context, whatever transports lead to
+// its peers.
 //
 // Each transport that posts takes places here and fills their channels: of queue pairs to one peer,
-// or of FIFOs to all peers of a path. What kernels alone use while they run lies in the device's
-// memory, and is written there by a copy, once; registered buffers too, by a copy for each change.
-// What else the host reads or writes meanwhile, and all that host operations use, is the host's.
+// or of FIFOs to all peers of a path. Memory that kernels alone use while they run lies on the
+// device, and is written there by a copy, once; so are registered buffers, by a copy for each
+// change. Other memory that the host reads or writes meanwhile, and all that host operations use,
+// is the host's.
 #pragma once
 
 #include <cstddef>
@@ -39,13 +41,15 @@ class ChannelTables {
   // The first of `count` places that follow each other. REQUIRES: it has asked for them.
   unsigned take_places(unsigned count);
   unsigned slots(ContextOwner owner) const { return counts_.slots(owner); }
-  // What all channels have: its index, where it records failures. It leads to no PE, by no path.
+  // The common part of all channels: its index, where it records failures. It leads to no PE, by no
+  // path.
   abi::Channel& channel(ContextOwner owner, unsigned place, unsigned slot);
   // A transport's own channels at `place` lead to `pe` from the beginning, for both contexts.
-  // Nothing where another does: who was opened first is preferred.
+  // Nothing where another does: the transport that was opened first is preferred.
   void lead(int pe, Path path, unsigned place);
-  // The channels at `place` lead to whom `leads_to` says and nobody else does. Where peers are
-  // opened on demand they are for those who are refused; else it is as lead() for each.
+  // The channels at `place` lead to PEs for which `leads_to` is true and to which nothing else
+  // leads. Where peers are opened on demand, they are for refused peers; else it is as lead() for
+  // each.
   void lead_others(Path path, unsigned place, std::function<bool(int pe)> leads_to);
 
   // How requests name memory of this PE. REQUIRES, of the setter: nobody has said it.
@@ -69,9 +73,9 @@ class ChannelTables {
   std::span<abi::ChannelFault> faults(ContextOwner owner, unsigned place, unsigned places) const;
   // The program's memory that requests may name. Null: there are no channels.
   KnownBuffers* buffers() { return buffers_ ? &*buffers_ : nullptr; }
-  // Null: no way is opened on demand.
+  // Null: no path is opened on demand.
   OpeningDesk* desk() { return desk_ ? &*desk_ : nullptr; }
-  // What a wait at this address was for, if it was for a staging slot or an answer.
+  // The missing resource, if a wait at this address was for a staging slot or an answer.
   std::optional<Scarcity> awaited_at(std::uint64_t address) const;
 
  private:

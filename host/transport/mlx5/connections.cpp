@@ -90,7 +90,7 @@ Acceptance Connections::accept(int pe, const PeerEndpointInfo& theirs) {
   const unsigned place = places_.connect(pe);
   for (unsigned slot = 0; slot < slots(); ++slot)
     queue_pair(place, slot).connect(route_to(endpoint_info, numbers[slot]));
-  // Of one queue pair: those beside it go by the same port and address.
+  // The order of one queue pair: the others beside it go by the same port and address.
   return {.is_accepted = true, .receipt = write_receipt(queue_pair(place, 0).data_order())};
 }
 
@@ -133,7 +133,7 @@ bool Connections::counts_on_order(int pe) const {
   return mlx5::counts_on_order(options().write_order, peer(pe).order);
 }
 
-// Under the lock: who comes second returns when it has happened, too.
+// Under the lock: a second caller returns when it has happened, too.
 void Connections::to_error(unsigned place, unsigned slot) {
   const std::lock_guard lock(one_ends_);
   if (ended_.contains({place, slot})) return;
@@ -176,8 +176,8 @@ void Connections::check_fits(int pe, const EndpointInfo& theirs) const {
                     text_of(theirs.port.gid), text_of(port.gid)));
 }
 
-// To its queue pair for this PE in the same slot. This PE's own stands for both ends of the way to
-// itself.
+// To its queue pair for this PE in the same slot. This PE's own queue pair is both ends of the path
+// to itself.
 Route Connections::route_to(const EndpointInfo& theirs, std::uint32_t queue_pair) const {
   Route route;
   route.remote = theirs.port;

@@ -47,7 +47,7 @@ class Connections {
   // Numbers of this PE's queue pairs for it, whose place is held from here on. REQUIRES:
   // why_no_offer(pe) is empty.
   std::vector<std::uint32_t> offer(int pe);
-  // The place is free again, if its queue pairs are as they were made.
+  // The place is free again, if its queue pairs are as after their creation.
   void withdraw(int pe);
   // Throws Error where PEs do not fit together.
   Acceptance accept(int pe, const PeerEndpointInfo& theirs);
@@ -60,8 +60,8 @@ class Connections {
   bool reaches(int pe) const;
   std::string why_not(int pe) const;
 
-  // Of PEs that it reaches: the heap as requests name it; whether this PE takes it that its writes
-  // arrive there in the order in which they were posted.
+  // For a PE that it reaches: the heap as requests name it; whether this PE counts on its writes
+  // arriving there in the order of posting.
   EndpointInfo endpoint_info_of(int pe) const;
   bool counts_on_order(int pe) const;
 
@@ -92,7 +92,7 @@ class Connections {
   std::vector<std::string> shortfalls() const { return queues_.shortfalls(); }
 
  private:
-  // What a peer has shown.
+  // The facts that a peer has shown.
   struct Peer {
     EndpointInfo endpoint_info;           // when accepted, or why it was not
     DataOrder order = DataOrder::kNoNic;  // of what is written there

@@ -1,4 +1,4 @@
-// What a PE tells its peers about its NIC and heap, and what it offers one of them.
+// The facts that a PE gives its peers about its NIC and heap, and its offer to one of them.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct EndpointInfo {
   std::uint32_t strict_key = 0;  // for signals, atomics and small puts
   bool is_relaxed = false;       // data may overtake data
   std::uint32_t psn = 0;         // first packet's number of all its queue pairs
-  std::uint32_t reads = 0;       // reads and atomics on their way that it can answer
+  std::uint32_t reads = 0;       // reads and atomics in flight that it can answer
   std::uint32_t slots = 0;       // queue pairs to each peer
 };
 

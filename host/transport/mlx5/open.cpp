@@ -7,7 +7,7 @@
 
 namespace chime::host {
 
-// With CHIME_NIC=auto a NIC that cannot be used is no error: peers are told the reason.
+// With CHIME_NIC=auto a NIC that cannot be used is no error: peers learn the reason.
 //
 // Wanted or not is the same answer on every PE: a NIC is asked for on all of them; and with auto,
 // either all PEs run on one node that maps them, or each has a peer that is not mapped.
@@ -20,7 +20,8 @@ std::unique_ptr<Transport> open_mlx5(const TransportSetup& setup) {
   try {
     return std::make_unique<Mlx5Transport>(
         mlx5::NicPlace{setup.my_pe, setup.n_pes, setup.job, setup.node_pe}, setup.gpu, *setup.heap,
-        options, [told = setup.lost_own_way](const std::string& why) { told(Path::kNic, why); });
+        options,
+        [report = setup.lost_own_path](const std::string& why) { report(Path::kNic, why); });
   } catch (const Error& error) {
     if (!options.is_auto()) throw;
     return std::make_unique<mlx5::NoNic>(error.what(), on_demand);

@@ -15,7 +15,7 @@ namespace chime::host {
 class Mlx5Transport final : public Transport {
  public:
   // Throws Error where there is no NIC that does. `gpu` and `heap` outlive it.
-  // `gone`: the device is, of which it is told as DeviceWatch does. Empty: nobody wants to know.
+  // `gone`: called as DeviceWatch does, when the device is gone. Empty: nobody wants to know.
   Mlx5Transport(const mlx5::NicPlace& place, Gpu& gpu, const DeviceMemory& heap,
                 const NicOptions& options, mlx5::DeviceWatch::Gone gone = nullptr);
 

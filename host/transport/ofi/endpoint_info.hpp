@@ -1,4 +1,4 @@
-// What a PE shows all of its way into the fabric.
+// The facts that a PE shows to all about its path into the fabric.
 #pragma once
 
 #include <cstdint>

@@ -8,8 +8,8 @@
 
 namespace chime::host {
 
-// With CHIME_FABRIC=auto a fabric that cannot be used is no error: peers are told the reason. What
-// is decided before that is alike on all PEs.
+// With CHIME_FABRIC=auto a fabric that cannot be used is no error: peers learn the reason.
+// Decisions before that are alike on all PEs.
 std::unique_ptr<Transport> open_ofi(const TransportSetup& setup) {
   const FabricOptions& options = setup.fabric;
   if (options.is_off() || (options.is_auto() && setup.reaches_all)) return nullptr;

@@ -12,8 +12,8 @@
 namespace chime::host {
 namespace {
 
-// Requests, batches of messages and places for batches of messages that may end before they are
-// looked for.
+// The most requests, batches of messages and places for batches of messages that may end before the
+// next look.
 constexpr std::size_t kCompletions = 8 * ofi::Driver::kRoom;
 
 std::uint64_t random_number() {
@@ -144,7 +144,7 @@ std::string OfiTransport::why_unfit(const ofi::EndpointInfo& theirs) const {
   return why_malformed(theirs.address);
 }
 
-// The name of a peer that has this endpoint info, or why there is no way to it. Throws Error where
+// The name of a peer that has this endpoint info, or why there is no path to it. Throws Error where
 // the two cannot be in one job.
 ofi::Names::Found OfiTransport::name(int pe, std::span<const std::byte> endpoint_info) {
   const ofi::EndpointInfo theirs = ofi::read_endpoint_info(pe, endpoint_info);

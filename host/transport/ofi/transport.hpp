@@ -26,8 +26,9 @@ struct PePlace {
 
 class OfiTransport final : public Transport, private ofi::Names {
  public:
-  // Throws Error where the provider does not open. `gpu` and `heap` outlive it, and so do `endpoint
-  // infos`, by which it finds its peers when they are first touched. Null: each is accepted before.
+  // Throws Error where the provider does not open. `gpu` and `heap` outlive it, and so does
+  // `endpoint_infos`, by which it finds its peers when they are first touched. Null: each is
+  // accepted before.
   OfiTransport(const ofi::PePlace& place, Gpu& gpu, const DeviceMemory& heap,
                ofi::Provider provider, EndpointInfoFinder* endpoint_infos = nullptr);
 
@@ -78,7 +79,8 @@ class OfiTransport final : public Transport, private ofi::Names {
   std::string why_unused_;              // not empty: the job goes by no fabric
   std::map<int, std::string> refused_;  // and why
   ofi::Leftovers leftovers_;
-  // What is posted, before what it is posted to: until that is closed it may be used.
+  // Posted objects stand before the endpoint that they are posted to: it may use them until it is
+  // closed.
   std::unique_ptr<DeviceMemory> pool_;  // of slots; null on the CPU device
   std::unique_ptr<ofi::Driver::Device> device_;
   ofi::Requests requests_;

@@ -1,4 +1,4 @@
-// What a PE shows its local peers of its heap.
+// The facts that a PE shows its local peers about its heap.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 // Peers whose memory is mapped here: local peers on the CPU device, GPUs that can map each other.
 //
-// A local peer that is a thread of this process is not mapped a second time (process_memory.hpp).
+// A local peer that is a thread of this process is not mapped a second time
+// (host/gpu/process_memory.hpp).
 #pragma once
 
 #include <memory>

@@ -14,7 +14,7 @@ import uuid
 PES, VICTIM = 3, 1
 LIMIT_S = 40       # of the launcher: far beyond what is allowed, and before ctest's
 ALLOWED_S = 10
-PATHS = r"process watch|told by chime-run|the PMIx launcher says|connection to the job's hub"
+PATHS = r"process watch|reported by chime-run|the PMIx launcher says|connection to the job's hub"
 
 kind, chime_run, program, where = sys.argv[1:]
 environment = dict(os.environ, CHIME_TEST_MARK=uuid.uuid4().hex)

@@ -13,7 +13,7 @@ import uuid
 
 ALLOWED_S = 10
 LIMIT_S = 60
-PATHS = r"process watch|told by chime-run|connection to the job's hub"
+PATHS = r"process watch|reported by chime-run|connection to the job's hub"
 BLAMES = ["denser", "there should be", "come apart", "single PE has", "bit for bit", "norm of the change"]
 
 chime_run, program, *arguments = sys.argv[1:]

@@ -98,7 +98,7 @@ TEST_F(CudaGpu, LeavesTheContextToTheProgram) {
 NodeTalk node_of(std::size_t n_pes, std::size_t place, std::string& told) {
   return {[&told](const std::string& mine) { told = mine; },
           [&told, n_pes, place] {
-            return NodeTalk::Told{std::vector(n_pes, told), place};
+            return NodeTalk::Heard{std::vector(n_pes, told), place};
           }};
 }
 
@@ -123,7 +123,7 @@ TEST_F(CudaGpu, PesOfANodeTakeAGpuEachAndSayWhy) {
 TEST_F(CudaGpu, AloneItNeedNotWaitForTheOthersOfItsNode) {
   std::string told;
   NodeTalk talk = node_of(4, 3, told);
-  talk.hear = []() -> NodeTalk::Told { throw std::runtime_error("nobody has come"); };
+  talk.hear = []() -> NodeTalk::Heard { throw std::runtime_error("nobody has come"); };
   std::string name;
   std::thread([&] { name = open_gpu(DeviceChoice::kCuda, talk)->describe(); }).join();
   EXPECT_NE(name.find("CUDA device 0, driver for CUDA 13.0): the only GPU that this PE sees"),

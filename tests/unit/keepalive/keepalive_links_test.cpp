@@ -102,18 +102,18 @@ class Nodes {
                                 .addresses = {loopback()},
                                 .silence = kSilence,
                                 .log = [](const std::string& line) { ADD_FAILURE() << line; }},
-        KeepaliveLinks::News{.find =
-                                 [this, pe](int wanted) {
-                                   const std::lock_guard lock(mutex_);
-                                   wanted_[pe] = wanted;
-                                   answer(pe, wanted);
-                                 },
-                             .lost =
-                                 [this, pe](const NodeRecord& node, const std::string&) {
-                                   EXPECT_EQ(node.pes, std::vector{kLost});
-                                   ++lost_[at(pe)];
-                                 },
-                             .failed = [](const std::string& why) { ADD_FAILURE() << why; }});
+        KeepaliveLinks::Events{.find =
+                                   [this, pe](int wanted) {
+                                     const std::lock_guard lock(mutex_);
+                                     wanted_[pe] = wanted;
+                                     answer(pe, wanted);
+                                   },
+                               .lost =
+                                   [this, pe](const NodeRecord& node, const std::string&) {
+                                     EXPECT_EQ(node.pes, std::vector{kLost});
+                                     ++lost_[at(pe)];
+                                   },
+                               .failed = [](const std::string& why) { ADD_FAILURE() << why; }});
     links_[at(pe)]->start();
   }
   // Once there is a record of that node, and while the asker is there.

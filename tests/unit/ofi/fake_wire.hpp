@@ -21,7 +21,7 @@ class FakeWire final : public Wire {
   int descriptor = HostDriven::kNoDescriptor;
   std::vector<Sent> batches = {};  // that were posted
   std::vector<Request*> transfers = {};
-  std::deque<Told> tells = {};
+  std::deque<Completion> tells = {};
   std::deque<Failure> failures = {};  // told of first
   std::vector<char> order = {};       // of what was posted: 't' a transfer, 'l' a batch of messages
 
@@ -55,12 +55,12 @@ class FakeWire final : public Wire {
     if (receives == 0) places_.push_back(&arrival);
     return receives;
   }
-  long read(std::span<Told> told) override {
+  long read(std::span<Completion> completions) override {
     if (!failures.empty()) return -FI_EAVAIL;
     if (tells.empty()) return -FI_EAGAIN;
     long count = 0;
-    for (; !tells.empty() && count < static_cast<long>(told.size()); ++count) {
-      told[static_cast<std::size_t>(count)] = tells.front();
+    for (; !tells.empty() && count < static_cast<long>(completions.size()); ++count) {
+      completions[static_cast<std::size_t>(count)] = tells.front();
       tells.pop_front();
     }
     return count;

@@ -43,7 +43,7 @@ TEST(PeerTable, AWayGoesStepByStep) {
 
 TEST(PeerTableDeathTest, AStepThatWasLeftOutEndsTheProcess) {
   PeerTable peers(job_of(2));
-  EXPECT_DEATH(peers.use(1, Path::kNic, nullptr), "PE 1, way 2: state 0 came where 3 follows 2");
+  EXPECT_DEATH(peers.use(1, Path::kNic, nullptr), "PE 1, path 2: state 0 came where 3 follows 2");
   peers.ask(1, Path::kNic);
   EXPECT_DEATH(peers.ask(1, Path::kNic), "state 1 came where 1 follows 0");
 }

@@ -15,7 +15,7 @@
 namespace chime::run {
 namespace {
 
-constexpr std::chrono::seconds kGrace{2};  // of those whom somebody on this host asks to end
+constexpr std::chrono::seconds kGrace{2};  // for PEs that somebody on this host asks to end
 constexpr std::chrono::milliseconds kKillPause{100};
 
 }  // namespace
@@ -122,7 +122,7 @@ void Agent::start(net::Reader& fields) try {
 
 void Agent::feed(std::string_view input) { input.empty() ? input_.end() : input_.add(input); }
 
-// What those who ended have said goes first.
+// The output of the PEs that ended goes first.
 void Agent::tell_ends() {
   ChildProcess::reap_ended();
   const auto ends = crew_.take_ends();

@@ -1,14 +1,14 @@
-// What chime-run and its agent on another host say to each other, over the agent's standard input
-// and output.
+// The messages between chime-run and its agent on another host, over the agent's standard input and
+// output.
 //
-// The agent greets first, with a line; what comes before it the remote shell has said. Then both
+// The agent greets first, with a line; anything before that line is the remote shell's. Then both
 // send frames,
 //
 //   | u32 length | u8 what | fields |     little endian; text is u32 length + content
 //
-// The order holds the job's secret. It goes this way and no other: arguments and environment of a
-// process can be read by others. Standard input stays open as the agent's life line: at its end
-// chime-run is gone, and the agent ends its PEs.
+// The order holds the job's secret. It goes by standard input only: other processes can read
+// arguments and environment of a process. Standard input stays open as the agent's life line: at
+// its end chime-run is gone, and the agent ends its PEs.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,8 @@ enum class FromAgent : std::uint8_t {
   kHere,
 };
 
-// Bytes of PE 0's input that may be on their way: so much an agent keeps when PE 0 does not read.
+// Bytes of PE 0's input that may be in transit: the agent keeps up to so many when PE 0 does not
+// read.
 inline constexpr std::uint32_t kInputWindow = 64 << 10;
 // A command, and the environment of each PE.
 inline constexpr std::size_t kLongestFrame = 64 << 20;

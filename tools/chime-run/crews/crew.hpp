@@ -1,5 +1,5 @@
-// The PEs of one host, as the job sees them: LocalCrew has them as children of this process,
-// RemoteCrew by an agent on their host, whose children they are.
+// The PEs of one host, as the job sees them. For LocalCrew they are children of this process. For
+// RemoteCrew they are children of an agent on their host.
 #pragma once
 
 #include <poll.h>
@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 
 enum class Stream : std::uint8_t { kOut, kErr };
 
-// What a crew is to run.
+// The program and the PEs that a crew is to run.
 struct Order {
   struct Pe {
     int number;
@@ -54,7 +54,7 @@ class CannotRun : public std::runtime_error {
 
 class CrewOwner {
  public:
-  // What a PE wrote; no text: that was all.
+  // Output of a PE; no text: that was all.
   virtual void on_output(int pe, Stream stream, std::string_view text) = 0;
   // A sentence for the user.
   virtual void on_words(const std::string& sentence) = 0;
@@ -78,8 +78,9 @@ class Crew {
   // The rest of all output, when nobody writes any more.
   virtual void read_rest() = 0;
 
-  // PEs whose end is news, in the order in which it was seen. After look(), has_looked() says when
-  // all that had ended before are in it. Children are reaped before (ChildProcess::reap_ended).
+  // PEs whose end was not reported yet, in the order of seeing it. After look(), has_looked() says
+  // when all PEs that had ended before are in it. Children are reaped before
+  // (ChildProcess::reap_ended).
   virtual std::vector<PeEnd> take_ends() = 0;
   virtual void look() = 0;
   virtual bool has_looked() const = 0;

@@ -26,7 +26,7 @@ std::string advice_for(const std::error_code& error) {
   return "";
 }
 
-// Of those that this process may use itself.
+// Places among the processors that this process may use itself.
 std::vector<cpu_set_t> places_of(const std::optional<topology::PlaceKind>& binding) {
   cpu_set_t allowed;
   if (!binding || sched_getaffinity(0, sizeof allowed, &allowed)) return {};
@@ -50,7 +50,7 @@ void LocalCrew::start(const Order& order) {
 void LocalCrew::start_pe(const Order& order, const Order::Pe& pe, int input,
                          const cpu_set_t* cpus) try {
   std::vector<std::string> environment = pe.environment;
-  // What other launchers say by a name of their own; the softgpu has as many devices.
+  // Other launchers have their own names for this; the softgpu has as many devices.
   environment.push_back("CHIME_RUN_LOCAL_SIZE=" + std::to_string(order.pes.size()));
   pes_.push_back({pe.number, ChildProcess(Start{order.command, environment, input,
                                                 surroundings_.has_own_output, cpus})});

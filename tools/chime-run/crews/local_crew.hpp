@@ -15,8 +15,8 @@ class LocalCrew final : public Crew {
  public:
   struct Surroundings {
     int input_of_pe_0;
-    bool has_own_output = true;  // else PEs write where this process does
-    Sink& out;                   // where the owner puts what they write
+    bool has_own_output = true;  // else PEs write to this process's output
+    Sink& out;                   // where the owner puts the PEs' output
     Sink& err;
   };
   LocalCrew(CrewOwner& owner, Surroundings surroundings)

@@ -243,7 +243,7 @@ std::vector<PeEnd> RemoteCrew::take_ends() {
   return std::exchange(ends_, {});
 }
 
-// What it said before is read first, and may say how all its PEs have ended.
+// Its earlier messages are read first: they may say how all its PEs have ended.
 void RemoteCrew::note_end_of_agent() {
   read_rest();
   const auto lost = std::exchange(running_, {});

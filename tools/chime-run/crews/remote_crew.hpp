@@ -1,5 +1,5 @@
-// PEs of another host, by an agent there: a child of this process (ssh, or what --agent-command
-// says) that runs chime-run --agent on that host. What both say: agent_talk.hpp.
+// PEs of another host, by an agent there: a child of this process (ssh, or the command of
+// --agent-command) that runs chime-run --agent on that host. Their messages: crews/agent_talk.hpp.
 #pragma once
 
 #include <optional>

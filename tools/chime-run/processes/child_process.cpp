@@ -62,7 +62,7 @@ struct Child {
   }
 };
 
-// Of this process. They are the main thread's.
+// Children of this process. For the main thread.
 std::set<pid_t> running;
 std::map<pid_t, int> reaped;  // their status, until it is noted
 
@@ -80,7 +80,8 @@ ChildProcess::ChildProcess(const Start& start) {
   if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "fork");
   if (pid_ == 0) child.become_it();
   running.insert(pid_);
-  setpgid(pid_, pid_);  // also here: a signal to the group must find it, whoever runs first
+  setpgid(pid_,
+          pid_);  // also here: a signal to the group must find it, whichever process runs first
   exec_report_ = std::move(report.read);
   output_ = std::move(output.read);
   errors_ = std::move(errors.read);

@@ -36,8 +36,8 @@ class ChildProcess {
   // To the process and those that it started in its group.
   void send(int signal) const;
 
-  // Reaps all children of this process that have ended, whoever started them, by one call of the
-  // system where none has. What is left of a ChildProcess's group is killed before.
+  // Reaps all children of this process that have ended, also those of other owners, by one call of
+  // the system where none has. The rest of a ChildProcess's group is killed before.
   static void reap_ended();
   // The ChildProcesses among them that note_end() has not been called for.
   static std::vector<pid_t> ended();

@@ -1,11 +1,11 @@
-// How PEs end, in the order in which it counts: whoever was killed comes first.
+// The ends of PEs, in the order that counts: killed PEs come first.
 //
 // A PE that was killed makes others end, and end the job, within a millisecond, and neither the
-// system nor several hosts tell in which order. So when something ends badly, every host is asked
-// to look which of its PEs have ended by now, and what is found is taken together: the killed, the
-// aborts, the others. Aborts are taken before that look, so that whoever was killed before one was
-// sent is seen with it. The system closes a killed process's connections before it tells the
-// parent, so where none was killed and some still run, a moment is waited.
+// system nor several hosts say in which order. So when something ends badly, every host is asked to
+// look which of its PEs have ended by now, and the findings are taken together: the killed, the
+// aborts, the others. Aborts are taken before that look, so that a PE that was killed before an
+// abort was sent is seen with it. The system closes a killed process's connections before it
+// informs the parent, so where none was killed and some still run, a moment is waited.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "crews/crew.hpp"
-#include "hub_news.hpp"
+#include "hub_events.hpp"
 
 namespace chime::run {
 
@@ -28,8 +28,8 @@ class Ends {
   void add(std::vector<Abort> aborts);
   void add(std::vector<PeEnd> ends);
 
-  // What can be told of now; empty while hosts still look, a second at most, or a killed PE may be
-  // on its way, 0.1 s at most.
+  // The ends that can be reported now. Empty while hosts still look, a second at most, or the end
+  // of a killed PE may still arrive, 0.1 s at most.
   std::optional<Batch> take(const std::vector<std::unique_ptr<Crew>>& crews);
   bool has_waiting() const;
   std::optional<Clock::time_point> next() const;

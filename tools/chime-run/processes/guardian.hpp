@@ -5,10 +5,10 @@
 //     launcher  -- starts the PEs, is their parent, serves their hub, shows their output
 //       PE 0, PE 1, ...  -- each in a process group of its own
 //
-// The guardian dies: the launcher is told by the kernel, and kills the job. The launcher dies: the
-// kernel kills the PEs, their orphans fall to the guardian, and it kills those. The launcher has
-// its own process group, so that a signal to the group that a shell or a terminal made reaches the
-// guardian alone.
+// If the guardian dies, the kernel signals the launcher, which kills the job. If the launcher dies,
+// the kernel kills the PEs, their orphans fall to the guardian, and it kills those. The launcher
+// has its own process group, so that a signal to the group that a shell or a terminal made reaches
+// the guardian alone.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,5 @@
-// What PE 0 reads where it is not chime-run's own input: a pipe, and what it has not taken yet.
+// The input of PE 0 where it is not chime-run's own: a pipe, and the bytes that it has not taken
+// yet.
 #pragma once
 
 #include <fcntl.h>
@@ -30,7 +31,7 @@ class InputPipe {
 
   void add(std::string_view text) {
     sink_.add(text);
-    untold_ += text.size();
+    unreported_ += text.size();
   }
   void end() { has_ended_ = true; }
 
@@ -43,13 +44,13 @@ class InputPipe {
     sink_.write_some();
     if (has_ended_ && !sink_.has_waiting()) write_.reset();
     const auto waiting = sink_.waiting_bytes();
-    return std::exchange(untold_, waiting) - waiting;
+    return std::exchange(unreported_, waiting) - waiting;
   }
 
  private:
   net::Descriptor read_, write_;
   Sink sink_{-1};
-  std::size_t untold_ = 0;  // of what was added
+  std::size_t unreported_ = 0;  // of what was added
   bool has_ended_ = false;
 };
 

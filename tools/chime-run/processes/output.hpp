@@ -1,5 +1,5 @@
-// What children write, on its way line by line to where it belongs: a Source reads it, Lines put
-// "[PE] " before each line, a Sink writes it.
+// The path of children's output, line by line: a Source reads it, Lines put "[PE] " before each
+// line, a Sink writes it.
 //
 // Nothing here blocks: a reader that stops reading must not keep chime-run from its time limit.
 #pragma once

@@ -71,8 +71,8 @@ void kill_all_descendants() {
   }
 }
 
-// By proc(5): masks of the main thread, in hexadecimal, signal 1 lowest. Whoever forks blocks all
-// signals for a moment, SIGSEGV among them, and is none who waits for one.
+// By proc(5): masks of the main thread, in hexadecimal, signal 1 lowest. A process that forks
+// blocks all signals for a moment, SIGSEGV among them: it does not wait for one.
 bool listens_to(pid_t pid, int signal) {
   std::ifstream status("/proc/" + std::to_string(pid) + "/status");
   std::uint64_t caught = 0, blocked = 0;

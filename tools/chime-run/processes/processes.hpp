@@ -10,8 +10,8 @@ namespace chime::run {
 // Orphans among this process's descendants become its children from now on.
 void adopt_orphans();
 
-// The kernel sends `signal` to this process when the thread that made it ends. Returns false if
-// `parent`, who made it, is gone already: then no signal will come.
+// The kernel sends `signal` to this process when the thread that made it ends. Returns false if its
+// `parent` is gone already: then no signal will come.
 bool die_with_parent(pid_t parent, int signal);
 
 // Kills all descendants of this process and reaps them. Needs adopt_orphans(). Gives up after some

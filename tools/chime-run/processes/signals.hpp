@@ -9,8 +9,8 @@ namespace chime::run {
 
 class Signals {
  public:
-  // All that the guardian passes on, its death, and the ends of children. They are blocked by the
-  // guardian before the fork.
+  // All signals that the guardian passes on, its death, and the ends of children. The guardian
+  // blocks these before the fork.
   Signals();
 
   int fd() const { return fd_.get(); }

@@ -50,7 +50,7 @@ std::string why_this(const Candidate& nic, const Goal& goal, std::size_t equals,
                      equals == 1 ? "" : "; " + turns, by);
 }
 
-// Of devices that are equally near the PEs take one each in turn, or all would send by the first.
+// PEs take equally near devices in turn, or all would send by the first.
 ChosenPort nearest(std::span<const Candidate> candidates, const Goal& goal, int turn) {
   std::vector<ChosenPort> ports = active_ports(candidates);
   if (ports.empty()) refuse(CHIMEX_ERR_UNSUPPORTED, "no mlx5 port is active", candidates);

@@ -19,11 +19,11 @@ struct Candidate {
   topology::Place place{};  // see nic_places.hpp
 };
 
-// What the NIC shall be near.
+// The place that the NIC shall be near.
 struct Goal {
   topology::Place place;
   std::string what;              // "GPU 0000:81:00.0"
-  std::string why_not_by_hwloc;  // where sysfs has told the places; else empty
+  std::string why_not_by_hwloc;  // where sysfs gave the places; else empty
 };
 
 struct ChosenPort {

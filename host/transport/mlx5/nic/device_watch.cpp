@@ -27,8 +27,8 @@ DeviceWatch::~DeviceWatch() {
   thread_.join();
 }
 
-// All that has come is taken. Who destroys an object waits until what was told of it is
-// acknowledged. Other events are of queue pairs, whose completions tell the same and more, or of
+// All events that have come are taken: destroying an object waits until its events are
+// acknowledged. Other events are of queue pairs, whose completions say the same and more, or of
 // ports, which may come back.
 bool DeviceWatch::is_fatal() {
   const RdmaCore& core = rdma_core();

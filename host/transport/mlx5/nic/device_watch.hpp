@@ -1,5 +1,5 @@
-// Listens to what the driver tells of this PE's own device: if that is gone, no completion will
-// come and no wait for one would end before its time.
+// Listens to the driver's events of this PE's own device: if that is gone, no completion will come
+// and no wait for one would end before its time.
 #pragma once
 
 #include <functional>

@@ -16,7 +16,7 @@
 namespace chime::host::mlx5 {
 namespace {
 
-// What libibverbs finds, freed with the list: an opened device outlives it.
+// The devices that libibverbs finds, freed with the list: an opened device outlives it.
 class DeviceList {
  public:
   explicit DeviceList(const std::string& wanted)
@@ -149,7 +149,7 @@ void Device::read_capabilities() {
   capabilities_.reads = static_cast<unsigned>(std::clamp(reads, 1, 16));
   capabilities_.atomics = attributes.atomic_cap != IBV_ATOMIC_NONE;
   capabilities_.most_blocks = static_cast<unsigned>(attributes.max_qp_wr);
-  // What verbs does not tell. Without DevX: as every ConnectX since 4 has it.
+  // Facts that verbs does not give. Without DevX: as every ConnectX since 4 has it.
   capabilities_.extended_atomics = capabilities_.atomics;
   if (!has_devx()) return;
   const auto general = query_capabilities(context(), prm::query_hca_cap::kGeneral);

@@ -11,11 +11,11 @@
 namespace chime::host::mlx5 {
 
 struct DeviceCapabilities {
-  unsigned reads = 16;                // reads and atomics on their way at a time, of a queue pair
+  unsigned reads = 16;                // reads and atomics in flight at a time, of a queue pair
   bool atomics = false;               // 8 bytes: fetch-add, compare-and-swap
   bool extended_atomics = false;      // masked forms, 4 and 8 bytes
   bool results_8_big_endian = false;  // what 8-byte atomics fetch; 4-byte results always are
-  bool tells_data_order = false;      // of each queue pair, to who asks the firmware
+  bool tells_data_order = false;      // of each queue pair, if the firmware is asked
   bool relaxed_ordering = false;      // of writes to memory whose key allows it
   unsigned most_blocks = 32768;       // of a send queue
 };

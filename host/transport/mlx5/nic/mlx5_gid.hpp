@@ -1,4 +1,4 @@
-// Which of a port's addresses (GIDs) peers are told. A pure function of the port's table.
+// Which of a port's addresses (GIDs) peers get. A pure function of the port's table.
 #pragma once
 
 #include <span>

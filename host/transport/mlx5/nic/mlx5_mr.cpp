@@ -31,7 +31,7 @@ std::string locked_memory_limit() {
   return fmt::format("{} KiB", limit.rlim_cur >> 10);
 }
 
-// A way to register the heap: `bytes` under the access flags given.
+// A method to register the heap: `bytes` under the access flags given.
 using Register = std::function<ibv_mr*(int access)>;
 
 struct Keys {

@@ -1,9 +1,9 @@
 // The symmetric heap as the NIC knows it.
 //
 // With relaxed ordering it has two keys. Writes under the one for data may pass each other on the
-// way to memory (PCIe and the CPU take them faster); signals, atomics and small puts go under the
-// strict one, which keeps PCIe's order: they never overtake data that was written before. Without
-// it, one key serves both.
+// path to memory (PCIe and the CPU take them faster). Signals, atomics and small puts go under the
+// strict one, which keeps PCIe's order, so none of them overtakes earlier data. Without it, one key
+// serves both.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace chime::host::mlx5 {
 class RegisteredHeap {
  public:
   // By dma-buf if the memory has one, else by address (nvidia-peermem for a GPU's, or the host's
-  // own). Throws Error with every way that was tried.
+  // own). Throws Error that names every method that was tried.
   RegisteredHeap(const Device& device, Gpu& gpu, const DeviceMemory& heap);
 
   // Address of the heap's start in work requests, here and at peers: requests carry offsets.

@@ -13,8 +13,8 @@
 
 namespace chime::host::mlx5 {
 
-// Fills in the places of `candidates`; returns what they shall be near. `gpu`: "0000:81:00.0",
-// empty for the CPU device.
+// Fills in the places of `candidates`; returns the place that the NIC shall be near. `gpu`:
+// "0000:81:00.0", empty for the CPU device.
 Goal find_places(std::span<Candidate> candidates, const std::string& gpu,
                  const topology::Machine& machine);
 

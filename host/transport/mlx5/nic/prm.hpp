@@ -82,7 +82,7 @@ inline constexpr Field kEqn{0x14, 0, 8};
 inline constexpr Field64 kDbrAddress{0x38};
 }  // namespace cqc
 
-// Of CREATE_QP and of the commands that move a queue pair.
+// Fields of CREATE_QP and of the commands that move a queue pair.
 namespace qp_in {
 inline constexpr std::size_t kInBytes = 272;
 inline constexpr std::size_t kContext = 0x18;

@@ -1,10 +1,10 @@
 // rdma-core as Chime uses it: the functions of libibverbs.so.1 and libmlx5.so.1, found at run time,
-// and owners of what they make.
+// and owners of the objects that these make.
 //
-// verbs.h defines some calls as inline functions. Those that go through the device's own table
-// (ibv_alloc_td, ibv_alloc_parent_domain) are used as they are; those that name a symbol of the
-// library (ibv_query_port, ibv_reg_mr, ibv_query_gid_ex) would become a link to it and have a form
-// of their own here.
+// verbs.h defines some calls as inline functions. Calls that go through the device's own table
+// (ibv_alloc_td, ibv_alloc_parent_domain) are used as they are. Calls that name a symbol of the
+// library (ibv_query_port, ibv_reg_mr, ibv_query_gid_ex) would become a link to it, and so have a
+// form of their own here.
 #pragma once
 
 #include <infiniband/mlx5dv.h>

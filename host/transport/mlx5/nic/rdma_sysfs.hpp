@@ -1,4 +1,4 @@
-// What sysfs tells of RDMA devices, without opening any.
+// Facts that sysfs gives about RDMA devices, without opening any.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@ struct PortState {
   bool is_active() const { return state.find("ACTIVE") != std::string::npos; }
 };
 
-// Of the device in `directory`, /sys/class/infiniband/<name>; ascending.
+// The ports of the device in `directory`, /sys/class/infiniband/<name>; ascending.
 std::vector<PortState> ports_in_sysfs(const std::filesystem::path& directory);
 
 // Where the PCI device "0000:81:00.0" stands.

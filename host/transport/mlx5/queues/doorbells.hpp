@@ -27,13 +27,13 @@ class Doorbells {
   // nothing but direct will do.
   std::uint64_t* map(void* reg);
 
-  // After the last map(): who empties the mailboxes from here on, null if there are none. To be
-  // destroyed before the registers go.
+  // After the last map(): the thread that empties the mailboxes from here on, null if there are
+  // none. To be destroyed before the registers go.
   std::unique_ptr<DoorbellWriter> start();
 
-  // "rung by kernels", or by whom else and why.
+  // "rung by kernels", or by another thread and why.
   std::string describe() const;
-  // Why kernels ring by mailboxes; empty: they do not.
+  // The reason why kernels ring by mailboxes; empty: kernels ring directly.
   const std::string& why_mailboxes() const { return why_mailboxes_; }
 
  private:

@@ -19,7 +19,7 @@ constexpr std::size_t kPage = Slab::kPage;
 constexpr std::size_t kBlock = 64;
 constexpr std::uint32_t kNoUserIndex = 0xffffff;
 
-// What lies at the start of a queue pair's memory, before the send queue in the pages behind.
+// Offsets in a queue pair's memory, before the send queue in the pages behind.
 constexpr std::size_t kCompletionAt = 0;
 constexpr std::size_t kCqRecordAt = Slab::kLine;
 constexpr std::size_t kQpRecordAt = 2 * Slab::kLine;
@@ -33,7 +33,7 @@ constexpr std::uint32_t kRnrRetry = 7;
 using Mailbox = std::array<std::byte, prm::qp_in::kInBytes>;
 using Answer = std::array<std::byte, prm::command::kBytes>;
 
-// What the firmware says when it refuses; errno when it was not asked.
+// Reports the firmware's refusal; errno when it was not asked.
 [[noreturn]] void fail_command(const char* what, const Answer& answer, int error_number) {
   fail_nic(fmt::format("{} is refused (firmware status {:#x}, syndrome {:#x})", what,
                        prm::command::kStatus.get(answer.data()),
@@ -55,7 +55,7 @@ Created create(const Device& device, const char* what, const Mailbox& in) {
 }
 
 // A page whose stores go out one by one, if this rdma-core has them; else one that may combine.
-// Each queue pair rings one of its own: stores of several to one can be lost on the way.
+// Each queue pair rings a page of its own: stores of several queue pairs to one page can be lost.
 DevxUar make_doorbell(const Device& device) {
   constexpr std::uint32_t kNonCachedDedicated = 1u << 31;  // rdma-core 46 and newer
   DevxUar uar;
@@ -68,7 +68,7 @@ DevxUar make_doorbell(const Device& device) {
            "each queue pair takes one; CHIME_NIC_SLOTS says how many go to each peer");
 }
 
-// What all queue pairs of the backend share.
+// The state that all queue pairs of the backend share.
 struct Common {
   const Device& device;
   Slab& slab;
@@ -158,7 +158,7 @@ std::uint32_t udp_source_port(std::uint32_t local_qpn, std::uint32_t remote_qpn)
   return 0xc000 | (mixed & 0x3fff);
 }
 
-// Reads on their way are given as a power of two.
+// The number of reads in flight is given as a power of two.
 std::uint32_t log2_floor(unsigned value) {
   return static_cast<std::uint32_t>(std::bit_width(value) - 1);
 }

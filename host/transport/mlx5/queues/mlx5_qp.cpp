@@ -29,7 +29,7 @@ extern "C" void* chime_mlx5_take(ibv_pd*, void* slab, std::size_t bytes, std::si
 }
 extern "C" void chime_mlx5_give_back(ibv_pd*, void*, void*, std::uint64_t) {}
 
-// Each queue pair rings a register of its own: stores of several to one can be lost on the way.
+// Each queue pair rings a register of its own: stores of several queue pairs to one can be lost.
 constexpr char kFewerQueuePairs[] =
     "each queue pair takes one; CHIME_NIC_SLOTS says how many go to each peer";
 

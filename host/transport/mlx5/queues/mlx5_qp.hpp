@@ -1,5 +1,5 @@
 // Queue pairs as verbs objects: the kernel's driver fills the firmware's structures and resolves
-// addresses; libmlx5 tells where the queues lie, and they lie in the slab.
+// addresses; libmlx5 says where the queues lie, which is in the slab.
 #pragma once
 
 #include <memory>

@@ -7,7 +7,7 @@ namespace chime::host::mlx5 {
 
 ibv_ah_attr address_of(const Device& device, const Route& route);
 
-// What both ports can carry in one packet.
+// The largest MTU that both ports can carry.
 unsigned common_mtu(const Device& device, const Route& route);
 
 }  // namespace chime::host::mlx5

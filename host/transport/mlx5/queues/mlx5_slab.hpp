@@ -11,7 +11,7 @@
 
 namespace chime::host::mlx5 {
 
-// Whose memory queues lie in.
+// The kind of memory in which queues lie.
 enum class QueuePlace { kHost, kDevice };
 
 class Slab {

@@ -23,7 +23,7 @@ Doorbells doorbells_of_host() {
       [](std::byte* page, std::size_t) { return std::make_unique<OwnRegisters>(page); }, {});
 }
 
-// Host code reads and writes them, so they are the host's.
+// Host code reads and writes these queues, so they lie in the host's memory.
 QueueSetPlan plan_of_host(const Device& device, unsigned places, std::size_t scratch_bytes) {
   return {in_host_memory(device.options().backend, "").backend, QueuePlace::kHost, places,
           kHostQueuePairs, scratch_bytes};
@@ -96,19 +96,19 @@ std::string PeQueues::describe() const {
 }
 
 std::vector<std::string> PeQueues::shortfalls() const {
-  std::vector<std::string> told;
-  if (gpu_.is_cpu()) return told;
+  std::vector<std::string> found;
+  if (gpu_.is_cpu()) return found;
   const NicOptions& asked = device_.options();
   if (kernels_->place() == QueuePlace::kHost && asked.backend != NicBackend::kVerbs)
-    told.push_back(fmt::format(
+    found.push_back(fmt::format(
         "kernels' requests and completions lie in host memory and not in the GPU's, so that each "
         "crosses the bus: {}. CHIME_NIC_BACKEND=verbs chooses that without this line",
         why_host_));
   if (!kernels_->why_mailboxes().empty() && asked.doorbell != NicDoorbell::kCpu)
-    told.push_back(
+    found.push_back(
         fmt::format("a host thread rings the NIC for kernels, up to 1 ms late after a rest: {}",
                     kernels_->why_mailboxes()));
-  return told;
+  return found;
 }
 
 }  // namespace chime::host::mlx5

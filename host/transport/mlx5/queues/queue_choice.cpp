@@ -5,7 +5,7 @@
 namespace chime::host::mlx5 {
 namespace {
 
-// CQEs and the results that they tell of lie in one memory: kernels must find them in order.
+// CQEs and the results that CQEs report lie in one memory: kernels must find these in order.
 constexpr char kUnordered[] =
     "this GPU's driver does not say that kernels find a NIC's writes in order "
     "(GPU_DIRECT_RDMA_WRITES_ORDERING); a newer driver may";

@@ -1,5 +1,5 @@
-// Who makes the queue pairs of kernels, and in whose memory they lie: as CHIME_NIC_BACKEND and the
-// devices have it.
+// Which backend makes the queue pairs of kernels, and in which memory the queues lie: as
+// CHIME_NIC_BACKEND and the devices have it.
 //
 // By devx queues may lie in a GPU's memory, where kernels write requests and find completions
 // without crossing the bus; verbs' lie in the host's.
@@ -18,7 +18,7 @@ struct QueueChoice {
   std::string why_host;  // why a GPU's queues lie in the host's memory; else empty
 };
 
-// What is known before any is made.
+// The facts that are known before any queue pair is made.
 struct QueueAbilities {
   bool is_cpu;                   // the device that runs kernels
   bool orders_device_writes;     // Gpu::orders_device_writes()
@@ -28,7 +28,7 @@ struct QueueAbilities {
 // Throws Error where devx is asked for and cannot be.
 QueueChoice choose_queues(NicBackend asked, const QueueAbilities& abilities);
 
-// What is left when the first choice, in the device's memory, could not be made.
+// The choice that is left when the first choice, in the device's memory, could not be made.
 QueueChoice in_host_memory(NicBackend asked, const std::string& why);
 
 }  // namespace chime::host::mlx5

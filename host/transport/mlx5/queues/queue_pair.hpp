@@ -19,7 +19,7 @@ enum class CompletionMode {
 struct QueuePairView {
   std::byte* send_queue = nullptr;  // 2^log2_blocks blocks of 64 bytes
   unsigned log2_blocks = 0;
-  std::uint32_t* send_record = nullptr;  // big-endian count of blocks told to the NIC
+  std::uint32_t* send_record = nullptr;  // big-endian count of blocks reported to the NIC
   std::uint64_t* doorbell = nullptr;     // register; one store of 8 bytes rings
   std::byte* completions = nullptr;      // 2^log2_completions entries of 64 bytes, 0xff at first
   unsigned log2_completions = 0;
@@ -37,13 +37,13 @@ struct PortAddress {
   Gid gid{};
 };
 
-// The way from one queue pair to another.
+// The route from one queue pair to another.
 struct Route {
   PortAddress remote;
   std::uint32_t remote_qpn = 0;
   std::uint32_t send_psn = 0;
   std::uint32_t receive_psn = 0;
-  unsigned reads = 0;  // reads and atomics on their way at a time
+  unsigned reads = 0;  // reads and atomics in flight at a time
 };
 
 class QueuePair {
@@ -54,14 +54,15 @@ class QueuePair {
   // From the state that it was made in to ready to send. Throws Error.
   virtual void connect(const Route& route) = 0;
 
-  // Of what its peer writes to it, as the device says. Once it is connected.
+  // The order of its peer's writes to it, as the device says. Once it is connected.
   virtual DataOrder data_order() = 0;
 
   // Its requests that are not done are flushed with error completions; later ones too.
   virtual void to_error() = 0;
 };
 
-// One way to make queue pairs: mlx5_qp.cpp (verbs objects) or mlx5_devx.cpp (firmware commands).
+// A backend that makes queue pairs: mlx5_qp.cpp (verbs objects) or mlx5_devx.cpp (firmware
+// commands).
 class Backend {
  public:
   virtual ~Backend() = default;

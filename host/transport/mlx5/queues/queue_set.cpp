@@ -43,15 +43,16 @@ QueueSet::QueueSet(const Device& device, Gpu& gpu, const QueueSetPlan& plan, Doo
 }
 
 // Results of atomics and staged reads lie in the scratch memory, so in the slab, and PCIe keeps a
-// NIC's writes to one memory in order. Completions elsewhere might come before what they tell of:
-// device/path/nic/fetch.cuh and stage.cuh ask for no flush.
+// NIC's writes to one memory in order. Completions elsewhere might come before the results that
+// they report: fetch.cuh and stage.cuh in device/path/nic ask for no flush.
 void QueueSet::check_memory(const QueuePairView& view) const {
   if (slab_.holds(view.completions)) return;
-  throw Error("NIC", CHIMEX_ERR_UNSUPPORTED,
-              fmt::format("completions of the {} backend lie at {}, outside of the queue memory, "
-                          "and may come before what they tell of; choose another one with "
-                          "CHIME_NIC_BACKEND",
-                          backend_->name(), static_cast<const void*>(view.completions)));
+  throw Error(
+      "NIC", CHIMEX_ERR_UNSUPPORTED,
+      fmt::format("completions of the {} backend lie at {}, outside of the queue memory, "
+                  "and may come before the results that they report; choose another one with "
+                  "CHIME_NIC_BACKEND",
+                  backend_->name(), static_cast<const void*>(view.completions)));
 }
 
 }  // namespace chime::host::mlx5

@@ -1,5 +1,5 @@
-// The queue pairs of kernels, or those of host operations, place by place: with their memory, who
-// makes them and where they are rung.
+// The queue pairs of kernels, or of host operations, place by place: with their memory, their
+// backend, and the place of their doorbells.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace chime::host::mlx5 {
 
-// What a set consists of.
+// The parts of a set.
 struct QueueSetPlan {
   NicBackend backend;         // kVerbs or kDevx
   QueuePlace place;           // verbs' are the host's
@@ -52,7 +52,7 @@ class QueueSet {
   MemoryKey key_;
   std::unique_ptr<Backend> backend_;  // makes queue pairs once doorbells_ is there
   std::vector<std::unique_ptr<QueuePair>> queue_pairs_;  // [place][slot]
-  Doorbells doorbells_;  // behind their owners: registers are unmapped before they are given back
+  Doorbells doorbells_;  // after the owners of its registers: these are unmapped first
   std::unique_ptr<DoorbellWriter> doorbell_writer_;  // last: it rings them
 };
 

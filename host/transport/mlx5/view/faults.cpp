@@ -12,7 +12,7 @@
 namespace chime::host::mlx5 {
 namespace {
 
-// Pairs with the release of whoever published it: its other fields are whole.
+// Pairs with the release of the thread that published it: its other fields are whole.
 bool is_published(const abi::ChannelFault& fault) {
   return std::atomic_ref(const_cast<std::uint32_t&>(fault.published))
              .load(std::memory_order_acquire) >= abi::kFaultWhole;

@@ -1,5 +1,5 @@
-// What a context's channels need beside the PE's tables (../../channels): memory that the NIC
-// reads and writes, and how much of it there is.
+// The memory that a context's channels need beside the PE's tables (../../channels): the NIC reads
+// and writes it. And its size.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ ScratchPieces take_scratch(Pieces& pieces, std::size_t places, ContextOwner owne
                            const NicOptions& options);
 
 unsigned slots_of(ContextOwner owner, const NicOptions& options);
-// Of the connections' slots: kernels' come first.
+// The first of the connections' slots that belongs to `owner`: kernels' come first.
 unsigned first_slot_of(ContextOwner owner, const NicOptions& options);
 
 ScratchBytes scratch_bytes(unsigned places, const NicOptions& options);

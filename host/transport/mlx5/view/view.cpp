@@ -14,7 +14,7 @@ abi::NicPeer describe_peer(const EndpointInfo& endpoint_info) {
 std::uint8_t queue_flags(const Connections& nic, const Gpu& gpu) {
   std::uint8_t flags = abi::kNicResult4Big;
   if (nic.capabilities().results_8_big_endian) flags |= abi::kNicResult8Big;
-  // What a NIC reads into a GPU's memory may still be on its way when the completion is seen.
+  // A NIC's read into a GPU's memory may still be in transit when the completion is seen.
   if (!gpu.orders_device_writes()) flags |= abi::kNicFlushReads;
   return flags;
 }
@@ -91,7 +91,7 @@ void View::fill(ContextOwner owner) {
     }
 }
 
-// Whom a place leads to is not known before he is reached.
+// The peer of a place is not known before it is reached.
 void View::lead(int pe) {
   const unsigned place = place_in_tables(*nic_.place_of(pe));
   for (const ContextOwner owner : {ContextOwner::kKernels, ContextOwner::kHost})

@@ -1,6 +1,6 @@
-// What device code sees of the NIC: its queue pairs in the PE's channel tables, filled once its
-// peers are connected. This is the only file that turns what the host knows of them into the
-// structs that kernels read.
+// The NIC as device code sees it: its queue pairs in the PE's channel tables, filled once its peers
+// are connected. This is the only file that turns the host's knowledge of them into the structs
+// that kernels read.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ namespace chime::host::mlx5 {
 
 class View {
  public:
-  // Of the peers that are connected, and if they are connected on demand, of those that will be.
-  // All of them outlive it.
+  // The view of the peers that are connected, and, if peers are connected on demand, of those that
+  // will be. All arguments outlive it.
   View(const Connections& nic, Gpu& gpu, const DeviceMemory& heap, ChannelTables& tables);
 
-  // Whom device code has asked for since the last call.
+  // The PEs that device code has asked for since the last call.
   std::vector<int> take_wanted() { return desk() ? desk()->take_wanted() : std::vector<int>{}; }
   // Device code that waits for `pe` goes on: with its place, or without.
   void answer(int pe, bool is_reached);

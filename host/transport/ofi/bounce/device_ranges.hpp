@@ -1,5 +1,5 @@
-// Memory of this PE that may be its GPU's: requests that name it are copied by the device. All
-// other memory that they name, values and staging slots, is the host's.
+// Memory of this PE that may be its GPU's: the device copies for requests that name it. All other
+// memory in requests, values and staging slots, is the host's.
 #pragma once
 
 #include <cstddef>

@@ -1,15 +1,15 @@
-// What the host of a PE does with its GPU's memory while kernels run: begun here, looked at by
-// poll(), never waited for. By one thread.
+// The host's work with its GPU's memory while kernels run: begun here, looked at by poll(), never
+// waited for. By one thread.
 //
 //   out     copies from the device                 }  by its copy engines, and by what feeds its
 //   in      copies to it, and words that are set   }  streams: they need no room among kernels
 //   words   all other updates, by a kernel of one thread, behind all that `in` was given before
 //
-// What only kernels can do stands apart, so that a kernel of the program that leaves no room, and
-// waits for a put or a signal that is set, is not waited for by it.
+// Work that only kernels can do stands apart. A kernel of the program may leave no room for it, and
+// may wait for a put or a signal that is set: these do not wait for that work.
 //
 // A queue has at most kWindow pieces of work: the driver's call for one too many would wait, and
-// the proxy's thread with it. What comes then is begun by poll(), in its order.
+// the proxy's thread with it. poll() begins later pieces, in their order.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ namespace chime::host::ofi {
 
 class DeviceWork {
  public:
-  // What follows when it is over: called by poll().
+  // The next step when it is over: called by poll().
   using Then = std::function<void()>;
 
   // A stream takes some hundreds.
@@ -78,7 +78,7 @@ class DeviceWork {
     bool has_room() const { return queue->begun() - ended < kWindow; }
     std::uint64_t come() const { return queue->begun() + held.size(); }
     bool is_idle() const { return waiting.empty() && held.empty(); }
-    // `look` is called before anybody is told of what has ended.
+    // `look` is called before anybody learns which work has ended.
     bool poll(const std::function<void()>& look = [] {});
     void begin_held();
   };

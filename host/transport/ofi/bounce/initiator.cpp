@@ -22,8 +22,8 @@ void Initiator::start(PeerLink& link, Request& request) {
   feed();
 }
 
-// In their order; who finds his peer's share taken lets others pass. A send may lose its peer,
-// whose requests are then struck out.
+// In their order; a request that finds its peer's share taken lets others pass. A send may lose its
+// peer, and the peer's requests are then struck out.
 void Initiator::feed() {
   if (std::exchange(is_feeding_, true)) return;
   is_any_free_ = false;
@@ -165,7 +165,7 @@ bool Initiator::let_go(Piece& piece) {
   return false;
 }
 
-// A slot that a peer was told of is its to read or write, as long as it lives.
+// A slot that was named to a peer may be read or written by that peer, as long as it lives.
 void Initiator::lose(PeerLink& link) {
   for (Wanting& one : wanting_)
     if (one.link == &link) one.request = nullptr;
@@ -184,7 +184,7 @@ void Initiator::lose(PeerLink& link) {
   if (slots_.large.are_all_abandoned())
     request_sink_.lose_all(
         "peers that were lost, and may live, keep all slots through which data goes to and from "
-        "this PE's GPU; look for what was told of each of them");
+        "this PE's GPU; look for the earlier report about each of them");
 }
 
 void Initiator::reclaim(const PeerLink& link) {

@@ -6,7 +6,7 @@
 //   get, short    asked for; its data comes in a message, and is copied in from a small slot
 //   get           asked for with a large slot, into which the owner writes; then copied in
 //
-// What lies in the host's memory here is copied by the processor, at once.
+// The processor copies data that lies in the host's memory here, at once.
 #pragma once
 
 #include <cstdint>
@@ -44,12 +44,12 @@ class Initiator {
   }
   // REQUIRES: it was.
   void on_answer(PeerLink& link, const Message& answer, std::span<const std::byte> data);
-  // Those who wait for slots get what is free.
+  // Requests that wait for slots get the free ones.
   void poll() {
     if (is_any_free_) feed();
   }
 
-  // What was begun to a peer that is lost ends here; its requests are the driver's to end.
+  // Pieces for a lost peer end here; the driver ends their requests.
   void lose(PeerLink& link);
   // It touches nothing here any more.
   void reclaim(const PeerLink& link);
@@ -92,7 +92,7 @@ class Initiator {
   SlotPool::Side& slots_;
   const DeviceRanges& ranges_;
   RequestSink& request_sink_;
-  std::deque<Piece> pieces_;  // they stay where they are
+  std::deque<Piece> pieces_;  // at stable addresses
   std::vector<Piece*> free_;
   std::vector<Wanting> wanting_;
   bool is_feeding_ = false, is_any_free_ = false;

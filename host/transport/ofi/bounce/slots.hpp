@@ -1,9 +1,9 @@
-// Pinned memory in pieces. What is on its way here, or from here, lies in one of them; who finds
-// none free waits. By the thread that polls.
+// Pinned memory in pieces. Data in transit to or from this PE lies in one of them; a request that
+// finds none free waits. By the thread that polls.
 //
-// What this PE asks for and what it does for others have slots of their own: else two PEs whose
-// slots are all taken by what each asks of the other would wait for ever. What is done for others
-// needs none but its own, so that it ends.
+// This PE's own requests and its work for others have slots of their own. Else two PEs could wait
+// for ever, when the slots of both are taken by requests to the other. Work for others needs no
+// other slots, so that it ends.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct Slot {
 
 class Slots {
  public:
-  // `peers`: who share them.
+  // `peers`: how many share them.
   Slots(std::span<std::byte> pool, std::size_t begin, std::size_t bytes, std::size_t count,
         int peers)
       : share_(count / std::clamp<std::size_t>(static_cast<std::size_t>(peers), 1, kSharers)) {
@@ -33,8 +33,8 @@ class Slots {
       free_.push_back(&all_.emplace_back(Slot{pool.data() + begin + i * bytes, begin + i * bytes}));
   }
 
-  // Null: none is free, or the peer, who has `used`, has its share: one that is slow keeps nobody
-  // else waiting.
+  // Null: none is free, or the peer, with its count in `used`, has its share: a slow peer keeps
+  // nobody else waiting.
   Slot* take(unsigned& used) {
     if (free_.empty() || used >= share_) return nullptr;
     ++used;
@@ -87,7 +87,7 @@ class SlotPool {
   }
 
   Side asking, serving;
-  std::vector<std::uint64_t*> results;  // free places for words as they were before
+  std::vector<std::uint64_t*> results;  // free places for the words before an update
   std::byte* scratch = nullptr;         // DeviceWork's
 
  private:

@@ -7,7 +7,7 @@ namespace {
 
 using Kind = Message::Kind;
 
-// Those whose data goes through a slot of the peer's, however few bytes are left for the last one.
+// Asks whose data goes through a slot of the peer's, however few bytes are left for the last one.
 bool is_large(const Message& ask) { return ask.kind == Kind::kPull || ask.kind == Kind::kPush; }
 bool is_word(const Message& put) {
   return (put.bytes == 4 || put.bytes == 8) && put.at % put.bytes == 0;
@@ -37,8 +37,8 @@ bool Target::poll() {
   return has_begun;
 }
 
-// One ask of each who waits, from the one on whose turn the last round ended: who is served has the
-// last turn of the next, so what comes free goes to each in turn.
+// One ask of each waiting peer. The round begins behind the peer that was served last, which has
+// the last turn now, so free slots go to each in turn.
 bool Target::serve_round() {
   bool has_begun = false;
   auto at = lines_.upper_bound(last_served_);
@@ -183,7 +183,7 @@ void Target::end(Task& task) {
   free_.push_back(&task);
 }
 
-// What is under way ends by itself, and answers nobody.
+// Work in flight ends by itself, and answers nobody.
 void Target::lose(const PeerLink& link) {
   if (const auto line = lines_.find(link.pe); line != lines_.end()) line->second.held.clear();
 }

@@ -1,6 +1,6 @@
-// What peers ask of a PE whose heap is a GPU's: done by the device, and answered when it has been.
-// Of one peer it begins in the order in which it was asked; where a slot is missing, what is asked
-// behind that waits, too.
+// The requests of peers to a PE whose heap is a GPU's: the device carries these out, and an answer
+// goes when that is done. The requests of one peer begin in their order; where a slot is missing,
+// later ones wait, too.
 //
 //   put in a message    into a slot, and copied in; of 4 or 8 bytes: set
 //   put of their slot   read into a slot, and copied in
@@ -29,7 +29,7 @@ class Target {
 
   // REQUIRES: it fits the heap.
   void take(PeerLink& link, const Message& ask, std::span<const std::byte> body);
-  // What waited for slots. Whether any of it began.
+  // Begins asks that waited for slots. Whether any of these began.
   bool poll();
 
   // The provider has handed over a task's data: what is sent from here on comes behind it.
@@ -75,9 +75,9 @@ class Target {
   std::vector<std::uint64_t*>& results_;
   const std::span<std::byte> heap_;
   RequestSink& request_sink_;
-  std::deque<Task> tasks_;  // they stay where they are
+  std::deque<Task> tasks_;  // at stable addresses
   std::vector<Task*> free_;
-  std::map<int, Line> lines_;  // of peers who wait
+  std::map<int, Line> lines_;  // of peers that wait
   int last_served_ = -1;
 };
 

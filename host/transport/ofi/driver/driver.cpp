@@ -113,8 +113,8 @@ void Driver::start_transfer(PeerLink& link, Request& request) {
   outbox_.hand_over(link, request);
 }
 
-// What stands before it in its batch of messages, or in an earlier one where the provider keeps
-// their order, is carried out before it.
+// Puts before it in its batch of messages, or in an earlier batch where the provider keeps their
+// order, are carried out before it.
 void Driver::start_atomic(PeerLink& link, Request& request) {
   const MessageBatch& batch = outbox_.open_batch(link, ask_for(request.wanted, request.id()));
   if (link.order.must_wait(batch.puts))
@@ -173,7 +173,7 @@ void Driver::pass(PeerLink& link, Request& request) {
 // Once: to hand over what was held behind a request may lose the peer, and end it first.
 void Driver::end(Request& request, chimex_status status) {
   if (!request.is_live) return;
-  // Of a lost one the count means nothing any more.
+  // The count of a lost peer means nothing any more.
   if (PeerLink* const link = links_.find(request.wanted.pe); link && !link->is_lost)
     --link->outstanding;
   request.is_live = false;
@@ -183,7 +183,7 @@ void Driver::end(Request& request, chimex_status status) {
   retire(request);
 }
 
-// Of a request that has ended, and of whose end was told: it goes when nothing uses its memory.
+// For a request that has ended and whose end was reported: it goes when nothing uses its memory.
 void Driver::retire(Request& request) {
   if (request.is_live || request.is_in_use || request.is_held()) return;
   void* const task = request.internal_request;
@@ -219,7 +219,7 @@ std::size_t Driver::tell(std::span<Ended> ended) {
   return count;
 }
 
-// Who waits for room is told by nothing.
+// No descriptor reports that there is room again.
 int Driver::idle_descriptor() {
   if (!ended_.empty() || losses_.is_asked()) return kLookSoon;
   if (outbox_.waiting().empty() && outbox_.has_open_batches()) return kLookSoon;

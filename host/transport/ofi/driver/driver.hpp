@@ -3,17 +3,18 @@
 //
 // A request of up to the wire's piece is one transfer; a longer one goes piece by piece. An atomic
 // is a message to the owner of its word, which answers, and so is a put of few bytes where both
-// processors reach the heaps; order.hpp says when an atomic may go. What goes to a peer, and waits
-// for room, is in its outbox; what a peer asks the processor for is carried out by served.hpp.
+// processors reach the heaps; requests/order.hpp says when an atomic may go. Messages and transfers
+// that wait for room are in the peer's outbox. driver/served.hpp carries out what a peer asks the
+// processor for.
 //
-// Where a heap is a GPU's, its own device does what is asked of it, and where the provider does not
-// know it, data goes through slots of the host's memory at both ends (../bounce).
+// Where a heap is a GPU's, its own device does the work that peers ask for. If the provider does
+// not know the heap, data goes through slots of the host's memory at both ends (../bounce).
 //
-// A peer whose name is not known yet is looked for when it is first touched, or heard of, and what
-// is to go to it waits (driver_names.cpp).
+// A peer whose name is not known yet is looked for when it is first touched, or heard of, and
+// requests to it wait (driver/driver_names.cpp).
 //
-// The first failure to a peer ends the path to it: what was posted behind may count on what failed.
-// A peer that has work and shows no sign of life is lost, too (silence.hpp).
+// The first failure to a peer ends the path to it: later requests may depend on the failed one. A
+// peer that has work and shows no sign of life is lost, too (driver/silence.hpp).
 #pragma once
 
 #include <chrono>
@@ -37,7 +38,7 @@ namespace chime::host::ofi {
 
 class Driver final : public HostDriven, private RequestSink, private Outbox::Owner {
  public:
-  // Requests from post() until poll() has told of them.
+  // Requests from post() until poll() has reported their ends.
   static constexpr std::size_t kRoom = 512;
 
   struct Place {
@@ -47,7 +48,7 @@ class Driver final : public HostDriven, private RequestSink, private Outbox::Own
     std::chrono::nanoseconds timeout;  // of a peer that has work and shows no sign of life; 0: none
     bool sends_puts;                   // as messages: its processor reads what is to be put
   };
-  // What a PE has whose heap is a GPU's.
+  // The additional parts of a PE whose heap is a GPU's.
   struct Device {
     Device(const DeviceWork::MakeQueue& make, std::span<std::byte> pool,
            std::span<const std::byte> heap, int n_pes)
@@ -56,9 +57,9 @@ class Driver final : public HostDriven, private RequestSink, private Outbox::Own
     DeviceRanges ranges;
     DeviceWork work;
   };
-  // All of them outlive this; what is posted, also the endpoint, which may use it to its end.
-  // `names`: of peers that are not added. Null: then there is no way to them. `device`: null on the
-  // CPU device.
+  // All of them outlive this; memory of posted requests also outlives the endpoint, which may use
+  // it to its end. `names`: of peers that are not added. Null: then there is no path to these.
+  // `device`: null on the CPU device.
   Driver(const Place& place, Gpu& gpu, Wire& wire, Requests& requests, BatchPool& mail,
          Names* names = nullptr, Device* device = nullptr);
 
@@ -154,8 +155,8 @@ class Driver final : public HostDriven, private RequestSink, private Outbox::Own
   std::size_t unnamed_ = 0;  // links that wait for their names
   std::size_t in_use_ = 0;
   std::vector<Arrival*> unposted_;  // places for batches that the provider had no room for
-  std::string why_all_lost_;        // not empty: so will be who comes later
-  std::deque<Request*> ended_;      // to be told of
+  std::string why_all_lost_;        // not empty: later peers are lost, too
+  std::deque<Request*> ended_;      // to be reported
   std::vector<Lingering> lingering_;
   bool has_moved_ = false;
   unsigned polls_ = 0;  // a clock is looked at with some

@@ -43,9 +43,9 @@ void Driver::run(PeerLink& link, const HostRequest& internal_request, void* task
   outbox_.hand_over(link, request);
 }
 
-// It was posted before its data was here, so it has had its turn since. What was held behind it
-// goes by the batch of messages that it is in, if the provider keeps their order, and else when it
-// has been answered.
+// It was posted before its data was here, so it has had its turn since. Atomics that were held
+// behind it go by the batch of messages that it is in, if the provider keeps their order, and else
+// after its answer.
 void Driver::on_carried(PeerLink& link, Request& put) {
   if (!wire_.facts().keeps_order) ++outbox_.open_batch(link, ask_for(put.wanted, put.id())).puts;
   ask(link, put);

@@ -1,4 +1,5 @@
-// What the wire tells: transfers that are over, batches of messages, failures; and lost peers.
+// Handles events of the wire: transfers that are over, batches of messages, failures; and lost
+// peers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,15 +20,16 @@ constexpr std::chrono::seconds kGrace{1};
 }  // namespace
 
 void Driver::take_completions() {
-  std::array<Wire::Told, 32> told;
-  const long count = wire_.read(told);
+  std::array<Wire::Completion, 32> completions;
+  const long count = wire_.read(completions);
   has_moved_ = count > 0 || count == -FI_EAVAIL;
   if (count == -FI_EAGAIN) return;
   if (count == -FI_EAVAIL) return take_failure();
   if (count < 0)
     return lose_all(fmt::format("libfabric's {} has failed on this PE: {}", wire_.facts().name,
                                 words_of(static_cast<int>(-count))));
-  for (const Wire::Told& one : std::span(told).first(static_cast<std::size_t>(count))) {
+  for (const Wire::Completion& one :
+       std::span(completions).first(static_cast<std::size_t>(count))) {
     switch (one.what->kind) {
       case Posted::Kind::kTransfer:
         on_transfer(static_cast<Request&>(*one.what));
@@ -44,7 +46,7 @@ void Driver::take_completions() {
 
 void Driver::on_transfer(Request& request) {
   request.is_with_provider = false;
-  links_.find(request.wanted.pe)->has_news = true;
+  links_.find(request.wanted.pe)->has_sign_of_life = true;
   if (!request.is_live) return retire(request);
   PeerLink& link = *links_.find(request.wanted.pe);
   request.moved += request.piece;
@@ -65,9 +67,9 @@ void Driver::on_arrival(Arrival& arrival, std::size_t bytes) {
   post_arrivals();
 }
 
-// Of one that cannot be read nothing is carried out; who sent it would wait for ever.
+// No message of an unreadable batch is carried out; its sender would wait for ever.
 void Driver::on_batch(PeerLink& link, BatchReader batch) {
-  link.has_news = true;
+  link.has_sign_of_life = true;
   if (!batch.is_well())
     return lose(
         link,
@@ -138,7 +140,7 @@ void Driver::post_arrivals() {
   }
 }
 
-// Who hears no answers can ask for nothing, now or later.
+// A PE that hears no answers can ask for nothing, now or later.
 void Driver::be_deaf(int error) {
   unposted_.clear();
   lose_all(fmt::format("this PE cannot receive by libfabric's {}: {}", wire_.facts().name,
@@ -212,7 +214,7 @@ void Driver::lose_those_asked_for() {
           what == "nothing")
         what = describe(request.wanted);
     });
-    lose(*link, fmt::format("{} was on its way by libfabric's {} when PE {} was given up", what,
+    lose(*link, fmt::format("{} was in flight by libfabric's {} when PE {} was given up", what,
                             wire_.facts().name, pe));
   }
 }
@@ -228,7 +230,7 @@ void Driver::lose_the_silent() {
   });
 }
 
-// What the provider has not given back is told of, and stays with it.
+// Memory that the provider has not given back is reported, and stays with it.
 void Driver::end_lingering() {
   const auto now = Clock::now();
   std::vector<int> keepers;

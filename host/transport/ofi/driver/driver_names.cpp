@@ -30,15 +30,15 @@ void Driver::take_names() {
   }
 }
 
-// Answers go first: they are older than what may now be asked.
+// Answers go first: they are older than the requests that may now be posted.
 void Driver::name(PeerLink& link, const PeerName& its_name) {
   --unnamed_;
   link.name = its_name;
   link.has_name = true;
-  link.has_news = true;
+  link.has_sign_of_life = true;
   outbox_.begin(link);
   for (Request* const request : std::exchange(link.unstarted, {})) {
-    if (link.is_lost) return;  // and they have ended
+    if (link.is_lost) return;  // and the rest have ended
     start(link, *request);
   }
 }

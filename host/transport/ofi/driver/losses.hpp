@@ -1,4 +1,4 @@
-// Who is lost and why, for threads other than the one that polls.
+// The lost peers and the reasons, for threads other than the one that polls.
 #pragma once
 
 #include <atomic>

@@ -21,7 +21,8 @@ class Names {
   virtual ~Names() = default;
   // Returns at once. Once for each peer.
   virtual void look_for(int pe) = 0;
-  // What has come since the last call: for each peer that was looked for once, and in bounded time.
+  // Names that have come since the last call: one answer for each peer that was looked for, in
+  // bounded time.
   virtual std::vector<Found> take_found() = 0;
 };
 

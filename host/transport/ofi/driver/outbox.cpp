@@ -50,7 +50,7 @@ void Outbox::hand_over(PeerLink& link, Posted& posted) {
   if (!link.is_in_line) drain(link);
 }
 
-// What comes while this runs goes behind what is there.
+// Messages that come while this runs go behind those that are there.
 void Outbox::drain(PeerLink& link) {
   link.is_in_line = true;
   while (link.has_waiting())

@@ -1,6 +1,6 @@
-// What goes to peers: the open batch of messages of each, and what the provider has no room for,
-// which waits in the order of its peer, so that a peer that is being connected, or is gone, keeps
-// no other one waiting.
+// Everything that goes to peers: the open batch of messages of each, and the messages and transfers
+// that the provider has no room for. These wait in the order of their peer, so that a peer that is
+// being connected, or is gone, keeps no other one waiting.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ class Outbox {
   void hand_over(PeerLink& link, Posted& posted);
   // Tries again what the provider had no room for.
   void drain_all();
-  // Those that wait for room.
+  // The links that wait for room.
   const std::vector<PeerLink*>& waiting() const { return in_line_; }
 
   // The link has its name from here on: what waited for that goes.

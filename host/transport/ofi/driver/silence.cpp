@@ -8,8 +8,8 @@ namespace {
 
 // Its peer was asked for nothing yet.
 bool waits_for_slots(const PeerLink& link, const Request& request) {
-  const bool is_on_its_way = request.is_asked || request.internal_request || request.pieces != 0;
-  return link.name.bounces && !is_on_its_way;
+  const bool is_in_flight = request.is_asked || request.internal_request || request.pieces != 0;
+  return link.name.bounces && !is_in_flight;
 }
 
 }  // namespace
@@ -33,15 +33,15 @@ void Silence::look(const std::function<void(PeerLink&)>& lose) {
   for (PeerLink* const link : std::vector(outbox_.waiting())) look_at(*link);
 }
 
-// A peer's silence begins with the first look that finds something on its way to it, and not anew
-// with what is posted, or finds a slot, behind that.
+// A peer's silence begins with the first look that finds something in flight to it. It does not
+// begin anew with requests that are posted, or find a slot, behind that.
 void Silence::find_the_awaited() {
   links_.for_each([](PeerLink& link) { link.is_awaited = false; });
   requests_.for_each([&](Request& request) {
     PeerLink* const link = request.is_live ? links_.find(request.wanted.pe) : nullptr;
     if (link == nullptr) return;
-    const bool is_on_its_way = !waits_for_slots(*link, request);
-    link->is_awaited |= std::exchange(request.was_on_its_way, is_on_its_way) && is_on_its_way;
+    const bool is_in_flight = !waits_for_slots(*link, request);
+    link->is_awaited |= std::exchange(request.was_in_flight, is_in_flight) && is_in_flight;
   });
   for (PeerLink* const link : outbox_.waiting())
     link->is_awaited |= std::exchange(link->in_line_at, looks_) + 1 == looks_;
@@ -50,7 +50,8 @@ void Silence::find_the_awaited() {
 // More than once in one look does no harm. How long a name may take is not for this clock.
 bool Silence::is_over(PeerLink& link, Clock::time_point now, bool was_away) const {
   if (!link.has_name) return false;
-  if (std::exchange(link.has_news, false) || was_away || !link.is_awaited) link.silent_since = now;
+  if (std::exchange(link.has_sign_of_life, false) || was_away || !link.is_awaited)
+    link.silent_since = now;
   return now - link.silent_since >= timeout_;
 }
 

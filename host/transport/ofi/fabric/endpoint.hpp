@@ -1,4 +1,4 @@
-// This PE's end of the fabric: what sends, what receives, and where it is told of both.
+// This PE's end of the fabric: it sends, receives, and reports the completions of both.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace chime::host::ofi {
 
 class Endpoint {
  public:
-  // `entries`: what may be under way at once. Throws Error.
+  // `entries`: the most operations that may be in flight at once. Throws Error.
   Endpoint(const Provider& provider, std::size_t entries);
 
   // Where peers find it, and in words.

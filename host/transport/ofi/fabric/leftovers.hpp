@@ -1,5 +1,5 @@
-// What a killed PE leaves of its shm endpoint: a file in /dev/shm of the endpoint's name, which
-// libfabric removes when a process ends in any other way.
+// The remains of a killed PE's shm endpoint: a file in /dev/shm of the endpoint's name. libfabric
+// removes it when a process ends normally.
 #pragma once
 
 #include <mutex>
@@ -18,7 +18,7 @@ class Leftovers {
 
   // A peer's address, "fi_shm://<process>:...".
   void add(std::span<const std::byte> address);
-  // Of those peers that have ended. From any thread.
+  // Removes the files of peers that have ended. From any thread.
   void remove();
 
  private:

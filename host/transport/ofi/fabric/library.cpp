@@ -24,9 +24,9 @@ void find(void* library, const char* name, const char* version, Function& functi
                             version, kAdvice));
 }
 
-// What libfabric reads when it is loaded, where the user has not set it. ofi_rxm keeps some
-// thousand buffers for messages at hand, of 16 KiB each: 50 MiB a PE that nobody needs, since
-// Chime's batches of messages are shorter, and what is longer goes by transfers.
+// The variables that libfabric reads when it is loaded, where the user has not set them. ofi_rxm
+// keeps some thousand buffers for messages at hand, of 16 KiB each. That is 50 MiB a PE which
+// nobody needs: Chime's batches of messages are shorter, and longer data goes by transfers.
 constexpr std::pair<const char*, const char*> kTuning[] = {{"FI_OFI_RXM_BUFFER_SIZE", "4096"}};
 static_assert(kBatchBytes <= 4096, "a batch of messages fits in one buffer");
 

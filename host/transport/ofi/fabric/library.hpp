@@ -1,5 +1,6 @@
-// libfabric as Chime uses it: the functions of libfabric.so.1, found at run time, and owners of
-// what they make. All else in its headers is inline and goes through an object's own table.
+// libfabric as Chime uses it: the functions of libfabric.so.1, found at run time, and owners of the
+// objects that these make. All else in its headers is inline and goes through an object's own
+// table.
 #pragma once
 
 #include <rdma/fabric.h>
@@ -44,7 +45,7 @@ std::string words_of(int error);
 // Throws an Error of the fabric: `what`, libfabric's words for `error`, and `advice`.
 [[noreturn]] void fail_fabric(const std::string& what, long error, const std::string& advice = {});
 
-// The same, where `result` of a call is an error: they are negative.
+// The same, where `result` of a call is an error: errors are negative.
 inline void check_fabric(long result, const std::string& what, const std::string& advice = {}) {
   if (result < 0) fail_fabric(what, -result, advice);
 }
@@ -65,7 +66,7 @@ struct CloseObject {
 template <class Object>
 using Owned = std::unique_ptr<Object, CloseObject>;
 
-// What `make(&object)` gives, a libfabric function's last parameters but its context.
+// The object of `make(&object)`, a libfabric function's last parameters but its context.
 template <class Object, class Make>
 Owned<Object> own(const std::string& what, Make make) {
   Object* object = nullptr;

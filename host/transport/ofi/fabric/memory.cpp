@@ -53,7 +53,7 @@ std::uint64_t Memory::new_key() {
   return key;
 }
 
-// Of a GPU only the heap is known to be.
+// Only the heap is known to be a GPU's memory.
 Memory::Region Memory::make_region(std::byte* memory, std::size_t bytes, std::uint64_t access,
                                    bool is_gpu) {
   iovec piece{memory, bytes};

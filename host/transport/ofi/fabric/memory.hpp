@@ -24,7 +24,7 @@ struct RegionName {
 
 class Memory {
  public:
-  // What peers may name.
+  // The memory that peers may name.
   struct Shown {
     std::span<std::byte> heap;  // empty: the provider does not know such memory
     bool is_gpu;                // the heap's
@@ -47,8 +47,8 @@ class Memory {
     known_.clear();
   }
 
-  // What a request over these bytes says of them. Memory that nobody has made known is, until
-  // give_back() with the same `borrower`. Throws Error.
+  // The descriptor that a request over these bytes passes. Memory that nobody has made known
+  // becomes known until give_back() with the same `borrower`. Throws Error.
   void* local_key(const void* borrower, std::byte* memory, std::size_t bytes);
   void give_back(const void* borrower) { borrowed_.erase(borrower); }
 

@@ -13,17 +13,17 @@
 namespace chime::host::ofi {
 namespace {
 
-// Of the interface whose meaning of modes and orders this code goes by.
+// The version of the interface whose meaning of modes and orders this code follows.
 constexpr std::uint32_t kInterface = FI_VERSION(1, 17);
 
 constexpr std::uint64_t kNeeds =
     FI_MSG | FI_SEND | FI_RECV | FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
-// What of memory a provider may ask us to do.
+// The modes of memory that a provider may ask of Chime.
 constexpr int kMemoryModes =
     FI_MR_LOCAL | FI_MR_RAW | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
 
-// Name empty: of any. No order of messages is asked for: who asks shm is promised what it does not
-// say of itself, and what a provider says of itself is enough here.
+// Name empty: hints for any provider. No order of messages is asked for: a caller that asks shm
+// gets a promise that shm does not make by itself, and a provider's own promises are enough here.
 Info hints_for(const std::string& name, bool wants_hmem) {
   Info hints(libfabric().fi_dupinfo(nullptr));
   if (!hints) throw std::bad_alloc();
@@ -133,12 +133,12 @@ void check_room_in_shared_memory() {
 [[noreturn]] void fail_to_find(const FabricOptions& options) {
   if (options.provider == "shm") check_room_in_shared_memory();
   const auto here = providers_here();
-  const std::string who =
+  const std::string which =
       options.is_auto()
           ? "none of libfabric's providers that Chime takes by itself"
           : fmt::format("'{}' is not one of libfabric's providers that", options.provider);
   throw Error("CHIME_FABRIC", CHIMEX_ERR_UNSUPPORTED,
-              fmt::format("{} can be used here; libfabric has {}", who,
+              fmt::format("{} can be used here; libfabric has {}", which,
                           here.empty() ? "none" : fmt::format("{}", fmt::join(here, ", "))));
 }
 

@@ -50,7 +50,7 @@ std::vector<std::string> candidates(const FabricOptions& options, const Circumst
   return names;
 }
 
-// What others say of FI_HMEM is that libfabric copies by itself, on the default stream, which a
+// For other providers FI_HMEM means that libfabric copies by itself, on the default stream, which a
 // kernel that waits for this very copy may keep.
 bool moves_gpu_memory(std::string_view provider) {
   return provider == "cxi" || provider == "efa" || provider.starts_with("verbs");

@@ -25,20 +25,21 @@ struct ProviderFacts {
   bool has_raw_keys = false;      // longer than 8 bytes: the peer has to map them
   bool binds_memory = false;      // a registration belongs to an endpoint
   bool reaches_gpus = false;      // FI_HMEM
-  // Ends are told in the order of the posts: what a lost peer keeps, keeps all others.
+  // Ends are reported in the order of the posts: operations that a lost peer keeps, keep all
+  // others.
   bool ends_in_order = false;
   std::size_t inject_bytes = 0;  // what is as short as this is copied when it is posted
   std::size_t most_bytes = 0;    // of one transfer
   std::size_t key_bytes = 0;
 };
 
-// What the PE is for which a provider is looked for.
+// The situation of the PE for which a provider is looked for.
 struct Circumstances {
   bool is_one_node = false;  // all PEs of the job are on this machine
   bool is_gpu = false;       // heaps are a GPU's memory
 };
 
-// Providers in the order in which they are tried.
+// Providers in the order of trying.
 std::vector<std::string> candidates(const FabricOptions& options, const Circumstances& where);
 
 // Whether it may be asked for FI_HMEM: its device reads and writes a GPU's memory.

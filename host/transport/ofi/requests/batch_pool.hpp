@@ -1,9 +1,8 @@
-// The memory of batches of messages: those on their way out, and places where batches of messages
-// arrive.
+// The memory of batches of messages: outgoing batches, and places where batches of messages arrive.
 //
-// A batch of messages is answered out of a new one, and the place where it arrived is free at once:
-// so no PE's answers wait for another's, however many ask it. What answers take grows with that, up
-// to what all peers may have asked at once.
+// A batch of messages is answered out of a new one, and the place where it arrived is free at once.
+// So no PE's answers wait for another's, however many ask it. The memory of answers grows with
+// that, up to all that peers may have asked at once.
 #pragma once
 
 #include <array>

@@ -65,16 +65,16 @@ long FabricWire::post(Arrival& arrival) {
                  &arrival.context);
 }
 
-long FabricWire::read(std::span<Told> told) {
+long FabricWire::read(std::span<Completion> completions) {
   constexpr std::size_t kBatch = 32;
   std::array<fi_cq_msg_entry, kBatch> entries;
   const long count =
-      fi_cq_read(endpoint_.completions(), entries.data(), std::min(kBatch, told.size()));
+      fi_cq_read(endpoint_.completions(), entries.data(), std::min(kBatch, completions.size()));
   for (long i = 0; i < count; ++i) {
     const fi_cq_msg_entry& entry = entries[static_cast<std::size_t>(i)];
     Posted& what = Posted::of(entry.op_context);
     if (what.kind != Posted::Kind::kReceive) memory_.give_back(&what);
-    told[static_cast<std::size_t>(i)] = {&what, entry.len};
+    completions[static_cast<std::size_t>(i)] = {&what, entry.len};
   }
   return count;
 }

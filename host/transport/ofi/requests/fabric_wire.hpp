@@ -18,7 +18,7 @@ class FabricWire final : public Wire {
   long post(const PeerName& peer, MessageBatch& batch) override;
   long post(Arrival& arrival) override;
 
-  long read(std::span<Told> told) override;
+  long read(std::span<Completion> completions) override;
   Failure take_failure() override;
 
   std::size_t piece_of(std::size_t bytes) const override;

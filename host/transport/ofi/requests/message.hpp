@@ -1,6 +1,6 @@
-// What two PEs say to each other about a request: an ask to the owner of the word or the memory,
-// with what it needs, and its answer. Bytes of one version of Chime; message_batch.hpp carries
-// them.
+// The messages of two PEs about a request: an ask to the owner of the word or the memory, with the
+// data that it needs, and its answer. Bytes of one version of Chime; requests/message_batch.hpp
+// carries them.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ inline constexpr std::size_t kMostPutBytes = 128;  // of a put that is a message
 // fill a batch of messages.
 inline constexpr std::size_t kMostCarriedBytes = 2016;
 
-// What stands before the data of a kPutSignal.
+// The header before the data of a kPutSignal.
 struct SignalPlace {
   std::uint64_t at, operand;
 
@@ -26,7 +26,7 @@ struct SignalPlace {
 static_assert(std::is_trivially_copyable_v<SignalPlace> && sizeof(SignalPlace) == 16);
 
 struct Message {
-  // Of ../bounce: kPull, a put whose data the owner reads from a slot of the initiator's; kPush, a
+  // For ../bounce: kPull, a put whose data the owner reads from a slot of the initiator's; kPush, a
   // get whose data it writes into one, and then answers; kGet, one whose data comes as kData.
   // kPutSignal: a put, and behind it an update of a word of 8 bytes.
   enum class Kind : std::uint8_t { kAsk = 1, kAnswer, kPut, kPull, kPush, kGet, kData, kPutSignal };
@@ -39,7 +39,7 @@ struct Message {
   std::uint8_t status;        // kAnswer: a chimex_status
   std::uint8_t wants_before;  // kAsk: whether the word before is wanted
 
-  // What follows it in a batch of messages: a multiple of 8.
+  // The bytes that follow it in a batch of messages: a multiple of 8.
   std::size_t body_bytes() const {
     switch (kind) {
       case Kind::kAsk:

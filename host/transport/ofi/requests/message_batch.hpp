@@ -59,7 +59,7 @@ class BatchText {
     std::memcpy(body + sizeof signal, data.data(), data.size());
   }
 
-  // To be sent to who has this pass.
+  // To be sent to the PE that has this pass.
   std::span<std::byte> finish(std::uint64_t pass) {
     std::memcpy(&memory_[offsetof(BatchHead, pass)], &pass, sizeof pass);
     const auto bytes = static_cast<std::uint32_t>(end_ - sizeof(BatchHead));
@@ -75,7 +75,7 @@ class BatchText {
 // A batch of messages that has come, message by message.
 class BatchReader {
  public:
-  // Null: it is no batch of messages to who has this pass.
+  // Null: it is no batch of messages to the PE that has this pass.
   static std::optional<BatchReader> open(std::span<const std::byte> bytes, std::uint64_t pass) {
     BatchHead head;
     if (bytes.size() < sizeof head) return std::nullopt;

@@ -6,7 +6,7 @@
 //   groups   {a, b | 1}  {c | 2}  {d | }         an atomic goes when its group and those before are
 //                                                empty: put d holds nobody back
 //
-// Of one peer. Empty, it costs four words.
+// One object for each peer. Empty, it costs four words.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ class Order {
   // REQUIRES: must_wait().
   void hold(Atomic atomic) { groups_.back().behind.push_back(std::move(atomic)); }
 
-  // A put has passed. What need not wait any more, in the order in which it was held.
+  // A put has passed. Returns the atomics that need not wait any more, in the order of holding.
   std::vector<Atomic> leave(Turn turn) {
     --turn->puts;
     --puts_;

@@ -1,5 +1,4 @@
-// The way to one peer: how it is named, and what has been posted to it that the provider has not
-// taken yet.
+// The path to one peer: its name, and the posted objects that the provider has not taken yet.
 #pragma once
 
 #include <chrono>
@@ -42,8 +41,8 @@ struct PeerLink {
   bool is_lost = false;     // what is posted fails
   bool is_gone = false;     // it is lost because its PE has ended
   bool is_in_line = true;   // of those that wait: for the provider, or for their name
-  std::size_t outstanding = 0;  // requests
-  bool has_news = true;         // since it was last looked at: a sign of life
+  std::size_t outstanding = 0;   // requests
+  bool has_sign_of_life = true;  // since it was last looked at: a sign of life
   // Something has waited for it since it was looked at before; what is in its line, since this
   // look.
   bool is_awaited = false;

@@ -1,4 +1,5 @@
-// What libfabric hands back when something has ended: the head of each object that is posted.
+// The part that libfabric hands back when an operation has ended: the head of each object that is
+// posted.
 #pragma once
 
 #include <cstddef>

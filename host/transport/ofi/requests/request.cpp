@@ -13,7 +13,7 @@ Request& Requests::take(const HostRequest& wanted, std::uint64_t completion) {
   request.pieces = request.copies = 0;
   request.internal_request = nullptr;
   request.turn = nullptr;
-  request.is_asked = request.was_on_its_way = false;
+  request.is_asked = request.was_in_flight = false;
   request.is_live = request.is_in_use = true;
   request.status = CHIMEX_OK;
   return request;

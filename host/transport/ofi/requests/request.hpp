@@ -1,4 +1,4 @@
-// A request, from post() until poll() has told of its end, and the memory for all of them.
+// A request, from post() until poll() has reported its end, and the memory for all of them.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +23,17 @@ struct Request : Posted {
   std::uint64_t completion = 0;
   std::size_t moved = 0;  // bytes of a put or get that are through
   std::size_t piece = 0;  // that come next, or are with the provider
-  // Of one that goes through bounce buffers: bytes whose pieces were begun, pieces that are under
-  // way, and how many of these the device copies.
+  // For a request that goes through bounce buffers: bytes whose pieces were begun, pieces in
+  // flight, and how many of these the device copies.
   std::size_t begun = 0;
   unsigned pieces = 0, copies = 0;
   void* internal_request = nullptr;  // not null: it moves a slot's data for this (../bounce/target)
   Order<Request*>::Turn turn = nullptr;  // of a put that something may still overtake
-  bool was_on_its_way = false;           // when silent peers were last looked for
+  bool was_in_flight = false;            // when silent peers were last looked for
   bool is_with_provider = false;
-  bool is_asked = false;   // its owner, who may answer from here on
+  bool is_asked = false;   // its owner, which may answer from here on
   bool is_live = false;    // it has not ended
-  bool is_in_use = false;  // nor been told of
+  bool is_in_use = false;  // nor been reported
   chimex_status status = CHIMEX_OK;
 
   // Something still uses its memory.
@@ -49,7 +49,7 @@ struct Request : Posted {
 class Requests {
  public:
   Request& take(const HostRequest& wanted, std::uint64_t completion);
-  // REQUIRES: told of, and not held.
+  // REQUIRES: reported, and not held.
   void free(Request& request);
 
   // Null: there is none of this name.

@@ -1,5 +1,5 @@
-// What the driver posts to, as calls that return at once: libfabric's endpoint (fabric_wire), or
-// what a test puts in its place.
+// The calls by which the driver posts, which return at once: libfabric's endpoint
+// (requests/fabric_wire), or a test's stand-in.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace chime::host::ofi {
 
 class Wire {
  public:
-  struct Told {
+  struct Completion {
     Posted* what;
     std::size_t bytes;  // of an arrival
   };
@@ -32,9 +32,9 @@ class Wire {
   virtual long post(const PeerName& peer, MessageBatch& batch) = 0;
   virtual long post(Arrival& arrival) = 0;
 
-  // What has ended: how many, or -FI_EAGAIN for none, or -FI_EAVAIL: take_failure(). Each posted
-  // object ends once, here or there.
-  virtual long read(std::span<Told> told) = 0;
+  // The operations that have ended: how many, or -FI_EAGAIN for none, or -FI_EAVAIL:
+  // take_failure(). Each posted object ends once, here or there.
+  virtual long read(std::span<Completion> completions) = 0;
   virtual Failure take_failure() = 0;
 
   // How much of a request goes at once.

@@ -1,4 +1,4 @@
-// What is posted, in words: for why_lost().
+// Posted operations in words: for why_lost().
 #pragma once
 
 #include <string>

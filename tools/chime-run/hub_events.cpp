@@ -1,4 +1,4 @@
-#include "hub_news.hpp"
+#include "hub_events.hpp"
 
 #include <sys/eventfd.h>
 
@@ -6,27 +6,27 @@
 
 namespace chime::run {
 
-HubNews::HubNews() : wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+HubEvents::HubEvents() : wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
-void HubNews::note_seen() {
+void HubEvents::note_seen() {
   eventfd_t count;
   eventfd_read(wake_.get(), &count);
 }
 
-void HubNews::wake() const { eventfd_write(wake_.get(), 1); }
+void HubEvents::wake() const { eventfd_write(wake_.get(), 1); }
 
-void HubNews::add(Abort abort) {
+void HubEvents::add(Abort abort) {
   const std::lock_guard lock(mutex_);
   aborts_.push_back(std::move(abort));
   wake();
 }
 
-std::vector<Abort> HubNews::take_aborts() {
+std::vector<Abort> HubEvents::take_aborts() {
   const std::lock_guard lock(mutex_);
   return std::exchange(aborts_, {});
 }
 
-void HubNews::ask_activity(bootstrap::LaunchedJob& hub) {
+void HubEvents::ask_activity(bootstrap::LaunchedJob& hub) {
   {
     const std::lock_guard lock(mutex_);
     all_have_said_ = false;
@@ -38,7 +38,7 @@ void HubNews::ask_activity(bootstrap::LaunchedJob& hub) {
   });
 }
 
-bool HubNews::has_all_said() const {
+bool HubEvents::has_all_said() const {
   const std::lock_guard lock(mutex_);
   return all_have_said_;
 }

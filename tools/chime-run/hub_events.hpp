@@ -1,4 +1,4 @@
-// What the hub's thread tells chime-run's loop.
+// Events that the hub's thread passes to chime-run's loop.
 #pragma once
 
 #include <mutex>
@@ -17,9 +17,9 @@ struct Abort {
   std::string why;
 };
 
-class HubNews {
+class HubEvents {
  public:
-  HubNews();
+  HubEvents();
 
   // Readable when there is something new.
   int fd() const { return wake_.get(); }

@@ -1,10 +1,10 @@
-// Atomic memory operations on one word of a PE: of 4 or 8 bytes, atomic with every other Chime
-// atomic on that word, and with no order towards other operations (relaxed).
+// Atomic memory operations on one word of 4 or 8 bytes at a PE. They are atomic with every other
+// Chime atomic on that word, and have no order towards other operations (relaxed).
 //
-// Those on integers work on the unsigned word of the type's size: addition and the bitwise
-// operations have the same bits for signed types. What a path has no atomic for is made of its
-// compare-and-swap: addition of floating-point numbers, and all on elements of 2 bytes, whose word
-// is the aligned 4 that hold them.
+// Operations on integers work on the unsigned word of the type's size: addition and the bitwise
+// operations have the same bits for signed types. Where a path has no atomic for an operation,
+// compare-and-swap makes it: for addition of floating-point numbers, and for all operations on
+// elements of 2 bytes. These work on the aligned 4 bytes that hold the element.
 #ifndef CHIME_DEVICE_AMO_CUH_
 #define CHIME_DEVICE_AMO_CUH_
 
@@ -36,7 +36,7 @@ CHIME_DEVICE void post(const Context& ctx, const A& amo, int pe, Operation opera
   }
 }
 
-// Returns the word before. Zero if there is no way to it and CHIME_ON_ERROR=return.
+// Returns the word before. Returns zero if no path leads to it and CHIME_ON_ERROR=return.
 template <class A>
 CHIME_DEVICE typename A::Word fetch(const Context& ctx, const A& amo, int pe, Operation operation) {
   const Target target = target_word(amo.word);
@@ -50,8 +50,8 @@ CHIME_DEVICE typename A::Word fetch(const Context& ctx, const A& amo, int pe, Op
 
 // ---- By compare-and-swap ------------------------------------------------------------------------
 
-// An element in the word that atomics work on: its own, or of an element of 2 bytes the aligned 4
-// that hold it.
+// An element in the word that atomics work on: its own word, or the aligned 4 bytes that hold an
+// element of 2 bytes.
 template <class T>
 struct Enclosed {
   using Word = detail::Word<sizeof(T)>;
@@ -72,7 +72,7 @@ requires(sizeof(T) == 2) struct Enclosed<T> {
   CHIME_DEVICE T in(Word whole) const {
     return from_word<T>(static_cast<std::uint16_t>(whole >> shift));
   }
-  // The neighbour stays what it is in `whole`.
+  // Keeps the other half of `whole`.
   CHIME_DEVICE Word put_into(Word whole, T value) const {
     return (whole & ~(Word{0xffff} << shift)) | Word{to_word(value)} << shift;
   }
@@ -86,10 +86,10 @@ requires(sizeof(T) == 2) struct Enclosed<T> {
         shift(static_cast<unsigned>(element & 2) * 8) {}
 };
 
-// Replaces the element by next(element), and returns what it was. A swap succeeds only on the bits
-// that `next` has seen, so that neither an update of the element nor one of its neighbour is lost.
-// An operation that fails with CHIME_ON_ERROR=return gives zero, as the next one does: no endless
-// loop.
+// Replaces the element by next(element), and returns its value before. A swap succeeds only on the
+// bits that `next` has seen, so no update of the element or of its neighbour is lost. The loop ends
+// also after an error with CHIME_ON_ERROR=return: a failed operation gives zero, and so does the
+// next one.
 template <class T, class Path, class Next>
 CHIME_DEVICE T replace(const Path& path, const Enclosed<T>& element, Next next) {
   using Word = typename Enclosed<T>::Word;
@@ -102,7 +102,8 @@ CHIME_DEVICE T replace(const Path& path, const Enclosed<T>& element, Next next) 
   }
 }
 
-// `act(path)` on the way to the element. Zero if there is no way and CHIME_ON_ERROR=return.
+// Calls `act(path)` with the path to the element. Returns zero if there is none and
+// CHIME_ON_ERROR=return.
 template <class T, class Act>
 CHIME_DEVICE T on_element(const Context& ctx, T* element, int pe, Operation operation, Act act) {
   const Target target = target_word(element);
@@ -125,8 +126,8 @@ CHIME_DEVICE T sum(T a, T b) {
   }
 }
 
-// Where a path adds floating-point numbers by itself, it does so without a look before. `kFetches`:
-// whether anybody wants what was there.
+// A path that adds floating-point numbers itself does so without a look before. `kFetches`: whether
+// the caller needs the value before.
 template <bool kFetches, class T>
 CHIME_DEVICE T add_float(const Context& ctx, T* dst, T value, int pe, Operation operation) {
   return on_element(ctx, dst, pe, operation, [&](const auto& path) -> T {

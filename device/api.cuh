@@ -1,5 +1,4 @@
-// The specifications' names: the rows of families.h, stamped into functions by the forms of
-// forms.cuh.
+// The names of the specifications: the forms of forms.cuh make functions of the rows of families.h.
 #ifndef CHIME_DEVICE_API_CUH_
 #define CHIME_DEVICE_API_CUH_
 

@@ -1,8 +1,9 @@
-// Whether memory of the heap is an object of the program's, and not the space between two, in a job
-// that checks bounds (CHIME_CHECK=2): abi/allocations.h has the table, its README the order.
+// Whether memory of the heap belongs to one object of the program, in a job that checks bounds
+// (CHIME_CHECK=2). abi/allocations.h has the table, its README the order of accesses.
 //
-// chime_malloc is symmetric: this PE's table holds for the other end of an operation, too. Looked
-// at only where other checks are made, and out of line, so that a job without checks pays nothing.
+// chime_malloc is symmetric: this PE's table holds for the other end of an operation, too. The
+// table is read only where other checks are made, and out of line, so that a job without checks
+// pays nothing.
 #ifndef CHIME_DEVICE_BOUNDS_CUH_
 #define CHIME_DEVICE_BOUNDS_CUH_
 
@@ -41,9 +42,9 @@ CHIME_DEVICE abi::Allocation allocation_before(const abi::AllocationTable& table
           exec::ld<Order::kRelaxed, Scope::kSystem>(&row.end)};
 }
 
-// Whether one allocation has all of the `bytes` at `offset`. Looks again where the table changed
-// meanwhile, which it does no more often than the program allocates and frees; who found it changed
-// kLooks times refuses nothing.
+// Whether one allocation has all of the `bytes` at `offset`. Looks again if the table changed
+// meanwhile, which happens no more often than the program allocates and frees. After kLooks changes
+// it refuses nothing.
 CHIME_DEVICE bool lies_in_one_allocation(const abi::Allocations& all, std::uint64_t offset,
                                          std::size_t bytes) {
   using exec::Order;
@@ -55,7 +56,7 @@ CHIME_DEVICE bool lies_in_one_allocation(const abi::Allocations& all, std::uint6
     const bool is_found =
         is_within(allocation_before(all.tables[generation % 2], offset), offset, bytes);
     // Pairs with the release of each word that the host writes into a table that was in use before:
-    // who read one of them finds the later generation.
+    // a thread that reads one of them also finds the later generation.
     exec::fence<Order::kAcquire, Scope::kSystem>();
     if (exec::ld<Order::kRelaxed, Scope::kSystem>(&all.generation) == generation) return is_found;
   }
@@ -74,8 +75,8 @@ CHIME_DEVICE_OUT_OF_LINE bool keeps_to_one_allocation(const Context& ctx, const 
 
 namespace chime {
 
-// Whether the `bytes` at `p` lie in one allocation, or begin outside the heap, where nothing is
-// known of bounds. True in a job that does not check them.
+// Whether the `bytes` at `p` lie in one allocation, or begin outside the heap, where no bounds are
+// known. True in a job that does not check bounds.
 CHIME_DEVICE bool is_in_bounds(const Context& ctx, const void* p, std::size_t bytes) {
   return ctx.pe.allocations == nullptr || detail::keeps_to_one_allocation(ctx, p, bytes);
 }

@@ -1,8 +1,8 @@
-// What a wait, test or fetch on this PE's own memory refuses before it begins: an address outside
-// the heap or one that is not aligned, in a checked job (CHIME_CHECK=1), with CHIME_CHECK=2 words
-// that lie in no one allocation, and a comparison that does not exist.
+// What a wait, test or fetch on this PE's own memory refuses before it begins: a comparison that
+// does not exist; in a checked job (CHIME_CHECK=1) an address outside the heap or one that is not
+// aligned; with CHIME_CHECK=2 words that no single allocation has.
 //
-// What puts, gets and atomics refuse is part of finding their route: route.cuh.
+// route.cuh has the checks of puts, gets and atomics: they are a part of finding the route.
 #ifndef CHIME_DEVICE_CHECK_CUH_
 #define CHIME_DEVICE_CHECK_CUH_
 
@@ -18,7 +18,7 @@
 
 namespace chime::detail {
 
-// What is looked at, and by whom.
+// The memory that an operation looks at.
 struct Watched {
   Operation operation;
   const void* address;
@@ -39,7 +39,7 @@ CHIME_DEVICE bool lies_right(const Context& ctx, const Watched& watched) {
                                 is_in_bounds(ctx, watched.address, watched.bytes));
 }
 
-// Words of a wait for nothing lie anywhere.
+// A wait for nothing may name any address.
 CHIME_DEVICE bool is_nowhere(const Watched& watched) {
   return watched.bytes != 0 && exec::is_no_memory(watched.address);
 }
@@ -71,7 +71,7 @@ CHIME_DEVICE void record_refusal(const Context& ctx, const Watched& watched) {
   record(ctx, failure);
 }
 
-// Out of line: what looks, and what leaves, costs a job without checks no register.
+// Out of line, so that a job without checks pays no register for the checks and the error.
 CHIME_DEVICE_OUT_OF_LINE bool begins_if_right(const Context& ctx, Watched watched) {
   if (!is_refused(ctx, watched)) return true;
   record_refusal(ctx, watched);
@@ -79,14 +79,14 @@ CHIME_DEVICE_OUT_OF_LINE bool begins_if_right(const Context& ctx, Watched watche
   return false;
 }
 
-// False if the wait or test is refused: then that is recorded, and the thread leaves.
+// False if the wait or test is refused. Then this has recorded the error, and the thread leaves.
 CHIME_DEVICE bool begins(const Context& ctx, const Watched& watched) {
   const bool needs_no_look =
       ctx.pe.checked == 0 && compare_exists(watched.cmp) && !is_nowhere(watched);
   return needs_no_look || begins_if_right(ctx, watched);
 }
 
-// The same for what looks once, and may do it often: free in a job that is not checked.
+// The same for calls that look once and may do so often: free in a job that is not checked.
 CHIME_DEVICE bool passes(const Context& ctx, const Watched& watched) {
   return (ctx.pe.checked == 0 && !is_nowhere(watched)) || begins(ctx, watched);
 }

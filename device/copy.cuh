@@ -2,12 +2,12 @@
 // addresses allow.
 //
 // The word is the largest power of two, up to 16 bytes, for which both addresses are equally far
-// from alignment. What lies before the first aligned word and after the last goes in halves of it,
-// each aligned to itself. So an element that is aligned on both sides is moved by one store: a
+// from alignment. The bytes before the first aligned word and after the last one move in halves of
+// it, each aligned to itself. So one store moves an element that is aligned on both sides, and a
 // reader never sees half of it.
 //
-// Peers' memory is only written by exec's stores and only read by exec's loads: they are system
-// scope on a GPU and can be delayed on the CPU (weak-memory mode). Private memory is plain.
+// Only exec's stores write peers' memory, and only exec's loads read it: these have system scope on
+// a GPU and can be delayed on the CPU (weak-memory mode). Private memory is plain.
 #ifndef CHIME_DEVICE_COPY_CUH_
 #define CHIME_DEVICE_COPY_CUH_
 
@@ -40,7 +40,7 @@ using Word = typename WordOf<kBytes>::type;
 
 inline constexpr std::size_t kWidest = 16;
 
-// Words in flight per thread before the first is stored: hides the latency of the loads.
+// Words in flight per thread before the first store: hides the latency of the loads.
 inline constexpr std::size_t kBatch = 4;
 
 // Below this a call of memcpy costs more than the words.
@@ -78,9 +78,9 @@ struct Peer {
   }
 };
 
-// One way of copying: who is loaded from, who is stored to.
+// A direction of copying: which memory is loaded from, and which is stored to.
 template <class From, class To>
-struct Way {
+struct Direction {
   template <std::size_t kBytes>
   CHIME_DEVICE static void one(std::byte* dst, const std::byte* src) {
     To::store(dst, From::template load<Word<kBytes>>(src));
@@ -188,18 +188,18 @@ struct Way {
 }  // namespace detail
 
 // Copies `bytes` from private memory to a mapped peer. kLeast: an alignment that both addresses and
-// `bytes` are known to have. Nothing is promised about when the peer sees it: see order.cuh.
+// `bytes` are known to have. Does not say when the peer sees the data: see order.cuh.
 template <std::size_t kLeast = 1, class Group>
 CHIME_DEVICE void copy_to_peer(Group g, void* peer, const void* src, std::size_t bytes) {
-  detail::Way<detail::Private, detail::Peer>::copy<kLeast>(
+  detail::Direction<detail::Private, detail::Peer>::copy<kLeast>(
       g, static_cast<std::byte*>(peer), static_cast<const std::byte*>(src), bytes);
 }
 
-// Copies `bytes` from a mapped peer to private memory. Each member may rely on what it moved
-// itself; on the rest after a sync of the group.
+// Copies `bytes` from a mapped peer to private memory. Each member may read what it moved itself;
+// the rest after a sync of the group.
 template <std::size_t kLeast = 1, class Group>
 CHIME_DEVICE void copy_from_peer(Group g, void* dst, const void* peer, std::size_t bytes) {
-  detail::Way<detail::Peer, detail::Private>::copy<kLeast>(
+  detail::Direction<detail::Peer, detail::Private>::copy<kLeast>(
       g, static_cast<std::byte*>(dst), static_cast<const std::byte*>(peer), bytes);
 }
 

@@ -1,5 +1,5 @@
-// What device code does when it cannot go on: records the error once, then leaves as CHIME_ON_ERROR
-// says.
+// What device code does when it cannot go on: it records the error once, then leaves as
+// CHIME_ON_ERROR says.
 #ifndef CHIME_DEVICE_FAIL_CUH_
 #define CHIME_DEVICE_FAIL_CUH_
 
@@ -12,7 +12,7 @@
 
 namespace chime {
 
-// What went wrong, in the words of abi::ErrorRecord.
+// An error, in the terms of abi::ErrorRecord.
 struct Failure {
   int status;  // chimex_status
   Operation operation;
@@ -24,7 +24,7 @@ struct Failure {
   std::uint64_t waited_ns = 0;
 };
 
-// Fills the record if nobody has: the first failure is the one that explains.
+// Fills the record if it is free: the first failure is the one that explains the others.
 CHIME_DEVICE void record_in(abi::ErrorRecord* record, const Failure& failure) {
   using exec::Order;
   using exec::Scope;
@@ -47,7 +47,7 @@ CHIME_DEVICE void record_in(abi::ErrorRecord* record, const Failure& failure) {
   exec::st<Order::kRelease, Scope::kSystem>(&record->claimed, 2u);
 }
 
-// A failure of the caller's own.
+// A failure in the caller's own record.
 CHIME_DEVICE void record(const Context& ctx, const Failure& failure) {
   record_in(ctx.pe.error, failure);
 }
@@ -68,7 +68,7 @@ CHIME_DEVICE void fail(const Context& ctx, const Failure& failure) {
   leave(ctx);
 }
 
-// ---- A Context that nobody has filled -----------------------------------------------------------
+// ---- A Context that is not filled ---------------------------------------------------------------
 
 [[noreturn]] CHIME_DEVICE_OUT_OF_LINE void trap_unfilled() {
   exec::trap(
@@ -78,8 +78,9 @@ CHIME_DEVICE void fail(const Context& ctx, const Failure& failure) {
       "Context as an argument.)");
 }
 
-// By what would use it. Operations on a PE need not ask: no way leads to one from it, and
-// fail_route() does. Nor do waits: as unfilled_context() has it, they find a job that is checked.
+// For functions that use the Context without another check. Operations on a PE need no such check:
+// no path leads to a PE from an unfilled Context, and fail_route() then calls this. Waits need none
+// either: unfilled_context() is that of a checked job, and the check calls this.
 CHIME_DEVICE void need_filled(const Context& ctx) {
   if (ctx.abi_version == 0) trap_unfilled();
 }

@@ -1,7 +1,9 @@
-// The forms of a name, as macros that make a function of a row of families.h: one a form. api.cuh
-// stamps the specifications' names by them, include/compat/nvshmem.h those of NVSHMEM.
+// The forms of a name: macros that make a function of a row of families.h, one macro for each form.
+// api.cuh makes the names of the specifications with them, include/compat/nvshmem.h those of
+// NVSHMEM.
 //
-// All have internal linkage: under nvcc they read their translation unit's own copy of the state.
+// All functions have internal linkage: under nvcc they read their translation unit's own copy of
+// the state.
 #ifndef CHIME_DEVICE_FORMS_CUH_
 #define CHIME_DEVICE_FORMS_CUH_
 
@@ -25,23 +27,23 @@
 // A row's arguments behind others.
 #define CHIME_AND(...) __VA_OPT__(, ) __VA_ARGS__
 
-// What a thread does alone, in kernels and on the host.
+// Operations of one thread, in kernels and on the host.
 #define CHIME_THREAD_FORM(RESULT, PREFIX, STEM, PARAMETERS, TEMPLATE, ARGUMENTS, CALL) \
   [[maybe_unused]] static CHIME_HOST_DEVICE RESULT PREFIX##STEM PARAMETERS {           \
     CHIME_IF_DEVICE(return chime::TEMPLATE(chime::self() CHIME_AND ARGUMENTS),         \
                            return static_cast<RESULT>(CALL));                          \
   }
 
-// What groups do, by a thread, in kernels and on the host.
+// Operations of a group, called by one thread, in kernels and on the host.
 #define CHIME_SINGLE_FORM(RESULT, PREFIX, STEM, PARAMETERS, TEMPLATE, ARGUMENTS, CALL)          \
   [[maybe_unused]] static CHIME_HOST_DEVICE RESULT PREFIX##STEM PARAMETERS {                    \
     CHIME_IF_DEVICE(return chime::TEMPLATE(chime::self(), chime::Thread() CHIME_AND ARGUMENTS), \
                            return static_cast<RESULT>(CALL));                                   \
   }
 
-// Transfers by a group, in kernels alone: here the members meet at entry and at exit, for all
-// operations. Out of line: a kernel with several calls of one would keep registers for each that is
-// inlined, and a block of 1024 threads has 64. The call itself is little beside the meetings.
+// Transfers by a group, in kernels alone: the members meet here at entry and at exit, for all
+// operations. Out of line, because a kernel with several inlined calls would keep registers for
+// each of them, and a thread of a block of 1024 has 64. The call costs little beside the meetings.
 #define CHIME_TRANSFER_FORM(PREFIX, SUFFIX, GROUP, STEM, PARAMETERS, TEMPLATE, ARGUMENTS) \
   [[maybe_unused]] static CHIME_DEVICE_OUT_OF_LINE void PREFIX##STEM##SUFFIX PARAMETERS { \
     const chime::Together<chime::GROUP> all;                                              \
@@ -51,8 +53,8 @@
   CHIME_TRANSFER_FORM(PREFIX, _warp, Warp, STEM, PARAMETERS, TEMPLATE, ARGUMENTS)         \
   CHIME_TRANSFER_FORM(PREFIX, _block, Block, STEM, PARAMETERS, TEMPLATE, ARGUMENTS)
 
-// Barriers and waits meet by themselves: a barrier at both ends; a wait, which reads nothing of its
-// members', where it has its event.
+// Barriers and waits meet by themselves: a barrier at both ends, a wait at its event, because it
+// reads nothing that its members wrote.
 #define CHIME_MEETING_FORM(PREFIX, SUFFIX, GROUP, RESULT, STEM, PARAMETERS, TEMPLATE, ARGUMENTS) \
   [[maybe_unused]] static CHIME_DEVICE RESULT PREFIX##STEM##SUFFIX PARAMETERS {                  \
     return chime::TEMPLATE(chime::self(), chime::GROUP() CHIME_AND ARGUMENTS);                   \
@@ -61,7 +63,7 @@
   CHIME_MEETING_FORM(PREFIX, _warp, Warp, RESULT, STEM, PARAMETERS, TEMPLATE, ARGUMENTS) \
   CHIME_MEETING_FORM(PREFIX, _block, Block, RESULT, STEM, PARAMETERS, TEMPLATE, ARGUMENTS)
 
-// On a stream: on the host alone, which NVRTC has not.
+// On a stream: on the host alone. NVRTC has no host code.
 #ifdef __CUDACC_RTC__
 #define CHIME_STREAM_FORM(...)
 #else

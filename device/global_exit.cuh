@@ -10,9 +10,9 @@
 
 namespace chime {
 
-// Asks this PE's host to end the job, and ends the calling thread, and the kernel as
-// exec::end_kernel does. The host obeys at its next call or soon, also where it sleeps and whatever
-// CHIME_ON_ERROR says. The first that asks counts. REQUIRES: in a kernel.
+// Asks this PE's host to end the job, and ends the calling thread and the kernel as
+// exec::end_kernel does. The host obeys at its next call or soon, also while it sleeps and whatever
+// CHIME_ON_ERROR says. Only the first request counts. REQUIRES: in a kernel.
 [[noreturn]] CHIME_DEVICE void global_exit(const Context& ctx, int status) {
   need_filled(ctx);
   using exec::Order;
@@ -20,7 +20,7 @@ namespace chime {
   const std::uint64_t asked = abi::kExitAsked | static_cast<std::uint32_t>(status);
   exec::atomic_cas<Order::kRelaxed, Scope::kSystem>(&ctx.pe.abort->exit_asked, std::uint64_t{0},
                                                     asked);
-  // Behind the status: record() releases it, and the host acquires the record before it looks for a
+  // After the status: record() releases it, and the host acquires the record before it looks for a
   // status (host/report/async_error.cpp).
   record(ctx, {.status = CHIMEX_ERR_ABORTED, .operation = Operation::kNone, .pe = ctx.pe.my_pe});
   exec::end_kernel();

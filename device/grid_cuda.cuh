@@ -1,5 +1,5 @@
-// The barrier of a cooperative grid on a GPU. It ends when a thread of the kernel has failed: the
-// block that lost it may never come. Included by exec_cuda.cuh alone.
+// The barrier of a cooperative grid on a GPU. It ends when a thread of the kernel has failed,
+// because that thread's block may never come. Included by exec/exec_cuda.cuh alone.
 #ifndef CHIME_DEVICE_GRID_CUDA_CUH_
 #define CHIME_DEVICE_GRID_CUDA_CUH_
 
@@ -13,20 +13,20 @@ namespace chime::exec {
 
 namespace detail {
 
-// Far beyond a barrier that gets on: a look is a load from host memory.
+// Far more polls than a barrier needs that makes progress: a look is a load from host memory.
 inline constexpr unsigned kGridPollsPerLook = 1024;
 
-// Whether this PE has an error that nobody has asked for, after which CHIME_ON_ERROR ends threads.
-// Only asks that it is claimed, and reads nothing else of the record: no order is needed.
+// Whether this PE has an error that no host call has reported, after which CHIME_ON_ERROR ends
+// threads. Reads only whether the record is claimed, and nothing else of it: needs no order.
 CHIME_DEVICE bool pe_has_failed() {
   const Context* const ctx = launch_context();
   if (ctx->abi_version == 0 || ctx->pe.on_error != OnError::kExit) return false;
   return ld<Order::kRelaxed, Scope::kSystem>(&ctx->pe.error->claimed) != 0;
 }
 
-// The top bit of the grid's barrier word turns when all blocks have arrived: every block adds 1,
-// block 0 what is missing to 2^31. Release and acquire carry the blocks' stores, and by
-// cumulativity with the barriers around them those of all threads. False: given up.
+// The top bit of the grid's barrier word flips when all blocks have arrived: every block adds 1,
+// and block 0 adds the rest of 2^31. Release and acquire carry the blocks' stores and, with the
+// barriers around them (cumulativity), those of all threads. False: the wait was given up.
 CHIME_DEVICE bool meet_blocks(std::uint32_t* word) {
   constexpr std::uint32_t kTurn = 0x80000000u;
   const std::uint32_t share = block_rank() == 0 ? kTurn - (grid_blocks() - 1) : 1;
@@ -40,7 +40,7 @@ CHIME_DEVICE bool meet_blocks(std::uint32_t* word) {
 
 }  // namespace detail
 
-// What cooperative_groups::this_grid().sync() does, without its header: that one takes nvcc 2 s.
+// Does what cooperative_groups::this_grid().sync() does, without its header, which takes nvcc 2 s.
 //
 // The first thread of a block meets the others. If it gave up, or has ended, the block ends: its
 // other threads would go on without a barrier.

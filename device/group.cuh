@@ -3,7 +3,8 @@
 //
 // An operation is one template over the group. Every member calls it with the same arguments;
 // member `rank()` of `size()` does its share. `sync()` is a barrier of the members that also orders
-// memory among them; `any(p)` is a sync that tells every member whether `p` held for one of them.
+// memory among them. `any(p)` is a sync that returns to every member whether `p` held for one of
+// them.
 #ifndef CHIME_DEVICE_GROUP_CUH_
 #define CHIME_DEVICE_GROUP_CUH_
 
@@ -22,7 +23,7 @@ struct Thread {
 };
 
 // All lanes of the calling thread's warp. The caller promises that none has ended and that all
-// come. The last warp of a block may be partly filled; then those lanes are the group.
+// come. If the last warp of a block is partly filled, the group has only its lanes.
 struct Warp {
   CHIME_DEVICE static unsigned rank() { return exec::lane_id(); }
   CHIME_DEVICE static unsigned size() {
@@ -39,7 +40,7 @@ struct Warp {
   }
   CHIME_DEVICE static bool any(bool p) {
     const bool held = exec::any(mask(), p);
-    sync();  // a vote orders no memory: without it only the lane that waited has acquired
+    sync();  // a vote orders no memory: without this only the lane that waited has acquired
     return held;
   }
 
@@ -48,7 +49,7 @@ struct Warp {
 };
 
 // All threads of the calling thread's block. The caller promises that none has ended and that all
-// come. (A barrier would count ended ones out; their share of the work would be left undone.)
+// come. (A barrier does not wait for ended threads, but their share of the work would be missing.)
 struct Block {
   CHIME_DEVICE static unsigned rank() { return exec::thread_rank(); }
   CHIME_DEVICE static unsigned size() { return exec::block_threads(); }
@@ -63,12 +64,12 @@ struct Block {
   CHIME_DEVICE static bool any(bool p) { return exec::sync_whole_block_or(p); }
 };
 
-// Four warps that follow each other in their block, the first of a number that is a multiple of
-// four: the 128 threads whose ranks have the same quotient by 128, or those of them that the block
-// has. The caller promises that none has ended and that all come.
+// Four consecutive warps of a block, of which the first has a number that is a multiple of four:
+// the 128 threads with the same quotient of rank and 128, or those of them that the block has. The
+// caller promises that none has ended and that all come.
 //
-// They meet by a named barrier of the block: group 0 by 15, group 1 by 14, to group 7 by 8. A
-// kernel that makes such calls uses these numbers for nothing else.
+// The members meet at a named barrier of the block: group 0 at 15, group 1 at 14, and so on to
+// group 7 at 8. A kernel that makes such calls must not use these numbers otherwise.
 struct Warpgroup {
   CHIME_DEVICE static unsigned rank() { return exec::thread_rank() % kThreads; }
   CHIME_DEVICE static unsigned size() {
@@ -91,8 +92,8 @@ struct Warpgroup {
 
 // ---- A call of a group --------------------------------------------------------------------------
 
-// The group of an operation whose members have met, and meet again when it is over. On the CPU one
-// thread may act for all of them, and is a group of one.
+// The group of an operation whose members have met before it, and meet again after it. On the CPU
+// one thread may act for all of them; then it is a group of one.
 template <class Group>
 class Inside {
  public:
@@ -104,15 +105,16 @@ class Inside {
   CHIME_DEVICE void sync() const {
     if (!is_all_) Group::sync();
   }
-  // They have met since they wrote it.
+  // The members have met since they wrote the source.
   CHIME_DEVICE static void reads(const void*, std::size_t, std::size_t, std::size_t) {}
 
  private:
   bool is_all_;
 };
 
-// While one lives, its group makes a call: all members meet at its beginning and at its end, as
-// NVSHMEM has it. So each may write its part of the source before, and reuse or read all after.
+// While an object of this class lives, its group makes a call: all members meet at its construction
+// and its destruction, as in NVSHMEM. So each member may write its part of the source before the
+// call, and reuse or read all of the memory after it.
 template <class Group>
 class Together {
  public:
@@ -129,13 +131,13 @@ class Together {
   exec::Part part_;
 };
 
-// How an operation ends by which any member may rely on what all have done.
+// Ends an operation after which any member may rely on the work of all.
 template <class Group>
 CHIME_DEVICE void end_together(Group g) {
   g.sync();
 }
 template <class Group>
-CHIME_DEVICE void end_together(Inside<Group>) {}  // its Together ends so
+CHIME_DEVICE void end_together(Inside<Group>) {}  // ~Together() does it
 
 }  // namespace chime
 

@@ -1,7 +1,7 @@
-// Operations as values: what is to be done at a PE. They know no path; each path does them
+// Operations as values: the work to be done at a PE. They name no path; each path carries them out
 // (path/README.md).
 //
-// Addresses at the PE are symmetric ones. Elements come in the unsigned word of their size.
+// Addresses at the PE are symmetric addresses. Elements come in the unsigned word of their size.
 #ifndef CHIME_DEVICE_OP_CUH_
 #define CHIME_DEVICE_OP_CUH_
 
@@ -17,7 +17,7 @@ namespace chime {
 
 // When an operation returns.
 enum class Until {
-  kPosted,  // nbi: memory here belongs to the operation until quiet
+  kPosted,  // nbi: the operation uses the memory here until quiet
   kLocal    // memory here may be used again
 };
 

@@ -1,7 +1,7 @@
 // The orderings that Chime uses, named by use. Each says what it pairs with.
 //
-// PTX: everything here is system scope, because the other side is another PE: another GPU, a NIC or
-// a CPU.
+// PTX: everything here has system scope, because the other side is another PE: another GPU, a NIC
+// or a CPU.
 #ifndef CHIME_DEVICE_ORDER_CUH_
 #define CHIME_DEVICE_ORDER_CUH_
 
@@ -32,7 +32,7 @@ CHIME_DEVICE void publish(T* word, T value) {
 }
 
 // Adds to such a word. Pairs with observe(): read-modify-writes continue the release sequence, so
-// that the reader of a later sum sees the data of every adder before.
+// the reader of a later sum sees the data of every earlier adder.
 template <class T>
 CHIME_DEVICE void publish_add(T* word, T value) {
   exec::red_add<Order::kRelease, Scope::kSystem>(word, value);
@@ -44,8 +44,8 @@ CHIME_DEVICE T observe(const T* word) {
   return exec::ld<Order::kAcquire, Scope::kSystem>(word);
 }
 
-// Stores to mapped peers that happen before this are visible to whoever sees anything stored after
-// it. Pairs with observe(), and with the same fence on the other side.
+// Stores to mapped peers that happen before this are visible to every reader that sees a later
+// store. Pairs with observe(), and with the same fence on the other side.
 CHIME_DEVICE void puts_visible() { exec::fence<Order::kAcqRel, Scope::kSystem>(); }
 
 }  // namespace chime::order

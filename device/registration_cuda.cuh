@@ -1,5 +1,5 @@
-// How a translation unit that was compiled for a GPU tells libchime of its Context
-// (state_cuda.cuh). Included by exec_cuda.cuh alone.
+// How a translation unit that was compiled for a GPU registers its Context with libchime
+// (state_cuda.cuh). Included by exec/exec_cuda.cuh alone.
 #ifndef CHIME_DEVICE_REGISTRATION_CUDA_CUH_
 #define CHIME_DEVICE_REGISTRATION_CUDA_CUH_
 
@@ -15,8 +15,8 @@ namespace chime::exec {
 
 namespace {
 
-// On a stream of its own that no other waits for: kernels of another PE may be running, and may
-// wait for the PE that is being filled.
+// Uses a stream of its own that waits for no other: kernels of another PE may be running, and may
+// wait for the PE whose Context is being filled.
 const char* fill_tu_context(const void* context, std::size_t bytes) {
   cudaStream_t stream;
   cudaError_t error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
@@ -27,7 +27,7 @@ const char* fill_tu_context(const void* context, std::size_t bytes) {
     cudaStreamDestroy(stream);
   }
   if (error == cudaSuccess) return nullptr;
-  cudaGetLastError();  // not for the program's next look at it
+  cudaGetLastError();  // the program's next check is not to see it
   return cudaGetErrorString(error);
 }
 
@@ -36,7 +36,7 @@ const char* address_of_tu_context(void** device_address) {
   return error == cudaSuccess ? nullptr : cudaGetErrorString(error);
 }
 
-// Never launched: the driver knows the unit's module by it.
+// Never launched: by it the driver finds the unit's module.
 __global__ void kernel_of_tu() {}
 
 const char* function_of_tu(void** function) {
@@ -45,13 +45,13 @@ const char* function_of_tu(void** function) {
       cudaGetFuncBySymbol(&found, reinterpret_cast<const void*>(kernel_of_tu));
   *function = found;
   if (error == cudaSuccess) return nullptr;
-  cudaGetLastError();  // not for the program's next look at it
+  cudaGetLastError();  // the program's next check is not to see it
   return cudaGetErrorString(error);
 }
 
-// nvcc registers the unit's variables before its static constructors run, so that a library which
-// is opened late can be filled from here at once. clang registers them afterwards: such a library
-// is filled by the next launch (host/pe/device_state_registry.cpp).
+// nvcc registers the unit's variables before its static constructors run, so this can fill a
+// library that is opened late at once. clang registers them afterwards: the next launch fills such
+// a library (host/pe/device_state_registry.cpp).
 struct TuRegistration {
   chime_tu record{kAbiVersion,           sizeof(Context), __BASE_FILE__, fill_tu_context,
                   address_of_tu_context, nullptr,         function_of_tu};

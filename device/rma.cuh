@@ -1,9 +1,9 @@
 // put, get, p, g and their strided forms.
 //
 // Every member of the group calls with the same arguments. The blocking forms end with a sync of
-// the group, so that any member may reuse the source (put) or read the destination (get). None
-// begins with one: that is for callers whose members have met since they wrote the source. The
-// names of the C API begin and end with one, also the nbi forms (Together, api.cuh).
+// the group, so that any member may reuse the source (put) or read the destination (get). No form
+// begins with a sync: its callers have met since they wrote the source. The names of the C API
+// begin and end with one, also the nbi forms (Together, group.cuh).
 #ifndef CHIME_DEVICE_RMA_CUH_
 #define CHIME_DEVICE_RMA_CUH_
 
@@ -28,15 +28,15 @@ namespace detail {
 template <class T>
 inline constexpr std::size_t kLeastWord = alignof(T) < kWidest ? alignof(T) : kWidest;
 
-// The size of `n` elements. One that size_t cannot hold becomes its largest value, which is
-// refused.
+// The size of `n` elements. A size that size_t cannot hold becomes its largest value, which every
+// check refuses.
 template <class T>
 CHIME_DEVICE std::size_t bytes_of(std::size_t n) {
   return CHIME_BYTES(n, sizeof(T));
 }
 
-// The group names its source before it reads it, in a checked job. The CPU device then checks it in
-// weak mode (exec::block_reads).
+// In a checked job the group names its source before it reads it. The CPU device then checks the
+// source in weak mode (exec::block_reads).
 template <class Group>
 CHIME_DEVICE void name_source(const Context& ctx, Group g, const void* source, std::size_t bytes,
                               std::size_t stride, std::size_t count) {
@@ -80,8 +80,8 @@ CHIME_DEVICE std::size_t strided_bytes(std::ptrdiff_t stride, std::size_t count)
   return static_cast<std::size_t>(elements) * sizeof(T) + sizeof(T);
 }
 
-// A private element as its word; aligned to its size, if that is at most 8. The addresses are
-// void: nvcc's assume_aligned loses the type of others.
+// A private element as its word; aligned to its size, up to 8 bytes. The addresses are void: nvcc's
+// assume_aligned loses the type of others.
 template <class W>
 CHIME_DEVICE W load_element(const void* from) {
   W word;
@@ -95,9 +95,9 @@ CHIME_DEVICE void store_element(void* to, const W& word) {
 
 }  // namespace detail
 
-// put_nbi: the source may be reused after quiet. It may be read before the call returns, by each
-// member its own part; on a mapped peer all of it is. Where a NIC carries it, the leader posts for
-// the group, and it is the leader whose quiet completes it, or a member's after a sync. Complete at
+// put_nbi: the source may be reused after quiet. Each member may read its own part before the call
+// returns; on a mapped peer all of it is read then. Where a NIC carries the data, the leader posts
+// for the group: its quiet completes the put, or that of another member after a sync. Complete at
 // `pe` after quiet; ordered by fence.
 template <class Group, class T>
 CHIME_DEVICE void put_nbi(const Context& ctx, Group g, T* dst, const T* src, std::size_t n,
@@ -164,7 +164,7 @@ CHIME_DEVICE void p(const Context& ctx, T* dst, std::type_identity_t<T> value, i
   }
 }
 
-// Zero bytes if `pe` cannot be reached and CHIME_ON_ERROR=return.
+// Returns zero bytes if `pe` cannot be reached and CHIME_ON_ERROR=return.
 template <class T>
 CHIME_DEVICE T g(const Context& ctx, const T* src, int pe) {
   const Target target = target_word(src);
@@ -176,8 +176,8 @@ CHIME_DEVICE T g(const Context& ctx, const T* src, int pe) {
   return from_word<T>(word);
 }
 
-// `n` elements like those of p and g; consecutive ones lie `dst_stride` apart in dst and
-// `src_stride` in src, both at least 1. Blocking, like put and get. Each member moves its own.
+// `n` elements as in p and g; consecutive ones lie `dst_stride` apart in dst and `src_stride` in
+// src, both at least 1. Blocking, like put and get. Each member moves its own.
 template <class Group, class T>
 CHIME_DEVICE void iput(const Context& ctx, Group g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                        std::ptrdiff_t src_stride, std::size_t n, int pe) {

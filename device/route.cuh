@@ -1,8 +1,8 @@
-// By which path a PE is reached: decided here, once per call, and nowhere else.
+// Decides by which path a PE is reached, once per call, and nowhere else.
 //
-// Memory that is mapped here is reached by loads and stores (path/p2p), other memory by a channel,
-// and what none leads to, not at all. An operation goes on where it is decided (path/ops.cuh); a
-// Route is for who only asks.
+// Loads and stores reach memory that is mapped here (path/p2p). A channel reaches other memory, if
+// one leads to the PE. An operation continues in the callback of the decision (path/ops.cuh); a
+// Route is for callers that only ask.
 #ifndef CHIME_DEVICE_ROUTE_CUH_
 #define CHIME_DEVICE_ROUTE_CUH_
 
@@ -22,10 +22,11 @@
 
 namespace chime {
 
-// One word's updates are atomic with each other only if one agent makes them all. So if any PE of
-// the job is out of reach of loads and stores, the owner's NIC or proxy makes them for everybody,
-// mapped or not: Pe::amo_path, one answer for the whole job. The words by which a team meets are
-// written by one channel, whoever calls: the later arrival would else overtake the earlier.
+// Updates of one word are atomic with each other only if one agent makes them all. So if a PE of
+// the job is out of reach of loads and stores, the NIC or proxy of the word's owner makes them for
+// every PE, mapped or not: Pe::amo_path is one answer for the whole job. One channel writes the
+// words by which a team meets, whichever thread calls: otherwise a later arrival could overtake an
+// earlier one.
 enum class Traffic { kData, kAtomic, kMeeting };
 
 CHIME_DEVICE constexpr Traffic traffic_of(SignalOp op) {
@@ -34,8 +35,8 @@ CHIME_DEVICE constexpr Traffic traffic_of(SignalOp op) {
 
 // ---- Channels -----------------------------------------------------------------------------------
 
-// Which of a context's channels to a peer the calling thread uses: always the same one, so that its
-// operations stay in order. Blocks share them out.
+// Which of a context's channels to a peer the calling thread uses. It is always the same one, so
+// that the thread's operations stay in order. The blocks are spread over the channels.
 CHIME_DEVICE unsigned slot_for(const abi::Channels& all, Traffic traffic) {
   if (!exec::in_kernel() || traffic == Traffic::kMeeting) return 0;
   return exec::block_rank() & (all.slots - 1);
@@ -54,18 +55,18 @@ template <class Go>
 CHIME_DEVICE bool by_channel(const Context& ctx, Traffic traffic, int pe, Go go) {
   const abi::Channels& all = ctx.channels;
   if (!detail::has_channels(ctx)) return false;
-  std::uint32_t word = exec::ld_settled(all.route + pe);  // at init, or never
-  if (word == 0 && (all.opened == nullptr || (word = channel::open_way(ctx, pe)) == 0)) {
+  std::uint32_t word = exec::ld_settled(all.route + pe);  // set at init, or never
+  if (word == 0 && (all.opened == nullptr || (word = channel::open_route(ctx, pe)) == 0)) {
     return false;
   }
   const std::uint32_t index = abi::first_of_route(word) + slot_for(all, traffic);
   return go(abi::path_of_route(word), all.pool.channels[index]);
 }
 
-// ---- Where it is mapped -------------------------------------------------------------------------
+// ---- Mapped memory ------------------------------------------------------------------------------
 
-// The PE's heap as it is mapped here; null: loads and stores may not carry the traffic. A latch per
-// peer: what it says once it says for ever. REQUIRES: pe_exists(ctx, pe).
+// The PE's heap as it is mapped here; null: loads and stores may not carry the traffic. The answer
+// for a peer never changes. REQUIRES: pe_exists(ctx, pe).
 CHIME_DEVICE std::byte* mapped_heap(const Context& ctx, Traffic traffic, int pe) {
   const bool by_its_owner = traffic == Traffic::kAtomic && ctx.pe.amo_path != Path::kP2p;
   return by_its_owner ? nullptr : exec::ld_settled(ctx.pe.peer_heap + pe);
@@ -78,8 +79,8 @@ struct Target {
   const void* address;
   std::size_t bytes;
   std::uint32_t alignment;     // what the address must be a multiple of
-  bool is_chimes = false;      // and no object of the program: bounds do not concern it
-  const void* here = nullptr;  // what is moved from or to, as many bytes; null: only values are
+  bool is_chimes = false;      // Chime's own memory: bounds do not concern it
+  const void* here = nullptr;  // the local memory, as many bytes; null: only values move
 };
 
 template <class T>
@@ -87,19 +88,19 @@ CHIME_DEVICE Target target_word(const T* word) {
   return {word, sizeof(T), sizeof(T)};
 }
 
-// CHIME_CHECK=2: both ends.
+// CHIME_CHECK=2 checks both ends.
 CHIME_DEVICE bool are_in_bounds(const Context& ctx, const Target& target) {
   return target.is_chimes || (is_in_bounds(ctx, target.address, target.bytes) &&
                               is_in_bounds(ctx, target.here, target.bytes));
 }
 
-// No memory has so many: the count is negative, or its bytes overflow (CHIME_BYTES).
+// No memory has so many bytes: the count is negative, or its bytes overflow (CHIME_BYTES).
 CHIME_DEVICE bool has_too_many_bytes(const Target& target) {
   return static_cast<std::int64_t>(target.bytes) < 0;
 }
 
-// What is looked at in a checked job, CHIME_CHECK=1: the end of what begins in the heap, and the
-// alignment; CHIME_CHECK=2: also that both ends keep to an allocation. Out of line: a job without
+// The checks of a checked job. CHIME_CHECK=1: the end of memory that begins in the heap, and the
+// alignment. CHIME_CHECK=2: also that both ends keep to one allocation. Out of line: a job without
 // checks pays no register for it.
 CHIME_DEVICE_OUT_OF_LINE bool passes_checks(const Context& ctx, Target target) {
   const std::uint64_t offset = heap_offset(ctx, target.address);
@@ -107,7 +108,7 @@ CHIME_DEVICE_OUT_OF_LINE bool passes_checks(const Context& ctx, Target target) {
   return ends_right && is_aligned(target.address, target.alignment) && are_in_bounds(ctx, target);
 }
 
-// Whether it is in the heap, of a job that checks no more than that. Without a branch: three
+// Whether the target is in the heap, in a job that makes no other checks. Has no branch: three
 // comparisons become one.
 CHIME_DEVICE bool is_in_unchecked_heap(const Context& ctx, const Target& target) {
   const unsigned in_heap = heap_offset(ctx, target.address) < ctx.pe.heap_bytes;
@@ -115,15 +116,15 @@ CHIME_DEVICE bool is_in_unchecked_heap(const Context& ctx, const Target& target)
   return (in_heap & not_too_many & unchecked) != 0;
 }
 
-// Whether it is in the heap; CHIME_CHECK=1 also looks at its end and its alignment, CHIME_CHECK=2
-// at the bounds of allocations.
+// Whether the target is in the heap; CHIME_CHECK=1 also checks its end and its alignment,
+// CHIME_CHECK=2 the bounds of allocations.
 CHIME_DEVICE bool may_touch(const Context& ctx, const Target& target) {
   return heap_offset(ctx, target.address) < ctx.pe.heap_bytes && !has_too_many_bytes(target) &&
          (ctx.pe.checked == 0 || passes_checks(ctx, target));
 }
 
-// Whether it is memory of the calling PE that is not symmetric, which an operation on that PE takes
-// as it is. REQUIRES: !may_touch(ctx, target).
+// Whether the target is memory of the calling PE that is not symmetric. An operation on the calling
+// PE uses such an address as it is. REQUIRES: !may_touch(ctx, target).
 CHIME_DEVICE bool is_own_memory(const Context& ctx, const Target& target, int pe) {
   return ctx.abi_version != 0 && pe == ctx.pe.my_pe &&
          heap_offset(ctx, target.address) >= ctx.pe.heap_bytes && target.address != nullptr &&
@@ -131,7 +132,8 @@ CHIME_DEVICE bool is_own_memory(const Context& ctx, const Target& target, int pe
          (ctx.pe.checked == 0 || passes_checks(ctx, target));
 }
 
-// The same of an operation's other memory at `pe`, to which loads and stores lead or do not.
+// The same for an operation's second target at `pe`; `is_mapped`: whether loads and stores reach
+// it.
 // REQUIRES: !is_in_unchecked_heap(ctx, target).
 CHIME_DEVICE bool may_touch_too(const Context& ctx, const Target& target, int pe, bool is_mapped) {
   return may_touch(ctx, target) || (is_mapped && is_own_memory(ctx, target, pe));
@@ -144,8 +146,8 @@ namespace detail {
 // No memory has this address.
 CHIME_DEVICE std::byte* nowhere() { return reinterpret_cast<std::byte*>(~std::uintptr_t{0}); }
 
-// Where the target is reached by loads and stores; null: by a channel; nowhere(): it may not be
-// touched, or the PE does not exist.
+// The heap by which loads and stores reach the target; null: a channel reaches it; nowhere(): the
+// operation may not touch it, or the PE does not exist.
 CHIME_DEVICE std::byte* checked_heap(const Context& ctx, Traffic traffic, const Target& target,
                                      int pe) {
   if (!may_touch(ctx, target)) return is_own_memory(ctx, target, pe) ? ctx.pe.heap : nowhere();
@@ -154,13 +156,13 @@ CHIME_DEVICE std::byte* checked_heap(const Context& ctx, Traffic traffic, const 
 
 }  // namespace detail
 
-// Calls `by_stores(heap)` where loads and stores reach the target, else `by_requests(path,
-// channel)`; each says whether there is such a path. False: none leads there, or the operation may
-// not touch the target.
+// Calls `by_stores(heap)` if loads and stores reach the target, else `by_requests(path, channel)`;
+// each returns whether there is such a path. False: no path leads there, or the operation may not
+// touch the target.
 //
-// Memory of the calling PE that is not symmetric is reached by loads and stores, whoever updates
-// the heap's words: nobody else reaches it. An address is where its distance from the heap leads
-// to, so the path needs not know. A channel carries no misaligned words.
+// Loads and stores reach memory of the calling PE that is not symmetric, whichever agent updates
+// the heap's words: no other PE reaches such memory. The distance of an address from the heap leads
+// to it, so the path need not know the difference. A channel carries no misaligned words.
 template <class ByStores, class ByRequests>
 CHIME_DEVICE bool decide(const Context& ctx, Traffic traffic, const Target& target, int pe,
                          ByStores by_stores, ByRequests by_requests) {
@@ -181,7 +183,7 @@ struct Route {
   Path path = Path::kNone;
   int pe = -1;
   std::byte* mapped = nullptr;      // kP2p: the PE's heap, as it is mapped here
-  abi::Channel* channel = nullptr;  // else: the one that the calling thread uses
+  abi::Channel* channel = nullptr;  // other paths: the channel that the calling thread uses
 };
 
 CHIME_DEVICE Route route_by_channel(const Context& ctx, Traffic traffic, int pe) {
@@ -193,7 +195,7 @@ CHIME_DEVICE Route route_by_channel(const Context& ctx, Traffic traffic, int pe)
   return route;
 }
 
-// For a caller that only asks which path it would be.
+// For a caller that only asks for the path.
 CHIME_DEVICE Route route_to(const Context& ctx, Traffic traffic, int pe) {
   if (!pe_exists(ctx, pe)) return {};
   if (std::byte* const mapped = mapped_heap(ctx, traffic, pe)) {
@@ -202,9 +204,9 @@ CHIME_DEVICE Route route_to(const Context& ctx, Traffic traffic, int pe) {
   return route_by_channel(ctx, traffic, pe);
 }
 
-// ---- Where none leads ---------------------------------------------------------------------------
+// ---- Errors -------------------------------------------------------------------------------------
 
-// The memory is in the heap of `pe`, which may be this PE, and no one allocation has all of it.
+// The memory is in the heap of `pe`, which may be this PE, and no single allocation has all of it.
 CHIME_DEVICE void fail_bounds(const Context& ctx, const void* address, std::size_t bytes, int pe,
                               Operation operation) {
   fail(ctx, {.status = CHIMEX_ERR_INVALID,
@@ -215,8 +217,7 @@ CHIME_DEVICE void fail_bounds(const Context& ctx, const void* address, std::size
              .expected = bytes});
 }
 
-// Says which of the reasons it is, and leaves. From a state that nobody filled no way leads
-// anywhere.
+// Finds and reports the reason, and leaves. A Context that is not filled has no path to any PE.
 CHIME_DEVICE_OUT_OF_LINE void fail_route(const Context& ctx, Target target, int pe,
                                          Operation operation) {
   need_filled(ctx);
@@ -238,8 +239,8 @@ CHIME_DEVICE_OUT_OF_LINE void fail_route(const Context& ctx, Target target, int 
              .expected = is_misaligned ? target.alignment : target.bytes});
 }
 
-// Whether this PE has memory where an operation moves from or to. False after an error with
-// CHIME_ON_ERROR=return. On a GPU the first load finds it out.
+// Whether this PE has memory at the local address of an operation. False after an error with
+// CHIME_ON_ERROR=return. On a GPU the first load finds an error.
 CHIME_DEVICE bool is_memory(const Context& ctx, const void* here, std::size_t bytes,
                             Operation operation) {
   if (!exec::is_no_memory(here)) return true;
@@ -259,7 +260,7 @@ CHIME_DEVICE_OUT_OF_LINE bool check_bounds_here(const Context& ctx, const void* 
   return false;
 }
 
-// What a strided operation moves from or to here, whose bytes are not those at the PE. False after
+// Checks the local memory of a strided operation: it has other bytes than the target. False after
 // an error with CHIME_ON_ERROR=return.
 CHIME_DEVICE bool check_here(const Context& ctx, const void* here, std::size_t bytes,
                              Operation operation) {

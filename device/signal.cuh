@@ -1,5 +1,4 @@
-// put_signal, and what is done with a signal word: a 64-bit symmetric word that says "the data is
-// there".
+// put_signal, and the operations on a signal word: a symmetric word of 64 bits that announces data.
 #ifndef CHIME_DEVICE_SIGNAL_CUH_
 #define CHIME_DEVICE_SIGNAL_CUH_
 
@@ -33,7 +32,7 @@ CHIME_DEVICE bool go_with_signal(const Context& ctx, const SignalUpdate& signal,
          go(ctx, traffic_of(signal.op), target_word(signal.word), pe, f);
 }
 
-// There is no path for the signal.
+// No path leads to the signal.
 CHIME_DEVICE_OUT_OF_LINE void fail_signal(const Context& ctx, SignalUpdate signal, int pe,
                                           Operation operation) {
   if (signal_op_exists(signal.op)) {
@@ -48,9 +47,9 @@ CHIME_DEVICE_OUT_OF_LINE void fail_signal(const Context& ctx, SignalUpdate signa
              .expected = static_cast<std::uint64_t>(signal.op)});
 }
 
-// Data and signal go one way, that of the signal. No signal without its data. To the calling PE a
-// mapped way takes data that are not symmetric; a channel, which updates the heap's words, does
-// not.
+// Data and signal take one path, that of the signal. A signal is never sent without its data. A
+// mapped path to the calling PE takes data that are not symmetric; a channel, which updates the
+// heap's words, does not.
 template <std::size_t kLeast, class Group>
 CHIME_DEVICE void put_signal_bytes(const Context& ctx, Group g, const Put& put,
                                    const SignalUpdate& signal, int pe, Operation operation) {
@@ -71,9 +70,9 @@ CHIME_DEVICE void put_signal_bytes(const Context& ctx, Group g, const Put& put,
 
 }  // namespace detail
 
-// Puts, then updates the signal at `pe`: who sees the update sees the data (of this call; puts
-// before it need a fence). The source may be reused when the call returns; with nbi, after quiet. A
-// group updates the signal once. With n == 0 only the signal is sent.
+// Puts, then updates the signal at `pe`. A reader that sees the update also sees the data of this
+// call; earlier puts need a fence. The source may be reused when the call returns; with nbi, after
+// quiet. A group updates the signal once. With n == 0 only the signal is sent.
 template <class Group, class T>
 CHIME_DEVICE void put_signal(const Context& ctx, Group g, T* dst, const T* src, std::size_t n,
                              SignalUpdate signal, int pe) {
@@ -108,8 +107,8 @@ CHIME_DEVICE void signal_op(const Context& ctx, const SignalUpdate& signal, int 
   }
 }
 
-// Reads this PE's signal word once. What came with the value seen is visible after it. 0 if the
-// check refuses it and CHIME_ON_ERROR=return.
+// Reads this PE's signal word once. What came with this value is visible after it. Returns 0 if the
+// check refuses the word and CHIME_ON_ERROR=return.
 CHIME_DEVICE std::uint64_t signal_fetch(const Context& ctx, const std::uint64_t* sig) {
   const auto watched = detail::watched_word(Operation::kSignalFetch, sig);
   return detail::passes(ctx, watched) ? order::observe(sig) : 0;

@@ -1,4 +1,4 @@
-// Whose PE this is, for functions that take no Context: the names of the specifications.
+// The PE of the caller, for functions that take no Context: the names of the specifications.
 #ifndef CHIME_DEVICE_STATE_CUH_
 #define CHIME_DEVICE_STATE_CUH_
 
@@ -13,7 +13,7 @@ const Context& host_context();
 
 namespace detail {
 
-// Whether it is filled is asked where an operation would need it: need_filled().
+// Operations that need a filled Context check it: need_filled().
 CHIME_DEVICE const Context& kernel_context() {
   const Context* const launched = exec::launch_context();
   if (exec::may_run_for_nobody() && launched == nullptr) trap_unfilled();
@@ -22,9 +22,9 @@ CHIME_DEVICE const Context& kernel_context() {
 
 }  // namespace detail
 
-// In a kernel: the PE that launched it. On a GPU a process has one such PE a device: where PEs that
-// are threads share one, kernels take their Context as an argument, and what they do by this one
-// traps. On the host: the calling thread's PE.
+// In a kernel: the PE that launched it. On a GPU a process has one such PE for each device. Where
+// PEs that are threads share a device, kernels take their Context as an argument, and operations by
+// this one trap. On the host: the calling thread's PE.
 CHIME_HOST_DEVICE const Context& self() {
   CHIME_IF_DEVICE(return detail::kernel_context(), return host_context());
 }

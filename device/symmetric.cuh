@@ -1,4 +1,4 @@
-// Symmetric addresses: where a pointer lies in this PE's heap, and with it in every PE's.
+// Symmetric addresses: a pointer's offset in this PE's heap, which is the same in every PE's heap.
 #ifndef CHIME_DEVICE_SYMMETRIC_CUH_
 #define CHIME_DEVICE_SYMMETRIC_CUH_
 

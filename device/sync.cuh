@@ -1,7 +1,7 @@
 // fence and quiet, and the waits and tests on this PE's own memory.
 //
-// A wait or test that succeeds acquires: what the writer of the value made visible before it is
-// visible after. Waits are done by single threads; the signal wait also by groups.
+// A wait or test that succeeds acquires: what the writer made visible before the value is visible
+// after the call. Single threads wait; for a signal also groups do.
 #ifndef CHIME_DEVICE_SYNC_CUH_
 #define CHIME_DEVICE_SYNC_CUH_
 
@@ -25,9 +25,9 @@ namespace chime {
 
 // Orders this PE's puts, signals and atomics that happen before the call ahead of those after it,
 // at each peer. Puts of other threads happen before it if a barrier of the block or grid lies
-// between. Stores to mapped peers come last: what a channel has completed before is ordered with
-// them. A job without channels is not asked for their fence, which would cost more than that of the
-// stores.
+// between. Stores to mapped peers come last, so that they are ordered after what a channel has
+// completed. A job without channels skips the channels' fence, which would cost more than that of
+// the stores.
 CHIME_DEVICE void fence(const Context& ctx) {
   if (detail::has_channels(ctx)) {
     channel::fence(ctx);
@@ -37,8 +37,8 @@ CHIME_DEVICE void fence(const Context& ctx) {
   order::puts_visible();
 }
 
-// Completes them: the data of puts is at the peers, that of nbi gets is here. On the host also what
-// kernels have posted.
+// Completes these operations: the data of puts is at the peers, that of nbi gets is here. On the
+// host it also completes what kernels have posted.
 CHIME_DEVICE void quiet(const Context& ctx) {
   if (detail::has_channels(ctx)) {
     channel::quiet(ctx);
@@ -50,15 +50,15 @@ CHIME_DEVICE void quiet(const Context& ctx) {
 
 namespace detail {
 
-// The same by all members of a group, which have met before: for what any of them has sent. What
-// the leader does next comes behind it, what others do when they have met again.
+// The same by all members of a group, which have met before, for what any of them has sent. What
+// the leader does next comes after it; what another member does, once the group has met again.
 template <class Group>
 CHIME_DEVICE void quiet_together(const Context& ctx, Group g) {
   if (has_channels(ctx)) channel::quiet(ctx, g);
   if (g.is_leader()) order::puts_visible();
 }
 
-// Elements to watch, what each is compared with, and for whom.
+// Elements to watch, the values to compare them with, and the operation that waits.
 template <class T>
 struct WaitSet {
   Operation operation;
@@ -86,13 +86,13 @@ struct WaitSet {
 
 inline constexpr std::size_t kNone = ~std::size_t{0};
 
-// Reports read it as a number with a sign, whatever its length was.
+// Reports print it as a signed number, whatever its size was.
 template <class T>
 CHIME_DEVICE std::uint64_t bits_of(T value) {
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
 }
 
-// Waits until `done()`; on failure records element i of the set, and leaves.
+// Waits until `done()`. On failure records element i of the set, and leaves.
 template <class T, class Done>
 CHIME_DEVICE bool wait_on(const Context& ctx, const WaitSet<T>& set, std::size_t i, Done done) {
   const Wait wait = {.operation = set.operation,
@@ -141,7 +141,7 @@ CHIME_DEVICE std::size_t wait_any(const Context& ctx, const WaitSet<T>& set) {
   return found;
 }
 
-// How many hold, listed in `indices`.
+// Returns how many hold, and lists them in `indices`.
 template <class T>
 CHIME_DEVICE std::size_t find_some(const WaitSet<T>& set, std::size_t* indices) {
   std::size_t found = 0;
@@ -180,9 +180,9 @@ CHIME_DEVICE std::size_t test_some(const Context& ctx, const WaitSet<T>& set,
 }  // namespace detail
 
 // ---- Waits: block until the condition holds -----------------------------------------------------
-// They end without it only when the job is aborted or the check refuses them (check.cuh); then the
-// thread leaves as CHIME_ON_ERROR says.
-// `skip` (OpenSHMEM: status) may be null.
+// They end without the condition only when the job is aborted or the check refuses them
+// (check.cuh); then the thread leaves as CHIME_ON_ERROR says. `skip` (OpenSHMEM: status) may be
+// null.
 
 template <class T>
 CHIME_DEVICE void wait_until(const Context& ctx, const T* ivar, Cmp cmp,
@@ -253,7 +253,7 @@ CHIME_DEVICE std::size_t wait_until_some_vector(const Context& ctx, const T* iva
 }
 
 // ---- Tests: look once ---------------------------------------------------------------------------
-// What the check refuses does not hold.
+// An element that the check refuses does not hold.
 
 template <class T>
 CHIME_DEVICE bool test(const Context& ctx, const T* ivar, Cmp cmp, std::type_identity_t<T> value) {
@@ -331,10 +331,10 @@ CHIME_DEVICE int signal_wait_until_timeout(const Context& ctx, const std::uint64
   return detail::wait_signal(ctx, wait, sig, cmp, seen).status;
 }
 
-// Waits until this PE's signal word compares true, for the whole group: the leader polls, then all
-// go on together, and what came with the signal is visible to all. Returns the value that satisfied
-// the comparison to the leader, and to other members one read later. If the wait fails, every
-// member leaves as CHIME_ON_ERROR says.
+// Waits until this PE's signal word compares true, for the whole group. The leader polls; then all
+// members go on together, and what came with the signal is visible to all. The leader gets the
+// value that satisfied the comparison, the other members a value that is read later. If the wait
+// fails, every member leaves as CHIME_ON_ERROR says.
 template <class Group>
 CHIME_DEVICE std::uint64_t signal_wait_until(const Context& ctx, Group g, const std::uint64_t* sig,
                                              Cmp cmp, std::uint64_t value) {

@@ -1,5 +1,5 @@
-// The one way to wait: spin_until sees the abort word and a deadline, so every wait ends, and says
-// what it waited for.
+// Every wait uses spin_until: it sees the abort word and a deadline, so every wait ends, and an
+// error says what it waited for.
 #ifndef CHIME_DEVICE_WAIT_CUH_
 #define CHIME_DEVICE_WAIT_CUH_
 
@@ -13,22 +13,22 @@
 
 namespace chime {
 
-// What is waited for.
+// The event of a wait, for reports.
 struct Wait {
-  Operation operation;  // for whom
+  Operation operation;  // the operation that waits
   const void* address;
   std::uint64_t expected;
-  int pe = -1;                   // who is to make it true, if that is known
+  int pe = -1;                   // the PE that is to make it true, if that is known
   std::uint64_t timeout_ns = 0;  // 0: no bound
-  bool needs_all = false;        // for a sync: ends when it cannot come to its end
-  std::uint32_t bytes = 0;  // of the program's word at `address`; 0: it is none of the program's
-  Cmp cmp = Cmp::kEq;       // of that word with `expected`
+  bool needs_all = false;        // for a sync: ends when the sync cannot complete
+  std::uint32_t bytes = 0;       // of the program's word at `address`; 0: it is not the program's
+  Cmp cmp = Cmp::kEq;            // of that word with `expected`
 };
 
 struct WaitResult {
   int status =
-      CHIMEX_OK;  // else CHIMEX_ERR_TIMEOUT, what the abort word says, or that a PE is lost
-  int pe = -1;    // who is to blame
+      CHIMEX_OK;  // else CHIMEX_ERR_TIMEOUT, the reason in the abort word, or that a PE is lost
+  int pe = -1;    // the PE that caused it
   std::uint64_t waited_ns = 0;
 
   CHIME_DEVICE bool ok() const { return status == CHIMEX_OK; }
@@ -36,21 +36,21 @@ struct WaitResult {
 
 namespace detail {
 
-// A look costs a load from host-visible memory and a clock: rare against the polls.
+// A look costs a load from host-visible memory and a clock: it is rare beside the polls.
 inline constexpr unsigned kPollsPerLook = 64;
 
-// Pairs with the release of whoever raised the word: its other fields are whole.
+// Pairs with the release of the thread that raised the word: its other fields are complete.
 CHIME_DEVICE bool abort_is_raised(const Context& ctx) {
   return order::observe(&ctx.pe.abort->raised) == 2;
 }
 
-// The first PE of the job that is dead, where survivors go on; -1: none is.
+// The first PE of the job that is dead, where survivors go on; -1: there is none.
 CHIME_DEVICE int first_dead(const Context& ctx) {
   return static_cast<int>(order::observe(&ctx.pe.abort->first_dead)) - 1;
 }
 
-// Whether `pe` is, there or where the job ends by it. A load from the host's memory: for who has
-// waited long, or asks. Acquire: pairs with the release in host/errors/abort.cpp.
+// Whether `pe` is dead, also where the job ends by it. Loads from the host's memory: for threads
+// that have waited long, and for queries. Acquire: pairs with the release in host/errors/abort.cpp.
 // REQUIRES: pe_exists(ctx, pe).
 CHIME_DEVICE bool is_dead(const Context& ctx, int pe) {
   return (order::observe(ctx.pe.dead + pe / 64) >> pe % 64 & 1) != 0;
@@ -62,10 +62,10 @@ struct NoLook {
 
 }  // namespace detail
 
-// Spins until `done()` is true, this PE's job is aborted, or the bound has passed. Now and then
-// calls `look(start)`: if it returns a PE, that one is lost, and the wait ends. `wait_for()` makes
-// the Wait. It is called when the wait has lasted, so that a short wait keeps none of its fields in
-// registers.
+// Spins until `done()` is true, this PE's job is aborted, or the bound has passed. Now and then it
+// calls `look(start)`: if that returns a PE, the PE is lost, and the wait ends. `wait_for()` makes
+// the Wait. It is called only when the wait has lasted, so that a short wait keeps none of its
+// fields in registers.
 template <class WaitFor, class Done, class Look = detail::NoLook>
 CHIME_DEVICE WaitResult spin_until_for(const Context& ctx, WaitFor wait_for, Done done,
                                        Look look = {}) {
@@ -107,7 +107,7 @@ CHIME_DEVICE WaitResult spin_until(const Context& ctx, const Wait& wait, Done do
       ctx, [&] { return wait; }, done, look);
 }
 
-// Records that `wait` ended without its event, having last seen `seen`.
+// Records that `wait` ended without its event; `seen` is the last value.
 CHIME_DEVICE void record_wait(const Context& ctx, const Wait& wait, const WaitResult& result,
                               std::uint64_t seen) {
   record(ctx, {.status = result.status,

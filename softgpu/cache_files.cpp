@@ -79,7 +79,7 @@ MakingOf::~MakingOf() {
   if (file_ >= 0) close(file_);
 }
 
-// The table of its sections is what linkers write last.
+// Linkers write the table of sections last.
 bool is_whole_library(const std::string& path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   const auto bytes = static_cast<std::uint64_t>(std::max<std::streamoff>(file.tellg(), 0));
@@ -98,7 +98,7 @@ struct Entry {
   std::uint64_t bytes = 0;
 };
 
-// Another process cleans, too: what is gone in between has no bytes.
+// Another process may clean, too: a file that is gone meanwhile counts no bytes.
 void add_file(Entry& entry, const fs::directory_entry& file) {
   std::error_code gone;
   const auto bytes = file.file_size(gone);
@@ -109,7 +109,7 @@ void add_file(Entry& entry, const fs::directory_entry& file) {
   entry.used = std::max(entry.used, used);
 }
 
-// A folder was used when the file in it was that was used last.
+// The time of use of a folder is that of the file in it that was used last.
 Entry entry_of(const fs::directory_entry& found) {
   Entry entry{found.path(), fs::file_time_type::min(), 0};
   std::error_code error;

@@ -59,7 +59,7 @@ std::vector<std::string> split(std::string_view list, char between) {
   return parts;
 }
 
-// Those that were installed with the library, else those that it was built with.
+// The headers that were installed with the library, else those that it was built with.
 std::vector<std::string> find_folders() {
   const fs::path own = library_of(reinterpret_cast<const void*>(&cache_folder));
   const std::vector<std::string> installed{(own.parent_path() / "../include").string()};
@@ -85,7 +85,7 @@ bool is_gcc(std::string_view compiler) {
   return name.find("g++") != std::string_view::npos && name.find("clang") == std::string_view::npos;
 }
 
-// Signed sums wrap, types lie about each other's memory, and a sum is rounded as it is written.
+// Signed sums wrap, types may alias, and a sum is rounded as it is written.
 std::vector<std::string> compiler_command(const std::vector<std::string>& folders, bool watched) {
   std::vector<std::string> command{variable_or("CHIME_SOFTGPU_CXX", "g++"),
                                    "-std=c++20",
@@ -98,10 +98,9 @@ std::vector<std::string> compiler_command(const std::vector<std::string>& folder
                                    "-fno-math-errno",
                                    "-fvisibility=hidden",
                                    watched ? "-DSOFTGPU_WATCHED=1" : "-DSOFTGPU_WATCHED=0"};
-  // The executor is called in each loop, seldom: what lies in registers is saved for the call
-  // alone.
+  // Each loop calls the executor, but rarely: registers are saved only for that call.
   if (is_gcc(command.front())) command.emplace_back("-fcaller-saves");
-  // Watched code is the executor's at each access: g++ does without what takes a third of its time.
+  // Watched code calls the executor at each access: g++ omits what takes a third of its time.
   if (watched && is_gcc(command.front())) {
     command.insert(command.end(), {"-fno-tree-ccp", "-fno-tree-fre", "-fno-tree-dominator-opts",
                                    "-fno-tree-pta", "-fno-ivopts", "-fno-tree-sink"});
@@ -114,7 +113,7 @@ std::vector<std::string> compiler_command(const std::vector<std::string>& folder
   return command;
 }
 
-// Without what is preloaded into this process.
+// Without the libraries that are preloaded into this process.
 std::vector<char*> environment() {
   std::vector<char*> kept;
   for (char** entry = environ; *entry; ++entry) {
@@ -142,7 +141,7 @@ int status_of(pid_t child, CompilerWait& wait) {
   }
 }
 
-// Throws PtxError with what it wrote to `log`.
+// Throws PtxError with the output in `log`.
 void run(std::vector<std::string> command, const std::string& log, CompilerWait& wait) {
   std::vector<char*> arguments;
   for (std::string& word : command) arguments.push_back(word.data());
@@ -166,13 +165,13 @@ void run(std::vector<std::string> command, const std::string& log, CompilerWait&
   }
 }
 
-// A file that is gone when its scope is left, however.
+// A file that is removed at the end of its scope, however that is left.
 struct Temporary {
   const std::string path;
   ~Temporary() { remove(path); }
 };
 
-// A name beside `path` that nobody else uses.
+// A name beside `path` that is used nowhere else.
 std::string own_name(const std::string& path) {
   static std::atomic<unsigned> count{0};
   return path + "." + std::to_string(getpid()) + "." + std::to_string(count++);
@@ -206,7 +205,7 @@ class Cache {
   void* load(const std::string& source, bool watched, int visibility) {
     const std::string name = name_of(source, watched);
     const std::string library = folder_ + "/" + name + ".so";
-    // Twice: another process may have removed it in between, and one that is broken is made anew.
+    // Twice: another process may have removed it meanwhile, and a broken one is made anew.
     for (int i = 0; i < 2; ++i) {
       if (is_readable(library) && !is_whole_library(library)) remove(library);
       if (!is_readable(library)) make(source, watched, name, library);
@@ -226,7 +225,7 @@ class Cache {
     return fingerprint(environment_[watched] + source);
   }
 
-  // Where code does not compile, but does so with the vocabulary's text, the precompiled one was
+  // If code does not compile, but does with the vocabulary's text, then the precompiled header was
   // removed meanwhile or is broken: it is made anew.
   void make(const std::string& source, bool watched, const std::string& name,
             const std::string& library) {
@@ -254,7 +253,7 @@ class Cache {
     const Temporary made{own}, text{own + ".cpp"}, log{own + ".log"};
     write_file(text.path, source);
     command.insert(command.end(), {"-shared", text.path, "-o", own});
-    // For the linker, which does not see what this process has loaded.
+    // For the linker, which does not see the libraries of this process.
     const std::string executor = library_of(reinterpret_cast<const void*>(&chime::simt::yield));
     if (executor.find(".so") != std::string::npos) command.push_back(executor);
     run(command, log.path, wait);
@@ -266,7 +265,7 @@ class Cache {
     return folder_ + "/" + std::string(kVocabulary) + environment_[watched] + "/vocabulary.hpp";
   }
 
-  // A header with what the compiler made of it beside it.
+  // A header, with its precompiled form beside it.
   std::string precompiled_vocabulary(bool watched) {
     const std::string header = header_of(watched), compiled = header + kPrecompiled;
     if (is_readable(compiled)) {
@@ -277,7 +276,7 @@ class Cache {
     const MakingOf making(folder_, "vocabulary", wait);
     if (is_readable(compiled)) return header;
     std::error_code error;
-    fs::create_directories(fs::path(header).parent_path(), error);  // or writing there says why
+    fs::create_directories(fs::path(header).parent_path(), error);  // the write below reports it
     write_file(header, "#include \"" + std::string(kVocabularyHeader) + "\"\n");
     std::vector<std::string> command = command_[watched];
     const std::string own = own_name(compiled);
@@ -291,12 +290,12 @@ class Cache {
   const std::string folder_;
   const std::vector<std::string> folders_;
   std::vector<std::string> command_[2];
-  std::string environment_[2];  // what code depends on beside its source
+  std::string environment_[2];  // the inputs of code besides its source
   std::mutex mutex_;
-  std::set<std::string> called_;  // loaded for those that call it
+  std::set<std::string> called_;  // loaded for code that calls it
 };
 
-// Code of kernels may run when the process ends: it is never unloaded.
+// Code of kernels may run while the process ends: it is never unloaded.
 Cache& cache() {
   static Cache& cache = *new Cache;
   return cache;

@@ -1,4 +1,4 @@
-// What a text is known by.
+// A fingerprint of a text.
 #pragma once
 
 #include <cstdint>

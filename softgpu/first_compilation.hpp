@@ -1,4 +1,4 @@
-// A line on stderr for who waits for a program's first launches: kernels are compiled then.
+// A line on stderr for users that wait for a program's first launches, which compile the kernels.
 #pragma once
 
 #include <chrono>
@@ -6,9 +6,8 @@
 
 namespace softgpu {
 
-// Counts the time for which this process's launches wait for a compiler. When they have waited for
-// two seconds together, says so, and where compiled code is kept; once, and in the job's first
-// process alone.
+// Counts the time for which this process's launches wait for a compiler. After two seconds in total
+// it prints that, and where compiled code is kept: once, and only in the job's first process.
 class CompilerWait {
  public:
   explicit CompilerWait(const std::string& folder) : folder_(folder) {}

@@ -1,7 +1,7 @@
-// Modules and their kernels: machine code of this CPU out of PTX text.
+// Modules and their kernels: machine code of this CPU from PTX text.
 //
-// A kernel is translated to C++ and compiled at the first call of Kernel::code, once for every
-// process: the code is kept in a folder of the user's (CHIME_SOFTGPU_CACHE).
+// A kernel is translated to C++ and compiled at the first call of Kernel::code, once for all
+// processes: the code is kept in a folder of the user (CHIME_SOFTGPU_CACHE).
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ struct KernelParameter {
   std::size_t offset, bytes, align;
 };
 
-// What all threads of one launch have in common.
+// The data that all threads of one launch share.
 struct LaunchData {
   const std::uint8_t* parameters = nullptr;  // param_bytes() of them
   std::uint32_t dynamic_shared_bytes = 0;
@@ -38,8 +38,8 @@ struct LaunchData {
   std::uint64_t* counts = nullptr;   // code that counts: kColumns for each of Kernel::forms()
 };
 
-// `watched` where the launch has a seed or weak memory: then every access is the executor's.
-// `counting`: code that counts what it executes.
+// `watched`: the launch has a seed or weak memory, so the executor makes every access. `counting`:
+// code that counts the instructions that it executes.
 struct CodeKind {
   bool watched = false, counting = false;
 };
@@ -58,24 +58,24 @@ class Kernel {
   std::size_t param_bytes() const { return param_bytes_; }
   unsigned max_threads() const { return max_threads_; }  // of a block
 
-  // Bytes of shared variables. A launch needs as many more than its dynamic ones. May translate.
-  // Throws PtxError.
+  // Bytes of shared variables. A launch needs these and its dynamic ones. May translate. Throws
+  // PtxError.
   std::size_t static_shared();
 
-  // What each thread of a launch calls. Translates and compiles at the first call. Throws PtxError
-  // with the instruction and its line, or with what the compiler said. Kernels that do the same
-  // have the same code.
+  // The function that each thread of a launch calls. Translates and compiles at the first call.
+  // Throws PtxError with the instruction and its line, or with the compiler's output. Kernels with
+  // equal effect share their code.
   Code code(CodeKind kind);
 
-  // What is counted, by its number. REQUIRES: code that counts was asked for.
+  // The counted forms, by their numbers. REQUIRES: code that counts was requested.
   const std::vector<std::string>& forms() const { return translated_[1].forms; }
 
-  // An instruction whose address is checked, by the name that the code has for its function, and
-  // its number there: "PTX line 12: ld.u32 ...". REQUIRES: such code was asked for.
+  // An instruction with a checked address, by the name of its function in the code, and its number
+  // there: "PTX line 12: ld.u32 ...". REQUIRES: such code was requested.
   std::string line_of_site(bool counting, std::string_view function, unsigned site) const;
 
-  // For the calling CUDA thread, whose block was launched with static_shared() + dynamic bytes.
-  // REQUIRES: static_shared() was asked.
+  // For the calling CUDA thread. Its block was launched with static_shared() + dynamic bytes.
+  // REQUIRES: static_shared() was called.
   Env env(const LaunchData& launch) const;
 
  private:
@@ -83,7 +83,7 @@ class Kernel {
     bool is_done = false;
     std::vector<std::string> functions;
     std::string source;
-    std::vector<std::uint8_t*> variables;  // what Env::variables points at
+    std::vector<std::uint8_t*> variables;  // for Env::variables
     std::vector<std::string> forms;
     std::map<std::string, std::vector<unsigned>> sites;
     Code code[2] = {};  // plain, watched
@@ -97,14 +97,14 @@ class Kernel {
   std::size_t param_bytes_ = 0;
   unsigned max_threads_ = 0;
   std::mutex mutex_;
-  Translated translated_[2];  // plainly, counting
+  Translated translated_[2];  // plain, counting
   std::size_t static_shared_ = 0;
 };
 
 class Module {
  public:
-  // Reads what the text declares, gives its variables memory and their first values. Throws
-  // PtxError. Kernels are read when they are asked for their code.
+  // Reads the declarations, and gives variables memory and their first values. Throws PtxError.
+  // Kernels are read when their code is requested.
   explicit Module(std::string text);
   Module(const Module&) = delete;
   ~Module();
@@ -116,7 +116,7 @@ class Module {
   void* variable(std::string_view name, std::size_t* bytes = nullptr) const;
 
   std::uint8_t* address(const ptx::Variable& variable) const;  // one of text().variables
-  // What kind of variable an address is of: kConst or kDevice; kOther: of none.
+  // The kind of the variable at an address: kConst or kDevice; kOther: there is none.
   Column variable_at(std::uint64_t address) const;
 
   const ptx::Module& text() const { return *text_; }

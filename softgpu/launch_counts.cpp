@@ -36,8 +36,8 @@ void set_memory_teller(MemoryTeller teller) { memory_teller = teller; }
 
 Column memory_at(std::uint64_t address) {
   const MemoryTeller teller = memory_teller;
-  const Column told = teller ? teller(address) : Column::kOther;
-  return told == Column::kOther ? as_marked(address) : told;
+  const Column known = teller ? teller(address) : Column::kOther;
+  return known == Column::kOther ? as_marked(address) : known;
 }
 
 std::uint64_t LaunchCounts::of(const std::string& form, Column column) const {

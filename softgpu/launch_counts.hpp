@@ -1,5 +1,5 @@
-// What the threads of a launch executed, by the forms of its kernel's instructions: where code
-// counts (ptx/translate.hpp, Counts) it adds to these numbers.
+// Counts the instructions that the threads of a launch executed, by their form: code that counts
+// (ptx/translate.hpp, Counts) adds to these numbers.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@ namespace softgpu {
 
 class LaunchCounts {
  public:
-  // REQUIRES: the kernel's code that counts was asked for.
+  // REQUIRES: the kernel's code that counts was requested.
   explicit LaunchCounts(const Kernel& kernel)
       : kernel_(kernel), numbers_(kernel.forms().size() * kColumns) {}
   LaunchCounts(const LaunchCounts&) = delete;
 
   std::uint64_t* numbers() { return numbers_.data(); }  // for Env::counts
 
-  // 0 also where the kernel has no such form.
+  // 0 also if the kernel has no such form.
   std::uint64_t of(const std::string& form, Column column) const;
-  std::uint64_t instructions() const;  // those whose predicate was off, too
+  std::uint64_t instructions() const;  // also those with their predicate off
 
-  // {"ld.const.u64": {"executed": 3, "const": 3}, ...}: what is not zero.
+  // {"ld.const.u64": {"executed": 3, "const": 3}, ...}: without zeros.
   std::string forms_as_json() const;
 
  private:
@@ -31,12 +31,12 @@ class LaunchCounts {
   std::vector<std::uint64_t> numbers_;
 };
 
-// Who knows more of a global address than device/simt's marks (memory_kind.hpp) says it: the
-// driver. Null: nobody does.
+// The driver knows more of global addresses than the marks in device/simt/memory/memory_kind.hpp.
+// Null: there is no driver.
 using MemoryTeller = Column (*)(std::uint64_t address);
 void set_memory_teller(MemoryTeller teller);
 
-// Of an address outside of a module's variables.
+// The kind of memory at an address outside of a module's variables.
 Column memory_at(std::uint64_t address);
 
 }  // namespace softgpu

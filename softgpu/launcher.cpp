@@ -52,7 +52,7 @@ std::optional<int> told_by_slurm() {
 
 }  // namespace
 
-// A launcher that runs inside another one's job comes first: mpirun in an allocation of Slurm.
+// A launcher that runs inside another one's job counts first: mpirun in an allocation of Slurm.
 int launched_on_this_node() {
   for (const char* variable :
        {"CHIME_RUN_LOCAL_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {

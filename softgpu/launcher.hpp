@@ -1,13 +1,13 @@
-// What the launcher of a job says in the environment, before any library of the job is ready.
+// The launcher's variables in the environment, before any library of the job is ready.
 #pragma once
 
 namespace softgpu {
 
-// How many processes of the job are on this node: by chime-run, Open MPI, MPICH or Slurm. 1 where
-// no launcher says so.
+// How many processes of the job are on this node: by chime-run, Open MPI, MPICH or Slurm. 1 without
+// a launcher.
 int launched_on_this_node();
 
-// Whether this process is the job's first; also where there is no job.
+// Whether this process is the job's first; also true without a job.
 bool is_first_of_job();
 
 }  // namespace softgpu

@@ -33,8 +33,8 @@ class Formatter {
   int count() const { return count_; }
 
  private:
-  // %[flags][width][.precision][length]conversion, as C has it, without '*'. What is none is
-  // written as it stands.
+  // %[flags][width][.precision][length]conversion, as in C, without '*'. Other text is written
+  // unchanged.
   void conversion() {
     const char* end = at_ + 1;
     end += std::strspn(end, "-+ #0123456789.");
@@ -104,7 +104,7 @@ Column kind_of_memory_at(const Module& module, std::uint64_t address) {
   return own == Column::kOther ? memory_at(address) : own;
 }
 
-// A kernel that ends destroys nothing of its thread's: the words lie in an array.
+// A kernel that ends destroys no objects of its thread: so the text is in an array.
 void trap_at_misaligned(const Env& e, const char* function, std::uint32_t site,
                         std::uint64_t address, std::uint32_t bytes) {
   char words[400];

@@ -1,4 +1,4 @@
-// What kernels call that is no instruction (vocabulary/env.hpp).
+// Functions that kernels call and that are no instructions (vocabulary/env.hpp).
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace softgpu {
 // vprintf writes to stdout.
 const Services& services();
 
-// What printf in a kernel writes. `arguments` are packed: each behind the one before, at a multiple
-// of its own size. *count: how many conversions there were.
+// The text that printf in a kernel writes. `arguments` are packed: each follows the one before, at
+// a multiple of its own size. *count: the number of conversions.
 std::string formatted(const char* format, const std::uint8_t* arguments, int* count);
 
 }  // namespace softgpu

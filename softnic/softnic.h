@@ -1,9 +1,9 @@
 /* The softnic inside a program: the emulated ConnectX without a launcher.
  *
- * LD_PRELOAD and linking put the softnic between a whole program and libc. This way puts it between
- * the RDMA libraries (libibverbs, its mlx5 provider, librdmacm, libnl) and libc only: their import
- * tables are changed in memory. It works from a library that was loaded with dlopen, and beneath
- * sanitizers, whose own interceptors stay in charge of the program's calls.
+ * LD_PRELOAD and linking put the softnic between a whole program and libc. This interface puts it
+ * only between the RDMA libraries (libibverbs, its mlx5 provider, librdmacm, libnl) and libc: it
+ * changes their import tables in memory. It works from a library that was loaded with dlopen, and
+ * together with sanitizers, which still intercept the program's own calls.
  *
  *   void* softnic = dlopen("libsoftnic.so", RTLD_NOW);
  *   int (*activate)(const struct softnic_options*) = dlsym(softnic, "softnic_activate");
@@ -25,8 +25,8 @@ extern "C" {
 #define SOFTNIC_API
 #endif
 
-/* What docs/softnic.md describes as variables. A null pointer or SOFTNIC_UNSET leaves it to the
- * variable of the environment. */
+/* The variables of docs/softnic.md. For a null pointer or SOFTNIC_UNSET the variable of the
+ * environment counts. */
 #define SOFTNIC_UNSET (-1)
 struct softnic_options {
   size_t size;            /* sizeof(struct softnic_options): later versions add at the end */
@@ -52,13 +52,14 @@ enum softnic_result {
 };
 
 /* Makes device mlx5_0 visible to libibverbs in this process. Loads libibverbs.so.1 and libmlx5.so.1
- * when the program has not. Sets SYSFS_PATH; if that is set already, the tree there is used.
- * Must come before the first verbs call. A child of fork() may activate for itself, and the device
- * that a parent opened stays the parent's: in the child its calls fail with EIO. */
+ * if the program has not. Sets SYSFS_PATH; if that is set already, the tree there is used.
+ * Call it before the first verbs call. A child of fork() may activate for itself. A device that the
+ * parent opened stays the parent's: in the child its calls fail with EIO. */
 SOFTNIC_API int softnic_activate(const struct softnic_options* options);
 
-/* Ends the NIC and gives the RDMA libraries back to libc. Every device must be closed. May be left
- * out: a process's exit takes its NIC with it. After it softnic_activate() may be called again. */
+/* Ends the NIC and restores the RDMA libraries' calls of libc. Every device must be closed. The
+ * call is optional: a process's exit ends its NIC. Afterwards softnic_activate() may be called
+ * again. */
 SOFTNIC_API int softnic_deactivate(void);
 
 /* One line about the last call of this thread that did not return SOFTNIC_OK. Never null. */

@@ -1,4 +1,4 @@
-// Waits for completions. Each who waits polls for all.
+// Waits for completions. Each thread that waits polls for all threads.
 #ifndef CHIME_DEVICE_CHANNEL_COMPLETE_CUH_
 #define CHIME_DEVICE_CHANNEL_COMPLETE_CUH_
 
@@ -11,7 +11,7 @@
 
 namespace chime::channel {
 
-// What the end of a submission can be recognised by: `done` of its channel reaches `target`.
+// Identifies the end of a submission: `done` of its channel reaches `target`.
 struct Ticket {
   std::uint64_t target = 0;
   bool is_posted = false;  // else the submission failed
@@ -31,25 +31,25 @@ CHIME_DEVICE bool poll_until_done_for(const Context& ctx, Channel& channel, std:
   wait_until_decided(ctx, channel, wait_for, [&] {
     seen = load<Order::kRelaxed>(channel.progress.done);
     if (reaches(seen, target)) return true;
-    seen = poll<kPath>(channel, seen);  // also of one that is out of use: `failed` moves on
+    seen = poll<kPath>(channel, seen);  // also a channel that is out of use: `failed` moves on
     return is_decided(seen, target);
   });
-  // Pairs with the release in move_to(), of whoever polled.
+  // Pairs with the release in move_to(), of the thread that polled.
   exec::fence<Order::kAcquire, Scope::kSystem>();
   return reaches(seen, target);
 }
 
 }  // namespace detail
 
-// Polls until `done`, which `seen` becomes, has reached `target`. False if the channel is out of
-// use. In line for loops over channels, whose own state would lie over the call.
+// Polls until `done` has reached `target`; `seen` becomes its last value. False if the channel is
+// out of use. Inline, for loops over channels: their state would have to survive a call.
 template <Path kPath>
 CHIME_DEVICE bool poll_until_done(const Context& ctx, Channel& channel, std::uint64_t target,
                                   std::uint64_t& seen) {
   return detail::poll_until_done_for<kPath>(
       ctx, channel, target, seen, [&] { return detail::wait_for_done(ctx, channel, target); });
 }
-// The same for `pe`, of a channel that leads to many.
+// The same for `pe`, in a channel that leads to many PEs.
 template <Path kPath>
 CHIME_DEVICE bool poll_until_done(const Context& ctx, Channel& channel, std::uint64_t target,
                                   int pe, std::uint64_t& seen) {
@@ -67,7 +67,8 @@ CHIME_DEVICE_OUT_OF_LINE bool await_done(const Context& ctx, Channel& channel,
   return poll_until_done<kPath>(ctx, channel, target, seen);
 }
 
-// Waits for the end of a submission: sources may be reused, data of reads and results are here.
+// Waits for the end of a submission: then sources may be reused, and data of reads and results are
+// here.
 template <Path kPath>
 CHIME_DEVICE bool wait_for(const Context& ctx, Channel& channel, Ticket ticket) {
   return ticket.ok() && await_done<kPath>(ctx, channel, ticket.target);

@@ -1,8 +1,9 @@
-// The end of a channel, told: who finds its failure takes it out of use (stop.cuh); whoever then
-// leaves it first tells why, everybody else leaves after.
+// The report of a channel's failure. The thread that finds it takes the channel out of use
+// (stop.cuh). The first thread that then leaves the channel reports the cause; the others leave
+// after it.
 //
-// Polls only stop: what tells is called by the outermost frame of an operation or wait, where
-// nothing of it is needed any more. So it takes no registers from what succeeds.
+// Polls only stop the channel. The report is called by the outermost frame of an operation or wait,
+// whose variables are no longer needed there. So it costs the successful case no registers.
 #ifndef CHIME_DEVICE_CHANNEL_ERROR_CUH_
 #define CHIME_DEVICE_CHANNEL_ERROR_CUH_
 
@@ -56,10 +57,10 @@ CHIME_DEVICE void record_given_up(abi::ErrorRecord* to, const Channel& channel) 
                  .waited_ns = wait.waited_ns});
 }
 
-// Waits for the one who tells why the channel was stopped. What is recorded after has that before
-// it, and the host that reads it finds the channel among those that failed
-// (host/transport/mlx5/view/faults.cpp).
-CHIME_DEVICE void await_told(const Context& ctx, const Channel& channel) {
+// Waits for the thread that reports why the channel was stopped. What this thread records
+// afterwards is ordered after that report, so the host that reads it finds the channel among those
+// that failed (host/transport/mlx5/view/faults.cpp).
+CHIME_DEVICE void await_report(const Context& ctx, const Channel& channel) {
   const std::uint32_t* const published = &channel.fault->published;
   const Wait wait = {.operation = Operation::kNone,
                      .address = published,
@@ -72,7 +73,7 @@ CHIME_DEVICE void await_told(const Context& ctx, const Channel& channel) {
   });
 }
 
-// Whom what was told is about; -1 if nothing was.
+// The PE that the report concerns; -1 if there is no report.
 CHIME_DEVICE int first_lost(const Channel& channel) {
   const abi::ChannelFault& fault = *channel.fault;
   const auto published = exec::ld<Order::kAcquire, Scope::kSystem>(&fault.published);
@@ -81,13 +82,14 @@ CHIME_DEVICE int first_lost(const Channel& channel) {
 
 }  // namespace detail
 
-// REQUIRES: has_failed(channel). Tells why, if nobody has: the fault is there, then recorded, then
-// marked as told. By then it is told, whoever did it. A channel that the host closed has no fault.
-// `to`: the caller's record if its operation or wait fails by this, else that of the whole PE.
+// REQUIRES: has_failed(channel). Reports the cause, unless another thread does: writes the fault,
+// records it, then marks it as reported. On return the report is complete, whichever thread made
+// it. A channel that the host closed has no fault. `to`: the caller's record if its operation or
+// wait fails by this, else that of the whole PE.
 CHIME_DEVICE_OUT_OF_LINE void tell(const Context& ctx, Channel& channel, abi::ErrorRecord* to) {
   // Acquire: pairs with publish_stop.
-  const bool is_in_use =
-      (load<Order::kAcquire>(channel.progress.done) & abi::kStopped) == 0;  // by other peers
+  const bool is_in_use = (load<Order::kAcquire>(channel.progress.done) & abi::kStopped) ==
+                         0;  // other peers still use it
   const std::uint32_t status =
       is_in_use ? abi::status_word(abi::Stop::kError)
                 : exec::ld<Order::kRelaxed, Scope::kSystem>(&channel.progress.status);
@@ -95,7 +97,7 @@ CHIME_DEVICE_OUT_OF_LINE void tell(const Context& ctx, Channel& channel, abi::Er
   if (why != abi::Stop::kError && why != abi::Stop::kGaveUp) return;
   std::uint32_t* const published = &channel.fault->published;
   if (exec::atomic_cas<Order::kRelaxed, Scope::kSystem>(published, 0u, abi::kFaultClaimed) != 0) {
-    return detail::await_told(ctx, channel);
+    return detail::await_report(ctx, channel);
   }
   detail::write_fault(ctx, channel, status);
   if (why == abi::Stop::kError) {
@@ -106,9 +108,10 @@ CHIME_DEVICE_OUT_OF_LINE void tell(const Context& ctx, Channel& channel, abi::Er
   exec::st<Order::kRelease, Scope::kSystem>(published, abi::kFaultTold);
 }
 
-// Tells of an operation on `pe` that failed: its channel is out of use or has lost that peer, or it
-// got no staging slot, which is recorded. If why was told and reported, and the record is free
-// again, this operation is the next to fail. -1: on all peers that the channel leads to.
+// Reports an operation on `pe` that failed: its channel is out of use or has lost that peer, or it
+// got no staging slot, which is already recorded. If the cause has been reported and the record is
+// free again, this operation is the next failure. -1: an operation on all peers that the channel
+// leads to.
 CHIME_DEVICE_OUT_OF_LINE void tell_of_operation(const Context& ctx, Channel& channel, int pe) {
   if (has_failed(channel)) tell(ctx, channel, ctx.pe.error);
   record(ctx, {.status = CHIMEX_ERR_NETWORK,
@@ -117,7 +120,7 @@ CHIME_DEVICE_OUT_OF_LINE void tell_of_operation(const Context& ctx, Channel& cha
                .address = nullptr});
 }
 
-// The same, and leaves it as CHIME_ON_ERROR says.
+// The same; then leaves as CHIME_ON_ERROR says.
 CHIME_DEVICE_OUT_OF_LINE void leave_operation(const Context& ctx, Channel& channel, int pe) {
   tell_of_operation(ctx, channel, pe);
   leave(ctx);

@@ -1,6 +1,6 @@
-// The way to a peer that was not connected at init: asked for at its first touch, and opened by the
-// host while the kernel waits (abi/openings.h has the words, host/peers/README.md what the hosts do
-// meanwhile).
+// A path to a peer that was not connected at init. A kernel asks for it at the first touch of the
+// peer, and the host opens it while the kernel waits (abi/openings.h has the words,
+// host/peers/README.md the steps of the hosts).
 #ifndef CHIME_DEVICE_CHANNEL_OPENING_CUH_
 #define CHIME_DEVICE_CHANNEL_OPENING_CUH_
 
@@ -18,12 +18,12 @@
 namespace chime::channel {
 namespace detail {
 
-// Acquire: pairs with carry_over, so the channels say whom they lead to.
-CHIME_DEVICE std::uint32_t opened_way(const abi::Channels& all, int pe) {
+// Acquire: pairs with carry_over, so the channels name their peer.
+CHIME_DEVICE std::uint32_t opened_route(const abi::Channels& all, int pe) {
   return exec::ld<exec::Order::kAcquire, exec::Scope::kDevice>(all.opened + pe);
 }
 
-CHIME_DEVICE Wait wait_for_way(const Context& ctx, const std::uint32_t* word, int pe) {
+CHIME_DEVICE Wait wait_for_route(const Context& ctx, const std::uint32_t* word, int pe) {
   return {.operation = Operation::kNone,
           .address = word,
           .expected = 1,
@@ -31,8 +31,8 @@ CHIME_DEVICE Wait wait_for_way(const Context& ctx, const std::uint32_t* word, in
           .timeout_ns = ctx.pe.wait_timeout_ns};
 }
 
-// Until `load()` finds a word that is not 0. 0: the wait was given up, which is recorded. A dead
-// peer answers nothing, and nobody may be left to refuse it.
+// Waits until `load()` finds a word that is not 0. Returns 0 if the wait was given up, which is
+// recorded. A dead peer does not answer, and there may be no other PE that refuses for it.
 template <class Load>
 CHIME_DEVICE std::uint32_t await_word(const Context& ctx, const Wait& wait, Load load) {
   std::uint32_t word = 0;
@@ -56,7 +56,7 @@ CHIME_DEVICE void ask_for(const abi::Openings& openings, int pe) {
   exec::red_add<Order::kRelease, Scope::kSystem>(openings.asked, std::uint64_t{1});
 }
 
-// Acquire: pairs with the host's answer, so peers[place] is whole.
+// Acquire: pairs with the host's answer, so peers[place] is complete.
 CHIME_DEVICE std::uint32_t answer_about(const abi::Openings& openings, int pe) {
   return exec::ld<exec::Order::kAcquire, exec::Scope::kSystem>(openings.answers + pe);
 }
@@ -64,17 +64,17 @@ CHIME_DEVICE std::uint32_t answer_about(const abi::Openings& openings, int pe) {
 CHIME_DEVICE std::uint32_t ask_and_wait(const Context& ctx, const abi::Openings& openings, int pe) {
   if (const std::uint32_t answer = answer_about(openings, pe)) return answer;
   ask_for(openings, pe);
-  return await_word(ctx, wait_for_way(ctx, openings.answers + pe, pe),
+  return await_word(ctx, wait_for_route(ctx, openings.answers + pe, pe),
                     [&] { return answer_about(openings, pe); });
 }
 
-// The route's word that an answer becomes.
-CHIME_DEVICE std::uint32_t way_of_answer(const abi::Channels& all, std::uint32_t answer) {
+// The route word that an answer stands for.
+CHIME_DEVICE std::uint32_t route_of_answer(const abi::Channels& all, std::uint32_t answer) {
   return abi::route_word(abi::path_of_answer(answer),
                          all.first + abi::place_of_answer(answer) * all.slots);
 }
 
-// By one thread for each place: nobody reads these channels before it is done.
+// One thread for each place calls this: no thread reads these channels before it is done.
 CHIME_DEVICE void carry_over(const abi::Channels& all, const abi::OpenedPeer& peer,
                              std::uint32_t first) {
   using exec::Order;
@@ -91,14 +91,14 @@ CHIME_DEVICE void carry_over(const abi::Channels& all, const abi::OpenedPeer& pe
   exec::st<Order::kRelease, Scope::kDevice>(all.opened + pe, abi::route_word(Path::kNic, first));
 }
 
-// Channels that were there from the beginning: whoever finds the answer, all say the same.
+// For channels that exist since init. Every thread that finds the answer writes the same word.
 CHIME_DEVICE std::uint32_t go_by(const abi::Channels& all, int pe, std::uint32_t answer) {
-  const std::uint32_t word = way_of_answer(all, answer);
+  const std::uint32_t word = route_of_answer(all, answer);
   exec::st<exec::Order::kRelease, exec::Scope::kDevice>(all.opened + pe, word);
   return word;
 }
 
-// Who loses the claim waits for the one who has it.
+// A thread that does not get the claim waits for the one that has it.
 CHIME_DEVICE void claim_and_carry_over(const abi::Channels& all, std::uint32_t place) {
   const exec::Committed to_carry_it_over;
   std::uint32_t* const claim = all.openings->claims + place;
@@ -108,24 +108,24 @@ CHIME_DEVICE void claim_and_carry_over(const abi::Channels& all, std::uint32_t p
 
 }  // namespace detail
 
-// The route's word if a way is open, 0 if none is or may be yet. Asks nobody.
-CHIME_DEVICE std::uint32_t way_so_far(const abi::Channels& all, int pe) {
+// The route word if a path is open, 0 if there is none yet or never will be. Sends no request.
+CHIME_DEVICE std::uint32_t route_so_far(const abi::Channels& all, int pe) {
   const std::uint32_t word = exec::ld_settled(all.route + pe);  // at init, or never
-  return word != 0 || all.opened == nullptr ? word : detail::opened_way(all, pe);
+  return word != 0 || all.opened == nullptr ? word : detail::opened_route(all, pe);
 }
 
-// The route's word, once the way is open; 0: it is refused, or the wait for it was given up, which
-// is recorded. REQUIRES: ctx.channels.opened.
-CHIME_DEVICE_OUT_OF_LINE std::uint32_t open_way(const Context& ctx, int pe) {
+// The route word, once the path is open. 0: the path is refused, or the wait was given up, which is
+// recorded. REQUIRES: ctx.channels.opened.
+CHIME_DEVICE_OUT_OF_LINE std::uint32_t open_route(const Context& ctx, int pe) {
   if constexpr (!chime::detail::kIsCompiled<Path::kNic>) return 0;
   const abi::Channels& all = ctx.channels;
-  if (const std::uint32_t word = detail::opened_way(all, pe)) return word;
+  if (const std::uint32_t word = detail::opened_route(all, pe)) return word;
   const std::uint32_t answer = detail::ask_and_wait(ctx, *all.openings, pe);
   if (answer == abi::kNotAnswered || answer == abi::kRefused) return 0;
   if (abi::path_of_answer(answer) != Path::kNic) return detail::go_by(all, pe, answer);
   detail::claim_and_carry_over(all, abi::place_of_answer(answer));
-  return detail::await_word(ctx, detail::wait_for_way(ctx, all.opened + pe, pe),
-                            [&] { return detail::opened_way(all, pe); });
+  return detail::await_word(ctx, detail::wait_for_route(ctx, all.opened + pe, pe),
+                            [&] { return detail::opened_route(all, pe); });
 }
 
 }  // namespace chime::channel

@@ -1,5 +1,5 @@
-// What channels of different paths do differently: `ChannelTraits<path>` has the same functions for
-// each of them. by_path() is the only switch over the path of a channel at hand.
+// The differences between channels of different paths: `ChannelTraits<path>` has the same functions
+// for each of them. by_path() is the only switch over the path of a given channel.
 #ifndef CHIME_DEVICE_CHANNEL_PATH_CUH_
 #define CHIME_DEVICE_CHANNEL_PATH_CUH_
 
@@ -23,7 +23,7 @@ namespace detail {
 template <Path kPath, class F>
 CHIME_DEVICE bool try_path(const Channel& channel, F& f) {
   if constexpr (chime::detail::kIsCompiled<kPath>) {
-    // A program that is compiled for one kind of channel is for jobs that have no other.
+    // A program that is compiled for one kind of channel runs in jobs that have no other.
     constexpr bool kIsTheOnly =
         chime::detail::kIsCompiled<Path::kNic> != chime::detail::kIsCompiled<Path::kProxy>;
     if (!kIsTheOnly && channel.head.path != kPath) return false;
@@ -41,10 +41,10 @@ CHIME_DEVICE void by_path(const Channel& channel, F f) {
 
 }  // namespace detail
 
-// A path that the caller does not know: it is asked of the channel.
+// The caller does not know the path: by_path() reads it from the channel.
 inline constexpr Path kAny = Path::kNone;
 
-// Looks once whether something has completed: ChannelTraits<kPath>::poll.
+// Looks once for a completion: ChannelTraits<kPath>::poll.
 template <Path kPath>
 CHIME_DEVICE std::uint64_t poll(Channel& channel, std::uint64_t done) {
   if constexpr (kPath == kAny) {
@@ -64,13 +64,13 @@ CHIME_DEVICE bool keeps_order(const Channel& channel) {
   return keeps;
 }
 
-CHIME_DEVICE bool has_other_way(const Context& ctx, const Channel& channel) {
+CHIME_DEVICE bool has_other_path(const Context& ctx, const Channel& channel) {
   bool has = false;
-  detail::by_path(channel, [&](auto of) { has = of.has_other_way(ctx, channel); });
+  detail::by_path(channel, [&](auto of) { has = of.has_other_path(ctx, channel); });
   return has;
 }
 
-// Whether what was sent to `pe` may not have come there. REQUIRES: the channel leads to it.
+// Whether requests to `pe` may be lost. REQUIRES: the channel leads to it.
 CHIME_DEVICE bool has_lost(const Channel& channel, int pe) {
   bool has = false;
   detail::by_path(channel, [&](auto of) { has = of.has_lost(channel, pe); });

@@ -1,7 +1,7 @@
-// Who submits together: lanes of a warp that post to the same channel at the same time.
+// The threads that submit together: lanes of a warp that post to the same channel at the same time.
 //
 // The thread API brings lanes together by chance: those that are at the call now and post as many
-// units to the same channel. Of a warp or block, and on the host, one thread posts alone.
+// units to the same channel. For a warp or block, and on the host, one thread posts alone.
 #ifndef CHIME_DEVICE_CHANNEL_POSTERS_CUH_
 #define CHIME_DEVICE_CHANNEL_POSTERS_CUH_
 
@@ -14,11 +14,11 @@
 
 namespace chime::channel {
 
-// A thread that posts by itself, whatever its warp does. For what is rare: one copy of the code for
-// all groups.
+// A thread that posts by itself, whatever its warp does. For rare operations: all groups share one
+// copy of the code.
 struct Alone {};
 
-// One thread that posts by itself: what Posters say, known to the compiler.
+// One thread that posts by itself. It gives the answers of Posters as constants.
 struct One {
   static constexpr bool kIsOne = true;
   CHIME_DEVICE static constexpr bool are_many() { return false; }
@@ -35,7 +35,7 @@ struct One {
 
 struct Posters {
   static constexpr bool kIsOne = false;
-  unsigned mask = 0;  // their lanes; 0: a thread of the host
+  unsigned mask = 0;  // their lanes; 0: a host thread
 
   CHIME_DEVICE bool are_many() const { return (mask & (mask - 1)) != 0; }
   CHIME_DEVICE unsigned count() const { return exec::count_bits(mask | (mask == 0)); }
@@ -54,10 +54,10 @@ struct Posters {
   CHIME_DEVICE unsigned before() const { return mask & exec::lanes_below(); }
 };
 
-// Those of one group take equally many units, at most 3, so that a lane finds its own by its rank;
-// kForElements: those that may take fewer together, and go on by themselves. Channels lie at
-// multiples of 128: 37 bits of the address tell those of one pool apart, and leave two for the
-// number.
+// Posters of one group take equally many units, at most 3, so that a lane finds its own by its
+// rank. kForElements: lanes that may take fewer units together, and continue by themselves.
+// Channels lie at multiples of 128: 37 bits of the address distinguish those of one pool, and two
+// bits remain for the number of units.
 inline constexpr unsigned kForElements = 0;
 
 template <class Group>

@@ -1,4 +1,4 @@
-// Results that come back into a channel's own memory: each in the place of its request's first
+// Results that come back into a channel's own memory. Each goes to the place of its request's first
 // unit, which has a busy word.
 //
 // busy: 0 -> 1 by the poster, before the request is written; 1 -> 0 by the reader, with the value.
@@ -14,7 +14,7 @@
 namespace chime::channel {
 namespace detail {
 
-// A reader of the lap before still has the value to take. It holds no reservation.
+// A reader of the lap before has not taken its value yet. That reader holds no reservation.
 CHIME_DEVICE_OUT_OF_LINE void await_reader(const Context& ctx, Channel& channel,
                                            std::uint64_t* word) {
   std::uint64_t busy = 1;
@@ -27,16 +27,16 @@ CHIME_DEVICE_OUT_OF_LINE void await_reader(const Context& ctx, Channel& channel,
 
 }  // namespace detail
 
-// Makes the place of a result the request's own. If that fails the channel is out of use, which the
+// Takes the place of a result for the request. If that fails, the channel is out of use, which the
 // submission finds.
 CHIME_DEVICE void take_result_place(const Context& ctx, Channel& channel, std::uint64_t* busy) {
-  // (f): the busy word that the poster of the lap before has set is seen.
+  // (f): this thread sees the busy word that the poster of the lap before has set.
   load<Order::kAcquire>(channel.progress.done);
   if (load<Order::kAcquire>(*busy) != 0) detail::await_reader(ctx, channel, busy);
   exec::st<Order::kRelaxed, Scope::kDevice>(busy, 1);
 }
 
-// By the reader, who has the value.
+// Called by the reader when it has the value.
 CHIME_DEVICE void free_result_place(std::uint64_t* busy) {
   exec::st<Order::kRelease, Scope::kDevice>(busy, 0);  // (g)
 }

@@ -1,4 +1,4 @@
-// Taking a channel out of use: who finds its failure does, and writes down why.
+// Takes a channel out of use. The thread that finds its failure does so, and writes down the cause.
 #ifndef CHIME_DEVICE_CHANNEL_STOP_CUH_
 #define CHIME_DEVICE_CHANNEL_STOP_CUH_
 
@@ -11,12 +11,13 @@
 
 namespace chime::channel {
 
-// True for the one who takes the channel out of use: it then writes why, and publishes it.
+// True for the thread that takes the channel out of use: it then writes the cause, and publishes
+// it.
 CHIME_DEVICE bool claim_stop(Channel& channel, std::uint32_t status) {
   return exec::atomic_cas<Order::kRelaxed, Scope::kSystem>(&channel.progress.status, 0u, status) ==
          0;
 }
-// Release: what stands behind `status` is whole. Pairs with the acquire in tell().
+// Release: everything behind `status` is complete. Pairs with the acquire in tell().
 CHIME_DEVICE void publish_stop(Channel& channel) {
   exec::red_or<Order::kRelease, Scope::kSystem>(&channel.progress.done, abi::kStopped);
 }
@@ -25,8 +26,8 @@ CHIME_DEVICE void stop(Channel& channel, std::uint32_t status) {
   if (claim_stop(channel, status)) publish_stop(channel);
 }
 
-// The calling thread ends a wait without its event, while others may wait for what it was to do.
-// The word's last value is looked at here, so that nobody keeps it while it waits.
+// The calling thread ends a wait without its event, while others may wait for that thread's work.
+// Reads the word's last value here, so that no caller keeps it while it waits.
 CHIME_DEVICE void stop_by_wait(Channel& channel, abi::GivenUp wait) {
   if (!claim_stop(channel, abi::status_word(abi::Stop::kGaveUp))) return;
   wait.seen = load<Order::kRelaxed>(*reinterpret_cast<const std::uint64_t*>(wait.address));
@@ -45,7 +46,7 @@ CHIME_DEVICE abi::GivenUp given_up(const Wait& wait, const WaitResult& result) {
 
 // ---- Waits on a channel -------------------------------------------------------------------------
 
-// What is waited for: that a word of the channel reaches `expected`.
+// The event: a word of the channel reaches `expected`.
 CHIME_DEVICE Wait wait_for_word(const Context& ctx, const Channel& channel, const void* word,
                                 std::uint64_t expected) {
   return {.operation = Operation::kNone,
@@ -55,8 +56,9 @@ CHIME_DEVICE Wait wait_for_word(const Context& ctx, const Channel& channel, cons
           .timeout_ns = ctx.pe.wait_timeout_ns};
 }
 
-// Spins until `is_decided()`, which is true at the latest when the channel is stopped, as this does
-// where the wait is given up. `wait_for()`: as spin_until_for() has it; a word of 64 bits.
+// Spins until `is_decided()`. This is true at the latest when the channel is stopped, and this
+// function stops it when the wait is given up. `wait_for()`: as in spin_until_for(), for a word of
+// 64 bits.
 template <class WaitFor, class IsDecided>
 CHIME_DEVICE void wait_until_decided(const Context& ctx, Channel& channel, WaitFor wait_for,
                                      IsDecided is_decided) {
@@ -64,8 +66,8 @@ CHIME_DEVICE void wait_until_decided(const Context& ctx, Channel& channel, WaitF
   if (!result.ok()) stop_by_wait(channel, given_up(wait_for(), result));
 }
 
-// Spins until `event()` or the channel is stopped. False if it is left: it was stopped, or it is
-// now.
+// Spins until `event()` or the channel is stopped. False if the thread must leave: the channel was
+// stopped before or by this call.
 template <class WaitFor, class Event>
 CHIME_DEVICE bool wait_on(const Context& ctx, Channel& channel, WaitFor wait_for, Event event) {
   bool happened = false;

@@ -1,5 +1,5 @@
-// From a reservation to a ticket: steps 1 to 4 of device/channel/README.md, "Submit". What follows
-// is the path's: ChannelTraits<path>::commit.
+// From a reservation to a ticket: steps 1 to 4 of device/channel/README.md, "Submit". The next
+// steps differ by path: ChannelTraits<path>::commit.
 #ifndef CHIME_DEVICE_CHANNEL_SUBMIT_CUH_
 #define CHIME_DEVICE_CHANNEL_SUBMIT_CUH_
 
@@ -19,8 +19,8 @@ namespace detail {
 
 inline constexpr std::uint64_t kNoRoom = ~std::uint64_t{0};
 
-// Step 2. Takes `n` units; returns the index of the first. Where nothing is committed, what is
-// reserved is so already: its poster writes before he leaves his call.
+// Step 2. Takes `n` units; returns the index of the first. On a path without a commit the
+// reservation is the commit: the poster writes before it leaves its call.
 template <Path kPath>
 CHIME_DEVICE std::uint64_t take(Channel& channel, std::uint64_t n) {
   abi::Producer& producer = channel.producer;
@@ -28,8 +28,8 @@ CHIME_DEVICE std::uint64_t take(Channel& channel, std::uint64_t n) {
   return exec::atomic_add<Order::kRelaxed, Scope::kDevice>(resv, n);
 }
 
-// Step 3, where there is no room yet: polls until there is. Where nothing is committed, units are
-// free when the consumer has read them, which it tells in its own way.
+// Step 3, if there is no room yet: polls until there is. On a path without a commit, units are free
+// when the consumer has read them, which it reports by a word of its own.
 template <Path kPath>
 CHIME_DEVICE_OUT_OF_LINE bool await_room(const Context& ctx, Channel& channel, std::uint64_t end) {
   if (is_stopped(channel)) return false;
@@ -43,30 +43,30 @@ CHIME_DEVICE_OUT_OF_LINE bool await_room(const Context& ctx, Channel& channel, s
 
 }  // namespace detail
 
-// Step 1. False if the channel is out of use. `done` becomes its counter, as a poster finds room by
-// it. (Relaxed: only stores follow that depend on it.)
+// Step 1. False if the channel is out of use. `done` becomes its counter, by which a poster finds
+// room. (Relaxed: only stores that depend on it follow.)
 template <Path kPath>
 CHIME_DEVICE bool look(const Context& ctx, Channel& channel, std::uint64_t& done) {
   done = load<Order::kRelaxed>(channel.progress.done);
   return !detail::is_rare(done) || detail::may_be_used<kPath>(ctx, channel);
 }
 
-// The same before a thread posts as Alone: submit() looks itself only for other groups.
+// The same before a thread posts as Alone: submit() calls look() only for other groups.
 template <Path kPath>
 CHIME_DEVICE bool may_post(const Context& ctx, Channel& channel) {
   std::uint64_t done = 0;
   return look<kPath>(ctx, channel, done);
 }
 
-// Steps 2 to 4, and the path's: `all` is what the posters put into the channel together.
-// `write(view, base)` writes the calling thread's share of it, from unit `base` on; what it needs
-// it had better find itself: then it is in no register while this waits for room. They return when
-// the consumer is told, or who follows sees to that. The ticket is not ok if the channel is out of
-// use.
+// Steps 2 to 4, and those of the path. `all` is what the posters put into the channel together.
+// `write(view, base)` writes the calling thread's share of it, from unit `base` on. It had better
+// load its inputs itself: then they occupy no registers while this waits for room. The posters
+// return when the consumer is notified, or a later poster has to notify it. The ticket is not ok if
+// the channel is out of use.
 //
-// REQUIRES: the calling thread is exec::Committed since before it met the other posters.
-template <Path kPath, class Who, class Write>
-CHIME_DEVICE Ticket submit_together(const Context& ctx, const Who& posters, Channel& channel,
+// REQUIRES: the calling thread has been exec::Committed since before it met the other posters.
+template <Path kPath, class Members, class Write>
+CHIME_DEVICE Ticket submit_together(const Context& ctx, const Members& posters, Channel& channel,
                                     std::uint64_t done, const Shape& all, Write write) {
   using Own = ChannelTraits<kPath>;
   auto view = Own::view_of(channel);
@@ -75,13 +75,13 @@ CHIME_DEVICE Ticket submit_together(const Context& ctx, const Who& posters, Chan
     base = detail::take<kPath>(channel, all.units);
     if (base + all.units - end_of(done) > view.head.depth) {
       if (!detail::await_room<kPath>(ctx, channel, base + all.units)) {
-        if constexpr (Who::kIsOne) return {};
+        if constexpr (Members::kIsOne) return {};
         base = detail::kNoRoom;
       }
       view = Own::view_of(channel);
     }
   }
-  if constexpr (!Who::kIsOne) {
+  if constexpr (!Members::kIsOne) {
     base = posters.from_leader(base);
     if (base == detail::kNoRoom) return {};
   }
@@ -98,9 +98,9 @@ CHIME_DEVICE Ticket submit_together(const Context& ctx, const Who& posters, Chan
   return {base + all.units - all.tail, is_in};
 }
 
-// Puts requests into the channel and sees to it that the consumer is told, each thread by `shape`.
-// `write(view, index, is_last)` writes the calling thread's, from unit `index` on; `is_last`: of
-// all that are submitted together.
+// Puts requests into the channel and ensures that the consumer is notified; `shape` describes the
+// share of each thread. `write(view, index, is_last)` writes the calling thread's share, from unit
+// `index` on; `is_last`: the last of all that are submitted together.
 template <Path kPath, class Group, class Write>
 CHIME_DEVICE Ticket submit(const Context& ctx, Group group, Channel& channel, const Shape& shape,
                            Write write) {

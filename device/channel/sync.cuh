@@ -1,4 +1,4 @@
-// fence and quiet over the channels of a context that were ever posted to.
+// fence and quiet over the channels of a context that have been posted to.
 #ifndef CHIME_DEVICE_CHANNEL_SYNC_CUH_
 #define CHIME_DEVICE_CHANNEL_SYNC_CUH_
 
@@ -18,13 +18,13 @@
 namespace chime::channel {
 namespace detail {
 
-// Out of line, so that what does not fail keeps no more than the one word.
+// Out of line, so that the successful case keeps no more than the one word.
 CHIME_DEVICE_OUT_OF_LINE Channel* first_failed(Channel* before, Channel& channel) {
   return before != nullptr ? before : &channel;
 }
 
-// Drains the channels whose bits are set, from `first` on: all of them, also behind one that fails.
-// `failed` becomes the first that does, unless it is one already.
+// Drains the channels whose bits are set, from `first` on: all of them, also after one has failed.
+// `failed` becomes the first that fails, if it was null before.
 CHIME_DEVICE void drain_all(const Context& ctx, Channel* first, std::uint64_t bits,
                             Channel*& failed) {
   for (; bits != 0; bits &= bits - 1) {
@@ -33,14 +33,14 @@ CHIME_DEVICE void drain_all(const Context& ctx, Channel* first, std::uint64_t bi
   }
 }
 
-// Whether the channels to a peer, or to all peers of a path, keep the order of what is sent to it,
-// and are the only way there. `first`: of those that were posted to.
+// Whether the channels to a peer, or to all peers of a path, keep the order of requests and are the
+// only path there. `first`: the first channel that was posted to.
 CHIME_DEVICE bool order_themselves(const Context& ctx, const Channel& first,
                                    std::uint64_t bits_of_peer) {
-  return exec::count_bits(bits_of_peer) < 2 && keeps_order(first) && !has_other_way(ctx, first);
+  return exec::count_bits(bits_of_peer) < 2 && keeps_order(first) && !has_other_path(ctx, first);
 }
 
-// Of a word of touched bits: those of channels that a fence has to drain.
+// In a word of touched bits: those of channels that a fence has to drain.
 CHIME_DEVICE std::uint64_t unordered_bits(const Context& ctx, const Channel* first,
                                           std::uint64_t bits) {
   const unsigned slots = ctx.channels.slots;
@@ -54,12 +54,12 @@ CHIME_DEVICE std::uint64_t unordered_bits(const Context& ctx, const Channel* fir
   return unordered;
 }
 
-// Of a context's words of touched bits, every `step`-th from the `first` on.
+// A context's words of touched bits: every `step`-th from `first` on.
 struct Words {
   std::uint32_t first = 0, step = 1;
 };
 
-// The first that failed, null if none did: told when all others have what was sent to them.
+// The first channel that failed, or null. Returned only when all other peers have their data.
 template <class Choose>
 CHIME_DEVICE Channel* drain_touched(const Context& ctx, const abi::Channels& all, Words words,
                                     Choose choose) {
@@ -67,7 +67,7 @@ CHIME_DEVICE Channel* drain_touched(const Context& ctx, const abi::Channels& all
   const std::uint32_t end = (all.first + all.count) / 64;
   for (std::uint32_t i = all.first / 64 + words.first; i < end; i += words.step) {
     Channel* const first = all.pool.channels + std::uint64_t{i} * 64;
-    // Acquire: pairs with first_touch, whose thread knew whom the channel leads to.
+    // Acquire: pairs with first_touch, whose thread knew the channel's peer.
     const std::uint64_t bits = exec::ld<Order::kAcquire, Scope::kDevice>(all.pool.touched + i);
     if (bits != 0) drain_all(ctx, first, choose(first, bits), failed);
   }
@@ -80,7 +80,7 @@ CHIME_DEVICE_OUT_OF_LINE void quiet_of(const Context& ctx, const abi::Channels& 
   if (failed != nullptr) leave_channel(ctx, *failed);
 }
 
-// Of a word of 64 bits, those of channels that fall to member `rank` of `size`: every size-th of
+// In a word of 64 bits: those of the channels that member `rank` of `size` drains, every size-th of
 // the pool.
 CHIME_DEVICE std::uint64_t share_of(std::uint32_t word, unsigned rank, unsigned size) {
   std::uint64_t mine = 0;
@@ -90,8 +90,8 @@ CHIME_DEVICE std::uint64_t share_of(std::uint32_t word, unsigned rank, unsigned 
   return mine;
 }
 
-// Drains a member's share: whole words where each gets one, else channels of all words. False if
-// one of them failed, which is told.
+// Drains a member's share: whole words where each member gets one, else channels of all words.
+// False if one of them failed, which is reported.
 CHIME_DEVICE_OUT_OF_LINE bool drain_share(const Context& ctx, unsigned rank, unsigned size) {
   const abi::Channels& all = ctx.channels;
   const bool by_words = all.count / 64 >= size;
@@ -106,7 +106,7 @@ CHIME_DEVICE_OUT_OF_LINE bool drain_share(const Context& ctx, unsigned rank, uns
   return failed == nullptr;
 }
 
-// What fence does, inline. The first channel that failed, null if none did.
+// The work of fence, inline. Returns the first channel that failed, or null.
 CHIME_DEVICE Channel* drain_unordered(const Context& ctx) {
   // Between the posts before and the look at the bits: pairs with first_touch.
   exec::fence<Order::kSeqCst, Scope::kDevice>();
@@ -117,23 +117,23 @@ CHIME_DEVICE Channel* drain_unordered(const Context& ctx) {
 
 }  // namespace detail
 
-// What was sent to a peer before arrives there before what is sent after. Free for peers that one
-// channel leads to. Others are drained: those with several, and those that are mapped, too, for
-// stores would overtake it.
+// Requests sent to a peer before the fence arrive there before those sent after it. Free for peers
+// with one channel. Others are drained: peers with several channels, and mapped peers, too, because
+// stores would overtake the channel.
 CHIME_DEVICE_OUT_OF_LINE void fence(const Context& ctx) {
   Channel* const failed = detail::drain_unordered(ctx);
   if (failed != nullptr) leave_channel(ctx, *failed);
 }
 
-// Everything that was sent before is complete; on the host also what kernels have posted.
+// Completes everything that was sent before; on the host also what kernels have posted.
 CHIME_DEVICE void quiet(const Context& ctx) {
   detail::quiet_of(ctx, ctx.channels);
   if (exec::in_kernel() || ctx.channels.kernels == nullptr) return;
   detail::quiet_of(ctx, *ctx.channels.kernels);
 }
 
-// The same, by all members of a group: each waits for some of the channels. What was sent before by
-// any of them is complete for all of them, and where one has failed all leave.
+// The same, by all members of a group: each waits for some of the channels. Everything that any
+// member sent before is complete for all members. If a channel has failed, all members leave.
 template <class Group>
 CHIME_DEVICE void quiet(const Context& ctx, Group g) {
   if constexpr (std::is_same_v<Group, Thread>) {

@@ -1,4 +1,4 @@
-// Which channels of a context were ever posted to: a bit for each, set by its first poster.
+// Which channels of a context have been posted to: a bit for each, set by its first poster.
 #ifndef CHIME_DEVICE_CHANNEL_TOUCH_CUH_
 #define CHIME_DEVICE_CHANNEL_TOUCH_CUH_
 
@@ -17,9 +17,10 @@ CHIME_DEVICE std::uint64_t slots_mask(const abi::Channels& all) {
 
 namespace detail {
 
-// By the first posters of a channel. The bit comes before the look at the others to the same peer:
-// a fence either sees it and drains them, or has put before what is drained here. Pairs with the
-// fence in channel::fence. Who sees the channel used sees the bit.
+// Called by the first posters of a channel. The bit is set before the look at the peer's other
+// channels: a fence either sees the bit and drains them, or its puts came before what is drained
+// here. Pairs with the fence in channel::fence. A thread that sees the channel in use also sees the
+// bit.
 template <Path kPath>
 CHIME_DEVICE void first_touch(const Context& ctx, Channel& channel) {
   const abi::Channels& all = ctx.channels;
@@ -31,12 +32,12 @@ CHIME_DEVICE void first_touch(const Context& ctx, Channel& channel) {
   std::uint64_t others = of_peer & slots_mask(all) & ~(std::uint64_t{1} << slot);
   Channel* const first = &channel - slot;
   for (; others != 0; others &= others - 1) {
-    drain<kPath>(ctx, first[exec::lowest_bit(others)]);  // its failure would not be this one's
+    drain<kPath>(ctx, first[exec::lowest_bit(others)]);  // its failure would not be this channel's
   }
   exec::red_and<Order::kRelease, Scope::kDevice>(&channel.progress.done, ~abi::kFresh);
 }
 
-// For a channel that is fresh or out of use. False for the latter.
+// For a channel that is fresh or out of use. False if it is out of use.
 template <Path kPath>
 CHIME_DEVICE_OUT_OF_LINE bool may_be_used(const Context& ctx, Channel& channel) {
   if (is_stopped(channel)) return false;

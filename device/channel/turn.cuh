@@ -1,5 +1,5 @@
-// The turn: posters hand in one after the other, in the order of their reservations. `ready` is the
-// lock: who finds his base there has it, and passes it on.
+// The turn: posters commit one after the other, in the order of their reservations. `ready` is the
+// lock: the poster whose base it equals has it, and passes it on.
 #ifndef CHIME_DEVICE_CHANNEL_TURN_CUH_
 #define CHIME_DEVICE_CHANNEL_TURN_CUH_
 
@@ -13,8 +13,9 @@ namespace chime::channel {
 
 inline constexpr std::uint64_t kNoTurn = ~std::uint64_t{0};
 
-// Waits for it, where somebody else has it; returns `ready`, kNoTurn if the channel is out of use.
-// Release: what was written here is older than what this poster stores when it has the turn.
+// Waits for the turn while another poster has it; returns `ready`, or kNoTurn if the channel is out
+// of use. Release: what was written here is older than what this poster stores when it has the
+// turn.
 CHIME_DEVICE_OUT_OF_LINE std::uint64_t await_turn(const Context& ctx, Channel& channel,
                                                   std::uint64_t base) {
   fence_for_consumer<Order::kRelease>();
@@ -27,14 +28,14 @@ CHIME_DEVICE_OUT_OF_LINE std::uint64_t await_turn(const Context& ctx, Channel& c
   return is_mine ? ready : kNoTurn;
 }
 
-// By who has told the consumer of all requests before `next`. Release: what a later one tells must
-// not overtake.
+// Called by the poster that has notified the consumer of all requests before `next`. Release: a
+// later notification must not overtake.
 CHIME_DEVICE void publish(Channel& channel, std::uint64_t next) {
   exec::st<Order::kRelease, Scope::kDevice>(&channel.producer.ready, next);
 }
 
-// By who leaves the telling to others. A read-modify-write: what the posters before have released
-// is released by it, too, though this one has not acquired it.
+// Called by a poster that leaves the notification to a later one. A read-modify-write: it also
+// releases what earlier posters have released, although this one has not acquired it.
 CHIME_DEVICE void pass_on(Channel& channel, std::uint64_t now, std::uint64_t next) {
   exec::red_add<Order::kRelaxed, Scope::kDevice>(&channel.producer.ready, next - now);
 }

@@ -1,5 +1,5 @@
-// What a thread does for its PE's channels while it waits for other PEs: nobody else may be there
-// to find that what it sent has failed.
+// A thread watches its PE's channels while it waits for other PEs: there may be no other thread
+// that finds failed requests.
 #ifndef CHIME_DEVICE_CHANNEL_WATCH_CUH_
 #define CHIME_DEVICE_CHANNEL_WATCH_CUH_
 
@@ -19,7 +19,7 @@
 namespace chime {
 namespace channel {
 
-// Whether a channel has failed, which was told. Acquire: pairs with the release in write_fault.
+// Whether a channel has failed, which was reported. Acquire: pairs with the release in write_fault.
 CHIME_DEVICE bool some_lost(const abi::ChannelPool& pool) {
   return exec::ld<Order::kAcquire, Scope::kSystem>(&pool.watch->lost) != 0;
 }
@@ -32,7 +32,7 @@ CHIME_DEVICE std::int64_t ns_between(std::uint64_t before, std::uint64_t now) {
   return static_cast<std::int64_t>(now - before);
 }
 
-// The peer to whom a channel was lost, if the wait has lasted CHIME_TIMEOUT since; else -1.
+// The peer of a lost channel, if the wait has lasted CHIME_TIMEOUT since the loss; else -1.
 CHIME_DEVICE int lost_peer(const Context& ctx, const abi::ChannelPool& pool, std::uint64_t start,
                            std::uint64_t now) {
   // Acquire: pairs with the release in write_fault.
@@ -44,7 +44,7 @@ CHIME_DEVICE int lost_peer(const Context& ctx, const abi::ChannelPool& pool, std
   return (waited < since ? waited : since) >= static_cast<std::int64_t>(patience) ? fault.pe : -1;
 }
 
-// One of all threads that wait looks, once in kLookNs.
+// Only one of all waiting threads looks in each period of kLookNs.
 CHIME_DEVICE bool is_turn_to_look(const abi::ChannelPool& pool, std::uint64_t now) {
   std::uint64_t* const looked = &pool.watch->looked_ns;
   const std::uint64_t before = exec::ld<Order::kRelaxed, Scope::kSystem>(looked);
@@ -52,12 +52,12 @@ CHIME_DEVICE bool is_turn_to_look(const abi::ChannelPool& pool, std::uint64_t no
          exec::atomic_cas<Order::kRelaxed, Scope::kSystem>(looked, before, now) == before;
 }
 
-// A channel in use, in turn; null if the next ones are not, as far as a word of touched bits tells.
+// A channel in use, in turn. Null if the next word of touched bits shows none.
 CHIME_DEVICE Channel* next_touched(const abi::ChannelPool& pool) {
   std::uint64_t* const next = &pool.watch->next;
   std::uint64_t at = exec::ld<Order::kRelaxed, Scope::kSystem>(next);
   if (at >= pool.count) at = 0;
-  // Acquire: pairs with first_touch, whose thread knew whom the channel leads to.
+  // Acquire: pairs with first_touch, whose thread knew the channel's peer.
   const std::uint64_t bits =
       exec::ld<Order::kAcquire, Scope::kDevice>(pool.touched + at / 64) >> at % 64;
   at += bits != 0 ? exec::lowest_bit(bits) : 64 - at % 64;
@@ -78,12 +78,13 @@ CHIME_DEVICE int watch_pool(const Context& ctx, const abi::ChannelPool& pool, st
 
 }  // namespace detail
 
-// Now and then in a wait that began at `start`: polls a channel that this PE has posted to, for
-// what has failed. Returns whom the wait has lost all hope of, -1 if nobody. What it finds is told
-// for the PE: another thread may have posted it, and this wait may well end by its event.
+// Called now and then in a wait that began at `start`: polls a channel that this PE has posted to,
+// for failed requests. Returns the PE for which the wait has no hope left, or -1. Reports a failure
+// in the PE's record: another thread may have posted the request, and this wait may still end by
+// its event.
 CHIME_DEVICE_OUT_OF_LINE int watch(const Context& ctx, std::uint64_t start) {
   const int pe = detail::watch_pool(ctx, ctx.channels.pool, start);
-  // The host also for what kernels have posted: they may be over.
+  // The host also looks at what kernels have posted: the kernels may have ended.
   if (pe >= 0 || ctx.channels.kernels == nullptr) return pe;
   return detail::watch_pool(ctx, ctx.channels.kernels->pool, start);
 }
@@ -92,8 +93,9 @@ CHIME_DEVICE_OUT_OF_LINE int watch(const Context& ctx, std::uint64_t start) {
 
 namespace detail {
 
-// The first dead PE, if a wait that began at `start` has lasted CHIME_TIMEOUT since it was seen;
-// else -1. It may be who was waited for: a wait for a word does not know whose it is.
+// The first dead PE, if a wait that began at `start` has lasted CHIME_TIMEOUT since its death was
+// seen; else -1. That PE need not be the awaited one: a wait for a word does not know which PE
+// writes it.
 CHIME_DEVICE int dead_for_long(const Context& ctx, std::uint64_t start) {
   using exec::Order;
   using exec::Scope;
@@ -108,28 +110,30 @@ CHIME_DEVICE int dead_for_long(const Context& ctx, std::uint64_t start) {
   return (waited < since ? waited : since) >= static_cast<std::int64_t>(patience) ? dead : -1;
 }
 
-// Whether the way to a PE that is told of a round is lost, and the word with it, now or when its
-// turn comes.
-CHIME_DEVICE bool has_lost_way(const Context& ctx, int pe) {
+// Whether the path to a PE that this PE notifies in a round of the sync is lost, so that the
+// notification is lost, too, now or at its turn.
+CHIME_DEVICE bool has_lost_path(const Context& ctx, int pe) {
   const bool is_mapped = exec::ld_settled(ctx.pe.peer_heap + pe) != nullptr;
-  const std::uint32_t way = is_mapped ? 0 : channel::way_so_far(ctx.channels, pe);
-  return way != 0 && channel::has_lost(ctx.channels.pool.channels[abi::first_of_route(way)], pe);
+  const std::uint32_t route = is_mapped ? 0 : channel::route_so_far(ctx.channels, pe);
+  return route != 0 &&
+         channel::has_lost(ctx.channels.pool.channels[abi::first_of_route(route)], pe);
 }
 
-// Who keeps a sync of all from its end: a PE that is dead, or one that cannot be told that this PE
-// has come. -1: nobody.
+// The PE that keeps a sync of all from completing: a dead PE, or one that this PE cannot notify of
+// its arrival. -1: there is none.
 CHIME_DEVICE_OUT_OF_LINE int lost_to_sync(const Context& ctx) {
   if (const int dead = first_dead(ctx); dead >= 0) return dead;
   if (!has_channels(ctx) || !channel::some_lost(ctx.channels.pool)) return -1;
   for (int round = 0; 1u << round < static_cast<unsigned>(ctx.team.size); ++round) {
     const int pe = pe_after(ctx.team, round);
-    if (has_lost_way(ctx, pe)) return pe;
+    if (has_lost_path(ctx, pe)) return pe;
   }
   return -1;
 }
 
-// Of a wait that began at `start`: whom it has lost all hope of, or that needs all, who keeps it
-// from its end. -1: nobody. Polls a channel, as channel::watch says.
+// For a wait that began at `start`: the PE for which it has no hope left, or if it needs all PEs,
+// the one that keeps it from completing. -1: there is none. Polls a channel, as channel::watch
+// does.
 CHIME_DEVICE_OUT_OF_LINE int lost_or_dead(const Context& ctx, std::uint64_t start, bool needs_all) {
   const int lost = has_channels(ctx) ? channel::watch(ctx, start) : -1;
   if (needs_all) return lost_to_sync(ctx);
@@ -138,9 +142,8 @@ CHIME_DEVICE_OUT_OF_LINE int lost_or_dead(const Context& ctx, std::uint64_t star
 
 }  // namespace detail
 
-// Waits for what another PE is to do, with an eye on this PE's channels. A wait without a bound of
-// its own ends when one of them has been lost, or a PE been dead, for CHIME_TIMEOUT, the others by
-// their bound.
+// Waits for another PE, and watches this PE's channels. A wait without a bound of its own ends when
+// a channel has been lost, or a PE dead, for CHIME_TIMEOUT; the others end at their bound.
 template <class Done>
 CHIME_DEVICE WaitResult wait_for_peers(const Context& ctx, const Wait& wait, Done done) {
   return spin_until(ctx, wait, done, [&](std::uint64_t start) {

@@ -1,5 +1,5 @@
-// The platform layer that all device code is written against (README.md, "exec"). The only file
-// that asks which compiler runs.
+// The platform layer that all device code is written against (device/README.md, "exec"). The only
+// file that tests which compiler runs.
 #ifndef CHIME_DEVICE_EXEC_CUH_
 #define CHIME_DEVICE_EXEC_CUH_
 

@@ -1,12 +1,13 @@
-// The platform layer under nvcc: CUDA's words behind the names of README.md, "exec". Here the
-// qualifiers and types; threads, memory and asynchronous copies have files of their own, as has the
-// host side. The instructions are in ptx.cuh and ptx_memory.cuh. Included by exec.cuh alone.
+// The platform layer under nvcc: CUDA's functions under the names of device/README.md, "exec". This
+// file has the qualifiers and types; threads, memory, asynchronous copies and the host side have
+// files of their own. The instructions are in ptx.cuh and ptx_memory.cuh. Included by exec.cuh
+// alone.
 #ifndef CHIME_DEVICE_EXEC_CUDA_CUH_
 #define CHIME_DEVICE_EXEC_CUDA_CUH_
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-#ifndef __CUDACC_RTC__  // NVRTC has its words by itself
+#ifndef __CUDACC_RTC__  // NVRTC has these declarations built in
 #include <cuda_runtime.h>
 #endif
 
@@ -27,11 +28,11 @@
 #define CHIME_LAUNCH_BOUNDS(...) __launch_bounds__(__VA_ARGS__)
 #define CHIME_REGISTER_KERNEL(...) static_assert(true)
 
-// A variable of each translation unit's own, which the driver finds by its name wherever the unit
-// may be compiled to be loaded alone. nvcc is to say so (-DCHIME_MODULE), and nvcc and NVRTC show
-// only what other units could link with (-rdc=true); units that are linked keep theirs apart.
-// CHIME_MODULE is for a module of one unit: nvcc makes no weak variable of this, and two such units
-// do not link.
+// A variable of each translation unit's own, which the driver finds by its name if the unit may be
+// compiled to be loaded alone. nvcc needs -DCHIME_MODULE for it; nvcc and NVRTC export only what
+// other units could link with (-rdc=true). Units that are linked keep their variables apart.
+// CHIME_MODULE is for a module of one unit: nvcc does not make this variable weak, and two such
+// units do not link.
 #if defined(CHIME_MODULE) || defined(__CUDACC_RTC__) || \
     (defined(__clang__) && defined(__CUDA__) && !defined(__CLANG_RDC__))
 #define CHIME_UNIT_CONSTANT(...)                  \
@@ -56,8 +57,8 @@ using ::uint3;
 using half = ::__half;
 using bfloat16 = ::__nv_bfloat16;
 
-// By functions, for a program may have turned off half's operators and conversions. Float holds
-// enough bits that rounding twice is rounding once.
+// By functions, because a program may have turned off half's operators and conversions. Float has
+// enough bits that rounding twice equals rounding once.
 CHIME_HOST_DEVICE half sum_of(half a, half b) {
   return ::__float2half_rn(::__half2float(a) + ::__half2float(b));
 }

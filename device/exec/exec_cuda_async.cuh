@@ -16,7 +16,7 @@ struct Mbarrier {
 
 namespace detail {
 
-// Nothing of the kernel is left to go wrong below sm_90: the first bulk operation traps.
+// Below sm_90 the first bulk operation traps.
 template <class Operation>
 CHIME_DEVICE void on_hopper([[maybe_unused]] Operation operation) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -54,7 +54,7 @@ CHIME_DEVICE void bulk_to_shared(void* shared, const void* global, unsigned byte
   detail::on_hopper([=] { ptx::bulk_to_shared(shared, global, bytes, &barrier->word); });
 }
 
-// What this thread, and threads it met at a barrier before, stored to `shared` is what gets copied.
+// Copies what this thread, and threads it met at a barrier before, have stored to `shared`.
 CHIME_DEVICE void bulk_from_shared(void* global, const void* shared, unsigned bytes) {
   detail::on_hopper([=] {
     ptx::fence_proxy_async();

@@ -2,7 +2,7 @@
 // properties through the CUDA runtime that the including program links. Included by exec_cuda.cuh.
 //
 // Header-only on purpose: nvcc links the CUDA runtime statically, so libchime would have another
-// instance, which knows none of the program's kernels.
+// instance, which does not know the program's kernels.
 #ifndef CHIME_DEVICE_EXEC_CUDA_HOST_CUH_
 #define CHIME_DEVICE_EXEC_CUDA_HOST_CUH_
 
@@ -18,9 +18,8 @@
 #include "chime/abi/launched_kernel.h"
 #include "chime/error.h"
 
-// Hidden: libchime.so has functions of the same names, the CPU device's. Where a compiler puts
-// these out of line (-O0) and exports them from a program, the softgpu's calls of those would come
-// here.
+// Hidden: libchime.so has functions of the same names, those of the CPU device. If a compiler put
+// these out of line (-O0) and exported them from a program, the softgpu's calls would come here.
 #define CHIME_EXEC_HOST __attribute__((visibility("hidden"))) inline
 
 namespace chime {
@@ -33,9 +32,9 @@ namespace chime::exec {
 using Status = chimex_status;
 
 // Null: the default stream of the calling host thread, as on the CPU device. CUDA's own null stream
-// is one for all threads of a process: there two PEs that are threads would queue behind each
-// other, and kernels of one that wait for the other's would wait for ever. The thread's stream
-// waits for that one, which waits for it, so that a program may use both.
+// is shared by all threads of a process: two PEs that are threads would queue behind each other
+// there, and kernels of one that wait for the other's would never end. The thread's stream and
+// CUDA's null stream wait for each other, so that a program may use both.
 using Stream = cudaStream_t;
 using Event = cudaEvent_t;
 
@@ -88,7 +87,8 @@ CHIME_EXEC_HOST Status status_of(cudaError_t error) {
   }
 }
 
-// Keeps the words for last_error(), and clears the runtime's own: a later check is not to see it.
+// Keeps the message for last_error(), and clears the runtime's error: a later check is not to see
+// it.
 CHIME_EXEC_HOST Status check(cudaError_t error, const char* call) {
   if (error == cudaSuccess) return CHIMEX_OK;
   std::snprintf(last_error, sizeof last_error, "%s: %s (%s)", call, cudaGetErrorString(error),
@@ -98,7 +98,7 @@ CHIME_EXEC_HOST Status check(cudaError_t error, const char* call) {
 }
 
 // The driver's function `name`, as the runtime finds it: without linking libcuda. Null if there is
-// none, with the words kept.
+// none; last_error() then has the message.
 template <class Function>
 Function driver_function(const char* name) {
   void* address = nullptr;
@@ -126,7 +126,7 @@ CHIME_EXEC_HOST Status stream_memory_operation(const char* name, Stream stream, 
 
 }  // namespace detail
 
-// What was wrong with the calling thread's last host call that returned an error.
+// The message of the calling thread's last host call that returned an error.
 CHIME_EXEC_HOST const char* last_error() {
   detail::launch_errors_are_asked_for();
   return detail::last_error;
@@ -136,8 +136,8 @@ CHIME_EXEC_HOST const char* last_error() {
 
 namespace detail {
 
-// In a checked job: the library sees that nothing is allocated while the kernel runs. Not of a
-// stream that is captured: there the kernel only becomes a part of a graph.
+// In a checked job the library then checks that nothing is allocated while the kernel runs. Not on
+// a stream that is captured: there the kernel only becomes a part of a graph.
 CHIME_EXEC_HOST void tell_of_launch(const void* kernel, Stream stream) {
   if (!chime_launches_are_watched()) return;
   cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
@@ -146,32 +146,32 @@ CHIME_EXEC_HOST void tell_of_launch(const void* kernel, Stream stream) {
       capture != cudaStreamCaptureStatusNone ||
       cudaEventCreateWithFlags(&event, cudaEventDisableTiming) != cudaSuccess)
     return;
-  chime_launched_kernel told = {};
-  std::snprintf(told.name, sizeof told.name, "at %p", kernel);
+  chime_launched_kernel launched = {};
+  std::snprintf(launched.name, sizeof launched.name, "at %p", kernel);
 #if CUDART_VERSION >= 12030
   const char* name = nullptr;
   if (cudaFuncGetName(&name, kernel) == cudaSuccess)
-    std::snprintf(told.name, sizeof told.name, "%s", name);
+    std::snprintf(launched.name, sizeof launched.name, "%s", name);
 #endif
-  told.event = event;
-  told.has_ended = [](void* e) {
+  launched.event = event;
+  launched.has_ended = [](void* e) {
     return int{cudaEventQuery(static_cast<cudaEvent_t>(e)) != cudaErrorNotReady};
   };
-  told.forget = [](void* e) { cudaEventDestroy(static_cast<cudaEvent_t>(e)); };
-  if (cudaEventRecord(event, stream) == cudaSuccess) return chime_kernel_is_launched(told);
+  launched.forget = [](void* e) { cudaEventDestroy(static_cast<cudaEvent_t>(e)); };
+  if (cudaEventRecord(event, stream) == cudaSuccess) return chime_kernel_is_launched(launched);
   cudaEventDestroy(event);
 }
 
 }  // namespace detail
 
-// A launch in the platform's own words.
+// A launch in the platform's own type.
 using NativeLaunchConfig = cudaLaunchConfig_t;
 
 namespace detail {
 
 CHIME_EXEC_HOST LaunchStatus launch_native(NativeLaunchConfig config, const void* kernel,
                                            void** arguments) {
-  chime::context();  // the thread's PE, if it has one, stands before its kernels run
+  chime::context();  // fills the PE of the thread, if it has one, before its kernels run
   config.stream = native(config.stream);
   constexpr std::size_t kWithoutAsking = 48 * 1024;
   if (config.dynamicSmemBytes > kWithoutAsking) {
@@ -196,7 +196,7 @@ CHIME_EXEC_HOST cudaLaunchAttribute cooperative_attribute() {
 }  // namespace detail
 
 // Queues the kernel on config.stream and returns. `arguments`: an address for each parameter. A
-// failure that nobody looks at, neither here nor by last_error(), is printed where the host next
+// failure that the program checks neither here nor by last_error() is printed where the host next
 // synchronises.
 CHIME_EXEC_HOST LaunchStatus launch_erased(const LaunchConfig& config, const void* kernel,
                                            void** arguments) {
@@ -211,7 +211,7 @@ CHIME_EXEC_HOST LaunchStatus launch_erased(const LaunchConfig& config, const voi
   return detail::launch_native(native, kernel, arguments);
 }
 
-// The same of a cooperative launch with attributes of the caller's; what they say of "cooperative"
+// The same for a cooperative launch with the caller's attributes; its own "cooperative" attribute
 // counts.
 CHIME_EXEC_HOST LaunchStatus launch_cooperative(const NativeLaunchConfig& config,
                                                 const void* kernel, void** arguments) {
@@ -235,7 +235,7 @@ CHIME_EXEC_HOST LaunchStatus launch_cooperative(const NativeLaunchConfig& config
 // Queues kernel(arguments...) on config.stream and returns.
 template <class... P, class... A>
 LaunchStatus launch(const LaunchConfig& config, void (*kernel)(P...), A&&... arguments) {
-  const auto with_parameters = [&](P... parameters) {  // converts as a call does
+  const auto with_parameters = [&](P... parameters) {  // converts the arguments as a call does
     void* addresses[] = {const_cast<void*>(static_cast<const void*>(&parameters))..., nullptr};
     return launch_erased(config, reinterpret_cast<const void*>(kernel), addresses);
   };
@@ -261,8 +261,8 @@ Status max_cooperative_blocks(void (*kernel)(P...), int threads, std::size_t sha
 
 // ---- Streams and events ------------------------------------------------------------------------
 
-// Non-blocking: a stream that the default stream waited for would deadlock kernels of two streams
-// that wait for each other.
+// Non-blocking: otherwise the default stream would wait for these streams, and kernels of two
+// streams that wait for each other would deadlock.
 CHIME_EXEC_HOST Status stream_create(Stream* stream) {
   return detail::check(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "stream_create");
 }
@@ -282,8 +282,8 @@ CHIME_EXEC_HOST Status stream_host_call(Stream stream, void (*call)(void*), void
                        "stream_host_call");
 }
 
-// *address = value when the work before it is done and visible; waits until *address >= value
-// (cyclically).
+// stream_write64: *address = value when the work before it is done and visible. stream_wait64_geq:
+// waits until *address >= value (cyclically).
 CHIME_EXEC_HOST Status stream_write64(Stream stream, std::uint64_t* address, std::uint64_t value) {
   constexpr unsigned kDefault = 0;  // CU_STREAM_WRITE_VALUE_DEFAULT: after a memory barrier
   return detail::stream_memory_operation("cuStreamWriteValue64", stream, address, value, kDefault);
@@ -340,7 +340,7 @@ CHIME_EXEC_HOST Status set_async(void* dst, int byte, std::size_t bytes, Stream 
 
 // ---- Device ------------------------------------------------------------------------------------
 
-// 0 also when there is no driver; last_error() then has its words.
+// 0 also when there is no driver; last_error() then has the message.
 CHIME_EXEC_HOST int device_count() {
   int count = 0;
   const Status status = detail::check(cudaGetDeviceCount(&count), "device_count");

@@ -133,7 +133,7 @@ CHIME_DEVICE T atomic_max(T* p, std::type_identity_t<T> value) {
   return detail::update<detail::Max<T>, kOrder, kScope>(p, value);
 }
 
-// Compares bits: a float that differs only in the sign of zero is another value.
+// Compares bits: +0 and -0 are different values.
 template <Order kOrder = Order::kRelaxed, Scope kScope = Scope::kSystem, class T>
 CHIME_DEVICE T atomic_cas(T* p, std::type_identity_t<T> expected, std::type_identity_t<T> desired) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8, "atomics work on 4 and 8 bytes");
@@ -185,20 +185,21 @@ CHIME_DEVICE T ld_settled(const T* p) {
 // The CPU's memcpy is faster than a loop of words; a GPU has none.
 CHIME_DEVICE constexpr bool memcpy_is_relaxed() { return false; }
 
-// What is in a variable is read from memory from here on, and is in no register meanwhile.
+// From here on the variable's value is read from memory; registers keep no copy.
 template <class T>
 CHIME_DEVICE void keep_in_memory(T& variable) {
   ptx::forget(&variable);
 }
 
-// The CPU device looks whether a source is ordered before a group reads it.
+// The CPU device checks that a source is ordered before a group reads it.
 CHIME_DEVICE void warp_reads(const void*, std::size_t, std::size_t, std::size_t) {}
 CHIME_DEVICE void block_reads(const void*, std::size_t, std::size_t, std::size_t) {}
 
-// A load finds it out.
+// On a GPU a load finds such an address.
 CHIME_DEVICE constexpr bool is_no_memory(const void*) { return false; }
 
-// Into a word first: of a cast of the volatile word itself clang makes a load that is not volatile.
+// Copies the word first: from a cast of the volatile word itself clang makes a load that is not
+// volatile.
 template <class T>
 CHIME_DEVICE T ld_volatile(const T* p) {
   const detail::Word<T> word =

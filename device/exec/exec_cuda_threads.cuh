@@ -1,4 +1,5 @@
-// exec under nvcc: who a thread is, how it meets the others of its warp and block, waits and ends.
+// exec under nvcc: the identity of a thread, and how it meets the others of its warp and block,
+// waits and ends.
 // Included by exec_cuda.cuh alone.
 #ifndef CHIME_DEVICE_EXEC_CUDA_THREADS_CUH_
 #define CHIME_DEVICE_EXEC_CUDA_THREADS_CUH_
@@ -9,15 +10,15 @@
 
 #include "chime/device/exec/ptx.cuh"
 
-// The device runtime's assertion: prints its words on stderr and ends all kernels of the process.
+// The device runtime's assertion: prints its message on stderr and ends all kernels of the process.
 extern "C" __device__ __attribute__((noreturn)) void __assertfail(const char* message,
                                                                   const char* file, unsigned line,
                                                                   const char* function,
                                                                   std::size_t char_bytes);
 
 #if defined(__clang__) && defined(__CUDA__)
-// clang's PTX may run on the softgpu, which knows these two by their names and keeps what threads
-// wait for, for reports of hangs (softgpu/vocabulary/calls.hpp). On a GPU they do nothing. They are
+// clang's PTX may run on the softgpu, which knows these two by their names and keeps the waits of
+// threads for reports of hangs (softgpu/vocabulary/calls.hpp). On a GPU they do nothing. They are
 // weak, so that the compiler keeps the calls.
 #define CHIME_TELLS_WAITS
 extern "C" {
@@ -37,7 +38,7 @@ CHIME_DEVICE uint3 block_idx() { return blockIdx; }
 CHIME_DEVICE dim3 block_dim() { return blockDim; }
 CHIME_DEVICE dim3 grid_dim() { return gridDim; }
 CHIME_DEVICE unsigned lane_id() { return ptx::lane_id(); }
-// Lanes of the warp before and behind the calling one, as a mask.
+// Lanes of the warp below or above the calling one, as a mask.
 CHIME_DEVICE unsigned lanes_below() { return ptx::lanes_below(); }
 CHIME_DEVICE unsigned lanes_above() { return ptx::lanes_above(); }
 CHIME_DEVICE unsigned thread_rank() {
@@ -61,7 +62,7 @@ CHIME_HOST_DEVICE constexpr bool in_kernel() { CHIME_IF_DEVICE(return true, retu
 
 [[noreturn]] CHIME_DEVICE void end_thread() { ptx::exit(); }
 
-// The rest of the kernel notices in sync_grid (grid_cuda.cuh), by the error that was recorded.
+// The rest of the kernel finds the recorded error in sync_grid (grid_cuda.cuh), and ends.
 [[noreturn]] CHIME_DEVICE void end_kernel() { ptx::exit(); }
 
 // Nothing here: no thread of a GPU ends by another's end_kernel
@@ -74,20 +75,20 @@ class Committed {
   Committed& operator=(const Committed&) = delete;
 };
 
-// An assertion and not a printf followed by a trap: no stack for arguments, and the words reach
-// stderr also when nothing synchronises with the kernel afterwards.
+// An assertion, not a printf followed by a trap: it needs no stack for arguments, and the message
+// reaches stderr also when the host does not synchronise with the kernel afterwards.
 [[noreturn]] CHIME_DEVICE void trap(const char* why) { __assertfail(why, "chime", 0, "trap", 1); }
 
 // ---- Rendezvous --------------------------------------------------------------------------------
 
 CHIME_DEVICE void sync_warp(unsigned mask = ~0u) { __syncwarp(mask); }
 CHIME_DEVICE void sync_block() { __syncthreads(); }
-// The same, of threads none of which may have ended: the CPU device reports one that has.
+// The same, for threads of which none may have ended: the CPU device reports one that has.
 CHIME_DEVICE void sync_whole_block() { __syncthreads(); }
 CHIME_DEVICE bool sync_whole_block_or(bool p) { return __syncthreads_or(p) != 0; }
 
-// A call that a block or a warp makes together: all meet when it begins and when it ends. What the
-// calling thread does between, of all that there is to do.
+// A call that a block or a warp makes together: all members meet when it begins and when it ends.
+// The value is the calling thread's part of the work between.
 enum class Part { kOwn, kAll, kNone };
 
 CHIME_DEVICE Part enter_whole_block() {
@@ -101,8 +102,8 @@ CHIME_DEVICE Part enter_warp(unsigned mask) {
 }
 CHIME_DEVICE void leave_warp(unsigned mask, Part) { __syncwarp(mask); }
 
-// Barrier `id` (1 to 15) of some warps, `threads` threads in all; a warp that the block's end cuts
-// short counts as a whole one.
+// Barrier `id` (1 to 15) of some warps, `threads` threads in all. If the block's end makes a warp
+// shorter, it counts as a whole one.
 CHIME_DEVICE void sync_named(int id, unsigned threads) { ptx::barrier_sync(id, threads); }
 CHIME_DEVICE bool sync_named_or(int id, unsigned threads, bool p) {
   return ptx::barrier_or(id, threads, p);
@@ -156,8 +157,8 @@ CHIME_DEVICE bool any(unsigned mask, bool p) { return __any_sync(mask, p) != 0; 
 CHIME_DEVICE bool all(unsigned mask, bool p) { return __all_sync(mask, p) != 0; }
 CHIME_DEVICE unsigned active_mask() { return __activemask(); }
 
-// Of a mask of 4 or 8 bytes: how many bits are set, and the number of the lowest (of none:
-// undefined).
+// In a mask of 4 or 8 bytes: how many bits are set, and the number of the lowest (undefined if none
+// is).
 CHIME_DEVICE unsigned count_bits(std::uint32_t mask) { return static_cast<unsigned>(__popc(mask)); }
 CHIME_DEVICE unsigned count_bits(std::uint64_t mask) {
   return static_cast<unsigned>(__popcll(mask));
@@ -215,7 +216,7 @@ CHIME_DEVICE void wait_ended() { chime_wait_ended(); }
 CHIME_DEVICE void wait_lasts(std::uint32_t, const void*, std::uint64_t, int, std::uint32_t, int) {}
 CHIME_DEVICE void wait_ended() {}
 #endif
-CHIME_DEVICE void raise_event(int) {}  // by host threads alone
+CHIME_DEVICE void raise_event(int) {}  // called by host threads alone
 CHIME_DEVICE void nanosleep(unsigned ns) { __nanosleep(ns); }
 CHIME_DEVICE std::uint64_t clock_ns() { return ptx::global_timer(); }
 CHIME_DEVICE std::uint64_t clock() { return ptx::cycle_counter(); }

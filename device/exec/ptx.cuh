@@ -1,5 +1,5 @@
-// Every PTX instruction that Chime spells out, one function each; loads, stores, atomics and fences
-// are in ptx_memory.cuh. Only exec includes this.
+// Every PTX instruction that Chime writes itself, one function each; loads, stores, atomics and
+// fences are in ptx_memory.cuh. Only exec includes this.
 #ifndef CHIME_DEVICE_PTX_CUH_
 #define CHIME_DEVICE_PTX_CUH_
 
@@ -9,7 +9,7 @@
 
 namespace chime::exec::ptx {
 
-// ---- Who, when, where --------------------------------------------------------------------------
+// ---- Identity, time, place ----------------------------------------------------------------------
 
 __device__ __forceinline__ unsigned lane_id() {
   unsigned lane;
@@ -40,8 +40,8 @@ __device__ __forceinline__ std::uint64_t cycle_counter() {
   return cycles;
 }
 
-// Where the driver keeps the barrier word of a cooperative launch; null for any other launch. The
-// same words that cooperative_groups reads.
+// Where the driver keeps the barrier word of a cooperative launch; null for any other launch.
+// cooperative_groups reads the same words.
 struct GridWorkspace {
   std::uint32_t bytes;
   std::uint32_t barrier;
@@ -77,7 +77,7 @@ __device__ __forceinline__ bool barrier_or(unsigned id, unsigned threads, bool p
 }
 
 // ---- Bulk copies (sm_90) -----------------------------------------------------------------------
-// The async proxy reads and writes shared memory past the generic one: a proxy fence stands where
+// The async proxy accesses shared memory apart from the generic one: a proxy fence is needed where
 // one follows the other.
 
 __device__ __forceinline__ std::uint32_t shared_address(const void* p) {
@@ -135,7 +135,7 @@ __device__ __forceinline__ void bulk_commit() {
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-// Waits until the copies are written, not only read.
+// Waits until the copies are written, not only until their sources are read.
 __device__ __forceinline__ void bulk_wait_all() {
   asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }

@@ -1,12 +1,12 @@
 // Every PTX instruction that reads, writes or orders memory by order and scope, one function each.
 // Only exec includes this.
 //
-// Addresses are global: heaps, mapped peers, queues and mapped host memory all are. A generic one
-// would make ptxas ask at run time for the address space of each atomic, and write its code twice.
+// All addresses are global: heaps, mapped peers, queues and mapped host memory. With a generic
+// address ptxas would test the address space of each atomic at run time, and emit its code twice.
 //
 // Order and scope are words of the instruction, and inline assembly is a literal: `if constexpr`
-// chooses among literals, which macros write down. Every access that other threads can see is
-// volatile and clobbers memory, so that the compiler keeps it where the source has it.
+// chooses among literals that macros write. Every access that other threads can see is volatile and
+// clobbers memory, so that the compiler keeps it in its place.
 #ifndef CHIME_DEVICE_PTX_MEMORY_CUH_
 #define CHIME_DEVICE_PTX_MEMORY_CUH_
 
@@ -32,8 +32,9 @@ __device__ __forceinline__ std::size_t global_address(const void* p) {
 }
 
 // ---- The words of an instruction ---------------------------------------------------------------
-// In a function with template arguments kOrder and kScope: the instruction whose text is BEFORE,
-// the words of both, AFTER. Its operands follow, beginning with the colon before its results.
+// Use in a function with template arguments kOrder and kScope. Makes the instruction whose text is
+// BEFORE, the words of both, AFTER. Its operands follow, beginning with the colon before its
+// results.
 
 #define CHIME_PTX_SCOPED(BEFORE, AFTER, ...)                  \
   if constexpr (kScope == Scope::kBlock) {                    \
@@ -87,8 +88,8 @@ CHIME_PTX_ACCESS(std::uint64_t, std::uint64_t, "l", ".u64")
 #undef CHIME_PTX_ACCESS
 
 // ---- Read-modify-write -------------------------------------------------------------------------
-// A type for each operation on each type of word. atom gives the old value; red does not, so the
-// memory system need not answer.
+// One type for each operation on each type of word. atom returns the old value; red does not, so
+// the memory system need not answer.
 
 #define CHIME_PTX_ATOM(T, CONSTRAINT, OPERATION)                   \
   using Word = T;                                                  \
@@ -156,8 +157,9 @@ CHIME_PTX_CAS(std::uint64_t, "l", ".b64")
 
 // ---- Fences ------------------------------------------------------------------------------------
 
-// Release and acquire alone are of sm_90 and PTX 8.6 (CUDA 12.8 has it, and clang does not say what
-// it has). ptxas of CUDA 13.0 takes them for sm_80 too, and makes an illegal instruction of them.
+// Separate release and acquire fences need sm_90 and PTX 8.6 (CUDA 12.8 has it; clang does not say
+// what it has). ptxas of CUDA 13.0 accepts them for sm_80, too, and makes an illegal instruction of
+// them.
 #if __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1208 && __CUDA_ARCH__ >= 900
 #define CHIME_PTX_ONE_WAY_FENCE(WORD) "fence." WORD
 #else
@@ -187,7 +189,7 @@ __device__ __forceinline__ void fence() {
 
 // ---- 16 bytes, and a device's register ---------------------------------------------------------
 
-// Halves of 8 bytes: PTX models a vector access as one access per component, in any order.
+// Two halves of 8 bytes: PTX models a vector access as one access for each component, in any order.
 __device__ __forceinline__ Vec16 ld_16(const void* p) {
   Vec16Halves half;
   asm volatile("ld.relaxed.sys.global.v2.u64 {%0, %1}, [%2];"
@@ -196,7 +198,7 @@ __device__ __forceinline__ Vec16 ld_16(const void* p) {
                : "memory");
   return __builtin_bit_cast(Vec16, half);
 }
-// No order, and not volatile: what is loaded may be loaded early, and once for several uses.
+// No order, and not volatile: the compiler may load early, and once for several uses.
 __device__ __forceinline__ std::uint32_t ld_settled_4(const void* p) {
   std::uint32_t value;
   asm("ld.global.u32 %0, [%1];" : "=r"(value) : "l"(global_address(p)));
@@ -221,7 +223,7 @@ __device__ __forceinline__ void st_16(void* p, Vec16 v) {
                : "memory");
 }
 
-// No instruction: what lies at `p` is not what registers say it is.
+// No instruction: the compiler then assumes that the memory at `p` differs from its registers.
 __device__ __forceinline__ void forget(const void* p) { asm volatile("" : : "l"(p) : "memory"); }
 
 __device__ __forceinline__ void st_mmio(std::uint64_t* p, std::uint64_t v) {

@@ -1,5 +1,5 @@
-// Memory of this PE in requests: what is registered, and where. The heap, and the program's buffers
-// by a table that the host may change meanwhile.
+// Memory of this PE in requests: whether it is registered, and where. Registered are the heap, and
+// the program's buffers in a table that the host may change meanwhile.
 #ifndef CHIME_DEVICE_PATH_LOCAL_MEMORY_CUH_
 #define CHIME_DEVICE_PATH_LOCAL_MEMORY_CUH_
 
@@ -34,8 +34,8 @@ CHIME_DEVICE Local place_in(const abi::NicBuffer& buffer, std::uint64_t begin) {
 
 CHIME_DEVICE Local unknown() { return {0, 0, false}; }
 
-// How many of a table's buffers begin at or before `begin`. Acquire: as in load_buffer, so that no
-// buffer beyond those of the table in use is taken for one.
+// How many of a table's buffers begin at or before `begin`. Acquire: as in load_buffer, so that the
+// count never includes a buffer beyond the table in use.
 CHIME_DEVICE std::uint64_t count_before(const abi::NicBufferTable& table, std::uint64_t begin) {
   std::uint64_t low = 0, high = exec::ld<exec::Order::kAcquire, exec::Scope::kSystem>(&table.count);
   while (low < high) {
@@ -50,8 +50,8 @@ CHIME_DEVICE std::uint64_t count_before(const abi::NicBufferTable& table, std::u
   return low;
 }
 
-// Acquire: pairs with the release of the host when it fills a table that was in use before. Who
-// reads one of its new words then finds the later generation
+// Acquire: pairs with the release of the host when it fills a table that was in use before. A
+// thread that reads one of the new words then finds the later generation
 // (host/transport/channels/buffer_tables.cpp).
 CHIME_DEVICE abi::NicBuffer load_buffer(const abi::NicBuffer& buffer) {
   return {exec::ld<exec::Order::kAcquire, exec::Scope::kSystem>(&buffer.begin),
@@ -60,11 +60,11 @@ CHIME_DEVICE abi::NicBuffer load_buffer(const abi::NicBuffer& buffer) {
           exec::ld<exec::Order::kAcquire, exec::Scope::kSystem>(&buffer.lkey_be), 0};
 }
 
-// Among registered buffers. What is not found can always be staged, so only a place that was found
-// must be true: that the table was not refilled meanwhile.
+// Looks among registered buffers. A buffer that is not found can always be staged, so only a found
+// one must be right: the table must not have been refilled meanwhile.
 CHIME_DEVICE_OUT_OF_LINE Local find_registered(const Context& ctx, std::uint64_t begin,
                                                std::size_t bytes) {
-  constexpr int kLooks = 4;  // the host registers buffers while this one is looked for
+  constexpr int kLooks = 4;  // the host registers buffers during the search
   const abi::NicBuffers& all = *ctx.nic.buffers;
   for (int look = 0; look < kLooks; ++look) {
     // Pairs with the release of the host's step to a new table.

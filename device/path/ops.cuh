@@ -1,4 +1,4 @@
-// What a path can do: `Ops<path>` has the same functions, in the same order, for each of them
+// The operations of a path: `Ops<path>` has the same functions, in the same order, for each of them
 // (README.md). go() is the only switch over paths.
 #ifndef CHIME_DEVICE_PATH_OPS_CUH_
 #define CHIME_DEVICE_PATH_OPS_CUH_
@@ -10,8 +10,8 @@
 
 namespace chime {
 
-// Operations on one PE by one path. Made of the Context and what leads there: where the PE's heap
-// is mapped; or a channel, and the PE.
+// Operations on one PE by one path. Constructed from the Context and the access to the PE: its heap
+// as it is mapped here; or a channel, and the PE.
 template <Path>
 class Ops;
 
@@ -30,10 +30,10 @@ class Ops;
 namespace chime {
 namespace detail {
 
-template <Path kPath, class F, class... Way>
-CHIME_DEVICE bool call_by(F& f, const Context& ctx, Way&&... way) {
+template <Path kPath, class F, class... Access>
+CHIME_DEVICE bool call_by(F& f, const Context& ctx, Access&&... access) {
   if constexpr (kIsCompiled<kPath>) {
-    f(Ops<kPath>(ctx, way...));
+    f(Ops<kPath>(ctx, access...));
     return true;
   } else {
     return false;
@@ -42,8 +42,8 @@ CHIME_DEVICE bool call_by(F& f, const Context& ctx, Way&&... way) {
 
 }  // namespace detail
 
-// Decides by which path the target at `pe` is reached, and calls `f` with its operations there and
-// then: no route is kept. False if there is none.
+// Decides by which path the target at `pe` is reached, and at once calls `f` with the operations of
+// that path: no route is kept. False if there is no path.
 template <class F>
 CHIME_DEVICE bool go(const Context& ctx, Traffic traffic, const Target& target, int pe, F f) {
   return decide(

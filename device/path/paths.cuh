@@ -1,6 +1,7 @@
 // The paths that device code is compiled for: all of them, or those that CHIME_PATHS names, joined
-// by |: -DCHIME_PATHS=CHIME_PATH_P2P compiles what mapped peers need. Alike in all translation
-// units of a program: without a path that goes by channels, fence, quiet and waits look at none.
+// by |. -DCHIME_PATHS=CHIME_PATH_P2P compiles what mapped peers need. All translation units of a
+// program must have the same paths: without a path by channels, fence, quiet and waits look at
+// none.
 #ifndef CHIME_DEVICE_PATH_PATHS_CUH_
 #define CHIME_DEVICE_PATH_PATHS_CUH_
 

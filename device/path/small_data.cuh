@@ -1,5 +1,5 @@
-// A few bytes in registers, as a request carries them: in the words of a `Data` that has an array
-// `word` of them. No array is indexed by a variable: it would live in memory.
+// A few bytes in registers, as a request carries them: `Data` has an array `word` for them. No
+// array is indexed by a variable, which would put it into memory.
 #ifndef CHIME_DEVICE_PATH_SMALL_DATA_CUH_
 #define CHIME_DEVICE_PATH_SMALL_DATA_CUH_
 
@@ -22,7 +22,7 @@ CHIME_DEVICE Data small_data_of(const T& value) {
 
 namespace detail {
 
-// The word at `from`, of which `rest` bytes are meant.
+// The word at `from`, of which the low `rest` bytes count.
 template <std::size_t kLeast>
 CHIME_DEVICE std::uint32_t load_word(const std::byte* from, std::uint32_t rest) {
   if constexpr (kLeast >= 4) {
@@ -38,7 +38,7 @@ CHIME_DEVICE std::uint32_t load_word(const std::byte* from, std::uint32_t rest) 
   }
 }
 
-// Spelt out, so that the words stay in registers.
+// Written out, so that the words stay in registers.
 template <class Data, std::size_t kLeast, std::size_t... kWord>
 CHIME_DEVICE Data load_words(const std::byte* from, std::uint32_t bytes,
                              std::index_sequence<kWord...>) {

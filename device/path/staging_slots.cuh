@@ -1,7 +1,7 @@
-// Slots of registered memory that stand in for memory that is in no table of it: taken by threads,
-// and left to a channel by who failed while a request on the slot was on its way. Who looks for a
-// slot finds out when that channel is through with it. A peer that does not answer keeps at most
-// half of the slots (abi/pairs.h).
+// Slots of registered memory that stand in for memory that is not registered. A thread takes a
+// slot. If it fails while a request on the slot is in flight, it leaves the slot to the channel;
+// the next thread that looks for a slot finds out when the channel no longer uses it. A peer that
+// does not answer keeps at most half of the slots (abi/pairs.h).
 #ifndef CHIME_DEVICE_PATH_STAGING_SLOTS_CUH_
 #define CHIME_DEVICE_PATH_STAGING_SLOTS_CUH_
 
@@ -29,7 +29,7 @@ inline constexpr std::uint32_t kNoSlot = ~0u;
 CHIME_DEVICE bool is_through(const Context& ctx, std::uint64_t word) {
   abi::Channel& channel = ctx.channels.pool.channels[abi::nic_channel_of_left_slot(word)];
   if (abi::nic_left_slot_is_free(word, channel::through(channel))) return true;
-  channel::poll(channel);  // nobody else polls one that is out of use
+  channel::poll(channel);  // a channel that is out of use has no other poller
   return abi::nic_left_slot_is_free(word, channel::through(channel));
 }
 
@@ -45,8 +45,8 @@ CHIME_DEVICE std::uint64_t* times_taken(const abi::NicStaging& staging) {
   return staging.busy + staging.slots;
 }
 
-// One look at one of the slots that transfers to `pe` may have. `turn`: which one, modulo their
-// number.
+// Looks once at one of the slots that transfers to `pe` may have: number `turn`, modulo the number
+// of these slots.
 CHIME_DEVICE std::uint32_t try_take_slot(const Context& ctx, int pe, std::uint32_t turn) {
   const abi::NicStaging& staging = ctx.nic.staging;
   const std::uint32_t slot = abi::one_of_pair(turn & (staging.slots / 2 - 1), pe);
@@ -55,16 +55,16 @@ CHIME_DEVICE std::uint32_t try_take_slot(const Context& ctx, int pe, std::uint32
   return slot;
 }
 
-// Differs between blocks and between lanes of a warp. Not between all threads: what says which one
-// this is would lie in five registers as long as the wait lasts.
+// Differs between blocks and between lanes of a warp. It does not differ between all threads: a
+// thread's identity would occupy five registers as long as the wait lasts.
 CHIME_DEVICE std::uint32_t first_turn() {
   return exec::in_kernel() ? exec::block_rank() + exec::lane_id() : 0;
 }
 
-// For a transfer to `pe`, by `channel`. The threads that have a slot wait for their channels alone;
-// no PE is to blame if they keep it. Slots go to whoever comes first, so that one of many threads
-// may wait for long: the bound starts anew while slots change hands. kNoSlot: the channel is out of
-// use, the job is aborted, or no slot came free in time.
+// Takes a slot for a transfer to `pe` by `channel`. The threads that have a slot wait only for
+// their channels, so an error names no PE. No order is kept among the threads that wait, so one of
+// many may wait for long: the bound starts anew while slots change hands. kNoSlot: the channel is
+// out of use, the job is aborted, or no slot came free in time.
 CHIME_DEVICE_OUT_OF_LINE std::uint32_t take_slot(const Context& ctx, const abi::Channel& channel,
                                                  int pe) {
   const abi::NicStaging& staging = ctx.nic.staging;
@@ -93,7 +93,7 @@ CHIME_DEVICE_OUT_OF_LINE std::uint32_t take_slot(const Context& ctx, const abi::
 }
 
 // `pending`: the target of the last request on the slot that may not have ended; 0 if there is
-// none. Then the slot is free.
+// none, and then the slot is free.
 CHIME_DEVICE void give_back(const Context& ctx, std::uint32_t slot, const abi::Channel& channel,
                             std::uint64_t pending) {
   const std::uint64_t word =

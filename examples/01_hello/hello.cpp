@@ -8,7 +8,7 @@ namespace exec = chime::exec;
 static CHIME_KERNEL void greet(int* greeting) {
   const int right = (chime_my_pe() + 1) % chime_n_pes();
   chime_int_p(greeting, chime_my_pe(), right);
-  chime_quiet();  // the put is complete, not only under way, when the kernel ends
+  chime_quiet();  // the put is complete, not only in flight, when the kernel ends
 }
 
 int main() {
@@ -20,10 +20,10 @@ int main() {
 
   int status = exec::launch({}, greet, greeting);  // one block of one thread
   if (status == CHIMEX_OK) status = exec::device_synchronize();
-  chimex_async_error_t error{};  // a kernel that failed completes too: ask
+  chimex_async_error_t error{};  // a kernel that failed completes, too: so ask
   if (status == CHIMEX_OK) status = chimex_get_async_error(&error);
   if (status == CHIMEX_OK) status = error.status;
-  chime_barrier_all();  // everybody's kernel is through, so my greeting has arrived
+  chime_barrier_all();  // all PEs' kernels have ended, so my greeting has arrived
 
   int from = -1;
   if (status == CHIMEX_OK) status = exec::copy(&from, greeting, sizeof(from));

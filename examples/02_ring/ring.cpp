@@ -1,10 +1,10 @@
-// Ring: the sum of a vector over all PEs, made by one kernel launch on each PE. The kernels pass
-// chunks of the vector round a ring with put_signal and wait for each other; the host does nothing
-// until the sum is everywhere.
+// Ring: the sum of a vector over all PEs, by one kernel launch on each PE. The kernels pass chunks
+// of the vector round a ring with put_signal and wait for each other; the host does nothing until
+// every PE has the sum.
 //
 // The vector has one chunk for each PE. First n-1 steps add: in step s a PE sends chunk (me - s) to
 // its right neighbour, which adds it to its own. Then chunk (me + 1) is the whole sum here, and n-1
-// steps more copy the sums on. README.md shows three PEs, and why a chunk is never overwritten
+// more steps copy the sums on. README.md shows three PEs, and why a chunk is never overwritten
 // before it was sent.
 #include <chime/chime.h>
 
@@ -22,12 +22,12 @@ constexpr int kThreads = 64;
 // for each other: block b of a PE talks only to block b of its neighbours.
 struct Ring {
   long* vector;       // [n_pes][chunk]
-  long* inbox;        // [n_pes - 1][chunk], a place of its own for each adding step
-  uint64_t* arrived;  // [kBlocks] steps whose data from the left neighbour is here
+  long* inbox;        // [n_pes - 1][chunk], one chunk for each adding step
+  uint64_t* arrived;  // [kBlocks] steps for which the left neighbour's data is here
   size_t chunk;
 };
 
-// What a block does of each chunk: elements [begin, begin + count).
+// A block's part of each chunk: elements [begin, begin + count).
 struct Share {
   size_t begin, count;
 };
@@ -38,8 +38,8 @@ static CHIME_DEVICE Share share_of_block(size_t chunk) {
   return {begin, end - begin};
 }
 
-// Sends my share of chunk `from` to `to` at the right neighbour and tells it that `step` has come;
-// returns when the left neighbour's data of that step is here.
+// Sends my share of chunk `from` to `to` at the right neighbour, with a signal that `step` has
+// come. Returns when the left neighbour's data of that step is here.
 static CHIME_DEVICE void pass_on(const Ring& ring, long* to, const long* from, size_t count,
                                  uint64_t step) {
   const int right = (chime_my_pe() + 1) % chime_n_pes();
@@ -80,7 +80,7 @@ static bool failed(const char* what) {
   return false;
 }
 
-// A kernel whose wait failed completes too, but what it leaves is not the sum.
+// A kernel whose wait failed completes, too, but its result is not the sum.
 static bool kernel_worked() {
   chimex_async_error_t error;
   if (exec::device_synchronize() != CHIMEX_OK) return failed("waiting for the kernel");

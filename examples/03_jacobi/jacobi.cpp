@@ -1,9 +1,9 @@
-// Jacobi: the Laplace equation on a plate, rows shared out over the PEs. One kernel runs all
-// iterations; it sends its boundary rows to its neighbours as soon as they are computed and waits
-// for theirs. No barrier over PEs anywhere.
+// Jacobi: the Laplace equation on a plate, with rows distributed over the PEs. One kernel runs all
+// iterations. It sends its boundary rows to its neighbours as soon as they are computed, and waits
+// for theirs. There is no barrier over PEs.
 //
 // The plate has `rows` x `columns` inner points and a fixed rim: 1 + sin(pi x) along the top, 0
-// elsewhere. Every PE computes each of its points with the same operations as a single PE would:
+// elsewhere. Every PE computes each of its points with the same operations as a single PE would. So
 // the answer is the same bit for bit, and PE 0 checks that at the end.
 #include <chime/chime.h>
 
@@ -26,7 +26,7 @@ struct Options {
   int rows = 96, columns = 96, iterations = 200;
 };
 
-// The rows of PE `pe`: an even share, the first PEs one more if it does not come out even.
+// The rows of PE `pe`: an even share; the first PEs have one more if it does not divide evenly.
 struct Slab {
   int first, count;
 };
@@ -35,12 +35,12 @@ static Slab slab_of(int pe, int n_pes, int rows) {
   return {pe * share + std::min(pe, extra), share + (pe < extra ? 1 : 0)};
 }
 
-// What the kernel works on. Two fields take turns: iteration i reads fields[(i - 1) % 2] and writes
+// The input of the kernel. Two fields alternate: iteration i reads fields[(i - 1) % 2] and writes
 // fields[i % 2]. A field has (count + 2) rows of (columns + 2) points: a halo or rim row above and
 // below, a rim column at each side.
 struct Plate {
   float* fields[2];    // symmetric
-  uint64_t* arrived;   // symmetric: [0] iterations whose halo came from above, [1] from below
+  uint64_t* arrived;   // symmetric: [0] iterations with the halo from above, [1] from below
   double* row_change;  // symmetric, used on PE 0: [checks][rows] sum of squared changes of each row
   int rows, columns, iterations;
   int first, count;  // my rows
@@ -75,7 +75,7 @@ static CHIME_DEVICE double relax_row(const Plate& plate, const float* from, floa
   return sum;
 }
 
-// Relaxes a row and, at iterations that are checked, leaves its change at PE 0.
+// Relaxes a row, and in iterations that are checked writes its change at PE 0.
 static CHIME_DEVICE void relax_and_report(const Plate& plate, int iteration, int row,
                                           double* scratch) {
   const double change = relax_row(plate, plate.fields[(iteration - 1) % 2],
@@ -85,9 +85,9 @@ static CHIME_DEVICE void relax_and_report(const Plate& plate, int iteration, int
   chime_double_p(plate.row_change + check * plate.rows + plate.first + row - 1, change, 0);
 }
 
-// Sends a finished boundary row into the neighbour's halo, and says of which iteration it is. A
-// neighbour can be one iteration ahead but not two: for the next one it needs the row that I send
-// after I have read its last. So two fields are enough.
+// Sends a finished boundary row into the neighbour's halo, and signals its iteration. A neighbour
+// can be one iteration ahead but not two: for the next one it needs the row that I send after I
+// have read its last one. So two fields are enough.
 static CHIME_DEVICE void send_up(const Plate& plate, int iteration) {
   const int me = chime_my_pe();
   if (me == 0) return;
@@ -118,7 +118,7 @@ static CHIME_KERNEL void jacobi(Plate plate) {
   const int bottom_block = plate.count > 1 ? blocks - 1 : 0;  // a single row is top and bottom
 
   for (int iteration = 1; iteration <= plate.iterations; ++iteration) {
-    // The boundary rows first: they travel while the inner rows are computed.
+    // The boundary rows first: they are in flight while the inner rows are computed.
     if (block == 0) {
       relax_and_report(plate, iteration, 1, scratch);
       send_up(plate, iteration);
@@ -131,9 +131,9 @@ static CHIME_KERNEL void jacobi(Plate plate) {
       relax_and_report(plate, iteration, row, scratch);
     }
     if (block == 0 && exec::thread_rank() == 0) wait_for_halos(plate, iteration);
-    exec::sync_grid();  // halos and all rows are there: the fields may change roles
+    exec::sync_grid();  // halos and all rows are complete: the fields may change roles
   }
-  chime_quiet();  // the changes left at PE 0
+  chime_quiet();  // completes the changes at PE 0
 }
 
 static float rim_value(int row, int column, int columns) {
@@ -173,12 +173,12 @@ static std::vector<float> solve_alone(const Options& options) {
   chime_global_exit(1);
   std::abort();
 }
-// Of a call of exec, which keeps the words.
+// Checks a call of exec, which keeps the message.
 static void must(int status, const char* what) {
   if (status != CHIMEX_OK) fail(std::string(what) + ": " + exec::last_error());
 }
 
-// A kernel whose wait failed completes too, but what it leaves is not the answer.
+// A kernel whose wait failed completes, too, but its result is not the answer.
 static void must_have_worked() {
   chimex_async_error_t error;
   if (chimex_get_async_error(&error) != CHIMEX_OK) fail(chimex_last_error());

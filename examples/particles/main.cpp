@@ -27,7 +27,7 @@ bool is_due(std::int64_t step, std::int64_t every, std::int64_t last) {
   return step == 0 || step == last || (every > 0 && step % every == 0);
 }
 
-// One run as PE 0 tells it; the other PEs take part and are silent.
+// One run. PE 0 prints its report; the other PEs take part silently.
 class Run {
  public:
   explicit Run(const Options& options) : options_(options), is_teller_(chime_my_pe() == 0) {}
@@ -56,8 +56,8 @@ class Run {
     throw InputError(fmt::format("{} atom: a temperature needs at least 2", sample.atoms.size()));
   }
 
-  // Every PE reads the reference, because all must stop at its steps. What cannot be written is
-  // found before the run and not after it.
+  // Every PE reads the reference, because all must stop at its steps. Files that cannot be written
+  // are found before the run.
   void open_outputs(const Sample& sample) {
     if (!options_.validate.empty()) {
       reference_.emplace(options_.validate);
@@ -71,7 +71,7 @@ class Run {
     require_writable(options_.plot);
   }
 
-  // The next step at which something is told, dumped or compared.
+  // The next step at which something is printed, dumped or compared.
   std::int64_t stop_after(std::int64_t step) const {
     std::int64_t next = options_.steps;
     const auto stop_every = [&](std::int64_t every) {
@@ -110,7 +110,7 @@ class Run {
     }
   }
 
-  // Long runs print more lines than anybody needs in memory.
+  // Long runs print more lines than memory needs to keep.
   bool keeps_lines() const { return !options_.json.empty() || !options_.plot.empty(); }
 
   void check_totals(const Totals& totals) const {
@@ -177,7 +177,7 @@ int main(int argc, char** argv) {
       exit_code = particles::Run(parsed.options)() ? 0 : 1;
     }
   } catch (const particles::InputError& error) {
-    // Every PE finds the same mistake; PE 0 says so before any of them ends.
+    // Every PE finds the same mistake; PE 0 reports it before any of them ends.
     if (is_teller) fmt::print(stderr, "particles: {}\n", error.what());
     exit_code = particles::kExitWrongInput;
   } catch (const std::exception& error) {

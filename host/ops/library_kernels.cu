@@ -126,7 +126,7 @@ namespace chime::host {
 // Where the path is lost and not all that went by it has ended: the call's request may be one that
 // was given up. Asks for no path that is not open.
 CHIME_DEVICE void leave_if_lost(const Context& ctx, std::uint32_t* room, int pe) {
-  if (chime::channel::way_so_far(ctx.channels, pe) == 0) return;
+  if (chime::channel::route_so_far(ctx.channels, pe) == 0) return;
   const chime::abi::Channel* const path = chime::route_to(ctx, chime::Traffic::kData, pe).channel;
   if (path == nullptr || !(channel::is_stopped(*path) || channel::has_lost(*path, pe))) return;
   if (channel::through(*path) >= channel::target(*path)) return;

@@ -3,8 +3,8 @@
 #define CHIME_EXPORT_H_
 
 #ifdef __CUDACC_RTC__
-// NVRTC compiles kernels alone and refuses what is the host's: here these are functions that are
-// declared, and that a kernel cannot call.
+// NVRTC compiles only kernels and refuses host functions: so it gets declarations of device
+// functions that no kernel can call.
 #define CHIME_EXPORT __device__
 #else
 #define CHIME_EXPORT __attribute__((visibility("default")))

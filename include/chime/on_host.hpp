@@ -1,5 +1,5 @@
-// What rows of families.h call on the host where a function of host_ops.h, which knows no types,
-// does not take their arguments as they are: values go as bits, and come as such.
+// The functions that rows of families.h call on the host where the arguments of host_ops.h have
+// another form: that header knows no types, so values are passed and returned as bits.
 #ifndef CHIME_ON_HOST_HPP_
 #define CHIME_ON_HOST_HPP_
 
@@ -49,7 +49,7 @@ template <class T>
 void amo(chime_amo_op op, T* word, T operand, int pe) {
   chime_host_amo(op, 0, word, sizeof(T), bits_of(operand), 0, pe);
 }
-// The value before.
+// Returns the value before.
 template <class T>
 T fetch_amo(chime_amo_op op, T* word, T operand, int pe) {
   return value_of<T>(chime_host_amo(op, 1, word, sizeof(T), bits_of(operand), 0, pe));
@@ -66,7 +66,7 @@ T compare_swap(T* word, T expected, T value, int pe) {
 
 // ---- Waits and tests ----------------------------------------------------------------------------
 
-// `mode`: CHIME_WAIT_*; `indices` of SOME alone; `vector`: whether there is a value for each
+// `mode`: CHIME_WAIT_*. `indices`: only for SOME. `vector`: whether there is a value for each
 // element.
 template <class T>
 chime_wait_request request_of(int mode, const T* elements, std::size_t count, std::size_t* indices,

@@ -1,5 +1,5 @@
-// NVSHMEM's host functions that are no rows of chime/families.h and do what Chime's of the same
-// name do: ROW(RESULT, NAME, (PARAMETERS), (ARGUMENTS), CALLED). nvshmem.h declares them;
+// NVSHMEM's host functions that do the same as Chime's of the same name and are no rows of
+// chime/families.h: ROW(RESULT, NAME, (PARAMETERS), (ARGUMENTS), CALLED). nvshmem.h declares them;
 // host/setup/nvshmem_api.cpp defines them as calls of CALLED.
 #ifndef CHIME_COMPAT_HOST_ROWS_H_
 #define CHIME_COMPAT_HOST_ROWS_H_
@@ -70,12 +70,12 @@
   ROW(int, nvshmemx_team_sync_on_stream, (chime_team_t team, chimex_stream_t stream),              \
       (team, stream), chimex_team_sync_on_stream)
 
-// Sources of earlier nbi puts may be written again. A quiet, which promises more: Chime does not
-// count sources apart. A row as those of chime/families.h are.
+// After it, sources of earlier nbi puts may be written again. It is a quiet, which promises more:
+// Chime does not count sources separately. A row like those of chime/families.h.
 #define CHIME_NVSHMEM_FLUSH_ROWS(ROW)                                                              \
   ROW(void, chimex_, flush, (void), nvshmem::flush, (), chime_host_quiet())
 
-// A counter of this PE's is 0 again. Counted signals are those that put_signal adds to.
+// Resets a counter of this PE to 0. Counted signals are those that put_signal adds to.
 #define CHIME_NVSHMEM_COUNTED_ROWS(ROW)                                                            \
   ROW(void, chimex_, signal_counted_reset, (uint64_t* sig), nvshmem::signal_counted_reset, (sig),  \
       chime_host_signal_op(sig, 0, CHIME_SIGNAL_SET, chimex_host_my_pe()))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """make_names.py <compiler> [--check]: writes nvshmem_names.h beside this file from the rows of chime/families.h, or says
-whether it is what they make.
+whether it is current.
 
 The compiler's preprocessor reads the rows. A name with a type in it, which begins the row's stem, becomes a macro; the
 others are functions (nvshmem.h)."""

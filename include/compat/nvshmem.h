@@ -1,15 +1,16 @@
-// NVSHMEM's API by its own names, for programs that are written for it: compile them with
-// -I<prefix>/include -I<prefix>/include/compat, and link libchime.so. For C and C++; kernels need
-// what they need for chime/chime.h. The contracts are those of the Chime functions with chime_ for
+// NVSHMEM's API under its own names, for programs that are written for it. Compile them with
+// -I<prefix>/include -I<prefix>/include/compat, and link libchime.so. For C and C++; kernels have
+// the requirements of chime/chime.h. The contracts are those of the Chime functions with chime_ for
 // nvshmem_ and chimex_ for nvshmemx_ (chime/chime.h, chime/chime_device.cuh).
 //
-// Not there yet: teams that a program splits off (the calls are there and refuse), collectives that
-// move or reduce data, queue pairs, and what tests/compat/missing.names lists with reasons.
+// Missing: teams that a program splits off (the calls exist and return an error), collectives that
+// move or reduce data, queue pairs, and the names in tests/compat/missing.names, which gives
+// reasons.
 //
 // Names, numbers and the layout of structs are those of NVSHMEM 3.8's public headers
 // (NVIDIA/nvshmem, src/include/c_api: nvshmem_api_constants.h, nvshmem_types.h,
-// nvshmemx_uniqueid.h, nvshmemx_status.h); no text of them is here. But the numbers of status codes
-// and signal operations are Chime's: use their names.
+// nvshmemx_uniqueid.h, nvshmemx_status.h); this file has no text of them. Only the numbers of
+// status codes and signal operations are Chime's: use their names.
 #ifndef CHIME_COMPAT_NVSHMEM_H_
 #define CHIME_COMPAT_NVSHMEM_H_
 
@@ -26,7 +27,7 @@
 
 // ---- Versions -----------------------------------------------------------------------------------
 
-// The level of OpenSHMEM that NVSHMEM declares, and the release whose names these are.
+// The level of OpenSHMEM that NVSHMEM declares, and the release from which the names come.
 #define NVSHMEM_MAJOR_VERSION 1
 #define NVSHMEM_MINOR_VERSION 3
 #define NVSHMEM_VENDOR_MAJOR_VERSION 3
@@ -68,8 +69,8 @@ typedef enum {
   NVSHMEM_STATUS_INVALID = INT_MAX
 } nvshmemx_init_status_t;
 
-// Numbers of no PE. The first is an answer of team_translate_pe; the others are for queue pairs,
-// and to all calls that are there a PE that does not exist.
+// Numbers of no PE. team_translate_pe returns the first. The others are for queue pairs; to all
+// existing calls they are a PE that does not exist.
 typedef enum {
   NVSHMEM_PE_INVALID = -1,
   NVSHMEMX_PE_ANY = 1 << 15,
@@ -87,8 +88,8 @@ enum nvshmemx_status {
   NVSHMEMX_ERROR_SENTINEL = INT_MAX
 };
 
-// Integers, in kernels and on the host. What is known of each team, and where: chime/types.h,
-// chime/chime_device.cuh. The indices 4 to 6 are NVSHMEM's own teams: no team here.
+// Integers, in kernels and on the host. chime/types.h and chime/chime_device.cuh say what is known
+// of each team, and where. The indices 4 to 6 are NVSHMEM's own teams: they are no teams here.
 typedef chime_team_t nvshmem_team_t;
 typedef nvshmem_team_t nvshmemx_team_t;
 enum {
@@ -119,7 +120,8 @@ enum {
   NVSHMEMX_INIT_WITH_UNIQUEID = 8
 };
 
-// Each begins with a version: its number in the upper half, its size in the lower.
+// Each begins with a version word: its number in the upper half, the size of the struct in the
+// lower.
 #define NVSHMEMX_UNIQUEID_ARGS_INVALID (-1)
 
 typedef struct {
@@ -196,40 +198,44 @@ _Static_assert(sizeof(nvshmemx_uniqueid_t) == 128 && sizeof(nvshmemx_uniqueid_ar
 extern "C" {
 #endif
 
-// As chime_init and chime_init_thread, and as all that follows: NVSHMEM's variables count where
-// Chime's own are not set (include/compat/README.md).
+// As chime_init and chime_init_thread. All functions below also read NVSHMEM's variables if Chime's
+// own are not set (include/compat/README.md).
 CHIME_EXPORT void nvshmem_init(void);
 CHIME_EXPORT int nvshmem_init_thread(int requested, int* provided);
 
 CHIME_EXPORT int nvshmemx_get_uniqueid(nvshmemx_uniqueid_t* uid);
 
-// `attr` names `*uid`, which stays where it is until nvshmemx_init_attr returns. Other members of
-// `attr` keep what they have.
+// Makes `attr` name `*uid`, which must stay where it is until nvshmemx_init_attr returns. Does not
+// change other members of `attr`.
 CHIME_EXPORT int nvshmemx_set_attr_uniqueid_args(int my_pe, int n_pes,
                                                  const nvshmemx_uniqueid_t* uid,
                                                  nvshmemx_init_attr_t* attr);
 
-// attr->mpi_comm = mpi_comm: the address of a variable of type MPI_Comm, which stays there until
-// nvshmemx_init_attr returns.
+// Sets attr->mpi_comm to mpi_comm: the address of a variable of type MPI_Comm, which must stay
+// there until nvshmemx_init_attr returns.
 CHIME_EXPORT int nvshmemx_set_attr_mpi_comm_args(void* mpi_comm, nvshmemx_init_attr_t* attr);
 
-// `flags`: 0, for which `attr` may be null (a launcher introduces the PEs, as for nvshmem_init);
-// NVSHMEMX_INIT_WITH_UNIQUEID; or NVSHMEMX_INIT_WITH_MPI_COMM, which reads attr->mpi_comm alone and
-// is as chimex_set_attr_mpi_comm_args (chime/chime.h). The others are NVSHMEMX_ERROR_NOT_SUPPORTED.
-// A `cuda_device_id` in `attr` that is not -1 is as cudaSetDevice before, where the PE is to use a
-// GPU. Returns a nvshmemx_status, or another chimex_status.
+// Joins the job.
+//
+//   flags  0 (a launcher introduces the PEs, as for nvshmem_init), NVSHMEMX_INIT_WITH_UNIQUEID, or
+//          NVSHMEMX_INIT_WITH_MPI_COMM, which reads only attr->mpi_comm and is as
+//          chimex_set_attr_mpi_comm_args (chime/chime.h)
+//   attr   may be null for flags 0. A cuda_device_id that is not -1 is as cudaSetDevice before, if
+//          the PE uses a GPU
+//
+// Returns a nvshmemx_status, NVSHMEMX_ERROR_NOT_SUPPORTED for other flags, or another
+// chimex_status.
 CHIME_EXPORT int nvshmemx_init_attr(unsigned int flags, nvshmemx_init_attr_t* attr);
 
-// The same, and nvshmemx_hostlib_finalize is nvshmem_finalize: there is one library, for host code
-// and kernels.
+// The same. nvshmemx_hostlib_finalize is nvshmem_finalize: host code and kernels use one library.
 CHIME_EXPORT int nvshmemx_hostlib_init_attr(unsigned int flags, nvshmemx_init_attr_t* attr);
 
-// `*config` becomes that of a predefined team: no contexts, no unique id. NVSHMEM_TEAM_INVALID
-// leaves it as it is. A number that is no team, and a null config, are errors.
+// Sets `*config` to that of a predefined team: no contexts, no unique id. NVSHMEM_TEAM_INVALID
+// changes nothing. A number that is no team, and a null config, are errors.
 CHIME_EXPORT void nvshmem_team_get_config(nvshmem_team_t team, nvshmem_team_config_t* config);
 
-// Programs make no teams yet: each new team is NVSHMEM_TEAM_INVALID, and the call returns
-// NVSHMEMX_ERROR_NOT_SUPPORTED, at once and on its own.
+// Programs cannot make teams yet: each new team is NVSHMEM_TEAM_INVALID, and the call returns
+// NVSHMEMX_ERROR_NOT_SUPPORTED at once, without waiting for other PEs.
 CHIME_EXPORT int nvshmem_team_split_strided(nvshmem_team_t parent, int start, int stride, int size,
                                             const nvshmem_team_config_t* config, long mask,
                                             nvshmem_team_t* new_team);
@@ -244,7 +250,7 @@ CHIME_EXPORT int nvshmemx_team_init(nvshmem_team_t* team, nvshmem_team_config_t*
 // Always NVSHMEMX_ERROR_NOT_SUPPORTED; `*uid` is unchanged.
 CHIME_EXPORT int nvshmemx_team_get_uniqueid(nvshmemx_team_uniqueid_t* uid);
 
-// As nvshmemx_buffer_register_symmetric, wherever there is room: `preferred` is a hint.
+// As nvshmemx_buffer_register_symmetric, at any free address: `preferred` is a hint.
 CHIME_EXPORT void* nvshmemx_buffer_register_symmetric_at_preferred_address(void* buffer,
                                                                            size_t size,
                                                                            void* preferred,
@@ -292,8 +298,8 @@ CHIME_EXPORT void nvshmem_info_get_version(int* major, int* minor);  // NVSHMEM_
 CHIME_EXPORT void nvshmem_info_get_name(char* name);                 // Chime's, with its version
 CHIME_EXPORT void nvshmemx_vendor_get_version_info(int* major, int* minor, int* patch);
 
-// Where a store reaches `ptr` on all PEs of `team` at once: null, for Chime has no multicast
-// memory.
+// The address by which a store reaches `ptr` on all PEs of `team` at once: null, because Chime has
+// no multicast memory.
 CHIME_EXPORT void* nvshmemx_mc_ptr(nvshmem_team_t team, const void* ptr);
 #ifdef __cplusplus
 }  // extern "C"
@@ -305,7 +311,7 @@ CHIME_EXPORT void* nvshmemx_mc_ptr(nvshmem_team_t team, const void* ptr);
 #include "chime/device/global_exit.cuh"
 
 namespace chime::nvshmem {
-// For what any member has sent.
+// Completes what any member has sent.
 template <class Group>
 CHIME_DEVICE void flush(const Context& ctx, Group g) {
   g.sync();
@@ -317,7 +323,7 @@ CHIME_DEVICE void signal_counted_reset(const Context& ctx, std::uint64_t* sig) {
   chime::signal_op(ctx, SignalUpdate{sig, 0}, ctx.pe.my_pe);
 }
 
-// What chime_info_get_name writes.
+// Writes what chime_info_get_name writes.
 CHIME_DEVICE void write_name(char* name) {
 #define CHIME_NVSHMEM_TEXT(MAJOR, MINOR, PATCH) "Chime " #MAJOR "." #MINOR "." #PATCH
   constexpr char kName[] = CHIME_STAMP(CHIME_NVSHMEM_TEXT, CHIME_VERSION_MAJOR, CHIME_VERSION_MINOR,
@@ -347,8 +353,8 @@ CHIME_NVSHMEM_COUNTED_ROWS(CHIME_NVSHMEM_THREAD)
 CHIME_NVSHMEM_FLUSH_ROWS(CHIME_NVSHMEM_SINGLE)
 CHIME_NVSHMEM_FLUSH_ROWS(CHIME_NVSHMEM_MEETING)
 
-// nvshmem_barrier by four warps of a block (chime::Warpgroup, device/group.cuh, which says which).
-// As of other groups: one at a time for each PE and team.
+// nvshmem_barrier by four warps of a block (chime::Warpgroup in chime/device/group.cuh says which).
+// As for other groups, one call at a time for each PE and team.
 CHIME_MEETING_FORM(nvshmemx_, _warpgroup, Warpgroup, int, barrier, (nvshmem_team_t team),
                    team_barrier, (team))
 #undef CHIME_NVSHMEM_THREAD
@@ -357,8 +363,8 @@ CHIME_MEETING_FORM(nvshmemx_, _warpgroup, Warpgroup, int, barrier, (nvshmem_team
 #undef CHIME_NVSHMEM_MEETING
 #undef CHIME_NVSHMEM_STREAM
 
-// As chime_global_exit. In a kernel it ends the calling thread, and the job when the PE's host
-// looks, which it does soon (chime::global_exit).
+// As chime_global_exit. In a kernel it ends the calling thread at once, and the job when the PE's
+// host looks, which it does soon (chime::global_exit).
 [[maybe_unused]] static CHIME_HOST_DEVICE void nvshmem_global_exit(int status) {
   CHIME_IF_DEVICE(chime::global_exit(chime::self(), status), chime_global_exit(status));
 }
@@ -381,21 +387,21 @@ CHIME_MEETING_FORM(nvshmemx_, _warpgroup, Warpgroup, int, barrier, (nvshmem_team
   CHIME_IF_DEVICE(chime::nvshmem::write_name(name), chime_info_get_name(name));
 }
 
-// Where a store reaches `ptr` on all PEs of `team` at once: null, for Chime has no multicast
-// memory.
+// The address by which a store reaches `ptr` on all PEs of `team` at once: null, because Chime has
+// no multicast memory.
 [[maybe_unused]] static CHIME_HOST_DEVICE void* nvshmemx_mc_ptr(nvshmem_team_t, const void*) {
   return nullptr;
 }
 
-#ifndef __CUDACC_RTC__  // what launches kernels is the host's
+#ifndef __CUDACC_RTC__  // only the host launches kernels
 
-// `*gridsize`: the most blocks of such a launch that run at once; 0 if not one fits. Independent of
-// `arguments`. Asks this PE's device alone.
+// `*gridsize`: the most blocks of such a launch that can run at once; 0 if not one fits. Does not
+// depend on `arguments`. Asks only this PE's device.
 inline int nvshmemx_collective_launch_query_gridsize(const void* kernel, chime::exec::dim3 block,
                                                      void** /*arguments*/, size_t shared_bytes,
                                                      int* gridsize) {
   if (gridsize == nullptr) return NVSHMEMX_ERROR_INVALID_VALUE;
-  // As a kernel whose parameters are not known, and which is not called here.
+  // The query needs no parameters and does not call the kernel.
   const auto any = reinterpret_cast<void (*)()>(const_cast<void*>(kernel));
   const int threads = static_cast<int>(block.x * block.y * block.z);
   return chime::exec::max_cooperative_blocks(any, threads, shared_bytes, gridsize);
@@ -403,7 +409,7 @@ inline int nvshmemx_collective_launch_query_gridsize(const void* kernel, chime::
 
 namespace chime::nvshmem {
 
-// What a grid of no blocks at all stands for.
+// Replaces a grid of no blocks by the largest possible one.
 inline exec::dim3 grid_or_largest(exec::dim3 grid, const void* kernel, exec::dim3 block,
                                   std::size_t shared_bytes) {
   if (grid.x != 0 || grid.y != 0 || grid.z != 0) return grid;
@@ -415,7 +421,7 @@ inline exec::dim3 grid_or_largest(exec::dim3 grid, const void* kernel, exec::dim
 }  // namespace chime::nvshmem
 
 // As chimex_collective_launch (chime/device/coll/collective_launch.cuh); a grid of 0, 0, 0 is the
-// largest that this PE's device runs at once.
+// largest that this PE's device can run at once.
 inline int nvshmemx_collective_launch(const void* kernel, chime::exec::dim3 grid,
                                       chime::exec::dim3 block, void** arguments,
                                       size_t shared_bytes, chimex_stream_t stream) {
@@ -424,13 +430,13 @@ inline int nvshmemx_collective_launch(const void* kernel, chime::exec::dim3 grid
       shared_bytes, stream);
 }
 
-// What a launch is like. On the CPU device cuda_config is a struct with the members of CUDA's that
-// takes no attributes; begin with {}.
+// The attributes of a launch. On the CPU device cuda_config is a struct with the members of CUDA's,
+// which takes no attributes; begin with {}.
 typedef struct nvshmemx_collective_launch_attr {
   chime::exec::NativeLaunchConfig cuda_config;
 } nvshmemx_collective_launch_attr_t;
 
-// As nvshmemx_collective_launch. An attribute "cooperative" of the program's own counts.
+// As nvshmemx_collective_launch. The program's own attribute "cooperative" counts.
 inline int nvshmemx_collective_launch_attr(const nvshmemx_collective_launch_attr_t* attr,
                                            const void* kernel, void** arguments) {
   if (attr == nullptr) return NVSHMEMX_ERROR_INVALID_VALUE;

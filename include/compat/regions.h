@@ -1,4 +1,4 @@
-// NVSHMEM's regions and its hand-over of shared memory: hints that Chime takes and does not need.
+// NVSHMEM's regions and its hand-over of shared memory: hints that Chime accepts and does not need.
 // Included by nvshmem.h alone; C++ with kernels has the device side, too.
 #ifndef CHIME_COMPAT_REGIONS_H_
 #define CHIME_COMPAT_REGIONS_H_
@@ -10,7 +10,7 @@
 
 // ---- Constants and structs ----------------------------------------------------------------------
 
-// How much shared memory nvshmemx_ask_smem is asked about.
+// The purposes of shared memory, for nvshmemx_ask_smem.
 typedef enum nvshmemx_smem_amount_t {
   NVSHMEMX_SMEM_RECOMMENDED = 0,
   NVSHMEMX_SMEM_MINIMUM = 1,
@@ -33,28 +33,32 @@ typedef struct nvshmemx_region_attrs {
     NVSHMEMX_REGION_HINT_NONE, { 0 }      \
   }
 
-// ---- The host's ---------------------------------------------------------------------------------
+// ---- On the host --------------------------------------------------------------------------------
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// A region of the calling thread's PE begins: `*handle` names it, `attrs` (null: none) says how its
-// operations may be treated. What is called in it is done as it is without. At most one is open.
-// Return 0, or a nvshmemx_status: INVALID_VALUE for a null handle, a hint that does not exist, a
-// region in a region, and for a handle of none that is open.
+// Begins a region of the calling thread's PE. Operations in it work as they do without it. At most
+// one is open.
+//
+//   handle  receives the region's handle
+//   attrs   hints for the operations; may be null
+//
+// nvshmemx_region_stop ends it. Both return 0 or a nvshmemx_status. INVALID_VALUE: a null handle, a
+// hint that does not exist, a region in a region, or a handle that is not open.
 CHIME_EXPORT int nvshmemx_region_start(nvshmemx_region_handle_t* handle,
                                        const nvshmemx_region_attrs_t* attrs);
 CHIME_EXPORT int nvshmemx_region_stop(nvshmemx_region_handle_t handle);
 
-// `*active`: whether a region is open whose attributes have all of `hints`. In a kernel: of the
-// calling thread's block.
+// Sets `*active` to whether a region is open whose attributes have all of `hints`. In a kernel: a
+// region of the calling thread's block.
 CHIME_EXPORT int chime_host_region_is_active(uint32_t hints, int* active);
 #if !defined(__cplusplus) || defined(CHIME_HOST_ONLY)
 CHIME_EXPORT int nvshmemx_region_is_active(uint32_t hints, int* active);
 
-// How many bytes of shared memory a block gives to nvshmemx_give_smem: 0, for copies of Chime's are
-// made without.
+// The bytes of shared memory that a block gives to nvshmemx_give_smem: 0, because Chime's copies
+// need none.
 CHIME_EXPORT int nvshmemx_ask_smem(nvshmemx_smem_amount_t amount);
 #endif
 
@@ -62,14 +66,15 @@ CHIME_EXPORT int nvshmemx_ask_smem(nvshmemx_smem_amount_t amount);
 }  // extern "C"
 #endif
 
-// ---- Kernels' -----------------------------------------------------------------------------------
+// ---- In kernels ---------------------------------------------------------------------------------
 
 #if defined(__cplusplus) && !defined(CHIME_HOST_ONLY)
 
 namespace chime::nvshmem {
 
-// The region of a block. Shared memory holds anything when a kernel begins: what is open says so in
-// 128 bits. A region that a block leaves open may stand there for a later one (docs/porting.md).
+// The region of a block. Shared memory has any contents when a kernel begins, so an open region is
+// marked by 128 bits. A region that a block leaves open may still be there for a later one
+// (docs/porting.md).
 struct BlockRegion {
   std::uint64_t handle, complement;
 };
@@ -102,8 +107,8 @@ CHIME_DEVICE int region_is_active(std::uint32_t hints, int* active) {
                          return chime_host_region_is_active(hints, active));
 }
 
-// As nvshmemx_region_start and _stop, of the block: all its threads call with the same arguments,
-// and meet. Each gets the handle. What is wrong at one thread fails the call of all.
+// As nvshmemx_region_start and _stop, for the block: all its threads call with the same arguments,
+// and meet. Each gets the handle. An error of one thread fails the call of all.
 [[maybe_unused]] static CHIME_DEVICE int nvshmemx_region_start_block(
     nvshmemx_region_handle_t* handle, const nvshmemx_region_attrs_t* attrs) {
   using namespace chime::nvshmem;  // NOLINT: in a function
@@ -129,13 +134,13 @@ CHIME_DEVICE int region_is_active(std::uint32_t hints, int* active) {
   return CHIMEX_OK;
 }
 
-// How many bytes of shared memory a block gives to nvshmemx_give_smem: 0, for copies of Chime's are
-// made without.
+// The bytes of shared memory that a block gives to nvshmemx_give_smem: 0, because Chime's copies
+// need none.
 [[maybe_unused]] static CHIME_HOST_DEVICE int nvshmemx_ask_smem(nvshmemx_smem_amount_t) {
   return 0;
 }
 
-// The shared memory stays the block's: nothing is done with it.
+// The shared memory remains the block's; Chime does not use it.
 [[maybe_unused]] static CHIME_DEVICE void nvshmemx_give_smem(void*, std::size_t) {}
 [[maybe_unused]] static CHIME_DEVICE void nvshmemx_release_smem() {}
 

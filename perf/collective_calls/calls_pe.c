@@ -1,5 +1,5 @@
-// A PE that makes collective host calls and nothing else: chime_malloc and chime_free in turns.
-// PE 0 prints how long a call took, in ms: mean of the first tenth, mean of the last.
+// A PE that makes only collective host calls: chime_malloc and chime_free in turns. PE 0 prints how
+// long a call took, in ms: mean of the first tenth, mean of the last.
 #define CHIME_HOST_ONLY
 #include <chime/chime.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@ static double now_ms(void) {
   return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
 }
 
-// Of one call.
+// The time of one call.
 static double make_calls_ms(int calls) {
   const double begin = now_ms();
   for (int call = 0; call < calls; call += 2) chime_free(chime_malloc(64));

@@ -1,4 +1,4 @@
-"""Collective host calls: how long chime_malloc and chime_free take, by the number of PEs and by how they meet.
+"""Collective host calls: how long chime_malloc and chime_free take, by the number of PEs and by the kind of their meeting.
 `collective_calls --help` has the options.
 
 Each figure is of a job of its own that makes --calls calls: the mean of the first tenth and of the last. Mapped: the PEs see

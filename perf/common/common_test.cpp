@@ -1,4 +1,5 @@
-// What the benchmarks share: sizes with units, JSON in bytes, estimates, and who is silent.
+// Common parts of the benchmarks: sizes with units, JSON in bytes, estimates, and the silence of
+// short runs.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -78,7 +79,7 @@ TEST(Estimate, IsFromOneRepeatOfEachRow) {
   EXPECT_GE(seconds, 20 * 0.005);  // sleeps are never shorter
 }
 
-// What a sweep of two rows prints and how often it measures; nothing that is quick is told.
+// The output of a sweep of two rows, and the number of its measurements. Quick runs report nothing.
 struct Swept {
   int measured = 0;
   std::string out, err;
@@ -113,7 +114,7 @@ TEST(Sweep, LeavesTheTableAlone) {
   EXPECT_EQ(one.err + other.err, "");
 }
 
-// What is said of a row that lasts a second, where silence is broken after 10 ms.
+// The output during a row that lasts a second, with reports after 10 ms of silence.
 std::string said(bool tells, double expected_s) {
   testing::internal::CaptureStderr();
   {

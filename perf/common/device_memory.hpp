@@ -1,5 +1,5 @@
-// Memory for kernels that know nothing of symmetric memory, on the device and on the host, and how
-// many blocks run at the same time.
+// Memory on the device and on the host for kernels without symmetric memory, and the number of
+// blocks that can run at the same time.
 #pragma once
 
 #include <chime/chime.h>
@@ -24,8 +24,7 @@ T* on_the_gpu(std::size_t bytes = sizeof(T)) {
   return static_cast<T*>(memory);
 }
 
-// Pinned, at the address that kernels know it by, and zero; never freed. `bytes`: whole pages of
-// 4096.
+// Pinned, at its address for kernels, and zero; never freed. `bytes`: whole pages of 4096.
 template <class T>
 T* on_the_host(std::size_t bytes) {
   void* memory = nullptr;
@@ -39,7 +38,7 @@ T* on_the_host(std::size_t bytes) {
   return static_cast<T*>(memory);
 }
 
-// So many small blocks run at the same time at most: blocks that wait for each other may be no
+// The most small blocks that can run at the same time: blocks that wait for each other must not be
 // more.
 inline std::size_t most_resident_blocks() {
   exec::DeviceProps props;

@@ -1,5 +1,5 @@
 // One RC queue pair on the first RDMA device, with memory that the other side may write: plain
-// verbs, as any program uses them.
+// verbs, as in any program.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -16,7 +16,7 @@
 
 namespace chime::perf {
 
-// Every wait ends: with a message that says what did not come.
+// Every wait ends: with a message that names the event that did not come.
 template <class Condition>
 void wait_for(const char* what, const Condition& holds) {
   using Clock = std::chrono::steady_clock;
@@ -35,7 +35,7 @@ inline void need_zero(int error, const char* what) {
   if (error) throw std::runtime_error(std::string(what) + ": " + std::strerror(error));
 }
 
-// What the other side must know.
+// The address that the other side needs.
 struct Address {
   std::uint32_t qpn;
   std::uint32_t rkey;
@@ -121,20 +121,20 @@ class Endpoint {
     post(write);
   }
 
-  // Posts a write of `bytes` and a signalled one of the flag behind it, together.
+  // Posts a write of `bytes` and a signalled one of the flag after it, together.
   void write_and_flag(std::uint32_t bytes, std::uint64_t value) {
     std::memcpy(source() + flag_at(), &value, sizeof value);
     Write data(*this, 0, bytes, false), flag(*this, flag_at(), sizeof value, true);
     data.request.next = &flag.request;
     post(data);
   }
-  // What the other side wrote to this side's flag; 0 at first.
+  // The value that the other side wrote to this side's flag; 0 at first.
   std::uint64_t flag() const {
     return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(memory_ + flag_at()))
         .load(std::memory_order_acquire);
   }
 
-  // A signalled write of `bytes` whose last word is `value`: what lands last.
+  // A signalled write of `bytes`; its last word, which lands last, is `value`.
   void write_value(std::uint64_t value, std::uint32_t bytes) {
     std::memcpy(source() + bytes - sizeof value, &value, sizeof value);
     write(bytes, true);
@@ -155,8 +155,8 @@ class Endpoint {
     return got > 0;
   }
 
-  // Posts `count` writes, a multiple of kSignalEvery, with at most `window` unfinished, which is
-  // one too, or 1; waits for all.
+  // Posts `count` writes, a multiple of kSignalEvery, with at most `window` unfinished (a multiple,
+  // too, or 1); waits for all.
   void write_windowed(std::uint32_t bytes, std::uint32_t count, std::uint32_t window) {
     const std::uint32_t every = std::min(window, kSignalEvery);
     std::uint32_t unfinished = 0;
@@ -170,7 +170,7 @@ class Endpoint {
   }
 
  private:
-  // A work request that writes what lies at an offset of the source to the same of the target.
+  // A work request that writes from an offset of the source to the same offset of the target.
   struct Write {
     Write(const Endpoint& self, std::size_t offset, std::uint32_t bytes, bool signalled)
         : piece{reinterpret_cast<std::uint64_t>(self.source() + offset), bytes, self.mr_->lkey} {

@@ -1,5 +1,5 @@
-// Timing on the host and in kernels, and the floors of the machine: what memcpy and a cache line
-// that travels between two PEs cost without Chime.
+// Timing on the host and in kernels, and the floors of the machine: the cost of memcpy, and of a
+// cache line that moves between two PEs, without Chime.
 #pragma once
 
 #include <chime/chime.h>
@@ -33,7 +33,7 @@ double host_us(int iterations, Call call) {
   return (now_us() - start) / iterations;
 }
 
-// Keeps the smallest of the figures it is given; none: kNotMeasured.
+// Keeps the smallest of its figures; without one: kNotMeasured.
 class Best {
  public:
   void take(double figure) { best_ = std::isnan(best_) ? figure : std::min(best_, figure); }
@@ -43,7 +43,7 @@ class Best {
   double best_ = kNotMeasured;
 };
 
-// A kernel that writes the nanoseconds it took to its last argument: launched, waited for; us.
+// Launches a kernel that writes its nanoseconds to its last argument, and waits for it; returns us.
 template <class... P, class... A>
 double kernel_us(const exec::LaunchConfig& config, void (*kernel)(P...), A... arguments) {
   static std::uint64_t* const ns = [] {
@@ -61,7 +61,7 @@ double kernel_us(const exec::LaunchConfig& config, void (*kernel)(P...), A... ar
   return static_cast<double>(taken) / 1000;
 }
 
-// Whether host code can touch the symmetric heap, and so be measured.
+// Whether host code can access the symmetric heap, so that it can be measured.
 inline bool device_is_cpu() {
   exec::DeviceProps props;
   return exec::device_props(0, &props) == CHIMEX_OK && props.is_cpu;
@@ -78,9 +78,9 @@ inline void need_pes(int n, const char* program) {
   std::exit(2);
 }
 
-// The end of a benchmark in which only PE 0 works: returns at the others when it calls this. They
-// sleep, because one that spins takes a core from a NIC that is emulated; a job that is aborted
-// wakes them. `word` is symmetric, 0.
+// The end of a benchmark in which only PE 0 works: the other PEs return when PE 0 calls this. They
+// sleep, because a PE that spins takes a core from an emulated NIC; an abort of the job wakes them.
+// `word` is symmetric, 0.
 inline void end_together(std::uint64_t* word) {
   if (chime_my_pe() == 0) {
     for (int pe = 1; pe < chime_n_pes(); ++pe) chime_uint64_p(word, 1, pe);
@@ -97,8 +97,8 @@ inline void copy_bytes(void* dst, const void* src, std::size_t bytes) {
 }
 
 // Half a round trip of one cache line between PE 0 and PE 1, in us: stores and loads of the two
-// host threads to each other's memory, nothing of Chime; not measured where it is not mapped.
-// Called by both. `word` is symmetric and counts on from `*count`.
+// host threads to each other's memory, without Chime; not measured if it is not mapped. Called by
+// both PEs. `word` is symmetric and counts on from `*count`.
 inline double cache_line_us(const Options& options, std::uint64_t* word, std::uint64_t* count) {
   // Few: it never yields, and a busy machine makes it wait.
   const int iterations = options.iterations(1000);

@@ -1,4 +1,4 @@
-// The middle one of several figures: what ratios of turns are told by.
+// The median of several figures: used for ratios of turns.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace chime::perf {
 
-// Of an even number: the upper of the two in the middle. REQUIRES: there is one.
+// If their number is even: the upper of the two in the middle. REQUIRES: there is one.
 inline double median(std::vector<double> all) {
   const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
   std::nth_element(all.begin(), middle, all.end());

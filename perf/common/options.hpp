@@ -14,12 +14,12 @@ struct Options {
   bool quick = false;
   std::string json;
 
-  // How often to do what a figure needs `full` times.
+  // How often to repeat a step that a figure needs `full` times.
   int iterations(int full) const { return quick ? (full + 99) / 100 : full; }
 };
 
-// Reads the command line into `options`, whose values are the defaults; ends the program on --help
-// and on mistakes. `sized`: the benchmark runs over message sizes.
+// Reads the command line into `options`, which have the defaults; ends the program on --help and on
+// mistakes. `sized`: the benchmark runs over message sizes.
 void parse(Options& options, int argc, char** argv, const std::string& what, bool sized);
 
 }  // namespace chime::perf

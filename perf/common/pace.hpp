@@ -1,6 +1,6 @@
 // How long a benchmark takes and how far it is, on standard error: an estimate before it starts,
-// and a line after five seconds of silence, then after longer ones. What ends within five seconds
-// says nothing.
+// and a line after five seconds of silence, then after longer ones. Runs that end within five
+// seconds print nothing.
 #pragma once
 
 #include <condition_variable>
@@ -13,16 +13,16 @@ namespace chime::perf {
 
 class Pace {
  public:
-  // `tells`: false in all PEs but one. A thread tells, which sleeps meanwhile: what takes long may
-  // be one kernel. `silence_s`: until it says something.
+  // `tells`: false in all PEs but one. A thread reports, and sleeps meanwhile: the long work may be
+  // one kernel. `silence_s`: the time until its first line.
   Pace(std::string program, bool tells, double silence_s = 5);
   ~Pace();
   Pace(const Pace&) = delete;
 
-  // What is yet to come takes so long. Told at once if that is long.
+  // Sets how long the rest takes. Printed at once if that is long.
   void expect(double seconds);
 
-  // Row `number` of `rows` begins; `what` it is about.
+  // Row `number` of `rows` begins; `what` names it.
   void begin_row(const std::string& what, std::size_t number, std::size_t rows);
 
  private:
@@ -31,8 +31,8 @@ class Pace {
   const std::string program_;
   std::mutex mutex_;  // guards what is below
   std::string where_ = "estimating the time";
-  double told_s_ = 0;  // when the user last saw something, on the clock of now_s()
-  double silence_s_;   // until the next line: grows
+  double reported_s_ = 0;  // when the user last saw something, on the clock of now_s()
+  double silence_s_;       // until the next line: grows
   double start_s_ = 0;
   double expected_s_ = 0;  // 0: unknown
   bool must_end_ = false;

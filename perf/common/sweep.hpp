@@ -23,8 +23,8 @@ inline std::vector<Size> sizes_of(const Options& options, std::size_t factor = 2
 inline std::string in_words(Size size) { return size.in_words(); }
 inline std::string in_words(std::size_t count) { return std::to_string(count); }
 
-// Seconds that all keys take, of which `seconds_of(key)` takes some: what lies between is taken to
-// be linear.
+// Seconds that all keys take; `seconds_of(key)` gives those of some. Assumes a linear change
+// between them.
 template <class Key, class SecondsOf>
 double sum_of_seconds(const std::vector<Key>& keys, SecondsOf seconds_of) {
   constexpr std::size_t kStep = 4;
@@ -41,8 +41,8 @@ double sum_of_seconds(const std::vector<Key>& keys, SecondsOf seconds_of) {
 }
 
 // Seconds that all rows take: from one repeat of some of them, which costs a fortieth of the whole.
-// Only a hundredth of the iterations would not do, because loops that are short already do not
-// shrink.
+// A hundredth of the iterations would not be enough, because loops that are short already do not
+// become shorter.
 template <class Key, class Measure>
 double estimate_s(const Options& options, const std::vector<Key>& keys, Measure measure) {
   Options once = options;

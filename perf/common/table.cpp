@@ -9,7 +9,7 @@
 namespace chime::perf {
 namespace {
 
-// The last minute's: a figure from a busy machine says so.
+// The load of the last minute: it shows figures from a busy machine.
 std::string load_average() {
   std::string minute = "unknown";
   std::ifstream("/proc/loadavg") >> minute;

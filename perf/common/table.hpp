@@ -13,7 +13,7 @@ namespace chime::perf {
 // A figure that this machine cannot give: printed as '-', null in JSON.
 inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 
-// Of a message: shown with its unit, a number of bytes in JSON.
+// The size of a message: shown with its unit, a number of bytes in JSON.
 struct Size {
   std::size_t bytes;
 

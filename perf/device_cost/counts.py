@@ -1,4 +1,4 @@
-"""What the instructions of a path are: kinds counted, and how long loads wait for each other."""
+"""Counts the instructions of a path by kind, and the loads that wait for each other."""
 import re
 from collections import Counter
 
@@ -53,7 +53,7 @@ def kind_of_store(instruction):
 
 
 def count(steps, doorbell="doorbell"):
-    """Of a straight path. Instructions whose guard is off take their turn, too, and nothing else."""
+    """The counts of a straight path. Instructions with their guard off count as instructions only."""
     atomics, fences, stores, loads = Counter(), Counter(), Counter(), Counter()
     mmio = constants = 0
     for step in steps:

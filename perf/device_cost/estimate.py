@@ -1,5 +1,5 @@
-"""How many instructions are left at least, from each place and with so many landmarks passed: the shortest way when everything
-may be anything. It never says too many, so the search may go first where it promises least."""
+"""How many instructions are left at least, from each place and with so many landmarks passed: the shortest path when every
+value may be anything. The estimate is never too high, so the search may go first where it is lowest."""
 from collections import deque
 
 UNREACHABLE = float("inf")

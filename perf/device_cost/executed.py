@@ -1,4 +1,4 @@
-"""What a call executes as PTX, from running it: a build of preset softgpu counts it by the forms of its instructions
+"""The PTX instructions that a call executes, from its run: a build of preset softgpu counts it by the forms of its instructions
 (tests/softgpu/cost), here they become a row's columns."""
 import json
 import pathlib
@@ -6,7 +6,7 @@ import subprocess
 from collections import Counter
 
 SCOPES = ("cta", "gpu", "sys")
-MODES = ("exclusive", "block", "gpu", "p2p", "-")  # who shares the queue; that there is none; or a library does not ask
+MODES = ("exclusive", "block", "gpu", "p2p", "-")  # the sharing of the queue; without a queue; or the library has no modes
 # Columns of softgpu/vocabulary/env.hpp that are memory, and their names here. Arguments of calls are in registers on a GPU.
 MEMORY = {"local": "local", "shared": "shared", "device": "device", "host": "host", "bar": "bar", "other": "other"}
 CONSTANT = ("const", "param")
@@ -34,8 +34,8 @@ def by_call(lines):
 
 
 def counted(path, operations):
-    """The same of a file of CHIME_SOFTGPU_COUNT, of whatever library's calls: a kernel is named by its operation, with
-    _by_<mode> behind it where it has one. Of several launches of a kernel the one with the fewest instructions is told."""
+    """The same of a file of CHIME_SOFTGPU_COUNT, for the calls of any library: a kernel is named by its operation, with
+    _by_<mode> after it if it has a mode. Of several launches of a kernel the one with the fewest instructions counts."""
     try:
         lines = [json.loads(line) for line in pathlib.Path(path).read_text(encoding="utf-8").splitlines() if line.strip()]
     except (OSError, ValueError) as why:
@@ -53,12 +53,12 @@ def counted(path, operations):
 
 
 def scope_of(words):
-    """Of an atomic or a fence; without a word it is the GPU's."""
+    """The scope of an atomic or a fence; without a word it is the GPU's."""
     return next((word for word in words if word in SCOPES), "gpu")
 
 
 def strength_of(words):
-    """Behind the kind of memory: nothing for a weak access."""
+    """The suffix of the kind of memory: empty for a weak access."""
     if "volatile" in words:
         return " volatile"
     scope = next((word for word in words if word in SCOPES), "")
@@ -68,19 +68,19 @@ def strength_of(words):
 def counts_of(line):
     counts = {"threads": line["threads"], "instructions": line["instructions"], "mmio": 0, "constants": 0}
     atomics, fences, stores, loads = Counter(), Counter(), Counter(), Counter()
-    for form, told in line["forms"].items():
+    for form, columns in line["forms"].items():
         opcode, *words = form.split(".")
-        executed = told.get("executed", 0)
+        executed = columns.get("executed", 0)
         if opcode in ("atom", "red"):
-            atomics[("shared " if "shared" in told else "") + scope_of(words)] += executed
+            atomics[("shared " if "shared" in columns else "") + scope_of(words)] += executed
         elif opcode in ("fence", "membar"):
             fences[("sc " if "sc" in words else "") + scope_of(words)] += executed
         elif opcode == "st" and "mmio" in words:
             counts["mmio"] += executed
         elif opcode in ("ld", "st"):
-            counts["constants"] += sum(told.get(column, 0) for column in CONSTANT)
+            counts["constants"] += sum(columns.get(column, 0) for column in CONSTANT)
             for column, kind in MEMORY.items():
-                (loads if opcode == "ld" else stores)[kind + strength_of(words)] += told.get(column, 0)
+                (loads if opcode == "ld" else stores)[kind + strength_of(words)] += columns.get(column, 0)
     for name, counter in (("atomics", atomics), ("fences", fences), ("stores", stores), ("loads", loads)):
         counts[name] = {kind: number for kind, number in counter.items() if number}
     return counts

@@ -1,7 +1,7 @@
-"""What is known on a way through a kernel: predicates that a branch has told, and registers that hold a constant.
+"""Known values on a path through a kernel: predicates that a branch has decided, and registers that hold a constant.
 
 A set of (name, value) pairs that never changes, so that it can be part of a state of the search. A register's value is
-(bits, mask of the bits that are known). Whatever is not known may be anything: to know less finds more ways, never fewer."""
+(bits, mask of the bits that are known). Any other value may be anything: with less knowledge the search finds more paths, never fewer."""
 import re
 
 from sass import PREDICATE, results
@@ -19,7 +19,7 @@ def look_up(facts, name):
 
 
 def truth_of(facts, operand):
-    """Of a predicate; None if unknown."""
+    """The value of a predicate; None if unknown."""
     found = PREDICATE.match(operand)
     known = True if found[2].endswith("T") else look_up(facts, found[2])
     return known if known is None or not found[1] else not known
@@ -71,7 +71,7 @@ def is_on(facts, instruction):
 
 
 def after(facts, instruction):
-    """Facts behind an instruction that was carried out."""
+    """Facts after an instruction that was carried out."""
     predicates, registers = results(instruction)
     if not predicates and not registers:
         return facts
@@ -161,15 +161,15 @@ def combined(facts, operands, predicates, registers):
         return []
     value = known = 0
     for bit in range(32):
-        told = table_value([bool(bits >> bit & 1) if mask >> bit & 1 else None for bits, mask in inputs], table)
-        if told is not None:
-            value, known = value | told << bit, known | 1 << bit
+        bit_value = table_value([bool(bits >> bit & 1) if mask >> bit & 1 else None for bits, mask in inputs], table)
+        if bit_value is not None:
+            value, known = value | bit_value << bit, known | 1 << bit
     is_not_zero = True if value else False if known == ALL else None
     return [(predicate, is_not_zero) for predicate in predicates] + [(register, (value, known)) for register in registers]
 
 
 def table_value(inputs, table):
-    """Of three inputs; None unless all that is unknown makes no difference."""
+    """The result for three inputs; None unless all unknown inputs make no difference."""
     if table is None:
         return None
     a, b, c = inputs

@@ -1,5 +1,5 @@
-"""All ways through a kernel and what it calls, whatever is known: place -> places that may come next. A way too many costs the
-search time, a way too few would hide a path."""
+"""All paths through a kernel and its callees, without any knowledge of values: place -> places that may come next. A path too
+many costs search time; a path too few would hide the straight path."""
 from sass import PREDICATE
 
 ENDS = ("EXIT", "RET", "BPT", "KILL")
@@ -67,7 +67,7 @@ class Graph:
                 open_places += [place + 1] if self.program.is_call(instruction) else self.behind[place]
 
     def before(self):
-        """The other way round: place -> places that it may come from."""
+        """The reverse: place -> places that it may come from."""
         found = {}
         for place, nexts in self.behind.items():
             for following in nexts:

@@ -11,7 +11,7 @@ ORDER = ["p 8 B", "put 64 B", "put 64 B block", "put n", "put n, registered", "p
 
 
 def order_of(row):
-    """Where a row stands in the table: what is to be compared lies together."""
+    """The position of a row in the table: rows to compare are neighbours."""
     return ORDER.index(row["operation"]), executed.MODES.index(row["mode"])  # and the libraries as they were compiled
 
 
@@ -64,7 +64,7 @@ def chosen(here, rivals, folder):
 
 
 def versions(rivals):
-    """Of the wheels: their folders of metadata are named so."""
+    """The version of a wheel, from the name of its metadata folder."""
     if not rivals:
         return {}
     found = {}

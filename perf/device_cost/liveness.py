@@ -1,5 +1,5 @@
-"""Which registers and predicates are still read from an instruction on: what is known of others need not be remembered, so
-that ways that differ in nothing else are one."""
+"""The registers and predicates that are still read from an instruction on. Knowledge of the others is dropped, so that paths that
+differ in nothing else become one."""
 from sass import results, sources
 
 

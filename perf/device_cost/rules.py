@@ -1,4 +1,4 @@
-"""Rules of a library (rules/<library>.toml): which rows it has, and by what its straight paths are told. README.md has the
+"""Rules of a library (rules/<library>.toml): its rows, and the landmarks of its straight paths. README.md has the
 notation."""
 import re
 import tomllib

@@ -33,7 +33,7 @@ class Instruction:
 
     @property
     def bits(self):
-        """Width of what a load, store or atomic moves."""
+        """The width of a load, store or atomic, in bytes."""
         for qualifier, bits in (("128", 128), ("64", 64), ("U16", 16), ("S16", 16), ("16", 16), ("U8", 8), ("S8", 8)):
             if qualifier in self.qualifiers:
                 return bits
@@ -45,7 +45,7 @@ class Instruction:
 
 @dataclass
 class Program:
-    """All functions of a file, one behind the other."""
+    """All functions of a file, one after the other."""
     instructions: list = field(default_factory=list)
     places: dict = field(default_factory=dict)  # label or function -> index of the instruction behind it
 

@@ -1,7 +1,7 @@
 """The straight path of a kernel: README.md says what it is.
 
 A search (A*) over states: the instruction, the calls that it is in, what is known (facts.py), and how many of the
-landmarks are behind. Each instruction costs one; of equally long ways the one with fewer accesses to memory wins."""
+landmarks are behind. Each instruction costs one; of equally long paths the one with fewer accesses to memory wins."""
 import heapq
 from dataclasses import dataclass
 
@@ -82,7 +82,7 @@ class Search:
         raise NoPath(f"{kernel}: {self.what_is_missing(graph, furthest)}" + (", after too many states" if queue else ""))
 
     def what_is_missing(self, graph, furthest):
-        """The first landmark to which no way leads, or where all that is known stands in the way, what the search reached."""
+        """The first landmark to which no path leads, or, if known values exclude it, the point that the search reached."""
         names = [name for name, _ in self.landmarks]
         for number in range(furthest, len(names)):
             if Estimate(graph, self.asks_of, number + 1, is_end=lambda instruction: True).at(graph.start, 0) == UNREACHABLE:
@@ -92,19 +92,19 @@ class Search:
             if Estimate(graph, self.asks_of, len(names)).at(graph.start, 0) == UNREACHABLE:
                 furthest = len(names)
         where = f"behind {names[furthest - 1]!r}" if furthest else "from the start"
-        return f"no way to {names[furthest]!r} {where}" if furthest < len(names) else f"no way to EXIT {where}"
+        return f"no path to {names[furthest]!r} {where}" if furthest < len(names) else f"no path to EXIT {where}"
 
     def roads(self, state):
-        """(steps, state at their end): each way on, up to where it parts the next time."""
-        for step, there in list(self.ways(state)):
+        """(steps, state at their end): each continuation, up to its next branch."""
+        for step, there in list(self.continuations(state)):
             steps, seen = [step], {state.place}
             while there != ENDED and there.place not in seen:
                 seen.add(there.place)
-                ways = list(self.ways(there))
-                if len(ways) != 1:
+                next_ones = list(self.continuations(there))
+                if len(next_ones) != 1:
                     break
-                steps.append(ways[0][0])
-                there = ways[0][1]
+                steps.append(next_ones[0][0])
+                there = next_ones[0][1]
             yield steps, there
 
     def asks_of(self, place):
@@ -121,7 +121,7 @@ class Search:
             known = frozenset(pair for pair in known if pair[0] in live or facts.is_given(pair[0]))
         return State(place, frames, known, passed)
 
-    def ways(self, state):
+    def continuations(self, state):
         """(step, next state) for each that is possible."""
         if state.place >= len(self.program.instructions):
             return
@@ -153,7 +153,7 @@ class Search:
             yield step, self.state_at(place, frames, more, passed)
 
     def places_behind(self, instruction, frames, known):
-        """(place, frames, facts) behind an instruction that is carried out."""
+        """(place, frames, facts) after an instruction that is carried out."""
         following, name = instruction.index + 1, instruction.name
         targets = self.program.targets(instruction)
         if name in DEAD_ENDS:

@@ -29,7 +29,7 @@ def cells(row):
 
 def static_cells(row):
     counts = row["counts"]
-    if counts is None:  # a way that has no straight path: what it is shows when it runs
+    if counts is None:  # a call without a straight path: only its run shows the counts
         return ["run only"] + [NONE] * (len(STATIC) - 1)
     return [str(row["registers"]), str(row["stack_bytes"]), str(counts["instructions"]), kinds(counts["atomics"]),
             kinds(counts["fences"]), widths(counts["stores"]), str(counts["mmio"]), kinds(counts["loads"]),
@@ -37,7 +37,7 @@ def static_cells(row):
 
 
 def executed_cells(counts):
-    """Of a call that was run; words instead of it say why it was not."""
+    """The figures of a call that was run, or the reason why it was not."""
     if isinstance(counts, str):
         return [counts] + [NONE] * (len(EXECUTED) - 1)
     return [str(counts["threads"]), str(counts["instructions"]), kinds(counts["atomics"]), kinds(counts["fences"]),

@@ -9,7 +9,7 @@
 namespace {
 std::atomic<std::size_t> in_use{0};
 
-// As the allocator rounds it.
+// The size as the allocator rounds it.
 void* take(void* memory) {
   if (memory == nullptr) throw std::bad_alloc();
   in_use += malloc_usable_size(memory);

@@ -1,5 +1,5 @@
-// Bytes that this process has from operator new at this moment: what objects take is counted, and
-// not guessed.
+// Bytes that this process has from operator new at this moment: the memory of objects is counted,
+// and not estimated.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@ namespace chime::perf {
 
 std::size_t heap_use();
 
-// What making an object takes, and keeps.
+// The bytes that the construction of an object takes, and keeps.
 template <class Make>
 std::size_t heap_use_of(Make make) {
   const std::size_t before = heap_use();

@@ -1,5 +1,5 @@
-// init_sim: what starting a job costs each PE, and what touching a peer does, up to a million PEs:
-// Chime's own state machines over a modelled network (README.md).
+// init_sim: what the start of a job costs each PE, and what the first touch of a peer costs, up to
+// a million PEs: Chime's own state machines over a modelled network (README.md).
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
@@ -17,14 +17,14 @@ namespace {
 using namespace chime::perf;
 
 constexpr double kMebi = 1 << 20;
-// The promises: of an idle PE beyond its heap, and of the first put to a peer.
+// The promised bounds: memory of an idle PE beyond its heap, and time of the first put to a peer.
 constexpr double kMostMebi = 64, kFirstPutBeyondTwoRoundTripsUs = 1000;
-// The longest sleep of the thread that kernels ask.
+// The longest sleep of the thread that answers kernels.
 constexpr double kSleepUs =
     std::chrono::duration<double, std::micro>(chime::host::OnDemand::kLongestSleep).count();
 
-// All ask all: so many are as much as is sensible here. In eager jobs each PE reads what each has
-// for all: n^3 bytes through one hub.
+// Every PE asks every other: more PEs than this are not sensible here. In eager jobs each PE reads
+// the data of each for all: n^3 bytes through one hub.
 constexpr int kMostAllToAll = 256, kMostEager = 1024;
 
 struct Options {
@@ -55,7 +55,7 @@ Row simulate(const Options& options, bool is_lazy, Pattern pattern, int n_pes) {
   row.call = job.collective_call();
   if (is_lazy) row.alone_us = job.touch_alone(n_pes - 1, (n_pes - 1) / 2);
   if (pattern != Pattern::kNone) row.touches = job.touch(peers_by(pattern, n_pes, options.degree));
-  const int in_tree = 3;  // with whom collective calls speak
+  const int in_tree = 3;  // the peers of collective calls
   const MemoryShape shape{.n_pes = n_pes,
                           .node_pes = of_job.node_pes,
                           .nic_peers = is_lazy ? std::min(options.nic_peers, n_pes) : n_pes,
@@ -117,7 +117,7 @@ std::vector<double> figures_of(const Row& row) {
 Table make_table(const Options& options) {
   const auto number = [](double value) { return std::to_string(static_cast<int>(value)); };
   return Table(
-      "start of a job, simulated", "Ways, pattern, PEs            ",
+      "start of a job, simulated", "Paths, pattern, PEs           ",
       {"init (s)", "messages/PE", "bytes/PE", "most messages", "steps", "hub messages/PE",
        "first call (ms)", "touch alone (us)", "touch messages/PE", "touch mean (ms)",
        "touch worst (ms)", "memory (MiB)", "NIC queues (MiB)"},
@@ -161,7 +161,7 @@ int most_peers_that_fit(const Options& options, int n_pes) {
   return shape.nic_peers - (shape.nic_peers < n_pes ? 1 : 0);
 }
 
-// Both promises, of the largest lazy job.
+// Both bounds, for the largest lazy job.
 bool tell_verdict(const Options& options, const std::vector<Row>& rows) {
   const Row* last = nullptr;
   for (const Row& row : rows)
@@ -191,11 +191,11 @@ std::vector<Panel> panels_of(const std::vector<Row>& rows) {
     curves[name].points.emplace_back(n_pes, figure);
   };
   for (const Row& row : rows) {
-    const std::string way = row.is_lazy ? "lazy" : "eager";
+    const std::string mode = row.is_lazy ? "lazy" : "eager";
     if (row.pattern == (row.is_lazy ? Pattern::kHalo : Pattern::kNone)) {
-      add(messages, way + ", until init ends", row.n_pes, row.start.messages);
-      add(bytes, way + ", until init ends", row.n_pes, row.start.bytes);
-      add(memory, way + ", with the NIC's queues", row.n_pes, (row.memory + row.queues) / kMebi);
+      add(messages, mode + ", until init ends", row.n_pes, row.start.messages);
+      add(bytes, mode + ", until init ends", row.n_pes, row.start.bytes);
+      add(memory, mode + ", with the NIC's queues", row.n_pes, (row.memory + row.queues) / kMebi);
     }
     if (row.touches.count > 0)
       add(messages, "touching: " + name_of(row.pattern), row.n_pes, row.touches.phase.messages);

@@ -1,5 +1,5 @@
-// The modelled network takes the time that its costs say, and a job over it costs what the protocol
-// says: so much a PE, whatever the number of PEs, where peers are connected on demand.
+// The modelled network takes the time of its costs, and a job over it costs what the protocol says:
+// the same for each PE, for any number of PEs, if peers are connected on demand.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr NetworkCosts kCosts{.latency_us = 10, .bytes_per_us = 100, .message_us = 1};
 
-TEST(ModelledNetwork, AMessageTakesBothEndsAndTheWay) {
+TEST(ModelledNetwork, AMessageTakesBothEndsAndTheLink) {
   Network<int> network(2, kCosts);
   network.send(0, 1, 200, 7);
   double at = 0;
@@ -58,7 +58,8 @@ TEST(SimulatedJob, LazyStartSendsNothingThatGrowsWithTheJob) {
 
 TEST(SimulatedJob, EagerStartLooksUpEachPeerTwice) {
   const Phase lazy = start_of(64, true), eager = start_of(256, false);
-  // A question and an answer each for endpoint info and receipt, but what on demand takes instead.
+  // A request and an answer each for endpoint info and receipt, less the messages of connections on
+  // demand.
   EXPECT_GE(eager.messages, lazy.messages + 4 * 255 - 8);
   EXPECT_LE(eager.messages, lazy.messages + 4 * 255 + 8);
 }
@@ -71,22 +72,22 @@ TEST(SimulatedJob, ACollectiveCallIsOneMessageEachWayForAPe) {
   EXPECT_NEAR(second.messages * 1023, 4 * 1022, 0.5);  // sent and received
 }
 
-TEST(SimulatedJob, AFirstTouchOpensTheWayOnceAndInBoundedSteps) {
+TEST(SimulatedJob, AFirstTouchOpensThePathOnceAndInBoundedSteps) {
   Job job({.n_pes = 64, .queue_pair_us = 0},
           {.latency_us = 10, .bytes_per_us = 1e9, .message_us = 0});
   job.start();
-  // Where the peer is: 2; connection and handshake: 6; the offer: 1; the same back, without the
-  // question: 6, and the answer: 1.
+  // The location of the peer: 2; connection and handshake: 6; the offer: 1; the same back, without
+  // the request: 6, and the answer: 1.
   EXPECT_NEAR(job.touch_alone(3, 40), 16 * 10, 0.1);
   EXPECT_EQ(job.touch_alone(3, 40), 0);
 }
 
-TEST(SimulatedJob, WhoTouchEachOtherAtOnceOpenOneWay) {
+TEST(SimulatedJob, PesThatTouchEachOtherAtOnceOpenOnePath) {
   Job job({.n_pes = 2, .node_pes = 1}, kCosts);
   job.start();
   const Touches touches = job.touch({{1}, {0}});
   EXPECT_EQ(touches.count, 2u);
-  // Each: a question with its answer, a handshake as client and one as server, offer and receipt
+  // Each: a request with its answer, a handshake as client and one as server, offer and receipt
   // both sent and received.
   EXPECT_DOUBLE_EQ(touches.phase.messages, 2 + 3 + 3 + 4);
 }

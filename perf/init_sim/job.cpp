@@ -15,12 +15,12 @@ constexpr std::size_t kSettingsBytes = 32, kGpusBytes = 64;  // a few words each
 constexpr std::size_t kTagBytes = sizeof(std::uint32_t);     // net/mesh's
 constexpr std::size_t kLength = sizeof(std::uint32_t);       // before a field of any length
 constexpr std::size_t kNodeNameBytes = 60;
-const std::string kSettings = "chime.settings", kGpus = "chime.gpus", kWay = "chime.way.1",
-                  kFabric = "chime.way.3", kReceipts = kWay + ".receipts",
-                  kCallsEndpointInfo = "chime.side.calls", kWaysEndpointInfo = "chime.side.ways";
+const std::string kSettings = "chime.settings", kGpus = "chime.gpus", kPath = "chime.way.1",
+                  kFabric = "chime.way.3", kReceipts = kPath + ".receipts",
+                  kCallsEndpointInfo = "chime.side.calls", kPathsEndpointInfo = "chime.side.ways";
 
-// What a question of a side channel is, by the number that its answer repeats: 0 are init's own.
-constexpr std::uint32_t kAskedByCalls = 1u << 24, kAskedByWays = 2u << 24, kPeBits = 0xffffff;
+// Identifies a request on a side channel, by the number that its answer repeats: 0 is init's own.
+constexpr std::uint32_t kAskedByCalls = 1u << 24, kAskedByPaths = 2u << 24, kPeBits = 0xffffff;
 
 }  // namespace
 
@@ -42,7 +42,7 @@ Job::Job(const JobOptions& options, const NetworkCosts& costs)
   };
   at(Purpose::kHub) = handshake_bytes(sizeof(std::int32_t) + kLength + kNodeNameBytes);
   at(Purpose::kNode) = handshake_bytes(0);
-  at(Purpose::kCalls) = at(Purpose::kWays) = handshake_bytes(endpoint_infos_.side_channel);
+  at(Purpose::kCalls) = at(Purpose::kPaths) = handshake_bytes(endpoint_infos_.side_channel);
 }
 
 Phase Job::start() {
@@ -74,8 +74,8 @@ Touches Job::touch(const std::vector<std::vector<int>>& peers_of) {
   for (int pe = 0; pe < options_.n_pes; ++pe)
     for (const int peer : peers_of[static_cast<std::size_t>(pe)]) want(pe, peer);
   touches_.phase = run();
-  for (const auto& [key, way] : ways_)
-    if (way.state != WayState::kUsable) throw std::logic_error("a way was not opened");
+  for (const auto& [key, path] : paths_)
+    if (path.state != PathState::kUsable) throw std::logic_error("a path was not opened");
   if (touches_.count > 0) touches_.mean_us /= static_cast<double>(touches_.count);
   return touches_;
 }
@@ -154,7 +154,7 @@ void Job::on_hub_answer(int pe, const net::Bytes& answer) {
   if (reader.type() != HubMessage::kReply) throw std::logic_error("the hub refused a request");
   const auto id = reader.get<std::uint32_t>();
   if (id == 0) return advance(pe);
-  dial(pe, static_cast<int>(id & kPeBits), id & kAskedByCalls ? Purpose::kCalls : Purpose::kWays);
+  dial(pe, static_cast<int>(id & kPeBits), id & kAskedByCalls ? Purpose::kCalls : Purpose::kPaths);
 }
 
 void Job::publish(int pe, const std::string& key, std::size_t bytes) {
@@ -178,7 +178,7 @@ void Job::look_up(int pe, int of, const std::string& key, std::uint32_t id) {
   network_.send(pe, hub(), size, {Kind::kToHub, Purpose::kHub, pe, std::move(content)});
 }
 
-// The next of `count` PEs from `from` on, but this one; false when all have been.
+// The next of `count` PEs from `from` on, without this one; false when all have been looked up.
 bool Job::look_up_each(int pe, int from, int count, const std::string& key) {
   int& turn = pes_[static_cast<std::size_t>(pe)].turn;
   if (from + turn == pe) ++turn;
@@ -231,14 +231,14 @@ bool Job::take_step(int pe) {
     case Step::kNode:
       return node_size(pe) > 1 && once([&] { meet_node(pe); });
     case Step::kShow:  // on demand all look at PE 0's, to agree on the kind of network
-      if (options_.is_lazy && pe != 0) return once([&] { look_up(pe, 0, kWay); });
+      if (options_.is_lazy && pe != 0) return once([&] { look_up(pe, 0, kPath); });
       return once([&] {
         const std::size_t offers =
             options_.is_lazy ? 0 : size * (kLength + endpoint_infos_.nic_offer);
-        publish(pe, kWay, sizeof(std::uint32_t) + kLength + endpoint_infos_.nic + offers);
+        publish(pe, kPath, sizeof(std::uint32_t) + kLength + endpoint_infos_.nic + offers);
       });
     case Step::kSee:
-      return !options_.is_lazy && look_up_each(pe, 0, n, kWay);
+      return !options_.is_lazy && look_up_each(pe, 0, n, kPath);
     case Step::kTellReceipts:
       return !options_.is_lazy && once([&] {
         publish(pe, kReceipts, size * (1 + kLength + endpoint_infos_.nic_receipt));
@@ -255,7 +255,7 @@ bool Job::take_step(int pe) {
     case Step::kSideChannels: {
       const int channels = options_.is_lazy ? 2 : 1;
       if (me.turn == channels) return me.turn = 0, false;
-      publish(pe, me.turn++ == 0 ? kCallsEndpointInfo : kWaysEndpointInfo,
+      publish(pe, me.turn++ == 0 ? kCallsEndpointInfo : kPathsEndpointInfo,
               endpoint_infos_.side_channel);
       return true;
     }
@@ -263,7 +263,7 @@ bool Job::take_step(int pe) {
   return false;
 }
 
-// The lowest PE of a node is where its local peers meet.
+// Local peers meet at the lowest PE of a node.
 void Job::meet_node(int pe) {
   if (pe == node_hub(pe))
     join_node(pe);
@@ -271,8 +271,8 @@ void Job::meet_node(int pe) {
     dial(pe, node_hub(pe), Purpose::kNode);
 }
 
-// At the node's hub: it has come itself, or a local peer's endpoint info has. When all have, each
-// gets all endpoint infos.
+// At the node's hub: it has come itself, or the endpoint info of a local peer has. When all have
+// come, each gets all endpoint infos.
 void Job::join_node(int of) {
   Pe& me = pes_[static_cast<std::size_t>(of)];
   if (++me.local_peers < node_size(of)) return;
@@ -285,7 +285,7 @@ void Job::join_node(int of) {
 
 // ---- Connections
 
-// SYN, its answer, and the acknowledgement by which the other end sees it.
+// SYN, its answer, and the acknowledgement by which the other end sees the connection.
 void Job::dial(int from, int to, Purpose purpose) {
   network_.after(from, to, 3 * network_.costs().latency_us, {Kind::kDialed, purpose, from});
 }
@@ -301,8 +301,8 @@ void Job::on_open(int pe, int server, Purpose purpose) {
     put_on_wire(pe, server, purpose, std::move(letter));
 }
 
-// As net/mesh: over a connection of its own, and the launcher is asked where to unless `to` has
-// brought its endpoint info.
+// As in net/mesh: over a connection of its own. The launcher is asked for the address, unless `to`
+// has sent its endpoint info.
 void Job::send_letter(int from, int to, Purpose purpose, Letter letter) {
   if (from == to)
     return network_.after(from, to, 0, {letter.kind, purpose, from, std::move(letter.content)});
@@ -312,8 +312,8 @@ void Job::send_letter(int from, int to, Purpose purpose, Letter letter) {
   if (std::exchange(link.is_asked, true)) return;
   if (link.has_endpoint_info) return dial(from, to, purpose);
   const bool is_call = purpose == Purpose::kCalls;
-  look_up(from, to, is_call ? kCallsEndpointInfo : kWaysEndpointInfo,
-          (is_call ? kAskedByCalls : kAskedByWays) | static_cast<std::uint32_t>(to));
+  look_up(from, to, is_call ? kCallsEndpointInfo : kPathsEndpointInfo,
+          (is_call ? kAskedByCalls : kAskedByPaths) | static_cast<std::uint32_t>(to));
 }
 
 void Job::put_on_wire(int from, int to, Purpose purpose, Letter letter) {
@@ -330,44 +330,45 @@ void Job::send_calls(int pe) {
   }
 }
 
-// ---- Ways on demand: each side offers, accepts the other's offer, and says so by a receipt. Who
-// has accepted can be written to; who has the other's receipt may write.
+// ---- Paths on demand ----------------------------------------------------------------------------
+// Each side offers, accepts the other's offer, and confirms that by a receipt. A side that has
+// accepted can be written to; a side that has the other's receipt may write.
 
 void Job::want(int pe, int peer) {
-  Way& way = ways_[pair(pe, peer)];
-  if (way.wanted_us >= 0) return;
-  way.wanted_us = network_.now_us();
+  PeerPath& path = paths_[pair(pe, peer)];
+  if (path.wanted_us >= 0) return;
+  path.wanted_us = network_.now_us();
   ++touches_.count;
-  if (way.state != WayState::kUnknown) return;
-  way.state = WayState::kAsked;
+  if (path.state != PathState::kUnknown) return;
+  path.state = PathState::kAsked;
   offer(pe, peer);
 }
 
 void Job::offer(int pe, int peer) {
   const std::size_t bytes =
       1 + sizeof(std::uint32_t) + 2 * kLength + endpoint_infos_.nic + endpoint_infos_.nic_offer;
-  send_letter(pe, peer, Purpose::kWays, {Kind::kOffer, bytes, {}});
+  send_letter(pe, peer, Purpose::kPaths, {Kind::kOffer, bytes, {}});
 }
 
-void Job::accept(int pe, int peer, Way& way) {
+void Job::accept(int pe, int peer, PeerPath& path) {
   network_.work(pe, options_.queue_pair_us);
-  way.state = WayState::kConnecting;
+  path.state = PathState::kConnecting;
   const std::size_t bytes = 1 + sizeof(std::uint32_t) + kLength + endpoint_infos_.nic_receipt;
-  send_letter(pe, peer, Purpose::kWays, {Kind::kReceipt, bytes, {}});
+  send_letter(pe, peer, Purpose::kPaths, {Kind::kReceipt, bytes, {}});
 }
 
 void Job::on_offer(int pe, int from) {
-  Way& way = ways_[pair(pe, from)];
-  if (way.state == WayState::kUnknown) offer(pe, from);
-  accept(pe, from, way);
+  PeerPath& path = paths_[pair(pe, from)];
+  if (path.state == PathState::kUnknown) offer(pe, from);
+  accept(pe, from, path);
 }
 
 void Job::on_receipt(int pe, int from) {
-  Way& way = ways_[pair(pe, from)];
-  if (way.state != WayState::kConnecting) throw std::logic_error("a receipt for nothing");
-  way.state = WayState::kUsable;
-  if (way.wanted_us < 0) return;
-  const double took = network_.now_us() - way.wanted_us;
+  PeerPath& path = paths_[pair(pe, from)];
+  if (path.state != PathState::kConnecting) throw std::logic_error("a receipt for nothing");
+  path.state = PathState::kUsable;
+  if (path.wanted_us < 0) return;
+  const double took = network_.now_us() - path.wanted_us;
   touches_.mean_us += took;
   touches_.worst_us = std::max(touches_.worst_us, took);
 }

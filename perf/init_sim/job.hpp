@@ -1,9 +1,10 @@
 // A job of many PEs that starts over the modelled network: each PE joins the hub, goes through
-// init's steps, meets all others in a collective call, and opens ways to the peers that it touches.
+// init's steps, meets all others in a collective call, and opens paths to the peers that it
+// touches.
 //
 // Real: the hub's session (bootstrap/hub_session), the collective call (host/collective/meeting),
-// the messages' bytes (sizes.hpp). Modelled after their text: sockets and handshakes (net/mesh: who
-// speaks first opens a connection of its own), the order of init's steps (host/setup/device_stage),
+// the messages' bytes (sizes.hpp). Modelled after their code: sockets and handshakes (net/mesh: the
+// first sender opens a connection of its own), the order of init's steps (host/setup/device_stage),
 // and connections on demand (README.md).
 #pragma once
 
@@ -27,7 +28,7 @@ struct JobOptions {
   double queue_pair_us = 100;  // until the queue pairs to a peer are connected: four system calls
 };
 
-// Of all PEs.
+// A phase of the job, for all PEs.
 struct Phase {
   double seconds = 0;
   double messages = 0, bytes = 0;  // mean
@@ -47,15 +48,15 @@ class Job {
   Job(const JobOptions& options, const NetworkCosts& costs);
 
   Phase start();
-  // All come at the same time.
+  // All PEs come at the same time.
   Phase collective_call();
-  // REQUIRES: lazy. All PEs touch theirs at the same time: `peers_of[pe]`.
+  // REQUIRES: lazy. All PEs touch their peers at the same time: `peers_of[pe]`.
   Touches touch(const std::vector<std::vector<int>>& peers_of);
-  // One does, and nobody else does anything; microseconds.
+  // One PE touches one peer, and no other PE does anything; microseconds.
   double touch_alone(int pe, int peer);
 
  private:
-  enum class Purpose : std::uint8_t { kHub, kNode, kCalls, kWays };
+  enum class Purpose : std::uint8_t { kHub, kNode, kCalls, kPaths };
   enum class Kind : std::uint8_t {
     kDialed,
     kChallenge,
@@ -94,7 +95,7 @@ class Job {
   };
   struct Pe {
     Step step = Step::kJoin;
-    int turn = 0;  // of a step with several
+    int turn = 0;  // of a step with several turns
     int local_peers = 0;
   };
   struct Letter {
@@ -102,14 +103,14 @@ class Job {
     std::size_t bytes;
     net::Bytes content;
   };
-  // Of a mesh, one direction.
+  // One direction of a mesh.
   struct Link {
     bool is_asked = false, is_open = false, has_endpoint_info = false;
     std::vector<Letter> waiting;
   };
-  enum class WayState : std::uint8_t { kUnknown, kAsked, kConnecting, kUsable };
-  struct Way {
-    WayState state = WayState::kUnknown;
+  enum class PathState : std::uint8_t { kUnknown, kAsked, kConnecting, kUsable };
+  struct PeerPath {
+    PathState state = PathState::kUnknown;
     double wanted_us = -1;  // when this PE touched it
   };
   using Links = std::unordered_map<std::uint64_t, Link>;
@@ -130,12 +131,12 @@ class Job {
   void on_open(int pe, int server, Purpose purpose);
   void send_letter(int from, int to, Purpose purpose, Letter letter);
   void put_on_wire(int from, int to, Purpose purpose, Letter letter);
-  Links& links(Purpose purpose) { return purpose == Purpose::kCalls ? calls_ : ways_links_; }
+  Links& links(Purpose purpose) { return purpose == Purpose::kCalls ? calls_ : path_links_; }
 
   void send_calls(int pe);
   void want(int pe, int peer);
   void offer(int pe, int peer);
-  void accept(int pe, int peer, Way& way);
+  void accept(int pe, int peer, PeerPath& path);
   void on_offer(int pe, int from);
   void on_receipt(int pe, int from);
 
@@ -154,8 +155,8 @@ class Job {
   bootstrap::HubSession session_;
   std::vector<Pe> pes_;
   std::vector<host::Meeting> meetings_;
-  Links calls_, ways_links_;
-  std::unordered_map<std::uint64_t, Way> ways_;
+  Links calls_, path_links_;
+  std::unordered_map<std::uint64_t, PeerPath> paths_;
   Touches touches_;
 };
 

@@ -30,15 +30,16 @@ using host::Pieces;
 
 std::size_t count(int n) { return static_cast<std::size_t>(n); }
 
-// The node's PEs are mapped, the NIC leads to its own. Others are unknown when nobody touched them.
+// The node's PEs are mapped, the NIC leads to its own peers. The others are unknown until their
+// first touch.
 double peer_table(const MemoryShape& shape) {
   return static_cast<double>(heap_use_of([&] {
     auto table = std::make_unique<host::PeerTable>(
         host::PeerTable::Job{0, shape.n_pes, host::AmoChoice::kAuto});
-    const auto use = [&](int pe, Path way) {
-      table->ask(pe, way);
-      table->connect(pe, way);
-      table->use(pe, way, nullptr);
+    const auto use = [&](int pe, Path path) {
+      table->ask(pe, path);
+      table->connect(pe, path);
+      table->use(pe, path, nullptr);
     };
     for (int pe = 0; pe < std::min(shape.node_pes, shape.n_pes); ++pe) use(pe, Path::kP2p);
     for (int pe = 0; pe < (shape.is_lazy ? 1 : shape.n_pes); ++pe) use(pe, Path::kNic);
@@ -64,8 +65,8 @@ double idle_mesh(int n_pes) {
   }));
 }
 
-// Of one that is spoken with, both ways: two meshes that greet each other, and half of what both
-// keep. The kernel's buffers are its own.
+// The memory for a peer with messages in both directions: two meshes that greet each other, and
+// half of what both keep. The kernel's buffers count separately.
 double peer_of_mesh() {
   const net::Bytes hello(16);
   net::Bytes endpoint_info_of_other;
@@ -96,11 +97,10 @@ double peer_of_mesh() {
   return is_greeted ? kept : 0;
 }
 
-// Where each PE's heap is mapped: for the host, and for kernels.
+// The addresses of each PE's heap: for the host, and for kernels.
 double heap_tables(int n_pes) { return 2.0 * static_cast<double>(n_pes) * sizeof(std::byte*); }
 
-// Channels of a NIC's places and of the proxy, and the words that say of every PE by which it is
-// reached.
+// Channels of the NIC's QP sets and of the proxy, and the words that name the channel of every PE.
 double channel_tables(const MemoryShape& shape) {
   const host::NicOptions options;
   const host::ChannelCounts counts = {.pes = count(shape.n_pes),
@@ -118,7 +118,7 @@ double channel_tables(const MemoryShape& shape) {
                              count(shape.nic_peers) * sizeof(host::mlx5::EndpointInfo));
 }
 
-// Staging is taken from the system when it is touched.
+// Staging is allocated at its first touch.
 double fifos(int n_pes) {
   const ProxyOptions options;
   const auto take_busy = [&](Pieces& pieces) {
@@ -130,7 +130,7 @@ double fifos(int n_pes) {
   return static_cast<double>(host::counted(take_busy) + rest);
 }
 
-// Of the peers that were touched; on a PE that nothing but a NIC leads away from, none.
+// For the touched peers; none on a PE that reaches all peers by a NIC.
 double fabric_peer_links(const MemoryShape& shape) {
   if (!shape.is_lazy) return 0;
   return static_cast<double>(heap_use_of([&] {

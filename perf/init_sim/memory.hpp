@@ -1,5 +1,5 @@
-// What a PE that does nothing keeps in memory for its peers, beside its heap: made by the classes
-// that keep it, and counted.
+// The memory that an idle PE keeps for its peers, besides its heap: allocated by the classes that
+// keep it, and counted.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@ namespace chime::perf {
 struct MemoryShape {
   int n_pes = 1;
   int node_pes = 8;
-  int nic_peers = 0;  // that queue pairs are made for: all of them, or a pool's
-  int peers = 0;      // that it speaks with, over a side channel or the fabric
+  int nic_peers = 0;  // peers with queue pairs: all of them, or a pool's
+  int peers = 0;      // peers with messages, over a side channel or the fabric
   bool is_lazy = true;
 };
 
@@ -21,7 +21,7 @@ struct MemoryPart {
   double bytes = 0;
 };
 
-// Without the NIC's queues, which lie where kernels run: nic_queues().
+// Without the NIC's queues, which are in the kernels' memory: nic_queues().
 std::vector<MemoryPart> memory_of_pe(const MemoryShape& shape);
 
 // Send and completion queues, results and staging.

@@ -1,4 +1,4 @@
-// The modelled network: who is sent what, when it arrives, and what that took.
+// The modelled network: the messages, their arrival, and their costs.
 //
 // Each node (a PE, or the hub) has one processor and one link. A message takes its sender
 // `message_us` and its bytes' time, then `latency_us`, then its receiver the same again; a node
@@ -30,7 +30,7 @@ class Network {
 
   Network(std::size_t nodes, const NetworkCosts& costs) : costs_(costs), nodes_(nodes) {}
 
-  // `bytes` of `message` leave `from`, which is where the current message is handled.
+  // Sends `bytes` of `message` from `from`, the node that handles the current message.
   void send(int from, int to, std::size_t bytes, Message message) {
     Node& sender = node(from);
     const double took = costs_.message_us + static_cast<double>(bytes) / costs_.bytes_per_us;
@@ -39,16 +39,17 @@ class Network {
     post(sender.free_us + costs_.latency_us, sender.steps + 1, to, bytes, std::move(message));
   }
 
-  // What needs no message of ours: a TCP connection's first packets, a thread's sleep.
+  // For events without a message of ours: a TCP connection's first packets, a thread's sleep.
   void after(int from, int to, double us, Message message) {
     const double start = std::max(node(from).free_us, now_us_);
     post(start + us, node(from).steps, to, 0, std::move(message));
   }
 
-  // The processor of `node` is busy for so long.
+  // Keeps the processor of `node` busy for that time.
   void work(int of, double us) { node(of).free_us = std::max(node(of).free_us, now_us_) + us; }
 
-  // Hands each message to `handle(to, message)` in the order of their arrival, until there is none.
+  // Passes each message to `handle(to, message)` in the order of their arrival, until there is
+  // none.
   template <class Handle>
   void run(Handle handle) {
     while (!events_.empty()) {
@@ -67,17 +68,17 @@ class Network {
     }
   }
 
-  // While a message is handled: when that is. Else when the last one was.
+  // While a message is handled: its time. Else the time of the last one.
   double now_us() const { return now_us_; }
   double end_us() const { return end_us_; }
-  // All begin anew, now and with nothing counted.
+  // All nodes begin anew, now and with empty counters.
   void begin() {
     now_us_ = end_us_;
     for (Node& node : nodes_) node = {.free_us = end_us_};
   }
 
   const Traffic& traffic(int of) const { return nodes_[static_cast<std::size_t>(of)].traffic; }
-  // Messages that had to be sent one after the other for `of` to be where it is.
+  // The number of messages in sequence that led to the state of `of`.
   std::uint32_t steps(int of) const { return nodes_[static_cast<std::size_t>(of)].steps; }
   const NetworkCosts& costs() const { return costs_; }
 
@@ -89,7 +90,7 @@ class Network {
   };
   struct Event {
     double at_us;
-    std::uint64_t number;  // of two that come at once, the one that was sent first
+    std::uint64_t number;  // of two at the same time, the first was sent first
     int to;
     std::uint32_t steps;
     std::size_t bytes;

@@ -14,7 +14,7 @@ namespace {
 constexpr double kWidth = 380, kHeight = 300, kLeft = 60, kRight = 20, kTop = 40, kBottom = 110;
 constexpr std::array kColours = {"#1b6ca8", "#c8553d", "#4a8f4e", "#8a5fa8", "#b08a2e"};
 
-// From powers of ten to places.
+// Maps powers of ten to positions.
 struct Axis {
   double low = std::numeric_limits<double>::max(), high = std::numeric_limits<double>::lowest();
   double from = 0, to = 0;  // places

@@ -1,4 +1,4 @@
-// A PMIx job that does nothing: what any program pays that mpirun starts.
+// A PMIx job that does nothing: the cost of any program that mpirun starts.
 #include <pmix.h>
 #include <stddef.h>
 

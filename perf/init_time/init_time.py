@@ -18,14 +18,14 @@ hangs_of_mpirun = 0
 
 
 def wall_ms(command):
-    """Of one job; infinite if mpirun hung, which the best of many runs passes over."""
+    """The time of one job; infinite if mpirun hung, so the best of many runs ignores it."""
     global hangs_of_mpirun
     begin = time.perf_counter()
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     taken = 1e3 * (time.perf_counter() - begin)
     if done.returncode == MPIRUN_TIMED_OUT:
-        # Open MPI 4.1 loses a process that calls PMIx_Init while others are in PMIx_Finalize already; an empty
-        # PMIx job meets that now and then, a Chime job, whose PEs all meet in chime_init, does not.
+        # Open MPI 4.1 loses a process that calls PMIx_Init while others are in PMIx_Finalize already. This happens
+        # to an empty PMIx job now and then, but not to a Chime job: all its PEs meet in chime_init.
         hangs_of_mpirun += 1
         return float("inf")
     if done.returncode:

@@ -56,22 +56,22 @@ def run_particles(options, pes, precision, folder):
 
 
 class Pace:
-    """Says on standard error how long it takes, from the first turn of all programs, and how far it is."""
+    """Reports on standard error how long it takes, from the first turn of all programs, and how far it is."""
 
     def __init__(self, options):
         self.jobs = len(options.np) * options.repeats * len(PROGRAMS)
         self.done = 0
-        self.start = self.told = time.monotonic()
+        self.start = self.reported = time.monotonic()
 
     def job_ended(self):
         self.done += 1
         now = time.monotonic()
         is_first_turn_over = self.done == len(PROGRAMS)
         left = (now - self.start) / self.done * (self.jobs - self.done)
-        if left > SILENCE_S and (is_first_turn_over or now - self.told > SILENCE_S):
+        if left > SILENCE_S and (is_first_turn_over or now - self.reported > SILENCE_S):
             hint = "; with --quick a few seconds, to see that it runs" if is_first_turn_over else ""
             print(f"md_vs_lammps: run {self.done} of {self.jobs}, about {left:.0f} s left{hint}", file=sys.stderr, flush=True)
-            self.told = now
+            self.reported = now
 
 
 def measure(options, pes, folder, pace):

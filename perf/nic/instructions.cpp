@@ -40,7 +40,7 @@ void start_counting() {
   ::sigaction(SIGTRAP, &action, nullptr);
   count = 0;
   is_counting = true;
-  ::raise(SIGTRAP);  // its handler sets the flag in what it returns to
+  ::raise(SIGTRAP);  // its handler sets the flag in the interrupted state
 }
 
 std::uint64_t stop_counting() {

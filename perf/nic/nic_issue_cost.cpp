@@ -1,6 +1,6 @@
-// nic_issue_cost: what a call costs before the NIC has it, and what quiet costs when all is
-// complete. On the CPU device instructions of device code, on a GPU clock cycles of the leader.
-// By who calls.
+// nic_issue_cost: what a call costs before the NIC has it, and what quiet costs when everything is
+// complete, by the calling group. On the CPU device it counts instructions of device code, on a GPU
+// clock cycles of the leader.
 #include <chime/chime.h>
 
 #include <map>
@@ -52,8 +52,8 @@ CHIME_DEVICE void do_call(const chime::Context& ctx, NullNic& nic) {
   if constexpr (kCall == Call::kQuiet) chime::quiet(ctx);
 }
 
-// One block. The barriers keep the call between the two looks at the meter for every thread; what
-// they cost themselves is that of Call::kNothing.
+// One block. The barriers keep the call between the two readings of the meter for every thread;
+// Call::kNothing gives their own cost.
 template <Call kCall, class Group>
 CHIME_KERNEL void meter(chime::Context ctx, NullNic* nic, std::uint64_t* taken) {
   const bool is_first = exec::thread_rank() == 0;
@@ -84,7 +84,7 @@ class Meter {
     }
   }
 
-  // Of one of the `calls` that `threads` threads make together.
+  // The cost of one of the `calls` that `threads` threads make together.
   template <Call kCall, class Group>
   double of(unsigned threads, unsigned calls = 1) {
     if (!nothing_.contains(threads))
@@ -113,7 +113,7 @@ class Meter {
   std::uint64_t* taken_ = nullptr;
 };
 
-// Rows one after the other; they take about as long, so the first says how long all will.
+// Rows one after the other. They take about the same time, so the first gives an estimate for all.
 class Rows {
  public:
   Rows(const Options& options, std::size_t count) : pace_(options.program, true), count_(count) {}
@@ -155,7 +155,7 @@ int main(int argc, char** argv) {
   }
   const std::string unit = device_is_cpu() ? "instructions" : "cycles";
   Table table("cost of a call, in " + unit, "Call", {"Thread", "32 lanes, each", "Warp", "Block"},
-              {"against a NIC that only completes; nobody waits",
+              {"against a NIC that only completes, without waits",
                device_is_cpu() ? "device code in the program, of all threads; not the executor's "
                                  "barriers and collectives"
                                : "clock cycles of the first thread",

@@ -1,6 +1,6 @@
-// nic_posters: what a post costs on one GPU while a NIC answers and others post by the same queue.
-// The NIC is a block of the same kernel: it sees doorbells in pinned memory of the host, reads the
-// doorbell record, and writes completions to the GPU's memory. It moves no data.
+// nic_posters: what a post costs on one GPU while a NIC answers and other threads post by the same
+// queue. The NIC is a block of the same kernel: it sees doorbells in pinned memory of the host,
+// reads the doorbell record, and writes completions to the GPU's memory. It moves no data.
 #include <chime/chime.h>
 
 #include "device_memory.hpp"
@@ -19,13 +19,13 @@ using namespace chime::perf;
 constexpr int kPeer = 1;
 constexpr std::uint64_t kMostNs = 10'000'000'000;  // then the NIC gives up, and so do the posters
 
-// What the blocks of a launch share, in the GPU's memory.
+// The data that the blocks of a launch share, in the GPU's memory.
 struct Meeting {
   unsigned arrived, ended;
   std::uint64_t slowest;  // ns
 };
 
-// Where the NIC and the posters meet.
+// The memory that the NIC and the posters share.
 struct Bell {
   std::uint64_t* doorbell;
   std::uint32_t* record;
@@ -40,7 +40,7 @@ CHIME_DEVICE void count(unsigned* word) {
   exec::red_add<exec::Order::kRelease, exec::Scope::kSystem>(word, 1U);
 }
 
-// All that the record says has been posted is complete.
+// Completes everything that the record says has been posted.
 CHIME_DEVICE void answer(NullNic& nic, const Bell& bell) {
   const std::uint32_t posted = abi::be32(look_at(bell.record));
   const std::uint32_t tail = abi::be16(static_cast<std::uint16_t>(posted - 1));
@@ -104,7 +104,7 @@ constexpr std::size_t kRingBytes = std::size_t{NullNic::kDepth} * abi::kWqebbByt
 
 class Posters {
  public:
-  // Nanoseconds of one of all posts, by `posters` blocks that make `posts` each.
+  // Nanoseconds of one of all posts, by `posters` blocks with `posts` each.
   double ns(bool ring_on_host, unsigned posters, int posts, bool quiets_each) {
     const Bell bell = prepare(ring_on_host);
     exec::LaunchConfig config;
@@ -123,7 +123,7 @@ class Posters {
   }
 
  private:
-  // A new NIC whose doorbell is on the host, and its ring and record too, if asked for.
+  // A new NIC with its doorbell on the host, and if requested its ring and record, too.
   Bell prepare(bool ring_on_host) {
     make_null_nic(nic_);
     abi::Channel queue;
@@ -155,7 +155,7 @@ double fence_ns(const Options& options, std::uint64_t* word) {
   return best.value();
 }
 
-// How many posters share one queue: no more than run at the same time beside the NIC.
+// The numbers of posters that share one queue: no more than run at the same time beside the NIC.
 std::vector<std::size_t> numbers_of_posters(const Options& options) {
   const std::size_t most = most_resident_blocks();
   std::vector<std::size_t> numbers{1, 2, 3, 4, 8, 16, 32, 66};

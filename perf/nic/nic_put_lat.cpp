@@ -15,7 +15,7 @@ namespace exec = chime::exec;
 using namespace chime::perf;
 
 constexpr int kPeer = 1;
-constexpr int kIterations = 200;  // short loops, so that some meet nobody else on their cores
+constexpr int kIterations = 200;  // short loops, so that some have their cores to themselves
 constexpr int kRepeats = 101;
 constexpr std::size_t kStep = 8;  // from one size to the next
 

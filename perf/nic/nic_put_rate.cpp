@@ -1,5 +1,5 @@
 // nic_put_rate: how many puts of 8 bytes per second go through one queue pair, from PE 0 to PE 1,
-// by the number of threads that share it, beside what the NIC takes from libmlx5.
+// by the number of threads that share it, beside the rate of libmlx5 on the same NIC.
 #include <chime/chime.h>
 
 #include "measure.hpp"
@@ -18,7 +18,7 @@ constexpr unsigned kWarpThreads = 32;
 constexpr unsigned kPuts = 1 << 14;  // of all threads together
 constexpr std::uint32_t kWindow = 128;
 
-// One block, so one queue. `puts` of each group; its depth is the window.
+// One block, so one queue. `puts`: of each group; its depth is the window.
 template <class Group>
 CHIME_KERNEL void put_many(chime::Context ctx, std::uint64_t* dst, const std::uint64_t* src,
                            unsigned puts, std::uint64_t* ns) {

@@ -1,6 +1,6 @@
-// A PE whose only peer is reached by a NIC that does nothing: its queue pair is plain memory of the
-// device, and a kernel itself writes the completion that a NIC would. So a call costs what Chime
-// makes it cost, and nobody waits.
+// A PE that reaches its only peer by a NIC that does nothing: its queue pair is plain memory of the
+// device, and a kernel itself writes the completion that a NIC would. So a call costs only Chime's
+// own part, without waits.
 #pragma once
 
 #include <chime/abi/words.h>
@@ -36,7 +36,7 @@ struct NullNic {
   CHIME_HOST_DEVICE std::byte* target() { return source() + kDataBytes; }
 };
 
-// By one thread, when all that was posted has been handed in: all of it is complete.
+// Called by one thread, when everything that was posted is committed: completes all of it.
 CHIME_DEVICE void complete_all(NullNic& nic) {
   const std::uint64_t last = channel::target_of(nic.queues[1].producer.ready) - 1;
   const std::uint32_t tail = abi::be16(static_cast<std::uint16_t>(last));
@@ -45,7 +45,7 @@ CHIME_DEVICE void complete_all(NullNic& nic) {
                                   tail);
 }
 
-// A new one at `place`, an address of the device.
+// Makes a new one at `place`, an address of the device.
 inline void make_null_nic(NullNic* place) {
   auto nic = std::make_unique<NullNic>();
   std::memset(static_cast<void*>(nic.get()), 0, sizeof(NullNic));
@@ -86,7 +86,7 @@ inline abi::NicMemory memory_of(NullNic* place) {
   return memory;
 }
 
-// What kernels of its PE are given.
+// The Context for kernels of its PE.
 inline Context context_of(NullNic* place) {
   Context ctx;
   ctx.abi_version = kAbiVersion;

@@ -1,9 +1,9 @@
 // Ours beside a rival, measured in turns of a few milliseconds.
 //
-// The best of many turns is how fast each can be. The threads of a program and of two engines share
-// two cores, and which of them share one changes from turn to turn by a factor of two; so a ratio
-// of two bests says who was lucky. The ratio is taken within each turn, and the median of those is
-// told.
+// The best of many turns shows how fast each can be. But the threads of a program and of two
+// engines share two cores, and the sharing changes from turn to turn by a factor of two. So a ratio
+// of two bests depends on luck. The ratio is taken within each turn, and the median of these is
+// reported.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace chime::perf {
 
 class Turns {
  public:
-  // One turn, in us; kNotMeasured where host code cannot be measured.
+  // Adds one turn, in us; kNotMeasured if host code cannot be measured.
   void take(double rival, double host, double thread) {
     rival_.take(rival);
     host_.take(host);

@@ -10,7 +10,7 @@
 namespace chime::perf {
 
 // This PE's end of a queue pair to the other of two PEs. Called by both, after chime_init, which
-// has the emulated NIC at hand where CHIME_NIC=soft. `bytes`: the longest message.
+// loads the emulated NIC with CHIME_NIC=soft. `bytes`: the longest message.
 inline std::unique_ptr<Endpoint> connect_by_verbs(std::size_t bytes) {
   auto endpoint = std::make_unique<Endpoint>(bytes);
   auto* const board = static_cast<Address*>(chime_malloc(sizeof(Address)));
@@ -25,7 +25,7 @@ inline std::unique_ptr<Endpoint> connect_by_verbs(std::size_t bytes) {
   return endpoint;
 }
 
-// Ends the program with a message unless a NIC alone leads from one PE to the other.
+// Ends the program with a message unless only a NIC leads from one PE to the other.
 inline void need_nic_path(const char* program) {
   auto* const word = static_cast<std::uint64_t*>(chime_malloc(sizeof(std::uint64_t)));
   if (!chime_ptr(word, 1 - chime_my_pe())) return chime_free(word);

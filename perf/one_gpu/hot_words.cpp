@@ -1,5 +1,5 @@
-// hot_words: what one thread pays for a word that others read or write, by where the word lies and
-// by the scope of the operation, alone and while other blocks write to the same GPU's memory.
+// hot_words: what one thread pays for a word that others read or write, by the location of the word
+// and the scope of the operation, alone and while other blocks write to the same GPU's memory.
 #include <chime/chime.h>
 
 #include <algorithm>
@@ -21,10 +21,10 @@ constexpr std::size_t kPage = 4096;
 constexpr std::size_t kMostWriters = 64;                // blocks
 constexpr std::size_t kWritten = std::size_t{1} << 16;  // words of 8 bytes, of each writer
 constexpr std::size_t kPart = 2048;                     // of them, between two looks
-constexpr std::uint64_t kMostNs = 2'000'000'000;        // then a block waits for no other one
+constexpr std::uint64_t kMostNs = 2'000'000'000;  // after that a block no longer waits for others
 
-// Each does its operation once and returns what the next one adds to its address: 0, which is not
-// known before a load has ended.
+// Each does its operation once and returns the value that the next one adds to its address: 0,
+// which is not known before a load has ended.
 template <Order kOrder, Scope kScope>
 struct Load {
   CHIME_DEVICE static std::uint64_t once(std::uint64_t* word) {
@@ -75,13 +75,13 @@ struct Doorbell {
 
 enum Ended : unsigned { kNotYet, kMeasured, kGivenUp };
 
-// What the blocks of a launch share.
+// The data that the blocks of a launch share.
 struct Meeting {
   unsigned writing;  // blocks that have begun to write
   unsigned ended;    // Ended
 };
 
-// Part after part of its memory, again and again. It looks between them whether it may end.
+// Writes part after part of its memory, again and again. Between them it checks whether it may end.
 CHIME_DEVICE void write_until(Meeting& meeting, std::uint64_t* memory) {
   const std::uint64_t start = exec::clock_ns();
   std::uint64_t* const mine = memory + (exec::block_rank() - 1) * kWritten;
@@ -156,7 +156,7 @@ class Words {
   }
 
   const Options& options_;
-  // Beside the block that measures: no more than run at the same time.
+  // Besides the block that measures: no more than run at the same time.
   const unsigned writers_ =
       static_cast<unsigned>(std::min(kMostWriters, most_resident_blocks() - 1));
   std::uint64_t* const gpu_ = on_the_gpu<std::uint64_t>();

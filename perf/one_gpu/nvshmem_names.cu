@@ -1,6 +1,6 @@
-// nvshmem_names: what calls by NVSHMEM's names take in a kernel, from one PE to itself on one GPU.
-// One source for two libraries: beside_nvshmem compiles it with Chime and with NVSHMEM, and runs
-// both in turns. A line a figure: its name, the figure, its unit.
+// nvshmem_names: the time of calls under NVSHMEM's names in a kernel, from one PE to itself on one
+// GPU. One source for two libraries: beside_nvshmem compiles it with Chime and with NVSHMEM, and
+// runs both in turns. Prints a line for each figure: its name, the figure, its unit.
 #include <cuda_runtime.h>
 #include <nvshmem.h>
 #include <nvshmemx.h>

@@ -1,6 +1,6 @@
-// one_gpu: what puts, gets and signals of one PE to itself take on one GPU, beside a copy kernel
-// that knows nothing of Chime and beside the driver's copies. For a machine with one GPU, where two
-// PEs would take turns on it.
+// one_gpu: the time of puts, gets and signals of one PE to itself on one GPU, beside a copy kernel
+// without Chime and beside the driver's copies. For a machine with one GPU, where two PEs would
+// take turns on it.
 #include <chime/chime.h>
 
 #include "measure.hpp"
@@ -38,7 +38,7 @@ struct alignas(16) Words {
   std::uint64_t low, high;
 };
 
-// 16 bytes a thread and step, a word at a time where the size is no multiple of it.
+// 16 bytes for each thread and step; single words if the size is no multiple of it.
 struct ByHand {
   template <class Group>
   CHIME_DEVICE static void move(const chime::Context&, Group group, std::byte* dst,
@@ -84,7 +84,7 @@ CHIME_KERNEL void ping_pong(chime::Context ctx, std::byte* dst, const std::byte*
   if (me == 0 && exec::thread_rank() == 0) *ns = exec::clock_ns() - start;
 }
 
-// Symmetric memory, and what the signals count so far.
+// Symmetric memory, and the current values of the signals.
 struct Board {
   std::byte* dst;  // two messages
   std::byte* src;
@@ -114,7 +114,7 @@ double ping_pong_us(Board& board, std::size_t bytes, int iterations) {
   return us / iterations / kHalves;
 }
 
-// The driver's, one after the other in a stream.
+// The driver's copies, one after the other in a stream.
 double copies_us(const Board& board, std::size_t bytes, int iterations) {
   const double start = now_us();
   for (int i = 0; i < iterations; ++i) {

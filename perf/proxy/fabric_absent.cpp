@@ -4,7 +4,7 @@ namespace chime::perf {
 
 std::unique_ptr<FabricRival> FabricRival::open(const std::string&, std::size_t) { return nullptr; }
 
-// Nobody has a rival to give it.
+// Never called: no rival can exist.
 FabricThread::FabricThread(FabricRival&) {}
 FabricThread::~FabricThread() = default;
 

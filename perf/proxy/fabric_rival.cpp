@@ -39,7 +39,7 @@ struct FreeInfo {
 };
 using Info = std::unique_ptr<fi_info, FreeInfo>;
 
-// What Chime asks for, without what it needs for messages.
+// Chime's requirements, without those for messages.
 Info find(const std::string& provider) {
   const Info hints(fi_allocinfo());
   hints->caps = FI_MSG | FI_RMA | FI_WRITE | FI_REMOTE_WRITE;
@@ -125,7 +125,7 @@ class Endpoint final : public FabricRival {
   std::uint64_t ended() const override { return ended_.load(std::memory_order_acquire); }
 
  private:
-  // Where a call puts what it makes.
+  // The place where a call stores its new object.
   template <class Object>
   class Out {
    public:

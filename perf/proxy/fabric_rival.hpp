@@ -13,17 +13,17 @@ namespace chime::perf {
 
 class FabricRival {
  public:
-  // What the other side must know. As bytes, for Chime carries it.
+  // The data that the other side needs. As bytes, because Chime carries it.
   struct EndpointInfo {
     std::uint64_t memory, key;
     std::uint64_t address_bytes;
     std::uint8_t address[256];
   };
-  // Whether a write has ended when it has been sent, or when it is in the other side's memory.
+  // Whether a write ends when it is sent, or when it is in the other side's memory.
   enum class Ends { kSent, kDelivered };
 
-  // Null where the build has no libfabric. `provider`: by its name, at loopback where it speaks
-  // TCP. `bytes`: the longest write. Throws std::runtime_error.
+  // Null if the build has no libfabric. `provider`: its name; with TCP it uses loopback. `bytes`:
+  // the longest write. Throws std::runtime_error.
   static std::unique_ptr<FabricRival> open(const std::string& provider, std::size_t bytes);
   virtual ~FabricRival() = default;
 
@@ -36,15 +36,15 @@ class FabricRival {
   virtual void write_word(std::uint64_t value, Ends ends) = 0;
   virtual std::uint64_t word() const = 0;
 
-  // Looks once for what has ended, and lets the provider work. Whether anything had. From any
-  // thread.
+  // Looks once for writes that have ended, and lets the provider work. Returns whether there were
+  // any. From any thread.
   virtual bool progress() = 0;
   // How many writes have ended.
   virtual std::uint64_t ended() const = 0;
 };
 
-// The second thread of those two that the proxy's path has: lets the provider work, for as long as
-// this lives.
+// The second of the two threads on the proxy's path: lets the provider work while this object
+// lives.
 class FabricThread {
  public:
   explicit FabricThread(FabricRival& rival);

@@ -1,4 +1,4 @@
-// The PEs of a benchmark of the proxy's path, with libfabric's own way between two of them.
+// The PEs of a benchmark of the proxy's path, and libfabric's own path between two of them.
 #pragma once
 
 #include <chime/chime.h>
@@ -15,15 +15,15 @@
 
 namespace chime::perf {
 
-// The provider that Chime takes for two PEs on one machine.
+// The provider that Chime chooses for two PEs on one machine.
 inline std::string provider_of_job() {
   const char* const wanted = std::getenv("CHIME_FABRIC");
   const bool is_named = wanted != nullptr && *wanted != '\0' && std::string(wanted) != "auto";
   return is_named ? wanted : "tcp;ofi_rxm";
 }
 
-// Each wait ends: with a message that says what did not come. Gives way at each look that finds
-// nothing: four threads share what processors there are.
+// Every wait ends: with a message that names the event that did not come. Yields at each look that
+// finds nothing: four threads share the available processors.
 template <class Condition>
 void wait_giving_way(const char* what, const Condition& holds) {
   using Clock = std::chrono::steady_clock;
@@ -63,7 +63,7 @@ inline void need_proxy_path(const char* program) {
   std::exit(2);
 }
 
-// This PE's end of libfabric's way to the other; null where the build has none. Called by both.
+// This PE's end of libfabric's path to the other; null if the build has none. Called by both.
 inline std::unique_ptr<FabricRival> connect_by_fabric(std::size_t bytes) {
   auto rival = FabricRival::open(provider_of_job(), bytes);
   if (!rival) return nullptr;
@@ -86,12 +86,12 @@ inline std::string rival_note() {
          "provider work, as the proxy does; 1 thread: one does both";
 }
 
-// What PE 0 does while the others are there for the network alone. Called by all.
+// Runs work at PE 0 while the other PEs only serve the network. Called by all.
 class AloneAtPe0 {
  public:
   AloneAtPe0() : turns_(static_cast<std::uint64_t*>(chime_calloc(1, sizeof(std::uint64_t)))) {}
 
-  // `work()`'s figure at PE 0; at the others, which sleep meanwhile, kNotMeasured.
+  // Returns the figure of `work()` at PE 0; kNotMeasured at the others, which sleep meanwhile.
   template <class Work>
   double operator()(Work work) {
     ++count_;

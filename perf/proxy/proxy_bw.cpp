@@ -1,5 +1,5 @@
 // proxy_bw: how many bytes per second puts by the proxy move from PE 0 to PE 1, in windows with a
-// quiet behind each, beside fi_write on the same provider.
+// quiet after each, beside fi_write on the same provider.
 #include <chime/chime.h>
 
 #include <algorithm>
@@ -44,7 +44,8 @@ double megabytes_per_s(std::size_t bytes, double window_us) {
   return static_cast<double>(bytes) * kWindow / window_us;
 }
 
-// Microseconds of a window; the same promise as quiet's: what has ended is in PE 1's memory.
+// Microseconds of a window, with the guarantee of quiet: writes that have ended are in PE 1's
+// memory.
 template <class Meanwhile>
 double raw_us(FabricRival& raw, std::size_t bytes, int windows, Meanwhile meanwhile) {
   return host_us(windows, [&] {
@@ -64,7 +65,7 @@ struct Bench {
 
   double by_raw(std::size_t bytes, int windows, bool one_thread) const {
     if (raw == nullptr) return kNotMeasured;
-    // PE 1's one thread is that which lets the provider work.
+    // With one thread, only PE 1's thread lets the provider work.
     const bool is_second = !one_thread || chime_my_pe() == 1;
     const auto second = is_second ? std::make_unique<FabricThread>(*raw) : nullptr;
     return alone([&] {

@@ -1,8 +1,8 @@
-// proxy_idle: how much of a core the proxy thread takes while nobody has anything for it: where the
-// PE is idle, and where all that it sends goes by loads and stores. Beside it what such sleeps cost
-// by themselves: in a virtual machine each may cost ten times what it does elsewhere.
+// proxy_idle: how much of a core the proxy thread takes without requests: if the PE is idle, and if
+// all that it sends goes by loads and stores. Beside it the cost of such sleeps by themselves: in a
+// virtual machine each may cost ten times as much as elsewhere.
 //
-//   proxy_idle [seconds of each [the most percent that are well]]
+//   proxy_idle [seconds of each [the most percent that are accepted]]
 #include <chime/chime.h>
 #include <poll.h>
 #include <time.h>
@@ -37,7 +37,7 @@ Seconds proxy_time() {
 
 // Percent of a core, while `body` runs again and again.
 double share_during(Seconds length, const std::function<void()>& body) {
-  // For what init has begun, and until its sleeps are those of who is idle.
+  // Until init's remaining work is done, and the proxy's sleeps have the length of an idle one.
   std::this_thread::sleep_for(std::chrono::milliseconds(1500));
   const auto begin = Clock::now();
   const Seconds before = proxy_time();
@@ -45,7 +45,7 @@ double share_during(Seconds length, const std::function<void()>& body) {
   return (proxy_time() - before) / Seconds(Clock::now() - begin) * 100;
 }
 
-// Percent of a core that a thread takes which sleeps for a millisecond again and again.
+// Percent of a core of a thread that sleeps for a millisecond again and again.
 double share_of_sleeps(Seconds length) {
   const auto begin = Clock::now();
   timespec before, after;

@@ -1,6 +1,6 @@
-// proxy_paused: what a host's get from PE 1, and its put with the quiet behind it, take by the
-// proxy after a pause in which nobody asks for anything and the proxies fall asleep, beside the
-// same calls one after the other.
+// proxy_paused: the time of a host's get from PE 1, and of its put with a quiet after it, by the
+// proxy after a pause without requests, in which the proxies fall asleep, beside the same calls one
+// after the other.
 #include <chime/chime.h>
 
 #include <chrono>

@@ -1,7 +1,7 @@
-// proxy_stopped: what gets from PE 1 take while PE 2 is stopped and others wait for it, beside the
-// same gets while nothing waits for a peer. Gets of a kernel, beside as many of another block as a
-// FIFO has slots; and of a host thread, beside one of another thread. Ten times as many as a FIFO
-// has slots, each timed for itself.
+// proxy_stopped: the time of gets from PE 1 while PE 2 is stopped and others wait for it, beside
+// the same gets while nothing waits for a peer. Gets of a kernel, beside as many of another block
+// as a FIFO has slots; and of a host thread, beside one of another thread. Ten times as many as a
+// FIFO has slots, each timed separately.
 #include <chime/chime.h>
 #include <signal.h>
 #include <unistd.h>
@@ -33,14 +33,14 @@ constexpr int kRepeats = 11;
 constexpr std::size_t kMostBytes = 64 << 10;
 const std::vector<Size> kSizes{{8}, {4 << 10}, {kMostBytes}};
 
-// Symmetric memory, but for the times.
+// Symmetric memory, except for the times.
 struct Room {
   std::byte *theirs, *mine, *late;
   std::uint64_t *begun, *done;  // counts of turns
   std::uint64_t* ns;            // of each get
 };
 
-// Block 0 has gets under way from the stopped PE, or waits for a word of its own; block 1 is timed.
+// Block 0 has gets in flight from the stopped PE, or waits for a word of its own; block 1 is timed.
 CHIME_KERNEL void get_beside(chime::Context ctx, Room room, std::uint64_t turn, int gets,
                              std::size_t bytes, int late_gets) {
   constexpr chime::Thread kMe;
@@ -61,7 +61,7 @@ CHIME_KERNEL void get_beside(chime::Context ctx, Room room, std::uint64_t turn, 
   chime::p(ctx, room.done, turn, chime::my_pe(ctx));
 }
 
-// A process of this machine that stands still while this lives.
+// A process of this machine that is stopped while this object lives.
 class Stopped {
  public:
   explicit Stopped(pid_t process) : process_(process) {
@@ -73,7 +73,7 @@ class Stopped {
   Stopped& operator=(const Stopped&) = delete;
 
  private:
-  // Behind the name, which stands in parentheses (proc(5)).
+  // After the name, which is in parentheses (proc(5)).
   char state() const {
     std::ifstream file("/proc/" + std::to_string(process_) + "/stat");
     std::string text((std::istreambuf_iterator<char>(file)), {});
@@ -144,7 +144,7 @@ class Bench {
   std::unique_ptr<Stopped> stop_if(Peer peer) const {
     return peer == Peer::kStands ? std::make_unique<Stopped>(late_) : nullptr;
   }
-  // By a second thread of the host: for the stopped PE, or for a word of its own.
+  // Called by a second thread of the host: waits for the stopped PE, or for a word of its own.
   void wait_for(Peer peer, std::uint64_t turn) const {
     chime_uint64_p(room_.begun, turn, 0);
     if (peer == Peer::kStands) chime_getmem(room_.late, room_.theirs, sizeof turn, kStopped);
@@ -162,7 +162,8 @@ double share_above(double limit, const std::vector<double>& all) {
   return 100.0 * static_cast<double>(above) / static_cast<double>(all.size());
 }
 
-// In turns without and with the stopped PE. Both shares are of gets above twice the median without.
+// In turns without and with the stopped PE. Both shares are those of gets above twice the median
+// without it.
 template <class Gets>
 void measure(const Options& options, AloneAtPe0& alone, const Gets& gets,
              std::vector<double>& figures) {

@@ -1,9 +1,9 @@
 // A fabric whose peers check what arrives, and which can be made to misbehave: a message is lost,
-// doubled or overtaken, its data is not what was sent, and the proxy's thread is kept from its
+// doubled or overtaken, its data differs from what was sent, or the proxy's thread is kept from its
 // work.
 //
-// Each source numbers its messages: data of one word, and behind it a signal that is the number.
-// All is carried out when it is posted, by the proxy's thread, and takes a microsecond of it.
+// Each source numbers its messages: data of one word, and after it a signal with the number. The
+// proxy's thread carries out everything when it is posted, which takes a microsecond.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ namespace chime::perf {
 
 enum class Planted { kNone, kHostFirst, kSleep, kPinned, kLose, kDouble, kSwap, kTear };
 
-// Where things are in each heap, in words.
+// The positions of data in each heap, in words.
 struct Places {
   static constexpr std::size_t kSources = 8, kRing = 16384;
   static constexpr std::size_t signal(std::size_t source) { return source; }
@@ -32,13 +32,13 @@ struct Places {
   static constexpr std::size_t kWords = 2 * kSources + kSources * kRing;
 };
 
-// What stands in for a payload and its checksum.
+// Stands in for a payload and its checksum.
 inline std::uint64_t payload(std::size_t source, std::uint64_t number) {
   std::uint64_t x = (number << 8 | source) * 0x9e3779b97f4a7c15u;
   return x ^ x >> 29;
 }
 
-// What arrived, and what was wrong with it. Read when nothing is under way.
+// The messages that arrived, and the first error in them. Read when nothing is in flight.
 struct Arrivals {
   std::array<std::uint64_t, Places::kSources> numbers{}, sums{};
   std::string complaint;  // the first
@@ -47,8 +47,8 @@ struct Arrivals {
 
 class CheckingFabric final : public StandInFabric {
  public:
-  static constexpr std::size_t kRoom = 512;                    // as libfabric's carrier has
-  static constexpr int kOfKernels = 1, kOfHost = 2, kPes = 3;  // whom they send to
+  static constexpr std::size_t kRoom = 512;                    // as in libfabric's carrier
+  static constexpr int kOfKernels = 1, kOfHost = 2, kPes = 3;  // the PEs that they send to
 
   CheckingFabric(Arrivals& arrivals, Planted fault)
       : arrivals_(arrivals), fault_(fault), memory_(Places::kWords) {}
@@ -97,7 +97,7 @@ class CheckingFabric final : public StandInFabric {
       return;
     }
     memory_[word] = operand;
-    // Swapped: 1 000 is heard of before 999.
+    // Swapped: 1 000 arrives before 999.
     if (fault_ == Planted::kSwap && operand % 1000 == 999) return;
     hear(word, operand);
     if (fault_ == Planted::kSwap && operand % 1000 == 0) hear(word, operand - 1);

@@ -1,6 +1,6 @@
-// fifos_in_time: what more FIFOs give where each block waits for its own gets, by a clock of the
-// program's own (timed_job.hpp). proxy_fifos asks the same of this machine, whose processors the
-// blocks take from the proxy.
+// fifos_in_time: the gain of more FIFOs if each block waits for its own gets, by a clock of the
+// program's own (timed_job.hpp). proxy_fifos measures the same on this machine, where the blocks
+// take processors from the proxy.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <limits>
@@ -27,11 +27,11 @@ struct Options {
 Lateness all_late(const Options& options) {
   return [late = options.late](std::uint64_t, int) { return late; };
 }
-// Those of block 0; all others end at once.
+// The gets of block 0; all others end at once.
 Lateness one_late(const Options& options) {
   return [late = options.late](std::uint64_t, int pe) { return pe == 0 ? late : 0; };
 }
-// One get in eight, whose ever it is: seeded, so the same in each run.
+// One get in eight, of any block: seeded, so the same in each run.
 Lateness some_late(const Options& options) {
   return [late = options.late, random = std::mt19937(7)](std::uint64_t, int) mutable {
     return random() % 8 == 0 ? late : std::uint64_t{0};

@@ -1,5 +1,5 @@
-// A fabric that takes its time: requests to a PE end so many microseconds after they were posted,
-// each for itself. They move nothing.
+// A fabric with delays: a request to a PE ends a fixed number of microseconds after it was posted,
+// each by itself. Requests move nothing.
 #pragma once
 
 #include <chrono>
@@ -41,7 +41,7 @@ class LateFabric final : public StandInFabric {
     }
     return count;
   }
-  // What is on its way is work: the proxy's thread does not sleep.
+  // Requests in flight count as work: the proxy's thread does not sleep.
   bool has_moved() const override { return is_busy_; }
 
   const std::vector<std::chrono::microseconds> delays_;

@@ -1,8 +1,8 @@
-// mixed_traffic: whether host threads, other blocks and other programs starve a kernel that talks
-// through the proxy, and whether all that was sent arrives: once, whole and in order.
+// mixed_traffic: whether host threads, other blocks and other programs starve a kernel that uses
+// the proxy, and whether everything that was sent arrives: once, complete and in order.
 //
 // A block probes, one dependent operation after the other; others and a host thread send as much as
-// they can; threads of low priority burn what processors there are.
+// they can; threads of low priority keep all processors busy.
 #include <chime/chime.h>
 #include <pthread.h>
 #include <sched.h>
@@ -30,7 +30,7 @@ struct Options {
   Planted fault = Planted::kNone;
 };
 
-// What kernels and host threads share with main.
+// The data that kernels and host threads share with main.
 struct Board {
   std::uint64_t until_ns = 0;
   std::uint64_t slice_ns = 0;
@@ -41,7 +41,7 @@ struct Board {
   bool floods = false;
 };
 
-// Message `number` of `source`, so that who sees the number sees the data.
+// Message `number` of `source`: a reader that sees the number also sees the data.
 CHIME_DEVICE void send_numbered(const Context& ctx, std::uint64_t* words, std::size_t source,
                                 std::uint64_t number, int pe) {
   std::uint64_t* const data = words + Places::data(source, number);
@@ -73,7 +73,7 @@ CHIME_KERNEL void traffic(Context ctx, std::uint64_t* words, Board board) {
   board.sent[source] = number;
 }
 
-// Threads that compute and nothing else, until this goes.
+// Threads that only compute, until this object is destroyed.
 class Burners {
  public:
   Burners(int count, std::optional<int> cpu) {
@@ -142,7 +142,7 @@ class Try {
             static_cast<double>(worst) / 1e6};
   }
 
-  // Empty, or what is wrong with what arrived.
+  // Empty, or the error in what arrived.
   std::string check() {
     quiet(job_.context(host::ContextOwner::kKernels));
     quiet(job_.context(host::ContextOwner::kHost));
@@ -166,7 +166,7 @@ class Try {
     return all;
   }
 
-  // Ten milliseconds, as often as threads that never rest share a processor.
+  // Ten milliseconds, times the number of busy threads on a processor.
   static double slice_ms() {
     const int threads = static_cast<int>(kFlooders) + 1 /* host */ + 1 /* probe */ + 1 /* proxy */;
     return 10.0 * ((threads + processors() - 1) / processors());
@@ -210,8 +210,8 @@ class Try {
 
 constexpr double kMostEmpty = 0.02;  // slices without a probe
 
-// What arrives must be right in every try; that nobody starves, in one of them: other work on the
-// machine can only make it look worse.
+// Arriving messages must be right in every try. That nothing starves must hold in one of them:
+// other work on the machine can only worsen the result.
 bool run_tries(const Options& options) {
   bool is_fair = false;
   std::printf(

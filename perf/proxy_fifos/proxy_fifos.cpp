@@ -1,4 +1,4 @@
-// proxy_fifos: what more FIFOs give where each block waits for its own gets and the fabric is late:
+// proxy_fifos: the gain of more FIFOs if each block waits for its own gets and the fabric is late:
 // always, or to one peer alone.
 #include <chime/chime.h>
 
@@ -18,7 +18,7 @@ using namespace chime::perf;
 using namespace chime;
 using std::chrono::microseconds;
 
-constexpr int kPes = 3;  // this one, one that is fast where any is, one that is late
+constexpr int kPes = 3;  // this PE, one that is fast if any is, one that is late
 constexpr int kFast = 1, kLate = 2;
 constexpr std::size_t kHeapBytes = 1 << 20;
 
@@ -48,7 +48,7 @@ ProxyOptions options_with(unsigned fifos) {
   return options;
 }
 
-// Gets a microsecond, of all blocks together, in so many microseconds.
+// Gets per microsecond, of all blocks together, in `us` microseconds.
 double rate(unsigned fifos, microseconds to_fast, microseconds to_late, unsigned blocks, int us) {
   ProxyJob job(std::make_unique<LateFabric>(std::vector{microseconds(0), to_fast, to_late}), kPes,
                kHeapBytes, options_with(fifos));

@@ -1,4 +1,4 @@
-// A PE in a process of its own whose peers are all reached by the proxy, over a fabric of the
+// A PE in a process of its own that reaches all its peers by the proxy, over a fabric of the
 // program's: kernels and host threads on one side of real FIFOs and the real thread.
 #pragma once
 

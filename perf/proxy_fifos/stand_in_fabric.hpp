@@ -1,5 +1,5 @@
-// What stands behind the proxy in place of libfabric: it reaches every PE, and says no more of how
-// than a transport has to.
+// Stands in for libfabric behind the proxy: it reaches every PE, and has only the functions that a
+// transport must have.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // Blocks that wait for their gets, the proxy's real FIFOs and carrier, and a fabric that is late,
-// by a clock of their own: what a block, a look and a request take is given, so the figures are the
-// same on any machine and any load. Blocks cost no processor, as on a GPU.
+// by a clock of their own: the times of a block, a look and a request are given, so the figures are
+// the same on any machine and any load. Blocks cost no processor, as on a GPU.
 #pragma once
 
 #include <algorithm>
@@ -20,12 +20,12 @@ namespace chime::perf {
 
 // In nanoseconds.
 struct TimedCosts {
-  std::uint64_t block = 2000;   // from what a FIFO tells to the block's next request in it
+  std::uint64_t block = 2000;   // from a FIFO's notification to the block's next request in it
   std::uint64_t look = 500;     // at all FIFOs and the fabric
   std::uint64_t request = 300;  // to take one and post it
 };
 
-// What a get is to be late by.
+// The delay of a get.
 using Lateness = std::function<std::uint64_t(std::uint64_t completion, int pe)>;
 
 class TimedFabric final : public host::HostDriven {
@@ -66,7 +66,7 @@ class TimedFifo {
 
   TimedFifo() : lost_(lost_bits_, 64), fifo_({slots_, answers_, &told_}, lost_, at_limit_) {}
 
-  // With an answer that nobody else has. Returns its index.
+  // With an answer that no other request has. Returns its index.
   std::uint64_t post(const abi::ProxySlot& request, std::uint32_t answer) {
     const std::uint64_t index = end_++;
     const auto slot =

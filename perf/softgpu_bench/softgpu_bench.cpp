@@ -1,5 +1,5 @@
-// softgpu_bench: what kernels cost whose PTX the softgpu translates, beside the same kernels on the
-// CPU device. The PTX is as clang makes it of the functions here.
+// softgpu_bench: the cost of kernels that the softgpu translates from PTX, beside the same kernels
+// on the CPU device. clang made the PTX from the functions here.
 #include <chime/chime.h>
 
 #include <chime/device/simt/launch/options.hpp>

@@ -1,4 +1,4 @@
-// What another library's way between two processes costs on the same machine: libfabric's own
+// The cost of another library's path between two processes on the same machine: libfabric's own
 // fi_pingpong (Debian's package libfabric-bin) over one of its providers.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace chime::perf {
 
-// A TCP port that was free a moment ago; 0 when there is none.
+// A TCP port that was free a moment ago; 0 if there is none.
 inline unsigned free_port() {
   const int probe = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in name{};

@@ -1,4 +1,4 @@
-// softnic_perf: how fast the emulated NIC is, beside libfabric's ways between two processes.
+// softnic_perf: how fast the emulated NIC is, beside libfabric's paths between two processes.
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -33,9 +33,9 @@ void receive_all(int socket, void* data, std::size_t bytes) {
     throw std::runtime_error("the other process is gone");
 }
 
-double processor_seconds(int whose) {
+double processor_seconds(int processes) {
   rusage usage;
-  ::getrusage(whose, &usage);
+  ::getrusage(processes, &usage);
   const auto seconds = [](const timeval& t) { return t.tv_sec + t.tv_usec * 1e-6; };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
@@ -43,7 +43,7 @@ double processor_seconds(int whose) {
 // Processor time of this process's NIC: of all threads but this one.
 double nic_seconds() { return processor_seconds(RUSAGE_SELF) - processor_seconds(RUSAGE_THREAD); }
 
-// What the parent asks of the child. Without work the child sleeps, as the target of a write may.
+// The parent's orders to the child. Without work the child sleeps, as the target of a write may.
 enum class Order : std::uint32_t { kEnd, kRoundTrips, kTellTime };
 struct Task {
   Order order;
@@ -83,7 +83,7 @@ int child(int socket) {
   }
 }
 
-// What share of a core a connected NIC takes while nobody uses it, in percent.
+// The share of a core that a connected NIC takes while it is not used, in percent.
 double idle_percent() {
   ::usleep(100'000);
   const double start = nic_seconds();

@@ -1,7 +1,7 @@
-// Streams that are captured into a graph, as far as they forbid calls: a capture is of a stream's
-// thread, or of all threads (global), and a call that could wait for what a capture only records
-// spoils it. Which calls a thread may make is its capture mode's to say. There are no graphs:
-// nothing is recorded.
+// Streams that are captured into a graph, as far as they forbid calls. A capture belongs to its
+// stream's thread, or to all threads (global). A call that could wait for captured work, which is
+// only recorded, spoils the capture. A thread's capture mode says which calls it may make. There
+// are no graphs: nothing is recorded.
 #pragma once
 
 #include <cuda.h>
@@ -16,17 +16,17 @@ class Stream;
 
 class Captures {
  public:
-  // Fails where it is captured already.
+  // Fails if it is captured already.
   void begin(const Stream& stream, CUstreamCaptureMode mode);
-  // Fails where it was spoilt, or is no capture of this thread's.
+  // Fails if the capture was spoilt, or does not belong to this thread.
   void end(const Stream& stream);
   void forget(const Stream& stream);
   CUstreamCaptureStatus status_of(const Stream& stream) const;
 
-  // Before a call of any thread that may allocate, free or wait: fails, and spoils the captures
-  // that forbid it.
+  // Called before a call of any thread that may allocate, free or wait: fails, and spoils the
+  // captures that forbid it.
   void need_none(const char* call);
-  // Before `call` on the stream itself, which no mode permits.
+  // Called before `call` on the stream itself, which no mode permits.
   void need_none_of(const Stream& stream, const char* call);
 
  private:
@@ -44,7 +44,7 @@ class Captures {
 
 Captures& captures();
 
-// The calling thread's.
+// The mode of the calling thread.
 CUstreamCaptureMode& capture_mode();
 
 }  // namespace softgpu::driver

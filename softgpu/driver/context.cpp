@@ -22,8 +22,8 @@ Contexts& contexts() { return immortal<Contexts>(); }
 using ContextStack = std::vector<CUcontext>;
 ContextStack& stack() { return of_thread<ContextStack>(); }
 
-// CUDA's null stream is one for all threads, or each thread has its own: a program's compiler says
-// so, and here a variable may.
+// CUDA's null stream is shared by all threads, or each thread has its own. In CUDA an option of the
+// compiler decides; here a variable may.
 bool null_stream_is_of_thread() {
   static const bool yes = [] {
     const char* value = std::getenv("CHIME_SOFTGPU_DEFAULT_STREAM");
@@ -101,7 +101,7 @@ std::shared_ptr<Stream> Context::add_stream(StreamKind kind) {
   return stream;
 }
 
-// The legacy stream waits for what is still in it: so its end is a point of that one's work.
+// The legacy stream waits for its remaining work: so its end becomes a point of the legacy stream.
 void Context::remove_stream(const Stream& stream) {
   const std::lock_guard lock(mutex_);
   const auto found = std::find_if(streams_.begin(), streams_.end(),

@@ -30,7 +30,7 @@ bool is_marked_as_bar(std::uint64_t address) {
          chime::simt::MemoryKind::kBar;
 }
 
-// As the driver made it.
+// The kind of memory, as the driver made it.
 Column kind_at(std::uint64_t address) {
   const std::optional<Range> range = address_space().find(address);
   if (!range) return Column::kOther;

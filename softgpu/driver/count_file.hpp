@@ -1,5 +1,5 @@
-// CHIME_SOFTGPU_COUNT: a file that gets a line of JSON for each launch, of what its threads
-// executed.
+// CHIME_SOFTGPU_COUNT: a file that gets a line of JSON for each launch, with the counts of the
+// instructions that its threads executed.
 #pragma once
 
 #include <memory>
@@ -13,15 +13,15 @@ namespace softgpu::driver {
 // Whether the variable names a file.
 bool launches_are_counted();
 
-// A launch's, for the time when it has ended.
+// The data of a launch, for the time when it has ended.
 struct CountedLaunch {
   std::shared_ptr<Function> function;
   unsigned long long blocks, threads;
   std::shared_ptr<LaunchCounts> counts;
 };
 
-// Writes its line, in one piece: several processes may share the file. What cannot be written is
-// said on stderr, once.
+// Writes its line at once: several processes may share the file. A failed write is reported on
+// stderr, once.
 void append(const CountedLaunch& launch);
 
 }  // namespace softgpu::driver

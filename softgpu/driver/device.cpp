@@ -36,7 +36,7 @@ struct Bounds {
   int least, most;
 };
 
-// What a variable says; `otherwise` where it is not set or, with a sentence, no such number.
+// The value of a variable; `otherwise` if it is not set or, with a message, not such a number.
 int number_of(const char* variable, Bounds bounds, int otherwise) {
   const char* text = std::getenv(variable);
   if (!text || !*text) return otherwise;
@@ -48,7 +48,7 @@ int number_of(const char* variable, Bounds bounds, int otherwise) {
   return otherwise;
 }
 
-// A program that gives each PE of a node a GPU of its own finds as many as there are PEs.
+// A program that gives each PE of a node a GPU of its own then finds as many GPUs as PEs.
 int wanted_devices() {
   return number_of("CHIME_SOFTGPU_DEVICES", {0, kMostDevices},
                    std::clamp(launched_on_this_node(), 1, kMostDevices));

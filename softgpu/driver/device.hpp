@@ -27,7 +27,7 @@ class Device {
   void take(std::size_t bytes);
   void give_back(std::size_t bytes);
 
-  Pool& pool() { return *pool_; }  // what cuMemAlloc gives
+  Pool& pool() { return *pool_; }  // the memory of cuMemAlloc
 
   // ---- The primary context ----
 
@@ -47,14 +47,14 @@ class Device {
   int retained_ = 0;
 };
 
-// Fails where there is no device.
+// Fails if there is no device.
 void initialise();
 int device_count();
 
-// Fails where there is none of this number.
+// Fails if no device has this number.
 Device& device_of(CUdevice ordinal);
 
-// What the executor gives all of them.
+// The executor's limits, for all devices.
 inline constexpr int kMaxBlockThreads = 1024, kWarpSize = 32;
 inline constexpr std::size_t kSharedBytesWithoutAsking = 48 * 1024;
 int multiprocessors();

@@ -1,5 +1,5 @@
-// How a call of the driver fails: by an exception up to its frame (calls.hpp), which returns the
-// code.
+// How a call of the driver fails: an exception reaches its frame (calls/calls.hpp), which returns
+// the code.
 #pragma once
 
 #include <cuda.h>
@@ -10,18 +10,18 @@ struct Failure {
   CUresult result;
 };
 
-// `format`: what is wrong, with the numbers; CHIME_SOFTGPU_TRACE shows it.
+// `format`: the message, with the numbers; CHIME_SOFTGPU_TRACE shows it.
 [[noreturn]] void fail(CUresult result, const char* format, ...)
     __attribute__((format(printf, 2, 3)));
 
-// The same for what users meet in programs that are right on a GPU: always said on stderr.
+// The same for errors of programs that are right on a GPU: always printed on stderr.
 [[noreturn]] void fail_aloud(CUresult result, const char* format, ...)
     __attribute__((format(printf, 2, 3)));
 
-// A line of the softgpu on stderr, with this process's number.
+// Prints a line of the softgpu on stderr, with this process's number.
 void say(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
-// CHIME_SOFTGPU_TRACE: calls that fail say why.
+// CHIME_SOFTGPU_TRACE: calls that fail print why.
 bool is_traced();
 
 }  // namespace softgpu::driver

@@ -1,4 +1,4 @@
-// What the process has one of. Never destroyed: programs call from exit handlers that run after the
+// Process-wide objects. Never destroyed: programs call from exit handlers that run after the
 // library's destructors, and streams run until the process ends.
 #pragma once
 

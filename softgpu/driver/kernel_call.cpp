@@ -18,7 +18,7 @@ Kernel::Code prepare(Function& function) {
       {.watched = options.seed != 0 || options.weak, .counting = launches_are_counted()});
 }
 
-// Without asking, variables and dynamic memory share what every kernel may have.
+// Until the program sets a limit, variables and dynamic memory share the default of a kernel.
 int most_dynamic_shared(Function& function) {
   if (const int asked = function.most_dynamic_shared; asked >= 0) return asked;
   const std::size_t own = std::min(function.kernel.static_shared(), kSharedBytesWithoutAsking);
@@ -47,7 +47,7 @@ TranslatedCall::TranslatedCall(Context& context, std::shared_ptr<Function> funct
             .grid_workspace = reinterpret_cast<std::uint64_t>(workspace_.get()),
             .counts = counts_ ? counts_->numbers() : nullptr} {}
 
-// A context that is lost runs nothing any more.
+// A lost context runs no more kernels.
 void TranslatedCall::run_thread() const {
   if (context_->failure() != CUDA_SUCCESS) chime::simt::end_kernel();
   Env env = function_->kernel.env(data_);
@@ -61,8 +61,8 @@ bool TranslatedCall::take_trap(const char* words) const {
   const CUresult failure = says("assertion `")          ? CUDA_ERROR_ASSERT
                            : says("misaligned address") ? CUDA_ERROR_MISALIGNED_ADDRESS
                                                         : CUDA_ERROR_LAUNCH_FAILED;
-  const std::string told = "kernel " + function_->shown_name + ": " + words;
-  context_->lose(failure, told.c_str());
+  const std::string message = "kernel " + function_->shown_name + ": " + words;
+  context_->lose(failure, message.c_str());
   return true;
 }
 

@@ -1,4 +1,4 @@
-// A kernel of a module, as the executor runs it.
+// A kernel of a module, for the executor.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace softgpu::driver {
 
-// Translates and compiles the kernel for launches with today's options of the executor, if that is
-// not done. Throws PtxError.
+// Translates and compiles the kernel for launches with the executor's current options, if that is
+// not done yet. Throws PtxError.
 Kernel::Code prepare(Function& function);
 
 int most_dynamic_shared(Function& function);
@@ -32,11 +32,11 @@ class TranslatedCall final : public chime::simt::KernelCall {
   const char* name() const override { return function_->shown_name.c_str(); }
   bool take_trap(const char* words) const override;
 
-  // Null: nothing is counted.
+  // Null: no counting.
   const std::shared_ptr<LaunchCounts>& counts() const { return counts_; }
 
  private:
-  // What %envreg1 and 2 of a cooperative launch point at.
+  // The workspace of a cooperative launch, for %envreg1 and 2.
   struct GridWorkspace {
     std::uint32_t bytes = sizeof(GridWorkspace), barrier = 0;
   };

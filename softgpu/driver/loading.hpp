@@ -1,6 +1,7 @@
-// When kernels are loaded. With CUDA_MODULE_LOADING=LAZY each is at its first launch, and waits
-// then for all work of its context, as a driver may: who launches it while another kernel waits for
-// it hangs here, too. There is nothing to load; the wait is all that is made.
+// When kernels are loaded. With CUDA_MODULE_LOADING=LAZY each is loaded at its first launch, and
+// then waits for all work of its context, as a driver may. So a program that launches a kernel
+// while another kernel waits for it hangs here, too. There is nothing to load; only the wait is
+// made.
 #pragma once
 
 #include <cuda.h>

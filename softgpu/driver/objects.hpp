@@ -1,4 +1,4 @@
-// The objects that programs hold handles of, beside contexts and memory.
+// The objects behind the handles of programs, except contexts and memory.
 #pragma once
 
 #include <cuda.h>
@@ -38,10 +38,10 @@ struct LoadedModule {
   Context& context;
   const std::shared_ptr<const Module> code;
   std::mutex mutex;
-  std::unordered_map<const Kernel*, CUfunction> functions;  // handles given out
+  std::unordered_map<const Kernel*, CUfunction> functions;  // the handles of the program
 };
 
-// A kernel of a module that stays loaded as long as a launch of it is queued.
+// A kernel of a module, which stays loaded as long as a launch of it is queued.
 struct Function {
   Context& context;
   const CUmodule module;
@@ -52,7 +52,7 @@ struct Function {
   std::atomic<bool> is_loaded{false};
 };
 
-// Text of no context: each that asks for something in it has a module of it.
+// Text without a context: each context that needs something in it gets a module of it.
 struct Library {
   explicit Library(std::string t) : text(std::move(t)) {}
   const std::string text;
@@ -67,7 +67,7 @@ std::shared_ptr<LoadedModule> module_of(CUmodule handle);  // fails if there is 
 std::shared_ptr<Library> library_of(CUlibrary handle);     // fails if there is none
 std::shared_ptr<Function> function_of(CUfunction handle);  // fails if there is none
 
-// All of the above that were made in `context` are gone.
+// Removes all of the above that were made in `context`.
 void forget_objects_of(const Context& context);
 
 }  // namespace softgpu::driver

@@ -1,10 +1,10 @@
-// What each host thread has of its own.
+// An object for each host thread.
 #pragma once
 
 namespace softgpu::driver {
 
-// The calling thread's T, made at first use, and ended with the thread. After that (programs call
-// from exit handlers, which run later) a new one, which nobody ends.
+// The calling thread's T, made at first use, and destroyed with the thread. Programs also call from
+// exit handlers, which run later: these get a new one, which is never destroyed.
 template <class T>
 T& of_thread() {
   static thread_local T* object = nullptr;

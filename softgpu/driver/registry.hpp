@@ -1,5 +1,5 @@
-// Handles: what a program holds of an object. A number that is never used again, so that whoever
-// holds one of what is gone is told so.
+// Handles of a program for objects. A handle is a number that is never used again, so that a call
+// with the handle of a destroyed object fails.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace softgpu::driver {
 
-// Beyond the streams' special handles, and no address that a program could touch.
+// Beyond the streams' special handles, and not an address that a program could touch.
 inline std::uint64_t next_handle() {
   static constinit std::atomic<std::uint64_t> last{0x1000};
   return last.fetch_add(0x10, std::memory_order_relaxed) + 0x10;
@@ -28,7 +28,7 @@ class Registry {
     return std::bit_cast<Handle>(number);
   }
 
-  // Null: there is none, or none any more.
+  // Null: no object has the handle, or it is destroyed.
   std::shared_ptr<T> find(Handle handle) const {
     const std::lock_guard lock(mutex_);
     const auto found = objects_.find(std::bit_cast<std::uint64_t>(handle));

@@ -31,16 +31,16 @@ class Point {
 
 enum class StreamKind {
   kLegacy,       // the null stream of a context
-  kBlocking,     // waits for the legacy stream, which waits for it
+  kBlocking,     // it and the legacy stream wait for each other
   kNonBlocking,  // neither
 };
 
-// The queue itself. What waits for what is Context's to say (Context::queue), whose lock covers it.
+// The queue itself. Context::queue decides what waits for what, and its lock covers this.
 class Stream {
  public:
   Stream(Context& context, StreamKind kind);
   Stream(const Stream&) = delete;
-  ~Stream();  // what is queued still runs
+  ~Stream();  // queued work still runs
 
   Context& context() const { return context_; }
   StreamKind kind() const { return kind_; }
@@ -50,7 +50,7 @@ class Stream {
 
   void run(std::function<void()> work);
   void worked() { has_new_work_ = true; }
-  // After all work that is queued now; one that is reached if there is none.
+  // After all work that is queued now; already reached if there is none.
   std::shared_ptr<Point> end_of_work();
 
  private:

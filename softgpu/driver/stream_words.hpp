@@ -1,4 +1,4 @@
-// What a stream does with a word of memory: it writes a value, or waits for one.
+// Operations of a stream on a word of memory: it writes a value, or waits for one.
 #pragma once
 
 #include <cuda.h>
@@ -12,7 +12,7 @@
 
 namespace softgpu::driver {
 
-// `is_release`: after all work of the stream before it, for whoever reads the word with acquire.
+// `is_release`: after all earlier work of the stream, for a reader that acquires the word.
 template <class T>
 void write_word(T* word, T value, bool is_release) {
   std::atomic_ref(*word).store(value,
@@ -34,8 +34,8 @@ bool is_what_a_stream_waits_for(T seen, T value, unsigned how) {
   }
 }
 
-// Acquire: what was written before the word is seen by the work that follows. Ends without its
-// value once the context is lost.
+// Acquire: the work that follows sees what was written before the word. Ends without its value if
+// the context is lost.
 template <class T>
 void wait_for_word(const T* word, T value, unsigned how, const Context& context) {
   constexpr int kAwake = 2'000;

@@ -1,4 +1,4 @@
-// A place in a list of tokens, from which a parser takes one after another.
+// A position in a list of tokens, from which a parser takes one after another.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace softgpu::ptx {
 
 class Cursor {
  public:
-  // The tokens [begin, end); behind them stands a kEnd.
+  // The tokens [begin, end), followed by a kEnd.
   Cursor(const std::vector<Token>& tokens, std::size_t begin, std::size_t end)
       : tokens_(tokens), at_(begin), end_(end) {}
 
@@ -52,7 +52,7 @@ class Cursor {
     return value;
   }
 
-  // Goes behind the brace that closes the one that was just taken.
+  // Moves past the brace that closes the one that was just taken.
   void skip_block() {
     const unsigned opened = line_before();
     for (int depth = 1; depth > 0;) {
@@ -69,7 +69,7 @@ class Cursor {
   }
 
  private:
-  // Of what was taken last.
+  // The line of the last token.
   unsigned line_before() const { return at_ > 0 ? tokens_[at_ - 1].line : 1; }
 
   const std::vector<Token>& tokens_;
@@ -77,7 +77,7 @@ class Cursor {
   const std::size_t end_;
 };
 
-// Of a variable or parameter, after its state space: ".align 8 .b8 name[280]".
+// The rest of a variable or parameter after its state space: ".align 8 .b8 name[280]".
 struct Declarator {
   std::string_view name, type;
   std::size_t element = 1, bytes = 0, align = 1;

@@ -1,4 +1,4 @@
-// What is wrong with a PTX text, and where.
+// An error in a PTX text, and its line.
 #pragma once
 
 #include <stdexcept>
@@ -7,7 +7,7 @@
 namespace softgpu {
 
 // A text that cannot be read, or an instruction that cannot be translated. `line` counts from 1; 0:
-// of no line.
+// no line.
 class PtxError : public std::runtime_error {
  public:
   PtxError(unsigned line, const std::string& what)

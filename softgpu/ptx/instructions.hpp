@@ -1,4 +1,4 @@
-// Which family translates which instruction.
+// Finds the family that translates an instruction.
 #pragma once
 
 #include <string_view>
@@ -27,10 +27,10 @@ void add_control(Instructions& all);
 void add_meetings(Instructions& all);
 void add_async(Instructions& all);
 
-// Null: no family knows it.
+// Null: no family has it.
 Emit find_instruction(std::string_view opcode, Type last_type);
 
-// A special register ("%tid.x"); no expression: there is none.
+// A special register ("%tid.x"); without an expression: there is none.
 struct SpecialRegister {
   std::string_view type, expression;
 };

@@ -1,7 +1,7 @@
-// What a PTX text says: its variables and functions, and of a function's body the statements.
+// The contents of a PTX text: its variables and functions, and the statements of a function's body.
 //
-// Names and words are parts of the text, which Module holds. Bodies are kept as tokens until
-// somebody asks for their statements (parse.hpp): a program runs few of its kernels.
+// Names and words are parts of the text, which Module holds. Bodies are kept as tokens until their
+// statements are requested (parse.hpp): a program runs few of its kernels.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ struct Relocation {
 struct Variable {
   std::string_view name;
   Space space = Space::kGlobal;
-  std::size_t bytes = 0;  // 0: as many as the launch brings (extern shared)
+  std::size_t bytes = 0;  // 0: the launch gives the size (extern shared)
   std::size_t align = 1;
   bool is_extern = false;
   unsigned line = 0;
@@ -39,7 +39,7 @@ struct Variable {
 struct Parameter {
   std::string_view name;
   std::size_t bytes = 0, align = 1;
-  std::size_t offset = 0;  // of an entry's, in the launch's parameters
+  std::size_t offset = 0;  // of an entry's parameter, in the launch's parameters
 };
 
 struct Function {
@@ -96,9 +96,9 @@ struct Instruction {
   std::string_view guard;  // @p; empty: none
   bool is_guard_negated = false;
   std::string_view opcode;
-  std::vector<std::string_view> words;  // what follows it, each after its dot
+  std::vector<std::string_view> words;  // the words that follow, each after its dot
   std::vector<Operand> operands;
-  // Of a call: operands[0] is the function.
+  // In a call operands[0] is the function.
   std::vector<Operand> results, arguments;
 };
 
@@ -124,7 +124,7 @@ using Statement =
 // A line of a text, counted from 1, without the blanks around it.
 std::string_view line_of(std::string_view text, unsigned line);
 
-// "ld.global.u32": what an instruction is, whatever it works on.
+// "ld.global.u32": an instruction without its operands.
 std::string form_of(const Instruction& instruction);
 
 }  // namespace softgpu::ptx

@@ -1,8 +1,8 @@
 // The names that registers, variables and functions of PTX have in C++.
 //
-// All but registers are called by numbers, in the order in which a kernel needs them: what two
-// kernels call things does not tell them apart. So kernels that do the same, such as a template's
-// for int and for unsigned, have one source, and are compiled once.
+// All but registers get numbers, in the order in which a kernel needs them, so that names do not
+// make two kernels different. Kernels with equal effect, such as a template's for int and for
+// unsigned, have one source, and are compiled once.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 
 namespace softgpu::ptx {
 
-// '%' is no letter of C++; PTX has it first or nowhere.
+// '%' is not allowed in C++ names; in PTX it is the first letter or does not occur.
 inline std::string cpp_name(std::string_view prefix, std::string_view name) {
   std::string result(prefix);
   for (char c : name) result += c == '%' ? '_' : c == '.' ? '$' : c;
   return result;
 }
 inline std::string register_name(std::string_view name) { return cpp_name("r_", name); }
-// What a function calls, and that one's list of variables.
+// A called function, and its list of variables.
 inline std::string callee_name(std::size_t number) { return "callee" + std::to_string(number); }
 inline std::string list_name(std::size_t number) { return "list" + std::to_string(number); }
 inline std::string local_name(std::size_t number) { return "local" + std::to_string(number); }

@@ -170,7 +170,7 @@ class ModuleParser {
     add(std::move(f));
   }
 
-  // A declaration, and its definition later: one function.
+  // A declaration and its later definition are one function.
   void add(Function f) {
     const auto [place, is_new] =
         module_.function_index.try_emplace(f.name, module_.functions.size());
@@ -185,7 +185,7 @@ class ModuleParser {
     if (f.has_body) known = std::move(f);
   }
 
-  // After the parenthesis. `bytes`: gives them offsets, of an entry's.
+  // After the parenthesis. With `bytes` it gives them offsets, for an entry.
   std::vector<Parameter> parameters(std::size_t* bytes) {
     std::vector<Parameter> all;
     if (at_.accept(")")) return all;
@@ -300,7 +300,7 @@ Declarator parse_declarator(Cursor& at) {
       }
     } else if (word == "v2" || word == "v4") {
       lanes = word == "v2" ? 2 : 4;
-    } else if (word == "ptr") {  // where a parameter points to, and how it is aligned: hints
+    } else if (word == "ptr") {  // the target and alignment of a parameter: hints
       for (const char* hint : {".global", ".const", ".shared", ".local"}) at.accept(hint);
       if (at.accept(".align")) at.integer("an alignment", ~0u);
     } else if (bytes_of_type(word) != 0 && word != "pred") {
@@ -330,8 +330,8 @@ Declarator parse_declarator(Cursor& at) {
 
 namespace {
 
-// nvcc's compiler says in the comments before the first directive
-// that it has made the text; clang's and what is written by hand do not.
+// nvcc's compiler names itself in the comments before the first directive; clang's text and
+// hand-written text do not.
 void refuse_what_nvcc_made(std::string_view text) {
   const std::string_view comments = text.substr(0, text.find("\n."));
   if (comments.find("NVIDIA NVVM Compiler") != comments.npos)

@@ -24,7 +24,7 @@ class BodyParser {
       ++depth_;
       statements_.push_back(BlockBegins{});
     } else if (at_.accept("}")) {
-      --depth_;  // the body ends before its own
+      --depth_;  // the body ends before its own brace
       statements_.push_back(BlockEnds{});
     } else if (at_.peek().kind == TokenKind::kWord && at_.peek(1).is(":")) {
       label();
@@ -155,7 +155,7 @@ class BodyParser {
     if (!at_.accept(",")) return;
     at_.expect("(");
     i.arguments = operands_until_parenthesis();
-    // A prototype follows where the function is a register's.
+    // A prototype follows if the function is a register's.
     while (at_.accept(",")) i.operands.push_back(operand());
   }
   std::vector<Operand> operands_until_parenthesis() {

@@ -7,7 +7,7 @@
 
 namespace softgpu::ptx {
 
-// .rn, .rz, .rm, .rp as "Round::kNearest" and so on; empty: none stands there.
+// .rn, .rz, .rm, .rp as "Round::kNearest" and so on; empty: there is none.
 inline std::string take_rounding(Emitter& e) {
   if (e.take("rn")) return "Round::kNearest";
   if (e.take("rz")) return "Round::kZero";

@@ -17,7 +17,7 @@ Scopes::Scopes(const std::vector<Statement>& statements) {
   find_labels(statements);
 }
 
-// Blocks get their numbers in the order of their braces, here as in enter().
+// Blocks get their numbers in the order of their braces, here and in enter().
 void Scopes::find_labels(const std::vector<Statement>& statements) {
   std::vector<std::size_t> open{0};
   std::size_t count = 0;

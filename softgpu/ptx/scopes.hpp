@@ -17,7 +17,7 @@ struct LocalVariable {
   std::string cpp;
 };
 
-// A label of a block, and where it stands among the statements.
+// A label of a block, and its position among the statements.
 struct LabelPlace {
   std::string cpp;
   std::size_t statement;
@@ -25,7 +25,7 @@ struct LabelPlace {
 
 class Scopes {
  public:
-  // Labels may be used before they stand: they are found first.
+  // Labels may be used before their position: so this finds them first.
   explicit Scopes(const std::vector<Statement>& statements);
 
   void enter();
@@ -35,7 +35,7 @@ class Scopes {
   const LocalVariable& declare(const Variable& variable);
   void declare(const BranchTargets& targets) { targets_[targets.name] = &targets; }
 
-  // No bytes: there is no such register here.
+  // Without bytes: there is no such register here.
   Type register_type(std::string_view name) const;
   const LocalVariable* variable(std::string_view name) const;
   const LabelPlace* label(std::string_view name) const;

@@ -1,4 +1,4 @@
-// What a kernel may ask about itself, its launch and its machine.
+// Special registers: what a kernel may read about itself, its launch and its machine.
 #include "softgpu/ptx/instructions.hpp"
 
 namespace softgpu::ptx {

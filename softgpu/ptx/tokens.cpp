@@ -72,7 +72,7 @@ class Reader {
     for (; end < text_.size(); ++end) {
       const char c = text_[end];
       if (is_letter(c) || is_digit(c) || c == '%' || c == '.') continue;
-      // Of ".shared::cta": a label's colon stands alone.
+      // In ".shared::cta" the colons belong to the word; a label's colon is single.
       if (c == ':' && end + 2 < text_.size() && text_[end + 1] == ':' &&
           is_letter(text_[end + 2])) {
         ++end;

@@ -29,8 +29,8 @@ std::string shared_definition(std::size_t number, std::size_t offset) {
          ";\n";
 }
 
-// Addresses of shared variables: those of a size one after the other, then the dynamic ones, which
-// all begin at one place. *bytes: of all but these.
+// Addresses of shared variables: first those with a size, one after the other; then the dynamic
+// ones, which all begin at one address. *bytes: the size of the former.
 std::string place_shared(const SharedVariables& variables, std::size_t* bytes) {
   constexpr std::size_t kMostShared = 227 * 1024;  // of a block of sm_90
   std::string text;
@@ -55,8 +55,8 @@ std::string place_shared(const SharedVariables& variables, std::size_t* bytes) {
 
 // ---- Functions -------------------------------------------------------------------------------
 
-// A function is handed the list of the variables that it names and, behind these, the lists of
-// those that it calls.
+// A function gets a list of the variables that it names and, after these, the lists of the
+// functions that it calls.
 struct Emitted {
   Emitted(const Module& module, const Function& function, SharedVariables& shared, Forms* forms)
       : function(function),
@@ -66,11 +66,11 @@ struct Emitted {
 
   const Function& function;
   Reached reached;
-  Emitter emitter;  // shared variables of the function lie in it
+  Emitter emitter;  // has the shared variables of the function
   std::string body;
-  bool is_whole = false;              // all that it calls is emitted, too
+  bool is_whole = false;              // all functions that it calls are emitted, too
   bool is_alone = false;              // a source of its own
-  std::vector<const Variable*> list;  // then, with those of what it calls
+  std::vector<const Variable*> list;  // if so: its variables, and those of its callees
   std::string name;                   // in C++
 };
 
@@ -89,9 +89,9 @@ class Translator {
       : module_(module), forms_(what == Counts::kInstructions ? &counted_ : nullptr) {}
 
   Translation translate(const Function& kernel) {
-    list_of(emit(kernel));  // from its begin on
+    list_of(emit(kernel));  // from the list's begin on
     std::string declarations, bodies;
-    // A body may reach more of the kernel's, which come behind it.
+    // A body may reach more variables of the kernel's, which come after it.
     for (std::size_t i = 0; i < in_kernel_.size(); ++i) {
       const Emitted& f = *in_kernel_[i];
       const std::string head = f.function.is_entry ? entry() : in_kernel(f);
@@ -120,7 +120,7 @@ class Translator {
     return "[[gnu::noinline]] static " + signature(f);
   }
 
-  // With all that it calls.
+  // With all functions that it calls.
   Emitted& emit(const Function& f) {
     const auto found = by_function_.find(&f);
     if (found != by_function_.end()) return *found->second;
@@ -140,7 +140,7 @@ class Translator {
     return it;
   }
 
-  // Its symbol is what it does: two that do the same are one.
+  // Its symbol comes from its code: two functions with equal code are one.
   void stand_alone(Emitted& it) {
     it.list = it.reached.variables;
     std::string declarations, callees;
@@ -160,8 +160,8 @@ class Translator {
         in_namespace(declarations + "SOFTGPU_EXPORTED " + signature(it) + body));
   }
 
-  // Where its list begins in the kernel's. At the first call puts it there, and the function among
-  // those that the kernel's source defines or declares.
+  // The position of its list in the kernel's. The first call adds the list, and adds the function
+  // to those that the kernel's source defines or declares.
   std::size_t list_of(Emitted& it) {
     const auto [place, is_new] = places_.try_emplace(&it, list_.size());
     if (!is_new) return place->second;
@@ -201,8 +201,8 @@ class Translator {
   std::unordered_map<const Function*, Emitted*> by_function_;
   unsigned depth_ = 0;
 
-  std::vector<Emitted*> in_kernel_;  // whose source is the kernel's: it, and functions
-  std::string called_;               // declares those of other sources that these call
+  std::vector<Emitted*> in_kernel_;  // in the kernel's source: the kernel, and functions
+  std::string called_;               // declarations of functions of other sources that these call
   std::vector<const Variable*> list_;
   std::unordered_map<const Emitted*, std::size_t> places_;  // in it
   Translation translation_;

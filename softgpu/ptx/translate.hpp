@@ -1,8 +1,8 @@
 // One kernel of a module, with the functions that it reaches, as C++ sources.
 //
-// A function that depends on nothing of the kernel's is a source of its own, called by what is in
-// it: what many kernels call is compiled once. Those that name shared variables, call themselves or
-// are counted, and those that call such, are in the kernel's.
+// A function that depends on nothing of the kernel gets a source of its own, with a name from its
+// contents: functions that many kernels call are compiled once. Functions that name shared
+// variables, call themselves or are counted, and their callers, are in the kernel's source.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,12 @@
 namespace softgpu::ptx {
 
 struct Translation {
-  std::vector<std::string> functions;  // sources: each behind those that it calls
+  std::vector<std::string> functions;  // sources: each after those that it calls
   std::string source;                  // defines one symbol, kKernelSymbol
   std::size_t static_shared = 0;
-  std::vector<const Variable*> variables;  // what Env::variables shall point at, in this order
-  // Lines of the instructions whose addresses are checked, by their numbers, by the function's
-  // name: without SOFTGPU_FUNCTION's prefix where it has a source of its own.
+  std::vector<const Variable*> variables;  // for Env::variables, in this order
+  // Lines of the instructions with checked addresses, by their numbers, for each function name:
+  // without SOFTGPU_FUNCTION's prefix if the function has a source of its own.
   std::map<std::string, std::vector<unsigned>> sites;
   std::vector<std::string> forms;  // of instructions, by their numbers, where code counts
 };

@@ -1,4 +1,4 @@
-// Types of instructions, and what they are in C++.
+// Types of instructions, and their types in C++.
 #pragma once
 
 #include <cstddef>
@@ -24,16 +24,16 @@ struct Type {
     if (is_predicate()) return "bool";
     return is_bits() ? word() : std::string(name);
   }
-  // What a register of it is: a float in a word would travel to a float's register and back in each
+  // The type of a register: a float in a word would move to a float register and back in each
   // instruction.
   std::string reg() const { return is_float() && !is_half() ? std::string(name) : word(); }
   // The unsigned word of its size.
   std::string word() const { return is_predicate() ? "bool" : "u" + std::to_string(bits()); }
 };
 
-// No bytes: `name` is no type.
+// Without bytes: `name` is no type.
 Type type_of(std::string_view name);
-// The unsigned type of so many bytes.
+// The unsigned type of that many bytes.
 Type unsigned_of(std::size_t bytes);
 
 inline constexpr std::string_view kPredicate = "pred";

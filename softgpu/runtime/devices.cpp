@@ -1,4 +1,4 @@
-// Devices, and which one is the calling thread's.
+// Devices, and the current one of the calling thread.
 #include <cstdio>
 
 #include "softgpu/runtime/primary_contexts.hpp"
@@ -8,7 +8,7 @@ using namespace softgpu::runtime;
 
 namespace {
 
-// What a call does that needs the driver, and no context.
+// Runs a call that needs the driver, but no context.
 template <class Call>
 cudaError_t initialised(Call call) {
   if (const CUresult result = cuInit(0); result != CUDA_SUCCESS) return keep(result);
@@ -122,7 +122,7 @@ SOFTGPU_RUNTIME_API cudaGetDeviceProperties(cudaDeviceProp* properties, int devi
     p.concurrentKernels = get(CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS);
     p.unifiedAddressing = get(CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING);
     p.cooperativeLaunch = get(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH);
-    // There are no such clocks: numbers to compute with.
+    // There are no such clocks: these are numbers to compute with.
     p.clockRate = p.memoryClockRate = 1'000'000;
     p.memoryBusWidth = 64;
     char address[16] = "";

@@ -1,4 +1,4 @@
-// Kernels by the host's names: launches, attributes, occupancy.
+// Kernels by their host names: launches, attributes, occupancy.
 #include "chime/device/simt/launch/launcher.hpp"
 #include "softgpu/runtime/registration.hpp"
 #include "softgpu/runtime/runtime.hpp"
@@ -26,7 +26,7 @@ int attribute_of_current_device(CUdevice_attribute which) {
   return value;
 }
 
-// The driver calls it an invalid value; the runtime says which.
+// To the driver this is an invalid value; the runtime has a code of its own.
 bool can_be(dim3 grid, dim3 block) {
   const auto most = [](CUdevice_attribute which) {
     return static_cast<unsigned>(attribute_of_current_device(which));
@@ -72,7 +72,7 @@ SOFTGPU_RUNTIME_API cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, 
   return launch(configuration(grid, block, dynamic_shared_bytes, stream), false, kernel, arguments);
 }
 
-// What clang calls for <<<>>> where the null stream is each thread's own
+// clang calls this for <<<>>> if each thread has a null stream of its own
 // (-fgpu-default-stream=per-thread).
 SOFTGPU_RUNTIME_API cudaLaunchKernel_ptsz(const void* kernel, dim3 grid, dim3 block,
                                           void** arguments, size_t dynamic_shared_bytes,

@@ -1,5 +1,5 @@
 // The calls that LLVM writes into the constructors of an object with kernels
-// (clang/lib/CodeGen/CGCUDANV.cpp), and what is registered by them.
+// (clang/lib/CodeGen/CGCUDANV.cpp), and the registered objects.
 #include "softgpu/runtime/registration.hpp"
 
 #include <cuda_runtime.h>
@@ -17,7 +17,7 @@ namespace softgpu::runtime {
 
 namespace {
 
-// One object file's kernels: PTX text, and the modules that contexts have made of it.
+// The kernels of one object file: PTX text, and the modules that contexts have made of it.
 struct Binary {
   const void* image;
   std::map<CUcontext, CUmodule> modules;
@@ -30,7 +30,7 @@ struct Named {
 
 struct Registered {
   std::mutex mutex;
-  std::map<void**, std::unique_ptr<Binary>> binaries;  // by what their object was given
+  std::map<void**, std::unique_ptr<Binary>> binaries;  // by the handle that the object file got
   std::map<const void*, Named> kernels, variables;     // by the host's address
 };
 
@@ -48,7 +48,8 @@ CUresult module_in_current_context(Binary& binary, CUmodule* module) {
   return CUDA_SUCCESS;
 }
 
-// What the compiler's wrapper of an object's device code looks like: the third word leads to it.
+// The format of the compiler's wrapper of an object's device code: the third word points to the
+// code.
 struct Wrapper {
   int magic, version;
   const void* image;
@@ -104,8 +105,8 @@ SOFTGPU_FROM_OBJECTS void** __cudaRegisterFatBinary(void* wrapper) {
 
 SOFTGPU_FROM_OBJECTS void __cudaRegisterFatBinaryEnd(void**) {}
 
-// At exit, and when a library with kernels is closed: its text goes with it. Modules that are
-// loaded have copies; kernels that run keep them.
+// Called at exit, and when a library with kernels is closed: its text is unmapped then. Loaded
+// modules have copies; running kernels keep them.
 SOFTGPU_FROM_OBJECTS void __cudaUnregisterFatBinary(void** handle) {
   const std::lock_guard lock(registered().mutex);
   const auto is_of = [&](const auto& entry) {

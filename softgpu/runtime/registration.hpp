@@ -1,5 +1,5 @@
-// The kernels and variables of the program, by the host's names for them: what clang has written
-// into its objects.
+// The kernels and variables of the program, by their host names, which clang has written into its
+// objects.
 #pragma once
 
 #include <cuda.h>
@@ -8,11 +8,11 @@
 
 namespace softgpu::runtime {
 
-// The kernel whose stub on the host is `stub`, in the current context; loads its module there.
+// The kernel of the host's stub `stub`, in the current context; loads its module there.
 // CUDA_ERROR_NOT_FOUND: there is none.
 CUresult function_of(const void* stub, CUfunction* function);
 
-// The memory of the variable whose shadow on the host is `shadow`.
+// The memory of the variable with the host's shadow `shadow`.
 CUresult variable_of(const void* shadow, CUdeviceptr* address, std::size_t* bytes);
 
 }  // namespace softgpu::runtime

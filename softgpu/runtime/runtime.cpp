@@ -16,7 +16,7 @@ cudaError_t& last_error() { return driver::of_thread<LastError>().error; }
 
 }  // namespace
 
-// What is not done yet is no error.
+// A result of "not ready" is no error.
 cudaError_t keep(cudaError_t error) {
   if (error != cudaSuccess && error != cudaErrorNotReady) last_error() = error;
   return error;

@@ -1,4 +1,4 @@
-// What the runtime adds to the driver: a context without asking, and each thread's last error.
+// The runtime's additions to the driver: an implicit context, and each thread's last error.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -10,15 +10,15 @@ namespace softgpu::runtime {
 // The driver's code as the runtime's; both have the same numbers.
 inline cudaError_t as_runtime(CUresult result) { return static_cast<cudaError_t>(result); }
 
-// What every call returns through: an error is the calling thread's last one from then on.
+// Every call returns through this: an error becomes the calling thread's last one.
 cudaError_t keep(cudaError_t error);
 inline cudaError_t keep(CUresult result) { return keep(as_runtime(result)); }
 
-// The driver is initialised, and the calling thread has a context: the primary one of its device,
-// if it has none.
+// Initialises the driver, and gives the calling thread a context if it has none: the primary one of
+// its device.
 CUresult make_ready();
 
-// What a call does that needs a context.
+// Runs a call that needs a context.
 template <class Call>
 cudaError_t ready(Call call) {
   if (const CUresult result = make_ready(); result != CUDA_SUCCESS) return keep(result);

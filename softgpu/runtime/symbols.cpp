@@ -1,4 +1,4 @@
-// Variables of kernels, by the host's names.
+// Variables of kernels, by their host names.
 #include <cstddef>
 
 #include "softgpu/runtime/registration.hpp"

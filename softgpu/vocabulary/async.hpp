@@ -1,4 +1,4 @@
-// mbarriers and bulk copies. A copy happens when somebody waits for it, so that a kernel that
+// mbarriers and bulk copies. A copy happens when a thread waits for it, so that a kernel that
 // forgets to wait computes on stale data.
 #pragma once
 
@@ -12,7 +12,7 @@ SOFTGPU_INLINE exec::Mbarrier* mbarrier(u64 address) { return at<exec::Mbarrier>
 SOFTGPU_INLINE void mbarrier_init(u64 address, u32 arrivals) {
   simt::mbarrier_init(mbarrier(address), arrivals);
 }
-// The state is the phase that the arrival counts in.
+// The state is the phase in which the arrival counts.
 SOFTGPU_INLINE u64 mbarrier_arrive(u64 address, u32 arrivals, u32 bytes) {
   return simt::mbarrier_arrive(mbarrier(address), arrivals, bytes);
 }

@@ -1,5 +1,5 @@
-// Functions that kernels call and nobody writes in PTX, with parameters as translated ones have
-// them: addresses of their bytes, results first.
+// Functions that kernels call and that have no PTX. They have the parameters of translated
+// functions: addresses of bytes, results first.
 #pragma once
 
 #include <cstdio>
@@ -23,7 +23,7 @@ inline void f_free(Env& e, u8* memory) {
   e.services->free(at<void>(plain_ld<u64>(address_of(memory))));
 }
 
-// What a thread waits for, for reports of hangs. Chime's kernels tell it
+// The event that a thread waits for, for reports of hangs. Chime's kernels call it
 // (device/exec/exec_cuda_threads.cuh).
 inline void f_chime_wait_lasts(Env&, u8* kind, u8* address, u8* expected, u8* pe, u8* bytes,
                                u8* comparison) {
@@ -34,7 +34,7 @@ inline void f_chime_wait_lasts(Env&, u8* kind, u8* address, u8* expected, u8* pe
 }
 inline void f_chime_wait_ended(Env& e) { simt::wait_ended(e.thread); }
 
-// Line 0: words of who calls it, and no assertion.
+// Line 0: the message is the caller's, and not that of an assertion.
 inline void f___assertfail(Env&, u8* message, u8* file, u8* line, u8* function, u8*) {
   const char* words = at<const char>(plain_ld<u64>(address_of(message)));
   const u32 at_line = plain_ld<u32>(address_of(line));

@@ -1,5 +1,5 @@
-// Floating point arithmetic and conversions as PTX has them. .approx forms are computed as well as
-// libm does, which is within what PTX allows them. What NaN a result of f32 is PTX leaves open.
+// Floating point arithmetic and conversions of PTX. .approx forms use libm, which is within PTX's
+// bounds. PTX does not say which NaN a result of f32 is.
 #pragma once
 
 #include <cfenv>
@@ -21,8 +21,8 @@ SOFTGPU_INLINE T unit_range(T v) {
   return v > T{0} ? (v > T{1} ? T{1} : v) : T{0};
 }
 
-// `operation` with another rounding than to nearest. Nothing gives way in it, so that the executor
-// does not see the processor's mode changed.
+// `operation` with a rounding other than to nearest. No switch of threads happens in it, so the
+// executor does not see the processor's changed mode.
 template <Round kRound, class T, class Operation>
 [[gnu::noinline]] T rounded(Operation operation) {
   if constexpr (kRound == Round::kNearest) return operation();
@@ -35,20 +35,20 @@ template <Round kRound, class T, class Operation>
   std::fesetround(mode);
   return result;
 }
-// A value that the compiler knows nothing of: arithmetic with it stays where it is.
+// Hides a value from the compiler: then arithmetic with it stays in its place.
 template <class T>
 SOFTGPU_INLINE T opaque(T v) {
   __asm__ volatile("" : "+m"(v));
   return v;
 }
 
-// div.approx: a * (1/b), whose reciprocal is nothing where b is beyond 2^126.
+// div.approx: a * (1/b). The reciprocal is 0 if b is beyond 2^126.
 SOFTGPU_INLINE f32 approximate_quotient(f32 a, f32 b) {
   const bool has_reciprocal = !(std::fabs(b) > 0x1p126f) || std::isinf(b);
   return has_reciprocal ? a / b : a * std::copysign(0.0f, b);
 }
 
-// The number of two where one is none; -0 is less than +0.
+// If one operand is NaN, the other one; -0 is less than +0.
 template <class T>
 SOFTGPU_INLINE T min(T a, T b) {
   if (a != a) return b != b ? canonical_nan<T>() : b;
@@ -63,7 +63,7 @@ SOFTGPU_INLINE T max(T a, T b) {
   if (a == b) return std::signbit(a) ? b : a;
   return a < b ? b : a;
 }
-// .NaN: none where one is none.
+// .NaN: NaN if one operand is.
 template <class T>
 SOFTGPU_INLINE T min_nan(T a, T b) {
   return a != a || b != b ? canonical_nan<T>() : min(a, b);
@@ -81,13 +81,13 @@ SOFTGPU_INLINE T to_integral(T v) {
   return std::nearbyint(v);
 }
 
-// What NaN is as an integer: 0, but the highest bit alone where either side has 64 bits.
+// NaN as an integer: 0, or only the highest bit if either side has 64 bits.
 template <class I, class F>
 SOFTGPU_INLINE I integer_of_nan() {
   constexpr bool kIsWide = sizeof(F) == 8 || sizeof(I) == 8;
   return kIsWide ? static_cast<I>(u64{1} << (sizeof(I) * 8 - 1)) : I{0};
 }
-// Out of range: the nearest that I has.
+// A value out of range becomes the nearest in it.
 template <class I, Round kRound, class F>
 SOFTGPU_INLINE I to_integer(F v) {
   if (v != v) return integer_of_nan<I, F>();

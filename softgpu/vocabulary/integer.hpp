@@ -1,4 +1,4 @@
-// Integer arithmetic that C++ has no operator for, or leaves undefined where PTX does not.
+// Integer arithmetic that C++ has no operator for, or that it leaves undefined and PTX does not.
 #pragma once
 
 #include "softgpu/vocabulary/values.hpp"
@@ -18,7 +18,7 @@ SOFTGPU_INLINE T shr(T a, u32 n) {
   if (n >= kBits<T>) n = std::is_signed_v<T> ? kBits<T> - 1 : kBits<T>;
   return n == kBits<T> ? T{0} : static_cast<T>(a >> n);
 }
-// 32 bits out of a:b's 64, b high: from the left or from the right.
+// 32 bits of the 64 bits a:b, with b high: from the left or from the right.
 SOFTGPU_INLINE u32 funnel_left(u32 a, u32 b, u32 n) {
   return static_cast<u32>(((u64{b} << 32 | a) << n) >> 32);
 }
@@ -47,7 +47,7 @@ SOFTGPU_INLINE s64 mul24(T a, T b) {
   }
 }
 
-// By zero PTX leaves open; a GPU gives all ones, and the dividend as the remainder.
+// PTX does not define division by zero; a GPU gives all ones, and the dividend as the remainder.
 template <class T>
 SOFTGPU_INLINE T div(T a, T b) {
   if (b == 0) return static_cast<T>(-1);
@@ -66,7 +66,7 @@ template <class T>
 SOFTGPU_INLINE T abs(T a) {
   return a < 0 ? static_cast<T>(0 - static_cast<u64>(a)) : a;
 }
-// Of T's range, what is nearest to an s64.
+// The value of T's range that is nearest to an s64.
 template <class T>
 SOFTGPU_INLINE T saturated(s64 value) {
   constexpr s64 kMost =
@@ -130,8 +130,8 @@ SOFTGPU_INLINE u32 clz(T a) {
   return static_cast<u32>(std::countl_zero(a));
 }
 
-// Four bytes chosen from the eight of b:a, each by 4 bits of c; the highest of them asks for the
-// byte's sign in all its bits.
+// Four bytes chosen from the eight of b:a, each by 4 bits of c; the highest of these replaces the
+// byte by its sign in all bits.
 inline u32 prmt(u32 a, u32 b, u32 c) {
   const u64 bytes = u64{b} << 32 | a;
   u32 result = 0;
@@ -168,7 +168,7 @@ inline u32 lop3(u32 a, u32 b, u32 c, u32 table) {
   return result;
 }
 
-// Sums with the carry flag, which a function of PTX has one of.
+// Sums with the carry flag; a function of PTX has one such flag.
 template <class T>
 SOFTGPU_INLINE T add_carry(T a, T b, bool carry_in, bool* carry) {
   const u128 sum = static_cast<u128>(a) + b + (carry_in ? 1 : 0);

@@ -1,5 +1,5 @@
-// Functions of numbers that GPUs have no instruction for, from the host's library: what the CPU
-// device calls, so that both compute the same bits.
+// Functions of numbers without a GPU instruction, from the host's library. The CPU device calls the
+// same ones, so that both compute the same bits.
 #pragma once
 
 #include <cmath>

@@ -33,8 +33,8 @@ SOFTGPU_INLINE void bar_warp_sync(u32 mask) {
 
 enum class Shuffle { kUp, kDown, kBfly, kIdx };
 
-// `c` has the clamp in bits 0 to 4 and the mask of segments in bits 8 to 12. A lane whose source
-// lies outside its segment keeps its own value, and *in_range is false.
+// `c` has the clamp in bits 0 to 4 and the mask of segments in bits 8 to 12. If a lane's source
+// lies outside its segment, the lane keeps its own value, and *in_range is false.
 template <Shuffle kMode>
 inline u32 shfl(const Env& e, u32 value, u32 b, u32 c, u32 mask, bool* in_range) {
   const s32 lane = static_cast<s32>(e.thread->lane);
@@ -83,7 +83,7 @@ SOFTGPU_INLINE bool vote_uni(u32 mask, bool p) {
 SOFTGPU_INLINE u32 match_any(u32 mask, u64 value) {
   return static_cast<u32>(simt::warp_collective(simt::WarpOp::kMatch, mask, {value, 0}).low);
 }
-// `mask` where all its lanes have the same value, else 0.
+// `mask` if all its lanes have the same value, else 0.
 SOFTGPU_INLINE u32 match_all(u32 mask, u64 value, bool* same) {
   *same = match_any(mask, value) == mask;
   return *same ? mask : 0;
@@ -101,7 +101,7 @@ SOFTGPU_INLINE T redux(u32 mask, T value, Operation) {
       simt::warp_collective(simt::WarpOp::kReduce, mask, {word, 0}, 0, combine).low));
 }
 
-// The lane that was elected of `mask`; *is_elected: the caller.
+// The elected lane of `mask`; *is_elected: whether it is the caller.
 SOFTGPU_INLINE u32 elect(u32 mask, bool* is_elected) {
   *is_elected = simt::warp_collective(simt::WarpOp::kElect, mask, {}).low != 0;
   return static_cast<u32>(std::countr_zero(vote_ballot(mask, *is_elected)));
@@ -109,7 +109,8 @@ SOFTGPU_INLINE u32 elect(u32 mask, bool* is_elected) {
 
 // ---- Loops and ends --------------------------------------------------------------------------
 
-// At each backward branch. Loops that wait by plain loads let others run, too.
+// Called at each backward branch, so that loops that wait by plain loads let other threads run,
+// too.
 SOFTGPU_INLINE void back_edge(u32* turns) {
   if ((++*turns & 4095) == 0) simt::yield();
 }

@@ -1,11 +1,11 @@
 // Loads, stores, atomics and fences of translated code.
 //
-// Addresses are the host's, but those of shared memory, which are offsets in the block's window
+// Addresses are the host's, except those of shared memory, which are offsets in the block's window
 // from kSharedBase on. *Watched* code (SOFTGPU_WATCHED) runs under a seed or in weak mode: its weak
-// accesses are relaxed ones of the executor, which may switch threads at each and keep stores back.
+// accesses are relaxed accesses of the executor, which may switch threads at each and delay stores.
 //
-// Orders and scopes go to the executor as PTX names them. A place for what it does not model yet:
-// late loads are the executor's ld, and each access here says its scope.
+// Orders and scopes go to the executor as PTX names them. This is also the place for effects that
+// it does not model yet: late loads use the executor's ld, and each access here gives its scope.
 #pragma once
 
 #include "chime/device/simt/exec/exec_memory.hpp"
@@ -32,7 +32,7 @@ SOFTGPU_INLINE u64 address_of(const void* p) { return reinterpret_cast<u64>(p); 
 
 // ---- Address windows -------------------------------------------------------------------------
 
-// The host's address of a shared one. Watched, an access beyond the window ends the kernel.
+// The host's address of a shared one. In watched code an access beyond the window ends the kernel.
 template <std::size_t kBytes>
 SOFTGPU_INLINE u64 shared_address(const Env& e, u64 address) {
   const u64 offset = static_cast<u32>(address) - kSharedBase;
@@ -49,7 +49,8 @@ SOFTGPU_INLINE u64 generic_to_shared(const Env& e, u64 address) {
 SOFTGPU_INLINE bool is_shared(const Env& e, u64 address) {
   return address - address_of(e.shared) < e.shared_bytes;
 }
-// Of this thread's stack, between the caller and Env, which lies above all of its kernel's frames.
+// Whether it is on this thread's stack: between the caller and Env, which lies above all of its
+// kernel's frames.
 [[gnu::noinline]] inline bool is_local(const Env& e, u64 address) {
   const u64 here = address_of(__builtin_frame_address(0));
   return address - here < address_of(&e) - here;
@@ -58,7 +59,7 @@ SOFTGPU_INLINE bool is_global(const Env& e, u64 address) {
   return !is_shared(e, address) && !is_local(e, address);
 }
 
-// An address that a GPU would fault at, where x86 does not: no multiple of what is accessed.
+// An address at which a GPU would fault, but x86 does not: no multiple of the accessed size.
 [[gnu::cold, gnu::noinline]] inline void fault_of_alignment(const Env& e, const char* function,
                                                             u32 site, u64 address, u32 bytes) {
   e.services->misaligned(e, function, site, address, bytes);
@@ -89,8 +90,7 @@ SOFTGPU_INLINE T weak_ld(const Env&, u64 address) {
   if constexpr (kWatched) return exec::ld<Order::kRelaxed, Scope::kBlock>(at<const T>(address));
   return plain_ld<T>(address);
 }
-// A thread's own stack is nobody else's: a store that is kept back would reach a frame that is no
-// more.
+// Only the thread itself uses its stack: a delayed store could reach a frame that no longer exists.
 template <class T>
 SOFTGPU_INLINE void weak_st(const Env& e, u64 address, T value) {
   if constexpr (kWatched) {
@@ -101,11 +101,11 @@ SOFTGPU_INLINE void weak_st(const Env& e, u64 address, T value) {
 }
 
 // ---- Strong accesses -------------------------------------------------------------------------
-// Each load is a turn of a loop that may be waiting.
+// Each load may be a turn of a loop that waits.
 
 template <Order kOrder, Scope kScope, class T>
 SOFTGPU_INLINE T strong_ld(const Env& e, u64 address) {
-  if constexpr (kOrder == Order::kRelaxed) simt::poll_tick(e.thread);  // ld does for the others
+  if constexpr (kOrder == Order::kRelaxed) simt::poll_tick(e.thread);  // else ld does it
   return exec::ld<kOrder, kScope>(at<const T>(address));
 }
 template <Order kOrder, Scope kScope, class T>
@@ -128,7 +128,7 @@ SOFTGPU_INLINE void mmio_st(const Env&, u64 address, T value) {
 
 enum class Atom { kAdd, kExch, kMin, kMax, kAnd, kOr, kXor, kInc, kDec };
 
-// What is in memory after the operation.
+// The memory's value after the operation.
 template <Atom kAtom, class T>
 SOFTGPU_INLINE T applied(T old, T value) {
   if constexpr (std::is_class_v<T>) {
@@ -154,7 +154,7 @@ SOFTGPU_INLINE T applied(T old, T value) {
   }
 }
 
-// Of f32, where it adds in global memory: subnormals are zeros of their sign.
+// An f32 addition in global memory treats subnormals as zeros of their sign.
 SOFTGPU_INLINE f32 without_subnormal(f32 v) {
   return std::bit_cast<u32>(v) & 0x7f800000
              ? v
@@ -196,15 +196,15 @@ SOFTGPU_INLINE bool same_bits(T a, T b) {
   return std::bit_cast<WordOf<sizeof(T)>>(a) == std::bit_cast<WordOf<sizeof(T)>>(b);
 }
 
-// One that leaves memory as it was may be polling. One that changes it gets on, and giving way
-// there would cost it its core.
+// An atomic that leaves memory unchanged may be polling. One that changes it makes progress, and a
+// switch there would cost its core.
 template <Atom kAtom, Order kOrder, Scope kScope, class T>
 SOFTGPU_INLINE T atom(const Env& e, u64 address, T value) {
   const T old = update<kAtom, kOrder, kScope>(e, address, value);
   if (same_bits(applied<kAtom>(old, value), old)) simt::poll_tick(e.thread);
   return old;
 }
-// Whoever is told nothing does not wait.
+// An operation without a result does not poll.
 template <Atom kAtom, Order kOrder, Scope kScope, class T>
 SOFTGPU_INLINE void red(const Env& e, u64 address, T value) {
   update<kAtom, kOrder, kScope>(e, address, value);
@@ -216,8 +216,8 @@ SOFTGPU_INLINE T compare_and_swap(const Env& e, u64 address, T expected, T desir
   return old;
 }
 
-// Keeps what is around it in order for the compiler: of a fence between proxies, which are one
-// here.
+// Keeps the compiler from reordering around it. It stands for a fence between proxies, which are
+// one here.
 SOFTGPU_INLINE void proxy_fence() { __asm__ volatile("" ::: "memory"); }
 
 }  // namespace softgpu

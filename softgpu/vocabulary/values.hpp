@@ -1,5 +1,5 @@
-// What values translated code works on. Registers are unsigned words of their size, or f32 and f64
-// where PTX declares them so; each instruction says how to read them, and how its result goes back.
+// The values of translated code. Registers are unsigned words of their size, or f32 and f64 where
+// PTX declares them so; each instruction says how to read them, and how its result goes back.
 #pragma once
 
 #include <bit>
@@ -13,7 +13,7 @@
 
 #define SOFTGPU_INLINE [[gnu::always_inline]] inline
 
-// A function that is compiled once for all kernels: plain and watched code are in one process.
+// A function that is compiled once for all kernels: a process may have plain and watched code.
 #define SOFTGPU_EXPORTED extern "C" __attribute__((visibility("default")))
 #if SOFTGPU_WATCHED
 #define SOFTGPU_FUNCTION(name) softgpu_watched_##name
@@ -36,8 +36,8 @@ using f64 = double;
 using u128 = unsigned __int128;
 using s128 = __int128;
 
-// 16-bit floats are bits, computed in float: that has more than twice their digits, so that a sum,
-// difference or product is rounded as if once.
+// 16-bit floats are bits, computed in float: it has more than twice their digits, so that a sum,
+// difference or product has the result of a single rounding.
 struct f16 {
   u16 bits;
   f16() = default;
@@ -60,7 +60,7 @@ using WordOf = std::conditional_t<
     kBytes == 8, u64,
     std::conditional_t<kBytes == 4, u32, std::conditional_t<kBytes == 2, u16, u8>>>;
 
-// A register, or what lies lowest in it, as a T. Registers of floats are floats.
+// A register, or its lowest bits, as a T. Registers of floats are floats.
 template <class T, class R>
 SOFTGPU_INLINE T as(R value) {
   if constexpr (std::same_as<T, R>) {
@@ -74,7 +74,7 @@ SOFTGPU_INLINE T as(R value) {
   }
 }
 
-// A result in a register: a signed one is extended by its sign where the register is wider.
+// A result in a register: in a wider register a signed one is extended by its sign.
 template <class R, class T>
 SOFTGPU_INLINE R word(T value) {
   if constexpr (std::same_as<R, T>) {
@@ -88,7 +88,7 @@ SOFTGPU_INLINE R word(T value) {
   }
 }
 
-// The bits of the NaN that arithmetic gives.
+// The bits of the NaN that arithmetic produces.
 template <class T>
 SOFTGPU_INLINE T canonical_nan() {
   if constexpr (sizeof(T) == 2) {

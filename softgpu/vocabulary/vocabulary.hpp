@@ -1,4 +1,4 @@
-// All that translated code includes: compiled once, ahead of every kernel.
+// Everything that translated code includes: compiled once, before any kernel.
 #pragma once
 
 #include "softgpu/vocabulary/async.hpp"

@@ -1,4 +1,4 @@
-// threadIdx and its kin, which LLVM's header has but for their conversions.
+// threadIdx and the like: LLVM's header has them without their conversions.
 #pragma once
 
 #include <__clang_cuda_builtin_vars.h>

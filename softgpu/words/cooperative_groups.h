@@ -1,6 +1,6 @@
 // Groups of threads as values, by the names that CUDA's documentation publishes: the block, the
-// grid of a cooperative launch, and tiles of a warp. Scans, reductions and copies of groups are not
-// there.
+// grid of a cooperative launch, and tiles of a warp. It has no scans, reductions and copies of
+// groups.
 #pragma once
 
 #include <type_traits>
@@ -26,8 +26,8 @@ class thread_block {
 };
 SOFTGPU_GROUP thread_block this_thread_block() { return {}; }
 
-// The top bit of the launch's word turns when all blocks have come: each adds 1, the first what is
-// missing. Where the launch was not cooperative there is no word.
+// The top bit of the launch's word flips when all blocks have come: each adds 1, and the first adds
+// the rest. A launch that is not cooperative has no word.
 class grid_group {
  public:
   SOFTGPU_GROUP static bool is_valid() { return word() != nullptr; }
@@ -81,8 +81,8 @@ class grid_group {
 };
 SOFTGPU_GROUP grid_group this_grid() { return {}; }
 
-// `Size` neighbours of a warp: a power of two up to 32. All its threads make each call. A tile of
-// any parent is one of no parent, too, as which programs keep it.
+// `Size` neighbours of a warp: a power of two up to 32. All its threads make each call. A tile with
+// a parent converts to one without, because programs keep it as such.
 template <unsigned Size, class Parent = void>
 class thread_block_tile {
   static_assert(Size != 0 && Size <= 32 && (Size & (Size - 1)) == 0);

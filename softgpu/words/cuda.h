@@ -1,5 +1,5 @@
-// The driver's calls, by their documented names. What they do is CUDA's documentation to say; what
-// the softgpu does otherwise is in softgpu/README.md.
+// The driver's calls, by their documented names. CUDA's documentation describes their effects;
+// softgpu/README.md describes where the softgpu differs.
 #pragma once
 
 #include "driver_objects.h"

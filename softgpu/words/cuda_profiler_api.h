@@ -1,4 +1,4 @@
-// Where a program's profile begins and ends: here there is no profiler.
+// The begin and end of a program's profile: there is no profiler here.
 #pragma once
 
 #include "cuda_runtime.h"

@@ -22,7 +22,7 @@
 #endif
 #include "runtime_calls.h"
 
-// What nvcc includes unasked, too.
+// Headers that nvcc also includes implicitly.
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-// atomicAdd and its kin: relaxed, of the whole device; _block and _system say another scope.
+// atomicAdd and the like: relaxed, with the scope of the device; _block and _system name another
+// scope.
 #pragma once
 
 #define SOFTGPU_ATOMIC_SCOPED(NAME, SUFFIX, SCOPE, T, REGISTER, CONSTRAINT, TYPE) \
@@ -45,7 +46,7 @@ SOFTGPU_ATOMIC(atomicDec, unsigned, unsigned, "r", ".dec.u32")
 #undef SOFTGPU_ATOMIC
 #undef SOFTGPU_ATOMIC_SCOPED
 
-// Differences are sums; of a float's bits an exchange is one of an int.
+// Differences are sums; the exchange of a float is that of an int with its bits.
 #define SOFTGPU_BY_ANOTHER(SUFFIX)                                                             \
   __device__ __forceinline__ int atomicSub##SUFFIX(int* p, int value) {                        \
     return atomicAdd##SUFFIX(p, static_cast<int>(0u - static_cast<unsigned>(value)));          \

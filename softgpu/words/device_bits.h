@@ -21,8 +21,8 @@ __device__ __forceinline__ unsigned long long __umul64hi(unsigned long long a,
                                                          unsigned long long b) {
   return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
 }
-// Bytes of y:x, chosen by the low three bits of each half byte of s; its top bit repeats the sign
-// of that byte.
+// Bytes of y:x, chosen by the low three bits of each half byte of s; its top bit replaces the byte
+// by its sign in all bits.
 __device__ __forceinline__ unsigned __byte_perm(unsigned x, unsigned y, unsigned s) {
   return __nvvm_prmt(x, y, s);
 }

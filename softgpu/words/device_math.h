@@ -1,8 +1,8 @@
 // The standard library's functions of numbers, for kernels.
 //
-// What GPUs have instructions for is a built-in of LLVM. The others are calls of functions that the
-// PTX only declares, named softgpu_ and the function: the softgpu has the host's library of
-// mathematics behind them, so that kernels compute what the CPU device computes, bit for bit.
+// Functions with a GPU instruction are built-ins of LLVM. The others are calls of functions that
+// the PTX only declares, named softgpu_ and the function. The softgpu implements them with the
+// host's library of mathematics, so that kernels compute what the CPU device computes, bit for bit.
 #pragma once
 
 #include <type_traits>
@@ -45,7 +45,7 @@ SOFTGPU_MATH double fma(double x, double y, double z) { return __builtin_fma(x, 
 SOFTGPU_MATH float __fmaf_rn(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
 SOFTGPU_MATH double __fma_rn(double x, double y, double z) { return __builtin_fma(x, y, z); }
 
-// Half away from zero, as round has it.
+// Half away from zero, as round does.
 #define SOFTGPU_TO_INTEGER(T, NAME, BY)                                \
   SOFTGPU_MATH T NAME##f(float x) { return static_cast<T>(BY##f(x)); } \
   SOFTGPU_MATH T NAME(float x) { return static_cast<T>(BY##f(x)); }    \
@@ -56,8 +56,8 @@ SOFTGPU_TO_INTEGER(long, lrint, rint)
 SOFTGPU_TO_INTEGER(long long, llrint, rint)
 #undef SOFTGPU_TO_INTEGER
 
-// As CUDA names them: of which type, to which, and how it is rounded. A number that the integer has
-// not becomes the nearest that it has.
+// CUDA's names: the source type, the target type, and the rounding. A number beyond the integer's
+// range becomes the nearest in it.
 #define SOFTGPU_CONVERT(FROM, from, TO, to, HOW, NVVM_FROM, NVVM_TO, NVVM_HOW) \
   SOFTGPU_MATH TO __##from##2##to##_##HOW(FROM x) {                            \
     return __nvvm_##NVVM_FROM##2##NVVM_TO##_##NVVM_HOW(x);                     \
@@ -108,7 +108,7 @@ SOFTGPU_LEAST_AND_GREATEST(unsigned long)
 SOFTGPU_LEAST_AND_GREATEST(long long)
 SOFTGPU_LEAST_AND_GREATEST(unsigned long long)
 #undef SOFTGPU_LEAST_AND_GREATEST
-// By names with the type in them.
+// By names that contain the type.
 #define SOFTGPU_LEAST_AND_GREATEST(T, PREFIX)                       \
   SOFTGPU_OF_BOTH T PREFIX##min(T a, T b) { return b < a ? b : a; } \
   SOFTGPU_OF_BOTH T PREFIX##max(T a, T b) { return a < b ? b : a; }
@@ -120,17 +120,17 @@ SOFTGPU_OF_BOTH float min(float a, float b) { return __builtin_fminf(a, b); }
 SOFTGPU_OF_BOTH double min(double a, double b) { return __builtin_fmin(a, b); }
 SOFTGPU_OF_BOTH float max(float a, float b) { return __builtin_fmaxf(a, b); }
 SOFTGPU_OF_BOTH double max(double a, double b) { return __builtin_fmax(a, b); }
-// Two types become the one that arithmetic makes of them: unsigned and int become unsigned.
-// Numbers alone, of the sizes above: a program's own types have its own, or none.
+// Two types become the one that arithmetic makes of them: unsigned and int become unsigned. Only
+// numbers of the sizes above: a program's own types have functions of their own, or none.
 template <class T>
 concept softgpu_number = std::is_arithmetic_v<T> && sizeof(T) <= 8;
 template <softgpu_number A, softgpu_number B, class T = decltype(A() + B())>
-requires(!std::is_same_v<A, B>)  // that are the functions above, or the standard library's
+requires(!std::is_same_v<A, B>)  // these are the functions above, or the standard library's
     SOFTGPU_OF_BOTH T min(A a, B b) {
   return min(static_cast<T>(a), static_cast<T>(b));
 }
 template <softgpu_number A, softgpu_number B, class T = decltype(A() + B())>
-requires(!std::is_same_v<A, B>)  // that are the functions above, or the standard library's
+requires(!std::is_same_v<A, B>)  // these are the functions above, or the standard library's
     SOFTGPU_OF_BOTH T max(A a, B b) {
   return max(static_cast<T>(a), static_cast<T>(b));
 }

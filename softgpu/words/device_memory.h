@@ -1,14 +1,14 @@
-// Fences, loads that name a cache, and where an address lies.
+// Fences, loads that name a cache, and the location of an address.
 #pragma once
 
 #include <cstddef>
 
-// Sequentially consistent, as the documentation has it.
+// Sequentially consistent, as documented.
 __device__ __forceinline__ void __threadfence_block() { __nvvm_membar_cta(); }
 __device__ __forceinline__ void __threadfence() { __nvvm_membar_gl(); }
 __device__ __forceinline__ void __threadfence_system() { __nvvm_membar_sys(); }
 
-// What a kernel never writes while it runs. The softgpu has no caches, so that these are plain
+// Memory that a kernel never writes while it runs. The softgpu has no caches, so these are plain
 // loads and stores.
 #define SOFTGPU_CACHED(SUFFIX)                            \
   template <class T>                                      \
@@ -41,7 +41,7 @@ __device__ __forceinline__ unsigned __isConstant(const void* p) { return __nvvm_
 __device__ __forceinline__ unsigned __isLocal(const void* p) { return __nvvm_isspacep_local(p); }
 
 extern "C" {
-// LLVM's <new> wants them; the softgpu has them behind their names.
+// LLVM's <new> needs them; the softgpu implements them under these names.
 __device__ void* malloc(std::size_t bytes);
 __device__ void free(void* p);
 

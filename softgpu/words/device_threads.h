@@ -18,8 +18,9 @@ __device__ __forceinline__ void __barrier_sync_count(unsigned id, unsigned threa
 
 __device__ __forceinline__ void __syncwarp(unsigned mask = ~0u) { __nvvm_bar_warp_sync(mask); }
 
-// The instruction takes 4 bytes: a value of 8 travels as two words, a smaller one in one. The last
-// operand of the instruction has the segment's mask and the lane at which a source is out of it.
+// The instruction takes 4 bytes: a value of 8 bytes takes two words, a smaller one takes one. The
+// last operand of the instruction has the segment's mask and the lane beyond which a source is
+// outside.
 #define SOFTGPU_SHUFFLE(NAME, INSTRUCTION, LANE, CLAMP)                                           \
   template <class T>                                                                              \
   __device__ __forceinline__ T NAME(unsigned mask, T value, LANE lane, int width = 32) {          \

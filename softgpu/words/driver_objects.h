@@ -1,5 +1,5 @@
-// What the driver's calls take and give: handles, flags, attributes. The names are documented;
-// numbers and layouts are the softgpu's own.
+// The arguments and results of the driver's calls: handles, flags, attributes. The names are
+// documented; numbers and layouts are the softgpu's own.
 #pragma once
 
 #include <stddef.h>
@@ -23,7 +23,7 @@ typedef void (*CUhostFn)(void* argument);
 typedef uint32_t cuuint32_t;
 typedef uint64_t cuuint64_t;
 
-// Handles that name no stream of cuStreamCreate's.
+// Handles that name no stream of cuStreamCreate.
 #define CU_STREAM_LEGACY ((CUstream)0x1)
 #define CU_STREAM_PER_THREAD ((CUstream)0x2)
 
@@ -61,7 +61,7 @@ typedef enum CUdevice_attribute_enum SOFTGPU_ENUM {
   CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED,
 } CUdevice_attribute;
 
-// No option of the compiler at load time, or of a library, is known.
+// Options of the compiler at load time, or of a library: there are none.
 typedef enum CUjit_option_enum SOFTGPU_ENUM { CU_JIT_NO_OPTION } CUjit_option;
 typedef enum CUlibraryOption_enum SOFTGPU_ENUM { CU_LIBRARY_NO_OPTION } CUlibraryOption;
 

@@ -1,8 +1,9 @@
-// What the driver's and the runtime's calls return. The names and what they mean are documented;
-// the numbers are the softgpu's own: what is compiled with these words speaks to libsoftgpu alone.
+// The results of the driver's and the runtime's calls. Their names and meanings are documented. The
+// numbers are the softgpu's own: programs compiled with these declarations work only with
+// libsoftgpu.
 #pragma once
 
-// Programs may hand over numbers that have no name.
+// Programs may pass numbers that have no name.
 #ifdef __cplusplus
 #define SOFTGPU_ENUM : int
 #else
@@ -68,7 +69,7 @@
     "another thread has begun the capture")                                                      \
   X(CUDA_ERROR_UNKNOWN, cudaErrorUnknown, "unknown error")
 
-// X(name, sentence): what the runtime alone returns.
+// X(name, sentence): results of the runtime alone.
 #define SOFTGPU_RUNTIME_RESULTS(X)                                                \
   X(cudaErrorInvalidConfiguration, "invalid configuration of the launch")         \
   X(cudaErrorMissingConfiguration, "a kernel was called without a configuration") \

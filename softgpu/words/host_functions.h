@@ -1,6 +1,6 @@
-// The functions of numbers that kernels have from the host's library of mathematics: for a name f,
-// the PTX calls softgpu_f of doubles and softgpu_ff of floats (device_math.h), and the vocabulary
-// has them (vocabulary/mathematics.hpp).
+// The mathematical functions that kernels get from the host's library. For a name f the PTX calls
+// softgpu_f with doubles and softgpu_ff with floats (device_math.h); vocabulary/mathematics.hpp
+// defines them.
 #pragma once
 
 // clang-format off

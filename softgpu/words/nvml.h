@@ -1,6 +1,5 @@
-// As much of the management library as programs ask of it to find a device and to say which it is;
-// by the driver's calls, so that nothing is to be linked (chime-cc leaves -lnvidia-ml out), and in
-// C, too.
+// The part of the management library that programs use to find and identify a device. It uses the
+// driver's calls, so that no library is linked (chime-cc leaves -lnvidia-ml out). Also for C.
 #pragma once
 
 #include <stdint.h>

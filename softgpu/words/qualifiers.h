@@ -1,5 +1,5 @@
-// CUDA C++'s words for where a function runs and where a variable lies, as clang's attributes. A
-// host compiler sees none of them.
+// CUDA C++'s qualifiers of functions and variables, as clang's attributes. They are empty for a
+// host compiler.
 #pragma once
 
 #ifdef __CUDA__

@@ -48,12 +48,12 @@ cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute which, in
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel,
                                                           int threads, size_t dynamic_shared_bytes);
 
-// What clang writes for a call with <<<>>>. (LLVM: clang/lib/CodeGen/CGCUDANV.cpp)
+// clang writes these calls for <<<>>>. (LLVM: clang/lib/CodeGen/CGCUDANV.cpp)
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_shared_bytes = 0,
                                      void* stream = nullptr);
 cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* dynamic_shared_bytes,
                                        void* stream);
-// What it looks for in its device pass, and does not call.
+// clang needs this declaration in its device pass, and does not call it.
 unsigned cudaConfigureCall(dim3 grid, dim3 block, size_t dynamic_shared_bytes = 0,
                            cudaStream_t stream = nullptr);
 
@@ -115,7 +115,7 @@ template <class T>
 cudaError_t cudaMalloc(T** address, size_t bytes) {
   return cudaMalloc(reinterpret_cast<void**>(address), bytes);
 }
-// In the stream's order: memory is there at once, and goes when the stream has passed
+// In the stream's order: memory is there at once, and is freed when the stream has passed
 // cudaFreeAsync.
 template <class T>
 cudaError_t cudaMallocAsync(T** address, size_t bytes, cudaStream_t) {

@@ -1,5 +1,5 @@
-// What the runtime's calls take and give. The names are documented; numbers and layouts are the
-// softgpu's own, and where the driver has the same thing, the driver's.
+// The arguments and results of the runtime's calls. The names are documented; numbers and layouts
+// are the softgpu's own, and equal to the driver's for the same objects.
 #pragma once
 
 #include "cuda.h"

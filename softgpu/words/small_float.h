@@ -1,7 +1,7 @@
 // Floating-point numbers of 16 bits: an exponent of kExponent bits, kMantissa bits after the point.
-// Stored as bits, computed in wider types: float has more than twice the bits and two, so that one
-// operation in float, rounded again, is the operation rounded once. Rounds to nearest, ties to
-// even; what is no number becomes 0x7fff.
+// Stored as bits, computed in wider types. Float has more than twice the bits plus two, so one
+// operation in float, rounded again, equals the operation rounded once. Rounds to nearest, ties to
+// even; NaN becomes 0x7fff.
 #pragma once
 
 #include <type_traits>
@@ -60,8 +60,8 @@ struct SmallFloat {
   __host__ __device__ constexpr SmallFloat& operator++() { return *this += SmallFloat(1); }
   __host__ __device__ constexpr SmallFloat& operator--() { return *this -= SmallFloat(1); }
 
-  // a * b is exact in double; the sum is rounded to odd there, after which rounding again is
-  // rounding once.
+  // a * b is exact in double. The sum is rounded to odd there; after that a second rounding equals
+  // a single one.
   __host__ __device__ static constexpr SmallFloat fma(SmallFloat a, SmallFloat b, SmallFloat c) {
     const double product = a.wide() * b.wide(), addend = c.wide(), sum = product + addend;
     const double part = sum - product, lost = (product - (sum - part)) + (addend - part);
@@ -92,8 +92,8 @@ struct SmallFloat {
                                           << kDoubleMantissa);
   }
 
-  // The value as a double. An integer of more than 53 bits is rounded to odd, after which rounding
-  // again is rounding once.
+  // The value as a double. An integer of more than 53 bits is rounded to odd; after that a second
+  // rounding equals a single one.
   template <class T>
   __host__ __device__ static constexpr double exact(T value) {
     if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {
@@ -122,7 +122,7 @@ struct SmallFloat {
     const unsigned long long rest = significand & ((1ull << dropped) - 1);
     unsigned kept = static_cast<unsigned>(significand >> dropped);
     if (rest > tie || (rest == tie && (kept & 1) != 0)) ++kept;
-    // What precedes the point adds 1 to the exponent, as does what is rounded up to the next power
+    // The part before the point adds 1 to the exponent, and so does rounding up to the next power
     // of 2.
     const unsigned long long magnitude =
         exponent > 0 ? (static_cast<unsigned long long>(exponent - 1) << kMantissa) + kept : kept;

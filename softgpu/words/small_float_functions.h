@@ -18,7 +18,7 @@ SOFTGPU_SMALL(SOFTGPU_T, __hfma, (SOFTGPU_T a, SOFTGPU_T b, SOFTGPU_T c), SOFTGP
 SOFTGPU_SMALL(SOFTGPU_T, __hneg, (SOFTGPU_T a), -a)
 SOFTGPU_SMALL(SOFTGPU_T, __habs, (SOFTGPU_T a), SOFTGPU_T::of_bits(a.bits & 0x7fffu))
 SOFTGPU_SMALL(bool, __heq, (SOFTGPU_T a, SOFTGPU_T b), a == b)
-SOFTGPU_SMALL(bool, __hne, (SOFTGPU_T a, SOFTGPU_T b), a<b || a> b)  // false where one is no number
+SOFTGPU_SMALL(bool, __hne, (SOFTGPU_T a, SOFTGPU_T b), a<b || a> b)  // false if one is NaN
 SOFTGPU_SMALL(bool, __hlt, (SOFTGPU_T a, SOFTGPU_T b), a < b)
 SOFTGPU_SMALL(bool, __hle, (SOFTGPU_T a, SOFTGPU_T b), a <= b)
 SOFTGPU_SMALL(bool, __hgt, (SOFTGPU_T a, SOFTGPU_T b), a > b)
@@ -30,7 +30,7 @@ SOFTGPU_SMALL(int, __hisinf, (SOFTGPU_T a),
               (a.bits & 0x7fffu) != SOFTGPU_T::kInfinity ? 0
               : (a.bits & 0x8000u) != 0                  ? -1
                                                          : 1)
-// Of a number and no number the number; of zeros the one with the sign that fits.
+// With NaN and a number it gives the number; with two zeros the one with the fitting sign.
 SOFTGPU_SMALL(SOFTGPU_T, __hmax, (SOFTGPU_T a, SOFTGPU_T b),
               a.is_nan()   ? (b.is_nan() ? SOFTGPU_T::of_bits(SOFTGPU_T::kNan) : b)
               : b.is_nan() ? a
@@ -46,9 +46,9 @@ SOFTGPU_SMALL(SOFTGPU_T, __hmin, (SOFTGPU_T a, SOFTGPU_T b),
 #undef SOFTGPU_T
 #undef SOFTGPU_SMALL
 
-// Conversions between TYPE and the others: __float2NAME, __NAME2float, and so on. To an integer by
-// the rounding in the name, a value beyond its range to the nearest in it, and what is no number to
-// 0.
+// Conversions between TYPE and the others: __float2NAME, __NAME2float, and so on. To an integer
+// they use the rounding in the name. A value beyond its range becomes the nearest in it, and NaN
+// becomes 0.
 #define SOFTGPU_CONVERSION_FROM(NAME, TYPE, WORD, T)                              \
   __host__ __device__ constexpr TYPE __##WORD##2##NAME(T value) { return value; } \
   __host__ __device__ constexpr TYPE __##WORD##2##NAME##_rn(T value) { return value; }
@@ -90,7 +90,7 @@ __host__ __device__ constexpr T to_integer(double value) {
   return static_cast<T>(value);
 }
 
-// To the nearest integer, of two the even one: what 2^52 pushes out of a double is rounded so.
+// To the nearest integer, ties to even: adding 2^52 to a double rounds so.
 __host__ __device__ constexpr double to_even(double value) {
   constexpr double kPush = 4503599627370496.0;
   if (value != value || value >= kPush || value <= -kPush) return value;

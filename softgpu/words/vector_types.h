@@ -1,5 +1,5 @@
-// CUDA's vector types: what they are aligned to is documented, the loads and stores of 8 and 16
-// bytes rest on it.
+// CUDA's vector types. Their alignment is documented; the loads and stores of 8 and 16 bytes depend
+// on it.
 #pragma once
 
 #include "qualifiers.h"

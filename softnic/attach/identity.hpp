@@ -1,4 +1,4 @@
-// What the emulated device says that it is: a ConnectX-7 with one port.
+// The identity of the emulated device: a ConnectX-7 with one port.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // A loaded library calls another one through a table of addresses (its global offset table). The
-// relocations of its dynamic section say which slot is whose. Slots are usually read-only by the
-// time we come (RELRO), so their page is made writable for the one store.
+// relocations of its dynamic section say which function each slot belongs to. Slots are usually
+// read-only by then (RELRO), so their page is made writable for the one store.
 
 #include "imports.hpp"
 
@@ -72,7 +72,7 @@ bool is_rdma_library(const char* path) {
   return false;
 }
 
-// What the dynamic section of one loaded library says about its imports.
+// The imports of a loaded library, from its dynamic section.
 struct Imports {
   std::span<const ElfW(Rela)> calls, data;
   const ElfW(Sym) * symbols = nullptr;
@@ -88,7 +88,7 @@ Imports imports_of(const dl_phdr_info& library) {
   const ElfW(Rela)* calls = nullptr;
   const ElfW(Rela)* data = nullptr;
   std::size_t calls_bytes = 0, data_bytes = 0;
-  // The loader has made addresses of these offsets, but not on every architecture.
+  // The loader has turned these offsets into addresses, but not on every architecture.
   const auto at = [&](ElfW(Addr) value) {
     return value < library.dlpi_addr ? value + library.dlpi_addr : value;
   };
@@ -147,14 +147,14 @@ std::mutex& lock() {
   static auto& it = *new std::mutex;
   return it;
 }
-// What each changed slot held before.
+// The function in each changed slot before.
 std::map<void**, void*>& originals() {
   static auto& it = *new std::map<void**, void*>;
   return it;
 }
 
-// Calls `visit(library, slot, replacement)` for every slot of every RDMA library whose name the
-// shim answers, until it returns false. False then.
+// Calls `visit(library, slot, replacement)` for every slot of every RDMA library that has a name of
+// the shim, until it returns false. Returns false then.
 template <class Visit>
 bool for_each_slot(const Visit& visit) {
   const auto one_library = [](dl_phdr_info* library, std::size_t, void* argument) -> int {
@@ -175,7 +175,7 @@ bool for_each_slot(const Visit& visit) {
   return ::dl_iterate_phdr(one_library, const_cast<Visit*>(&visit)) == 0;
 }
 
-// libibverbs loads its providers late: they are attached to before it can call them.
+// libibverbs loads its providers late: this attaches to them before libibverbs can call them.
 void* softnic_dlopen(const char* path, int flags) {
   void* library = ::dlopen(path, flags);
   try {

@@ -36,7 +36,7 @@ std::mutex& lock() {
 
 // ---- options ----
 
-// A member that this program's struct does not have yet, or left at null, is absent.
+// A member that this program's struct does not have yet, or that is null, is absent.
 #define SOFTNIC_HAS(options, member) \
   ((options)->size >= offsetof(softnic_options, member) + sizeof((options)->member))
 
@@ -49,7 +49,7 @@ Settings settings_of(const softnic_options* o) try {
   if (SOFTNIC_HAS(o, trace) && o->trace) s.trace = o->trace;
   if (SOFTNIC_HAS(o, strict) && o->strict != SOFTNIC_UNSET) s.strict = o->strict != 0;
   if (SOFTNIC_HAS(o, log) && o->log != SOFTNIC_UNSET) s.log = o->log;
-  Faults{s.faults};  // throws where the NIC would, later and with nobody to tell
+  Faults{s.faults};  // throws here, because the NIC's error comes later and reaches no caller
   return s;
 } catch (const std::exception& error) {
   throw Refusal(SOFTNIC_BAD_OPTION, error.what());
@@ -66,14 +66,14 @@ void* load(const char* library) {
                     " (Debian: apt-get install libibverbs1 ibverbs-providers)");
 }
 
-// Kept loaded: changed tables must not go away and come back unchanged.
+// Kept loaded: a library with changed tables must not be unloaded and come back unchanged.
 struct RdmaCore {
   void* verbs = load("libibverbs.so.1");
   void* provider = load("libmlx5.so.1");
 };
 
-// The path that libibverbs reads devices from. It asks the environment once; from this call on the
-// answer is fixed, so a wrong one says that somebody was here before us.
+// The path from which libibverbs reads devices. It reads the environment once. After this call the
+// answer is fixed, so a wrong one shows that libibverbs was used before.
 std::string tree_of_libibverbs(const RdmaCore& core) {
   auto* const path = reinterpret_cast<const char* (*)()>(::dlsym(core.verbs, "ibv_get_sysfs_path"));
   const char* found = path ? path() : nullptr;
@@ -91,16 +91,16 @@ void show_tree(const RdmaCore& core, const std::string& tree) {
                                       " already; activate before the first verbs call");
 }
 
-// A tree that the environment names is kept: it may be another topology with our device in it.
+// A tree that the environment names is kept: it may be another topology that contains our device.
 std::string tree_to_use(const Settings& settings) {
-  const char* told = std::getenv("SYSFS_PATH");
-  if (!told || !*told) return own_tree(settings.ethernet);
-  const auto device = std::filesystem::path(told) / "class/infiniband_verbs/uverbs0";
+  const char* named = std::getenv("SYSFS_PATH");
+  if (!named || !*named) return own_tree(settings.ethernet);
+  const auto device = std::filesystem::path(named) / "class/infiniband_verbs/uverbs0";
   std::error_code ignored;
   if (!std::filesystem::exists(device, ignored))
-    throw Refusal(SOFTNIC_BAD_OPTION, std::string("softnic: SYSFS_PATH is '") + told +
+    throw Refusal(SOFTNIC_BAD_OPTION, std::string("softnic: SYSFS_PATH is '") + named +
                                           "', and there is no " + device.string());
-  return told;
+  return named;
 }
 
 // ---- what is active ----
@@ -113,8 +113,8 @@ class Activation {
     warn_of_unknown_variables();
     const Settings settings = settings_of(options);
     const RdmaCore core;
-    const char* told = std::getenv("SYSFS_PATH");
-    if (told) sysfs_path_before_ = told;
+    const char* named = std::getenv("SYSFS_PATH");
+    if (named) sysfs_path_before_ = named;
     try {
       show_tree(core, tree_to_use(settings));
       attach_to_rdma_libraries();

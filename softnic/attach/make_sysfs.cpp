@@ -1,5 +1,4 @@
-// Run by the build: writes both device trees below the directory that it is given, which is
-// emptied.
+// The build runs it: writes both device trees below the given directory, which it empties.
 
 #include <cstdio>
 #include <exception>

@@ -21,7 +21,7 @@ namespace {
 
 constexpr rlim_t kBarBytes = 64 << 20;  // 16 384 doorbell pages; sparse
 
-// Leaked unless ended: the engine's thread outlives every destructor of the program.
+// Leaked unless ended: the engine's thread runs longer than every destructor of the program.
 std::atomic<Nic*> the_nic{nullptr};
 
 std::mutex& creation() {
@@ -77,8 +77,8 @@ void Nic::tell() {
   engine_.tell_counters();
 }
 
-// All that the engine and the control path touch is guarded by these two locks: a child finds it
-// whole.
+// These two locks guard everything that the engine and the control path touch: so a child finds it
+// consistent.
 void Nic::before_fork() {
   creation().lock();
   if (Nic* nic = existing()) nic->device_.lock().lock();
@@ -89,8 +89,8 @@ void Nic::after_fork_in_parent() {
   creation().unlock();
 }
 
-// The parent's NIC is leaked here, but for its sockets: while the child held them, neighbours would
-// not see the parent go.
+// Leaks the parent's NIC here, but closes its sockets: while the child held them, neighbours would
+// not see the parent's end.
 void Nic::after_fork_in_child() {
   if (Nic* nic = the_nic.exchange(nullptr, std::memory_order_acq_rel)) {
     nic->engine_.abandon_link();
@@ -102,7 +102,7 @@ void Nic::after_fork_in_child() {
 
 namespace {
 
-// A NIC that nobody has ended goes with its process.
+// A NIC that was not ended ends with its process.
 [[gnu::destructor]] void tell_at_exit() {
   if (Nic* nic = Nic::existing()) nic->tell();
 }

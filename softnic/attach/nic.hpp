@@ -1,7 +1,7 @@
 // The whole emulated NIC of this process: device, link and engine, made at the first use.
 //
-// A child of fork() has no engine thread and must not speak for its parent, so the NIC stays with
-// the parent: the child gets one of its own when it opens the device.
+// A child of fork() has no engine thread and must not act for its parent, so the NIC stays with the
+// parent: the child gets one of its own when it opens the device.
 #pragma once
 
 #include "softnic/engine/engine.hpp"
@@ -12,8 +12,8 @@ namespace softnic {
 
 class Nic {
  public:
-  // The NIC, started. Throws std::runtime_error when it cannot be (bad SOFTNIC_FAULTS, no address
-  // left).
+  // The NIC, started. Throws std::runtime_error if it cannot start (bad SOFTNIC_FAULTS, no free
+  // address).
   static Nic& instance();
 
   // The same without making one.
@@ -22,18 +22,18 @@ class Nic {
   // Stops the engine and destroys the NIC, if there is one. No file of it may be open.
   static void end();
 
-  // Says what it has done, if somebody wants to know (counters.hpp).
+  // Reports its counters, if SOFTNIC_COUNTERS is set (observe/counters.hpp).
   void tell();
 
-  // The file behind the doorbell pages: what open("/dev/infiniband/uverbs0") gives is a duplicate
-  // of it, so that the program's own mmap of a page needs no help.
+  // The file behind the doorbell pages. open("/dev/infiniband/uverbs0") returns a duplicate of it,
+  // so that the program's own mmap of a page works without help.
   int bar_fd() const { return bar_.fd; }
 
   Device& device() { return device_; }
   Engine& engine() { return engine_; }
   Handles& handles() { return handles_; }  // of kernel objects; guarded by the device's lock
 
-  // A NIC on `link` that nobody else knows and that is not started.
+  // A NIC on `link` that no other code knows and that is not started.
   explicit Nic(std::unique_ptr<Link> link);
   Nic(const Nic&) = delete;
 

@@ -23,7 +23,7 @@ std::string own_tree(bool ethernet) {
   return tree;
 }
 
-void use_own_tree_unless_told() try {
+void use_own_tree_by_default() try {
   if (!std::getenv("SYSFS_PATH")) ::setenv("SYSFS_PATH", own_tree(settings().ethernet).c_str(), 1);
 } catch (const std::exception& error) {
   print("%s\n", error.what());

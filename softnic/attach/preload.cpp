@@ -1,5 +1,5 @@
-// libc's names for the shim: what LD_PRELOAD and linking need. Calls of these names that are not
-// for the device go on to the kernel.
+// libc's names for the shim, for LD_PRELOAD and linking. Calls that are not for the device go on to
+// the kernel.
 
 #define SOFTNIC_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -49,8 +49,8 @@ SOFTNIC_EXPORT int socket(int domain, int type, int protocol) noexcept {
 
 namespace {
 
-// Whether the program's libraries call this one for libc's names. Not so when it was loaded with
-// dlopen, or when a sanitizer's interceptors come first: then softnic_activate() is the way.
+// Whether the program's libraries call this library for libc's names. This is false if it was
+// loaded with dlopen, or if a sanitizer's interceptors come first: then use softnic_activate().
 bool takes_over_libc() {
   Dl_info theirs{}, ours{};
   void* const in_use = ::dlsym(RTLD_DEFAULT, "ioctl");
@@ -59,9 +59,9 @@ bool takes_over_libc() {
          theirs.dli_fbase == ours.dli_fbase;
 }
 
-// Preloaded or linked, the device is there without softnic-run.
+// When this library is preloaded or linked, the device is there without softnic-run.
 [[gnu::constructor]] void show_device() {
-  if (takes_over_libc()) softnic::use_own_tree_unless_told();
+  if (takes_over_libc()) softnic::use_own_tree_by_default();
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 // (imports.cpp).
 //
 // Entry points may run before C++ constructors and after destructors of this library (UCX does
-// both), so all state here is constant-initialised. Everything that is not ours goes on by the raw
-// system call.
+// both), so all state here is constant-initialised. Calls on other files go on by the raw system
+// call.
 
 #include "shim.hpp"
 
@@ -32,14 +32,14 @@
 namespace {
 
 constexpr int kMaxFiles = 65536;
-// Which files are device files, and of which process: 0 = none, else the generation that opened
-// it. A child of fork() is the next generation. Constant-initialised.
+// Which files are device files, and of which process: 0 = none, else the generation that opened it.
+// A child of fork() is the next generation. Constant-initialised.
 std::atomic<std::uint8_t> generation_of_file[kMaxFiles];
 std::atomic<std::uint64_t> identity_of_file[kMaxFiles];  // of the doorbell pages behind it
 std::atomic<std::uint8_t> generation{1};
 std::atomic<int> open_files{0};
 
-// Tells files apart, whatever their numbers.
+// Distinguishes files, whatever their numbers.
 std::uint64_t identity_of(int fd) {
   struct stat status {};
   if (::syscall(SYS_fstat, fd, &status) != 0) return 0;
@@ -53,8 +53,8 @@ void forget(int fd) {
   open_files.fetch_sub(1, std::memory_order_relaxed);
 }
 
-// The program may give a device file's number to another file by ways that do not pass here: dup2()
-// over it, close_range().
+// The program may give a device file's number to another file without passing here: dup2() over it,
+// close_range().
 bool is_ours(int fd) {
   if (fd < 0 || fd >= kMaxFiles || generation_of_file[fd].load(std::memory_order_relaxed) == 0)
     return false;
@@ -73,8 +73,8 @@ bool is_rdma_cm(const char* path) {
   return path && std::strcmp(path, softnic::identity::kRdmaCmPath) == 0;
 }
 
-// Another number of one of our files, by dup() or from another process. Which of the open ones it
-// was made of cannot be told, so that it can be recognised and no more.
+// Another number of one of our files, by dup() or from another process. It does not show which open
+// file it was made from, so it is recognised, but not served.
 bool is_duplicate(int fd) {
   const softnic::Nic* nic = softnic::Nic::existing();
   return nic && fd >= 0 && fd != nic->bar_fd() && identity_of(fd) == identity_of(nic->bar_fd());
@@ -101,11 +101,11 @@ int open_device() try {
   return -1;
 }
 
-// As on a machine without the module rdma_ucm, and also on one with it, whose devices this program
-// does not see. Programs that can do without (UCX looks for it) go on.
+// As on a machine without the module rdma_ucm, also if this one has it: the program does not see
+// that module's devices. Programs that can do without it go on (UCX looks for it).
 int refuse_rdma_cm() {
-  static std::atomic<bool> told{false};
-  if (!told.exchange(true, std::memory_order_relaxed))
+  static std::atomic<bool> reported{false};
+  if (!reported.exchange(true, std::memory_order_relaxed))
     softnic::print(
         "softnic: rdma_cm is not emulated (%s): a program that needs it fails now. Have it connect "
         "without (perftest: no -R; ibv_rc_pingpong for rping; UCX does by itself)\n",
@@ -114,7 +114,7 @@ int refuse_rdma_cm() {
   return -1;
 }
 
-// What ibv_import_device() brings with it.
+// The ioctl of ibv_import_device().
 int refuse_import() {
   errno = EOPNOTSUPP;
   return -1;
@@ -175,7 +175,7 @@ int softnic_ioctl(int fd, unsigned long request, ...) {
   return -1;
 }
 
-// The old way to send commands. No library of the last years uses it; it must not scribble on the
+// An old method to send commands. No library of the last years uses it; it must not write to the
 // doorbell pages.
 ssize_t softnic_write(int fd, const void* from, size_t bytes) {
   if (!is_ours(fd)) return ::syscall(SYS_write, fd, from, bytes);
@@ -188,8 +188,8 @@ int softnic_close(int fd) {
   return static_cast<int>(::syscall(SYS_close, fd));
 }
 
-// libibverbs asks the kernel's RDMA netlink for devices first; refused, it reads sysfs, where ours
-// is. A program that only lists devices comes no further than here.
+// libibverbs first asks the kernel's RDMA netlink for devices. When refused, it reads sysfs, which
+// has ours. A program that only lists devices comes no further than here.
 int softnic_socket(int domain, int type, int protocol) {
   constexpr int kNetlinkRdma = 20;
   if (domain == AF_NETLINK && protocol == kNetlinkRdma) {
@@ -205,7 +205,7 @@ int softnic_socket(int domain, int type, int protocol) {
 int softnic_open_files() { return open_files.load(std::memory_order_relaxed); }
 
 void softnic_disown_files() {
-  // 0 means "none", so the count goes on at 1.
+  // 0 means "none", so the count continues at 1
   const auto next = static_cast<std::uint8_t>(generation.load(std::memory_order_relaxed) + 1);
   generation.store(next ? next : 1, std::memory_order_relaxed);
   open_files.store(0, std::memory_order_relaxed);

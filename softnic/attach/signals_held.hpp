@@ -1,5 +1,6 @@
-// Signals that are sent to the process are the program's business. A thread that is started while
-// this exists takes none of them: a program may wait for one with sigwait(), or have blocked it.
+// Signals that are sent to the process belong to the program. A thread that is started while an
+// object of this class exists takes none of them: the program may wait for one with sigwait(), or
+// have blocked it.
 #pragma once
 
 #include <csignal>
@@ -11,8 +12,8 @@ class SignalsHeld {
   SignalsHeld() {
     sigset_t held;
     sigfillset(&held);
-    // What a thread's own instruction raises cannot wait: held back, it ends the process past the
-    // program's handler.
+    // A signal that a thread's own instruction raises must not be blocked: it would end the process
+    // without the program's handler.
     for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT})
       sigdelset(&held, own);
     pthread_sigmask(SIG_BLOCK, &held, &before_);

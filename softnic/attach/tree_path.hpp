@@ -1,5 +1,5 @@
-// Where the device trees are that the build writes (make_sysfs.cpp): beside libsoftnic.so, one for
-// each kind of port. They never change, so that no program makes one and none is left behind.
+// The location of the device trees that the build writes (make_sysfs.cpp): beside libsoftnic.so,
+// one for each kind of port. They never change, so programs make none and leave none behind.
 #pragma once
 
 #include <filesystem>

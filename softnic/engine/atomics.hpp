@@ -1,4 +1,4 @@
-// What an mlx5 atomic makes of a word. Pure.
+// The effect of an mlx5 atomic on a word. Pure.
 #pragma once
 
 #include "wqe.hpp"

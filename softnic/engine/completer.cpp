@@ -24,7 +24,7 @@ bool is_error(const Completion& completion) {
          completion.opcode == CqeOpcode::kResponderError;
 }
 
-// CE 1 asks for the queue's first error alone: what is flushed behind it stays silent.
+// CE 1 asks only for the queue's first error: requests that are flushed after it stay silent.
 bool reports_failure(const QueuePair& qp, const Request& request) {
   return request.completion_mode != kCompletionOnFirstError || !qp.error_reported;
 }
@@ -54,7 +54,7 @@ void Completer::complete(std::uint32_t cqn, const Completion& completion) {
     cq->late_until = Clock::now() + *delay;
     ++late_queues_;
   }
-  cq->late.push_back(completion);  // behind others always: the queue keeps its order
+  cq->late.push_back(completion);  // always after the others: the queue keeps its order
 }
 
 bool Completer::write_late(Clock::time_point now) {
@@ -165,12 +165,12 @@ void Completer::retire(QueuePair& qp) {
 void Completer::enter_error(QueuePair& qp) {
   const bool is_new = qp.state != QpState::kError;
   qp.state = QpState::kError;
-  // Also what was done already: it stands behind something that was not, and completes after it.
+  // Also requests that were done: they follow one that was not, and complete after it.
   for (Outstanding& o : qp.outstanding) {
     o.syndrome = Syndrome::kFlushed;
     qp.end(o);
   }
-  qp.rung = true;  // what is posted and not fetched is flushed by the requester
+  qp.rung = true;  // the requester flushes what is posted and not fetched
   qp.answers.clear();
   qp.stash.clear();
   qp.overtaken.reset();

@@ -12,7 +12,7 @@ class Completer {
   Completer(Device& device, Faults& faults, Counters& counters)
       : device_(device), faults_(faults), counters_(counters) {}
 
-  // Writes one CQE and fires the queue's event if it is armed for it; later, if a fault wants so.
+  // Writes one CQE, and fires the queue's event if it is armed for it; later, if a fault delays it.
   void complete(std::uint32_t cqn, const Completion& completion);
 
   // Completes, in order, every outstanding WQE at the head that is done. A failed one moves the
@@ -25,10 +25,11 @@ class Completer {
   // Completes as flushed what the program posted to the receive queue of a queue pair in error.
   void flush_receive_queue(QueuePair& qp);
 
-  // Writes the CQEs whose time has come. True when there were any.
+  // Writes the CQEs that are due. Returns whether there were any.
   bool write_late(Clock::time_point now);
   bool has_late() const { return late_queues_ != 0; }
-  // Writes those of the queues of `qp` now: it ends, and its library looks for them a last time.
+  // Writes those of the queues of `qp` now: it ends, and its library looks at them for the last
+  // time.
   void write_late_of(const QueuePair& qp);
 
   // A consumer armed `cq`: fires at once if completions are waiting.
@@ -44,7 +45,7 @@ class Completer {
   Device& device_;
   Faults& faults_;
   Counters& counters_;
-  unsigned late_queues_ = 0;  // at most: queues that are gone still count until write_late()
+  unsigned late_queues_ = 0;  // upper bound: removed queues count until write_late()
 };
 
 }  // namespace softnic

@@ -19,15 +19,14 @@ constexpr auto kClockPeriod = std::chrono::microseconds(200);
 
 constexpr auto kDoubt = std::chrono::seconds(1);
 
-// Takes the register's value and leaves zero. A doorbell is never zero: it holds a queue pair
-// number.
+// Takes the register's value and leaves zero. A doorbell is never zero: it has a queue pair number.
 std::uint64_t take(std::uint64_t* word) {
   if (__atomic_load_n(word, __ATOMIC_RELAXED) == 0) return 0;
   return __atomic_exchange_n(
       word, 0, __ATOMIC_ACQUIRE);  // what was stored before the doorbell is visible now
 }
 
-// All that is left of a doorbell that was taken before its last byte, which counts segments.
+// The rest of a doorbell that was taken before its last byte, which counts segments.
 bool is_remainder(std::uint64_t doorbell) { return (be64toh(doorbell) & ~0xffull) == 0; }
 
 }  // namespace
@@ -71,11 +70,11 @@ void Engine::run() {
   }
 }
 
-// The link comes before the queue pairs: what a message is answered with leaves in the same turn,
-// and no call of the control path comes between. A program that ends its queue pair at the last
-// message takes no acknowledgement with it.
+// The link comes before the queue pairs: so the answer to a message leaves in the same turn, and no
+// call of the control path comes between. A program that ends its queue pair at the last message
+// then loses no acknowledgement.
 bool Engine::turn() {
-  if (vanished_) return false;  // the control path still answers, nothing moves any more
+  if (vanished_) return false;  // the control path still answers, but nothing moves
   device_.begin_turn();
   bool progress = poll_doorbells();
   progress |= poll_link();
@@ -107,8 +106,8 @@ bool Engine::poll_doorbells() {
   return any;
 }
 
-// Who copies a whole WQE to the register (BlueFlame) may do so in pieces: hardware waits for the
-// burst's end. What names no queue pair is half a doorbell, unless it stays.
+// A program that copies a whole WQE to the register (BlueFlame) may do so in pieces: hardware waits
+// for the end of the burst. A value without a queue pair is half a doorbell, unless it stays.
 std::uint64_t Engine::take_doorbell(std::uint64_t* word) {
   const std::uint64_t seen = __atomic_load_n(word, __ATOMIC_RELAXED);
   if (seen == 0 || (!device_.qp(Requester::qpn_of(seen)) && !has_stayed(word, seen))) return 0;
@@ -127,9 +126,10 @@ bool Engine::has_stayed(const std::uint64_t* word, std::uint64_t value) {
   return now - found->since >= kDoubt;
 }
 
-// An arm doorbell names one CQ, but two of a page may have merged: a new arm record tells that one
-// was armed too. A CQ that never was has the record of its first arming from the start, so it may
-// be armed too early: an event that nobody asked for does no harm, a lost one stops the program.
+// An arm doorbell names one CQ, but two of a page may have merged: a new arm record shows that
+// another one was armed, too. A CQ that was never armed may have the record of its first arming
+// from the start, so it may be armed too early. An unwanted event is harmless; a lost one stops the
+// program.
 void Engine::arm(std::uint32_t page, std::uint64_t doorbell) {
   const std::uint32_t named =
       load_be32(reinterpret_cast<const std::byte*>(&doorbell) + 4) & 0xffffff;
@@ -178,7 +178,7 @@ void Engine::check_clocks(Clock::time_point now) {
   }
   for (auto& [qpn, qp] : device_.qps()) {
     if (qp.state == QpState::kError)
-      completer_.flush_receive_queue(qp);  // no doorbell tells of them
+      completer_.flush_receive_queue(qp);  // no doorbell announces them
     requester_.check_timeout(qp, now);
     responder_.check_not_ready(qp, now);
   }
@@ -192,7 +192,7 @@ bool Engine::has_work_in_flight() {
   return false;
 }
 
-// A doorbell that was rung before is of the queue pair as it was, and must not meet another one.
+// An earlier doorbell belongs to the old queue pair, and must not reach a new one.
 void Engine::settle(const QueuePair& qp) {
   poll_doorbells();
   completer_.write_late_of(qp);

@@ -25,22 +25,23 @@ class Engine {
   // only when the program asks for it (softnic_deactivate).
   void start();
 
-  // One turn of the loop, for who has not started the thread. True when something was done.
+  // One turn of the loop, for callers that have not started the thread. Returns whether it did
+  // work.
   bool turn();
 
-  // In a child of fork(), where the thread is not: gives up the parent's sockets.
+  // In a child of fork(), which does not have the thread: gives up the parent's sockets.
   void abandon_link() { link_->leave(); }
 
-  // The control path changed a queue pair; both expect the device's lock to be held.
+  // The control path has changed a queue pair; both functions need the device's lock.
   void enter_error(QueuePair& qp) { completer_.enter_error(qp); }
   void reset(QueuePair& qp);
-  // Before it is removed.
+  // Called before it is removed.
   void settle(const QueuePair& qp);
 
-  // Whether the data of writes to `qp` is placed in the order in which it comes.
+  // Whether the data of writes to `qp` is placed in the order of its arrival.
   bool places_in_order(const QueuePair& qp) const { return !faults_.reorders(qp.qpn); }
 
-  // What this NIC did, as a line in the file of counters.
+  // Writes what this NIC did, as a line in the file of counters.
   void tell_counters() const { counters_.tell(faults_.strikes()); }
 
  private:
@@ -62,7 +63,7 @@ class Engine {
   Completer completer_;
   Requester requester_;
   Responder responder_;
-  struct Doubted {  // a doorbell register that holds what is no doorbell, yet
+  struct Doubted {  // a doorbell register with a value that is no doorbell yet
     const std::uint64_t* word;
     std::uint64_t value;
     Clock::time_point since;

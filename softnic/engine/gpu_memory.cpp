@@ -23,7 +23,7 @@ enum Attribute : int { kContext = 1, kMemoryType = 2, kIsManaged = 8, kDeviceOrd
 constexpr unsigned kMemoryOfDevice = 2;
 constexpr unsigned kStreamNonBlocking = 1;
 
-// Null where the program has no driver, or one without these calls.
+// Null if the program has no driver, or one without these calls.
 struct Driver {
   Result (*attribute)(void* value, int attribute, Address of);
   Result (*range)(Address* base, std::size_t* bytes, Address of);
@@ -38,13 +38,13 @@ struct Driver {
   Result (*write64)(Stream stream, Address at, std::uint64_t value, unsigned flags);
 };
 
-// How many the process has ever loaded. Asking for one by its name looks through every folder where
-// it could be, which took more time than the rest of a call to the kernel.
+// How many libraries the process has ever loaded. Looking one up by its name searches every folder
+// where it could be, which took more time than the rest of a call to the kernel.
 unsigned long long libraries_loaded() {
   unsigned long long count = 0;
   const auto take = [](dl_phdr_info* info, std::size_t, void* to) {
     *static_cast<unsigned long long*>(to) = info->dlpi_adds;
-    return 1;  // each tells the same
+    return 1;  // every library gives the same answer
   };
   ::dl_iterate_phdr(take, &count);
   return count;
@@ -79,16 +79,16 @@ std::atomic<const Driver*> the_driver{nullptr};
 const Driver* driver() { return the_driver.load(std::memory_order_acquire); }
 
 bool check(Result result, const char* call) {
-  static std::atomic<bool> told{false};
-  if (result != 0 && !told.exchange(true))
+  static std::atomic<bool> reported{false};
+  if (result != 0 && !reported.exchange(true))
     print("softnic: %s: CUDA error %d; data of this and later copies may be lost\n", call, result);
   return result == 0;
 }
 
 }  // namespace
 
-// A context and a stream of our own in it: a stream that waits for no other one, because the
-// program's may be full of a kernel that waits for what is copied here.
+// A context with a stream of our own that waits for no other one: the program's stream may have a
+// kernel that waits for the data copied here.
 class GpuContext {
  public:
   explicit GpuContext(Context context) : context_(context) {
@@ -103,8 +103,8 @@ class GpuContext {
     check(driver()->wait(stream_), "cuStreamSynchronize");
   }
 
-  // A stream does one thing after the other. Its write of a value is one store, behind a barrier; a
-  // copy of as many bytes need not be one.
+  // A stream does its work in order. Its write of a value is one store after a barrier; a copy of
+  // as many bytes need not be one store.
   void write(Address to, const std::byte* from, std::size_t bytes) const {
     const Current current(*this);
     const std::size_t last = last_word(to, bytes);
@@ -115,7 +115,7 @@ class GpuContext {
   }
 
  private:
-  // Calls come from the NIC's thread and from the program's own: its context comes back.
+  // Calls come from the NIC's thread and from the program's threads: their context is restored.
   struct Current {
     explicit Current(const GpuContext& gpu) {
       check(driver()->push(gpu.context_), "cuCtxPushCurrent");
@@ -126,7 +126,7 @@ class GpuContext {
     }
   };
 
-  // How many bytes at the end are stored last, at once where they are an aligned word.
+  // How many bytes at the end are stored last, at once if they are an aligned word.
   static std::size_t last_word(Address to, std::size_t bytes) {
     const Address end = to + bytes;
     for (const std::size_t word : {8, 4})
@@ -153,7 +153,7 @@ class GpuContext {
 
 namespace {
 
-// Memory of the driver's older calls has a context; what was mapped by cuMemMap has a device.
+// Memory of the driver's older calls has a context; memory mapped by cuMemMap has a device.
 Context context_of(Address address) {
   Context context = nullptr;
   if (driver()->attribute(&context, kContext, address) == 0 && context) return context;
@@ -170,7 +170,7 @@ GpuContext* gpu_of_context(Context context) {
   return gpu.get();
 }
 
-// What is held, by its start. Two holds of one range are two entries.
+// The held ranges, by their start. Two holds of one range are two entries.
 struct Held {
   Address end;
   GpuContext* gpu;
@@ -188,7 +188,7 @@ void find_gpu_driver() {
   const unsigned long long now = libraries_loaded();
   if (seen.load(std::memory_order_acquire) == now) return;
   the_driver.store(load_driver(), std::memory_order_release);
-  seen.store(now, std::memory_order_release);  // behind it: who sees this sees the driver
+  seen.store(now, std::memory_order_release);  // release: a thread that sees this sees the driver
 }
 
 bool is_gpu_memory(std::uint64_t address) {

@@ -14,7 +14,7 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-constexpr microseconds kForAnswer{20};    // which wakes
+constexpr microseconds kForAnswer{20};    // the answer wakes it
 constexpr microseconds kLongestBusy{50};  // with a request unanswered
 constexpr milliseconds kLongestIdle{1};
 constexpr milliseconds kLongestAsleep{4}, kLongIdle{100};     // after so long without work
@@ -22,7 +22,7 @@ constexpr milliseconds kLongestDormant{10}, kDormant{2'000};  // a hundred wakin
 constexpr microseconds kLongestTurn{500};  // of a neighbour's engine; a scheduler's tick is longer
 constexpr milliseconds kLongestCrowding{1000};
 
-// struct sched_attr of linux/sched/types.h, which glibc's sched.h does not go with.
+// struct sched_attr of linux/sched/types.h, which cannot be included beside glibc's sched.h.
 struct SchedulerAttributes {
   std::uint32_t size = sizeof(SchedulerAttributes);
   std::uint32_t policy = SCHED_OTHER;
@@ -32,8 +32,8 @@ struct SchedulerAttributes {
   std::uint64_t runtime_ns = 0, deadline_ns = 0, period_ns = 0;
 };
 
-// Since Linux 6.12 a thread that asks for a short slice may interrupt one that did not. Before, it
-// does nothing.
+// Since Linux 6.12 a thread with a short slice may interrupt one with a longer slice. On older
+// kernels it has no effect.
 void ask_for_short_slices() {
   SchedulerAttributes now;
   if (::syscall(SYS_sched_getattr, 0, &now, sizeof now, 0) != 0 || now.policy != SCHED_OTHER)
@@ -77,7 +77,7 @@ void Pace::poll() {
     __builtin_ia32_pause();
 }
 
-// Each crowding that follows another is believed for twice as long: finding out costs a tick.
+// Each crowding that follows another is assumed to last twice as long: finding out costs a tick.
 void Pace::watch_yield() {
   const auto before = Clock::now();
   ::sched_yield();

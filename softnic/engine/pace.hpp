@@ -1,11 +1,12 @@
-// How an engine without work passes its time: it polls, then sleeps longer and longer. A packet
+// How an engine without work spends its time: it polls, then sleeps for longer and longer. A packet
 // wakes it; a store to a doorbell page does not.
 //
 // It polls no longer than a wake-up takes (SOFTNIC_SPIN_US): where cores are scarce, a NIC that
-// spins holds up the very program that it waits for. There it yields at every look, which hands the
-// core to a neighbour's engine and back in a microsecond. But a program that spins on the same core
-// does not give it back before the scheduler's next tick. After that happened it does not yield for
-// a while, and sleeps where it has woken a neighbour: who wakes from a short sleep gets the core.
+// spins delays the very program that it waits for. There it yields at every look, which gives the
+// core to a neighbour's engine and back within a microsecond. But a program that spins on the same
+// core keeps it until the scheduler's next tick. After that has happened, the engine does not yield
+// for a while, and sleeps when it has woken a neighbour: a thread that wakes from a short sleep
+// gets the core.
 #pragma once
 
 #include <chrono>
@@ -16,22 +17,22 @@ class Pace {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // To be called by the engine's thread: asks the scheduler for short turns, which lets it in at
+  // Called by the engine's thread: asks the scheduler for short slices, so that the engine runs at
   // once when it wakes beside a program that spins.
   explicit Pace(std::chrono::microseconds spin);
 
-  // Something was done.
+  // The engine did some work.
   void worked() {
     last_work_ = Clock::now();
     sleep_ = kShortest;
   }
 
   struct Quiet {
-    bool in_flight;       // a request or an answer of this NIC is under way
+    bool in_flight;       // a request or an answer of this NIC is in flight
     bool has_woken;       // a neighbour, since the last sleep
-    unsigned neighbours;  // whose engines need cores too
+    unsigned neighbours;  // their engines need cores, too
   };
-  // Nothing was done: for how long to sleep now. Zero: poll() and look again.
+  // The engine found no work: how long to sleep now. Zero: poll() and look again.
   std::chrono::nanoseconds idle(const Quiet& quiet);
   void poll();
 
@@ -46,7 +47,7 @@ class Pace {
   bool yields_ = false;
   Clock::time_point last_work_ = Clock::now();
   std::chrono::nanoseconds sleep_ = kShortest;
-  std::chrono::milliseconds crowding_ = kFirstCrowding;  // how long not to yield, the next time
+  std::chrono::milliseconds crowding_ = kFirstCrowding;  // how long not to yield next time
   Clock::time_point crowded_until_{};                    // a program spins on this core
 };
 

@@ -31,8 +31,8 @@ bool blocked_by_failure(const QueuePair& qp) {
          qp.state != QpState::kError;
 }
 
-// What a doorbell says of its queue: with the segments of a work request (libmlx5's are its first
-// words) that this one is posted, without (libraries of GPUs) that the queue ends before this
+// Where a doorbell says that its queue ends. With the segments of a work request (libmlx5's are its
+// first words) this request is posted; without (libraries of GPUs) the queue ends before this
 // index.
 bool is_behind_record(const QueuePair& qp, std::uint64_t doorbell) {
   const std::uint16_t index = load_be32(&doorbell) >> 8 & 0xffff;
@@ -52,7 +52,7 @@ void check_doorbell(const QueuePair& qp, std::uint32_t page, std::uint64_t doorb
                    load_be32(&doorbell) >> 8 & 0xffff, producer(qp));
 }
 
-// What a service can carry (IBA, table "Verb Supported for each Transport Type").
+// The requests that a service can carry (IBA, table "Verb Supported for each Transport Type").
 bool is_served(Transport transport, const Request& request) {
   if (transport == Transport::kRc) return true;
   if (transport == Transport::kUc) return !request.is_read();
@@ -75,7 +75,7 @@ void Requester::ring(std::uint32_t page, std::uint64_t value) {
     strict::report("doorbell-unknown-qp", qpn, "no such queue pair (doorbell on page %u)", page);
   for (auto& [number, qp] : device_.qps())
     if (qp.uar_page == page)
-      qp.rung = true;  // two doorbells of one page may merge: the records tell all
+      qp.rung = true;  // two doorbells of one page may merge: the records have all requests
 }
 
 bool Requester::run(QueuePair& qp) {
@@ -135,7 +135,7 @@ void Requester::fetch(QueuePair& qp) {
   if (!wrong && o.request.index != static_cast<std::uint16_t>(qp.send_next)) wrong = "wqe-index";
   o.request.index = static_cast<std::uint16_t>(qp.send_next);
   o.request.segments = std::max(1u, o.request.segments);
-  // The record is where the queue ends: who ran past it would never meet it again.
+  // The queue ends at the record: a loop that ran past it would never meet it again.
   if (const auto posted = static_cast<std::uint16_t>(producer(qp) - qp.send_next);
       blocks > posted) {
     if (!wrong) wrong = "wqe-past-record";
@@ -256,7 +256,7 @@ bool Requester::send_payload(QueuePair& qp, Outstanding& o) {
     o.sent += bytes;
   } while (o.sent < o.request.bytes);
   mark_sent(qp, o);
-  if (qp.transport != Transport::kRc) o.done = true;  // nobody answers
+  if (qp.transport != Transport::kRc) o.done = true;  // no answer comes
   return true;
 }
 
@@ -274,7 +274,8 @@ void Requester::gather(const QueuePair& qp, const Request& request, std::uint64_
     }
     const auto part =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, entry.bytes - offset));
-    // The region was checked when the WQE was fetched; if it was deregistered since, zeros go out.
+    // The region was checked when the WQE was fetched; if it was deregistered since, zeros are
+    // sent.
     if (entry.is_inline)
       std::memcpy(to, request.inlined.data() + entry.address + offset, part);
     else if (const std::byte* from =
@@ -293,7 +294,7 @@ void Requester::on_ack(QueuePair& qp, const PacketHeader& header) {
   const auto now = Clock::now();
   for (Outstanding& o : qp.outstanding) {
     if (static_cast<std::int32_t>(o.sequence - header.sequence) > 0) {
-      o.deadline = now + transport_timeout(qp);  // the clock of the next one starts now
+      o.deadline = now + transport_timeout(qp);  // the time of the next request starts now
       break;
     }
     if (!o.request.is_read() && o.all_sent) o.done = true;

@@ -1,5 +1,5 @@
 // The sending half of a queue pair: fetches WQEs up to the doorbell record, checks them, turns them
-// into packets, and takes the answers.
+// into packets, and handles the answers.
 #pragma once
 
 #include "completer.hpp"
@@ -19,7 +19,7 @@ class Requester {
   // A doorbell came for `page` and carried `value` (the first 8 bytes of a control segment).
   void ring(std::uint32_t page, std::uint64_t value);
 
-  // Does what can be done now. True when something was done.
+  // Does what can be done now. Returns whether it did work.
   bool run(QueuePair& qp);
 
   // An answer arrived for `qp`.

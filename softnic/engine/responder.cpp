@@ -42,14 +42,14 @@ constexpr unsigned bytes_of_mtu(unsigned mtu) { return 128u << mtu; }  // of enu
 
 bool is_reliable(const PacketHeader& header) { return !(header.flags & kUnreliable); }
 
-// What may be placed before or after others of its kind: every other request is executed when all
-// before it has been placed (README.md, "Out of order").
+// Requests that may be placed before or after others of their kind. Every other request is executed
+// when all before it have been placed (README.md, "Out of order").
 bool is_plain_write(const PacketHeader& header) {
   return header.kind == PacketKind::kWrite && is_reliable(header) && !(header.flags & kImmediate);
 }
 
-// A number that was meant for another fabric is that of a queue pair here, too: every fabric counts
-// from the same one.
+// A number that belongs to another fabric is also one of a queue pair here: every fabric counts
+// from the same number.
 void report_psn(const QueuePair& qp, const PacketHeader& header) {
   if (header.src_qpn == qp.qpn)
     strict::report("psn", qp.qpn,
@@ -115,9 +115,9 @@ bool Responder::process(QueuePair& qp, const PacketHeader& header, const std::by
   }
 }
 
-// Whether the two ends agree on what both were told of their connection. Packets that are not
-// expected are dropped, and ones that are too long are refused (IBA 9.7.5.1). Reads beyond what
-// the responder has room for are refused by hardware when they meet, which cannot be shown here.
+// Whether the two ends agree on the settings of their connection. Unexpected packets are dropped,
+// and too long ones are refused (IBA 9.7.5.1). Hardware refuses reads beyond the responder's room
+// when they meet there, which cannot be shown here.
 bool Responder::is_connection_of(QueuePair& qp, const PacketHeader& header) {
   if (header.psn != qp.rq_psn) {
     report_psn(qp, header);
@@ -167,8 +167,8 @@ bool Responder::on_write(QueuePair& qp, const PacketHeader& header, const std::b
   return true;
 }
 
-// Payload of a write, now or by a fault behind what comes after it. One packet of a queue pair
-// waits at a time: all others pass it.
+// Places the payload of a write, now or, by a fault, after later packets. One packet of a queue
+// pair waits at a time: all others pass it.
 void Responder::place(QueuePair& qp, const PacketHeader& header, const std::byte* payload,
                       std::byte* to) {
   if (is_plain_write(header) && !qp.overtaken) {
@@ -181,7 +181,7 @@ void Responder::place(QueuePair& qp, const PacketHeader& header, const std::byte
   faults_.place(qp, to, payload, header.payload);
 }
 
-// Its region may have gone meanwhile.
+// Its region may have been removed meanwhile.
 void Responder::place_overtaken(QueuePair& qp) {
   if (!qp.overtaken) return;
   const Overtaken late = std::move(*qp.overtaken);
@@ -195,7 +195,7 @@ void Responder::place_overtaken(QueuePair& qp) {
 
 bool Responder::on_send(QueuePair& qp, const PacketHeader& header, const std::byte* payload) {
   if (header.flags & kDatagram && header.qkey != qp.qkey)
-    return true;  // silently dropped, as IBA says
+    return true;  // silently dropped, as IBA requires
   const std::uint32_t prefix = header.flags & kDatagram ? kGlobalRouteHeader : 0;
   if (!qp.receiving.active && !take_receive_wqe(qp)) return !is_reliable(header);
   const bool fits = capacity(qp.receiving) >= header.total + prefix;
@@ -210,7 +210,8 @@ bool Responder::on_send(QueuePair& qp, const PacketHeader& header, const std::by
     c.counter = qp.receiving.counter;
     qp.receiving.active = false;
     completer_.complete(qp.receive_cqn, c);
-    // The receive's own completion tells this side; no event comes on top (IBA 9.9.3, class C).
+    // The receive's own completion informs this side; there is no additional event (IBA 9.9.3,
+    // class C).
     refuse(qp, header, fits ? Syndrome::kRemoteOperation : Syndrome::kRemoteInvalidRequest,
            std::nullopt);
     return true;
@@ -234,9 +235,9 @@ void Responder::on_read(QueuePair& qp, const PacketHeader& header) {
   qp.answers.push_back(answer);
 }
 
-// Atomic with other atomics of this NIC (IBV_ATOMIC_HCA) and with nothing else: a load and a store,
-// with a seeded pause between them so that a CPU's atomic on the same word is lost now and then, as
-// on hardware.
+// Atomic with other atomics of this NIC (IBV_ATOMIC_HCA) and with nothing else. It is a load and a
+// store with a seeded pause between them, so that a CPU's atomic on the same word is lost now and
+// then, as with hardware.
 void Responder::on_atomic(QueuePair& qp, const PacketHeader& header) {
   const AtomicOperands operands{header.swap_or_add, header.compare, header.swap_mask,
                                 header.compare_mask, header.atomic_bytes};
@@ -348,7 +349,7 @@ void Responder::finish_receive(QueuePair& qp, const PacketHeader& header, CqeOpc
   completer_.complete(qp.receive_cqn, c);
 }
 
-// An acknowledgement covers all before it: what was overtaken must be there, too.
+// An acknowledgement covers all requests before it: overtaken ones must have been placed, too.
 void Responder::acknowledge(QueuePair& qp, const PacketHeader& header) {
   if (!is_reliable(header)) return;
   if (qp.overtaken) {
@@ -382,13 +383,13 @@ void Responder::refuse(QueuePair& qp, const PacketHeader& header, Syndrome syndr
   fail(qp, header.sequence, syndrome, event);
 }
 
-// The requester is told why message `sequence` failed, behind what it is owed before; this queue
+// Reports to the requester why message `sequence` failed, after its earlier answers. This queue
 // pair goes to error (IBA 9.9.3, class C) with an asynchronous event.
 void Responder::fail(QueuePair& qp, std::uint32_t sequence, Syndrome syndrome,
                      std::optional<AsyncEvent> event) {
   if (qp.overtaken) {
     place_overtaken(qp);
-    if (qp.state == QpState::kError) return;  // that was refused, and so is all behind it
+    if (qp.state == QpState::kError) return;  // it was refused already, with everything after it
   }
   Answer answer;
   answer.kind = PacketKind::kNak;
@@ -450,7 +451,7 @@ bool Responder::send_answers(QueuePair& qp) {
   return progress;
 }
 
-// A region may go between two packets of an answer: each asks for its part of it.
+// A region may be removed between two packets of an answer: each packet checks its part.
 Responder::Sent Responder::send_read_data(QueuePair& qp, Answer& answer) {
   do {
     const auto bytes = static_cast<std::uint32_t>(

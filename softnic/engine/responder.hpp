@@ -19,14 +19,14 @@ class Responder {
   // A request packet arrived for one of this NIC's queue pairs.
   void receive(const PacketHeader& header, const std::byte* payload);
 
-  // Does what waited: stashed packets, answers. True when something was done.
+  // Does the waiting work: stashed packets, answers. Returns whether it did work.
   bool run(QueuePair& qp);
 
   // Gives up on a message that found no receive WQE for too long.
   void check_not_ready(QueuePair& qp, Clock::time_point now);
 
  private:
-  // Each returns false when the packet must wait.
+  // Each returns false if the packet must wait.
   bool is_connection_of(QueuePair& qp, const PacketHeader& header);
   bool process(QueuePair& qp, const PacketHeader& header, const std::byte* payload);
   std::byte* reach(const QueuePair& qp, const strict::Attempt& attempt, std::uint32_t access);

@@ -9,7 +9,8 @@ constexpr std::uint32_t kInlineBit = 0x80000000u;
 constexpr std::uint32_t kInlineBytes = 0x3ff;  // the bits of its length; those between are reserved
 constexpr std::size_t kUdAddressVector = 48;
 constexpr std::uint32_t kExtendedVector =
-    0x80000000u;  // set: the vector is whole. Devices that take halves say so, this one does not
+    0x80000000u;  // set: the vector is complete. Devices that take halves report that, this one
+                  // does not
 constexpr std::uint8_t kFenceModeInitiator = 2;  // and above: waits for outstanding reads
 constexpr std::uint8_t kLastFenceMode = 4;
 constexpr std::uint8_t kVendorError = 0x77;
@@ -141,13 +142,13 @@ const char* decode_send_wqe(std::span<const std::byte> wqe, bool datagram, Reque
   request.completion_mode = modes >> 2 & 3;
   request.fenced = modes >> 5 >= kFenceModeInitiator;
   request.immediate = load<std::uint32_t>(control + 12);
-  // Bits beside ds and beside the modes. Signature and DCI stream are not read without such a queue
-  // pair, and may hold what lay in the ring before.
+  // Bits besides ds and the modes. Without a queue pair that uses them, signature and DCI stream
+  // are not read, and may have old contents of the ring.
   if (dword1 & 0xc0 || modes & 0x11 || modes >> 5 > kLastFenceMode)
     request.suspicious = "reserved-bits";
   if (request.segments == 0) return "ds-zero";
   if (!is_known(request.opcode)) return "opcode";
-  // Whatever else a NOP has is padding: a queue's end is filled up with a long one.
+  // All other bits of a NOP are padding: a queue's end is filled up with a long one.
   if (request.opcode == Opcode::kNop) return request.opmod != 0 ? "opcode-mode" : nullptr;
 
   Cursor cursor{wqe.first(request.segments * kSegment), kSegment};

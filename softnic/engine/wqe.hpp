@@ -34,7 +34,7 @@ enum class Opcode : std::uint8_t {
 };
 const char* name_of(Opcode opcode);
 
-// A piece of a message: registered memory, or bytes that lie in the work request itself.
+// A piece of a message: registered memory, or bytes in the work request itself.
 struct ScatterEntry {
   std::uint64_t address;  // of an inline piece: its offset in Request::inlined
   std::uint32_t bytes;
@@ -50,7 +50,7 @@ struct AtomicOperands {
   std::uint8_t bytes = 0;  // 4 or 8; 0 = not an atomic
 };
 
-// An address vector: where a datagram goes.
+// An address vector: the destination of a datagram.
 struct Destination {
   std::uint32_t qpn = 0;
   std::uint32_t qkey = 0;
@@ -75,7 +75,7 @@ struct Request {
   std::vector<ScatterEntry> list;
   std::vector<std::byte> inlined;    // the bytes of all inline pieces
   std::uint64_t bytes = 0;           // payload: all pieces
-  const char* suspicious = nullptr;  // what hardware may pass over; strict mode does not
+  const char* suspicious = nullptr;  // hardware may ignore it; strict mode reports it
 
   std::uint32_t blocks() const { return (segments + 3) / 4; }
   bool is_read() const { return opcode == Opcode::kRead || is_atomic(); }
@@ -89,21 +89,20 @@ struct Request {
   bool wants_completion() const { return completion_mode >= 2; }
 };
 
-// Decodes `wqe` (whole, unwrapped). Returns null when it could be decoded, else a short name of
-// what is wrong; then `request` holds what was decoded before. `datagram`: the queue pair is UD, an
-// address vector follows.
+// Decodes `wqe` (complete, unwrapped). Returns null on success, else a short name of the error;
+// then `request` has what was decoded before. `datagram`: the queue pair is UD, an address vector
+// follows.
 const char* decode_send_wqe(std::span<const std::byte> wqe, bool datagram, Request& request);
 
 // The first dwords alone: enough to know how long the WQE is.
 std::uint32_t segments_of(const std::byte* control_segment);
 
-// A receive WQE of `stride` bytes whose scatter list starts at `list_offset` (16 behind an SRQ's
-// next segment).
+// A receive WQE of `stride` bytes with its scatter list at `list_offset` (16 after an SRQ's next
+// segment).
 std::vector<ScatterEntry> decode_receive_wqe(const std::byte* wqe, std::size_t stride,
                                              std::size_t list_offset);
 
-// ---- completions
-// -----------------------------------------------------------------------------------------
+// ---- Completions --------------------------------------------------------------------------------
 
 enum class CqeOpcode : std::uint8_t {
   kRequest = 0x0,

@@ -1,4 +1,4 @@
-// Big-endian words and bit fields, as the NIC's formats are written.
+// Big-endian words and bit fields, as in the NIC's formats.
 #pragma once
 
 #include <endian.h>

@@ -33,10 +33,10 @@ std::byte* in_umem(Device& device, std::uint32_t id, std::uint64_t offset, std::
   return umem->base + offset;
 }
 
-// Whether a queue may begin there. The device knows by 6 bits where in a page it does: in 64ths.
+// Whether a queue may begin there. The device has 6 bits for its position in a page: in 64ths.
 bool may_begin_at(Device& device, std::uint32_t id, std::uint64_t offset) {
   const Umem* umem = device.umem(id);
-  return !umem || offset % (umem->page / 64) == 0;  // that there is none is told otherwise
+  return !umem || offset % (umem->page / 64) == 0;  // a missing umem is reported elsewhere
 }
 
 std::uint32_t* records_at(Device& device, std::uint32_t umem, std::uint64_t offset) {
@@ -73,8 +73,8 @@ void answer_hca_cap(std::span<const std::byte> in, CommandResult& result) {
   }
 }
 
-// The umem_valid bits are the kernel's to set, in both contexts: it sets them whatever the program
-// wrote, and UCX does not write them.
+// The kernel sets the umem_valid bits, in both contexts, whatever the program wrote; UCX does not
+// write them.
 void make_cq(Device& device, const std::byte* in, CommandResult& result) {
   const std::byte* context = in + create_cq::kContext;
   if (cqc::kLogCqSize.get(context) > kMaxLogCqSize) return fail(result, kBadParam, 1);
@@ -91,7 +91,7 @@ void make_cq(Device& device, const std::byte* in, CommandResult& result) {
   if (!device.has_uar(cq.uar_page)) return fail(result, kBadResource, 4);
   if (!may_begin_at(device, create_cq::kUmemId.get(in), load_be64(in + create_cq::kUmemOffset)))
     return fail(result, kBadParam, 25);
-  // The whole ring, also where completions collapse into its first entry.
+  // The whole ring, also if completions collapse into its first entry.
   cq.ring = in_umem(device, create_cq::kUmemId.get(in), load_be64(in + create_cq::kUmemOffset),
                     std::uint64_t{cq.entries} * cq.entry_bytes);
   cq.records = records_at(device, cqc::kDbrUmemId.get(context), load_be64(context + cqc::kDbrAddr));
@@ -118,7 +118,7 @@ bool transport_of(std::uint32_t service_type, Transport& transport) {
   }
 }
 
-// Where the rings lie: the receive queue, then the send queue.
+// The position of the rings: the receive queue, then the send queue.
 bool place_rings(Device& device, const std::byte* in, QueuePair& qp) {
   const std::byte* context = in + create_qp::kContext;
   const std::uint64_t rq_bytes = std::uint64_t{qp.receive_entries} << qp.receive_shift;
@@ -166,7 +166,7 @@ void make_qp(Device& device, const std::byte* in, CommandResult& result) {
   command::kObjectNumber.set(result.out.data(), result.number);
 }
 
-// A memory key made of pieces of other keys. UCX gives every region one for atomics.
+// A memory key made of pieces of other keys. UCX gives one to every region, for atomics.
 void make_mkey(Device& device, std::span<const std::byte> whole, CommandResult& result) {
   const std::byte* in = whole.data();
   const std::byte* context = in + create_mkey::kContext;
@@ -224,7 +224,7 @@ std::uint32_t access_in(const std::byte* context) {
          (qpc::kRae.get(context) ? kRemoteAtomic : 0u);
 }
 
-// What a transition may bring besides what it must: opt_param_mask tells.
+// The optional attributes of a transition, according to opt_param_mask.
 void set_optional(QueuePair& qp, const std::byte* in) {
   const std::byte* context = in + create_qp::kContext;
   const std::uint32_t mask = modify_qp::kOptParamMask.get(in);
@@ -259,7 +259,7 @@ Path path_in(const std::byte* context) {
   return path;
 }
 
-// As a program of verbs would have given it, for the log.
+// The destination in the form of a verbs program, for the log.
 ib_uverbs_qp_dest destination_in(const std::byte* context) {
   ib_uverbs_qp_dest to{};
   to.dlid = static_cast<std::uint16_t>(qpc::kRlid.get(context));
@@ -370,7 +370,7 @@ void query_qp(Nic& nic, const std::byte* in, CommandResult& result) {
   qpc::kQkey.set(context, qp->qkey);
 }
 
-// What a mailbox of `opcode` must hold at least. Those that have a context are of one size.
+// The least size of a mailbox of `opcode`. Mailboxes with a context have one size.
 std::size_t least_bytes(std::uint32_t opcode) {
   switch (opcode) {
     case kQueryHcaCap:

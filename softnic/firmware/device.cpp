@@ -66,9 +66,9 @@ Device::~Device() {
   while (!channels_.empty()) remove_channel(channels_.begin()->first);
 }
 
-// The kernel keeps a page from being given again while anybody has it mapped, and libmlx5 unmaps it
-// before it gives it back. Who does not, and rings on after all others were given, reaches the next
-// owner's page; a doorbell names its queue pair, so that it does no more than be looked at.
+// The kernel does not assign a page again while it is mapped, and libmlx5 unmaps it before it
+// returns it. A program that does not, and posts doorbells after all other pages were assigned,
+// reaches the next owner's page. A doorbell names its queue pair, so it only causes a look.
 Uar* Device::add_uar() {
   const auto page =
       pages_.take([this](std::uint32_t p) { return p == kClockPage || uars_.contains(p); });
@@ -105,7 +105,7 @@ int Device::add_channel(int pipe_flags, bool tells_data) {
     for (const int end : ends) ::syscall(SYS_close, end);
     return -1;
   }
-  remove_channel(ends[0]);  // of a channel that the program closed: its number came back
+  remove_channel(ends[0]);  // of a channel that the program closed: its number is used again
   channels_[ends[0]] = {ends[0], ends[1], drain, tells_data, next_channel_++};
   return ends[0];
 }
@@ -177,9 +177,8 @@ const char* Device::refusal_of(MemoryRegion* r, std::uint64_t address, std::uint
   return is_there(*r, offset, bytes) ? nullptr : "key-unmapped";
 }
 
-// Hardware has the pages pinned; the softnic goes through the program's own mapping. All of the
-// region is asked about once a turn, because a system call for each access costs as much as the
-// access.
+// Hardware has the pages pinned; the softnic uses the program's own mapping. It checks the whole
+// region once a turn, because a system call for each access costs as much as the access.
 bool Device::is_there(MemoryRegion& r, std::uint64_t offset, std::uint64_t bytes) const {
   if (r.seen_in_turn == turn_ || r.gpu || !r.pieces.empty()) return true;
   if (!is_mapped(r.start, r.bytes)) return is_mapped(r.start + offset, bytes);
@@ -201,8 +200,8 @@ std::byte* Device::translate(std::uint32_t key, std::uint64_t address, std::uint
                            : translate_pieces(*r, offset, bytes, access & kLocalWrite);
 }
 
-// The whole range must lie in one run of memory: pieces that are scattered are refused, which no
-// program here does.
+// The whole range must lie in one run of memory: scattered pieces are refused; no program here uses
+// them.
 std::byte* Device::translate_pieces(const MemoryRegion& indirect, std::uint64_t offset,
                                     std::uint64_t bytes, std::uint32_t access) {
   std::byte* start = nullptr;
@@ -212,7 +211,7 @@ std::byte* Device::translate_pieces(const MemoryRegion& indirect, std::uint64_t 
     if (at >> indirect.log_piece >= indirect.pieces.size()) return nullptr;
     const MemoryRegion::Piece& piece = indirect.pieces[at >> indirect.log_piece];
     const MemoryRegion* of = region(piece.key);
-    if (!of || !of->pieces.empty()) return nullptr;  // keys of keys are not followed
+    if (!of || !of->pieces.empty()) return nullptr;  // keys of keys are not supported
     const std::uint64_t part =
         std::min<std::uint64_t>(bytes - done, (1ull << indirect.log_piece) - inside);
     std::byte* here = translate(piece.key, piece.address + inside, part, access, indirect.pd);
@@ -223,7 +222,7 @@ std::byte* Device::translate_pieces(const MemoryRegion& indirect, std::uint64_t 
   return start;
 }
 
-// The channel goes with it, unless its number names another one by now.
+// Removes the channel with it, unless its number names another one by now.
 void Device::forget_file(int file) {
   const auto found = async_channels_.find(file);
   if (found == async_channels_.end()) return;
@@ -250,17 +249,18 @@ void Device::raise_fatal() {
 }
 
 void Device::tell_subscribers(EventType type, const Owner& owner) {
-  struct Told {
+  struct Notification {
     std::uint64_t cookie;
     EventEntry entry;
   };
   for (const Owner::Subscription& s : owner.subscriptions) {
     const EventChannel* to = channel(s.read_fd);
     if (s.type != type || !to || to->id != s.channel) continue;
-    const Told told{s.counter ? 1 : s.cookie, event_entry(type, s.number)};
+    const Notification notification{s.counter ? 1 : s.cookie, event_entry(type, s.number)};
     const bool with_entry = to->tells_data && !s.counter;
-    [[maybe_unused]] auto sent = ::syscall(SYS_write, s.counter ? *s.counter : to->write_fd, &told,
-                                           with_entry ? sizeof told : sizeof told.cookie);
+    [[maybe_unused]] auto sent =
+        ::syscall(SYS_write, s.counter ? *s.counter : to->write_fd, &notification,
+                  with_entry ? sizeof notification : sizeof notification.cookie);
   }
 }
 

@@ -1,8 +1,8 @@
-// The HCA: tables of everything that programs created on it, its doorbell pages, its lock.
+// The HCA: tables of all objects that programs created on it, its doorbell pages, its lock.
 //
-// One per process. The control path (uverbs.cpp, commands.cpp) creates and changes objects, the
-// engine's thread moves data; both hold `lock()`. Numbers and keys come back as late as can be
-// (numbers.hpp), so that a stale one is noticed: of queue pairs there are 4094.
+// One for each process. The control path (kernel/uverbs.cpp, commands.cpp) creates and changes
+// objects, the engine's thread moves data; both hold `lock()`. Numbers and keys are reused as late
+// as possible (numbers.hpp), so that a stale one is noticed: there are 4094 for queue pairs.
 #pragma once
 
 #include <map>
@@ -31,7 +31,7 @@ enum class AsyncEvent : std::uint32_t {
 
 class Device {
  public:
-  // `bar_fd`: the file of the doorbell pages; its size says how many there are.
+  // `bar_fd`: the file of the doorbell pages; its size gives their number.
   Device(std::uint32_t nic_address, int bar_fd);
   Device(const Device&) = delete;
   ~Device();
@@ -45,7 +45,7 @@ class Device {
   SharedReceiveQueue& add_srq(SharedReceiveQueue srq);
   Uar* add_uar();                     // null when all pages are used, or it cannot be mapped
   std::uint32_t add_umem(Umem umem);  // its id
-  // The read end of a new event channel, or -1. Of one for DevX each read takes one event.
+  // The read end of a new event channel, or -1. In a channel for DevX each read takes one event.
   int add_channel() { return add_channel(/*pipe_flags=*/0, /*tells_data=*/false); }
   int add_devx_channel(bool tells_data);
   std::uint32_t add_pd();  // its number
@@ -76,7 +76,8 @@ class Device {
   std::map<std::uint32_t, Uar>& uars() { return uars_; }
   std::map<std::uint32_t, SharedReceiveQueue>& srqs() { return srqs_; }
 
-  // A turn of the engine begins: what the program unmapped before is missed in it.
+  // A turn of the engine begins: in it, memory that the program has unmapped before is found
+  // missing.
   void begin_turn() { ++turn_; }
 
   // Host address of [address, address + bytes) of the region `key`, or null: unknown key, other
@@ -88,13 +89,13 @@ class Device {
   const char* refusal(std::uint32_t key, std::uint64_t address, std::uint64_t bytes,
                       std::uint32_t access, std::uint32_t pd);
 
-  // An asynchronous event of an object for the program that owns it.
+  // Raises an asynchronous event of an object for the program that owns it.
   void raise(AsyncEvent event, Owner& owner);
-  // An event for the DevX programs that wait for it.
+  // Raises an event for the DevX programs that subscribed to it.
   void tell_subscribers(EventType type, const Owner& owner);
-  // The device is gone: every program that has it open is told.
+  // The device is gone: raises this for every program that has it open.
   void raise_fatal();
-  // Of a device file: the channel that its asynchronous events go to, -1 when it has none.
+  // Sets the channel of a device file's asynchronous events; -1: none.
   void set_async_channel(int file, int read_fd);
   int async_channel(int file) const;
   void forget_file(int file);  // it was closed
@@ -130,7 +131,7 @@ class Device {
   std::map<int, EventChannel> channels_;
   struct AsyncChannel {
     int read_fd;
-    std::uint64_t id;  // the number of a closed one may come back
+    std::uint64_t id;  // the number of a closed one may be used again
   };
   std::map<int, AsyncChannel> async_channels_;  // by device file
   std::set<std::uint32_t> pds_;
@@ -139,7 +140,7 @@ class Device {
   Numbers keys_{0x10, kMost};                    // without the key's low byte
   Numbers cqns_{0x40, kMost};                    // and numbers of shared receive queues
   Numbers qp_indices_{2, kQpsPerNic - 1, 0x40};  // 0 and 1 are the management queue pairs
-  Numbers pages_;                                // of doorbells; 0 is nobody's
+  Numbers pages_;                                // of doorbells; 0 is not used
   std::uint32_t next_umem_ = 0x100;
   std::uint64_t next_channel_ = 1;
 };

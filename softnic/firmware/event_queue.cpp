@@ -5,7 +5,8 @@
 namespace softnic {
 namespace {
 
-// Of an entry: the type, then 28 bytes of data, which end in most cases with the object's number.
+// The bytes of an entry: the type, then 28 bytes of data, which in most cases end with the object's
+// number.
 constexpr std::size_t kType = 1, kCqOfError = 32, kQueueType = 52, kNumber = 56;
 constexpr std::byte kReceiveQueue{1};
 

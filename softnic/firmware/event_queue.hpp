@@ -1,5 +1,5 @@
-// Events as the firmware writes them into its event queue: what DevX programs subscribe to and, but
-// for those who want no data, what they read.
+// Events as the firmware writes them into its event queue. DevX programs subscribe to them and read
+// them, unless they want no data.
 #pragma once
 
 #include <array>
@@ -28,8 +28,8 @@ enum class EventType : std::uint16_t {
   kDctKeyViolation = 0x1d,
 };
 
-// What the kernel lets a program wait for on a device that does not list its events (event_cap):
-// of an object, and of none.
+// The events that the kernel lets a program wait for on a device that does not list its events
+// (event_cap): with an object, and without one.
 bool is_event_of_object(EventType type);
 bool is_event_of_device(EventType type);
 

@@ -1,4 +1,4 @@
-// What exists on the NIC: memory regions, queues, pages of doorbells. Plain records; device.hpp
+// The objects on the NIC: memory regions, queues, pages of doorbells. Plain records; device.hpp
 // owns them, the engine (requester, responder, completer) changes their state under the device's
 // lock.
 #pragma once
@@ -19,7 +19,7 @@ namespace softnic {
 
 using Clock = std::chrono::steady_clock;
 
-// As in IB verbs: who may do what with a region or through a queue pair.
+// As in IB verbs: the access that a region or a queue pair permits.
 enum Access : std::uint32_t {
   kLocalWrite = 1,
   kRemoteWrite = 2,
@@ -32,12 +32,12 @@ struct MemoryRegion {
   std::uint32_t pd = 0;
   std::uint64_t start = 0;  // host address of the first byte
   std::uint64_t bytes = 0;
-  std::uint64_t iova = 0;  // what requests call the first byte
+  std::uint64_t iova = 0;  // the address of the first byte in requests
   std::uint32_t access = 0;
   std::uint8_t variant = 0xab;  // low byte of the key
 
-  // An indirect region has no memory of its own: it is made of pieces of 2^log_piece bytes of other
-  // regions.
+  // An indirect region has no memory of its own: it consists of pieces of 2^log_piece bytes of
+  // other regions.
   struct Piece {
     std::uint32_t key = 0;
     std::uint64_t address = 0;
@@ -48,7 +48,7 @@ struct MemoryRegion {
   std::uint64_t seen_in_turn = 0;  // the engine's turn in which all of it was there
 };
 
-// Pages of the process that a DevX program handed to the device for queues and doorbell records.
+// Pages of the process that a DevX program gave to the device for queues and doorbell records.
 struct Umem {
   std::byte* base = nullptr;
   std::uint64_t bytes = 0;
@@ -57,19 +57,19 @@ struct Umem {
   std::uint64_t page = 4096;  // of the device
 };
 
-// What a queue is to the program that made it.
+// The program's view of a queue.
 struct Owner {
-  int file = -1;                   // the device file it came by: its asynchronous events go there
-  bool is_devx = false;            // made by a firmware command: has no events on verbs channels
+  int file = -1;         // the device file that created it: its asynchronous events go there
+  bool is_devx = false;  // made by a firmware command: has no events on verbs channels
   std::uint64_t user_handle = 0;   // the program's name for it, in events
-  std::uint32_t async_events = 0;  // sent; destroying it tells how many the program has read
+  std::uint32_t async_events = 0;  // sent; at destruction the program learns how many it has read
   std::uint32_t umems[2] = {};     // DevX: memory that must outlive it
 
   struct Subscription {  // DevX: an event of it that goes to a channel
     EventType type{};
     std::uint32_t number = 0;   // of the object
     int read_fd = -1;           // of the channel
-    std::uint64_t channel = 0;  // its id: the number of a closed one may come back
+    std::uint64_t channel = 0;  // its id: the number of a closed one may be used again
     std::uint64_t cookie = 0;
     std::shared_ptr<const int> counter;  // an eventfd that counts instead of the channel
   };
@@ -83,11 +83,11 @@ struct Uar {
 };
 
 // A pipe to the program: completion events or asynchronous events. The second reader takes unread
-// events back when their object is destroyed, and keeps the pipe whole when the program closed its
-// end.
+// events back when their object is destroyed, and keeps the pipe open when the program has closed
+// its end.
 struct EventChannel {
   int read_fd = -1;   // the program's
-  int write_fd = -1;  // never blocks: events that nobody reads are dropped
+  int write_fd = -1;  // never blocks: events that are not read are dropped
   int drain_fd = -1;
   bool tells_data = false;  // DevX: events come with their entry of the event queue
   std::uint64_t id = 0;
@@ -103,14 +103,14 @@ struct CompletionQueue {
   bool collapsed = false;  // every completion goes to entry 0
   bool overrun_ignored = false;
   bool real_time = false;  // asked for the time of day in completions: no queue pair may use it
-  bool overrun = false;    // an overrun happened: the queue is dead, as on hardware
+  bool overrun = false;    // an overrun happened: the queue is dead, as with hardware
   Owner owner;
-  int channel = -1;  // read end of its completion channel, -1 without one
-  std::uint32_t arm_seen =
-      ~0u;  // last value of records[1] acted on; at first one that no arming has: it may be 0
+  int channel = -1;              // read end of its completion channel, -1 without one
+  std::uint32_t arm_seen = ~0u;  // last value of records[1] acted on; at first one that no arming
+                                 // has, because that may be 0
   bool armed = false;
   bool armed_solicited = false;       // only a solicited completion or an error fires
-  std::uint32_t solicited_until = 0;  // `produced` behind the newest such completion
+  std::uint32_t solicited_until = 0;  // `produced` after the newest such completion
   std::uint32_t events_sent = 0;
   std::uint32_t produced = 0;
   std::deque<Completion> late;  // held back by a fault, in order, until late_until
@@ -131,8 +131,8 @@ struct SharedReceiveQueue {
   Owner owner;
 };
 
-// Values as in enum ibv_qp_state and as in the firmware's. mlx5 has no way into SQD, and the
-// softnic none into SQE.
+// Values of enum ibv_qp_state and of the firmware. mlx5 cannot enter SQD, and the softnic cannot
+// enter SQE.
 enum class QpState : std::uint8_t { kReset = 0, kInit = 1, kRtr = 2, kRts = 3, kError = 6 };
 enum class Transport : std::uint8_t { kRc, kUc, kUd };
 
@@ -150,7 +150,7 @@ struct Outstanding {
       0;  // of the WQE's bytes, to notice a change before completion (strict mode)
 };
 
-// What a responder owes a requester, in order.
+// The answers that a responder owes a requester, in order.
 struct Answer {
   PacketKind kind{};
   std::uint32_t sequence = 0;
@@ -169,11 +169,11 @@ struct Stashed {
   std::vector<std::byte> payload;
 };
 
-// A packet of a write that those behind it overtake on their way to memory, by a fault.
+// A packet of a write that, by a fault, later ones overtake before it reaches memory.
 struct Overtaken {
   Stashed packet;
   Clock::time_point until{};
-  // The newest message that is to be acknowledged when it is placed: all before it are there then.
+  // The newest message to acknowledge when it is placed: all earlier ones are placed then.
   std::optional<std::uint32_t> whole_until{};
 };
 
@@ -197,15 +197,15 @@ struct QueuePair {
   std::uint32_t send_blocks = 0;  // power of two; 0 = no send queue
   std::byte* receive_ring = nullptr;
   std::uint32_t receive_entries = 0;
-  std::uint32_t receive_shift = 0;   // log2 of an entry's bytes
-  bool signals_all = false;          // the program's wish, which its library sees to; for query
+  std::uint32_t receive_shift = 0;  // log2 of an entry's bytes
+  bool signals_all = false;  // the program's request, which its library carries out; for query
   std::uint32_t* records = nullptr;  // [0] receive, [1] send; big-endian counters
   std::uint32_t send_cqn = 0;
   std::uint32_t receive_cqn = 0;
   std::uint32_t srqn = 0;  // 0 = own receive queue
 
   std::uint32_t remote_qpn = 0;
-  std::uint32_t access = 0;  // as the program asked for; see granted()
+  std::uint32_t access = 0;  // as the program requested; see granted()
   std::uint32_t qkey = 0;
   std::uint8_t timeout = 14;  // 4.096 us * 2^timeout; 0 = for ever
   std::uint8_t retry_count = 7;
@@ -227,10 +227,10 @@ struct QueuePair {
   std::deque<Outstanding> outstanding;
   std::uint64_t unanswered_bytes = 0;  // payload of outstanding writes and sends
   unsigned unanswered_reads = 0;       // and atomics, of the outstanding: those that are not done
-  bool peer_silent = false;            // the other NIC says that nobody listens at remote_qpn
-  bool path_leads_nowhere = false;     // to an address that no port of the fabric has
-  bool error_reported = false;         // an error CQE was written since the last reset
-  std::uint64_t wqes = 0;              // fetched so far, for fault rules
+  bool peer_silent = false;  // the other NIC reports that no queue pair listens at remote_qpn
+  bool path_leads_nowhere = false;  // to an address that no port of the fabric has
+  bool error_reported = false;      // an error CQE was written since the last reset
+  std::uint64_t wqes = 0;           // fetched so far, for fault rules
 
   // responder
   std::uint32_t receive_next = 0;
@@ -239,12 +239,12 @@ struct QueuePair {
   Clock::time_point not_ready_since{};  // first packet that found no receive WQE
   std::optional<Overtaken> overtaken;
   std::deque<Answer> answers;
-  bool deaf = false;  // a message was given up: nothing behind it is executed, until the reset
+  bool deaf = false;  // a message was given up: nothing after it is executed, until the reset
   std::uint64_t rx_wqes = 0;
 
-  // What the remote side may do: without room for reads and atomics, neither.
+  // The access of the remote side: without room for reads and atomics, neither is granted.
   std::uint32_t granted() const { return max_dest_reads == 0 ? access & kRemoteWrite : access; }
-  // `o`, of the outstanding, waits for nothing any more.
+  // `o`, one of the outstanding, waits for nothing any more.
   void end(Outstanding& o) {
     if (o.request.is_read() && !o.done) --unanswered_reads;
     o.done = true;

@@ -1,7 +1,7 @@
 // The firmware interface of an mlx5 device as tables: command opcodes, statuses, and the fields of
-// its mailboxes as {byte, shift, width}. Field names follow the Programmer's Reference Manual. Only
-// what the softnic reads or writes is listed. Offsets of qpc fields are relative to the queue pair
-// context, of cqc to the CQ context.
+// its mailboxes as {byte, shift, width}. Field names follow the Programmer's Reference Manual.
+// Lists only what the softnic reads or writes. Offsets of qpc fields are relative to the queue pair
+// context, those of cqc to the CQ context.
 #pragma once
 
 #include "bytes.hpp"
@@ -137,7 +137,7 @@ inline constexpr Field kLogRqSize{0x08, 19, 4};
 inline constexpr Field kLogRqStride{0x08, 16, 3};  // log2(bytes) - 4
 inline constexpr Field kNoSq{0x08, 15, 1};
 inline constexpr Field kLogSqSize{0x08, 11, 4};   // log2 of 64-byte blocks
-inline constexpr Field kDataInOrder{0x08, 5, 1};  // QUERY_QP: data is placed as it was sent
+inline constexpr Field kDataInOrder{0x08, 5, 1};  // QUERY_QP: data is placed in sending order
 inline constexpr Field kUarPage{0x0c, 0, 24};
 inline constexpr Field kUserIndex{0x10, 0, 24};
 inline constexpr Field kRemoteQpn{0x14, 0, 24};
@@ -188,7 +188,7 @@ enum Type : std::uint32_t { kGeneral = 0, kAtomic = 3 };  // op_mod >> 1
 }  // namespace query_hca_cap
 
 namespace cap {
-inline constexpr Field kQpDataInOrder{0x0c, 29, 1};  // queue pairs tell qpc::kDataInOrder
+inline constexpr Field kQpDataInOrder{0x0c, 29, 1};  // queue pairs report qpc::kDataInOrder
 inline constexpr Field kLogMaxQpSz{0x10, 16, 8};
 inline constexpr Field kLogMaxQp{0x10, 0, 5};
 inline constexpr Field kLogMaxCqSz{0x18, 16, 8};

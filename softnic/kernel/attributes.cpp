@@ -22,7 +22,7 @@ struct Rule {
   Sort sort;
   std::uint16_t least, most;  // bytes; 0 for handles and file descriptors
   bool is_mandatory = true;
-  bool may_grow = false;  // longer ones are taken when zero follows what is known
+  bool may_grow = false;  // longer ones are accepted if zeros follow the known part
 };
 
 constexpr std::uint16_t kAny = 0xffff;

@@ -22,7 +22,8 @@ std::uint64_t nanoseconds_of(clockid_t clock) {
 }  // namespace
 
 // Timestamps count nanoseconds of CLOCK_MONOTONIC (encode_cqe), in 64 bits: they never wrap, so the
-// page is written once. As under hardware, the time of day is not followed when somebody sets it.
+// page is written once. As with hardware, the time of day does not follow later changes of the
+// clock.
 void write_clock_page(int bar_fd) {
   mlx5_ib_clock_info info{};
   info.cycles = nanoseconds_of(CLOCK_MONOTONIC);

@@ -1,6 +1,6 @@
 // How timestamps of completions become the time of day: the page that libmlx5 maps for
 // mlx5dv_get_clock_info(). It lies in the file of the doorbell pages, at the offset that the
-// kernel's interface says.
+// kernel's interface defines.
 #pragma once
 
 #include <rdma/mlx5-abi.h>

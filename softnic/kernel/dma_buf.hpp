@@ -1,5 +1,5 @@
 // Memory of another device, by a descriptor. A file of memory (memfd) stands in for a dma-buf: both
-// ends of it are programs here. Its position is the first byte of what was exported.
+// ends are programs here. Its position is the first byte of the exported range.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ namespace softnic {
 
 struct DmaBufMemory {
   std::uint64_t start = 0;  // where it is mapped in this process
-  GpuHold hold;             // as long as it is
+  GpuHold hold;             // while it is mapped
 };
 
-// Maps `bytes` from `offset` of the export on: 0, or what the kernel answers: EBADF where there is
-// no such descriptor, EINVAL where it is no memory or shorter.
+// Maps `bytes` from `offset` of the export on. Returns 0 or the kernel's answer: EBADF: no such
+// descriptor; EINVAL: it is no memory or shorter.
 int map_dma_buf(int fd, std::uint64_t offset, std::uint64_t bytes, Use use, DmaBufMemory& memory);
 
 }  // namespace softnic

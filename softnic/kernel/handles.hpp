@@ -1,5 +1,5 @@
-// Handles of kernel objects: what a verbs program calls its objects. Each belongs to the open
-// device file that made it and goes away with it.
+// Handles of kernel objects: a verbs program's names for its objects. Each belongs to the open
+// device file that made it, and is destroyed with it.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class Handles {
     table_[next_] = {kind, number, file};
     return next_++;
   }
-  // The object of `file` behind `handle`, or null: what another file made is not known to this one.
+  // The object of `file` behind `handle`, or null: an object of another file is not found.
   const Handle* find(std::uint32_t handle, int file) const {
     const auto found = table_.find(handle);
     return found == table_.end() || found->second.file != file ? nullptr : &found->second;
@@ -34,7 +34,7 @@ class Handles {
   }
   void remove(std::uint32_t handle) { table_.erase(handle); }
 
-  // Takes out all handles of `file`, newest first: the order in which they can be destroyed.
+  // Removes all handles of `file`, newest first: the order in which they can be destroyed.
   std::vector<Handle> take_all(int file) {
     std::vector<Handle> taken;
     for (auto at = table_.rbegin(); at != table_.rend(); ++at)

@@ -19,8 +19,8 @@ struct Mapping {
   bool is_readable = false, is_writable = false;
 };
 
-// The process's mappings in the order of their addresses. By raw system calls and without the heap:
-// a program's own allocator or interposed libc may be what is being asked about.
+// The process's mappings in the order of their addresses. Uses raw system calls and no heap: the
+// caller may be a program's own allocator or interposed libc.
 class Mappings {
  public:
   Mappings()
@@ -42,7 +42,7 @@ class Mappings {
   }
 
  private:
-  // A number and the character behind it.
+  // A number and the character after it.
   bool hex(std::uint64_t& value) {
     int c = character();
     if (c < 0) return false;
@@ -67,7 +67,7 @@ class Mappings {
 
 }  // namespace
 
-// msync(MS_ASYNC) writes nothing: it walks the mappings and says whether there is a hole.
+// msync(MS_ASYNC) writes nothing: it walks the mappings and reports a hole.
 bool is_mapped(std::uint64_t start, std::uint64_t bytes) {
   const std::uint64_t first = start / kPageBytes * kPageBytes;
   if (bytes == 0) return true;
@@ -75,8 +75,8 @@ bool is_mapped(std::uint64_t start, std::uint64_t bytes) {
   return ::syscall(SYS_msync, first, start + bytes - first, MS_ASYNC) == 0;
 }
 
-// As pin_user_pages() of Linux 6.2 and newer: reading asks for VM_READ, writing for VM_WRITE. Where
-// /proc is not there, what is mapped counts as permitted.
+// As pin_user_pages() of Linux 6.2 and newer: reading needs VM_READ, writing needs VM_WRITE.
+// Without /proc, all mapped memory counts as permitted.
 bool can_pin(std::uint64_t start, std::uint64_t bytes, Use use) {
   if (bytes == 0) return true;
   if (start + bytes < start) return false;
@@ -93,8 +93,8 @@ bool can_pin(std::uint64_t start, std::uint64_t bytes, Use use) {
   return false;
 }
 
-// By the kernel's own copy, which respects protection. Where a sandbox forbids these calls (EPERM,
-// ENOSYS), what is mapped counts as allowed.
+// Uses the kernel's own copy, which respects protection. If a sandbox forbids these calls (EPERM,
+// ENOSYS), all mapped memory counts as permitted.
 bool is_readable(std::uint64_t start, std::uint64_t bytes) {
   if (bytes == 0) return true;
   if (!is_mapped(start, bytes)) return false;

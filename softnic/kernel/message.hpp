@@ -1,5 +1,5 @@
-// One uverbs ioctl as the kernel sees it: a header, then attributes. Values up to 8 bytes lie in
-// the attribute itself, longer ones behind its pointer.
+// One uverbs ioctl as the kernel sees it: a header, then attributes. Values of up to 8 bytes lie in
+// the attribute itself, longer ones at its pointer.
 #pragma once
 
 #include <rdma/ib_user_ioctl_verbs.h>
@@ -17,8 +17,8 @@
 
 namespace softnic {
 
-// Takes hold of memory that objects of the device are to be in, of the program or of a GPU: 0, or
-// EFAULT where there is none.
+// Pins memory for objects of the device, of the program or of a GPU. Returns 0, or EFAULT if there
+// is none.
 inline int pin(std::uint64_t start, std::uint64_t bytes, Use use, GpuHold& gpu) {
   if (!is_gpu_memory(start)) return can_pin(start, bytes, use) ? 0 : EFAULT;
   gpu = hold_gpu_memory(start, bytes);
@@ -29,8 +29,8 @@ class Message {
  public:
   explicit Message(ib_uverbs_ioctl_hdr* header) : header_(header) {}
 
-  // 0, or what the kernel answers to a message that cannot be read. What its attributes point to is
-  // check_attributes()'s (attributes.hpp).
+  // 0, or the kernel's answer to a message that cannot be read. check_attributes() (attributes.hpp)
+  // checks the memory that attributes point to.
   int check() const {
     const auto at = reinterpret_cast<std::uint64_t>(header_);
     if (!is_readable(at, sizeof *header_)) return EFAULT;
@@ -41,7 +41,7 @@ class Message {
     if (header_->driver_id != RDMA_DRIVER_MLX5) return EINVAL;
     return is_readable(at, header_->length) ? 0 : EFAULT;
   }
-  // Whether an answer had nowhere to go.
+  // Whether an answer could not be written.
   bool faulted() const { return faulted_; }
 
   std::span<const ib_uverbs_attr> attributes() const {
@@ -59,14 +59,14 @@ class Message {
     return {static_cast<const std::byte*>(at), a->len};
   }
 
-  // Whether an input attribute holds nothing but zeros behind its first `known` bytes.
+  // Whether an input attribute has only zeros after its first `known` bytes.
   bool is_zero_behind(std::size_t known, unsigned id) const {
     const auto all = bytes(id);
     const auto tail = all.subspan(std::min(known, all.size()));
     return std::ranges::all_of(tail, [](std::byte b) { return b == std::byte{}; });
   }
 
-  // An input structure; zero-filled where the program's is shorter.
+  // An input structure; filled with zeros if the program's is shorter.
   template <class T>
   T in(unsigned id) const {
     T value{};
@@ -78,7 +78,7 @@ class Message {
     return has(id) ? in<std::uint64_t>(id) : otherwise;
   }
 
-  // Handles and file descriptors lie in the data word whatever `len` says.
+  // Handles and file descriptors lie in the data word for every `len`.
   std::uint32_t handle(unsigned id) const {
     return has(id) ? static_cast<std::uint32_t>(find(id)->data) : 0;
   }
@@ -90,7 +90,7 @@ class Message {
     if (ib_uverbs_attr* a = find(id)) a->data_s64 = fd;
   }
 
-  // Writes an output attribute: what does not fit is cut, what is left over is cleared.
+  // Writes an output attribute: cuts what does not fit, and clears the rest.
   void out(unsigned id, const void* from, std::size_t size) {
     ib_uverbs_attr* a = find(id);
     if (!a || a->len == 0) return;

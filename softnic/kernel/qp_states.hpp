@@ -1,5 +1,5 @@
-// The life of a queue pair: which transitions are allowed, what each must bring and what it may
-// bring; everything else is refused (IBA 10.3.1, verbs documentation of ibv_modify_qp).
+// The life of a queue pair: the allowed transitions, and the attributes that each must and may
+// have. Everything else is refused (IBA 10.3.1, verbs documentation of ibv_modify_qp).
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,8 @@ bool is_transition_allowed(Transport transport, QpState from, QpState to, std::u
 
 const char* name_of(QpState state);
 
-// One that is ready to send, with all that its program has set, on stderr (SOFTNIC_LOG=2): what
-// this NIC makes no use of is seen there, too.
+// Logs a queue pair that is ready to send, with all that its program has set, on stderr
+// (SOFTNIC_LOG=2): also settings that this NIC does not use.
 void log_ready(const QueuePair& qp);
 
 }  // namespace softnic

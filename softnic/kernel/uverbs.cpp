@@ -26,8 +26,7 @@ struct WriteCommand {
   std::size_t in, out;  // bytes, at least
   int (*serve)(Call&);
 };
-// What an extended command was when it was new: later kernels only added to the end of its
-// structures.
+// The first form of an extended command: later kernels only added to the end of its structures.
 constexpr std::size_t kFirstQueryDeviceEx =
     offsetof(ib_uverbs_ex_query_device_resp, response_length) + 4;
 constexpr WriteCommand kWriteCommands[] = {
@@ -56,7 +55,7 @@ constexpr WriteCommand kWriteCommands[] = {
      modify_cq},
 };
 
-// libibverbs finds out by the ENOSPC of an empty one whether commands may come this way.
+// libibverbs recognises by the ENOSPC of an empty one that commands may come by ioctl.
 int run_write_command(Call& call, const WriteCommand& command) {
   if (call.message.bytes(UVERBS_ATTR_CORE_IN).size() < command.in ||
       call.message.out_size(UVERBS_ATTR_CORE_OUT) < command.out)
@@ -138,7 +137,7 @@ int serve(Nic& nic, int fd, ib_uverbs_ioctl_hdr* header) {
   }
   trace::message("ioctl", "unsupported", header->object_id << 16 | header->method_id,
                  EPROTONOSUPPORT);
-  return EPROTONOSUPPORT;  // what a kernel without the method answers; libibverbs then falls back
+  return EPROTONOSUPPORT;  // the answer of a kernel without the method; libibverbs then falls back
 }
 
 void release(Nic& nic, int fd) {

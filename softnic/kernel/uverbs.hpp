@@ -10,7 +10,7 @@ class Nic;
 // Serves one RDMA_VERBS_IOCTL on the open device file `fd` of `nic`. Returns 0 or an errno value.
 int serve(Nic& nic, int fd, ib_uverbs_ioctl_hdr* header);
 
-// The device file `fd` was closed: what it made goes away.
+// The device file `fd` was closed: destroys what it made.
 void release(Nic& nic, int fd);
 
 }  // namespace softnic

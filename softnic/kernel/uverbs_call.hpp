@@ -1,6 +1,6 @@
-// What the handlers of uverbs ioctls share: the call that they serve, and who they are. One file
-// per kind of object: uverbs_device.cpp, uverbs_events.cpp, uverbs_cq.cpp, uverbs_qp.cpp,
-// uverbs_srq.cpp, uverbs_memory.cpp, uverbs_devx.cpp.
+// Common parts of the handlers of uverbs ioctls: the call that they serve, and their declarations.
+// One file for each kind of object: uverbs_device.cpp, uverbs_events.cpp, uverbs_cq.cpp,
+// uverbs_qp.cpp, uverbs_srq.cpp, uverbs_memory.cpp, uverbs_devx.cpp.
 #pragma once
 
 #include <cerrno>
@@ -12,7 +12,7 @@
 
 namespace softnic {
 
-// Everything a handler needs: the message, the NIC, and the device file that it came by.
+// The input of a handler: the message, the NIC, and the device file that it came by.
 struct Call {
   Message message;
   Nic& nic;
@@ -25,13 +25,13 @@ struct Call {
     const Handle* object = handles.find(handle, file);
     return object && object->kind == kind ? object->number : 0;
   }
-  // Of the object that attribute `id` names. Where it is 0, refusal(id) is the kernel's answer: no
-  // such attribute, no such object, or one of another kind.
+  // The number of the object that attribute `id` names. If it is 0, refusal(id) is the kernel's
+  // answer: no such attribute, no such object, or one of another kind.
   std::uint32_t named(Kind kind, unsigned id) const { return number(kind, message.handle(id)); }
   int refusal(unsigned id) const {
     return message.has(id) && !handles.find(message.handle(id), file) ? ENOENT : EINVAL;
   }
-  // EBADF where attribute `id` names something else than an event channel; it may be absent.
+  // EBADF if attribute `id` names anything but an event channel; it may be absent.
   int check_channel(unsigned id) const {
     return message.has(id) && !device.channel(message.fd(id)) ? EBADF : 0;
   }
@@ -50,8 +50,8 @@ int create_comp_channel(Call& call);
 int create_devx_event_channel(Call& call);
 int subscribe_event(Call& call);
 
-// How many of the `sent` events of `element` the program has read out of its channel; unread ones
-// are taken back. Events of either kind begin with their element.
+// How many of the `sent` events of `element` the program has read from its channel; unread ones are
+// taken back. Events of either kind begin with their element.
 std::uint32_t events_read(Device& device, int channel, std::size_t record_bytes,
                           std::uint64_t element, std::uint32_t sent);
 std::uint32_t async_events_read(Device& device, const Owner& owner);
@@ -90,10 +90,10 @@ int devx_create(Call& call);
 int devx_modify(Call& call);
 int devx_query(Call& call);
 int devx_destroy(Call& call);
-// Objects of verbs calls have destroyers and events of their own.
+// Objects of verbs calls have other destroyers and other events.
 bool is_made_by_command(Device& device, const Handle& object);
 
-// Removes the object behind `handle`, whatever uses it: its device file is closed.
+// Removes the object behind `handle`, also if it is in use: its device file is closed.
 void destroy(Device& device, const Handle& handle);
 
 }  // namespace softnic

@@ -17,7 +17,7 @@ namespace {
 constexpr unsigned kCqFlags =
     IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION | IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN;
 
-// mlx5's own part, as its driver checks it before it looks at the ring.
+// mlx5's own part: its driver checks it before it looks at the ring.
 int check_driver_part(const Message& m, const mlx5_ib_create_cq& driver) {
   constexpr unsigned kKnown = MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD |
                               MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX |
@@ -28,8 +28,9 @@ int check_driver_part(const Message& m, const mlx5_ib_create_cq& driver) {
   return driver.reserved0 || driver.reserved1 ? EINVAL : 0;
 }
 
-// And behind it: libraries that take doorbell pages one by one (get_context) name the queue's by
-// its number; compressed and padded entries need capabilities that the device does not have.
+// The rest of that part. Libraries that take doorbell pages one by one (get_context) name the
+// queue's page by its number; compressed and padded entries need capabilities that the device does
+// not have.
 int check_capabilities(const Device& device, const mlx5_ib_create_cq& driver) {
   if (!(driver.flags & MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX)) return EINVAL;
   if (driver.cqe_comp_en == 1) return EOPNOTSUPP;
@@ -53,7 +54,7 @@ int create_cq(Call& call) {
   CompletionQueue cq;
   cq.ring = reinterpret_cast<std::byte*>(driver.buf_addr);
   cq.records = reinterpret_cast<std::uint32_t*>(driver.db_addr);
-  cq.entries = std::bit_ceil(wanted + 1);  // mlx5 rounds up, and says so
+  cq.entries = std::bit_ceil(wanted + 1);  // mlx5 rounds up, and reports the result
   cq.entry_bytes = driver.cqe_size;
   cq.uar_page = driver.uar_page_index;
   cq.owner.file = call.file;
@@ -80,7 +81,7 @@ bool is_cq_in_use(Device& device, std::uint32_t cqn) {
   return false;
 }
 
-// Moderation says how long events may be held back: for no time here.
+// Moderation sets how long events may be held back: here they never are.
 int modify_cq(Call& call) {
   constexpr std::uint32_t kModerate = 1;
   constexpr std::uint16_t kLongestPeriod = 0xfff;  // us

@@ -1,4 +1,4 @@
-// The kernel: what the device and its port say of themselves.
+// The kernel: properties of the device and its port.
 
 #include <net/if.h>
 #include <rdma/ib_user_ioctl_cmds.h>
@@ -69,8 +69,8 @@ ib_uverbs_query_port_resp port_attributes() {
   return r;
 }
 
-// What the program's library can do. One that wants all its doorbell pages at once, or completions
-// as they were before ConnectX-4, would misread what comes.
+// Checks what the program's library can do. A library that wants all its doorbell pages at once, or
+// completions of the form before ConnectX-4, would misread the answers.
 int check_library(const Message& m) {
   using Request = mlx5_ib_alloc_ucontext_req_v2;
   constexpr std::uint32_t kRegistersOfAPage = 2;
@@ -98,7 +98,7 @@ ib_uverbs_gid_entry gid_entry(std::uint32_t index) {
   entry.port_num = 1;
   if (!settings().ethernet) return entry;
   entry.gid_type = is_roce_v2(index) ? IB_UVERBS_GID_TYPE_ROCE_V2 : IB_UVERBS_GID_TYPE_ROCE_V1;
-  entry.netdev_ifindex = if_nametoindex("lo");  // as sysfs says
+  entry.netdev_ifindex = if_nametoindex("lo");  // as in sysfs
   return entry;
 }
 
@@ -107,7 +107,7 @@ ib_uverbs_gid_entry gid_entry(std::uint32_t index) {
 int get_context(Call& call) {
   if (const int refusal = check_library(call.message)) return refusal;
   const std::uint32_t completion_vectors = identity::kCompletionVectors;
-  // Without it libibverbs keeps relaxed ordering, among others, to itself.
+  // Without it libibverbs drops relaxed ordering and other optional flags.
   const std::uint64_t core_support = IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS;
   call.message.out(UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, completion_vectors);
   call.message.out(UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, core_support);

@@ -1,4 +1,4 @@
-// The kernel: what DevX programs make: doorbell pages, memory for queues, firmware objects.
+// The kernel: objects of DevX programs: doorbell pages, memory for queues, firmware objects.
 
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
@@ -18,21 +18,21 @@ namespace {
 
 using namespace prm;
 
-// The opcode of a mailbox, or 0 for one that is too short to have any.
+// The opcode of a mailbox, or 0 if it is too short to have one.
 std::uint32_t opcode_of(Call& call, unsigned attribute) {
   const auto in = call.message.bytes(attribute);
   return in.size() < command::kOutBytes ? 0 : command::kOpcode.get(in.data());
 }
 
-// The kernel lets each method pass its own kind of command. What the softnic does not know at all
-// is left for the firmware to refuse.
+// The kernel lets each method pass its own kind of command. The firmware refuses commands that the
+// softnic does not know.
 bool is_of_class(Call& call, unsigned attribute, CommandClass wanted) {
   const std::uint32_t opcode = opcode_of(call, attribute);
   const CommandClass found = class_of(opcode);
   return opcode != 0 && (found == wanted || found == CommandClass::kUnknown);
 }
 
-// Whether the command is about the object whose handle came with it.
+// Whether the command concerns the object whose handle came with it.
 bool names_its_object(Call& call, unsigned handle_attribute, unsigned command_attribute) {
   const Handle* object = call.handles.find(call.message.handle(handle_attribute), call.file);
   const auto in = call.message.bytes(command_attribute);
@@ -40,7 +40,7 @@ bool names_its_object(Call& call, unsigned handle_attribute, unsigned command_at
          object->number == command::kObjectNumber.get(in.data());
 }
 
-// 0 or an error number; EREMOTEIO says that the firmware refused, for the reasons in the output.
+// 0 or an error number; EREMOTEIO: the firmware refused, for the reasons in the output.
 int run_command(Call& call, unsigned in, unsigned out, CommandResult& result) {
   if (call.message.out_size(out) < command::kOutBytes) return EINVAL;
   result = execute(call.nic, call.message.bytes(in), call.message.out_size(out));
@@ -49,7 +49,7 @@ int run_command(Call& call, unsigned in, unsigned out, CommandResult& result) {
   return result.failed() ? EREMOTEIO : 0;
 }
 
-// What hardware refuses to take away from under others.
+// Objects that hardware refuses to destroy while others use them.
 bool is_in_use(Device& device, const Handle& object) {
   return (object.kind == Kind::kCq && is_cq_in_use(device, object.number)) ||
          (object.kind == Kind::kSrq && is_srq_in_use(device, object.number));
@@ -190,7 +190,8 @@ int devx_destroy(Call& call) {
 }
 
 // The largest page that the program allows and that the memory fills; 0: there is none. The kernel
-// takes a smaller one where the memory's own pages lie apart: which one is chance, so the worst.
+// takes a smaller page if the memory's own pages are scattered. That depends on chance, so the
+// worst case is used.
 std::uint64_t largest_page(std::uint64_t bytes, std::uint64_t allowed) {
   constexpr std::uint64_t kSmallest = 4096;
   const std::uint64_t filled = std::max(std::bit_ceil(bytes), kSmallest);

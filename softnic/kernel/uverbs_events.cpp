@@ -28,7 +28,7 @@ Owner* owner_of(Call& call, const Handle& object) {
   return nullptr;
 }
 
-// The program's eventfd by a number of our own: it may close its own.
+// A duplicate of the program's eventfd: the program may close its own.
 int hold_counter(int fd, std::shared_ptr<const int>& counter) {
   char name[64] = {};
   const std::string link = "/proc/self/fd/" + std::to_string(fd);
@@ -63,8 +63,8 @@ int create_devx_event_channel(Call& call) {
   return 0;
 }
 
-// DevX: `types` of an object's events go to a channel with a cookie, or to an eventfd. Events of no
-// object (of the port) never happen here.
+// DevX: sends events of `types` of an object to a channel with a cookie, or to an eventfd. Events
+// without an object (of the port) never happen here.
 int subscribe_event(Call& call) {
   constexpr std::size_t kMostTypes = 16;
   constexpr unsigned kObject = MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_OBJ_HANDLE;

@@ -21,12 +21,12 @@
 namespace softnic {
 namespace {
 
-// enum ib_uverbs_access_flags; the upper ones are hints that a kernel without them heeds not.
+// enum ib_uverbs_access_flags; the upper ones are hints, which an older kernel ignores.
 constexpr std::uint32_t kAccessFlags =
     0x3f | IB_UVERBS_ACCESS_ON_DEMAND | IB_UVERBS_ACCESS_HUGETLB | IB_UVERBS_ACCESS_OPTIONAL_RANGE;
 constexpr std::uint32_t kWritable =
     kLocalWrite | kRemoteWrite | kRemoteAtomic | IB_UVERBS_ACCESS_MW_BIND;
-// Of memory by a descriptor the kernel takes fewer.
+// For memory by a descriptor the kernel accepts fewer flags.
 constexpr std::uint32_t kDmaBufFlags =
     kLocalWrite | kRemoteWrite | kRemoteRead | kRemoteAtomic | IB_UVERBS_ACCESS_RELAXED_ORDERING;
 

@@ -37,9 +37,9 @@ bool is_service(std::uint64_t type) {
   }
 }
 
-// Flags of the kernel's own. SQ_SIG_ALL is for the library, which then asks for every completion.
-// Two more are for datagrams and say what the device has no capability for; the rest is for raw
-// packets, and connected services take none.
+// The kernel's own flags. SQ_SIG_ALL is for the library, which then requests every completion. Two
+// more are for datagrams and need a capability that the device does not have. The rest is for raw
+// packets; connected services accept none.
 int check_create_flags(const Message& m, Transport transport) {
   constexpr std::uint64_t kOfDatagrams =
       IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK | IB_UVERBS_QP_CREATE_PCI_WRITE_END_PADDING;
@@ -50,7 +50,7 @@ int check_create_flags(const Message& m, Transport transport) {
 }
 
 // mlx5's own part. Libraries that take doorbell pages one by one (get_context) name the queue
-// pair's by its number; scattering to completions is a wish. What else there is to ask for needs a
+// pair's page by its number; scattering to completions is only a hint. All other requests need a
 // capability that the device does not have.
 int check_driver_part(const Message& m, const mlx5_ib_create_qp& driver) {
   constexpr std::uint32_t kWishes = MLX5_QP_FLAG_SCATTER_CQE | MLX5_QP_FLAG_ALLOW_SCATTER_CQE;
@@ -61,7 +61,7 @@ int check_driver_part(const Message& m, const mlx5_ib_create_qp& driver) {
   return driver.uidx >= kNoUserIndex ? EINVAL : 0;
 }
 
-// The rings that the library says it has laid out must be those that the program asked for.
+// The rings that the library has laid out must be those that the program requested.
 bool are_sizes_sane(const QueuePair& qp, const ib_uverbs_qp_cap& wanted) {
   const auto is_power = [](std::uint32_t n) { return n == 0 || std::has_single_bit(n); };
   if (!is_power(qp.send_blocks) || qp.send_blocks > identity::kMaxWr) return false;
@@ -92,11 +92,11 @@ Path path_of(const ib_uverbs_qp_dest& destination) {
   Path path;
   path.lid = destination.dlid;
   std::ranges::copy(destination.dgid, path.gid.begin());
-  std::ranges::copy(identity::kMac, path.mac.begin());  // the kernel finds it out by the GID
+  std::ranges::copy(identity::kMac, path.mac.begin());  // the kernel derives it from the GID
   return path;
 }
 
-// What the kernel refuses whatever the state: values that no queue pair can have.
+// Values that the kernel refuses in every state: no queue pair can have them.
 bool are_values_sane(const ib_uverbs_modify_qp& m) {
   const auto given = [&](QpAttribute a) { return (m.attr_mask & a) != 0; };
   if (given(kAttrPort) && m.port_num != 1) return false;
@@ -121,7 +121,7 @@ void set_attributes(QueuePair& qp, const ib_uverbs_modify_qp& m) {
     qp.path_leads_nowhere = !leads_to_port(path_of(m.dest));
   }
   if (given(kAttrPathMtu)) qp.path_mtu = m.path_mtu;
-  // The firmware's fields have so many bits, and the kernel cuts what it writes there.
+  // The firmware's fields have this many bits, and the kernel cuts the values.
   if (given(kAttrTimeout)) qp.timeout = m.timeout & 31;
   if (given(kAttrRetryCount)) qp.retry_count = m.retry_cnt & 7;
   if (given(kAttrRnrRetry)) qp.rnr_retry = m.rnr_retry & 7;
@@ -133,12 +133,12 @@ void set_attributes(QueuePair& qp, const ib_uverbs_modify_qp& m) {
   if (given(kAttrDestQpn)) qp.remote_qpn = m.dest_qp_num & 0xffffff;
 }
 
-// The objects that the new queue pair is made of. 0, or why one of them is none.
+// Resolves the objects of the new queue pair. 0, or the error of the first that is missing.
 int take_named(Call& call, QueuePair& qp) {
   const auto take = [&](Kind kind, unsigned id, std::uint32_t& number) {
     number = call.named(kind, id);
     if (number != 0) return 0;
-    return call.message.has(id) ? call.refusal(id) : ENOENT;  // XRC ones could do without
+    return call.message.has(id) ? call.refusal(id) : ENOENT;  // XRC queue pairs could do without
   };
   int refusal = take(Kind::kPd, UVERBS_ATTR_CREATE_QP_PD_HANDLE, qp.pd);
   if (!refusal) refusal = take(Kind::kCq, UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE, qp.send_cqn);
@@ -249,7 +249,7 @@ int query_qp(Call& call) {
   const QueuePair* qp = call.device.qp(call.number(Kind::kQp, q.qp_handle));
   if (!qp) return EINVAL;
   ib_uverbs_query_qp_resp r{};
-  // Of the send queue the library itself knows.
+  // The library itself knows the send queue.
   r.max_recv_wr = qp->receive_entries;
   r.max_recv_sge = qp->receive_entries == 0 ? 0 : (1u << qp->receive_shift) / kSegment;
   r.sq_sig_all = qp->signals_all;

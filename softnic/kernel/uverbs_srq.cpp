@@ -14,8 +14,8 @@
 namespace softnic {
 namespace {
 
-// Only plain ones. The others need an extended domain, which nobody has, or a capability for
-// matching tags.
+// Accepts only plain ones. The others need an extended domain, which does not exist here, or a
+// capability for matching tags.
 int check_type(const Call& call) {
   const Message& m = call.message;
   switch (m.number(UVERBS_ATTR_CREATE_SRQ_TYPE)) {
@@ -32,7 +32,7 @@ int check_type(const Call& call) {
   }
 }
 
-// mlx5's own part. A short one is as one that ends in zeros.
+// mlx5's own part. A short one counts as one that ends in zeros.
 int check_driver_part(const Message& m, const mlx5_ib_create_srq& driver) {
   constexpr std::uint32_t kSignature = 1;
   if (driver.reserved0 || driver.reserved1 || driver.flags & kSignature) return EINVAL;

@@ -52,7 +52,7 @@ std::string Counters::line(const Faults::Strikes& faults) const {
   return text + "}\n";
 }
 
-// Written whole by one call, so that the processes of a job may share a file.
+// Written by one call, so that the processes of a job may share a file.
 void Counters::tell(const Faults::Strikes& faults) const {
   const std::string path = with_process_id(settings().counters);
   const bool to_stderr = path == "-";

@@ -1,5 +1,5 @@
-// What a NIC has done since it exists. SOFTNIC_COUNTERS names a file to which one JSON line is
-// appended when the NIC ends: by softnic_deactivate(), or with its process.
+// Counts what a NIC has done since its start. SOFTNIC_COUNTERS names a file to which one JSON line
+// is appended when the NIC ends: by softnic_deactivate(), or with its process.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ class Counters {
   void doorbell() { ++doorbells_; }
   void packets_received(unsigned count) { packets_received_ += count; }
 
-  // A work request is over. Of one that was carried out: `to_itself`, whether it left this NIC.
+  // A work request has ended. If it was carried out, `to_itself` says whether it left this NIC.
   void carried_out(const Request& request, bool to_itself);
   void failed() { ++failed_; }
 

@@ -22,7 +22,7 @@ constexpr Syndrome kSyndromes[] = {
     Syndrome::kRemoteAccess,     Syndrome::kRemoteOperation,  Syndrome::kTransportRetryExceeded,
     Syndrome::kRnrRetryExceeded, Syndrome::kRemoteAborted};
 
-// A doorbell, a message, a completion: what each rule meets has a queue pair, but for these.
+// A rule meets a doorbell, a message or a completion, which has a queue pair. These have none.
 constexpr std::array kRulesOfTheNic{"vanish", "slow_atomics"};
 
 [[noreturn]] void refuse(const std::string& rule, const std::string& why) {
@@ -157,7 +157,7 @@ bool Faults::holds_back(const QueuePair& qp) {
   if (held != held_until_.end()) {
     if (now < held->second) return true;
     held_until_.erase(held);
-    return false;  // what was held goes out now; the next message may be held again
+    return false;  // the held message goes out now; the next one may be held again
   }
   if (Rule* rule = pick("delay", qp.qpn)) {
     held_until_.emplace_back(qp.qpn, now + std::chrono::microseconds(rule->microseconds));

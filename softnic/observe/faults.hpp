@@ -16,7 +16,7 @@ namespace softnic {
 
 class Faults {
  public:
-  // Throws std::runtime_error naming the rule and what it may be.
+  // Throws std::runtime_error naming the rule and its possible values.
   explicit Faults(const std::string& rules);
 
   // The doorbell that just came for queue pair `qpn` is swallowed.
@@ -34,7 +34,7 @@ class Faults {
   // `qp` behaves as if no receive WQE were posted.
   bool not_ready(const QueuePair& qp);
 
-  // How long a completion of queue pair `qpn` is held back, and with it all that follow in its
+  // How long a completion of queue pair `qpn` is held back, and with it all later ones of its
   // queue.
   std::optional<std::chrono::microseconds> delays_completion(std::uint32_t qpn);
 
@@ -43,13 +43,13 @@ class Faults {
 
   // How long a packet of a write to `qp` waits while what follows it is placed.
   std::optional<std::chrono::microseconds> lets_overtake(const QueuePair& qp);
-  // Whether that may ever happen to queue pair `qpn`.
+  // Whether that can ever happen to queue pair `qpn`.
   bool reorders(std::uint32_t qpn) const;
 
-  // This NIC ends now, without a word to its neighbours.
+  // This NIC ends now, without notice to its neighbours.
   bool vanishes();
 
-  // Between the load and the store of an atomic.
+  // Waits between the load and the store of an atomic.
   void pause_inside_atomic();
 
   // How often each rule has struck so far, by its name.

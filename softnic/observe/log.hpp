@@ -1,4 +1,4 @@
-// Text to stderr by the raw system call: the softnic stands below libc's own open and write.
+// Writes text to stderr by the raw system call: the softnic lies below libc's open and write.
 #pragma once
 
 #include "settings.hpp"

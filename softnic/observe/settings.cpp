@@ -18,7 +18,7 @@
 namespace softnic {
 namespace {
 
-// Leaked, all of them: used until the process is gone.
+// Never freed: used until the process is gone.
 std::atomic<const Settings*> in_force{nullptr};
 
 int number(const char* name, const char* text, int least, int most) {
@@ -102,7 +102,7 @@ const Settings& settings() {
   return *none;
 }
 
-// Earlier ones are kept: somebody may still be reading them.
+// Earlier settings are kept: a thread may still read them.
 void use_settings(Settings settings) {
   static auto& lock = *new std::mutex;
   static auto& all = *new std::list<Settings>;

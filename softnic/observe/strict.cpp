@@ -16,7 +16,8 @@ namespace {
 
 std::atomic<std::uint64_t> violations{0};
 
-// What was reported, by queue pair. Never destroyed: the NIC's thread outlives destructors.
+// The reported names, by queue pair. Never destroyed: the NIC's thread runs longer than
+// destructors.
 struct Seen {
   std::mutex lock;
   std::map<std::uint32_t, std::set<std::string>> names;
@@ -26,7 +27,7 @@ Seen& seen() {
   return all;
 }
 
-// True the first time this name meets this queue pair.
+// True when this name is reported for this queue pair for the first time.
 bool is_new(const char* name, std::uint32_t qpn) {
   violations.fetch_add(1, std::memory_order_relaxed);
   const std::lock_guard guard(seen().lock);

@@ -1,6 +1,6 @@
-// What hardware would silently corrupt on, or refuse without saying why, is reported here by name.
-// Each name is reported once per queue pair, with the bytes. SOFTNIC_STRICT=0 turns the reports
-// off; what hardware itself answers with an error stays an error.
+// Reports, by name, what would silently corrupt data on hardware, or what hardware would refuse
+// without a reason. Each name is reported once for each queue pair, with the bytes.
+// SOFTNIC_STRICT=0 turns the reports off; errors of hardware itself stay errors.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace softnic::strict {
 // As above, followed by a dump of `bytes`.
 void report_bytes(const char* name, std::uint32_t qpn, std::span<const std::byte> bytes);
 
-// What was to be reached by which key.
+// An access to memory by a key.
 struct Attempt {
   const char* key_name;
   std::uint32_t key;
@@ -27,7 +27,7 @@ struct Attempt {
 };
 void report_access(const char* name, std::uint32_t qpn, const Attempt& attempt);
 
-// The queue pair is gone; its number may come back.
+// The queue pair is gone; its number may be used again.
 void forget(std::uint32_t qpn);
 
 // How many violations this process reported.

@@ -35,8 +35,8 @@ int open_at(const std::string& path) {
   return fd;
 }
 
-// Empties the file for this process alone, which then holds it as long as it lives: 0, or the
-// reason why not. A child of fork() opens for itself. Pipes and devices are everybody's.
+// Empties the file for this process alone, which then holds it as long as it lives. Returns 0 or
+// the error. A child of fork() opens its own. Pipes and devices are shared.
 int take(int fd) {
   struct stat status {};
   if (::fstat(fd, &status) == 0 && !S_ISREG(status.st_mode)) return 0;
@@ -45,12 +45,12 @@ int take(int fd) {
   return 0;
 }
 
-// Beside a file that another process is writing, or that cannot be locked, so that nobody knows.
+// Opens a file beside one that another process writes, or that cannot be locked.
 int open_own_file(const std::string& shared, int error) {
   const std::string path = shared + "." + std::to_string(::getpid());
   const int fd = open_at(path);
   if (fd < 0) return kOff;
-  take(fd);  // if that is refused too, its records follow what is there
+  take(fd);  // if that is refused too, its records are appended
   const std::string why = error == EWOULDBLOCK
                               ? "is being written by another process"
                               : std::string("cannot be locked: ") + std::strerror(error);
@@ -73,13 +73,13 @@ int open_file() {
 }
 
 int file() {
-  // The device's lock is held by whoever records.
+  // The thread that records holds the device's lock.
   int fd = opened.load(std::memory_order_relaxed);
   if (fd == kNotOpened) opened.store(fd = open_file(), std::memory_order_relaxed);
   return fd;
 }
 
-// The trace ends here: a full disk. Told once.
+// The trace ends here: a full disk. Reported once.
 void end(int error) {
   print("softnic: SOFTNIC_TRACE: cannot write '%s': %s; the trace ends here\n",
         path_in_use().c_str(), std::strerror(error));
@@ -92,7 +92,7 @@ std::uint64_t now_ns() {
           .count());
 }
 
-// One record: written whole by one call, so that readers never see half of it.
+// One record: written by one call, so that readers never see half of it.
 class Line {
  public:
   explicit Line(const char* event) {
@@ -106,7 +106,7 @@ class Line {
   }
   Line(const Line&) = delete;
 
-  // Names and texts here are our own: none needs to be escaped.
+  // Names and texts here are our own: they need no escapes.
   Line& add(const char* name, std::string_view text) {
     key(name) += '"';
     text_.append(text) += '"';

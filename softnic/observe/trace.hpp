@@ -12,8 +12,8 @@ namespace softnic::trace {
 
 bool is_on();
 
-// The next record opens the file again, now by the name that "%p" gives in this process. For a
-// child of fork().
+// The next record opens the file again, with this process's id for "%p" in its name. For a child of
+// fork().
 void reopen();
 
 // A store of `value` to a send doorbell of `page`.

@@ -1,5 +1,5 @@
-// What travels between two NICs: a header, then payload. One message of a queue pair is one or more
-// packets, in order; a queue pair's messages are numbered by the requester (`sequence`) and
+// The packets between two NICs: a header, then payload. One message of a queue pair is one or more
+// packets, in order; the requester numbers a queue pair's messages (`sequence`), and they are
 // answered in that order.
 #pragma once
 
@@ -37,7 +37,7 @@ struct PacketHeader {
   std::uint8_t atomic_bytes = 0;
   std::uint8_t rnr_retry = 0;  // how often the requester would retry; 7 = for ever
   std::uint8_t path_mtu = 0;   // the requester's, enum ibv_mtu
-  std::uint8_t max_reads = 0;  // that the requester would have under way
+  std::uint8_t max_reads = 0;  // that the requester would have in flight
   std::uint32_t dst_qpn = 0;
   std::uint32_t src_qpn = 0;
   std::uint32_t sequence = 0;
@@ -45,7 +45,7 @@ struct PacketHeader {
   std::uint32_t rkey = 0;
   std::uint32_t immediate = 0;  // wire order
   std::uint32_t qkey = 0;
-  std::uint32_t psn = 0;  // where the requester's packet numbers begin
+  std::uint32_t psn = 0;  // the first of the requester's packet numbers
   std::uint64_t address = 0;
   std::uint64_t total = 0;   // bytes of the whole message
   std::uint64_t offset = 0;  // of this packet's payload in the message
@@ -56,7 +56,8 @@ struct PacketHeader {
 
   bool is_last() const { return flags & kLast; }
 
-  // What the receiver counts on. The rest of a header may say anything: it is looked up.
+  // The properties that the receiver relies on. The other fields may have any value: the receiver
+  // checks them.
   bool is_sound() const {
     if (payload > kMaxPayload || offset > total || payload > total - offset) return false;
     if (path_mtu > 5) return false;  // IBV_MTU_4096

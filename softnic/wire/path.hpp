@@ -1,6 +1,6 @@
-// Addresses of the fabric. All its NICs share one port: one LID, one MAC address, a few GIDs. What
-// is sent anywhere else is lost, as on a real fabric, so that a program that fills in a path
-// wrongly waits in vain here too.
+// Addresses of the fabric. All its NICs share one port: one LID, one MAC address, a few GIDs.
+// Packets to any other address are lost, as on a real fabric. So a program with a wrong path waits
+// in vain here, too.
 #pragma once
 
 #include <array>
@@ -16,13 +16,13 @@ struct Path {
   Gid gid{};
 };
 
-// How many entries of the GID table are in use: they are the first ones.
+// How many entries of the GID table are in use: the first ones.
 unsigned gids_in_use();
 Gid gid_of_port(unsigned index);
-// On RoCE, v1 and v2 take turns in the table.
+// On RoCE, v1 and v2 alternate in the table.
 constexpr bool is_roce_v2(unsigned gid_index) { return gid_index % 2 == 1; }
 
-// InfiniBand goes by LID, RoCE by MAC address and GID.
+// InfiniBand uses the LID, RoCE the MAC address and GID.
 bool leads_to_port(const Path& path);
 
 }  // namespace softnic

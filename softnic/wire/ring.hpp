@@ -1,15 +1,15 @@
 // A ring of packets in shared memory with one producer and one consumer, each in its own process.
 //
-// Records are multiples of 64 bytes: a PacketHeader, then its payload. A record never wraps: when
-// it does not fit before the end, a marker record (payload = kSkip) tells the consumer to go on at
-// the start.
+// Records are multiples of 64 bytes: a PacketHeader, then its payload. A record never wraps: if it
+// does not fit before the end, a marker record (payload = kSkip) sends the consumer to the start.
 //
-// The producer is another process, which may write anything, at any time: the consumer believes a
-// record only in a copy of its header, and only where it lies inside what was produced.
+// The producer is another process, which may write anything, at any time. So the consumer uses only
+// a copy of a record's header, and only if the record lies inside what was produced.
 //
 //   produced  written by the producer; its release publishes the record, pairs with the acquire in
-//   peek() consumed  written by the consumer; its release frees the space, pairs with the acquire
-//   in reserve()
+//             peek()
+//   consumed  written by the consumer; its release frees the space, pairs with the acquire in
+//             reserve()
 //   asleep    how the consumer sleeps, set before it does; taken by the producer that then wakes it
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace softnic {
 
-// How a consumer sleeps, and so how it is woken: by a byte on its socket, or as a futex on
+// How a consumer sleeps, which decides how it is woken: by a byte on its socket, or as a futex on
 // `asleep`.
 enum class Sleep : std::uint32_t { kAwake, kOnSocket, kOnFutex };
 
@@ -37,7 +37,7 @@ class Ring {
 
   explicit Ring(Shared* shared) : shared_(shared) {}
 
-  // Producer: where the payload of a record goes, or null when the ring has no room now.
+  // Producer: the place of a record's payload, or null if the ring has no room now.
   std::byte* reserve(std::uint32_t payload) {
     std::size_t need = record_bytes(payload);
     const std::size_t at = produced_ % kBytes;
@@ -54,23 +54,23 @@ class Ring {
     return shared_->data + produced_ % kBytes + sizeof(PacketHeader);
   }
 
-  // Producer: publishes the record that reserve() gave room for.
+  // Producer: publishes the record for which reserve() gave room.
   void publish(const PacketHeader& header) {
     *record_at(produced_) = header;
     produced_ += record_bytes(header.payload);
     shared_->produced.store(produced_, std::memory_order_release);
   }
 
-  // Producer: how the consumer sleeps and must be woken; once for each sleep, then kAwake. The
-  // fence and the one in fall_asleep() make sure of it: either the consumer sees the record, or
-  // this sees it asleep.
+  // Producer: returns how the consumer sleeps and must be woken, once for each sleep; then kAwake.
+  // The fences here and in fall_asleep() guarantee that the consumer sees the record, or this call
+  // sees it asleep.
   Sleep takes_waking() {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (shared_->asleep.load(std::memory_order_relaxed) == Sleep::kAwake) return Sleep::kAwake;
     return shared_->asleep.exchange(Sleep::kAwake, std::memory_order_relaxed);
   }
 
-  // Consumer: from now on records are announced. False when one is here already.
+  // Consumer: from now on the producer announces records. False if one is here already.
   bool fall_asleep(Sleep how) {
     shared_->asleep.store(how, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -78,7 +78,7 @@ class Ring {
   }
   void wake_up() { shared_->asleep.store(Sleep::kAwake, std::memory_order_relaxed); }
 
-  // The word that a consumer asleep as a futex waits for, both sides'.
+  // The futex word of a sleeping consumer, for both sides.
   std::uint32_t* futex() { return reinterpret_cast<std::uint32_t*>(&shared_->asleep); }
 
   // Consumer: whether there is a record that was not popped.
@@ -88,8 +88,8 @@ class Ring {
     return consumed_ != produced_seen_ && !is_broken_;
   }
 
-  // Consumer: where the payload of the oldest record is, whose header goes to `header`. Null when
-  // there is none, or none that a NIC would write: then is_broken(), for good.
+  // Consumer: the place of the oldest record's payload; `header` receives its header. Null if there
+  // is none, or none that a NIC would write: then is_broken() stays true.
   const std::byte* peek(PacketHeader& header) {
     if (!has_record()) return nullptr;
     if (payload_at(consumed_) == kSkip) consumed_ += kBytes - consumed_ % kBytes;
@@ -104,7 +104,7 @@ class Ring {
   }
   bool is_broken() const { return is_broken_; }
 
-  // Consumer: frees the record that peek() gave.
+  // Consumer: frees the record from peek().
   void pop(const PacketHeader& header) {
     consumed_ += record_bytes(header.payload);
     shared_->consumed.store(consumed_, std::memory_order_release);

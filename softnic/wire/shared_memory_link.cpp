@@ -4,13 +4,15 @@
 // A NIC's address is the abstract socket name that it could bind, so addresses need no table and
 // leave no file. The side that sends first connects and passes the memfd; both check the other's
 // user, and the fabric's name.
+//
 //   listening socket   "\0softnic/<uid>/<hash of the fabric's name>/<address>"
 //   hello              {magic, my address, fabric name}, with the memfd attached; its size is
-//                      sealed
-// The socket stays open: its hang-up says that the neighbour is gone.
+//   sealed
 //
-// Short sleeps are on futexes in the rings, which cost half of a byte through a socket; long ones
-// on the sockets, where newcomers and hang-ups wake too.
+// The socket stays open: its hang-up shows that the neighbour is gone.
+//
+// Short sleeps use futexes in the rings, which cost half of a byte through a socket. Long ones use
+// the sockets, where new neighbours and hang-ups also wake.
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -76,8 +78,8 @@ struct Pair {  // both directions between two NICs; lives in the memfd
 
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
-// A memfd for a pair, of a size that nobody can change: a neighbour that cut it would make every
-// access to it a SIGBUS here. -1 when there is none to be had.
+// A memfd for a pair, of a sealed size: if a neighbour could cut it, every access here could be a
+// SIGBUS. -1 if there is none.
 int make_pair_memory() {
   const int memfd = ::memfd_create("softnic-link", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (memfd < 0) return -1;
@@ -93,7 +95,7 @@ bool is_pair_memory(int memfd) {
          (::fcntl(memfd, F_GET_SEALS) & F_SEAL_SHRINK);
 }
 
-// Null when it cannot be mapped.
+// Null if it cannot be mapped.
 Pair* map_pair(int memfd) {
   void* at = ::mmap(nullptr, sizeof(Pair), PROT_READ | PROT_WRITE, MAP_SHARED, memfd, 0);
   return at == MAP_FAILED ? nullptr : static_cast<Pair*>(at);
@@ -124,8 +126,8 @@ std::uint64_t hash(
   return h;
 }
 
-// Sleeps on all of `words` until one of them is woken or is not kOnFutex any more, or until
-// `at_most` is over. False where the kernel cannot (before Linux 5.16).
+// Sleeps on all of `words` until one of them is woken or is no longer kOnFutex, or until `at_most`
+// is over. False if the kernel does not support it (before Linux 5.16).
 bool wait_for_any(std::vector<futex_waitv>& words, std::chrono::nanoseconds at_most) {
   timespec until;
   ::clock_gettime(CLOCK_MONOTONIC, &until);
@@ -167,7 +169,7 @@ bool send_hello(int socket, const Hello& hello, int memfd) {
   return ::sendmsg(socket, &message, MSG_NOSIGNAL) == sizeof hello;
 }
 
-// The hello and its memfd; nothing when the other side does not belong here.
+// The hello and its memfd; nothing if the other side is not of this fabric.
 std::optional<Descriptor> receive_hello(int socket, Hello& hello) {
   iovec data{&hello, sizeof hello};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
@@ -234,7 +236,7 @@ class SharedMemoryLink final : public Link {
   unsigned poll(const Receive& receive, unsigned budget) override {
     unsigned done = drain(*loopback_, receive, budget);
     bool any_broken = false;
-    // What is received may be answered to a NIC that was not connected yet: there may be more now.
+    // The answer to a packet may go to a NIC that was not connected yet: so there may be more now.
     for (std::size_t i = 0, known = connections_.size(); i < known; ++i) {
       Ring& in = connections_[i]->in;
       done += drain(in, receive, budget);
@@ -266,7 +268,7 @@ class SharedMemoryLink final : public Link {
     futexes_work_ = wait_for_any(words_, at_most);
   }
 
-  // The sockets carry one byte for each waking; the listening socket and a hang-up wake too.
+  // The sockets carry one byte for each waking; the listening socket and a hang-up wake, too.
   void wait_for_sockets(std::chrono::nanoseconds at_most) {
     const timespec time{0, static_cast<long>(at_most.count())};
     list_sockets();
@@ -282,7 +284,7 @@ class SharedMemoryLink final : public Link {
     heard_.push_back({listener_.get(), POLLIN, 0});
   }
 
-  // Does what heard_ says.
+  // Handles the events in heard_.
   void attend() {
     for (std::size_t i = connections_.size(); i-- > 0;) {
       if (heard_[i].revents == 0 || is_there(heard_[i].fd) || connections_[i]->in.has_record())
@@ -344,7 +346,7 @@ class SharedMemoryLink final : public Link {
     connections_.push_back(std::make_unique<Connection>(std::move(socket), pair, connector, nic));
     Connection* connection = connections_.back().get();
     by_nic_.try_emplace(
-        nic, connection);  // the first one carries all that this side sends: order is kept
+        nic, connection);  // the first one carries all that this side sends: this keeps the order
     return connection;
   }
 
@@ -357,7 +359,7 @@ class SharedMemoryLink final : public Link {
     std::erase_if(strangers_, [this](Descriptor& socket) { return greet(socket); });
   }
 
-  // True when `socket` needs no more attention: it became a connection, or does not belong here.
+  // True if `socket` needs no more attention: it became a connection, or is not of this fabric.
   bool greet(Descriptor& socket) {
     pollfd waiting{socket.get(), POLLIN, 0};
     if (::poll(&waiting, 1, 0) == 0) return false;
@@ -371,7 +373,7 @@ class SharedMemoryLink final : public Link {
     return true;
   }
 
-  // Takes the wakings off a socket. False when the other side has closed it.
+  // Reads the wake-up bytes of a socket. False if the other side has closed it.
   static bool is_there(int socket) {
     char wakings[16];
     for (;;) {
@@ -422,7 +424,7 @@ class SharedMemoryLink final : public Link {
   int current_socket_ = -1;            // of the same neighbour; -1 for the loopback and a new one
   bool has_woken_ = false;
   bool futexes_work_ = true;
-  bool heard_nothing_ = false;  // the last sleep was on the sockets, and they were silent
+  bool heard_nothing_ = false;  // the last sleep was on the sockets, and there was no event
   std::vector<pollfd> heard_;
   std::vector<futex_waitv> words_;
 };

@@ -1,5 +1,5 @@
 // Atomic operations by the NIC of the PE that owns the word: 4 or 8 bytes, atomic with each other.
-// Each of Chime's operations is one of the few that the NIC has.
+// Each of Chime's operations becomes one of the few that the NIC has.
 #ifndef CHIME_DEVICE_PATH_NIC_ATOMICS_CUH_
 #define CHIME_DEVICE_PATH_NIC_ATOMICS_CUH_
 
@@ -27,7 +27,7 @@ CHIME_DEVICE auto add_request(W value) {
   }
 }
 
-// No carry anywhere is an exclusive or.
+// Addition without any carry is an exclusive or.
 template <class W>
 CHIME_DEVICE auto xor_request(W value) {
   if constexpr (sizeof(W) == 8) {
@@ -46,7 +46,7 @@ CHIME_DEVICE auto masked_swap_request(const abi::MaskedSwap<W>& masked) {
   }
 }
 
-// Takes `value` in the bits of `mask`, whatever the word is.
+// Sets the bits of `mask` to those of `value`, whatever the word is.
 template <class W>
 CHIME_DEVICE auto replace_request(W value, W mask) {
   return masked_swap_request<W>(
@@ -114,7 +114,7 @@ CHIME_DEVICE Word from_result(const Channel& queue, std::uint64_t value) {
   }
 }
 
-// The word before, as the NIC leaves it.
+// `*value` becomes the word before, in the byte order of the NIC.
 template <class Atomic>
 CHIME_DEVICE bool fetch_result(const Context& ctx, Channel& queue,
                                const typename Atomic::Word* word, const Atomic& atomic,

@@ -1,5 +1,5 @@
-// A queue pair as a channel: how far its requests are, and from written requests to a doorbell
-// (steps 5 to 9 of device/channel/README.md, "Submit").
+// A queue pair as a channel: how far its requests are complete, and the steps from written requests
+// to a doorbell (steps 5 to 9 of device/channel/README.md, "Submit").
 #ifndef CHIME_DEVICE_PATH_NIC_CHANNEL_CUH_
 #define CHIME_DEVICE_PATH_NIC_CHANNEL_CUH_
 
@@ -19,8 +19,8 @@ namespace chime::nic {
 
 using channel::Shape;
 
-// What a post needs of its queue, read once: every store to the queue might change it, as far as a
-// compiler knows.
+// The values of its queue that a post needs, read once: to the compiler, every store to the queue
+// might change them.
 struct QueueView {
   abi::ChannelHead head;
   abi::NicBell bell;
@@ -31,10 +31,10 @@ CHIME_DEVICE QueueView view_of(const Channel& queue) {
 
 namespace detail {
 
-// Step 8. The first fence releases also where this poster has before its wait: what it acquired
-// since. A NIC that looks ahead may read this record for an older doorbell, and takes what is below
-// for whole.
-CHIME_DEVICE void ring(const QueueView& view, std::uint64_t end) {
+// Step 8. The first fence is needed also after the release fence before a wait: it releases what
+// this poster has acquired since. A NIC that looks ahead may read this record for an older
+// doorbell, and assumes that all requests below it are complete.
+CHIME_DEVICE void post_doorbell(const QueueView& view, std::uint64_t end) {
   channel::fence_for_consumer<Order::kAcqRel>();  // (a) (b)
   exec::st<Order::kRelaxed, Scope::kSystem>(view.bell.record, abi::doorbell_record(end));
   channel::fence_for_consumer<Order::kRelease>();  // (c)
@@ -43,7 +43,8 @@ CHIME_DEVICE void ring(const QueueView& view, std::uint64_t end) {
 
 }  // namespace detail
 
-// By the leader of all whose requests lie from `base` on. False if the queue is out of use.
+// Called by the leader of all posters whose requests lie from `base` on. False if the queue is out
+// of use.
 CHIME_DEVICE bool commit(const Context& ctx, Channel& queue, QueueView view, std::uint64_t base,
                          const Shape& all) {
   const std::uint64_t end = base + all.units;
@@ -52,16 +53,16 @@ CHIME_DEVICE bool commit(const Context& ctx, Channel& queue, QueueView view, std
   if (must_wait) {
     ready = channel::await_turn(ctx, queue, base);
     if (ready == channel::kNoTurn) return false;
-    view = view_of(queue);  // again: it need not be kept over the wait
+    view = view_of(queue);  // reload, so that no register keeps it over the wait
   }
   const bool is_due = !all.more || (ready & abi::kOwed) != 0;
-  // What has been rung for is told of at least up to the batch that `ready` lies in, also behind a
-  // request with a tail: it is what the depth's rule counts on.
+  // Doorbells have been posted for at least all requests below the batch that `ready` lies in, also
+  // after a request with a tail. The rule for the depth relies on it.
   const bool at_edge = channel::target_of(ready) / abi::kNicBatch != end / abi::kNicBatch;
-  const bool rings = at_edge || (is_due && load<Order::kRelaxed>(queue.producer.resv) == end);
+  const bool posts = at_edge || (is_due && load<Order::kRelaxed>(queue.producer.resv) == end);
   const std::uint64_t written = abi::ready_word(end, all.tail);
-  if (rings) {
-    detail::ring(view, end);
+  if (posts) {
+    detail::post_doorbell(view, end);
     channel::publish(queue, written);  // (d)
   } else {
     if (!must_wait) channel::fence_for_consumer<Order::kRelease>();  // (a)
@@ -95,7 +96,7 @@ struct ChannelTraits<Path::kNic> {
 
   CHIME_DEVICE static bool has_lost(const Channel& channel, int) { return is_stopped(channel); }
 
-  CHIME_DEVICE static bool has_other_way(const Context& ctx, const Channel& channel) {
+  CHIME_DEVICE static bool has_other_path(const Context& ctx, const Channel& channel) {
     return ctx.pe.peer_heap[channel.pe] != nullptr;
   }
 

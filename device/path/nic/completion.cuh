@@ -1,6 +1,7 @@
-// Completions of a queue pair: looked for by whoever waits, told to all by `done`.
+// Completions of a queue pair: every thread that waits looks for them, and publishes them by
+// `done`.
 //
-// Loads in a loop are relaxed; a fence stands behind what was found, and only there.
+// Loads in a loop are relaxed; a fence follows only when something was found.
 #ifndef CHIME_DEVICE_PATH_NIC_COMPLETION_CUH_
 #define CHIME_DEVICE_PATH_NIC_COMPLETION_CUH_
 
@@ -28,7 +29,7 @@ CHIME_DEVICE std::uint32_t word_at(const std::byte* at) {
   return exec::ld<Order::kRelaxed, Scope::kSystem>(reinterpret_cast<const std::uint32_t*>(at));
 }
 
-// A poller found an error CQE with this tail. A collapsed one may change while it is read.
+// A poller found an error CQE with this tail. The CQE of a collapsed CQ may change during the read.
 CHIME_DEVICE void stop_by_cqe(Channel& queue, const std::byte* cqe, std::uint32_t tail) {
   std::uint32_t syndrome, opcode;
   for (;;) {
@@ -47,9 +48,9 @@ CHIME_DEVICE void stop_by_cqe(Channel& queue, const std::byte* cqe, std::uint32_
   channel::publish_stop(queue);
 }
 
-// How far a CQE with `counter` is ahead of `done`, in units: 0 if it is of the last request that
-// `done` tells of; more than the queue's depth if it is older. (One that is 2^16 less than the
-// depth behind would be taken for a new one.)
+// How far a CQE with `counter` is ahead of `done`, in units: 0 if it belongs to the last request
+// that `done` counts; more than the queue's depth if it is older. (A CQE that lies 2^16 minus the
+// depth behind would look new.)
 CHIME_DEVICE std::uint32_t ahead_of(std::uint64_t done, std::uint16_t counter) {
   return static_cast<std::uint16_t>(counter + 1u - static_cast<std::uint32_t>(done));
 }
@@ -58,7 +59,7 @@ CHIME_DEVICE std::uint64_t load_done(const Channel& queue) {
   return load<Order::kRelaxed>(queue.progress.done);
 }
 
-// What a CQE says that tells of no success.
+// Handles a CQE that does not report success.
 CHIME_DEVICE std::uint64_t take_error(Channel& queue, const std::byte* cqe, std::uint32_t word,
                                       std::uint64_t end) {
   if (!abi::cqe_is_error(abi::cqe_tail(word).opcode)) return load_done(queue);
@@ -67,9 +68,9 @@ CHIME_DEVICE std::uint64_t take_error(Channel& queue, const std::byte* cqe, std:
   return load_done(queue);
 }
 
-// What a CQE says; returns `done` as it is known to be then.
-CHIME_DEVICE std::uint64_t take_news(Channel& queue, const std::byte* cqe, std::uint32_t word,
-                                     std::uint64_t done) {
+// Handles a CQE; returns the latest known value of `done`.
+CHIME_DEVICE std::uint64_t take_completion(Channel& queue, const std::byte* cqe, std::uint32_t word,
+                                           std::uint64_t done) {
   const abi::CqeTail tail = abi::cqe_tail(word);
   const std::uint32_t ahead = ahead_of(done, tail.counter);
   const bool is_new = ahead - 1 < queue.head.depth;
@@ -85,14 +86,15 @@ CHIME_DEVICE std::uint32_t load_tail(const std::byte* cqe) {
       reinterpret_cast<const std::uint32_t*>(cqe + abi::kCqeTailWord));
 }
 
-// The one CQE is news if it is about another request than the last that `done` tells of: also one
-// that tells of a failure, and what is there at the start is about that before the first.
+// The one CQE is new if it belongs to another request than the last that `done` counts. This holds
+// for an error CQE, too; the initial one belongs to the request before the first.
 CHIME_DEVICE std::uint64_t poll_collapsed(Channel& queue, const std::byte* cqe,
                                           std::uint64_t done) {
   if (ahead_of(done, abi::cqe_tail(load_tail<Order::kRelaxed>(cqe)).counter) == 0) return done;
-  // Again, so that it is no older than `done`. Acquire: the NIC wrote data and results before it.
+  // Loads it again, so that it is no older than `done`. Acquire: the NIC wrote data and results
+  // before it.
   exec::fence<Order::kAcquire, Scope::kSystem>();
-  return take_news(queue, cqe, load_tail<Order::kAcquire>(cqe), done);
+  return take_completion(queue, cqe, load_tail<Order::kAcquire>(cqe), done);
 }
 
 CHIME_DEVICE std::uint64_t poll_ring(Channel& queue, const abi::NicCq& cq, std::uint64_t done) {
@@ -107,12 +109,12 @@ CHIME_DEVICE std::uint64_t poll_ring(Channel& queue, const abi::NicCq& cq, std::
   const std::uint64_t seen = load_done(queue);
   const bool is_mine = exec::atomic_cas<Order::kRelaxed, Scope::kDevice>(&queue.progress.taken,
                                                                          taken, taken + 1) == taken;
-  return is_mine ? take_news(queue, cqe, word, seen) : seen;
+  return is_mine ? take_completion(queue, cqe, word, seen) : seen;
 }
 
 }  // namespace detail
 
-// Looks once whether something has completed: ChannelTraits<kPath>::poll.
+// Looks once for a completion: ChannelTraits<kPath>::poll.
 CHIME_DEVICE std::uint64_t poll(Channel& queue, std::uint64_t done) {
   const abi::NicCq& cq = queue.nic.cq;
   return cq.mode == abi::NicCqMode::kCollapsed ? detail::poll_collapsed(queue, cq.cqes, done)

@@ -1,7 +1,9 @@
 // p: a write of one element by each thread. Lanes of a warp whose elements lie side by side at the
-// peer write one request together: each its own element into it, and the leader what says where.
+// peer write one request together: each writes its own element, and the leader the segments that
+// address it.
 //
-// A thread alone goes straight on. What several do is out of line: it would take registers from it.
+// The path of a single thread is inline. The path of several lanes is out of line, because it would
+// cost the single thread registers.
 #ifndef CHIME_DEVICE_PATH_NIC_ELEMENT_CUH_
 #define CHIME_DEVICE_PATH_NIC_ELEMENT_CUH_
 
@@ -18,7 +20,7 @@ namespace chime::nic {
 
 using channel::Posters;
 
-// What one request for a whole warp can carry and `ready` can tell of.
+// Whether one request can carry the elements of a whole warp, and `ready` can hold its tail.
 template <class W>
 inline constexpr bool kIsGathered = sizeof(W) <= 8;
 
@@ -26,7 +28,7 @@ namespace detail {
 
 static_assert(abi::wqebbs_of(2 + abi::inline_segments_of(abi::kMostInline)) <= abi::kMostTail + 1);
 
-// Whether the posters' elements are one stretch at the peer, in the order of their ranks.
+// Whether the posters' elements are consecutive at the peer, in the order of their ranks.
 template <class W>
 CHIME_DEVICE bool are_neighbours(const Posters& posters, const W* dst) {
   return exec::all(posters.mask, dst == posters.from_leader(dst) + posters.rank());
@@ -44,7 +46,7 @@ CHIME_DEVICE void put_element(const Context& ctx, const Channel& queue, const Qu
                    inline_data_of(value));
 }
 
-// Their syncs in submit_together() stand between the lanes' stores and the leader's fence.
+// The posters' syncs in submit_together() stand between the lanes' stores and the leader's fence.
 template <class W>
 CHIME_DEVICE void put_gathered(const Context& ctx, const Channel& queue, const QueueView& view,
                                std::uint64_t index, const Posters& posters, const W* dst, W value) {
@@ -56,7 +58,7 @@ CHIME_DEVICE void put_gathered(const Context& ctx, const Channel& queue, const Q
   request.end(abi::WqeOpcode::kWrite);
 }
 
-// `mask`: the lanes that are at the call now. `done` as channel::look() left it.
+// `mask`: the lanes that are at the call now. `done`: the value that channel::look() has set.
 template <class W>
 CHIME_DEVICE_OUT_OF_LINE bool write_elements(const Context& ctx, Channel& queue, unsigned mask,
                                              std::uint64_t done, const W* dst, W value) {

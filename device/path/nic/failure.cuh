@@ -1,4 +1,4 @@
-// What is known of a request that failed: its CQE, and the request itself, which the ring still
+// Describes a request that failed, from its CQE and from the request itself, which the ring still
 // holds.
 #ifndef CHIME_DEVICE_PATH_NIC_FAILURE_CUH_
 #define CHIME_DEVICE_PATH_NIC_FAILURE_CUH_
@@ -21,7 +21,7 @@ CHIME_DEVICE std::uint64_t big_word_at(const std::byte* at) {
       exec::ld<Order::kRelaxed, Scope::kSystem>(reinterpret_cast<const std::uint64_t*>(at)));
 }
 
-// Length of a request that is still in the ring; of a DUMP's read, for kDump.
+// Length of a request that is still in the ring. For kDump: the length of the read that it flushes.
 CHIME_DEVICE std::uint64_t bytes_of(const std::byte* wqe, abi::WqeOpcode opcode) {
   constexpr unsigned kAtomic8Opmod = static_cast<unsigned>(abi::AtomicSize::k4);
   switch (opcode) {
@@ -38,8 +38,8 @@ CHIME_DEVICE std::uint64_t bytes_of(const std::byte* wqe, abi::WqeOpcode opcode)
   }
 }
 
-// Whom a failed request concerns at the peer: itself, or the read before it that it is to flush. A
-// DUMP names nothing there. The ring still holds it.
+// The request that names the failed request's memory at the peer: itself, or the read before a
+// DUMP, which names nothing there. The ring still holds it.
 CHIME_DEVICE const std::byte* request_with_remote(const Channel& queue, std::uint16_t index,
                                                   abi::WqeOpcode opcode) {
   const bool flushes = opcode == abi::WqeOpcode::kDump;
@@ -49,7 +49,7 @@ CHIME_DEVICE const std::byte* request_with_remote(const Channel& queue, std::uin
 
 }  // namespace detail
 
-// Fills in what the failed CQE and the request that it is about say.
+// Fills in what the failed CQE and its request say.
 CHIME_DEVICE void describe_error(const Context& ctx, const Channel& queue,
                                  abi::ChannelFault& fault) {
   const auto [tail, syndrome_word, opcode_word] = queue.progress.cause;
@@ -65,7 +65,7 @@ CHIME_DEVICE void describe_error(const Context& ctx, const Channel& queue,
   fault.request = abi::cqe_tail(tail).counter;
   const std::byte* const wqe = detail::request_with_remote(queue, fault.request, opcode);
   fault.bytes = detail::bytes_of(wqe, opcode);
-  // The heap's address here of what the request names there.
+  // Translates the request's address at the peer into this PE's heap.
   const std::uint64_t there = detail::big_word_at(wqe + abi::kSegmentBytes);
   fault.address = reinterpret_cast<std::uint64_t>(ctx.pe.heap) + (there - queue.nic.peer.heap);
 }

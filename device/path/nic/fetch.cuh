@@ -1,9 +1,9 @@
-// Results that come back into the queue's own memory: each in the slot of its request's first
-// WQEBB (../../channel/result.cuh).
+// Results that come back into the queue's own memory: each goes to the slot of its request's first
+// WQEBB (device/channel/result.cuh).
 //
 // The slots lie in the memory of the CQEs (host/transport/mlx5/view/view.hpp), and PCIe keeps a
-// NIC's writes to one memory in order: so no DUMP is needed here, as behind reads into a GPU's
-// memory (kNicFlushReads).
+// NIC's writes to one memory in order. So they need no DUMP, unlike reads into a GPU's memory
+// (kNicFlushReads).
 #ifndef CHIME_DEVICE_PATH_NIC_FETCH_CUH_
 #define CHIME_DEVICE_PATH_NIC_FETCH_CUH_
 
@@ -30,10 +30,10 @@ CHIME_DEVICE Local local_of_slot(const Channel& queue, std::uint32_t slot) {
   return {queue.nic.fetch_nic + slot * sizeof(abi::NicFetchSlot), queue.nic.fetch_lkey_be, true};
 }
 
-// Takes results that nobody wants.
+// The place for results that no caller wants.
 CHIME_DEVICE Local sink_of(const Channel& queue) { return local_of_slot(queue, queue.head.depth); }
 
-// Makes the slot the request's own.
+// Takes the slot for the request.
 CHIME_DEVICE void take_fetch_slot(const Context& ctx, Channel& queue, std::uint32_t index) {
   channel::take_result_place(ctx, queue, &queue.nic.fetch[index].busy);
 }
@@ -43,8 +43,8 @@ struct Fetched {
   bool is_there;
 };
 
-// Waits for the result and frees the slot. Out of line: nothing that the request needed is in a
-// register while this waits.
+// Waits for the result and frees the slot. Out of line: registers keep nothing of the request
+// during the wait.
 CHIME_DEVICE_OUT_OF_LINE Fetched await_result(const Context& ctx, Channel& queue,
                                               std::uint64_t target, std::uint32_t slot) {
   std::uint64_t seen = 0;
@@ -65,7 +65,7 @@ CHIME_DEVICE bool take_result(const Context& ctx, Channel& queue, Ticket ticket,
 
 }  // namespace detail
 
-// Reads up to 8 bytes of a peer into `*value`, low bytes first; the others are undefined.
+// Reads up to 8 bytes of a peer into `*value`, low bytes first; the other bytes are undefined.
 CHIME_DEVICE bool fetch_bytes(const Context& ctx, Channel& queue, const Remote& remote,
                               std::uint32_t bytes, std::uint64_t* value) {
   const exec::Committed to_free_the_slot;

@@ -1,5 +1,5 @@
-// Addresses and keys in work requests of symmetric memory at a peer. (Of memory here:
-// ../local_memory.cuh.)
+// Addresses and keys in work requests of symmetric memory at a peer. (Memory of this PE:
+// device/path/local_memory.cuh.)
 #ifndef CHIME_DEVICE_PATH_NIC_MEMORY_CUH_
 #define CHIME_DEVICE_PATH_NIC_MEMORY_CUH_
 
@@ -42,8 +42,8 @@ CHIME_DEVICE Remote remote_data(const Context& ctx, const abi::Channel& queue,
   const abi::NicPeer peer = peer_of(queue);
   return {address_at(peer, ctx, symmetric), peer.rkey_be};
 }
-// A word of signals and atomics, or a small put, which may be a flag: what is sent to it never
-// overtakes data.
+// A word of signals and atomics, or a small put, which may be a flag: a write to it never overtakes
+// data.
 CHIME_DEVICE Remote remote_word(const Context& ctx, const abi::Channel& queue,
                                 const void* symmetric) {
   const abi::NicPeer peer = peer_of(queue);

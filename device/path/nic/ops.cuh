@@ -1,7 +1,7 @@
-// The path through a NIC: the kernel writes work requests and rings the doorbell itself.
+// The path through a NIC: the kernel itself writes work requests and posts the doorbell.
 //
-// Of a warp or block the leader posts. An operation whose queue is out of use leaves as
-// CHIME_ON_ERROR says; with `return` it gives back zero.
+// The leader posts for a warp or block. An operation whose queue is out of use leaves as
+// CHIME_ON_ERROR says; with `return` it gives zero.
 #ifndef CHIME_DEVICE_PATH_NIC_OPS_CUH_
 #define CHIME_DEVICE_PATH_NIC_OPS_CUH_
 
@@ -70,7 +70,7 @@ class Ops<Path::kNic> {
     if (put.until == Until::kLocal) end_together(g);  // any member may reuse the source
   }
 
-  // Behind what is in the queue, where that keeps order.
+  // After the requests that are in the queue, if the queue keeps order.
   CHIME_DEVICE void signal(const SignalUpdate& signal) const {
     leave_unless(nic::write_signal(ctx_, Thread{}, queue_, signal).ok());
   }
@@ -82,7 +82,7 @@ class Ops<Path::kNic> {
   CHIME_DEVICE void amo(const A& amo) const {
     leave_unless(nic::post_atomic(ctx_, queue_, amo.word, nic::request_of(amo)));
   }
-  // The word before.
+  // Returns the word before.
   template <class A>
   CHIME_DEVICE typename A::Word fetch_amo(const A& amo) const {
     typename A::Word before = 0;

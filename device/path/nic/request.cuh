@@ -1,5 +1,5 @@
-// Work requests: how they get into a send queue, and which segments each takes
-// (chime/abi/requests.md has the table).
+// Work requests: how they get into a send queue, and the segments of each (chime/abi/requests.md
+// has the table).
 #ifndef CHIME_DEVICE_PATH_NIC_REQUEST_CUH_
 #define CHIME_DEVICE_PATH_NIC_REQUEST_CUH_
 
@@ -41,14 +41,14 @@ CHIME_DEVICE Ticket submit(const Context& ctx, Group group, Channel& queue, cons
   return channel::submit<Path::kNic>(ctx, group, queue, shape, write);
 }
 
-// One request in the making: segments one after the other, and the control segment at last, which
-// tells their number.
+// Writes one request: the segments one after the other, and at last the control segment, which has
+// their number.
 class Request {
  public:
-  // `index`: of its first WQEBB. `is_told`: its completion is, and with it that of all before; else
-  // only that it is the first to fail.
-  CHIME_DEVICE Request(const QueueView& view, std::uint64_t index, bool is_told)
-      : view_(view), index_(index), flags_(is_told ? abi::kCqeAlways : abi::kCqeOnFirstError) {}
+  // `index`: the request's first WQEBB. `is_reported`: a CQE reports its completion, and with it
+  // that of all earlier requests; else only that it is the first to fail.
+  CHIME_DEVICE Request(const QueueView& view, std::uint64_t index, bool is_reported)
+      : view_(view), index_(index), flags_(is_reported ? abi::kCqeAlways : abi::kCqeOnFirstError) {}
 
   CHIME_DEVICE void segment(const abi::WqeSegment& value) { put(segments_++, value); }
   CHIME_DEVICE void remote(const Remote& remote) {
@@ -57,8 +57,8 @@ class Request {
   CHIME_DEVICE void data(const Local& local, std::uint32_t bytes) {
     segment(abi::data_segment(bytes, local.lkey_be, local.address));
   }
-  // Data that several threads write: its size, by who writes the other segments; and the `rank`-th
-  // element of it, by any.
+  // Data that several threads write. The thread that writes the other segments calls inline_header
+  // with the size; any thread writes the `rank`-th element.
   CHIME_DEVICE void inline_header(std::uint32_t bytes) {
     put_word(kInlineAt, abi::inline_header(bytes));
     segments_ += abi::inline_segments_of(bytes);
@@ -68,7 +68,7 @@ class Request {
     const unsigned at = kInlineAt + abi::kInlineHeaderBytes + rank * sizeof(W);
     if constexpr (sizeof(W) <= 4) {
       put_word(at, value);
-    } else {  // which is aligned to 4 bytes here, and may go around the ring's end
+    } else {  // aligned to 4 bytes here, and may go around the ring's end
       static_assert(sizeof(W) == 8);
       std::uint32_t half[2];
       memcpy(half, &value, sizeof(W));
@@ -76,7 +76,7 @@ class Request {
       put_word(at + 4, half[1]);
     }
   }
-  // After all reads before.
+  // Delays the request until all earlier reads have ended.
   CHIME_DEVICE void after_reads() { flags_ |= abi::kFenceReads; }
 
   CHIME_DEVICE void end(abi::WqeOpcode opcode, abi::AtomicSize size = abi::AtomicSize::kPlain,
@@ -90,7 +90,7 @@ class Request {
   }
 
  private:
-  // One 16-byte store. At the ring's end a request goes on at its start.
+  // One 16-byte store. At the ring's end a request continues at the start.
   CHIME_DEVICE void put(unsigned at, const abi::WqeSegment& value) const {
     constexpr unsigned kInOne = abi::kWqebbBytes / abi::kSegmentBytes;
     const std::uint32_t wqebb =
@@ -99,7 +99,7 @@ class Request {
                {{value.word[0], value.word[1], value.word[2], value.word[3]}});
   }
 
-  // One store of up to 4 bytes, `at` bytes behind the request's start.
+  // One store of up to 4 bytes, `at` bytes after the request's start.
   template <class W>
   CHIME_DEVICE void put_word(unsigned at, W word) const {
     const auto first = static_cast<std::uint32_t>(index_) * abi::kWqebbBytes;
@@ -108,7 +108,7 @@ class Request {
                                               word);
   }
 
-  static constexpr unsigned kInlineAt = 2 * abi::kSegmentBytes;  // behind control and remote
+  static constexpr unsigned kInlineAt = 2 * abi::kSegmentBytes;  // after control and remote
 
   const QueueView& view_;
   const std::uint64_t index_;
@@ -116,7 +116,7 @@ class Request {
   unsigned segments_ = 1;  // with the control segment
 };
 
-// A write of, or a read into, memory that the NIC knows.
+// A write from, or a read into, memory that the NIC knows.
 CHIME_DEVICE void put_transfer(Request request, abi::WqeOpcode opcode, const Remote& remote,
                                const Local& local, std::uint32_t bytes) {
   request.remote(remote);
@@ -134,7 +134,7 @@ CHIME_DEVICE abi::InlineData load_inline(const std::byte* from, std::uint32_t by
   return load_small_data<abi::InlineData, kLeast>(from, bytes);
 }
 
-// A write whose data is in the request.
+// A write that carries its data in the request.
 CHIME_DEVICE void put_inline_write(Request request, const Remote& remote, std::uint32_t bytes,
                                    const abi::InlineData& data) {
   request.remote(remote);
@@ -143,7 +143,7 @@ CHIME_DEVICE void put_inline_write(Request request, const Remote& remote, std::u
   request.end(abi::WqeOpcode::kWrite);
 }
 
-// Reads what was written here, after all reads before: then these have arrived.
+// Reads the memory at `local` after all earlier reads: then their data has arrived.
 CHIME_DEVICE void put_dump(Request request, const Local& local) {
   request.after_reads();
   request.data(local, 1);
@@ -151,7 +151,7 @@ CHIME_DEVICE void put_dump(Request request, const Local& local) {
 }
 
 // ---- Atomics ------------------------------------------------------------------------------------
-// Each says its opcode, and writes its segments after the remote one.
+// Each type has its opcode, and writes its segments after the remote one.
 
 struct FetchAdd8 {
   using Word = std::uint64_t;
@@ -226,7 +226,7 @@ struct MaskedSwap8 {
 
 template <class Atomic>
 inline constexpr unsigned kWqebbsOf =
-    abi::wqebbs_of(3 + Atomic::kSegments);  // and control, remote, result
+    abi::wqebbs_of(3 + Atomic::kSegments);  // plus control, remote, result
 
 template <class Atomic>
 CHIME_DEVICE void put_atomic(Request request, const Remote& remote, const Atomic& atomic,

@@ -1,7 +1,7 @@
-// Writes to a peer and reads from it, as requests: inline where they are small, else of memory that
-// the NIC knows, else staged.
+// Writes to a peer and reads from it, as requests: inline if they are small, else from or to memory
+// that the NIC knows, else staged.
 //
-// By one thread, also of a warp or block. False: the queue is out of use.
+// One thread calls these, also for a warp or block. False: the queue is out of use.
 #ifndef CHIME_DEVICE_PATH_NIC_RMA_CUH_
 #define CHIME_DEVICE_PATH_NIC_RMA_CUH_
 
@@ -22,7 +22,7 @@
 
 namespace chime::nic {
 
-// `data()`: what is written to `dst`. False: the queue is out of use.
+// `data()`: the value to write to `dst`. False: the queue is out of use.
 template <class Group, class Data>
 CHIME_DEVICE bool write_inline(const Context& ctx, Group group, Channel& queue, const void* dst,
                                std::uint32_t bytes, Data data) {

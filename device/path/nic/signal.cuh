@@ -1,9 +1,9 @@
-// put_signal: data and signal in one reservation, with one doorbell. Their order is the queue's, or
-// that of an atomic behind writes.
+// put_signal: data and signal in one reservation, with one doorbell. The queue orders them, or an
+// atomic after the writes does.
 //
-// Where writes may arrive in any order (kNicUnorderedWrites), a signal behind data must be no
-// write. An atomic is carried out when all requests before it have arrived. A fence bit of the
-// signal's request would not do: it waits for reads and atomics alone.
+// Where writes may arrive in any order (kNicUnorderedWrites), a signal after data must not be a
+// write. An atomic is carried out when all earlier requests have arrived. A fence bit in the
+// signal's request would not be enough: it waits only for reads and atomics.
 #ifndef CHIME_DEVICE_PATH_NIC_SIGNAL_CUH_
 #define CHIME_DEVICE_PATH_NIC_SIGNAL_CUH_
 
@@ -24,7 +24,7 @@ namespace chime::nic {
 
 namespace detail {
 
-// Added, or set by a write: one WQEBB.
+// Adds, or sets by a write: one WQEBB.
 CHIME_DEVICE void put_signal_request(const Context& ctx, const Channel& queue,
                                      const Request& request, const SignalUpdate& signal) {
   const Remote word = remote_word(ctx, queue, signal.word);
@@ -41,8 +41,8 @@ CHIME_DEVICE_OUT_OF_LINE bool drain_before_signal(const Context& ctx, Channel& q
 
 }  // namespace detail
 
-// The signal alone. Where writes arrive in any order it has none: who wants one has drained by a
-// fence.
+// The signal alone. Where writes arrive in any order it has no order towards them: a caller that
+// wants one calls fence before, which drains.
 template <class Group>
 CHIME_DEVICE Ticket write_signal(const Context& ctx, Group group, Channel& queue,
                                  const SignalUpdate& signal) {
@@ -52,8 +52,8 @@ CHIME_DEVICE Ticket write_signal(const Context& ctx, Group group, Channel& queue
                 });
 }
 
-// A signal that overtakes none before it: a barrier's counters must not go back, and nothing else
-// drains between the announcements of two sync_alls.
+// A signal that overtakes no earlier one: a barrier's counters must not go back, and nothing else
+// drains between the announcements of two calls of sync_all.
 CHIME_DEVICE bool announce(const Context& ctx, Channel& queue, const SignalUpdate& signal) {
   const bool is_ordered = (channel::head_of(queue).flags & abi::kNicUnorderedWrites) == 0;
   return (is_ordered || detail::drain_before_signal(ctx, queue)) &&
@@ -62,15 +62,15 @@ CHIME_DEVICE bool announce(const Context& ctx, Channel& queue, const SignalUpdat
 
 namespace detail {
 
-// ---- Behind data --------------------------------------------------------------------------------
+// ---- After data ---------------------------------------------------------------------------------
 
-// Whether a signal may be posted behind its data and comes behind it. `flags`: of the queue.
+// Whether a signal can be posted after its data and takes effect after it. `flags`: the queue's.
 CHIME_DEVICE bool follows_data(std::uint32_t flags, SignalOp op) {
   constexpr std::uint32_t kBoth = abi::kNicUnorderedWrites | abi::kNicSwapsSignals;
   return op == SignalOp::kAdd || (flags & kBoth) != abi::kNicUnorderedWrites;
 }
 
-// Whether it is set by a swap of the whole word then, which takes two WQEBBs.
+// Whether a swap of the whole word then sets it, which takes two WQEBBs.
 CHIME_DEVICE bool is_swap(std::uint32_t flags, SignalOp op) {
   return op != SignalOp::kAdd && (flags & abi::kNicSwapsSignals) != 0;
 }
@@ -100,10 +100,10 @@ CHIME_DEVICE Ticket submit_with_signal(const Context& ctx, Group group, Channel&
       });
 }
 
-// ---- Apart from the data ------------------------------------------------------------------------
+// ---- Separate from the data ---------------------------------------------------------------------
 
-// A put and its signal that no one submission carries. That is rare: below it is handed down by
-// reference, so that it lies in memory and not in registers.
+// A put and its signal that do not fit one submission. This is rare, so the functions below pass it
+// by reference: it lies in memory and not in registers.
 struct Apart {
   Put put;
   Local local;  // of put.src
@@ -134,13 +134,13 @@ CHIME_DEVICE_OUT_OF_LINE bool write_alone(const Context& ctx, Channel& queue, co
   return wait_for(ctx, queue, ticket);
 }
 
-// Where no signal can follow data, or the data is not known to the NIC, it is complete before the
-// signal is sent.
+// Completes the data before it sends the signal, if no signal can follow data or the NIC does not
+// know the data.
 CHIME_DEVICE bool write_then_signal(const Context& ctx, Channel& queue, const Apart& all) {
   return write_alone(ctx, queue, all) && signal_alone(ctx, queue, all);
 }
 
-// More than one request: the signal rings for them.
+// Sends more than one request: the signal posts the doorbell for them.
 CHIME_DEVICE bool write_long_with_signal(const Context& ctx, Channel& queue, const Apart& all) {
   const exec::Committed to_ring_for_the_data;
   const Put& put = all.put;
@@ -161,7 +161,7 @@ CHIME_DEVICE_OUT_OF_LINE bool write_apart(const Context& ctx, Channel& queue, Pu
 
 }  // namespace detail
 
-// Who sees the signal sees the data. `put.bytes` may be 0.
+// A reader that sees the signal also sees the data. `put.bytes` may be 0.
 template <std::size_t kLeast, class Group>
 CHIME_DEVICE bool write_with_signal(const Context& ctx, Group group, Channel& queue, const Put& put,
                                     const SignalUpdate& signal) {

@@ -1,4 +1,4 @@
-// Memory that the NIC does not know, through a staging slot: its requests (../staged.cuh).
+// Requests through a staging slot, for memory that the NIC does not know (device/path/staged.cuh).
 #ifndef CHIME_DEVICE_PATH_NIC_STAGE_CUH_
 #define CHIME_DEVICE_PATH_NIC_STAGE_CUH_
 
@@ -16,7 +16,7 @@ struct Staged {
   static constexpr Path kPath = Path::kNic;
   using Remote = nic::Remote;
 
-  // Nothing is flushed: slots lie where the CQEs do, as fetch slots.
+  // No read needs a flush: the slots lie in the memory of the CQEs, as fetch slots do.
   template <bool kWrites>
   CHIME_DEVICE static Ticket post(const Context& ctx, Channel& queue,
                                   const staging::Staged<Staged>& all, std::uint64_t chunk) {
@@ -35,11 +35,11 @@ struct Staged {
   }
   CHIME_DEVICE static bool await_all(const Context& ctx, Channel& queue,
                                      const staging::Staged<Staged>& all) {
-    return await_done(ctx, queue, all.last);  // with all before it
+    return await_done(ctx, queue, all.last);  // and all before it
   }
 };
 
-// Complete when they return; false if they failed.
+// The transfer is complete when these return; false if it failed.
 CHIME_DEVICE bool staged_write(const Context& ctx, Channel& queue, const Remote& remote,
                                const void* src, std::size_t bytes) {
   return staging::write<Staged>(ctx, queue, remote, src, bytes);

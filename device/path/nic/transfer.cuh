@@ -15,26 +15,26 @@
 namespace chime::nic {
 namespace detail {
 
-// A read whose data a CQE may overtake is followed by a request that the data cannot.
+// A CQE may overtake the data of a read. Then a second request follows it whose CQE cannot.
 CHIME_DEVICE bool is_flushed(const Channel& queue, abi::WqeOpcode opcode) {
   return opcode == abi::WqeOpcode::kRead &&
          (channel::head_of(queue).flags & abi::kNicFlushReads) != 0;
 }
 
-// Of one that moves data between a peer and memory of the program.
+// The shape of a request that moves data between a peer and memory of the program.
 CHIME_DEVICE Shape shape_of_transfer(const Channel& queue, abi::WqeOpcode opcode, bool more) {
   return {.units = is_flushed(queue, opcode) ? 2u : 1u, .more = more};
 }
 
-// What one request moves.
+// The part of a transfer that one request moves.
 struct Piece {
   Remote remote;
   Local local;
   std::uint32_t bytes;
 };
 
-// `find_piece()` is asked for when there is room: it is in no register before. A shape of two
-// WQEBBs has a flush.
+// Calls `find_piece()` when there is room: before that, registers keep nothing of it. A shape of
+// two WQEBBs has a flush.
 template <class Group, class FindPiece>
 CHIME_DEVICE Ticket transfer_once(const Context& ctx, Group group, Channel& queue,
                                   abi::WqeOpcode opcode, const Shape& shape, FindPiece find_piece) {
@@ -54,11 +54,11 @@ CHIME_DEVICE Ticket transfer_once(const Context& ctx, Group group, Channel& queu
 
 namespace detail {
 
-// A write of, or a read into, memory that the NIC knows. What is long is rare: it is handed down by
-// reference, so that it lies in memory and not in registers.
+// A write from, or a read into, memory that the NIC knows. Long transfers are rare, so this is
+// passed by reference: it lies in memory and not in registers.
 struct LongTransfer {
   abi::WqeOpcode opcode;
-  bool more;  // follows
+  bool more;  // another submission of the call follows
   Remote remote;
   Local local;
   std::size_t bytes;
@@ -71,7 +71,7 @@ struct LongTransfer {
   CHIME_DEVICE bool next_is_last() const { return bytes - at <= abi::kNicMostBytes; }
 };
 
-// What follows a request rings for it.
+// The next submission posts the doorbell for this one.
 CHIME_DEVICE_OUT_OF_LINE bool transfer_next(const Context& ctx, Channel& queue, LongTransfer& all) {
   const bool more = all.more || !all.next_is_last();
   const Shape shape = shape_of_transfer(queue, all.opcode, more);
@@ -85,8 +85,8 @@ CHIME_DEVICE_OUT_OF_LINE bool transfer_next(const Context& ctx, Channel& queue, 
 
 }  // namespace detail
 
-// `more` follows, which rings for it. The ticket is of the last request: a queue completes in
-// order.
+// `more`: another submission of the call follows, and posts the doorbell. The ticket is that of the
+// last request: a queue completes in order.
 CHIME_DEVICE_OUT_OF_LINE Ticket transfer_long(const Context& ctx, Channel& queue,
                                               abi::WqeOpcode opcode, Remote remote, Local local,
                                               std::size_t bytes, bool more) {

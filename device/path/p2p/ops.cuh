@@ -23,8 +23,8 @@ namespace p2p {
 using exec::Order;
 using exec::Scope;
 
-// Updates the signal after all stores that happen before, of this thread and of those it met at a
-// barrier. Pairs with the acquire of signal_wait_until, signal_fetch, wait_until and test.
+// Updates the signal after all stores that happen before it, of this thread and of those it met at
+// a barrier. Pairs with the acquire of signal_wait_until, signal_fetch, wait_until and test.
 CHIME_DEVICE void signal(std::uint64_t* mapped, std::uint64_t value, SignalOp op) {
   if (op == SignalOp::kAdd) {
     order::publish_add(mapped, value);
@@ -73,7 +73,7 @@ class Ops<Path::kP2p> {
     if (g.is_leader()) announce(signal);
   }
 
-  // With no order.
+  // Without order.
   CHIME_DEVICE void signal(const SignalUpdate& signal) const {
     if (signal.op == SignalOp::kAdd) {
       amo(Amo<AmoOp::kAdd, std::uint64_t>{signal.word, signal.value});
@@ -81,7 +81,7 @@ class Ops<Path::kP2p> {
       amo(Amo<AmoOp::kSet, std::uint64_t>{signal.word, signal.value});
     }
   }
-  // After all that happens before.
+  // After everything that happens before it.
   CHIME_DEVICE void announce(const SignalUpdate& signal) const {
     p2p::signal(at(signal.word), signal.value, signal.op);
   }
@@ -104,7 +104,7 @@ class Ops<Path::kP2p> {
       exec::red_xor<kRelaxed, kSystem>(word, amo.operand);
     }
   }
-  // The word before.
+  // Returns the word before.
   template <class A>
   CHIME_DEVICE typename A::Word fetch_amo(const A& amo) const {
     using enum exec::Order;
@@ -128,7 +128,8 @@ class Ops<Path::kP2p> {
   }
 
  private:
-  // By numbers: what a PE moves to itself may lie outside the heap, also before it.
+  // Computes with numbers: the memory of an operation on the calling PE may lie outside the heap,
+  // also before it.
   template <class T>
   CHIME_DEVICE T* at(T* symmetric) const {
     return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(mapped_) +

@@ -1,7 +1,8 @@
-// Answers: each says that one request has ended, whatever has become of those before it.
+// Answers: each reports that one request has ended, whatever has become of earlier ones.
 // proxy/README.md, "Waiting for one request".
 //
-// A thread takes its answer before it reserves a slot: while it waits for one, others can post.
+// A thread takes its answer before it reserves a slot, so that others can post while it waits for
+// one.
 #ifndef CHIME_DEVICE_PATH_PROXY_ANSWER_CUH_
 #define CHIME_DEVICE_PATH_PROXY_ANSWER_CUH_
 
@@ -22,7 +23,7 @@ inline constexpr std::uint32_t kNoAnswer = ~0u;
 
 namespace detail {
 
-// One look at those that requests to `pe` may have, from a place that differs between threads and
+// Looks once at the answers that requests to `pe` may have. The start differs between threads and
 // moves on.
 CHIME_DEVICE std::uint32_t try_take_answer(Channel& fifo, int pe) {
   const std::uint32_t pairs = fifo.head.depth / 2u;
@@ -41,7 +42,7 @@ CHIME_DEVICE std::uint32_t try_take_answer(Channel& fifo, int pe) {
   return kNoAnswer;
 }
 
-// All that requests to `pe` may have are waited for by others.
+// Other threads have all answers that requests to `pe` may have.
 CHIME_DEVICE_OUT_OF_LINE std::uint32_t await_answer(const Context& ctx, Channel& fifo, int pe) {
   Wait wait = channel::wait_for_word(ctx, fifo, fifo.fifo.busy, 0);
   wait.pe = pe;
@@ -55,21 +56,21 @@ CHIME_DEVICE_OUT_OF_LINE std::uint32_t await_answer(const Context& ctx, Channel&
 
 }  // namespace detail
 
-// Takes one. kNoAnswer: the FIFO is out of use, or none came free in time.
+// Takes an answer. kNoAnswer: the FIFO is out of use, or no answer came free in time.
 CHIME_DEVICE_OUT_OF_LINE std::uint32_t take_answer(const Context& ctx, Channel& fifo, int pe) {
   const std::uint32_t answer = detail::try_take_answer(fifo, pe);
   return answer != kNoAnswer ? answer : detail::await_answer(ctx, fifo, pe);
 }
 
-// By the thread that took it, when nothing is posted with it or its request has ended. Release:
-// what was read of it was read before another request has it.
+// Called by the thread that took the answer, when no request was posted with it or its request has
+// ended. Release: this thread has read the answer before another request gets it.
 CHIME_DEVICE void free_answer(Channel& fifo, std::uint32_t answer) {
   exec::st<Order::kRelease, Scope::kDevice>(&fifo.fifo.busy[answer], 0);
 }
 
-// Waits for the end of the request whose first slot is the one before `end`: data of a get and
-// results are here, sources may be reused. False if its peer is lost, or the FIFO is out of use:
-// `has_ended` tells one from the other.
+// Waits for the end of the request whose first slot is the one before `end`: then data of a get and
+// results are here, and sources may be reused. False if its peer is lost, or the FIFO is out of
+// use: `has_ended` distinguishes the two.
 CHIME_DEVICE bool await_end(const Context& ctx, Channel& fifo, int pe, std::uint32_t answer,
                             std::uint64_t end, bool& has_ended) {
   const std::uint64_t* const word = &fifo.fifo.answers[answer].ended;
@@ -86,7 +87,7 @@ CHIME_DEVICE bool await_end(const Context& ctx, Channel& fifo, int pe, std::uint
   });
   if (!has_ended) return false;
   if ((seen & abi::kAnswerFailed) == 0) return true;
-  poll(fifo);  // why was told before: who leaves now finds it
+  poll(fifo);  // the cause was published before: a thread that leaves now finds it
   return false;
 }
 

@@ -23,23 +23,24 @@ using channel::load;
 using exec::Order;
 using exec::Scope;
 
-// What a post needs of its FIFO, read once.
+// The values of its FIFO that a post needs, read once.
 struct FifoView {
   abi::ChannelHead head;
 };
 
-// Looks once whether something has completed. (Of one that is out of use always, for what ends then
-// is told elsewhere: kStopped makes `done` less than nothing.)
+// Looks once for a completion. (In a FIFO that is out of use it looks always: kStopped makes `done`
+// negative. `through` then still reports what ends.)
 CHIME_DEVICE std::uint64_t poll(Channel& fifo, std::uint64_t done) {
-  // Acquire: pairs with the proxy's release. Results, data of gets, and who is lost are there.
+  // Acquire: pairs with the proxy's release. Results, data of gets, and the bits of lost peers are
+  // there.
   const std::uint64_t through = exec::ld<Order::kAcquire, Scope::kSystem>(&fifo.fifo.told->through);
   if (static_cast<std::int64_t>(through) <= static_cast<std::int64_t>(done)) return done;
   return channel::advance_to(fifo, through);
 }
 CHIME_DEVICE void poll(Channel& fifo) { poll(fifo, load<Order::kRelaxed>(fifo.progress.done)); }
 
-// Waits until the slots before `end` may be written: all that was in them has been read. So many
-// requests are under way that the next posters had better look whether it is one peer's fault.
+// Waits until the slots before `end` may be written: the proxy has read their contents. Here many
+// requests are in flight, so this also makes the next posters check whether one peer causes it.
 CHIME_DEVICE bool await_room(const Context& ctx, Channel& fifo, std::uint64_t end) {
   const std::uint64_t target = end - fifo.head.depth;
   if (exec::ld<Order::kRelaxed, Scope::kSystem>(&fifo.fifo.told->at_limit) != 0) {
@@ -52,7 +53,7 @@ CHIME_DEVICE bool await_room(const Context& ctx, Channel& fifo, std::uint64_t en
     seen = load<Order::kRelaxed>(*taken);
     if (seen >= target) return true;
     poll(fifo);
-    // Relaxed: only stores follow that depend on it.
+    // Relaxed: only stores that depend on it follow.
     seen = exec::ld<Order::kRelaxed, Scope::kSystem>(&fifo.fifo.told->taken);
     exec::atomic_max<Order::kRelaxed, Scope::kDevice>(taken, seen);
     return seen >= target;
@@ -63,7 +64,7 @@ CHIME_DEVICE bool has_bit(const std::uint64_t* bits, int pe) {
   return (exec::ld<Order::kRelaxed, Scope::kSystem>(&bits[pe / 64]) >> pe % 64 & 1) != 0;
 }
 
-// Whether requests to `pe` fail. `done`: as it was seen when what is asked about was known to have
+// Whether requests to `pe` fail. `done`: its value when the requests in question were known to have
 // ended.
 CHIME_DEVICE bool has_lost(const Channel& fifo, std::uint64_t done, int pe) {
   return (done & abi::kSomeLost) != 0 && has_bit(fifo.fifo.lost, pe);
@@ -108,7 +109,7 @@ struct ChannelTraits<Path::kProxy> {
            fifo::has_lost(channel, load<Order::kRelaxed>(channel.progress.done), pe);
   }
 
-  CHIME_DEVICE static bool has_other_way(const Context&, const Channel& channel) {
+  CHIME_DEVICE static bool has_other_path(const Context&, const Channel& channel) {
     return load<Order::kRelaxed>(channel.producer.mapped) != 0;
   }
 

@@ -1,4 +1,4 @@
-// What has a result of up to 16 bytes: it comes back in the request's answer.
+// Operations with a result of up to 16 bytes: it comes back in the request's answer.
 #ifndef CHIME_DEVICE_PATH_PROXY_FETCH_CUH_
 #define CHIME_DEVICE_PATH_PROXY_FETCH_CUH_
 
@@ -36,7 +36,7 @@ CHIME_DEVICE bool take_result(const Context& ctx, Channel& fifo, int pe, const T
 
 }  // namespace detail
 
-// `request()`: a slot, of a request that has a result.
+// `request()` makes the slot of a request that has a result.
 template <class Request>
 CHIME_DEVICE bool fetch(const Context& ctx, Channel& fifo, int pe, Request request,
                         Result& result) {
@@ -51,7 +51,7 @@ CHIME_DEVICE bool fetch(const Context& ctx, Channel& fifo, int pe, Request reque
   return false;
 }
 
-// ---- What has one -------------------------------------------------------------------------------
+// ---- Operations with a result -------------------------------------------------------------------
 // False: the FIFO is out of use, or the peer is lost.
 
 // An element of up to 16 bytes.

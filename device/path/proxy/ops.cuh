@@ -1,8 +1,8 @@
 // The path through the proxy: the kernel writes requests into a FIFO, and a thread of the host
 // carries them out.
 //
-// Of a warp or block the leader posts. An operation that fails leaves as CHIME_ON_ERROR says; with
-// `return` it gives back zero. What may have to stage is out of line: other paths need their
+// The leader posts for a warp or block. An operation that fails leaves as CHIME_ON_ERROR says; with
+// `return` it gives zero. Functions that may stage are out of line: other paths need their
 // registers.
 #ifndef CHIME_DEVICE_PATH_PROXY_OPS_CUH_
 #define CHIME_DEVICE_PATH_PROXY_OPS_CUH_
@@ -25,7 +25,8 @@
 namespace chime {
 namespace fifo {
 
-// A thread posts with others of its warp that are at the call, a group's leader alone.
+// A thread posts together with others of its warp that are at the call; the leader of a group posts
+// alone.
 template <class Group>
 using PosterOf = std::conditional_t<std::is_same_v<Group, Thread>, Thread, Leader>;
 
@@ -71,7 +72,7 @@ CHIME_DEVICE void announce_or_leave(const Context& ctx, Channel& fifo, int pe, s
   leave_unless(announce(ctx, fifo, {word, value}, pe), ctx, fifo, pe);
 }
 
-// `op`: none that only fetches.
+// `op`: not one that only fetches.
 CHIME_DEVICE void amo(const Context& ctx, Channel& fifo, int pe, const void* word, AmoOp op,
                       unsigned bytes, std::uint64_t operand) {
   leave_unless(post_atomic(ctx, Thread{}, fifo, remote_of(ctx, word, pe), op, bytes, operand), ctx,
@@ -146,7 +147,7 @@ class Ops<Path::kProxy> {
     static_assert(A::kOp != AmoOp::kFetch && A::kOp != AmoOp::kCompareSwap, "these have a result");
     fifo::amo(ctx_, fifo_, pe_, amo.word, A::kOp, sizeof(typename A::Word), amo.operand);
   }
-  // The word before.
+  // Returns the word before.
   template <class A>
   CHIME_DEVICE typename A::Word fetch_amo(const A& amo) const {
     return fifo::fetch_amo(ctx_, fifo_, pe_, amo);

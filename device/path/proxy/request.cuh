@@ -1,4 +1,5 @@
-// Requests: how they get into a FIFO (proxy/README.md, "Posting"), and how their end is waited for.
+// Requests: how they get into a FIFO (proxy/README.md, "Posting"), and how a thread waits for their
+// end.
 #ifndef CHIME_DEVICE_PATH_PROXY_REQUEST_CUH_
 #define CHIME_DEVICE_PATH_PROXY_REQUEST_CUH_
 
@@ -36,8 +37,8 @@ class Place {
   }
 
  private:
-  // Who sees the request finds what the caller stored before: pairs with the proxy's acquire
-  // (proxy/fifo.cpp).
+  // A reader that sees the request also sees what the caller stored before: pairs with the proxy's
+  // acquire (proxy/fifo.cpp).
   CHIME_DEVICE static void fence() { channel::fence_for_consumer<Order::kRelease>(); }
 
   CHIME_DEVICE void store(std::uint64_t index, const abi::ProxySlot& slot) const {
@@ -61,8 +62,9 @@ struct Leader {};
 
 namespace detail {
 
-// Some peer was at its limit when a poster last looked (await_room). Waits until `pe` is not, and
-// holds no slot meanwhile, so others go on. False: it is lost, or that was given up.
+// Some peer was at its limit when a poster last looked (await_room). Waits until `pe` is below its
+// limit, and holds no slot meanwhile, so other threads continue. False: `pe` is lost, or the wait
+// was given up.
 CHIME_DEVICE_OUT_OF_LINE bool await_limit(const Context& ctx, Channel& fifo, int pe) {
   if (exec::ld<Order::kRelaxed, Scope::kSystem>(&fifo.fifo.told->at_limit) == 0) {
     exec::st<Order::kRelaxed, Scope::kDevice>(&fifo.producer.limited, 0);
@@ -83,10 +85,10 @@ CHIME_DEVICE_OUT_OF_LINE bool await_limit(const Context& ctx, Channel& fifo, int
 
 }  // namespace detail
 
-// One request to `pe`, of kSlots slots, of each thread. `write(place)` puts it there; what it needs
-// it had better find itself: then it is in no register while this waits for room. The ticket's
-// target is one past the request's first slot. It is not ok if the FIFO is out of use, or requests
-// to `pe` fail.
+// Posts one request to `pe`, of kSlots slots, for each thread. `write(place)` writes it there. It
+// had better load its inputs itself: then they occupy no registers while this waits for room. The
+// ticket's target is one past the request's first slot. The ticket is not ok if the FIFO is out of
+// use, or requests to `pe` fail.
 template <unsigned kSlots, class Group, class Write>
 CHIME_DEVICE Ticket post(const Context& ctx, Group group, Channel& fifo, int pe, Write write) {
   std::uint64_t done = 0;
@@ -112,8 +114,8 @@ CHIME_DEVICE Ticket post(const Context& ctx, Group group, Channel& fifo, int pe,
   return ticket;
 }
 
-// Waits until all that lies below `target` has ended, to whomever it goes, and `pe` is well. Who is
-// lost is known with the end of the first request to it that failed.
+// Waits until all requests below `target` have ended, to whichever peer. True if `pe` is not lost.
+// The end of the first failed request to a peer publishes that the peer is lost.
 CHIME_DEVICE bool await_done(const Context& ctx, Channel& fifo, int pe, std::uint64_t target) {
   std::uint64_t seen = 0;
   return channel::poll_until_done<Path::kProxy>(ctx, fifo, target, pe, seen) &&

@@ -1,7 +1,8 @@
-// Puts, gets and signals as requests: of a value that they carry, of memory that the proxy may
-// touch, or of a staging slot.
+// Puts, gets and signals as requests. Their data is a value in the request, memory that the proxy
+// may touch, or a staging slot.
 //
-// By one thread, also of a warp or block. False: the FIFO is out of use, or the peer is lost.
+// One thread calls these, also for a warp or block. False: the FIFO is out of use, or the peer is
+// lost.
 #ifndef CHIME_DEVICE_PATH_PROXY_RMA_CUH_
 #define CHIME_DEVICE_PATH_PROXY_RMA_CUH_
 
@@ -21,7 +22,7 @@
 
 namespace chime::fifo {
 
-// Where at the peer.
+// An address at the peer.
 struct Remote {
   int pe;
   std::uint64_t at;
@@ -65,7 +66,8 @@ CHIME_DEVICE bool ends(const Context& ctx, Channel& fifo, int pe, std::uint32_t 
   return is_well;
 }
 
-// One request, whose end is waited for where `until` says so. `write(place, answer)` puts it there.
+// Posts one request, and waits for its end if `until` says so. `write(place, answer)` writes it
+// there.
 template <unsigned kSlots, class Group, class Write>
 CHIME_DEVICE bool post_until(const Context& ctx, Group group, Channel& fifo, int pe, Until until,
                              Write write) {
@@ -105,14 +107,15 @@ struct Staged {
     return await_end(ctx, fifo, all.remote.pe, answer_of(fifo, all, chunk), target, has_ended);
   }
 
-  // Each for itself: the last one may end first, and who has the slot next has their answers.
+  // Waits for each one: the last may end first, and the next thread that has the slot gets both
+  // answers.
   CHIME_DEVICE static bool await_all(const Context& ctx, Channel& fifo,
                                      const staging::Staged<Staged>& all) {
     if (all.before != 0 && !await(ctx, fifo, all, all.chunk - 2, all.before)) return false;
     return all.last == 0 || await(ctx, fifo, all, all.chunk - 1, all.last);
   }
 
-  // Of the half that the chunk has: as it is, no other request has it until this one has ended.
+  // The answer of the chunk's half. No other request gets it until this one has ended.
   CHIME_DEVICE static std::uint32_t answer_of(const Channel& fifo,
                                               const staging::Staged<Staged>& all,
                                               std::uint64_t chunk) {
@@ -171,9 +174,9 @@ CHIME_DEVICE bool read(const Context& ctx, Group group, Channel& fifo, const Get
 
 // ---- Atomics without a result, and signals ------------------------------------------------------
 
-// Stores reach a peer that is mapped, too, and would overtake what the FIFO carries: fence drains
-// it. (What has a result has ended before anything else is sent.)
-CHIME_DEVICE void note_other_way(const Context& ctx, Channel& fifo, int pe) {
+// Stores also reach a mapped peer, and would overtake the contents of the FIFO: then fence drains
+// it. (An operation with a result has ended before anything else is sent.)
+CHIME_DEVICE void note_other_path(const Context& ctx, Channel& fifo, int pe) {
   if (exec::ld_settled(ctx.pe.peer_heap + pe) != nullptr) {
     exec::st<Order::kRelaxed, Scope::kDevice>(&fifo.producer.mapped, 1);
   }
@@ -182,7 +185,7 @@ CHIME_DEVICE void note_other_way(const Context& ctx, Channel& fifo, int pe) {
 template <class Group>
 CHIME_DEVICE bool post_atomic(const Context& ctx, Group group, Channel& fifo, const Remote& to,
                               AmoOp op, unsigned bytes, std::uint64_t operand) {
-  note_other_way(ctx, fifo, to.pe);
+  note_other_path(ctx, fifo, to.pe);
   return post<1>(ctx, group, fifo, to.pe,
                  [&](const Place& place) {
                    place.put(abi::proxy_atomic(abi::ProxyKind::kAtomic, op, to.pe, to.at, bytes,
@@ -208,14 +211,14 @@ CHIME_DEVICE bool write_signal(const Context& ctx, Group group, Channel& fifo,
                      sizeof(signal.value), signal.value);
 }
 
-// A signal that overtakes none before it: a barrier's counters must not go back.
+// A signal that overtakes no earlier one: a barrier's counters must not go back.
 CHIME_DEVICE bool announce(const Context& ctx, Channel& fifo, const SignalUpdate& signal, int pe) {
   const bool is_ordered = (channel::head_of(fifo).flags & abi::kProxyUnorderedAtomics) == 0;
   return (is_ordered || await_done(ctx, fifo, pe, channel::target(fifo))) &&
          write_signal(ctx, Thread{}, fifo, signal, pe);
 }
 
-// One request: who sees the signal sees the data. `put.bytes` may be 0.
+// One request: a reader that sees the signal also sees the data. `put.bytes` may be 0.
 template <std::size_t kLeast, class Group>
 CHIME_DEVICE bool write_with_signal(const Context& ctx, Group group, Channel& fifo, const Put& put,
                                     const SignalUpdate& signal, int pe) {
@@ -226,7 +229,7 @@ CHIME_DEVICE bool write_with_signal(const Context& ctx, Group group, Channel& fi
     return staging::write<detail::Staged>(ctx, fifo, to, put.src, put.bytes) &&
            write_signal(ctx, Alone{}, fifo, signal, pe);
   }
-  note_other_way(ctx, fifo, pe);
+  note_other_path(ctx, fifo, pe);
   const Until until = is_value ? Until::kPosted : put.until;
   return detail::post_until<2>(
       ctx, group, fifo, pe, until, [&](const Place& place, std::uint32_t answer) {

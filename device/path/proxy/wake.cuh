@@ -1,5 +1,5 @@
-// Ends the proxy's sleep, by host threads: a kernel cannot, and its first request waits for the
-// sleep's end. While the proxy is awake that costs an atomic and no call of the system.
+// Ends the proxy's sleep, from host threads: a kernel cannot, so its first request waits for the
+// sleep's end. While the proxy is awake this costs an atomic and no system call.
 #ifndef CHIME_DEVICE_PATH_PROXY_WAKE_CUH_
 #define CHIME_DEVICE_PATH_PROXY_WAKE_CUH_
 
@@ -10,10 +10,11 @@
 
 namespace chime::fifo {
 
-// By who has written a request. Poster and proxy each store and then look at what the other has
-// stored, and a store may still be on its way when its thread looks. So both update one word: this
-// exchange is either before the one by which the proxy says that it goes to sleep, which acquires
-// the request and finds it (Progress::rest, proxy/progress.cpp), or behind it, and finds the 1.
+// Called by the thread that has written a request. Poster and proxy each store and then look at
+// what the other has stored, and a store may still be in transit when its thread looks. So both
+// update one word. This exchange comes before or after the one by which the proxy announces its
+// sleep. Before: the proxy's exchange acquires the request, and the proxy finds it (Progress::rest,
+// proxy/progress.cpp). After: this exchange finds the 1.
 CHIME_DEVICE void wake_proxy(const abi::Channel& fifo) {
   if (exec::in_kernel() || fifo.fifo.sleep == nullptr) return;
   abi::ProxySleep& sleep = *fifo.fifo.sleep;

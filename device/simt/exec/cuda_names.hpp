@@ -1,5 +1,5 @@
-// The types that CUDA's headers own and Chime's sources use: dim3, uint3, half, bfloat16. Here so
-// that the CPU device needs no CUDA toolkit.
+// The types of CUDA's headers that Chime's sources use: dim3, uint3, half, bfloat16. With them the
+// CPU device needs no CUDA toolkit.
 #pragma once
 
 #include <bit>

@@ -1,7 +1,7 @@
-// exec on the CPU: bulk copies between global and shared memory that run behind the thread's back.
+// exec on the CPU: asynchronous bulk copies between global and shared memory.
 //
-// A copy happens when somebody waits for it and not before, so that a kernel that forgets to wait
-// computes on stale data here too.
+// A copy happens when a thread waits for it, and not before, so that a kernel that forgets to wait
+// computes on stale data here, too.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace chime::exec {
 
-// Counts arrivals and bytes of one phase after another. Of a GPU's size. Lives in shared memory;
-// use only the functions below.
+// Counts arrivals and bytes of one phase after another. Has the size that it has on a GPU. Lives in
+// shared memory; use only the functions below.
 struct alignas(8) Mbarrier {
   std::uint64_t expected : 20;  // arrivals per phase
   std::uint64_t arrived : 20;   // in the current phase
@@ -24,7 +24,7 @@ static_assert(sizeof(Mbarrier) == 8);
 namespace chime::simt {
 
 CHIME_SIMT_EXPORT void mbarrier_init(exec::Mbarrier* barrier, unsigned arrivals);
-// Announces `bytes`, then arrives so many times; returns the phase that they count in.
+// Announces `bytes`, then arrives `arrivals` times; returns the phase in which they count.
 CHIME_SIMT_EXPORT unsigned mbarrier_arrive(exec::Mbarrier* barrier, unsigned arrivals,
                                            unsigned bytes);
 CHIME_SIMT_EXPORT bool mbarrier_try_wait(exec::Mbarrier* barrier, unsigned parity);

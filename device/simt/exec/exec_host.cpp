@@ -1,4 +1,4 @@
-// The host side of exec: checks what it is given, and queues it on a stream.
+// The host side of exec: checks its arguments, and queues the work on a stream.
 #include "chime/device/simt/exec/exec_host.hpp"
 
 #include <time.h>
@@ -87,7 +87,7 @@ Status enqueue(exec::Stream handle, std::function<void()> work) {
   work_is_queued(pe);
   stream->enqueue([pe, work = std::move(work)]() mutable {
     work();
-    work = nullptr;  // its arguments go before the PE may
+    work = nullptr;  // destroys its arguments before the PE may leave
     work_has_ended(pe);
   });
   return CHIMEX_OK;

@@ -23,11 +23,11 @@ class KernelCall {
  public:
   virtual ~KernelCall() = default;
   virtual void run_thread() const = 0;
-  virtual const void* address() const = 0;  // of the kernel's function
-  // For reports; valid for ever. Null: what the dynamic linker calls the function.
+  virtual const void* address() const = 0;  // the kernel's function
+  // For reports; valid for ever. Null: the dynamic linker's name of the function is used.
   virtual const char* name() const { return nullptr; }
-  // A thread has trapped; `words` say which one, and why. True: the launch is abandoned (as by
-  // end_kernel), and who made it knows; false: the process ends with a report.
+  // A thread has trapped; `words` name it and the reason. True: the launch is abandoned (as by
+  // end_kernel), and its caller knows; false: the process ends with a report.
   virtual bool take_trap(const char* words) const {
     static_cast<void>(words);
     return false;
@@ -54,8 +54,8 @@ namespace chime::exec {
 
 using Status = chimex_status;
 
-// Null: the default stream of the calling host thread (each thread has its own, so that PEs that
-// are threads do not queue behind each other).
+// Null: the default stream of the calling host thread. Each thread has its own, so that PEs that
+// are threads do not queue behind each other.
 using Stream = simt::Stream*;
 using Event = simt::Event*;
 
@@ -109,19 +109,19 @@ namespace chime::exec {
 
 // Queues `kernel(arguments...)` on config.stream and returns. CHIMEX_ERR_LAUNCH if the device can
 // never run it: too many threads per block, too much shared memory, a cooperative grid that does
-// not fit (last_error() has the words). A failure that nobody looks at, neither here nor by
-// last_error(), is printed where the host next synchronises.
+// not fit (last_error() has the message). A failure that the program checks neither here nor by
+// last_error() is printed where the host next synchronises.
 template <class... P, class... A>
 LaunchStatus launch(const LaunchConfig& config, void (*kernel)(P...), A&&... arguments) {
   return simt::launch_call(
       config, std::make_unique<simt::TypedKernelCall<P...>>(kernel, std::forward<A>(arguments)...));
 }
 
-// The same for a kernel known by address alone and named by CHIME_REGISTER_KERNEL.
+// The same for a kernel that is known only by its address, registered with CHIME_REGISTER_KERNEL.
 CHIME_SIMT_EXPORT LaunchStatus launch_erased(const LaunchConfig& config, const void* kernel,
                                              void** arguments);
 
-// A launch in the words of CUDA's cudaLaunchConfig_t, without attributes: the CPU knows none.
+// A launch in the form of CUDA's cudaLaunchConfig_t, without attributes: the CPU has none.
 struct NativeLaunchConfig {
   dim3 gridDim{1}, blockDim{1};
   std::size_t dynamicSmemBytes = 0;
@@ -130,7 +130,7 @@ struct NativeLaunchConfig {
   unsigned numAttrs = 0;
 };
 
-// That, cooperatively. CHIMEX_ERR_UNSUPPORTED if it has attributes.
+// A cooperative launch of this form. CHIMEX_ERR_UNSUPPORTED if it has attributes.
 CHIME_SIMT_EXPORT LaunchStatus launch_cooperative(const NativeLaunchConfig& config,
                                                   const void* kernel, void** arguments);
 
@@ -151,8 +151,8 @@ CHIME_SIMT_EXPORT Status stream_synchronize(Stream stream);
 CHIME_SIMT_EXPORT Status device_synchronize();  // all streams of the process
 CHIME_SIMT_EXPORT Status stream_host_call(Stream stream, void (*call)(void*), void* argument);
 
-// *address = value when the work before it is done and visible; waits until *address >= value
-// (cyclically, as unsigned).
+// stream_write64: *address = value when the work before it is done and visible. stream_wait64_geq:
+// waits until *address >= value (cyclically, as unsigned).
 CHIME_SIMT_EXPORT Status stream_write64(Stream stream, std::uint64_t* address, std::uint64_t value);
 CHIME_SIMT_EXPORT Status stream_wait64_geq(Stream stream, const std::uint64_t* address,
                                            std::uint64_t value);
@@ -178,7 +178,7 @@ CHIME_SIMT_EXPORT int device_count();
 CHIME_SIMT_EXPORT Status device_props(int device, DeviceProps* props);
 CHIME_SIMT_EXPORT Status set_device(int device);
 
-// What was wrong with the calling thread's last host call that returned an error.
+// The message of the calling thread's last host call that returned an error.
 CHIME_SIMT_EXPORT const char* last_error();
 
 }  // namespace chime::exec

@@ -1,8 +1,9 @@
 // exec on the CPU: loads, stores, atomics and fences by order and scope.
 //
-// On a host thread each is the plain atomic of its order. In a kernel loads are poll ticks, a
-// seeded schedule may switch threads at each, weak mode buffers stores (weak.hpp), and TSan is told
-// what fences order (fence_model.cpp).
+// On a host thread each is the plain atomic of its order. In a kernel a load is a poll tick, a
+// seeded schedule may switch threads at each operation, weak mode buffers stores
+// (device/simt/memory/weak_memory.hpp), and TSan learns the order that fences make
+// (device/simt/memory/fence_model.cpp).
 #pragma once
 
 #include <atomic>
@@ -95,7 +96,7 @@ void store(T* p, T value) {
   __atomic_store_n(word_at(p), bit_copy<Bits<T>>(value), builtin_order(O));
 }
 
-// The thread, if it is one whose memory operations are more than the plain instruction.
+// The thread, if its memory operations are more than the plain instruction; else null.
 inline simt::ThreadState* watched() {
   simt::ThreadState* self = simt::current();
 #if CHIME_SIMT_TSAN
@@ -156,15 +157,15 @@ struct Vec16Halves {
 };
 }  // namespace detail
 
-// For GPUs, where registers are dear.
+// Only GPUs need it, where registers are scarce.
 template <class T>
 void keep_in_memory(T&) {}
 
-// Whether memcpy may stand for a run of relaxed loads or stores: not where somebody watches each.
+// Whether memcpy may replace a run of relaxed loads or stores: not where each one is watched.
 inline bool memcpy_is_relaxed() { return detail::watched() == nullptr; }
 
 // The calling thread's warp or block, whose members have just come to an operation, reads `count`
-// elements of `bytes`, `stride` bytes apart. Weak mode looks whether a member wrote them and has
+// elements of `bytes`, `stride` bytes apart. Weak mode checks whether a member wrote them and has
 // not met the others since.
 inline void warp_reads(const void* source, std::size_t bytes, std::size_t stride,
                        std::size_t count) {
@@ -175,25 +176,25 @@ inline void block_reads(const void* source, std::size_t bytes, std::size_t strid
   if (detail::watched()) simt::block_reads(source, bytes, stride, count);
 }
 
-// Null, or next to it: no program has the first page.
+// Null, or near it: no program has the first page.
 inline bool is_no_memory(const void* p) { return reinterpret_cast<std::uintptr_t>(p) < 4096; }
 
-// Of 4, 8 or 16 bytes that nobody writes as long as somebody may read them.
+// Loads 4, 8 or 16 bytes that no thread writes while others may read them.
 template <class T>
 T ld_settled(const T* p) {
   static_assert((sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16) && alignof(T) >= sizeof(T));
   simt::operation_hook(simt::Operation::kLoad, p, sizeof(T));
   if constexpr (sizeof(T) == 16) {
     return *p;
-  } else {  // the way to a PE that dies is taken back
+  } else {  // the route to a PE that dies is taken back
     T value;
     __atomic_load(p, &value, __ATOMIC_RELAXED);
     return value;
   }
 }
 
-// Relaxed, 16-byte aligned. Two atomic accesses of 8 bytes: other observers may see them in any
-// order.
+// Relaxed, 16-byte aligned. It makes two atomic accesses of 8 bytes: other observers may see them
+// in any order.
 inline Vec16 ld16(const void* p) {
   Vec16 value;
   if (!detail::watched()) {
@@ -210,7 +211,7 @@ inline void st16(void* p, Vec16 value) {
   std::uint64_t* words = static_cast<std::uint64_t*>(p);
   if (!detail::watched()) {
 #if CHIME_SIMT_TSAN
-    // Of a host thread, whose fences TSan does not know: what it fenced before comes before these.
+    // TSan does not know the fences of host threads: release orders what the thread fenced before.
     for (int i : {0, 1}) detail::store<Order::kRelease>(words + i, halves.word[i]);
 #else
     std::memcpy(__builtin_assume_aligned(p, 16), &value, sizeof value);
@@ -248,7 +249,7 @@ void fence() {
 
 namespace detail {
 
-// Tells the executor of an atomic about to happen.
+// Announces an atomic to the executor before it happens.
 template <Order O, Scope S, class T>
 void before_atomic(const T* p) {
   simt::operation_hook(simt::Operation::kAtomic, p, sizeof(T));
@@ -258,7 +259,7 @@ void before_atomic(const T* p) {
   simt::tsan_after_load(p);
 }
 
-// `next(old)` by compare-and-swap, for what has no instruction.
+// `next(old)` by compare-and-swap, for operations without an instruction.
 template <Order O, Scope S, class T, class Next>
 T atomic_update(T* p, Next next) {
   before_atomic<O, S>(p);

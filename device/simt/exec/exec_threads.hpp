@@ -1,4 +1,4 @@
-// exec on the CPU: who a thread is, how threads meet, how they wait and end.
+// exec on the CPU: the identity of a thread, and how threads meet, wait and end.
 #pragma once
 
 #include <sys/eventfd.h>
@@ -21,7 +21,7 @@ inline uint3 block_idx() { return simt::current()->block->block_idx; }
 inline dim3 block_dim() { return simt::current()->block->block_dim; }
 inline dim3 grid_dim() { return simt::current()->block->grid_dim; }
 inline unsigned lane_id() { return simt::current()->lane; }
-// Lanes of the warp before and behind the calling one, as a mask; of a host thread none.
+// Lanes of the warp below or above the calling one, as a mask; 0 on a host thread.
 inline unsigned lanes_below() { return in_kernel() ? (1u << lane_id()) - 1 : 0; }
 inline unsigned lanes_above() { return in_kernel() ? ~0u << lane_id() << 1 : 0; }
 inline unsigned warp_id() { return simt::current()->warp; }
@@ -58,8 +58,8 @@ inline int sync_block_count(bool p) { return simt::sync_block(simt::BlockReducti
 inline bool sync_block_and(bool p) { return simt::sync_block(simt::BlockReduction::kAnd, p) != 0; }
 inline bool sync_block_or(bool p) { return simt::sync_block(simt::BlockReduction::kOr, p) != 0; }
 
-// Barrier `id` (1 to 15) of some warps, `threads` threads in all; a warp that the block's end cuts
-// short counts as a whole one. Id 0 is sync_block's.
+// Barrier `id` (1 to 15) of some warps, `threads` threads in all. If the block's end makes a warp
+// shorter, it counts as a whole one. Id 0 is sync_block's.
 inline void sync_named(int id, unsigned threads) { simt::sync_named(id, threads); }
 inline bool sync_named_or(int id, unsigned threads, bool p) {
   return simt::sync_named(id, threads, simt::BlockReduction::kOr, p) != 0;
@@ -72,14 +72,14 @@ inline void sync_warp(unsigned mask = ~0u) { simt::warp_collective(simt::WarpOp:
 
 // ---- Calls of a group -----------------------------------------------------------------------
 
-// A call that a block or a warp makes together: all meet when it begins and when it ends. What the
-// calling thread does between, of all that there is to do.
+// A call that a block or a warp makes together: all members meet when it begins and when it ends.
+// The value is the calling thread's part of the work between.
 enum class Part { kOwn, kAll, kNone };
 
 namespace detail {
 
 // Threads of a block take turns here, so one of them does the work of all as soon as all have come,
-// and they meet once. Where accesses are watched each does its own, as on a GPU.
+// and they meet once. Where accesses are watched, each thread does its own part, as on a GPU.
 inline bool one_does_all() {
 #if CHIME_SIMT_TSAN
   return false;
@@ -180,16 +180,15 @@ T reduce_add(unsigned mask, T value) {
       simt::warp_collective(simt::WarpOp::kReduce, mask, detail::to_lane_value(value), 0, add));
 }
 
-// The lanes that are at this call together. Not a rendezvous: which lanes they are depends on the
-// schedule.
+// The lanes that are at this call together. Not a rendezvous: the result depends on the schedule.
 __attribute__((always_inline)) inline unsigned active_mask() {
   const unsigned lanes = simt::converged_lanes();
   __asm__ volatile("");  // no tail call: the executor identifies this site by its return address
   return lanes;
 }
 
-// Of a mask of 4 or 8 bytes: how many bits are set, and the number of the lowest (of none:
-// undefined).
+// In a mask of 4 or 8 bytes: how many bits are set, and the number of the lowest (undefined if none
+// is).
 template <class Mask>
 unsigned count_bits(Mask mask) {
   return static_cast<unsigned>(std::popcount(mask));
@@ -209,18 +208,18 @@ inline bool elect_one(unsigned mask) {
 // One turn of a spin loop.
 inline void pause() { simt::yield(); }
 
-// Ends the sleep of whoever polls this eventfd. By host threads.
+// Wakes the thread that polls this eventfd. Called by host threads.
 inline void raise_event(int event) { eventfd_write(event, 1); }
 
-// A wait by polling takes long: what it waits for, for whoever asks what the kernel is doing.
-// `kind` is a WaitKind, `comparison` a Cmp. Until wait_ended.
+// Notes for reports that a wait by polling takes long, and its event. `kind` is a WaitKind,
+// `comparison` a Cmp. Valid until wait_ended.
 inline void wait_lasts(std::uint32_t kind, const void* address, std::uint64_t expected, int pe,
                        std::uint32_t bytes, int comparison) {
   simt::wait_lasts({kind, pe, address, expected, bytes, comparison});
 }
 
-// A wait is over: the next one is hopeful again. Without it a kernel that only ever waits would
-// wait more and more lazily.
+// Notes that a wait is over, so that the next one polls without pauses again. Without this a kernel
+// that only waits would wait with ever longer pauses.
 inline void wait_ended() {
   if (simt::ThreadState* self = simt::current()) simt::wait_ended(self);
 }
@@ -242,7 +241,7 @@ inline std::uint64_t clock() {
 #endif
 }
 
-// Gives way for about `ns`.
+// Lets others run for about `ns`.
 inline void nanosleep(unsigned ns) {
   const std::uint64_t end = clock_ns() + ns;
   do {
@@ -250,17 +249,18 @@ inline void nanosleep(unsigned ns) {
   } while (clock_ns() < end);
 }
 
-// Ends the calling thread; barriers count it out.
+// Ends the calling thread; barriers no longer count it.
 [[noreturn]] inline void end_thread() { simt::end_thread(); }
 
 // Ends the calling thread because its kernel cannot do its work. The kernel's other threads end
-// where they next pause, poll, or meet others; what they were to do is not done. The launch
+// where they next pause, poll or meet others; their remaining work is not done. The launch
 // completes.
 [[noreturn]] inline void end_kernel() { simt::end_kernel(); }
 
-// While one lives, the calling thread does not end because another one called end_kernel: what it
-// has begun and others count on, it does to the end. It may poll meanwhile, and meet lanes of its
-// warp that are committed, too. They nest; the thread ends with the outermost one.
+// While an object of this class lives, the calling thread does not end because another one called
+// end_kernel: it finishes work that it has begun and on which others rely. Meanwhile it may poll,
+// and meet lanes of its warp that are committed, too. Objects nest; the thread ends with the
+// outermost one.
 class Committed {
  public:
   Committed() { simt::commit(); }

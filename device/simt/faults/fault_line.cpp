@@ -13,7 +13,7 @@ namespace chime::simt {
 
 namespace {
 
-// Words and numbers, written in one piece. What does not fit is cut off.
+// Text and numbers, written at once. What does not fit is cut off.
 class Line {
  public:
   Line& operator<<(const char* words) {
@@ -59,7 +59,7 @@ const char* name_of(int signal) {
   }
 }
 
-// What the thread did to the address; "touches" where the machine does not say.
+// The thread's access to the address; "touches" if the processor does not say which.
 const char* access(const void* context) {
 #if defined(__x86_64__)
   constexpr greg_t kPageFault = 14, kWrite = 1 << 1, kFetch = 1 << 4;

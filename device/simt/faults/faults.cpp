@@ -17,7 +17,7 @@ namespace chime::simt {
 
 namespace {
 
-// A signal that is a fault, and what was to happen at it before.
+// A signal of a fault, and its action before.
 struct Fault {
   int signal;
   struct sigaction previous = {};
@@ -33,26 +33,26 @@ Fault faults[] = {{SIGSEGV}, {SIGBUS}, {SIGFPE}, {SIGILL}};
 Fault& fault_of(int signal) {
   for (Fault& fault : faults)
     if (fault.signal == signal) return fault;
-  std::abort();  // nothing else is installed
+  std::abort();  // no other signal is installed
 }
 
-// By a processor; else some process has sent it.
+// Whether a processor raised it; else a process has sent it.
 bool is_raised_by_code(const siginfo_t& info) { return info.si_code > 0; }
 
-// Leaves the signal to whoever would have it without this file.
+// Passes the signal on to the action that it would have without this file.
 void hand_on(const Fault& fault, siginfo_t* info, void* context) {
   const int signal = fault.signal;
   if (fault.takes_info()) return fault.previous.sa_sigaction(signal, info, context);
   if (fault.has_handler()) return fault.previous.sa_handler(signal);
-  // The system does not let a fault be ignored.
+  // The system does not let a process ignore a fault.
   if (!is_raised_by_code(*info) && fault.is_ignored()) return;
   sigaction(signal, &fault.previous, nullptr);
-  // The instruction faults again when this returns, and the default action ends the process there.
-  // A signal that was sent does not come again by itself.
+  // After the return the instruction faults again, and the default action ends the process there. A
+  // signal that was sent does not come again by itself.
   if (!is_raised_by_code(*info)) raise(signal);
 }
 
-// Of the interrupted code.
+// The stack pointer of the interrupted code.
 const std::byte* stack_pointer(const void* context) {
   const mcontext_t& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
 #if defined(__x86_64__)
@@ -61,19 +61,19 @@ const std::byte* stack_pointer(const void* context) {
   return reinterpret_cast<const std::byte*>(machine.sp);
 #else
   static_cast<void>(machine);
-  return reinterpret_cast<const std::byte*>(~std::uintptr_t{0});  // only guards are recognised
+  return reinterpret_cast<const std::byte*>(~std::uintptr_t{0});  // then only guards are recognised
 #endif
 }
 
-// A guard page is touched, or the frame is so large that it reaches beyond it.
+// Whether a guard page was touched, or the frame is so large that it reaches beyond it.
 bool is_stack_overflow(const Thread& thread, const siginfo_t& info, const void* context) {
   if (info.si_signo != SIGSEGV) return false;
   const bool hit_guard = static_cast<const Block*>(thread.block)->owns_guard(info.si_addr);
   return hit_guard || stack_pointer(context) < thread.fiber.stack.low;
 }
 
-// The faulting thread is a kernel's, so no code of the executor was interrupted: its state is
-// whole.
+// The faulting thread belongs to a kernel, so the signal has interrupted no code of the executor,
+// and the executor's state is consistent.
 void on_fault(int signal, siginfo_t* info, void* context) {
   const Fault& fault = fault_of(signal);
   if (current_thread && is_raised_by_code(*info)) {
@@ -87,7 +87,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   hand_on(fault, info, context);
 }
 
-// Over what the program has chosen only where overflows are to be found.
+// Replaces a handler of the program only for the signal that shows overflows.
 bool install() {
   struct sigaction action = {};
   action.sa_sigaction = on_fault;
@@ -100,7 +100,7 @@ bool install() {
   return true;
 }
 
-// A stack for handlers, of the calling OS thread, unless it has one (sanitizers give it one).
+// A stack for the handlers of the calling OS thread, unless it has one (sanitizers provide one).
 class HandlerStack {
  public:
   HandlerStack() {
@@ -120,7 +120,7 @@ class HandlerStack {
   }
 
  private:
-  static constexpr std::size_t kBytes = 64 * 1024;  // a report, and what a processor saves
+  static constexpr std::size_t kBytes = 64 * 1024;  // a report, and the processor's state
   std::unique_ptr<std::byte[]> memory_;
 };
 

@@ -1,13 +1,13 @@
-// What a kernel's thread must not do, and the processor refuses: it is named before the process
+// Faults of a kernel's thread that the processor detects: they are reported before the process
 // ends.
 #pragma once
 
 namespace chime::simt {
 
-// Prepares the calling OS thread, which is to run a block: the process's handlers of faults, and a
-// stack for them. A thread that overflows its stack onto a guard page is reported, and the process
-// aborts. Other faults are named in one line, and the process dies of the signal as it would have;
-// not where another handler was there before: that one hears of them, as it would have.
+// Prepares the calling OS thread to run a block: installs the process's handlers of faults, and a
+// stack for them. If a thread overflows its stack onto a guard page, this is reported, and the
+// process aborts. Other faults are reported in one line, and the process ends by the signal as it
+// would have without the handlers. Where the program has its own handler, only that one is called.
 void report_faults();
 
 }  // namespace chime::simt

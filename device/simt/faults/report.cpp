@@ -25,8 +25,8 @@ constexpr unsigned kMaxLines = 40;
 
 std::atomic<void (*)(int) noexcept> trap_teller{nullptr};
 
-// Text that is written in one piece: blocks on other OS threads, and other processes, may be
-// talking too. Needs no heap, so that a signal handler can fill it.
+// Text that is written at once: blocks on other OS threads, and other processes, may also write.
+// Needs no heap, so that a signal handler can fill it.
 class Text {
  public:
   void add(const char* format, std::va_list arguments) {
@@ -53,9 +53,8 @@ class Text {
   std::size_t size_ = 0;
 };
 
-// The report before the end of the process. Not on the stack of the reporter, who may have called
-// because there is none left: then it can fault for want of stack, and begins again, once, on the
-// stack of the handler.
+// The report before the end of the process. It does not lie on the reporter's stack, which may be
+// full: then the reporter faults, and begins again, once, on the stack of the handler.
 Text& the_report() {
   static Text text;
   if (begin_report() > 2) std::abort();
@@ -74,7 +73,7 @@ void add_place(Text& text, const Block& block, unsigned rank) {
            block.block_idx.y, block.block_idx.z);
 }
 
-// Which named barrier, and who is missing there.
+// Names a named barrier, and the threads that are missing there.
 void add_barrier(Text& text, const Block& block, unsigned rank) {
   const int id = block.named_barrier_of(rank);
   if (id == 0) return;
@@ -133,7 +132,7 @@ void add_states(Text& text, const Block& block) {
   add_waiters(text, block);
 }
 
-// The teller has a stack of its own: a kernel thread's is too small for words.
+// The callback runs on a thread of its own: a kernel thread's stack is too small for messages.
 void tell_of_trap(const Thread& thread) {
   const auto tell = trap_teller.load(std::memory_order_relaxed);
   if (!tell) return;
@@ -142,7 +141,7 @@ void tell_of_trap(const Thread& thread) {
     const abi::SignalsHeld here;
     std::thread(tell, pe).join();
   } catch (const std::system_error&) {
-    // No thread can be had: then the trap's own words must do.
+    // There is no thread: then only the trap's own message is printed.
   }
 }
 
@@ -201,11 +200,12 @@ bool is_taken(const Thread& thread, const char* why) {
 
 }  // namespace
 
-// Who traps meanwhile waits here, so that the process does not end before the cause is told.
+// A thread that traps meanwhile waits here, so that the process does not end before the cause is
+// reported.
 void report_trap(const Thread& thread, const char* why) {
   if (is_taken(thread, why)) return;
-  static std::once_flag told;
-  std::call_once(told, tell_of_trap, thread);
+  static std::once_flag reported;
+  std::call_once(reported, tell_of_trap, thread);
   kernel_fault(thread, "trap: %s", why);
 }
 

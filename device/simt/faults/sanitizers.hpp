@@ -1,7 +1,7 @@
-// What ASan and TSan must be told about fibers and about the executor's own synchronisation. Empty
-// without them.
+// Informs ASan and TSan about fibers and about the executor's own synchronisation. Empty without
+// them.
 //
-// The executor's objects are never instrumented by TSan; CHIME_TSAN (set by the build) says that
+// The executor's objects are never instrumented by TSan; CHIME_TSAN (set by the build) says whether
 // the program is.
 #pragma once
 
@@ -50,7 +50,7 @@ inline constexpr bool kTsan = false;
 #endif
 inline constexpr bool kAsan = CHIME_SIMT_ASAN != 0;
 
-// A sanitizer's idea of a fiber.
+// A sanitizer's data about a fiber.
 struct SanitizerFiber {
   void* fake_stack = nullptr;  // ASan
   void* tsan = nullptr;
@@ -75,7 +75,7 @@ inline void sanitizer_after_switch([[maybe_unused]] const SanitizerFiber& self) 
 #endif
 }
 
-// A stack that is used again carries the poison of its last owner's frames.
+// A reused stack carries the poison of its last owner's frames.
 inline void asan_forget(const std::byte* low, std::size_t bytes) {
 #if CHIME_SIMT_ASAN
   __asan_unpoison_memory_region(low, bytes);
@@ -91,12 +91,13 @@ inline void* tsan_current_fiber() { return __tsan_get_current_fiber(); }
 inline void* tsan_create_fiber() { return __tsan_create_fiber(0); }
 inline void tsan_destroy_fiber(void* fiber) { __tsan_destroy_fiber(fiber); }
 
-// Everything this fiber did happens before whatever a later happens_after on the same address does.
+// Everything that this fiber did before happens before whatever follows a later happens_after on
+// the same address.
 inline void happens_before(const void* address) { __tsan_release(const_cast<void*>(address)); }
 inline void happens_after(const void* address) { __tsan_acquire(const_cast<void*>(address)); }
 
-// While it lives, TSan neither learns order from locks of the executor nor sees its memory:
-// allocations made under it start, and end, with a clean history.
+// While an object of this class lives, TSan neither learns order from locks of the executor nor
+// sees its memory: allocations made during that time start, and end, with an empty history.
 class TsanIgnores {
  public:
   TsanIgnores() {

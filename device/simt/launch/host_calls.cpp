@@ -12,9 +12,9 @@
 namespace chime::simt {
 namespace {
 
-// What every thread has stored is seen by the caller, and what the caller has stored by every
-// thread. So each call is spared a fence for what happens once. Where the kernel has no membarrier,
-// a call that begins within the same nanoseconds may be missed.
+// Makes the stores of every thread visible to the caller, and the caller's stores visible to every
+// thread. This rare fence saves each call one of its own. Where the kernel has no membarrier, a
+// call that begins within the same nanoseconds may be missed.
 void meet_all_threads() {
   static const bool is_registered =
       syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
@@ -26,7 +26,7 @@ void meet_all_threads() {
 
 thread_local constinit HostCall::Here HostCall::here_ = {};
 
-// The threads that have called anything. A thread that ends takes itself off.
+// The threads that have made a call. A thread that ends removes itself.
 struct HostCall::List {
   std::mutex mutex;
   std::vector<const Here*> threads;
@@ -51,11 +51,11 @@ void HostCall::list() {
   here_.is_listed = true;
 }
 
-// The call on `of` that `thread` is in; null: none, and what its calls on `of` did happened before.
+// The call on `of` that `thread` is in. Null: none, and its earlier calls on `of` happened before.
 const char* HostCall::name_on(const void* of, const Here& thread) {
   while (thread.of.load(std::memory_order_acquire) == of)
     if (const char* name = thread.name.load(std::memory_order_relaxed)) return name;
-  // Without a name the call has ended meanwhile: only its last store to `of` says what it did.
+  // Without a name the call has ended meanwhile: the next load of `of` decides.
   happens_after(&thread.of);  // this file is not instrumented: TSan did not see the acquire
   return nullptr;
 }

@@ -1,5 +1,5 @@
-// Which call of Chime each host thread of this process is in: for whoever asks what the process is
-// doing, and for whoever is about to take away what a call works on.
+// The call of Chime that each host thread of this process is in: for reports of what the process is
+// doing, and for a thread that is about to remove the object of a call.
 #pragma once
 
 #include <atomic>
@@ -7,9 +7,9 @@
 
 namespace chime::simt {
 
-// The calling thread is in the function `name`, which lives for ever, while this object lives.
-// `of`: on what it works; null: on nothing, or on what the call around it does. Calls nest: the
-// inner one is told.
+// While an object of this class lives, the calling thread is in the function `name`, which lives
+// for ever. `of`: the object that the call works on; null: none, or that of the enclosing call.
+// Calls nest: reports name the inner one.
 class HostCall {
  public:
   [[gnu::always_inline]] explicit HostCall(const char* name, const void* of = nullptr)
@@ -22,8 +22,8 @@ class HostCall {
     // The call then looks whether `of` is being taken away: host_calls_of() has the other half.
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
-  // Release: who does not find the call any more may take away what it worked on. Pairs with the
-  // acquire in host_calls_of().
+  // Release: a thread that no longer finds the call may remove its object. Pairs with the acquire
+  // in host_calls_of().
   ~HostCall() {
     here_.of.store(outer_of_, std::memory_order_release);
     here_.name.store(outer_, std::memory_order_relaxed);
@@ -42,7 +42,7 @@ class HostCall {
   static void list();
   static const char* name_on(const void* of, const Here& thread);
 
-  // On the way of every host operation: initial-exec makes it one load.
+  // Every host operation reads it: initial-exec makes that one load.
   static thread_local constinit Here here_ __attribute__((tls_model("initial-exec")));
   const char* const outer_;
   const void* const outer_of_;
@@ -51,9 +51,9 @@ class HostCall {
 // The names of the calls that host threads are in, one for each thread.
 std::vector<const char*> host_calls();
 
-// Those that work on `of`, of all threads but the caller's. A call that is not among them and looks
-// what the caller has stored before finds it: each of two that meet sees the other. (Without
-// membarrier in the kernel only nearly always: host_calls.cpp.)
+// Calls on `of`, of all threads but the caller's. A call that is missing here, and then checks what
+// the caller has stored before, finds it: when two meet, each sees the other. (Without membarrier
+// in the kernel this holds only nearly always: host_calls.cpp.)
 std::vector<const char*> host_calls_of(const void* of);
 
 }  // namespace chime::simt

@@ -1,10 +1,10 @@
-// What a kernel is called, as far as the dynamic linker knows.
+// The name of a kernel, from the dynamic linker.
 #pragma once
 
 namespace chime::simt {
 
-// The name of the function at `kernel`, where it is exported; else where it lies, as addr2line -e
-// takes it: "particles+0x4a10". Valid for ever. Looked up once for each kernel.
+// The name of the function at `kernel`, if it is exported; else its position, in the form that
+// addr2line -e takes: "particles+0x4a10". Valid for ever. Looked up once for each kernel.
 const char* kernel_name(const void* kernel);
 
 }  // namespace chime::simt

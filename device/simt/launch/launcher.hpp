@@ -1,5 +1,5 @@
-// Whose a launch is. The executor knows no PE: the runtime that is built on it says which one the
-// calling host thread belongs to. Without one all launches are nobody's.
+// The PE that a launch belongs to. The executor knows no PEs: the runtime that is built on it gives
+// the PE of the calling host thread. Without a runtime no launch belongs to a PE.
 #pragma once
 
 #include "chime/device/simt/exec/export.hpp"
@@ -11,23 +11,23 @@ struct Context;
 namespace chime::simt {
 
 struct Launchers {
-  // What kernels of the calling host thread see as their PE. May make it ready for the device.
+  // The PE as kernels of the calling host thread see it. May prepare the PE for the device.
   const Context* (*context_of_thread)();
   int (*pe_of_thread)();  // -1: none
-  // Whether waits that were queued for this PE are to end without their event.
+  // Whether waits that were queued for this PE must end without their event.
   bool (*is_aborted)(const Context*);
-  // What waits for the next launch. May call the runtime that launches (the softgpu's).
+  // Runs before the next launch. May call the runtime that launches (the softgpu's).
   void (*before_launch)();
 };
 
-// `launchers` lives for ever. Before the first launch.
+// `launchers` lives for ever. Call this before the first launch.
 void set_launchers(const Launchers& launchers);
 
 const Context* context_of_thread();
 int pe_of_thread();
 bool is_aborted(const Context* context);
 
-// For a launch that is no call of Chime's, before the runtime that it is a call of holds a lock.
+// Call this for a launch that is not made by Chime, before the runtime that makes it holds a lock.
 CHIME_SIMT_EXPORT void before_foreign_launch();
 
 }  // namespace chime::simt

@@ -1,6 +1,6 @@
-// The variables that Options come from: names, bounds and defaults, in one table. The executor
-// reads them; the host's list of variables (host/settings/env.cpp) takes its rows from here, so
-// that chime_init finds a wrong value and not the first launch.
+// The variables of Options: names, bounds and defaults, in one table. The executor reads them. The
+// host's list of variables (host/settings/env.cpp) takes its rows from here, so that chime_init
+// finds a wrong value before the first launch does.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ inline constexpr OptionNumber kSeed = {
 inline constexpr OptionNumber kWeak = {
     "CHIME_SIMT_WEAK", 0, 1, 0,
     [](Options& options, std::uint64_t value) { options.weak = value != 0; }};
-// Sanitizers print reports on the fiber's stack.
+// Sanitizers use the fiber's stack for their reports.
 inline constexpr OptionNumber kStackKb = {
     "CHIME_SIMT_STACK_KB", 16, 1 << 20, kAsan || kTsan ? 256 : 64,
     [](Options& options, std::uint64_t value) { options.stack_bytes = value * 1024; }};
@@ -34,7 +34,7 @@ inline constexpr OptionNumber kResident = {"CHIME_SIMT_RESIDENT", 1, 4096, kTsan
                                            }};
 inline constexpr const OptionNumber* kOptionNumbers[] = {&kSeed, &kWeak, &kStackKb, &kResident};
 
-// The number that `text` says, decimal or with 0x; nothing if it is none or out of bounds.
+// The number in `text`, decimal or with 0x; nothing if it is not a number or out of bounds.
 std::optional<std::uint64_t> parse(const OptionNumber& number, const char* text);
 
 }  // namespace chime::simt

@@ -1,5 +1,4 @@
-// How kernels are scheduled: read from the environment once, changeable at run time between
-// launches.
+// How kernels are scheduled. Read from the environment once; can be changed between launches.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +13,12 @@ struct Options {
   // seeded with this, the launch's number since set_options and the block: one seed gives one
   // schedule per block.
   std::uint64_t seed = 0;        // CHIME_SIMT_SEED
-  bool weak = false;             // CHIME_SIMT_WEAK: stores wait in buffers (weak.hpp)
+  bool weak = false;             // CHIME_SIMT_WEAK: stores wait in buffers
   std::size_t stack_bytes = 0;   // CHIME_SIMT_STACK_KB. Read when a worker makes its first stack
   unsigned resident_blocks = 0;  // CHIME_SIMT_RESIDENT: blocks of one launch that run at once
 };
 
-// The options that the next launch takes. Thread-safe; a running kernel keeps those it was launched
-// with.
+// The options for the next launch. Thread-safe; a running kernel keeps its own.
 CHIME_SIMT_EXPORT Options options();
 CHIME_SIMT_EXPORT void set_options(const Options& options);
 

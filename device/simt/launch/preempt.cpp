@@ -1,6 +1,6 @@
 // Preemption of compiled kernels: in a program built with -fsanitize-coverage=trace-pc
 // (chime_preempt in cmake/ChimePreempt.cmake) the compiler calls this in every basic block, so that
-// a raw spin loop gives way as well. Part of those programs, not of libchime.so.
+// a raw spin loop also lets other threads run. Part of those programs, not of libchime.so.
 #include "chime/device/simt/threads/thread.hpp"
 
 extern "C" void __sanitizer_cov_trace_pc() {

@@ -48,7 +48,7 @@ void Stream::synchronize() {
   finished_.wait(lock, [&] { return completed_ >= target; });
 }
 
-// Whoever drops the last reference: TSan does not see the count of these uninstrumented objects.
+// Called when the last reference goes: TSan does not see the count of these uninstrumented objects.
 Stream::~Stream() { happens_after(this); }
 
 void Stream::close() {
@@ -73,7 +73,7 @@ void Stream::serve() {
   std::function<void()> work;
   while (next_work(&work)) {
     work();
-    work = nullptr;  // arguments die before the host learns that the work is done
+    work = nullptr;  // destroys the arguments before the host learns that the work is done
     const std::lock_guard lock(mutex_);
     ++completed_;
     finished_.notify_all();

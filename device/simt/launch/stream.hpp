@@ -36,8 +36,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool closed_ = false;
 };
 
-// The stream that a handle names: null is the calling thread's default stream. Null result: not a
-// live stream.
+// The stream that a handle names; for null the calling thread's default stream. Returns null if it
+// is not a live stream.
 std::shared_ptr<Stream> find_stream(exec::Stream handle);
 
 // Calls visit for every live stream of the process.

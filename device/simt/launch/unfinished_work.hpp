@@ -1,5 +1,5 @@
-// How much work each PE's threads have queued that has not ended yet, on streams that are gone too:
-// so that a PE that leaves takes no memory away from its kernels.
+// How much work each PE's threads have queued that has not ended yet, also on streams that are
+// gone: a PE that leaves must not free memory that its kernels still use.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@ namespace chime::simt {
 void work_is_queued(int pe);
 void work_has_ended(int pe);
 
-// What PE `pe` has queued and has not ended.
+// The pieces of work that PE `pe` has queued and that have not ended.
 std::size_t unfinished_work_of(int pe);
 
 // Waits until all that threads of PE `pe` have queued has ended; false if `deadline` came before.

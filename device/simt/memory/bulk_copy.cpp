@@ -1,4 +1,4 @@
-// Bulk copies (exec_async.hpp): kept until somebody waits for them.
+// Bulk copies (device/simt/exec/exec_async.hpp): kept until a thread waits for them.
 #include "chime/device/simt/memory/bulk_copy.hpp"
 
 #include <cstring>
@@ -25,7 +25,7 @@ void check_alignment(const void* a, const void* b, unsigned bytes) {
 PendingPhase& phase_of(exec::Mbarrier* barrier, const char* what) {
   const auto found = copies().by_barrier.find(barrier);
   if (found != copies().by_barrier.end()) return found->second;
-  kernel_fault(running_thread(), "it %s the mbarrier %p, which nobody has initialised", what,
+  kernel_fault(running_thread(), "it %s the mbarrier %p, which is not initialised", what,
                static_cast<void*>(barrier));
 }
 
@@ -49,7 +49,8 @@ void mbarrier_init(exec::Mbarrier* barrier, unsigned arrivals) {
   copies().by_barrier[barrier] = {};
 }
 
-// Its phase is over once all arrivals came; where it waits for copies, somebody's wait ends it.
+// The phase is complete once all arrivals came; if it has copies, the wait of a thread completes
+// it.
 unsigned mbarrier_arrive(exec::Mbarrier* barrier, unsigned arrivals, unsigned bytes) {
   const TsanIgnores ignores;
   PendingPhase& phase = phase_of(barrier, "arrives at");
@@ -66,8 +67,8 @@ unsigned mbarrier_arrive(exec::Mbarrier* barrier, unsigned arrivals, unsigned by
   return current;
 }
 
-// The phase is complete once all arrivals came and as many bytes were started as announced; waiting
-// makes them land.
+// The phase is complete once all arrivals came and the started copies have the announced bytes.
+// Then this wait carries them out.
 bool mbarrier_try_wait(exec::Mbarrier* barrier, unsigned parity) {
   yield();
   const TsanIgnores ignores;

@@ -1,4 +1,4 @@
-// The bulk copies of one block that nobody has waited for yet.
+// The bulk copies of one block that no thread has waited for yet.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,10 @@
-// What fences order, for TSan, which knows only orders of single accesses.
+// The order that fences make, for TSan, which knows only the order of single accesses.
 //
 // C++: what a thread did before a release fence happens before whatever follows an acquire of a
-// store that it made after the fence; and an acquire fence acquires what the loads before it have
-// read. So:
-// - A release fence makes a TSan fiber, which is born with exactly what happened before. A later
-// relaxed store first lets
-//   that fiber release the address.
+// store that it made after the fence. An acquire fence acquires what the loads before it have read.
+// So:
+// - A release fence makes a TSan fiber, whose history is what happened before the fence. A later
+//   relaxed store first lets that fiber release the address.
 // - A relaxed load is remembered; the next acquire fence acquires its address.
 // No word is shared between fences: two fences alone order nothing, and a fence that stands too
 // early orders too little.

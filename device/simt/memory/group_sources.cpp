@@ -13,7 +13,7 @@ namespace chime::simt {
 
 namespace {
 
-// Of a larger source the beginning is kept: each member compares all of it.
+// Only the beginning of a larger source is kept, because each member compares all of it.
 constexpr std::size_t kMostBytes = 64 * 1024;
 
 constexpr const char* kWhatToDo =
@@ -25,7 +25,8 @@ std::size_t elements_kept(const Source& source) {
 }
 std::size_t bytes_kept(const Source& source) { return std::min(source.bytes, kMostBytes); }
 
-// The source as all members see it that have met: memory, and the stores that wait in their pools.
+// The source as every member sees it that has met the others: memory, and the stores in their
+// pools.
 std::vector<std::byte> image_of(const Source& source, unsigned warp, BlockStores& stores) {
   StoreBuffer nothing;
   const std::size_t bytes = bytes_kept(source), count = elements_kept(source);
@@ -38,8 +39,8 @@ std::vector<std::byte> image_of(const Source& source, unsigned warp, BlockStores
   return image;
 }
 
-// The same when two looks agree: a store of the grid's pool that another block's OS thread lets out
-// between the copy and the overlay would be in neither.
+// The same when two looks agree. Between copy and overlay another block's OS thread may write a
+// store of the grid's pool to memory; then this store would be missing.
 std::vector<std::byte> settled_image_of(const Source& source, unsigned warp, BlockStores& stores) {
   constexpr int kMostLooks = 8;
   std::vector<std::byte> image = image_of(source, warp, stores);
@@ -51,7 +52,7 @@ std::vector<std::byte> settled_image_of(const Source& source, unsigned warp, Blo
   return image;
 }
 
-// Where the byte lies that is the first to differ.
+// The address of the first byte that differs.
 const std::byte* first_change(const Source& source, const std::vector<std::byte>& seen,
                               const std::vector<std::byte>& now) {
   const std::size_t bytes = bytes_kept(source);
@@ -72,8 +73,8 @@ bool is_in(const Source& source, const Range& store) {
   return false;
 }
 
-// A store to the source that `thread` has made and that only those see who meet it; null if there
-// is none.
+// A store of `thread` to the source that is visible only to threads that meet it; null if there is
+// none.
 const void* store_to(const Thread& thread, const Source& source) {
   const void* found = nullptr;
   thread.stores.for_each([&](Range store) {

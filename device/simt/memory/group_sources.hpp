@@ -1,8 +1,8 @@
-// Weak mode: what a member of a group wrote into a source that others of it read, with no meeting
-// between (README, "Sources of a group").
+// Weak mode: finds stores of a group's member to a source that other members read without a meeting
+// between (weak_memory.md, "Sources of a group").
 //
 // The members of a group make its calls in one order, so the k-th call of one is the k-th of all.
-// The first that comes keeps what the source is then; each that comes later compares.
+// The first member that comes keeps the contents of the source; each later one compares.
 #pragma once
 
 #include <cstddef>
@@ -30,16 +30,16 @@ struct Source {
 // The calls of one group that not all of its members have come to.
 class GroupSources {
  public:
-  // `self`, one of the `members`, comes to its call number `number`. Ends the process where it
-  // finds a word that is not ordered before.
+  // `self`, one of the `members`, comes to its call number `number`. Ends the process if it finds a
+  // word that is not ordered before.
   void come(const Thread& self, std::uint64_t number, const Source& source,
             std::span<const Thread> members, BlockStores& stores);
 
  private:
   struct Call {
     Source source;
-    std::vector<std::byte> seen;    // by the first that came
-    const Thread* first = nullptr;  // that one
+    std::vector<std::byte> seen;    // contents when the first member came
+    const Thread* first = nullptr;  // that member
     std::size_t came = 0;
   };
   std::uint64_t oldest_ = 0;  // the number of the first of calls_

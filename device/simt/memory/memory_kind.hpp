@@ -1,5 +1,5 @@
-// What kind of memory an address would lie in on a GPU. On the CPU device all of it is the host's,
-// and only this tells what a kernel's access would cost there.
+// The kind of memory that an address would have on a GPU. On the CPU device all memory is the
+// host's, and only these marks show the cost of a kernel's access on a GPU.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 namespace chime::simt {
 
 enum class MemoryKind {
-  kOther,   // a kernel's own, or nobody has said
+  kOther,   // a kernel's own, or not marked
   kDevice,  // the GPU's
   kHost,    // the host's, mapped for kernels: each access crosses the bus
   kBar,     // registers of another device
 };
 
-// While it lives, `bytes` from `address` on are of one kind, until another says so of the same
-// address. To be ended before the memory is given back. Ranges lie apart.
+// While an object of this class lives, `bytes` from `address` on are of one kind, unless a later
+// object marks the same address. Destroy it before the memory is freed. Ranges do not overlap.
 class CHIME_SIMT_EXPORT MarkedMemory {
  public:
   MarkedMemory(const void* address, std::size_t bytes, MemoryKind kind);

@@ -1,6 +1,6 @@
-// Lets a test program count or watch the memory operations of device code: one that is compiled
-// with CHIME_SIMT_OPERATION_HOOK defines operation_hook and is called before each. Elsewhere
-// nothing is.
+// Lets a test program count or watch the memory operations of device code. A program that is
+// compiled with CHIME_SIMT_OPERATION_HOOK defines operation_hook, which is called before each
+// operation. Other programs call nothing.
 #pragma once
 
 #include <cstddef>

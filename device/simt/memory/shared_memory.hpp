@@ -1,5 +1,5 @@
-// Static shared memory: every CHIME_SHARED_VAR owns an offset in an arena that each resident block
-// has one of.
+// Static shared memory: every CHIME_SHARED_VAR has an offset in an arena, of which each resident
+// block has one.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ CHIME_SIMT_EXPORT std::size_t reserve_shared(std::size_t bytes, std::size_t alig
 std::size_t shared_arena_bytes();
 
 // `Tag` is a type local to the declaration, so that each declaration has an offset of its own,
-// known before main.
+// fixed before main.
 template <class Tag, class T>
 struct SharedSlot {
   static inline const std::size_t offset = reserve_shared(sizeof(T), alignof(T));

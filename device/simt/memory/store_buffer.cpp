@@ -10,7 +10,7 @@ namespace chime::simt {
 
 namespace {
 
-// Larger buffers prove nothing more and make every load slower.
+// Larger buffers find no more errors and make every load slower.
 constexpr std::size_t kOwnLimit = 32, kPoolLimit = 256;
 
 template <class Word>
@@ -18,7 +18,7 @@ void store_word(std::byte* address, std::uint64_t value) {
   __atomic_store_n(reinterpret_cast<Word*>(address), static_cast<Word>(value), __ATOMIC_RELAXED);
 }
 
-// Other OS threads must have time to see what a store that went ahead has left behind.
+// Gives other OS threads time to see memory while an older store still waits.
 void let_others_look(Random& random) {
   if (random.one_in(4)) sched_yield();
   if (random.one_in(64)) {
@@ -112,7 +112,8 @@ void BlockStores::set_up(unsigned warps, GridStores* grid, Random* random) {
   warps_.resize(warps);
 }
 
-// Overlapping stores of different sizes drag each other along: those of the range must go together.
+// Overlapping stores of different sizes depend on each other: all that overlap the range go
+// together.
 bool BlockStores::widen(StorePlace place, Range& range) {
   bool grew = grid_->with([&](const auto& grid) { return grid.pool.widen(range); });
   grew |= block_.widen(range);
@@ -133,7 +134,7 @@ void BlockStores::drain(StorePlace place, Range range) {
   place.own.drain(range);
 }
 
-// One store of `buffer` reaches memory, after those it must not pass. `place` is where they are.
+// Writes one store of `buffer` to memory, after those that it must not pass. They are at `place`.
 bool BlockStores::leak_from(StoreBuffer& buffer, StorePlace place) {
   if (buffer.empty()) return false;
   Range range = buffer.random_store(*random_);

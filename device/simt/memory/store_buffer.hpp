@@ -1,9 +1,9 @@
-// Weak mode's stores on their way to memory (README, "Weak memory").
+// Weak mode's stores before they reach memory (weak_memory.md).
 //
-// A thread's store waits in its own buffer. When threads meet, what they have buffered moves to the
-// pool of those who met: the warp's, the block's, the grid's. So the chain grid, block, warp, own
-// holds, oldest first, what happens before a thread's next access: its loads see all of it, and a
-// release beyond the block sends all of it to memory first.
+// A thread's store waits in its own buffer. When threads meet, their buffered stores move to the
+// pool of the group that met: the warp's, the block's, the grid's. So the chain grid, block, warp,
+// own holds, oldest first, what happens before a thread's next access: its loads see all of it, and
+// a release beyond the block sends all of it to memory first.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,7 @@ struct Range {
   bool overlaps(const Range& other) const { return low < other.high && other.low < high; }
 };
 
-// Stores in the order in which they must reach memory where they overlap; elsewhere any order is
-// allowed.
+// Stores. Those that overlap reach memory in order; others in any order.
 class StoreBuffer {
  public:
   bool empty() const { return stores_.empty(); }
@@ -60,8 +59,8 @@ class StoreBuffer {
   std::vector<Store> stores_;
 };
 
-// What a launch's blocks share: the pool of those that met, and the stores of threads that have
-// ended. Nobody forces the latter: they reach memory some time before the kernel's end.
+// The data that a launch's blocks share: the pool of those that met, and the stores of threads that
+// have ended. No event forces the latter: they reach memory some time before the kernel's end.
 class GridStores {
  public:
   struct Buffers {
@@ -93,22 +92,22 @@ class BlockStores {
   void set_up(unsigned warps, GridStores* grid, Random* random);
 
   void store(StorePlace place, void* address, const void* value, std::size_t bytes);
-  // A store that block mates must see in order, and others need not.
+  // A store that the block's threads must see in order, and others need not.
   void store_to_block(void* address, const void* value, std::size_t bytes);
   void overlay(StorePlace place, const void* address, void* value, std::size_t bytes);
 
-  // What may not stay behind an atomic on these bytes reaches memory.
+  // Writes the stores to memory that must not come after an atomic on these bytes.
   void drain(StorePlace place, Range range);
-  // What happens before the thread's next access reaches memory.
+  // Writes the stores to memory that happen before the thread's next access.
   void release(StorePlace place);
 
-  // The thread meets its warp, its block; all of the block meets the grid.
+  // The thread meets its warp, its block; the whole block meets the grid.
   void meet_warp(StorePlace place);
   void meet_block(StorePlace place);
   void meet_grid();
 
-  // A thread has ended: its stores reach memory some time before the kernel's end, forced by
-  // nobody.
+  // A thread has ended: its stores reach memory some time before the kernel's end; no event forces
+  // them.
   void thread_ended(StorePlace place);
   void block_ended();
 
@@ -119,7 +118,7 @@ class BlockStores {
   bool widen(StorePlace place, Range& range);
   void drain_pools(unsigned warp, const Range& range);
   bool leak_somewhere(StorePlace place);
-  bool leak_from(StoreBuffer& buffer, StorePlace place);  // false: it was empty
+  bool leak_from(StoreBuffer& buffer, StorePlace place);  // false if it was empty
   bool leak_from_grid(StoreBuffer GridStores::Buffers::*buffer);
   void leave(StoreBuffer& buffer);
   void limit(StoreBuffer& buffer, std::size_t size, StorePlace place);

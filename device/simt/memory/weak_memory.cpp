@@ -8,7 +8,7 @@ namespace chime::simt {
 
 namespace {
 
-// What a release of this reach makes of the calling thread's buffered stores.
+// Moves the calling thread's buffered stores as far as this release reaches.
 void release_stores(Thread& self, Reach reach) {
   BlockStores& stores = block_of(self).stores();
   if (reach == Reach::kBeyondBlock) {
@@ -18,7 +18,7 @@ void release_stores(Thread& self, Reach reach) {
   }
 }
 
-// The running thread, after a chance for others to run.
+// The running thread, after others had a chance to run.
 Thread& next_operation() {
   Thread& self = running_thread();
   block_of(self).scheduling_point(self);

@@ -1,4 +1,4 @@
-// A block from its set-up to its end; what its threads do meanwhile is in block_*.cpp.
+// A block from its set-up to its end; block_*.cpp have the work of its threads.
 #include "chime/device/simt/threads/block.hpp"
 
 #include <sched.h>
@@ -72,8 +72,8 @@ void Block::set_up(Launch& launch, std::uint64_t rank) {
   set_up_threads();
 }
 
-// Under TSan each block gets new memory, so that it is not blamed for what the last block here did
-// to the same bytes.
+// Under TSan each block gets new memory. Otherwise TSan would compare its accesses with those of
+// the previous block to the same bytes.
 void Block::set_up_shared_memory() {
   const std::size_t arena = round_up(shared_arena_bytes(), kSharedAlignment);
   const std::size_t bytes = arena + launch_->config.shared_bytes + kSharedAlignment;
@@ -132,7 +132,7 @@ void Block::tear_down() {
   launch_ = nullptr;
 }
 
-// Who looks has only a few words to copy.
+// A thread that looks only copies a few words, so this waits briefly.
 void Block::close_to_lookers() {
   while (is_closed_.exchange(true, std::memory_order_acquire)) sched_yield();
 }

@@ -1,8 +1,8 @@
-// One resident block: its threads, whose turn it is, and its barriers. Owned by a worker, reused
+// One resident block: its threads, the one that runs, and its barriers. Owned by a worker, reused
 // for block after block; only that worker's OS thread touches it.
 //
-// A thread is runnable, or waits (at a barrier or a warp collective), or has ended. Whoever
-// completes a rendezvous makes the waiters runnable and goes on. When no thread is runnable and
+// A thread is runnable, or waits (at a barrier or a warp collective), or has ended. The thread that
+// completes a rendezvous makes the waiters runnable and continues. If no thread is runnable and
 // some wait, nothing can ever release them: a deadlock.
 #pragma once
 
@@ -35,13 +35,13 @@ struct Thread : ThreadState {
   const char* waits_at = nullptr;  // meaningful while not runnable
   unsigned wait_mask = 0;          // lanes of the collective it waits in
   unsigned group_lanes = 0;        // result of converged_lanes, 0 while the group is open
-  unsigned held_lanes = 0;         // those that wait until this one lets them go
-  StoreBuffer stores;              // weak mode: those no other thread must see yet
+  unsigned held_lanes = 0;         // lanes that wait until this one releases them
+  StoreBuffer stores;              // weak mode: stores that no other thread must see yet
   FenceModel fences;               // TSan
-  std::uint64_t warp_calls = 0, block_calls = 0;  // whose sources were looked at
+  std::uint64_t warp_calls = 0, block_calls = 0;  // the number of calls whose sources were checked
 };
 
-// What threads call when they meet at a barrier: all the same. Small, to travel in two registers.
+// The arguments of a barrier, equal for all its threads. Small, so that two registers hold it.
 struct Meeting {
   const char* kind = nullptr;
   unsigned expected = 0;  // 0: every live thread of the block
@@ -86,7 +86,7 @@ class Block : public BlockState {
   void warp_reads(Thread& self, const Source& source);
   void block_reads(Thread& self, const Source& source);
 
-  // ---- Questions of reports ----
+  // ---- Queries for reports ----
 
   const Launch* launch() const { return launch_; }
   const Thread& thread(unsigned rank) const { return threads_[rank]; }
@@ -94,20 +94,22 @@ class Block : public BlockState {
   bool lives(unsigned rank) const { return live_.contains(rank); }
   // The barrier of sync_named that a thread waits at; 0 if it does not.
   int named_barrier_of(unsigned rank) const;
-  // All of it has come to the grid barrier, and the thread that came last waits there for all.
+  // All of the block has come to the grid barrier, and the thread that came last waits there for
+  // all.
   bool waits_for_grid() const;
   const Barrier& barrier(int id) const { return barriers_[static_cast<std::size_t>(id)]; }
   bool owns_guard(const void* address) const { return stacks_.is_guard(address); }
 
-  // Calls `look()` if a block runs here, which does not end meanwhile: its threads go on, but who
-  // they are and their launch stay. From another OS thread too; `look` must be short.
+  // Calls `look()` if a block runs here. The block does not end meanwhile: its threads run on, but
+  // their identity and their launch stay. May be called from another OS thread; `look` must be
+  // short.
   template <class Look>
   void look_at(Look look) const {
     if (is_closed_.exchange(true, std::memory_order_acquire)) return;
     look();
     is_closed_.store(false, std::memory_order_release);
   }
-  // The thread whose turn it is; null for a moment at the block's beginning and end.
+  // The running thread; null for a moment at the block's beginning and end.
   const ThreadState* running() const { return *running_; }
 
   // Frees memory that only a running block needs.
@@ -156,9 +158,9 @@ class Block : public BlockState {
   std::vector<Thread> threads_;
   std::vector<Warp> warps_;
   ThreadSet runnable_, live_;
-  ThreadSet withholding_;  // weak mode: wait with stores in their own buffers
+  ThreadSet withholding_;  // weak mode: threads that wait with stores in their own buffers
   unsigned live_count_ = 0;
-  unsigned given_way_ = 0;        // in a random order, since a turn was over
+  unsigned given_way_ = 0;        // switches in a random order since the last full round
   bool any_ended_early_ = false;  // by end_thread: a grid barrier counts the block out
   bool gives_up_ = false;         // the kernel is abandoned: no thread waits any more
   Random random_;

@@ -46,8 +46,8 @@ std::string name_of(const Meeting& meeting) {
                meeting.kind, meeting.expected, meeting.expected - living);
 }
 
-// At a barrier of warps one that the block's end cuts short counts as a whole one, as on a GPU: its
-// first lane stands for those that are not there, too.
+// At a barrier of warps, a warp that the block's end makes shorter counts as a whole one, as on a
+// GPU: its first lane also counts for the missing ones.
 unsigned threads_it_stands_for(const Thread& self) {
   const unsigned threads = self.block->threads;
   const bool is_first_of_last = self.lane == 0 && self.rank + 32 > threads;
@@ -116,7 +116,7 @@ int Block::meet(Thread& self, int index, Meeting meeting, int value) {
   return barrier.result;
 }
 
-// As meet() at the block's own barrier, in a run that nobody watches (exec::enter_whole_block).
+// As meet() at the block's own barrier, in a run that is not watched (exec::enter_whole_block).
 bool Block::meet_and_hold(Thread& self, Meeting meeting) {
   check_stack(self);
   end_if_abandoned(self);
@@ -129,7 +129,7 @@ bool Block::meet_and_hold(Thread& self, Meeting meeting) {
   return false;
 }
 
-// Where the launch was abandoned meanwhile, all have been let go to end.
+// If the launch was abandoned meanwhile, all threads have been released to end.
 void Block::let_block_go(Thread& self) {
   end_if_abandoned(self);
   if (!gives_up_) complete(barriers_[0]);

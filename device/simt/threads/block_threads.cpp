@@ -1,4 +1,4 @@
-// The life of a thread: where it starts, and the ways in which it ends.
+// The life of a thread: its start, and the kinds of its end.
 #include <exception>
 
 #include "chime/device/simt/threads/block_turns.hpp"
@@ -7,7 +7,7 @@ namespace chime::simt {
 
 namespace {
 
-// Without sanitizers a thread that ends hands its warm stack to one that starts.
+// Without sanitizers a thread that ends passes its warm stack to one that starts.
 constexpr bool kHandOverStacks = !kAsan && !kTsan;
 
 }  // namespace
@@ -29,8 +29,9 @@ void Block::thread_main(void* argument) {
   }
 }
 
-// From here on only who is committed waits in this block: what waits is made runnable, to end where
-// it waited, and what runs ends before it would wait. Committed lanes wait for each other alone.
+// From here on only committed threads wait in this block. A thread that waits becomes runnable, and
+// ends where it waited; a thread that runs ends before it would wait. Committed lanes wait only for
+// each other.
 void Block::release_all_to_end() {
   if (gives_up_) return;
   const TsanIgnores ignores;  // assignments of whole objects are calls of memcpy, which TSan sees
@@ -44,13 +45,13 @@ void Block::release_all_to_end() {
   }
 }
 
-// The launch may have been abandoned meanwhile.
+// The launch may have been abandoned during the commitment.
 void Block::keep_commitment(Thread& self) {
   if (--self.commitments == 0) end_if_abandoned(self);
 }
 
-// Ends `self`. Returns the thread that goes on at the bottom of the same stack; switches away if
-// none does.
+// Ends `self`. Returns the thread that continues at the bottom of the same stack; switches away if
+// there is none.
 Thread* Block::retire(Thread& self) {
   happens_before(&launch_->done);
   check_stack(self);
@@ -66,7 +67,7 @@ Thread* Block::retire(Thread& self) {
   if (!next && live_count_) report_deadlock(*this);
   if (next && !next->fiber.sp && kHandOverStacks) {
     next->fiber.stack = self.fiber.stack;
-    next->fiber.sp = self.fiber.stack.low;  // started: never again null
+    next->fiber.sp = self.fiber.stack.low;  // marks it as started
     current_thread = next;
     return next;
   }
@@ -76,7 +77,7 @@ Thread* Block::retire(Thread& self) {
   fiber_leave(self.fiber, next ? next->fiber : main_);
 }
 
-// Barriers and collectives that waited for nobody else are complete now.
+// Completes barriers and collectives that waited for this thread alone.
 void Block::count_out(Thread& self) {
   runnable_.remove(self.rank);
   live_.remove(self.rank);
@@ -92,7 +93,7 @@ void Block::end(Thread& self) {
   any_ended_early_ = true;
   const StackSpan stack = self.fiber.stack;
   Thread* next = retire(self);
-  // `next` inherited this stack: it starts afresh at the top, over frames that nobody returns to.
+  // `next` inherited this stack: it starts at the top, over frames that are never returned to.
   fiber_prepare(next->fiber, stack, 0, &thread_main, next);
   fiber_leave(self.fiber, next->fiber);
 }

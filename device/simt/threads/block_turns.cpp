@@ -1,4 +1,4 @@
-// Whose turn it is: where threads give way, and what a block does that only waits.
+// The order of threads: where a thread lets others run, and what a block does that only waits.
 #include "chime/device/simt/threads/block_turns.hpp"
 
 #include <time.h>
@@ -13,7 +13,7 @@ void Block::start_fiber(Thread& thread) {
                 &thread);
 }
 
-// A random order has no turns: as many as threads can run stand for one.
+// A random order has no rounds: as many switches as threads can run count as one.
 bool Block::whole_turn_passed(const Thread& self, const Thread& next) {
   if (!seeded) return next.rank <= self.rank;
   if (++given_way_ < runnable_.count(threads)) return false;
@@ -26,7 +26,7 @@ void Block::yield(Thread& self) {
   end_if_abandoned(self);
 }
 
-// A turn that the thread did not ask for: it does not end here, whatever it is in the middle of.
+// The thread did not ask for this switch: it does not end here, in the middle of its work.
 void Block::preempt(Thread& self) { give_way(self); }
 
 void Block::give_way(Thread& self) {
@@ -37,8 +37,8 @@ void Block::give_way(Thread& self) {
   if (next != &self) switch_to(self, *next);
 }
 
-// No thread ends here (end_if_abandoned): what it does by several operations, as publishing an
-// error record, it does to the end.
+// No thread ends here (end_if_abandoned): it finishes work of several operations, such as
+// publishing an error record.
 void Block::scheduling_point(Thread& self) {
   constexpr unsigned kSwitchOneIn = 4;
   if (!seeded) return;
@@ -49,16 +49,17 @@ void Block::scheduling_point(Thread& self) {
   if (next != &self) switch_to(self, *next);
 }
 
-// Lets at most one store reach memory. It may be one of a thread that waits: nobody else would let
-// it out, and another block may wait for it.
+// Lets at most one store reach memory. It may belong to a thread that waits: no other event would
+// write it, and another block may wait for it.
 void Block::leak(Thread& self) {
   const unsigned waiting = withholding_.next_from(random_.below(threads), threads);
   const bool is_its_turn = waiting != ThreadSet::kNone && random_.one_in(2);
   stores_.leak(place_of(is_its_turn ? threads_[waiting] : self));
 }
 
-// As many turns were had as threads can run, and all only waited. First hope (make_room.hpp), then
-// make room for other blocks, then for other processes, and sleep when it takes long.
+// Called after a round in which all threads only waited. First polls on without pauses
+// (make_room.hpp), then makes room for other blocks, then for other processes, and sleeps when it
+// takes long.
 void Block::idle_turn() {
   constexpr unsigned kAwake = 20'000;
   ++idle_turns;

@@ -1,5 +1,5 @@
-// Whose turn it is, the part that lies on the way of every rendezvous: inline, for the files that
-// implement Block.
+// The order of threads, the part that every rendezvous uses: inline, for the files that implement
+// Block.
 #pragma once
 
 #include "chime/device/simt/faults/report.hpp"
@@ -9,7 +9,7 @@
 namespace chime::simt {
 
 inline constexpr std::size_t kStackReserve =
-    1024;  // less than this left at a switch is an overflow
+    1024;  // if less is left at a switch, it is an overflow
 
 inline Thread* Block::pick_next(const Thread& self) {
   unsigned from = self.rank + 1;
@@ -42,11 +42,11 @@ inline void Block::wait(Thread& self, const char* at, unsigned mask) {
   if (weak && !self.stores.empty()) withholding_.add(self.rank);
   switch_to(self, *next);
   if (weak) withholding_.remove(self.rank);
-  if (must_end(self)) end(self);  // what woke it was not what it waited for
+  if (must_end(self)) end(self);  // it was not woken by its event
 }
 
-// Where a thread asks for others' turn or waits for them, it ends if another one called end_kernel,
-// unless it is committed.
+// Called where a thread lets others run or waits for them. The thread ends if another one called
+// end_kernel, unless it is committed.
 inline void Block::end_if_abandoned(Thread& self) {
   if (!launch_->is_abandoned()) return;
   release_all_to_end();

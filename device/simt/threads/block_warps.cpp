@@ -1,4 +1,4 @@
-// Warp collectives and converged groups, as the block's threads take part in them (warp.hpp).
+// Warp collectives and converged groups, for the block's threads (warp.hpp).
 #include <utility>
 
 #include "chime/device/simt/threads/block_turns.hpp"
@@ -19,7 +19,7 @@ void Block::release_lanes(unsigned warp, unsigned lanes) {
   idle_turns = 0;
 }
 
-// A lane comes to a collective. Returns what it asks for, of lanes that exist.
+// A lane comes to a collective. Returns its request, reduced to lanes that exist.
 LaneRequest Block::come_to(Thread& self, const LaneRequest& request) {
   check_stack(self);
   end_if_abandoned(self);
@@ -32,7 +32,7 @@ LaneRequest Block::come_to(Thread& self, const LaneRequest& request) {
   return members_only;
 }
 
-// As sync_warp, in a run that nobody watches (exec::enter_warp).
+// As sync_warp, in a run that is not watched (exec::enter_warp).
 bool Block::lanes_meet_and_hold(Thread& self, unsigned mask) {
   const LaneRequest request = come_to(self, {WarpOp::kSync, mask, {}, 0, nullptr});
   self.held_lanes = warps_[self.warp].arrive(self.lane, request, nullptr);
@@ -40,7 +40,7 @@ bool Block::lanes_meet_and_hold(Thread& self, unsigned mask) {
   return self.held_lanes != 0;
 }
 
-// Where the launch was abandoned meanwhile, all have been let go to end.
+// If the launch was abandoned meanwhile, all lanes have been released to end.
 void Block::let_warp_go(Thread& self) {
   end_if_abandoned(self);
   if (!gives_up_) release_lanes(self.warp, std::exchange(self.held_lanes, 0));
@@ -65,8 +65,8 @@ LaneValue Block::collective(Thread& self, const LaneRequest& request) {
   return warp.result(self.lane);
 }
 
-// A group closes when no other lane of the warp can run up to the site any more, or when a lane of
-// it loses patience: after some turns, or, where a seed says so, on arrival.
+// A group closes when no other lane of the warp can still run to the site, or when a lane of it
+// loses patience: after some turns, or with a seed sometimes on arrival.
 unsigned Block::converge(Thread& self, const void* site) {
   constexpr unsigned kImpatientOneIn = 16, kSeededTurns = 8, kTurns = 2;
   Warp& warp = warps_[self.warp];

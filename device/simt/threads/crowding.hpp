@@ -1,10 +1,10 @@
-// Whether somebody computes on the core of a thread that only waits: what its yields tell.
+// Whether another thread computes on the core of a thread that only waits. Its yields show it.
 //
-// A yield hands the core to a neighbour who waits, too, and back within a microsecond. But who
-// computes keeps it until his turn ends, and each yield beside him costs milliseconds: after that
-// happened, naps take the place of yields for a while, because who wakes from a nap gets the core
-// at once. Each crowding that follows another is believed for twice as long: finding out costs a
-// turn.
+// A yield gives the core to a neighbour. If that one waits, too, the core comes back within a
+// microsecond. A neighbour that computes keeps it until its turn ends, so each yield costs
+// milliseconds. After such a yield, naps replace yields for a while, because a thread that wakes
+// from a nap gets the core at once. Each crowding that follows another is assumed to last twice as
+// long: finding out costs a turn.
 #pragma once
 
 #include <algorithm>
@@ -35,8 +35,9 @@ class Crowding {
     }
   }
 
-  // For how many turns of a wait the thread hopes before it makes room: few, unless the last yield
-  // found nobody who wanted the core. Then for longer than a NIC's answer takes, 10 us.
+  // For how many turns of a wait the thread polls without pauses before it makes room: few, unless
+  // the last yield found no other thread that wanted the core. Then for longer than a NIC's answer
+  // takes, 10 us.
   unsigned hopeful_turns() const { return hopeful_turns_; }
 
  private:

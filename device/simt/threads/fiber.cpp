@@ -11,7 +11,7 @@ namespace chime::simt {
 
 namespace {
 
-// A prepared fiber's first words, handed over at its first run (makecontext passes ints only).
+// A prepared fiber's first arguments, passed at its first run (makecontext passes only ints).
 struct Start {
   Fiber::Entry entry;
   void* argument;
@@ -29,7 +29,7 @@ void start(unsigned high, unsigned low) {
 void fiber_prepare(Fiber& fiber, StackSpan stack, std::size_t colour, Fiber::Entry entry,
                    void* argument) {
   fiber.stack = stack;
-  fiber.sp = stack.low;  // only tells that it is prepared
+  fiber.sp = stack.low;  // only marks it as prepared
   const std::uintptr_t top =
       (reinterpret_cast<std::uintptr_t>(stack.low) + stack.bytes - 64 - colour) &
       ~std::uintptr_t{63};

@@ -27,7 +27,7 @@ struct StackSpan {
 struct Fiber {
   using Entry = void (*)(void* argument);
 
-  void* sp = nullptr;  // where it goes on; null: not prepared
+  void* sp = nullptr;  // where it continues; null: not prepared
   StackSpan stack;
   SanitizerFiber sanitizer;
 #ifdef CHIME_SIMT_UCONTEXT
@@ -41,16 +41,16 @@ struct Fiber {
 void fiber_prepare(Fiber& fiber, StackSpan stack, std::size_t colour, Fiber::Entry entry,
                    void* argument);
 
-// Suspends `from`, which runs, and resumes `to`. Returns when somebody switches back.
+// Suspends the running `from`, and resumes `to`. Returns when a thread switches back.
 void fiber_switch(Fiber& from, Fiber& to);
 
 // The same for a `from` that will never run again.
 [[noreturn]] void fiber_leave(Fiber& from, Fiber& to);
 
-// What every fiber does first on its stack.
+// Every fiber calls this first on its stack.
 void fiber_entered();
 
-// The fiber that an OS thread is born as.
+// The fiber of an OS thread's own stack.
 void fiber_adopt_thread(Fiber& fiber);
 
 }  // namespace chime::simt

@@ -1,9 +1,9 @@
 // A launch: its blocks, the OS threads that run them, and the barrier of the whole grid.
 //
-// Blocks are taken in order by workers. A launch starts with as many workers as the machine has
-// processors, and gets more, up to its resident limit, as soon as a block finds nothing to do but
-// wait: another block may be what it waits for. So blocks that wait for each other all run, and
-// blocks that do not wait cost no threads.
+// Workers take blocks in order. A launch starts with as many workers as the machine has processors.
+// It gets more, up to its resident limit, as soon as a block only waits, because another block may
+// be the one that it waits for. So blocks that wait for each other all run, and blocks that do not
+// wait cost no threads.
 #pragma once
 
 #include <atomic>
@@ -30,11 +30,11 @@ class GridBarrier {
   // Returns when every block that can still arrive has arrived.
   void arrive_and_wait();
 
-  // The kernel is given up: nobody waits here any more, and whoever is absent is no defect.
+  // The kernel is abandoned: no thread waits here any more, and a missing block is not an error.
   void abandon();
 
-  // A block has ended. `early`: some thread of it ended by end_thread, so that it owes no arrival.
-  // A block that simply returned while others wait here is a defect: reported.
+  // A block has ended. `early`: a thread of it ended by end_thread, so that no arrival is missing.
+  // A block that simply returned while others wait here is an error, which is reported.
   void count_out(bool early);
 
  private:
@@ -49,8 +49,8 @@ class GridBarrier {
 };
 
 // TSan's fibers of blocks that have ended. TSan gives a destroyed fiber's number to a new one, and
-// then takes the two for one thread that cannot race with itself: so they live until the launch
-// ends, unless they are too many (TSan holds 8128).
+// then treats the two as one thread, which cannot race with itself. So these fibers live until the
+// launch ends, unless there are too many (TSan holds 8128).
 class EndedFibers {
  public:
   ~EndedFibers();
@@ -73,7 +73,7 @@ struct Launch : std::enable_shared_from_this<Launch> {
   const Options options;
   const std::uint64_t serial;  // launches since set_options: part of the schedule's seed
   const char* const kernel_name;
-  const int pe;  // whose host thread launched it; -1: none's
+  const int pe;  // the PE of the host thread that launched it; -1: none
   const std::uint64_t blocks;
 
   GridBarrier grid_barrier;
@@ -82,9 +82,9 @@ struct Launch : std::enable_shared_from_this<Launch> {
 
   // ---- The end by end_kernel ----
 
-  // Some thread ended by end_kernel: no block starts any more, those that run end their threads.
+  // A thread ended by end_kernel: no block starts any more, and running blocks end their threads.
   void abandon();
-  // Nothing is read on the strength of it, so no order is needed: a block may notice late.
+  // No read depends on it, so it needs no order: a block may see it late.
   bool is_abandoned() const { return abandoned.load(std::memory_order_relaxed); }
 
   // ---- Progress ----
@@ -102,7 +102,7 @@ struct Launch : std::enable_shared_from_this<Launch> {
   std::atomic<bool> abandoned{false};
 };
 
-// Launches since set_options. In options.cpp.
+// Launches since set_options. Defined in device/simt/launch/options.cpp.
 std::uint64_t next_launch_serial();
 
 // Runs all of `launch` on the calling OS thread and on workers, and returns when it is done.

@@ -1,5 +1,5 @@
-// The calls of thread.hpp: finds the running thread's block, or does what a host thread can do
-// instead.
+// The calls of thread.hpp: finds the running thread's block, or does what is possible on a host
+// thread.
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -19,13 +19,14 @@ Thread& thread_in_kernel(const char* function) {
   return running_thread();
 }
 
-// `kind`: what a report calls it.
+// `kind`: the name in reports.
 Meeting meeting_of_all(const Thread& self, const char* kind) {
   return {.kind = kind, .expected = self.block->threads};
 }
 
-// A host thread's turn of a spin loop: most turns stay on the processor. It is not told when a wait
-// ends, so it makes room after half as many turns as a kernel hopes, of one wait or of several.
+// A host thread's turn of a spin loop: most turns stay on the processor. This function does not
+// learn when a wait ends. So it makes room after half as many turns as a kernel, counted over all
+// waits.
 void host_pause() {
   static thread_local unsigned turns = 0;
   if (++turns >= hopeful_turns() / 2) {
@@ -53,7 +54,7 @@ void wait_ended_out_of_line() {
   current_thread->long_wait.kind = 0;
 }
 
-// Never inline: the next thread of this place writes here, too, and TSan knows of no order between
+// Never inline: the next thread of this place writes here, too, and TSan sees no order between
 // them.
 void wait_lasts(const LongWait& wait) {
   if (current_thread) current_thread->long_wait = wait;

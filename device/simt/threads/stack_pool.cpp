@@ -14,8 +14,8 @@ namespace chime::simt {
 
 namespace {
 
-// The lowest is never handed out: who oversteps a guard page at once lands in memory of the slab,
-// and on the next guard, or at the next check of the stack pointer.
+// The lowest stack is never used: a frame that oversteps a guard page at once lands in memory of
+// the slab, and is found at the next guard, or at the next check of the stack pointer.
 constexpr std::size_t kStacksPerSlab = 33;
 constexpr std::uint64_t kCanary = 0x43'48'49'4d'45'ca'11'ab;
 
@@ -26,9 +26,8 @@ std::size_t page_bytes() {
   return bytes;
 }
 
-// A page that cannot be touched. Linux 6.13 and newer mark it in the page table; elsewhere it
-// splits a mapping in two, so that only some thousands are made: far below the usual limit of
-// 65530.
+// Makes a page that cannot be touched. Linux 6.13 and newer mark it in the page table. Older ones
+// split a mapping in two, so only some thousands are made, far below the usual limit of 65530.
 void guard(std::byte* page) {
   constexpr int kMadvGuardInstall = 102;  // <linux/mman.h> of Debian 12 does not have it
   constexpr int kMostSplits = 16'000;
@@ -78,8 +77,8 @@ void StackPool::add_slab() {
   }
 }
 
-// To the sanitizers the last owner's frames are somebody else's memory. TSan starts afresh for
-// memory that is mapped anew.
+// To the sanitizers the last owner's frames are foreign memory. TSan forgets the history of memory
+// that is mapped anew.
 void StackPool::forget_history(StackSpan stack) {
   asan_forget(stack.low, stack.bytes);
   if (!kTsan) return;

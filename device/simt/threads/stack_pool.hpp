@@ -1,6 +1,6 @@
-// The stacks of one worker's fibers. Slabs of stacks, made when needed and reused: a guard page
-// below each stack, and a canary at its low end, for where the system gives no guard (older Linux
-// has one mapping more for each, and a limit: vm.max_map_count).
+// The stacks of one worker's fibers: slabs of stacks, made when needed and reused. A guard page
+// lies below each stack. A canary at its low end helps where the system gives no guard: older Linux
+// needs one more mapping for each guard and has a limit (vm.max_map_count).
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class StackPool {
 
   static bool canary_lives(StackSpan stack);
 
-  // Whether a stack of this pool ends at the page of `address`: who touches it has overflowed. Safe
+  // Whether a stack of this pool ends at the page of `address`: a touch of it is an overflow. Safe
   // in a signal handler of the pool's OS thread.
   bool is_guard(const void* address) const;
 

@@ -31,7 +31,7 @@ class Warp {
   unsigned arrive(unsigned lane, const LaneRequest& request, Random* random);
   LaneValue result(unsigned lane) const { return results_[lane]; }
 
-  // A lane that waited, if it did, will end instead.
+  // The lane ends; if it waited, it no longer does.
   void forget_waiting_lane(unsigned lane) {
     arrived_ &= ~(1u << lane);
     at_sites_ &= ~(1u << lane);

@@ -25,8 +25,8 @@ struct Registry {
   std::vector<const Block*> blocks;
 };
 
-// An OS thread's block. On the heap: TSan takes thread-local memory for the thread's own, but
-// fibers read a block.
+// An OS thread's block. On the heap: TSan assumes that thread-local memory belongs to one thread,
+// but fibers read a block.
 class RegisteredBlock {
  public:
   RegisteredBlock() {

@@ -1,5 +1,5 @@
-// OS threads that run blocks: each has one Block. A stream's thread is a worker of its launches;
-// the pool lends it more.
+// OS threads that run blocks: each has one Block. A stream's thread is a worker of its own
+// launches, and gets help from the pool.
 #pragma once
 
 #include <functional>
@@ -16,11 +16,11 @@ Block& this_worker_block();
 // Takes blocks of `launch` until there is none left.
 void run_blocks(Launch& launch);
 
-// Lets `count` pool threads call run_blocks(launch) as well. Each request has a thread of its own:
-// it never waits for another launch to end.
+// Makes `count` pool threads call run_blocks(launch), too. Each request has a thread of its own: it
+// never waits for another launch to end.
 void lend_workers(const std::shared_ptr<Launch>& launch, unsigned count);
 
-// Calls `visit` for every block that runs, which does not end meanwhile: `visit` must be short.
+// Calls `visit` for every running block, which does not end meanwhile: `visit` must be short.
 void for_each_resident_block(const std::function<void(const Block&)>& visit);
 
 }  // namespace chime::simt

@@ -14,7 +14,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// What LAMMPS's write_data adds if a pair style is set.
+// The section that LAMMPS's write_data adds if a pair style is set.
 constexpr const char *kPairs = "Pair Coeffs", *kMixedPairs = "PairIJ Coeffs";
 
 // The file has a header of "value keyword" lines, then sections, each a title, a blank line and its
@@ -101,7 +101,7 @@ class DataFileReader {
     }
   }
 
-  // LAMMPS writes the atom style behind the title: "Atoms # charge" has other columns.
+  // LAMMPS writes the atom style after the title: "Atoms # charge" has other columns.
   void check_style(const std::string& title, const std::string& line) const {
     const auto comment = line.find('#');
     if (title != "Atoms" || comment == std::string::npos) return;
@@ -140,7 +140,7 @@ class DataFileReader {
       file_.fail("this program has unit mass, the file says " + words[1]);
   }
 
-  // 'type [type] epsilon sigma', perhaps with a cutoff: that is the command line's.
+  // 'type [type] epsilon sigma', perhaps with a cutoff, which the command line sets here.
   void read_pair(const Words& words, std::size_t types) {
     if (words.size() < types + 2) file_.fail("a row of pair coefficients is 'type epsilon sigma'");
     for (std::size_t i = types; i < types + 2; ++i)
@@ -172,8 +172,8 @@ class DataFileReader {
     has_velocity_.push_back(false);
   }
 
-  // An atom on the upper bound belongs to the lower one; beyond the bounds it is a mistake of the
-  // file.
+  // An atom on the upper bound belongs to the lower one; an atom beyond the bounds is an error of
+  // the file.
   void put_in_box(Atom& atom) const {
     for (int d = 0; d < 3; ++d) {
       const double lo = sample_.box.lo[d], hi = sample_.box.hi[d];

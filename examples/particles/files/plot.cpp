@@ -22,8 +22,8 @@ constexpr const char* kMissing =
 // gnuplot reads commands and data from its standard input.
 class Gnuplot {
  public:
-  // Without an output file it would draw to its standard output. In another locale it warns that it
-  // cannot write the degree sign, which nobody asked for.
+  // Without an output file gnuplot would draw to its standard output. In another locale it would
+  // warn that it cannot write the degree sign.
   Gnuplot() : pipe_(popen("LC_ALL=C.UTF-8 gnuplot >/dev/null", "w")) {
     if (pipe_ == nullptr) throw std::runtime_error(kMissing);
   }

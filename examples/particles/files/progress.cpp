@@ -11,10 +11,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// As the benchmarks have it (perf/common/pace.cpp), which share no code with examples.
+// The same limit as in the benchmarks (perf/common/pace.cpp), which share no code with examples.
 constexpr std::chrono::milliseconds kMostSilence{40'000};
 
-// Guards what the thread that tells and the thread that works share.
+// Guards the data that the thread that reports and the thread that works share.
 std::mutex mutex;
 Phase* innermost = nullptr;
 Clock::time_point told = Clock::now();

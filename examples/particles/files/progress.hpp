@@ -1,5 +1,5 @@
-// What the program is doing, told where it takes long: a line on standard error after five seconds
-// of silence, then after longer ones. Short runs say nothing, and standard output is left alone.
+// Reports what the program is doing if that takes long: a line on standard error after five seconds
+// of silence, then after longer ones. Short runs print nothing, and standard output is not used.
 #pragma once
 
 #include <atomic>
@@ -11,11 +11,11 @@
 
 namespace particles {
 
-// Something that may take long, from here to the end of the scope; phases nest, and the innermost
-// is told. Of the thread that runs the program.
+// A piece of work that may take long, from here to the end of the scope. Phases nest, and the
+// innermost is reported. For the thread that runs the program.
 class Phase {
  public:
-  // `total`: how many items there are, or 0 where nobody knows before the end; `items` names them.
+  // `total`: the number of items, or 0 if it is not known before the end; `items` names them.
   explicit Phase(std::string what, std::int64_t total = 0, std::string items = "");
   ~Phase();
   Phase(const Phase&) = delete;
@@ -33,8 +33,8 @@ class Phase {
   Phase* const outer_;
 };
 
-// While it lives, silence is broken; one in the process that tells, and none in the others. A
-// thread of its own, because what takes long may be one kernel.
+// While an object of this class lives, long silence ends with a line. One process of the job has
+// one. It has a thread of its own, because the long work may be one kernel.
 class Teller {
  public:
   explicit Teller(std::chrono::milliseconds first_silence = std::chrono::seconds(5));
@@ -50,7 +50,7 @@ class Teller {
   std::thread thread_;
 };
 
-// The user has just been told something: silence begins anew.
+// The program has just printed something for the user: silence begins anew.
 void note_told();
 
 }  // namespace particles

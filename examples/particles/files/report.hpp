@@ -1,4 +1,4 @@
-// What the user reads and what --json holds.
+// The report for the user, and the contents of --json.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ struct Results {
   double largest_momentum = 0;  // of the whole system, any component, at any output
 };
 
-// What a picture of the run is of, in a line.
+// The subject of a run's picture, in one line.
 std::string title(const Options& options, const Results& results);
 
 std::string opening(const Options& options, const Results& results);

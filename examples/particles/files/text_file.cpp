@@ -39,7 +39,7 @@ bool TextFile::next(std::string& line) {
   return true;
 }
 
-// False at the end of the file. What was read before a failure is used first.
+// False at the end of the file. Data that was read before a failure is used first.
 bool TextFile::fill() {
   const int bytes = gzread(file_.get(), buffer_.data(), static_cast<unsigned>(buffer_.size()));
   int error = Z_OK;
@@ -53,7 +53,7 @@ bool TextFile::fill() {
   return bytes > 0;
 }
 
-// Of all that is in the buffer: a picture's first bytes may be a line.
+// Checks all of the buffer: a picture's first bytes may look like a line.
 void TextFile::require_text() const {
   const auto is_no_text = [](char c) {
     const auto byte = static_cast<unsigned char>(c);

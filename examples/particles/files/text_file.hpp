@@ -21,7 +21,7 @@ class TextFile {
   // holds bytes that no text has.
   bool next(std::string& line);
 
-  // Reads the next line that must be there; `expected` says what for.
+  // Reads the next line, which must be there; `expected` says what it is for.
   std::string require(const std::string& expected);
 
   // Throws InputError: "file:line: what".

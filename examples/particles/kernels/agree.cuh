@@ -1,10 +1,10 @@
-// Do all PEs go on, or does any of them need new neighbour lists? Asked in every step, answered on
-// the device.
+// Decides whether all PEs go on or any of them needs new neighbour lists. Asked in every step,
+// answered on the device.
 //
-// Dissemination: in round r each PE tells the one 2^r further on what it knows; after log2(PEs)
+// Dissemination: in round r each PE sends what it knows to the PE 2^r further on; after log2(PEs)
 // rounds all know whether any flag was set ("or" may count a PE twice). A word is 2 * step + flag,
 // so it only grows. Words alternate by the step's parity: step s+2 is not sent to me before all
-// PEs, I too, have begun step s+1, hence finished s.
+// PEs, this one included, have begun step s+1, and so have finished s.
 #pragma once
 
 #include "kernels/state.cuh"

@@ -1,4 +1,4 @@
-// Which of my atoms each neighbour sees: those within reach of its box.
+// The atoms that each neighbour sees: those within reach of its box.
 #pragma once
 
 #include "kernels/halo.cuh"
@@ -6,7 +6,7 @@
 
 namespace particles {
 
-// Calls visit(d) for each direction whose neighbour sees the position.
+// Calls visit(d) for each direction in which the neighbour sees the position.
 template <class Real, class Visit>
 CHIME_DEVICE void for_each_observer(const View<Real>& a, const Real x[3], Visit visit) {
   bool near[3][3];  // per coordinate: near the lower face, anywhere, near the upper face
@@ -31,7 +31,7 @@ CHIME_KERNEL void count_observers(CHIME_GRID_CONSTANT const View<Real> a, int pa
   });
 }
 
-// `first[i]`: where atom i's entries begin. An entry is a direction and the atom.
+// `first[i]`: the beginning of atom i's entries. An entry is a direction and the atom.
 template <int kLanes, class Real>
 CHIME_KERNEL void list_observers(CHIME_GRID_CONSTANT const View<Real> a, int parity,
                                  const std::int32_t* first, std::int32_t* direction,

@@ -1,9 +1,9 @@
 // The halo: in every step each PE sends the positions of the atoms near its faces, edges and
-// corners to the neighbours that see them as ghosts. Fused: the kernel that computes packs, stores
-// into the peer and signals.
+// corners to the neighbours that see them as ghosts. It is fused: the kernel that computes also
+// packs, stores into the peer and signals.
 //
-// No barrier. A neighbour's word `ghosts` counts exchanges. Positions alternate between two
-// parities, so what arrives for step s+1 does not overwrite what step s reads; and it is not sent
+// It needs no barrier. A neighbour's word `ghosts` counts exchanges. Positions alternate between
+// two parities, so the data for step s+1 does not overwrite what step s reads. And it is not sent
 // before all PEs have begun to agree on step s (agree.cuh), when none reads step s-1 any more.
 // README.md, "Why no barrier is needed", has the whole argument.
 #pragma once
@@ -57,13 +57,14 @@ CHIME_DEVICE void put_to_neighbour(const View<Real>& a, int d, int parity, std::
   Real* packed[3];
   for (int c = 0; c < 3; ++c)
     packed[c] = a.send + static_cast<std::int64_t>(c) * a.capacity + a.send_start[d];
-  // The puts of the exchange before, which a grid barrier lies after, have been read from there.
+  // The puts of the exchange before, which a grid barrier separates from this one, have read the
+  // buffer.
   if (exec::thread_rank() == 0) chime_quiet();
   exec::sync_block();
   pack(a, d, parity, packed);
   exec::sync_block();
-  // Templates, which do not meet at entry: the block has just met, and nobody writes what was
-  // packed before the quiet above. The fence is the leader's, which has posted the puts.
+  // Templates, which do not meet at entry: the block has just met, and no thread writes packed data
+  // before the quiet above. The leader calls the fence, because it has posted the puts.
   const chime::Context& ctx = chime::self();
   const chime::Block block;
   chime::putmem_nbi(ctx, block, a.x[parity][0] + place, packed[0], bytes, pe);

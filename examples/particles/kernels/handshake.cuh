@@ -1,8 +1,9 @@
-// How senders learn where to write: I tell each neighbour how many items I have for it; it answers
-// with the place. Used twice per rebuild: for atoms that change owner, and for the lists of ghosts.
+// How senders learn where to write: each PE sends each neighbour the number of items for it; the
+// neighbour answers with the place. Used twice in each rebuild: for atoms that change owner, and
+// for the lists of ghosts.
 //
 // A count of round r+1 is sent only after the answer of round r was read, and an answer only after
-// its count: no word is overwritten before it is read.
+// its count: so no word is overwritten before it is read.
 #pragma once
 
 #include "kernels/halo.cuh"
@@ -13,12 +14,12 @@ struct HandshakeResult {
   int received_start[kDirections + 1];  // where the items of each direction go here
   int peer_offset[kDirections];         // where mine go there
   int peer_base[kDirections];           // the neighbour's `base`
-  int needed;  // items that come in all; more than `room`: nobody was answered
+  int needed;  // items that come in total; if more than `room`, no answer was sent
 };
 
 struct HandshakeArguments {
   std::uint64_t round;
-  int base;  // told to the neighbours with the answer
+  int base;  // sent to the neighbours with the answer
   int room;  // items that fit here
 };
 
@@ -40,7 +41,7 @@ CHIME_DEVICE void for_my_directions(Visit visit) {
   }
 }
 
-// Turns counts into places; answers nobody if there is no room.
+// Turns counts into places; without room it sends no answers.
 CHIME_DEVICE void scan_counts(const int count[kDirections], HandshakeResult* result) {
   int sum = 0;
   for (int d = 0; d < kDirections; ++d) {

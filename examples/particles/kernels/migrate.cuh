@@ -1,4 +1,5 @@
-// Atoms change owner: wrap into the box, find who left, send the emigrants, take the immigrants in.
+// Atoms change owner: wraps them into the box, finds those that left, sends the emigrants, and adds
+// the immigrants.
 #pragma once
 
 #include "kernels/halo.cuh"
@@ -15,8 +16,8 @@ struct Scratch {
   std::int32_t* image[3];
 };
 
-// Puts atom i back into the periodic box. Round-off may leave it on the upper bound; slices count
-// that as inside.
+// Puts atom i back into the periodic box. Round-off may leave it on the upper bound, which counts
+// as inside.
 template <class Real>
 CHIME_DEVICE void wrap(const View<Real>& a, int parity, int i) {
   for (int d = 0; d < 3; ++d) {
@@ -33,21 +34,22 @@ CHIME_DEVICE void wrap(const View<Real>& a, int parity, int i) {
 
 inline constexpr int kLost = -1;  // route of an atom that no neighbour owns
 
-// -1, 0 or 1: where the slice that holds x lies from mine. Of two slices both ways lead to the same
-// PE. Anything else is further than a healthy atom comes between rebuilds.
+// -1, 0 or 1: the offset of the slice that holds x from this PE's slice. With two slices both
+// directions lead to the same PE. Any other value is further than a healthy atom moves between
+// rebuilds.
 template <class Real>
-CHIME_DEVICE int way_to(const View<Real>& a, int d, Real x) {
+CHIME_DEVICE int offset_to(const View<Real>& a, int d, Real x) {
   const int slices = a.grid[d];
   int slice = static_cast<int>(std::floor((x - a.box_lo[d]) / a.box_length[d] * Real(slices)));
   slice = slice < 0 ? 0 : slice >= slices ? slices - 1 : slice;
-  const int way = slice - a.coordinate[d];
-  if (way == slices - 1 && slices > 1) return -1;
-  if (way == 1 - slices && slices > 1) return 1;
-  return way;
+  const int offset = slice - a.coordinate[d];
+  if (offset == slices - 1 && slices > 1) return -1;
+  if (offset == 1 - slices && slices > 1) return 1;
+  return offset;
 }
 
-// The direction in which each atom's owner lies; kHome for those that stay, kLost if it is
-// nobody near: the system has come apart.
+// The direction of each atom's owner; kHome for those that stay, kLost if no neighbour owns it:
+// then the system has come apart.
 template <int kLanes, class Real>
 CHIME_KERNEL void route_atoms(CHIME_GRID_CONSTANT const View<Real> a, int parity,
                               std::int32_t* route) {
@@ -58,10 +60,10 @@ CHIME_KERNEL void route_atoms(CHIME_GRID_CONSTANT const View<Real> a, int parity
     for (int d = 2; d >= 0; --d) {
       const Real x = a.x[parity][d][i];
       const bool is_inside =
-          x >= a.box_lo[d] && x <= a.box_lo[d] + a.box_length[d];  // false for NaN too
-      const int way = is_inside ? way_to(a, d, x) : 2;
-      is_lost |= way < -1 || way > 1;
-      direction = 3 * direction + 1 + way;
+          x >= a.box_lo[d] && x <= a.box_lo[d] + a.box_length[d];  // false for NaN, too
+      const int offset = is_inside ? offset_to(a, d, x) : 2;
+      is_lost |= offset < -1 || offset > 1;
+      direction = 3 * direction + 1 + offset;
     }
     route[i] = is_lost ? kLost : direction;
   });
@@ -105,12 +107,12 @@ struct TravelArguments {
   std::uint64_t rebuild;
 };
 
-// One block: sends the departures and returns when the arrivals are here. Arrivals are free: the
-// neighbours were told their places after the last ones had been taken in.
+// One block: sends the departures and returns when the arrivals are here. The space of arrivals is
+// free: the neighbours got their places after the last arrivals had been taken in.
 template <class Real>
 CHIME_KERNEL void travel(CHIME_GRID_CONSTANT const View<Real> a,
                          CHIME_GRID_CONSTANT const TravelArguments args) {
-  // The template, which does not meet at entry: a kernel before has packed what it reads.
+  // The template, which does not meet at entry: an earlier kernel has packed its input.
   for (int d = 0; d < kDirections; ++d) {
     if (d == kHome) continue;
     const std::size_t bytes = (args.start[d + 1] - args.start[d]) * sizeof(Traveller<Real>);
@@ -144,7 +146,7 @@ CHIME_KERNEL void admit_travellers(CHIME_GRID_CONSTANT const View<Real> a, int s
   });
 }
 
-// Writes atoms in their new order back to where steps use them.
+// Writes atoms in their new order back to the arrays of the steps.
 template <int kLanes, class Real>
 CHIME_KERNEL void settle_atoms(CHIME_GRID_CONSTANT const View<Real> a, int parity,
                                CHIME_GRID_CONSTANT const Scratch<Real> from,

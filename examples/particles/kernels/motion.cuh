@@ -7,8 +7,8 @@ namespace particles {
 
 // First half of step `step`: v += f dt/2, x += v dt. Positions of the last step are read from one
 // parity and written to the other, because peers' ghosts of this step may already arrive while
-// others still read the last one. Notes in `moved` when an atom has come so far from its place at
-// the last rebuild that a list could lack a pair.
+// others still read the last one. Sets `moved` if an atom has moved so far since the last rebuild
+// that a list could lack a pair.
 template <int kLanes, class Real>
 CHIME_DEVICE void drift(const View<Real>& a, std::int64_t step) {
   const int now = static_cast<int>(step & 1), before = 1 - now;
@@ -18,10 +18,10 @@ CHIME_DEVICE void drift(const View<Real>& a, std::int64_t step) {
     for (int d = 0; d < 3; ++d) {
       const Real v = a.v[d][i] + a.half_dt * a.f[d][i];
       const Real x = a.x[before][d][i] + a.dt * v;
-      const Real way = x - a.x_built[d][i];
+      const Real delta = x - a.x_built[d][i];
       a.v[d][i] = v;
       a.x[now][d][i] = x;
-      distance2 += way * way;
+      distance2 += delta * delta;
     }
     has_moved |= distance2 > a.limit2;
   });

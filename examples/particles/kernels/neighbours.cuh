@@ -5,7 +5,8 @@
 
 namespace particles {
 
-// All atoms sorted by cell: where cells begin, positions in that order, and which atom each is.
+// All atoms sorted by cell: the beginnings of cells, the positions in that order, and the number of
+// each atom.
 template <class Real>
 struct SortedAtoms {
   const std::int32_t* cell_start;
@@ -21,8 +22,8 @@ CHIME_KERNEL void gather_positions(CHIME_GRID_CONSTANT const View<Real> a, int p
   });
 }
 
-// Calls visit(first, end) for each run of sorted atoms whose cells lie within two cells of atom
-// i's: one run per row of cells, because cells of a row follow each other.
+// Calls visit(first, end) for each run of sorted atoms in cells within two cells of atom i's: one
+// run for each row of cells, because cells of a row follow each other.
 template <class Real, class Visit>
 CHIME_DEVICE void for_each_run(const View<Real>& a, const std::int32_t* cell_start, const Real x[3],
                                Visit visit) {
@@ -54,7 +55,7 @@ CHIME_DEVICE int fill_row(const View<Real>& a, int parity, const SortedAtoms<Rea
       const Real dx = x[0] - sorted.x[0][k], dy = x[1] - sorted.x[1][k], dz = x[2] - sorted.x[2][k];
       const int j = sorted.atom[k];
       // Always written and then kept or not: a quarter of the candidates is kept, which no branch
-      // could guess.
+      // could predict.
       row[(length < last ? length : last) * kLanes] = j;
       length += (dx * dx + dy * dy + dz * dz < reach2) & (j != i);
     }

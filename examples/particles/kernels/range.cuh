@@ -1,4 +1,4 @@
-// Which of n items a thread takes.
+// The items of n that a thread takes.
 #pragma once
 
 #include "kernels/state.cuh"
@@ -6,7 +6,7 @@
 namespace particles {
 
 // Calls visit(i) for this thread's items of 0 .. n-1. With one lane a thread takes a contiguous
-// piece, which keeps its core's cache warm; with many, neighbouring threads take neighbouring
+// piece, which keeps its core's cache warm. With many lanes neighbouring threads take neighbouring
 // items, which a warp reads at once.
 template <int kLanes, class Visit>
 CHIME_DEVICE void for_my_items(int n, Visit visit) {

@@ -14,19 +14,19 @@ struct RowSum {
   Real virial;  // half of each pair's r * f
 };
 
-// With CPU back ends whose compiler can, the loop is compiled for AVX-512 too and the loader picks
-// (PARTICLES_CLONES is CMakeLists.txt's answer): gathers make it twice as fast there. AVX2's
-// gathers gain nothing over scalar code.
+// If the compiler of a CPU back end supports it, the loop is also compiled for AVX-512, and the
+// loader chooses (PARTICLES_CLONES comes from CMakeLists.txt): gathers make it twice as fast there.
+// AVX2's gathers gain nothing over scalar code.
 #ifdef PARTICLES_CLONES
 #define PARTICLES_ROW [[gnu::target_clones("avx512f", "default")]] static
 #else
 #define PARTICLES_ROW CHIME_DEVICE
 #endif
 
-// Lists are full (each pair is in both atoms' rows): twice the arithmetic of half lists, but no
-// write to another atom, hence no atomics, the same sum in the same order for any number of
-// threads, and a loop that vectorises. A row's filling points to an atom that is nowhere, beyond
-// the cutoff of every atom.
+// Lists are full: each pair is in both atoms' rows. This is twice the arithmetic of half lists. But
+// it needs no write to another atom and so no atomics, the sum has the same order for any number of
+// threads, and the loop vectorises. The filling of a row points to an atom beyond the cutoff of
+// every atom.
 template <int kLanes, bool kForceShift, bool kOutput, class Real>
 PARTICLES_ROW RowSum<Real> sum_row(const View<Real>& a, const Real* __restrict__ x,
                                    const Real* __restrict__ y, const Real* __restrict__ z, int i) {

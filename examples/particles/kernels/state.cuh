@@ -1,4 +1,4 @@
-// What kernels see of one PE's part of the system. Plain data, passed to kernels by value.
+// One PE's part of the system, as kernels see it. Plain data, passed to kernels by value.
 //
 // Arrays are structures of arrays. Atoms 0 .. own-1 are mine, sorted by cell; own .. own+ghosts-1
 // are copies of neighbours' atoms (or of mine, seen through the periodic box), in the order of
@@ -14,7 +14,8 @@ namespace particles {
 
 namespace exec = chime::exec;
 
-// Rows of neighbour lists are filled up to a multiple of this, so that the inner loop has no rest.
+// Rows of neighbour lists are filled up to a multiple of this, so that the inner loop needs no
+// remainder.
 inline constexpr int kRowUnit = 8;
 
 // Rounds of the agreement between PEs: enough for 2^32.
@@ -24,8 +25,8 @@ inline constexpr int kRounds = 32;
 enum SumIndex { kKinetic2, kPotential, kVirial, kMomentumX, kMomentumY, kMomentumZ, kAtoms, kSums };
 
 // Words that the neighbour in one direction writes, one cache line. Every word only grows, so a
-// waiter can never miss a value; a word that carries a number has the round in its upper half and
-// the number in its lower.
+// waiter can never miss a value. A word that carries a number has the round in its upper half and
+// the number in its lower half.
 struct alignas(64) Slot {
   std::uint64_t
       ghosts;  // exchange number: that neighbour's atoms are in my ghosts' place (or landing)
@@ -43,7 +44,7 @@ struct Board {
   } agreement[2];  // by parity of the step: 2 * step + flag
 };
 
-// An atom on its way to its new owner.
+// An atom in transit to its new owner.
 template <class Real>
 struct Traveller {
   Real x[3], v[3];
@@ -52,8 +53,7 @@ struct Traveller {
 };
 
 // How a PE's work is spread over threads: `lanes` neighbouring threads take neighbouring atoms (32
-// where threads of a warp read memory together, 1 where a thread has a core and its cache to
-// itself).
+// if threads of a warp read memory together, 1 if a thread has a core and its cache to itself).
 struct Shape {
   int blocks;
   int threads;
@@ -71,7 +71,7 @@ struct Cells {
 
 template <class Real>
 struct View {
-  // Who and where
+  // Identity and position
   int pe, pes;
   Real box_lo[3], box_length[3];
   Real mine_lo[3], mine_hi[3];
@@ -87,8 +87,8 @@ struct View {
   std::int64_t* id;
   std::int32_t* image[3];
   Board* board;
-  Real* send;     // packed positions on their way, 3 * capacity
-  Real* landing;  // where packed positions arrive in the modes that unpack, 3 * capacity
+  Real* send;     // packed positions to send, 3 * capacity
+  Real* landing;  // place of packed positions in the modes that unpack, 3 * capacity
   Traveller<Real>* departures;
   Traveller<Real>* arrivals;
   double* sums;               // [pes][2 * kSums] on PE 0: high and low parts

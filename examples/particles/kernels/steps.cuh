@@ -9,7 +9,7 @@
 
 namespace particles {
 
-// The first thread of the grid finds out what the PEs want; after the barrier every thread knows.
+// The first thread of the grid learns the PEs' decision; after the barrier every thread knows it.
 template <class Real>
 CHIME_DEVICE bool agree_in_grid(const View<Real>& a, std::int64_t step) {
   if (exec::grid_rank() == 0) *a.decision = any_pe_wants_rebuild(a, step);

@@ -1,4 +1,4 @@
-// A sum of doubles that keeps what rounding loses: about 106 bits, so the order of additions does
+// A sum of doubles that keeps the rounding errors: about 106 bits, so the order of additions does
 // not show.
 #pragma once
 

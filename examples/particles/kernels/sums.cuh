@@ -45,8 +45,8 @@ CHIME_DEVICE void sum_block(const View<Real>& a) {
 }
 
 // Sends this PE's sums to PE 0, which adds them in PE order and leaves the total in its `partial`.
-// PE 0's places are free again: a PE reaches its next output only after a step that PE 0, having
-// read them, has begun too (agree.cuh).
+// PE 0's places are free again: a PE reaches its next output only after a step that PE 0 has begun,
+// too, after it read them (agree.cuh).
 template <class Real>
 CHIME_DEVICE void gather_sums(const View<Real>& a, std::uint64_t output) {
   Sum sums[kSums];

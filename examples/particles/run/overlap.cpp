@@ -14,9 +14,9 @@ using Key = std::int64_t;
 
 constexpr Key kMostCells = Key{1} << 20;  // in a direction: three of them are numbered by a Key
 
-// Cells at least kNearest wide, so that whoever is too near lies in the same or a neighbouring one.
-// Only the atoms are kept, sorted by cell: a box may have many more cells than atoms. A cell holds
-// few, because the first two that are too near end the search.
+// Cells at least kNearest wide, so that an atom that is too near lies in the same or a neighbouring
+// cell. Only the atoms are kept, sorted by cell: a box may have many more cells than atoms. A cell
+// holds few, because the first two that are too near end the search.
 class SortedCells {
  public:
   struct Entry {
@@ -36,8 +36,8 @@ class SortedCells {
               [](const Entry& a, const Entry& b) { return a.key < b.key; });
   }
 
-  // Calls visit(atom) for all atoms in half of the cells around x, its own included: each pair of
-  // neighbouring cells is seen from one of the two.
+  // Calls visit(atom) for all atoms in half of the cells around x, its own included: so each pair
+  // of neighbouring cells is seen from one of the two.
   template <class Visit>
   void for_each_near(const Vec3& x, Visit visit) const {
     constexpr int kHalf[5][2] = {{0, 0}, {1, 0}, {-1, 1}, {0, 1}, {1, 1}};  // in y and z

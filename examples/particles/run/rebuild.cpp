@@ -36,7 +36,8 @@ void Rebuilder<Real>::run(std::int64_t step, std::uint64_t exchange) {
   fill_rows(parity);
 }
 
-// Tells the neighbours how many items go to each of them (`memory_.start`) and learns where to.
+// Sends the neighbours the number of items for each of them (`memory_.start`) and learns their
+// places.
 template <class Real>
 HandshakeResult Rebuilder<Real>::shake_hands(int base, int room, const char* what) {
   launcher_.block(handshake<Real>, memory_.view, memory_.start.data(),
@@ -65,7 +66,7 @@ void Rebuilder<Real>::migrate(int parity) {
                    memory_.scratch);
   });
 
-  // `order`: those who leave, sorted by direction.
+  // `order`: the atoms that leave, sorted by direction.
   const int left = select_other(route, view.own, kHome, memory_.order.data());
   gather(route, memory_.order.data(), left, memory_.key.data());
   sort_by_key(memory_.key.data(), memory_.order.data(), left);
@@ -145,7 +146,7 @@ void Rebuilder<Real>::bin_all(int parity) {
   find_starts(memory_.key.data(), count, memory_.cell_start.data(), cells + 1);
 }
 
-// Rows that turn out too short for some atom are made longer, and filled again.
+// Makes rows longer if they turn out too short for some atom, and fills them again.
 template <class Real>
 void Rebuilder<Real>::fill_rows(int parity) {
   const SortedAtoms<Real> sorted{

@@ -1,5 +1,4 @@
-// Rebuilding what follows from positions: owners, the order of atoms, ghost lists and neighbour
-// rows.
+// Rebuilds what depends on positions: owners, the order of atoms, ghost lists and neighbour rows.
 #pragma once
 
 #include "kernels/handshake.cuh"
@@ -13,8 +12,8 @@ class Rebuilder {
  public:
   Rebuilder(Memory<Real>& memory, const Launcher& launcher);
 
-  // All PEs call it at the same step, with the number of a new ghost exchange. Throws if something
-  // does not fit.
+  // All PEs call it at the same step, with the number of a new ghost exchange. Throws if there is
+  // not enough room.
   void run(std::int64_t step, std::uint64_t exchange);
 
  private:

@@ -29,7 +29,7 @@ Totals totals_of(std::int64_t step, const double (&sums)[2 * kSums]) {
           .atoms = value(kAtoms)};
 }
 
-// What PE 0 asks the others for when it collects atoms and costs.
+// PE 0's view of the other PEs, when it collects atoms and costs.
 struct Ledger {
   std::int64_t own;
   std::int64_t halo_bytes;
@@ -48,7 +48,8 @@ class PeSimulation final : public Simulation {
         result_(1),
         ledger_(1) {
     load_atoms(memory_, sample, domain_);
-    // Atoms lie where the host put them, unsorted; peers' words are zero on every PE from here on.
+    // Atoms are still in the host's order, unsorted; from here on peers' words are zero on every
+    // PE.
     chime_barrier_all();
   }
 
@@ -128,8 +129,7 @@ Totals PeSimulation<Real>::read_totals(std::int64_t step) const {
   return totals_of(step, sums);
 }
 
-// ---- The device runs the steps
-// ---------------------------------------------------------------------------------------
+// ---- The device runs the steps ------------------------------------------------------------------
 
 template <class Real>
 Totals PeSimulation<Real>::run_on_device(std::int64_t stop) {
@@ -160,8 +160,7 @@ StepsResult PeSimulation<Real>::launch_steps(const StepsArguments& arguments) {
   return result;
 }
 
-// ---- The host drives each step
-// ----------------------------------------------------------------------------------------
+// ---- The host drives each step ------------------------------------------------------------------
 
 template <class Real>
 Totals PeSimulation<Real>::run_staged(std::int64_t stop) {
@@ -189,7 +188,7 @@ void PeSimulation<Real>::staged_forces(std::int64_t step, bool kick, bool is_out
   });
 }
 
-// The staged form of move_to_step (steps.cuh).
+// The staged form of move_to_step (kernels/steps.cuh).
 template <class Real>
 bool PeSimulation<Real>::staged_move_to(std::int64_t step) {
   const int parity = static_cast<int>(step & 1);
@@ -208,10 +207,9 @@ bool PeSimulation<Real>::staged_move_to(std::int64_t step) {
   return decision == 0;
 }
 
-// ---- Output
-// ---------------------------------------------------------------------------------------------------------------
+// ---- Output -------------------------------------------------------------------------------------
 
-// After it, on PE 0, every PE's ledger; all PEs stand still at the same step until release_pes().
+// Afterwards PE 0 has every PE's ledger; all PEs wait at the same step until release_pes().
 template <class Real>
 std::vector<Ledger> PeSimulation<Real>::gather_ledgers() {
   const Ledger mine{memory_.view.own, costs_.halo_bytes};
@@ -263,7 +261,7 @@ Sample PeSimulation<Real>::collect() {
     phase.at(static_cast<std::int64_t>(pe));
     append_atoms_of(static_cast<int>(pe), static_cast<std::size_t>(ledgers[pe].own), sample.atoms);
   }
-  chime_barrier_all();  // PE 0 has read what the others now go on to change
+  chime_barrier_all();  // PE 0 has read what the other PEs now change
   std::sort(sample.atoms.begin(), sample.atoms.end(),
             [](const Atom& a, const Atom& b) { return a.id < b.id; });
   return sample;

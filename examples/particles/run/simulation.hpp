@@ -10,7 +10,7 @@
 
 namespace particles {
 
-// What the run cost; sums over PEs where it says so. Complete on PE 0.
+// The costs of the run; sums over PEs where noted. Complete on PE 0.
 struct Costs {
   std::int64_t rebuilds = 0;
   std::int64_t outputs = 0;

@@ -1,12 +1,12 @@
-// Sorting, selecting and scanning integers on the device: all that the program uses Thrust for.
-// Each call waits for the kernels launched before it, and is done when it returns.
+// Sorting, selecting and scanning integers on the device: the program's only use of Thrust. Each
+// call waits for the kernels launched before it, and is done when it returns.
 #pragma once
 
 #include <cstdint>
 
 namespace particles {
 
-// Positions 0 .. count-1 whose `value` is (or is not) `wanted`, ascending; returns how many.
+// Positions 0 .. count-1 at which `value` is (or is not) `wanted`, ascending; returns how many.
 int select_equal(const std::int32_t* value, int count, std::int32_t wanted, std::int32_t* chosen);
 int select_other(const std::int32_t* value, int count, std::int32_t unwanted, std::int32_t* chosen);
 

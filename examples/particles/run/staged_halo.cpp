@@ -5,7 +5,7 @@
 namespace particles {
 namespace {
 
-// What goes to the neighbour in one direction, and where.
+// The data for the neighbour in one direction, and its place there.
 template <class Real>
 struct Message {
   Real* to;           // in the neighbour's landing

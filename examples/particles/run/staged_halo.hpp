@@ -1,4 +1,4 @@
-// The halo exchange of the modes in which the host drives the step. Same data, same order, same
+// The halo exchange of the modes in which the host drives the step. It has the same data, order and
 // bits as the device's.
 #pragma once
 

@@ -16,7 +16,7 @@ namespace particles {
 
 namespace exec = chime::exec;
 
-// A failed call of the platform layer.
+// Reports a failed call of the platform layer.
 inline void check(int status, const char* what) {
   if (status == CHIMEX_OK) return;
   const std::string why = chimex_last_error();
@@ -24,8 +24,9 @@ inline void check(int status, const char* what) {
                                        why.empty() ? "" : " (" + why + ")"));
 }
 
-// A call that waited for this PE's kernels: it, and they, must have succeeded. A kernel whose wait
-// or put failed still completes, but what it leaves is not the answer (a PE has died, say).
+// Checks a call that waited for this PE's kernels: the call and the kernels must have succeeded. A
+// kernel whose wait or put failed still completes, but its result is not the answer (a PE may have
+// died).
 inline void check_kernels(int status, const char* what) {
   check(status, what);
   chimex_async_error_t error;
@@ -50,7 +51,7 @@ class SymmetricArray {
     std::swap(data_, other.data_);
     return *this;
   }
-  // While an exception unwinds this PE, the others may never come: then the end of the job frees
+  // While an exception unwinds this PE, the other PEs may never come: then the end of the job frees
   // the heap.
   ~SymmetricArray() {
     if (data_ != nullptr && std::uncaught_exceptions() == 0) chime_free(data_);
@@ -78,7 +79,7 @@ class DeviceArray {
     if (data_ != nullptr) exec::device_free(data_);
   }
 
-  // Makes room for `count` items; what was there is lost if it grows.
+  // Makes room for `count` items; if it grows, the contents are lost.
   void reserve(std::size_t count, const char* items = "items") {
     if (count <= count_) return;
     if (data_ != nullptr) exec::device_free(std::exchange(data_, nullptr));

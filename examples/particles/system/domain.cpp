@@ -33,8 +33,8 @@ int pe_at(const Grid& grid, const Grid& c) { return c[0] + grid[0] * (c[1] + gri
                   pes, grid[0], grid[1], grid[2], part[0], part[1], part[2], width));
 }
 
-// Calls visit(grid) for every way to write `pes` as a product of three, the later directions split
-// first.
+// Calls visit(grid) for every product of three factors that gives `pes`; the later directions are
+// split first.
 template <class Visit>
 void for_each_grid(int pes, Visit visit) {
   for (int x = 1; x <= pes; ++x) {
@@ -45,8 +45,8 @@ void for_each_grid(int pes, Visit visit) {
   }
 }
 
-// Which slice of the box a wrapped coordinate lies in. Round-off at the upper bound belongs to the
-// last slice.
+// The slice of the box that contains a wrapped coordinate. Round-off at the upper bound belongs to
+// the last slice.
 int slice_of(double x, const Box& box, int d, int slices) {
   const int slice = static_cast<int>(std::floor((x - box.lo[d]) / box.length(d) * slices));
   return std::clamp(slice, 0, slices - 1);
@@ -101,7 +101,7 @@ Domain make_domain(const Box& box, const Grid& grid, int pe) {
     for (int k = 0; k < 3; ++k) {
       const int c = domain.coordinate[k] + static_cast<int>(direction(d)[k]);
       there[k] = (c + grid[k]) % grid[k];
-      // Beyond the box's end the neighbour is its first slice, which sees my atom one box length
+      // Beyond the box's end the neighbour is the first slice, which sees my atom one box length
       // lower.
       domain.shift[d][k] = c < 0 ? box.length(k) : c >= grid[k] ? -box.length(k) : 0.0;
     }
@@ -125,9 +125,9 @@ Crowd count_crowd(const Sample& sample, const Grid& grid, double width) {
     for (int d = 0; d < kDirections; ++d) {
       bool is_seen = true;
       for (int k = 0; k < 3; ++k) {
-        const double way = direction(d)[k];
-        if (way < 0) is_seen &= atom.x[k] < home.mine.lo[k] + width;
-        if (way > 0) is_seen &= atom.x[k] >= home.mine.hi[k] - width;
+        const double side = direction(d)[k];
+        if (side < 0) is_seen &= atom.x[k] < home.mine.lo[k] + width;
+        if (side > 0) is_seen &= atom.x[k] >= home.mine.hi[k] - width;
       }
       if (is_seen) ++crowds[home.neighbour[d]].seen;
     }

@@ -1,5 +1,5 @@
-// Who owns which part of the box: a grid of equal boxes, one per PE, and each PE's 26 neighbours in
-// it.
+// The owners of the parts of the box: a grid of equal boxes, one for each PE, and each PE's 26
+// neighbours in it.
 #pragma once
 
 #include <array>
@@ -20,12 +20,12 @@ inline Vec3 direction(int d) {
   return {double(d % 3 - 1), double(d / 3 % 3 - 1), double(d / 9 - 1)};
 }
 
-// The grid whose boxes have the least surface, among those whose boxes are at least `width` wide in
+// The grid with the least surface of its boxes, among those with boxes at least `width` wide in
 // each direction. Throws InputError, with the numbers, if no grid of `pes` boxes is, or if `wanted`
 // is not.
 Grid choose_grid(const Box& box, int pes, double width, const std::optional<Grid>& wanted);
 
-// One PE's part, and what lies around it.
+// One PE's part, and its surroundings.
 struct Domain {
   Box box;  // the whole box
   Grid grid{};
@@ -35,7 +35,7 @@ struct Domain {
       neighbour{};  // the PE there; with few PEs the same PE in several directions
   std::array<Vec3, kDirections>
       shift{};  // what to add to my atom's position for that neighbour to see it
-  int owner_of(const Vec3& x) const;  // the PE whose box holds the wrapped position x
+  int owner_of(const Vec3& x) const;  // the PE with the box that holds the wrapped position x
 };
 
 Domain make_domain(const Box& box, const Grid& grid, int pe);

@@ -1,5 +1,5 @@
-// A start without a file: a face-centred cubic crystal at density 0.8442 whose velocities do not
-// depend on who asks.
+// A start without a file: a face-centred cubic crystal at density 0.8442. Its velocities are the
+// same on every PE.
 #pragma once
 
 #include <cstdint>

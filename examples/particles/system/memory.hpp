@@ -9,8 +9,8 @@
 
 namespace particles {
 
-// Room for what a PE may own and see: what the fullest PE has at the start, and a half more for
-// what moves.
+// Room for the atoms that a PE may own and see: those of the fullest PE at the start, and a half
+// more for movement.
 struct Capacity {
   int own;
   int all;
@@ -51,7 +51,7 @@ class Memory {
   DeviceArray<double> partial_;
 };
 
-// Takes the atoms that are this PE's out of the whole sample, as of step 0.
+// Takes this PE's atoms out of the whole sample, as of step 0.
 template <class Real>
 void load_atoms(Memory<Real>& memory, const Sample& sample, const Domain& domain);
 

@@ -43,7 +43,7 @@ Grid to_grid(const std::string& text) {
   return grid;
 }
 
-// Takes a name and leaves its number, which CLI11 converts.
+// Replaces a name by its number, which CLI11 converts.
 template <class E>
 CLI::Validator one_of(const std::map<std::string, E>& names) {
   return CLI::Validator(
@@ -84,7 +84,7 @@ CLI::Validator positive_number() {
       "above 0");
 }
 
-// gnuplot draws what the name says.
+// The name decides what gnuplot draws.
 CLI::Validator picture() {
   return CLI::Validator(
       [](std::string& path) -> std::string {
@@ -133,7 +133,7 @@ void describe_run(CLI::App& app, Options& o) {
   app.add_option("--precision", o.precision, "double | single")
       ->transform(one_of(kPrecisions))
       ->default_str("double");
-  app.add_option("--halo", o.halo, "who sends the ghosts' positions: device | stream | host")
+  app.add_option("--halo", o.halo, "what sends the ghosts' positions: device | stream | host")
       ->transform(one_of(kHalos))
       ->default_str("device");
   app.add_option("--blocks", o.blocks, "thread blocks per PE (0: from the device)")
@@ -172,14 +172,14 @@ void describe_output(CLI::App& app, Options& o) {
       ->check(picture());
 }
 
-// Tolerances that are not given: evidence in README.md, "How well it must agree".
+// Sets the tolerances that are not given: evidence in README.md, "How well it must agree".
 void fill_tolerances(Options& o) {
   const bool is_double = o.precision == Precision::kDouble;
   if (o.position_tolerance == 0) o.position_tolerance = is_double ? 1e-12 : 2e-4;
   if (o.force_tolerance == 0) o.force_tolerance = is_double ? 1e-10 : 0.1;
 }
 
-// Of words that were not understood: the first that looks like an option, else the first.
+// Among words that were not understood: the first that looks like an option, else the first.
 std::string first_option(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     if (!word.empty() && word.front() == '-') return word;
@@ -187,7 +187,7 @@ std::string first_option(const std::vector<std::string>& words) {
   return words.front();
 }
 
-// What is wrong with the command line, in the words of this program.
+// The error of the command line, in this program's words.
 std::string sentence(const CLI::App& app, const CLI::ParseError& error) {
   const std::string text = error.what();
   switch (static_cast<CLI::ExitCodes>(error.get_exit_code())) {

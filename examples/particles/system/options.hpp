@@ -1,4 +1,4 @@
-// What the command line says.
+// The options of the command line.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace particles {
 enum class Potential { kLj, kLjShift, kLjForceShift };
 enum class Precision { kDouble, kSingle };
 
-// Who moves the ghosts' positions in each step.
+// The code that moves the ghosts' positions in each step.
 enum class HaloMode {
   kDevice,  // the kernel that also computes: it stores or puts into the peers' memory and signals
   kStream,  // kernels pack, on-stream put_signal sends
@@ -50,10 +50,10 @@ const char* name_of(Potential potential);
 const char* name_of(Precision precision);
 const char* name_of(HaloMode halo);
 
-// Of the program, if it is given what it cannot use.
+// The exit status for input that the program cannot use.
 inline constexpr int kExitWrongInput = 2;
 
-// What main() does next.
+// The next action of main().
 struct Parsed {
   Options options;
   int exit_code = 0;

@@ -1,5 +1,5 @@
-// What a run starts from, and what a dump holds: a periodic box and atoms, in reduced Lennard-Jones
-// units.
+// The start of a run, and the contents of a dump: a periodic box and atoms, in reduced
+// Lennard-Jones units.
 #pragma once
 
 #include <array>
@@ -37,8 +37,8 @@ struct Sample {
   std::vector<Atom> atoms;
 };
 
-// Something that the user gave cannot be right, and every PE sees that. `what()` names the file and
-// line, or the numbers, and what to do. (What only one PE can meet is a std::runtime_error and ends
+// Input of the user that cannot be right; every PE sees it. `what()` names the file and line, or
+// the numbers, and what to do. (An error that only one PE can meet is a std::runtime_error and ends
 // the job.)
 class InputError : public std::runtime_error {
  public:

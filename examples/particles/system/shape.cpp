@@ -7,8 +7,8 @@
 namespace particles {
 namespace {
 
-// On a CPU one thread that keeps its core's vector units and cache busy is worth more than many
-// that take turns. One PE then means one core, as in an MPI program.
+// On a CPU one thread that keeps its core's vector units and cache busy is faster than many that
+// take turns. So one PE means one core, as in an MPI program.
 constexpr int kCpuThreads = 1;
 constexpr int kCpuBlocks = 1;
 constexpr int kGpuThreads = 128;

@@ -9,7 +9,7 @@
 
 namespace particles {
 
-// Of one step, over all atoms. Energies and the virial are per system.
+// The sums of one step, over all atoms. Energies and the virial are per system.
 struct Totals {
   std::int64_t step = 0;
   double kinetic2 = 0;  // sum of v^2
@@ -19,7 +19,8 @@ struct Totals {
   double atoms = 0;
 };
 
-// One thermo line, per atom where LAMMPS's `thermo_modify norm yes` is. Degrees of freedom: 3N - 3.
+// One thermo line, per atom as LAMMPS prints with `thermo_modify norm yes`. Degrees of freedom: 3N
+// - 3.
 struct Thermo {
   std::int64_t step = 0;
   double temperature = 0;

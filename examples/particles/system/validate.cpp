@@ -8,7 +8,7 @@
 namespace particles {
 namespace {
 
-// A NaN must not pass as "no difference": once there, it stays.
+// A NaN must not pass as "no difference": once it is there, it stays.
 void add(Difference& sum, double delta) {
   if (std::isnan(delta) || std::abs(delta) > sum.max) sum.max = std::abs(delta);
   sum.rms += delta * delta;

@@ -1,4 +1,4 @@
-"""What the scripts here share: arguments, running particles on n PEs, and checks that say what they saw."""
+"""The common parts of the scripts here: arguments, running particles on n PEs, and checks that print what they saw."""
 
 import argparse
 import json

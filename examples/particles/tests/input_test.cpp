@@ -245,9 +245,9 @@ TEST(Progress, SaysHowFarItIs) {
   EXPECT_EQ(Phase("rebuilding").words(), "rebuilding");
 }
 
-// What is told within `work` of a thread that says something after `first_silence`.
+// The output during `work`, with a thread that reports after `first_silence`.
 template <class Work>
-std::string told(std::chrono::milliseconds first_silence, Work work) {
+std::string output_during(std::chrono::milliseconds first_silence, Work work) {
   testing::internal::CaptureStderr();
   {
     const Teller teller(first_silence);
@@ -260,14 +260,14 @@ std::string told(std::chrono::milliseconds first_silence, Work work) {
 }
 
 TEST(Progress, ShortWorkIsSilent) {
-  EXPECT_EQ(told(std::chrono::hours(1), [] { std::this_thread::sleep_for(100ms); }), "");
+  EXPECT_EQ(output_during(std::chrono::hours(1), [] { std::this_thread::sleep_for(100ms); }), "");
 }
 
 // However late the thread comes, each silence is twice the one before.
 TEST(Progress, LongWorkIsToldEverMoreRarely) {
   constexpr auto kFirst = 10ms;
   const auto start = std::chrono::steady_clock::now();
-  const std::string words = told(kFirst, [] { std::this_thread::sleep_for(1s); });
+  const std::string words = output_during(kFirst, [] { std::this_thread::sleep_for(1s); });
   const auto took = std::chrono::steady_clock::now() - start;
   EXPECT_EQ(words.rfind("particles: the outer: 3 of 10 things (30 %), ", 0), 0u) << words;
   const auto lines = std::count(words.begin(), words.end(), '\n');
@@ -275,13 +275,13 @@ TEST(Progress, LongWorkIsToldEverMoreRarely) {
 }
 
 TEST(Progress, WhatTheUserIsToldOtherwiseBeginsTheSilenceAnew) {
-  EXPECT_EQ(told(2s,
-                 [] {
-                   for (int i = 0; i < 300; ++i) {
-                     std::this_thread::sleep_for(10ms);
-                     note_told();
-                   }
-                 }),
+  EXPECT_EQ(output_during(2s,
+                          [] {
+                            for (int i = 0; i < 300; ++i) {
+                              std::this_thread::sleep_for(10ms);
+                              note_told();
+                            }
+                          }),
             "");
 }
 

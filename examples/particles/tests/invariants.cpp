@@ -1,11 +1,11 @@
 // The decomposition's invariants, on every PE of a job: run under chime-run with 1, 2, 4 or 8 PEs.
 //
-// Every PE knows the whole system (it is made from a seed), so each can say by itself what it must
-// own and see:
+// Every PE knows the whole system (it is made from a seed), so each can compute by itself what it
+// must own and see:
 // - each atom is owned once, by the PE whose box holds it, with its own velocity and image counts;
-// - atoms that cross a face, an edge or a corner arrive, all 26 ways at once;
+// - atoms that cross a face, an edge or a corner arrive, in all 26 directions at once;
 // - ghosts are exactly the atoms within reach of the box, periodic images included, each once;
-// - an update brings every ghost its owner's new value, told by the value itself.
+// - an update brings every ghost its owner's new value, which the value itself shows.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ Sample shaken_lattice() {
   return sample;
 }
 
-// What happens to an atom between two rebuilds: the same rule on every PE. On each PE the first 26
+// The movement of an atom between two rebuilds: the same rule on every PE. On each PE the first 26
 // atoms (by id) jump to just beyond its box, one in each direction; the others stay.
 class Jumps {
  public:
@@ -74,15 +74,15 @@ class Jumps {
   }
 
  private:
-  // 0.1 beyond the box where the direction points; elsewhere inside it, a little different for each
-  // direction.
+  // 0.1 beyond the box in the direction; in the other coordinates inside it, a little different for
+  // each direction.
   static Vec3 target(const Domain& domain, int d) {
     Vec3 x{};
     for (int k = 0; k < 3; ++k) {
-      const double way = direction(d)[k];
-      x[k] = way < 0   ? domain.mine.lo[k] - 0.1
-             : way > 0 ? domain.mine.hi[k] + 0.1
-                       : domain.mine.lo[k] + 1 + 0.01 * d;
+      const double side = direction(d)[k];
+      x[k] = side < 0   ? domain.mine.lo[k] - 0.1
+             : side > 0 ? domain.mine.hi[k] + 0.1
+                        : domain.mine.lo[k] + 1 + 0.01 * d;
     }
     return x;
   }
@@ -104,7 +104,7 @@ void wrap(Sample& sample) {
   }
 }
 
-// This PE's atoms as they lie in device memory.
+// This PE's atoms, in the order of device memory.
 std::vector<Atom> download_own(const View<double>& view, int parity) {
   std::vector<Atom> atoms(view.own);
   std::vector<std::int64_t> id(view.own);
@@ -194,7 +194,7 @@ class Pe {
     }
   }
 
-  // All images of all atoms within reach of my box, but for my own atoms themselves. Seen from
+  // All images of all atoms within reach of my box, except my own atoms themselves. Computed from
   // here, not by the rule with which owners choose what to send.
   std::vector<Vec3> ghosts_of(const Sample& all) const {
     std::vector<Vec3> ghosts;
@@ -228,8 +228,8 @@ class Pe {
     upload_positions(memory_.view, parity, x);
   }
 
-  // Own atoms of the other parity get encode(id, d); ghosts must then hold that of the atom they
-  // are a copy of.
+  // Own atoms of the other parity get encode(id, d); each ghost must then hold the value of its
+  // original.
   void check_update(const Sample& all) {
     const std::vector<Atom> own = download_own(memory_.view, 0);
     std::vector<Vec3> code;

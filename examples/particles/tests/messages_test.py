@@ -30,7 +30,7 @@ def one_atom(lines):
 
 
 def binary_cases(run, cases, small):
-    """What is no text at all is named as such, whichever file it is given for; so is text that breaks off."""
+    """A file that is not text is reported as such, for every option; so is text that breaks off."""
     png = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
     for name, content, words in [
         ("empty", b"", ["is empty"]),
@@ -153,8 +153,8 @@ def main():
         for pes in (1, 2):
             done = run.start(pes, *options)
             checks.true(done.returncode == 2, f"{name}: it ended with {done.returncode}")
-            told = [line for line in done.stderr.split("\n") if line and "chime-run:" not in line]
-            checks.true(len(told) == 1 and told[0].endswith(f"particles: {sentence}; --help lists all options"),
+            reported = [line for line in done.stderr.split("\n") if line and "chime-run:" not in line]
+            checks.true(len(reported) == 1 and reported[0].endswith(f"particles: {sentence}; --help lists all options"),
                         f"{name}: the only line is not '{sentence}':\n{done.stderr}")
 
     beyond = run.start(1, "--data", small, "--steps", 100, "--dt", 0.004, "--validate",

@@ -1,4 +1,4 @@
-"""What the NICs say they have written to peers covers the halo where no PE is mapped, and is nothing where all are."""
+"""The bytes that the NICs report as written to peers cover the halo where no PE is mapped, and are none where all are."""
 
 import json
 import pathlib
@@ -9,7 +9,7 @@ PES, STEPS = 2, 20
 
 
 def run_and_count(args, run, p2p):
-    """What particles says, and a line of counters for each PE's NIC."""
+    """The output of particles, and a line of counters for each PE's NIC."""
     path = pathlib.Path(run.folder.name) / f"counters.{p2p}"
     result = run.json(PES, "--data", args.data / "data.lj.256.step0", "--steps", STEPS,
                       environment={"CHIME_P2P": p2p, "SOFTNIC_COUNTERS": str(path)})
@@ -29,7 +29,7 @@ def main():
     run, checks = Runner(args), Checks()
 
     result, lines = run_and_count(args, run, "off")
-    checks.true(len(lines) == PES, f"{len(lines)} NICs told what they did")
+    checks.true(len(lines) == PES, f"{len(lines)} NICs reported their counters")
     checks.true(result["halo_bytes"] > STEPS * 1000, f"a halo of {result['halo_bytes']} bytes")
     checks.true(written(lines) >= result["halo_bytes"], "the NICs wrote less than the halo")
     # Beside it go signals, the board, migrating atoms and the words of barriers.
@@ -38,7 +38,7 @@ def main():
         checks.true(line["doorbells"] > 0 and line["failed"] == 0, f"doorbells and failures: {line}")
 
     result, lines = run_and_count(args, run, "auto")
-    checks.true(len(lines) == PES, f"{len(lines)} NICs told what they did where PEs are mapped")
+    checks.true(len(lines) == PES, f"{len(lines)} NICs reported their counters where PEs are mapped")
     checks.true(result["halo_bytes"] > 0, "no halo where PEs are mapped")
     for line in lines:
         checks.true(not line["to_peers"], f"a NIC moved data between mapped PEs: {line}")

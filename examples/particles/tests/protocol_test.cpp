@@ -1,5 +1,5 @@
-// The particles' messages are right over the weakest Chime that the specification allows: what a
-// signal announces is there, and nobody packs anew what a put may still read.
+// The particles' messages are right with the weakest Chime that the specification allows: the data
+// that a signal announces is there, and no kernel packs data anew that a put may still read.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/state.cuh"
-// Before what is tested.
+// Included before the code under test.
 #include "weakest_chime.hpp"
 // Then:
 #include "kernels/agree.cuh"
@@ -151,7 +151,7 @@ CHIME_KERNEL void agree(CHIME_GRID_CONSTANT const View<double> a, std::int64_t s
   if (exec::thread_rank() == 0) *wants = any_pe_wants_rebuild(a, step);
 }
 
-// The peer may be a step ahead, whose word has come: it says nothing of this step.
+// The peer may be a step ahead. Its word for that step must not count for this one.
 TEST_F(Protocol, AgreementIsOnItsOwnStep) {
   view_.pes = 2;
   view_.moved = moved_;

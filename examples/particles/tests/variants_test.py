@@ -1,4 +1,4 @@
-"""Who sends the halo, how many threads compute and in which order they run does not change a bit of the result.
+"""The sender of the halo, the number of threads and their order do not change a bit of the result.
 
 Warps (32 threads and more) read interleaved rows, whose terms the compiler may add in another order: there the lines
 agree as they do with LAMMPS.

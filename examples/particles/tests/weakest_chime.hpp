@@ -1,11 +1,11 @@
-// A Chime that promises what the specification does and nothing beyond it, for one PE that is its
-// own neighbour: no real path is so weak, so no job shows what a protocol forgets to order.
+// A Chime that keeps the promises of the specification and no others, for one PE that is its own
+// neighbour. No real path is so weak, so no job shows what a protocol forgets to order.
 //
-// An nbi put is delivered when a fence or a quiet asks for it, not before; a put with a signal at
-// once, so it overtakes what no fence holds before it. The source of an nbi put is read until
+// An nbi put is delivered by a fence or a quiet, not before. A put with a signal is delivered at
+// once, so it overtakes puts that no fence holds before it. The source of an nbi put is read until
 // quiet.
 //
-// Include it behind chime/chime.h and before the file under test: that calls these by macros.
+// Include it after chime/chime.h and before the file under test, which calls these by macros.
 #pragma once
 
 #include <algorithm>
@@ -59,7 +59,7 @@ inline void put_nbi(void* to, const void* from, std::size_t bytes) {
   note(to, from, bytes);
 }
 
-// To another PE than 0, which is the test's own: nobody is there.
+// A signal to another PE than 0, which is the test's own, goes nowhere.
 inline void signal(std::uint64_t* word, std::uint64_t value, int pe = 0) {
   if (pe != 0) return;
   const std::lock_guard lock(state().mutex);

@@ -1,4 +1,4 @@
-// What an atomic operation does to its word.
+// The effect of an atomic operation on its word.
 #ifndef CHIME_ABI_AMO_OP_H_
 #define CHIME_ABI_AMO_OP_H_
 
@@ -8,7 +8,7 @@
 
 namespace chime {
 
-// kSet and kAdd to kXor have no result when they are posted; every one has when it fetches.
+// A posted kSet, kAdd, kAnd, kOr or kXor has no result; a fetching operation always has one.
 enum class AmoOp : std::uint8_t { kFetch, kSet, kAdd, kAnd, kOr, kXor, kCompareSwap };
 
 }  // namespace chime

@@ -1,9 +1,9 @@
-// What device code knows when it is called: whose PE it is (pe.h), by which channels what it sends
-// goes and completes (channel.h, nic_memory.h), and with whom it meets (team.h).
+// The data that device code gets with a call: its PE (pe.h), the channels by which it sends
+// (channel.h, nic_memory.h), and the team that it meets (team.h).
 //
-// A Context is an ordering domain: fence and quiet are about what was sent by it. Those of kernels
-// and of the host differ in what stands here, not in the code that uses it. Plain data: copied into
-// kernel arguments and __constant__ memory.
+// A Context is an ordering domain: fence and quiet concern what was sent by it. The Contexts of
+// kernels and of the host differ only in these data, not in the code that uses them. Plain data:
+// copied into kernel arguments and __constant__ memory.
 #ifndef CHIME_ABI_CONTEXT_H_
 #define CHIME_ABI_CONTEXT_H_
 
@@ -21,9 +21,9 @@ namespace chime {
 inline constexpr std::uint32_t kAbiVersion = 18;
 
 struct Context {
-  std::uint32_t abi_version = 0;  // kAbiVersion; 0 means that nobody filled this copy
-  // sizeof(Context) of the library that filled it; before, in what a kernel's compiler made, the
-  // kAbiVersion of its headers.
+  std::uint32_t abi_version = 0;  // kAbiVersion; 0: this copy is not filled
+  // sizeof(Context) of the library that filled it. Before that, the kAbiVersion of the headers with
+  // which the kernel was compiled.
   std::uint32_t size = 0;
   abi::Pe pe;
   abi::Channels channels;
@@ -32,7 +32,7 @@ struct Context {
 };
 
 // The Context with which a kernel's module is compiled: it belongs to no PE yet. `checked` is set
-// so that waits take their checked way, which finds that nobody has filled it.
+// so that waits check their arguments and find that it is not filled.
 constexpr Context unfilled_context() {
   Context context;
   context.size = kAbiVersion;

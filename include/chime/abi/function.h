@@ -4,9 +4,9 @@
 
 #include "chime/cxx20.h"
 
-// They run in kernels too: the platform layer, included before, says what that takes, and defines
-// CHIME_SWAP_BYTES(word) where the compiler does not find by itself that a word's bytes are swapped
-// by one instruction.
+// The functions run in kernels, too: the platform layer, included before, defines the qualifiers
+// for that. It also defines CHIME_SWAP_BYTES(word) if the compiler does not recognise that one
+// instruction swaps a word's bytes.
 #ifdef CHIME_HOST_DEVICE
 #define CHIME_ABI_FN CHIME_HOST_DEVICE constexpr
 #else

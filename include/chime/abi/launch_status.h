@@ -1,5 +1,5 @@
-// What exec::launch returns: a status that tells whether somebody has looked at it. A launch that
-// failed without a word would leave the program computing on what its kernel never wrote.
+// The result of exec::launch: a status that knows whether the program has checked it. If a failed
+// launch went unnoticed, the program would compute with data that its kernel never wrote.
 #ifndef CHIME_ABI_LAUNCH_STATUS_H_
 #define CHIME_ABI_LAUNCH_STATUS_H_
 
@@ -10,20 +10,20 @@ namespace chime::exec {
 
 namespace detail {
 
-// The calling thread's launch has failed for the reason `why` says, and its status was thrown away.
+// The calling thread's launch has failed for the reason `why`, and its status was discarded.
 CHIME_EXPORT void launch_failed_unseen(const char* why);
-// The calling thread asks for its last error: it knows of its failed launches.
+// The calling thread asks for its last error: so it knows of its failed launches.
 CHIME_EXPORT void launch_errors_are_asked_for();
-// Prints the failures of all threads that nobody has looked at, each once. Where the host waits for
-// kernels, meets other PEs, or leaves. Costs one load when there are none.
+// Prints the failures of all threads that the program has not checked, each once. Called where the
+// host waits for kernels, meets other PEs, or leaves. Costs one load if there are none.
 CHIME_EXPORT void tell_unseen_launch_errors();
 
 }  // namespace detail
 
-// Used as a chimex_status, it has been looked at.
+// A conversion to chimex_status counts as a check.
 class LaunchStatus {
  public:
-  // `why` are the thread's words for a `status` that is not CHIMEX_OK; valid while this object
+  // `why`: the thread's message for a `status` that is not CHIMEX_OK; valid while this object
   // lives.
   LaunchStatus(chimex_status status, const char* why)
       : status_(status), why_(why), is_seen_(status == CHIMEX_OK) {}

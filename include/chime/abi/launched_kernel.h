@@ -1,5 +1,5 @@
 // A kernel on a GPU, as the program's own CUDA runtime knows it. In a checked job (CHIME_CHECK=1)
-// exec::launch tells the library of kernels, which then sees that nothing is allocated while one
+// exec::launch reports kernels to the library, which checks that nothing is allocated while one
 // runs (host/gpu/device_activity.hpp).
 #ifndef CHIME_ABI_LAUNCHED_KERNEL_H_
 #define CHIME_ABI_LAUNCHED_KERNEL_H_

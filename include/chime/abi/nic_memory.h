@@ -1,5 +1,5 @@
-// What work requests say of memory here: addresses and keys of what is registered, and slots that
-// stand in for what is not.
+// This PE's memory in work requests: addresses and keys of registered memory, and slots that stand
+// in for other memory.
 //
 // All pointers are addresses for device code. Names that end in _be are big-endian in memory, as
 // work requests carry them.
@@ -22,17 +22,17 @@ struct NicBuffer {
 };
 static_assert(sizeof(NicBuffer) == 32);
 
-// Registered buffers beside the heap, sorted by `begin`, apart from each other. Owner: the host.
+// Registered buffers besides the heap, sorted by `begin`, without overlap. Owner: the host.
 struct NicBufferTable {
   std::uint64_t count;
   NicBuffer* buffers;  // [kNicMostBuffers]
 };
 inline constexpr std::uint32_t kNicMostBuffers = 1024;
 
-// In the device's memory. `tables[generation % 2]` is the one in use. Registering and unregistering
-// fill the other one and then make it the one in use by adding 1 to `generation` (release; pairs
-// with the acquire in device/path/local_memory.cuh). So a table changes only after another has been
-// in use since: what a reader found is true if `generation` is still what it was before.
+// In the device's memory. `tables[generation % 2]` is in use. Registering and unregistering fill
+// the other table, and then put it to use by adding 1 to `generation` (release; pairs with the
+// acquire in device/path/local_memory.cuh). So a table changes only after another one has been in
+// use in between: what a reader found is valid if `generation` has not changed.
 struct NicBuffers {
   std::uint64_t generation;
   std::uint64_t reserved;
@@ -40,10 +40,10 @@ struct NicBuffers {
 };
 static_assert(sizeof(NicBuffers) == 48 && offsetof(NicBuffers, tables) == 16);
 
-// Memory that stands in for what is not registered: `slots` pieces of `slot_bytes`, in pairs of
-// which transfers to a peer take one (pairs.h). Each has a word (taken by compare-and-swap, freed
-// and left by a release). Behind these words stands how often a slot was taken. words.h has the
-// words.
+// Memory that stands in for memory that is not registered: `slots` pieces of `slot_bytes`, in
+// pairs. Transfers to a peer use one slot of each pair (pairs.h). Each slot has a word (words.h):
+// taken by compare-and-swap, freed or left with release. After these words follows the number of
+// times that a slot was taken.
 struct NicStaging {
   std::byte* memory;
   std::uint64_t nic;

@@ -1,21 +1,19 @@
-// Ways to peers that are opened while kernels run: at the first touch of a peer that was not
-// connected at init. Who asks, and the answers.
+// Paths to peers that are opened while kernels run, at the first touch of a peer that was not
+// connected at init: the requests and the answers.
 //
-//   asker    wanted (a bit), asked + 1 (release)  ->  host looks, and connects
-//   host     peers[place], answers[pe] (release)  ->  who waits acquires, and one of them claims
-//   the
-//                                                     place: channels, opened[pe] (release)
-//   poster   opened[pe] (acquire), the channels
+//   initiator  wanted (a bit), asked + 1 (release)  ->  host looks, and connects
+//   host       peers[place], answers[pe] (release)  ->  a waiting thread acquires, and one claims
+//                                                       the place: channels, opened[pe] (release)
+//   poster     opened[pe] (acquire), the channels
 //
-// Where no way of its own is opened, the answer may name channels that lead to many PEs, which were
-// there from the beginning: those of a FIFO to the proxy. Then nothing is to be carried over but
-// the route.
+// If the peer gets no channels of its own, the answer may name channels that lead to many PEs and
+// have existed since init: those of a FIFO to the proxy. Then only the route is carried over.
 //
-// What askers write nobody else writes, and kernels and host operations have words of their own: a
-// GPU's atomics on the host's memory need not be atomic with a processor's.
+// Only initiators write the initiators' words, and kernels and host operations have separate ones:
+// a GPU's atomics on the host's memory need not be atomic with a processor's.
 //
-// A GPU's memory cannot be written by the host while kernels run: so what it answers lies in memory
-// of its own, and the first thread that finds it carries it over.
+// The host cannot write a GPU's memory while kernels run. So its answer lies in the host's own
+// memory, and the first thread that finds it carries it over.
 #ifndef CHIME_ABI_OPENINGS_H_
 #define CHIME_ABI_OPENINGS_H_
 
@@ -31,7 +29,7 @@ namespace chime::abi {
 inline constexpr std::uint32_t kNotAnswered = 0;
 inline constexpr std::uint32_t kRefused = ~std::uint32_t{0};
 
-// Whom the channels of a place lead to.
+// The peer of the channels of a place.
 struct alignas(32) OpenedPeer {
   NicPeer nic;
   std::int32_t pe;
@@ -40,15 +38,15 @@ struct alignas(32) OpenedPeer {
 };
 static_assert(sizeof(OpenedPeer) == 32);
 
-// Of one context; contexts of a PE share the answers. A place is `slots` channels of each
-// context. Pointers are addresses for device code.
+// For one context; contexts of a PE share the answers. A place is `slots` channels of each context.
+// Pointers are addresses for device code.
 struct Openings {
-  std::uint64_t* asked;          // how often somebody was; host-visible. Owner: askers, atomic add
-  std::uint64_t* wanted;         // a bit for each PE, set once; host-visible. Owner: askers
+  std::uint64_t* asked;          // number of requests; host-visible. Owner: initiators, atomic add
+  std::uint64_t* wanted;         // a bit for each PE, set once; host-visible. Owner: initiators
   const std::uint32_t* answers;  // [n_pes]; host-visible. Owner: the host, each once
   const OpenedPeer* peers;       // [places] of a NIC; host-visible. Owner: the host, before the
                                  // answer
-  std::uint32_t* claims;         // [places] 0 -> 1 by who carries it over
+  std::uint32_t* claims;         // [places] 0 -> 1 by the thread that carries it over
 };
 static_assert(sizeof(Openings) == 40);
 

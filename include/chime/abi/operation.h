@@ -1,5 +1,5 @@
-// The operations of the API, so that an error can say which one met it: one number for the forms of
-// all types and groups, because that is what the templates share.
+// The operations of the API, by which an error names its operation. The forms of all types and
+// groups have one number, because they share one template.
 #ifndef CHIME_ABI_OPERATION_H_
 #define CHIME_ABI_OPERATION_H_
 
@@ -8,7 +8,7 @@
 #include "chime/cxx20.h"
 
 // X(enumerator, the specification's name of the family). Used by: the enumeration below, and the
-// words of the host (host/errors/operation_name.hpp).
+// host's messages (host/errors/operation_name.hpp).
 #define CHIME_FOR_OPERATIONS(X)                                  \
   X(kPut, "chime_put")                                           \
   X(kPutNbi, "chime_put_nbi")                                    \

@@ -1,9 +1,9 @@
-// What a channel that is a FIFO of requests to the proxy has of its own: how far they are taken out
-// and complete, where the end of one is told, and what became of peers. The slots are in
-// proxy_request.h.
+// The fields of a channel that is a FIFO of requests to the proxy: how far requests are taken and
+// complete, where the end of a single request is published, and the state of peers. The slots are
+// in proxy_request.h.
 //
-// A FIFO leads to all peers of its path (Channel::pe is -1), so the loss of one of them does not
-// put it out of use: requests to a lost peer end as all others do, and change nothing.
+// A FIFO leads to all peers of its path (Channel::pe is -1), so the loss of one peer does not put
+// it out of use: requests to a lost peer end as all others do, and change nothing.
 #ifndef CHIME_ABI_PROXY_FIFO_H_
 #define CHIME_ABI_PROXY_FIFO_H_
 
@@ -16,19 +16,18 @@
 namespace chime::abi {
 
 enum class ProxyKind : std::uint8_t {
-  kPut = 0,          // of memory here
-  kPutValue = 1,     // of up to 16 bytes that are in the request
+  kPut = 0,          // from memory here
+  kPutValue = 1,     // up to 16 bytes that are in the request
   kGet = 2,          // into memory here
-  kGetValue = 3,     // of up to 16 bytes, into its answer
+  kGetValue = 3,     // up to 16 bytes, into its answer
   kAtomic = 4,       // without a result
   kFetchAtomic = 5,  // the word before goes into its answer
 };
 
 // ChannelHead::flags of a FIFO.
-// Whether what goes to one peer may pass what was posted to it before, the data of a put_signal
-// aside.
+// Whether requests to one peer may overtake earlier ones, except the data of a put_signal.
 inline constexpr std::uint32_t kProxyUnordered = 1 << 0;
-inline constexpr std::uint32_t kProxyUnorderedAtomics = 1 << 1;  // two atomics, and signals
+inline constexpr std::uint32_t kProxyUnorderedAtomics = 1 << 1;  // the same of atomics and signals
 
 inline constexpr std::uint32_t kProxyMostAtOnce = 64;  // slots of a submission: 2 of each lane
 inline constexpr std::uint32_t kProxyLeastDepth = kProxyMostAtOnce;  // slots
@@ -46,12 +45,12 @@ struct ProxyFailure {
 };
 static_assert(sizeof(ProxyFailure) == 32 && offsetof(ProxyFailure, at) == 16);
 
-// What the proxy tells: in host memory that the device maps. Owner: the proxy.
+// The state that the proxy publishes, in host memory that the device maps. Owner: the proxy.
 struct alignas(128) ProxyTold {
-  // One past the last slot of those requests that are complete without a gap, and kSomeLost. Store
-  // release: results, data of gets and what stands below come before it.
+  // One past the last slot of the requests that are complete without a gap, and kSomeLost. Store
+  // release: results, data of gets and the fields below come before it.
   std::uint64_t through;
-  ProxyFailure failure;    // whole when `through` has kSomeLost
+  ProxyFailure failure;    // complete when `through` has kSomeLost
   std::uint64_t taken;     // one past the last slot that was read, and may be written again
   std::uint64_t at_limit;  // peers that hold half of this FIFO's slots, taken and not ended
   std::uint64_t reserved[9];
@@ -59,23 +58,24 @@ struct alignas(128) ProxyTold {
 static_assert(sizeof(ProxyTold) == 128 && offsetof(ProxyTold, failure) == 8 &&
               offsetof(ProxyTold, taken) == 40);
 
-// The answer to a request that names it: where its poster waits. In host memory that the device
-// maps. Owner: the proxy, from the request until `ended` tells of it.
+// The answer to a request that names it: its poster waits there. In host memory that the device
+// maps. Owner: the proxy, from the request until the store of `ended`.
 struct alignas(32) ProxyAnswer {
   std::uint64_t value[2];  // low bytes first
-  // 1 + the index of the request's first slot, and kAnswerFailed. Of any other request it says
-  // nothing: indices never come again, so what an earlier one has left is not believed. Store
-  // release: the value, data of gets, and what `through` tells of a loss come before it.
+  // 1 + the index of the request's first slot, and kAnswerFailed. It answers only this request:
+  // indices never repeat, so the value that an earlier one has left does not match. Store release:
+  // the value, data of gets, and the loss that `through` reports come before it.
   std::uint64_t ended;
   std::uint64_t reserved;
 };
 static_assert(sizeof(ProxyAnswer) == 32 && offsetof(ProxyAnswer, ended) == 16);
 inline constexpr std::uint64_t kAnswerFailed = 1ull << 63;  // its peer is lost
 
-// How a host thread that posts finds whether the proxy sleeps. In host memory.
+// How a host thread that posts learns whether the proxy sleeps. In host memory.
 struct alignas(64) ProxySleep {
-  // 1: it sleeps, or is about to. By exchanges alone: of a poster's and the proxy's the later one
-  // acquires the other, and finds what it has stored (device/path/proxy/wake.cuh).
+  // 1: it sleeps, or is about to. Changed only by exchanges: the later of the poster's and the
+  // proxy's exchange acquires the earlier, and finds what that side has stored
+  // (device/path/proxy/wake.cuh).
   std::uint32_t is_asleep;
   std::int32_t event;  // an eventfd: ends the sleep. Owner: the proxy, before it first sleeps
 };
@@ -85,14 +85,15 @@ static_assert(sizeof(ProxySleep) == 64);
 struct ProxyFifo {
   const ProxyTold* told;
   const ProxyAnswer* answers;  // [proxy_answers(depth, staging slots)], proxy_request.h
-  std::uint64_t* busy;  // [depth] of an answer: 0 -> 1 by the poster, before it reserves a slot; 1
-                        // -> 0 by the same thread, when it has the value. As the counters, where
-                        // posters are
-  const std::uint64_t* lost;  // a bit for each PE: requests to it fail. In host memory; whole, for
-                              // what was posted to this FIFO, when `through` has kSomeLost
+  // [depth] Of an answer: 0 -> 1 by the poster, before it reserves a slot; 1 -> 0 by the same
+  // thread, when it has the value. In the posters' memory, as the counters are.
+  std::uint64_t* busy;
+  // A bit for each PE: requests to it fail. In host memory; complete for requests that were posted
+  // to this FIFO, when `through` has kSomeLost.
+  const std::uint64_t* lost;
   const std::uint64_t* at_limit;  // a bit for each PE: requests to it hold half of the slots of
                                   // some FIFO of this PE, taken and not ended. In host memory
-  ProxySleep* sleep;              // of a host's FIFO; null: nobody wakes the proxy
+  ProxySleep* sleep;              // of a host's FIFO; null: the proxy is not woken
   std::uint64_t reserved[2];
 };
 static_assert(sizeof(ProxyFifo) == 64);

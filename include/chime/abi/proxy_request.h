@@ -1,9 +1,9 @@
-// What kernels ask of the proxy: requests as the slots of a FIFO, and back. requests.md has the
-// picture.
+// Requests of kernels to the proxy: encoded as the slots of a FIFO, and decoded. requests.md has
+// the picture.
 //
 // A slot is valid when each of its words has the lap of its index: a vector store is not one
-// access, so that half of a slot may be seen before the other. Bit 63 of each word is the lap, and
-// what a value needs in its place lies in another word.
+// access, so half of a slot may be visible before the other. Bit 63 of each word is the lap; the
+// bit of a value that belongs there lies in another word.
 #ifndef CHIME_ABI_PROXY_REQUEST_H_
 #define CHIME_ABI_PROXY_REQUEST_H_
 
@@ -25,22 +25,22 @@ static_assert(sizeof(ProxySlot) == 32);
 inline constexpr unsigned kProxyMostValue = 16;  // bytes
 inline constexpr unsigned kProxyMostSlots = 2;   // of a request
 
-// What a put is followed by: an atomic update of a word of 8 bytes, whose effect nobody sees
-// without the put's data.
+// The signal of a put: an atomic update of a word of 8 bytes. A reader that sees it also sees the
+// put's data.
 struct ProxySignal {
   std::uint64_t at;  // offset in the peer's heap
   std::uint64_t operand;
   AmoOp op;  // kSet or kAdd
 };
 
-// A request, read.
+// A decoded request.
 struct ProxyRequest {
   ProxyKind kind;
   AmoOp op;         // of the atomics
   bool has_signal;  // of the puts
   bool has_answer;  // its poster waits
   std::int32_t pe;
-  std::uint32_t answer;            // which one
+  std::uint32_t answer;            // the answer's number
   std::uint64_t at;                // offset in the peer's heap
   std::uint64_t bytes;             // a value's: 1 to 16; an atomic's word: 4 or 8
   std::uint64_t here;              // kPut, kGet: as device code addresses it
@@ -51,8 +51,9 @@ struct ProxyRequest {
 
 // ---- Answers ------------------------------------------------------------------------------------
 
-// A FIFO has an answer for each slot, in pairs of which requests to a peer take one (pairs.h), and
-// behind them two for each staging slot of its context: for the halves, whoever has the slot.
+// A FIFO has one answer for each slot. These lie in pairs, and requests to a peer use one of each
+// pair (pairs.h). After them follow two for each staging slot of its context: one for each half,
+// used by the thread that has the slot.
 CHIME_ABI_FN std::uint32_t proxy_answers(std::uint32_t depth, std::uint32_t staging_slots) {
   return depth + 2 * staging_slots;
 }
@@ -61,8 +62,8 @@ CHIME_ABI_FN std::uint32_t proxy_answers(std::uint32_t depth, std::uint32_t stag
 
 inline constexpr std::uint64_t kProxyLap = 1ull << 63;
 
-// The lap of a slot's index: set in the first one, for the memory begins as zeros. `depth`: slots,
-// a power of two.
+// The lap of a slot's index. The first lap has the bit set, because the memory begins as zeros.
+// `depth`: slots, a power of two.
 CHIME_ABI_FN std::uint64_t proxy_lap(std::uint64_t index, std::uint64_t depth) {
   return (index & depth) == 0 ? kProxyLap : 0;
 }
@@ -73,7 +74,7 @@ CHIME_ABI_FN ProxySlot with_lap(const ProxySlot& slot, std::uint64_t lap) {
   return {{slot.word[0] | lap, slot.word[1] | lap, slot.word[2] | lap, slot.word[3] | lap}};
 }
 
-// ---- To slots, without their laps ---------------------------------------------------------------
+// ---- Encoding, without the laps -----------------------------------------------------------------
 
 // Word 0: pe 32 | bytes of a value or word 5 | ProxyKind 3 | AmoOp 3 | signal 1 | 1 + answer 17, 0
 // without one | bits 63 of words 2 and 3 | lap. Word 0 of a second slot: AmoOp 3 | ... | bit 63 of
@@ -92,8 +93,8 @@ CHIME_ABI_FN std::uint64_t proxy_head(ProxyKind kind, std::int32_t pe, unsigned 
          static_cast<std::uint64_t>(kind) << kProxyKindShift |
          static_cast<std::uint64_t>(op) << kProxyOpShift;
 }
-// Words 2 and 3 of 64 bits. An offset that does not fit lies in no heap, with its highest bit or
-// without: the proxy refuses it.
+// Words 2 and 3 have 64 bits. An offset that does not fit lies in no heap, with its highest bit or
+// without, and the proxy refuses it.
 CHIME_ABI_FN ProxySlot proxy_slot(std::uint64_t head, std::uint64_t at, std::uint64_t two,
                                   std::uint64_t three) {
   return {{head | two >> 63 << kProxyHigh2Shift | three >> 63 << kProxyHigh3Shift, at & ~kProxyLap,
@@ -129,7 +130,7 @@ CHIME_ABI_FN ProxySlot proxy_atomic(ProxyKind kind, AmoOp op, std::int32_t pe, s
   return detail::proxy_slot(detail::proxy_head(kind, pe, bytes, op), at, operand, compare);
 }
 
-// A put's first slot, when a signal follows; and the second slot.
+// A put's first slot, if a signal follows; and the second slot.
 CHIME_ABI_FN ProxySlot with_signal(const ProxySlot& put) {
   return {{put.word[0] | kProxySignal, put.word[1], put.word[2], put.word[3]}};
 }
@@ -137,18 +138,18 @@ CHIME_ABI_FN ProxySlot proxy_signal(const ProxySignal& signal) {
   return detail::proxy_slot(static_cast<std::uint64_t>(signal.op), signal.at, signal.operand, 0);
 }
 
-// A first slot, of a request whose poster waits for its end there.
+// A first slot, of a request whose poster waits at the answer.
 CHIME_ABI_FN ProxySlot with_answer(const ProxySlot& first, std::uint32_t answer) {
   return {{first.word[0] | std::uint64_t{answer + 1} << kProxyAnswerShift, first.word[1],
            first.word[2], first.word[3]}};
 }
-// ---- And back -----------------------------------------------------------------------------------
+// ---- Decoding -----------------------------------------------------------------------------------
 
 CHIME_ABI_FN unsigned proxy_slots_of(std::uint64_t first_word) {
   return (first_word & kProxySignal) != 0 ? 2 : 1;
 }
 
-// `second` means something if the request has two slots.
+// `second` is used only if the request has two slots.
 CHIME_ABI_FN ProxyRequest proxy_request(const ProxySlot& first, const ProxySlot& second) {
   const std::uint64_t head = first.word[0];
   ProxyRequest request = {};

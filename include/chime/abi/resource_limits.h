@@ -1,5 +1,6 @@
-// Which limit of the process (ulimit) refuses memory or a thread, in words for the user. The system
-// says "Cannot allocate memory" or "Resource temporarily unavailable" to all of them.
+// Finds the limit of the process (ulimit) that refuses memory or a thread, and describes it for the
+// user. The system reports "Cannot allocate memory" or "Resource temporarily unavailable" for all
+// of them.
 #ifndef CHIME_ABI_RESOURCE_LIMITS_H_
 #define CHIME_ABI_RESOURCE_LIMITS_H_
 
@@ -16,7 +17,7 @@
 
 namespace chime::abi {
 
-// The soft limit, RLIM_INFINITY if there is none or it cannot be asked for.
+// The soft limit; RLIM_INFINITY if there is none or the query fails.
 inline rlim_t limit_of(decltype(RLIMIT_AS) resource) {
   rlimit limit{};
   return ::getrlimit(resource, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
@@ -24,7 +25,8 @@ inline rlim_t limit_of(decltype(RLIMIT_AS) resource) {
 
 inline std::string kib(std::uint64_t bytes) { return std::to_string(bytes / 1024) + " KiB"; }
 
-// What the process has mapped, in bytes; `data` is what it alone may write, stacks of threads too.
+// The bytes that the process has mapped; `data`: its private writable bytes, with stacks of
+// threads.
 struct MappedBytes {
   std::uint64_t all = 0;
   std::uint64_t data = 0;
@@ -45,7 +47,7 @@ inline std::string words_of_limit(const char* what, rlim_t limit, std::uint64_t 
          " are in use, and this takes " + kib(needed) + " more";
 }
 
-// Which limit keeps the process from mapping `bytes` more; empty if none does. `is_data`: memory
+// The limit that keeps the process from mapping `bytes` more; empty if none does. `is_data`: memory
 // that is not shared and may be written.
 inline std::string why_no_memory(std::uint64_t bytes, bool is_data) {
   const MappedBytes mapped = mapped_bytes();
@@ -57,8 +59,8 @@ inline std::string why_no_memory(std::uint64_t bytes, bool is_data) {
   return "";
 }
 
-// Empty unless a file, and memory that processes share is one, may not have `bytes`. To try it
-// would end the process by SIGXFSZ.
+// The limit that keeps a file, or memory that processes share, from having `bytes`; empty if none
+// does. An attempt would end the process by SIGXFSZ.
 inline std::string why_no_file(std::uint64_t bytes) {
   const rlim_t limit = limit_of(RLIMIT_FSIZE);
   if (limit == RLIM_INFINITY || bytes <= limit) return "";
@@ -66,7 +68,7 @@ inline std::string why_no_file(std::uint64_t bytes) {
          ", and this takes " + kib(bytes) + "; raise it: ulimit -f unlimited";
 }
 
-// Of threads that are started without a wish: what ulimit -s said when the program began.
+// The stack of threads that request no size: ulimit -s at the program's start.
 inline std::size_t default_stack_bytes() {
   pthread_attr_t attributes;
   std::size_t bytes = 0;
@@ -79,7 +81,8 @@ inline std::size_t default_stack_bytes() {
 inline constexpr std::size_t kLeastStackBytes = 128 * 1024;
 inline constexpr std::size_t kHugeStackBytes = std::size_t{1} << 30;
 
-// Empty if a thread of Chime's own has room on a stack of the default size.
+// The reason why a thread of Chime's own does not fit on a stack of the default size; empty if it
+// does.
 inline std::string why_stack_is_too_small() {
   const std::size_t stack = default_stack_bytes();
   if (stack == 0 || stack >= kLeastStackBytes) return "";
@@ -87,7 +90,7 @@ inline std::string why_stack_is_too_small() {
          kib(kLeastStackBytes) + "; raise it: ulimit -s 8192";
 }
 
-// Why the system has started no thread, as far as its limits tell.
+// Why the system has started no thread, as far as its limits show.
 inline std::string why_no_thread() {
   const std::size_t stack = default_stack_bytes();
   const std::string of_stack = "a thread's stack takes " + kib(stack) + " (ulimit -s)";

@@ -1,5 +1,5 @@
-// How the library starts a thread of its own: it takes none of the program's signals, and where the
-// system has no room for it, the limit that is in the way is named.
+// Starts a thread of the library's own. The thread takes none of the program's signals. If the
+// system has no room for it, the error names the limit.
 #ifndef CHIME_ABI_START_THREAD_H_
 #define CHIME_ABI_START_THREAD_H_
 

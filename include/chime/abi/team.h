@@ -1,4 +1,4 @@
-// Some PEs that meet: who they are, and the words by which they do.
+// A team of PEs that meet: its members, and the words by which they do.
 #ifndef CHIME_ABI_TEAM_H_
 #define CHIME_ABI_TEAM_H_
 
@@ -9,10 +9,9 @@
 
 namespace chime::abi {
 
-// Barrier and sync words of a team, at the same place of each member's heap: those of all PEs at
-// its start, so that peers find them without being told.
-// Monotone counters: round r of the n-th sync is done when flags[r] >= n. `epoch` is local to its
-// PE.
+// Barrier and sync words of a team, at the same offset in each member's heap. Those of all PEs are
+// at its start, so that peers find them without a message. Monotone counters: round r of the n-th
+// sync is done when flags[r] >= n. `epoch` is local to its PE.
 inline constexpr int kMaxSyncRounds = 32;  // dissemination over up to 2^32 PEs
 struct alignas(128) SyncArea {
   std::uint64_t epoch;  // owner: the PE itself, one sync at a time

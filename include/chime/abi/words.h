@@ -1,4 +1,4 @@
-// Words that say two things at once, and how they are made and read.
+// Words with several fields, and the functions that make and read them.
 #ifndef CHIME_ABI_WORDS_H_
 #define CHIME_ABI_WORDS_H_
 
@@ -11,7 +11,7 @@
 namespace chime::abi {
 
 // ---- Channels::route ----------------------------------------------------------------------------
-// The path to a PE and the index of the first of its `slots` channels. 0: none leads there.
+// The path to a PE and the index of the first of its `slots` channels. 0: no path leads there.
 
 inline constexpr unsigned kRoutePathShift = 28;
 inline constexpr std::uint32_t kRouteIndexBits = (1u << kRoutePathShift) - 1;
@@ -33,8 +33,8 @@ CHIME_ABI_FN Path path_of_answer(std::uint32_t answer) { return path_of_route(an
 CHIME_ABI_FN std::uint32_t place_of_answer(std::uint32_t answer) { return first_of_route(answer); }
 
 // ---- Producer::ready ----------------------------------------------------------------------------
-// Where the next request begins, the tail of the last one, and kOwed. A completion tells a
-// request's first unit alone: so `done` is as far as it comes when it lags behind by the tail.
+// The index of the next request, the tail of the last one, and kOwed. A completion names only a
+// request's first unit: `done` lags behind by the tail when everything is complete.
 
 CHIME_ABI_FN std::uint64_t ready_word(std::uint64_t end, unsigned tail) {
   return end | static_cast<std::uint64_t>(tail) << kTailShift;
@@ -51,8 +51,8 @@ CHIME_ABI_FN std::uint32_t status_word(Stop stop, std::uint32_t syndrome = 0) {
 CHIME_ABI_FN Stop stop_of(std::uint32_t status) { return static_cast<Stop>(status >> 8); }
 
 // ---- NicStaging::busy ---------------------------------------------------------------------------
-// Free, with a thread, or left to the NIC: by a thread that failed while a request on the slot was
-// on its way, and until the NIC is through with this request. `channel`: the index in its pool.
+// Free, taken by a thread, or left to the NIC: by a thread that failed while a request on the slot
+// was in flight, until the NIC has ended that request. `channel`: the index in its pool.
 
 inline constexpr std::uint64_t kNicSlotFree = 0, kNicSlotTaken = 1;
 inline constexpr std::uint64_t kNicSlotLeft = 1ull << 63;

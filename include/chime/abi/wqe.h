@@ -1,8 +1,8 @@
-// What an mlx5 NIC reads and writes in memory: work requests (WQEs), completions (CQEs), the
-// doorbell record and the doorbell. Big-endian, in 16-byte segments; requests.md has more.
+// The memory formats of an mlx5 NIC: work requests (WQEs), completions (CQEs), the doorbell record
+// and the doorbell. Big-endian, in 16-byte segments; requests.md has more.
 //
-// Builders return segments as they must lie in memory; parsers take words as they were loaded
-// from there. They know nothing of queues: device/path/nic puts segments into a send queue.
+// Builders return segments with the bytes of memory; parsers take words as they were loaded.
+// Neither knows queues: device/path/nic puts segments into a send queue.
 #ifndef CHIME_ABI_WQE_H_
 #define CHIME_ABI_WQE_H_
 
@@ -15,7 +15,8 @@
 namespace chime::abi {
 
 // ---- Byte order ---------------------------------------------------------------------------------
-// Between a value and the word that holds it big-endian in memory, on a little-endian processor.
+// Converts between a value and the word that holds it big-endian in memory, on a little-endian
+// processor.
 
 CHIME_ABI_FN std::uint16_t be16(std::uint16_t v) {
   return static_cast<std::uint16_t>(v << 8 | v >> 8);
@@ -47,13 +48,13 @@ enum class WqeOpcode : std::uint8_t {
   kFetchAdd = 0x12,           // 8 bytes
   kMaskedCompareSwap = 0x14,  // with an AtomicSize as opmod
   kMaskedFetchAdd = 0x15,     // with an AtomicSize as opmod
-  kDump = 0x23,               // reads local memory and forgets it: what arrived before is there
+  kDump = 0x23,               // reads local memory and discards it: then earlier data has arrived
 };
 
 // Opmod of masked atomics.
 enum class AtomicSize : std::uint8_t { kPlain = 0, k4 = 0x08, k8 = 0x09 };
 
-// Byte 11 of the control segment: when a CQE is written, and what the NIC finishes first.
+// Byte 11 of the control segment: when a CQE is written, and what the NIC finishes before.
 inline constexpr std::uint8_t kCqeOnFirstError = 1 << 2;
 inline constexpr std::uint8_t kCqeAlways = 2 << 2;
 inline constexpr std::uint8_t kFenceReads = 4 << 5;  // starts after earlier reads and atomics
@@ -64,7 +65,7 @@ struct alignas(16) WqeSegment {
 };
 static_assert(sizeof(WqeSegment) == kSegmentBytes);
 
-// What the first segment says. `qpn_be` is be32(qpn << 8), precomputed: the low byte is for `ds`.
+// The first segment. `qpn_be` is be32(qpn << 8), precomputed: the low byte is for `ds`.
 struct WqeControl {
   WqeOpcode opcode;
   std::uint8_t segments;  // ds: of the whole WQE, at most kMostSegments
@@ -156,8 +157,7 @@ CHIME_ABI_FN unsigned wqebbs_of(unsigned segments) {
 
 // ---- Doorbell -----------------------------------------------------------------------------------
 
-// The record says how far the queue is filled: the index of the next free WQEBB. The NIC reads it
-// after the doorbell.
+// The record has the index of the next free WQEBB. The NIC reads it after the doorbell.
 CHIME_ABI_FN std::uint32_t doorbell_record(std::uint64_t next) {
   return be32(static_cast<std::uint32_t>(next) & 0xffffu);
 }

@@ -16,7 +16,7 @@ CHIME_KERNEL void put_64_block(uint64_t* dst, const uint64_t* src, int pe) {
 CHIME_KERNEL void put(void* dst, const void* src, size_t bytes, int pe) {
   chime_putmem_nbi(dst, src, bytes, pe);
 }
-// The same from memory that the program has registered, as a tensor's.
+// The same from memory that the program has registered, such as a tensor's.
 CHIME_KERNEL void put_registered(void* dst, const void* src, size_t bytes, int pe) {
   chime_putmem_nbi(dst, src, bytes, pe);
 }
@@ -41,7 +41,7 @@ CHIME_KERNEL void put_signal_add_block(void* dst, const void* src, size_t bytes,
   chimex_putmem_signal_nbi_block(dst, src, bytes, sig, value, CHIME_SIGNAL_ADD, pe);
 }
 
-// The result must go somewhere, or nobody waits for it: one store of 8 bytes more than the call.
+// The result must be used, or the kernel would not wait for it: one more store of 8 bytes.
 CHIME_KERNEL void fetch_add(uint64_t* word, uint64_t value, int pe, uint64_t* result) {
   *result = chime_uint64_atomic_fetch_add(word, value, pe);
 }

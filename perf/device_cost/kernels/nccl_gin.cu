@@ -1,6 +1,6 @@
-// The calls of kernels/chime.cu, as far as NCCL's device API has them: on its GDAKI backend
-// (GPU-direct through mlx5), in each of its sharing modes. GIN has no fetching atomics, and of
-// signals it has no SET.
+// The calls of kernels/chime.cu, as far as NCCL's device API has them, on its GDAKI backend
+// (GPU-direct through mlx5), in each of its sharing modes. GIN has no fetching atomics, and no SET
+// for signals.
 #include <nccl_device.h>
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace {
 
 using Gin = ncclGin;
 
-// A place in a window; the peer's rank is the world's.
+// A position in a window; the peer's rank is the world's.
 struct At {
   ncclWindow_t window;
   size_t offset;
@@ -36,7 +36,7 @@ __device__ void put_signal_bytes(const ncclDevComm& comm, int context,
 }  // namespace
 
 // `mode` is known to the compiler, as in programs that use the API. `bytes` comes first:
-// rules/nccl_gin.toml says what it is.
+// rules/nccl_gin.toml sets its value.
 #define KERNELS_OF_MODE(NAME, MODE)                                                                \
   extern "C" __global__ void p_##NAME(ncclDevComm comm, int context, At dst, uint64_t value,       \
                                       int pe) {                                                    \

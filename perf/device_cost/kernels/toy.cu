@@ -1,5 +1,5 @@
-// A kernel of which everybody can say what its straight path does: a put as small as one can be.
-// Its counts are in tests/toy_test.py, its rules in rules/toy.toml.
+// A kernel with an obvious straight path: the smallest possible put. Its counts are in
+// tests/toy_test.py, its rules in rules/toy.toml.
 #include "chime/chime.h"
 
 using namespace chime;
@@ -15,7 +15,7 @@ struct Queue {
   uint64_t* doorbell;
 };
 
-// Rare, and longer than the way round it.
+// Rare, and longer than the path around it.
 CHIME_DEVICE_OUT_OF_LINE void wait_for_room(Queue* queue, uint64_t end) {
   while (end - exec::ld<Order::kAcquire, Scope::kDevice>(&queue->done) > queue->depth) {
     exec::nanosleep(100);

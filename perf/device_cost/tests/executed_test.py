@@ -1,4 +1,4 @@
-"""What is made of the forms that were executed."""
+"""The counts made from the executed forms."""
 import json
 import pathlib
 import sys

@@ -1,4 +1,4 @@
-"""What is known on a path, and what follows from it."""
+"""Known values on a path, and their consequences."""
 import unittest
 
 from listings import opcodes, path, program  # it comes first: the modules below are a folder up
@@ -40,7 +40,7 @@ kernel:
 
 
 class Given(unittest.TestCase):
-    """What is known first, and what follows from it."""
+    """The first known values, and their consequences."""
 
     def loads(self, number):
         search = straight_path.Search(program(INLINE), [], [], facts.given({0x10: number}, 0x210))
@@ -66,15 +66,15 @@ class Given(unittest.TestCase):
         self.assertEqual(facts.permuted(known, ("R0", "R4", "0x3210", "RZ")), (0x80, 0xffff))
 
     def test_halves_of_64_bits_are_compared(self):
-        def told(how, upper, lower):
+        def decided(how, upper, lower):
             known = facts.with_fact(facts.with_fact(facts.NOTHING, "R3", (upper, facts.ALL)), "P0", lower)
             (compare,) = program(f"{how} P1, PT, R3, RZ, PT, P0").instructions
             return facts.look_up(facts.after(known, compare), "P1")
-        self.assertTrue(told("ISETP.NE.AND.EX", 1, False))
-        self.assertFalse(told("ISETP.NE.AND.EX", 0, False))
-        self.assertTrue(told("ISETP.NE.AND.EX", 0, True))
-        self.assertFalse(told("ISETP.GT.AND.EX", 0xffffffff, True))  # signed
-        self.assertTrue(told("ISETP.GT.U32.AND.EX", 0xffffffff, False))
+        self.assertTrue(decided("ISETP.NE.AND.EX", 1, False))
+        self.assertFalse(decided("ISETP.NE.AND.EX", 0, False))
+        self.assertTrue(decided("ISETP.NE.AND.EX", 0, True))
+        self.assertFalse(decided("ISETP.GT.AND.EX", 0xffffffff, True))  # signed
+        self.assertTrue(decided("ISETP.GT.U32.AND.EX", 0xffffffff, False))
 
 if __name__ == "__main__":
     unittest.main()

@@ -93,7 +93,7 @@ kernel:
   EXIT
 """
 
-# The way on the left promises to be short, and what is known makes it long.
+# The path on the left seems short, but the known values make it long.
 PROMISING = """
 kernel:
   MOV R4, 0x1
@@ -123,11 +123,11 @@ class StraightPath(unittest.TestCase):
 
     def test_passes_them_in_their_order(self):
         path(BRANCH, "^ST", "^MEMBAR")
-        with self.assertRaisesRegex(straight_path.NoPath, "no way to '\\^ST' behind '\\^MEMBAR'"):
+        with self.assertRaisesRegex(straight_path.NoPath, "no path to '\\^ST' behind '\\^MEMBAR'"):
             path(BRANCH, "^MEMBAR", "^ST")
 
     def test_says_what_it_did_not_find(self):
-        with self.assertRaisesRegex(straight_path.NoPath, "no way to '\\^RED'"):
+        with self.assertRaisesRegex(straight_path.NoPath, "no path to '\\^RED'"):
             path(BRANCH, "^RED")
 
     def test_keeps_off_what_it_must_never_do(self):

@@ -1,4 +1,4 @@
-"""What Chime's calls execute as PTX is what tests/unit/nic/budget_test.cpp counts of the same calls on the CPU device.
+"""Chime's calls execute as PTX the operations that tests/unit/nic/budget_test.cpp counts for them on the CPU device.
 
     run_test.py <build folder of preset softgpu> [kernel...]      default: all"""
 import pathlib
@@ -29,16 +29,16 @@ def faults_of(found, kernels):
     for call, wanted in BUDGET.items():
         if call[0] not in kernels:
             continue
-        told = measured(found[call])
-        if any(want is not None and want != tell for want, tell in zip(wanted, told)):
-            yield f"{call}: {told}, and the CPU device {wanted}"
+        seen = measured(found[call])
+        if any(want is not None and want != tell for want, tell in zip(wanted, seen)):
+            yield f"{call}: {seen}, and the CPU device {wanted}"
     for (kernel, mode), counts in found.items():
         rings = 0 if mode == "p2p" or kernel == "quiet" else 1
         if counts["mmio"] != rings:
             yield f"{kernel} by {mode}: {counts['mmio']} doorbells"
         for where in ("stores", "loads"):
             if any(kind.startswith("other") for kind in counts[where]):
-                yield f"{kernel} by {mode}: {where} to memory of which nobody knows whose it is: {counts[where]}"
+                yield f"{kernel} by {mode}: {where} to memory of an unknown owner: {counts[where]}"
 
 
 def main():

@@ -1,4 +1,4 @@
-"""device_cost on a kernel whose straight path everybody can count: kernels/toy.cu, compiled here.
+"""device_cost on a kernel with an obvious straight path: kernels/toy.cu, compiled here.
 
     toy_test.py [nvcc] [folder for what is compiled]"""
 import pathlib

@@ -1,5 +1,5 @@
-// The frame of every call of the driver: who may call, what is current, and codes out of
-// exceptions.
+// The frame of every call of the driver: checks the caller and the current context, and turns
+// exceptions into codes.
 #pragma once
 
 #include <cuda.h>
@@ -17,7 +17,7 @@
 
 namespace softgpu::driver {
 
-// cuInit has succeeded. In device.cpp.
+// cuInit has succeeded. Defined in driver/device.cpp.
 bool is_initialised();
 
 // Whether the calling thread runs a function of cuLaunchHostFunc, which must not call the driver.
@@ -54,8 +54,7 @@ CUresult answer_initialised(Body body) noexcept {
   return answer(body);
 }
 
-// `body(Context&)` needs a current context. What it is lost with is every call's answer from then
-// on.
+// `body(Context&)` needs a current context. Once the context is lost, every call returns its error.
 template <class Body>
 CUresult answer_in_context(Body body) noexcept {
   return answer_initialised([&] {
@@ -74,7 +73,7 @@ CUresult answer_uncaptured(const char* call, Body body) noexcept {
   });
 }
 
-// What a program gives must not be null.
+// The arguments of a program must not be null.
 inline void need(const void* pointer) {
   if (!pointer) fail(CUDA_ERROR_INVALID_VALUE, "a pointer that the call needs is null");
 }

@@ -30,7 +30,7 @@ SOFTGPU_API cuStreamBeginCapture(CUstream handle, CUstreamCaptureMode mode) {
   });
 }
 
-// Of a capture in which nothing is: see capture.hpp.
+// Ends a capture, which recorded nothing: see driver/capture.hpp.
 SOFTGPU_API cuStreamEndCapture(CUstream stream, CUgraph* graph) {
   return answer_in_context([&](Context& context) {
     required(graph) = nullptr;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr unsigned kKnownFlags = 0xffu;
 
-// Null is a context that can be made current: none.
+// Null may be made current: no context.
 void need_live_or_null(CUcontext context) {
   if (context && !find_context(context))
     fail(CUDA_ERROR_INVALID_CONTEXT, "%p is not a context, or destroyed",
@@ -98,7 +98,7 @@ SOFTGPU_API cuCtxPopCurrent(CUcontext* context) {
   });
 }
 
-// Also of a context that is lost: a program may want to know where.
+// Also for a lost context: a program may need its device.
 SOFTGPU_API cuCtxGetDevice(CUdevice* device) {
   return answer_initialised([&] { required(device) = current_context()->device().ordinal(); });
 }
@@ -110,7 +110,7 @@ SOFTGPU_API cuCtxSynchronize() {
   });
 }
 
-// All addresses are every device's already; what is asked twice is refused all the same.
+// All devices share all addresses already; a second request is still refused.
 SOFTGPU_API cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
   return answer_in_context([&](Context& context) {
     if (flags != 0) fail(CUDA_ERROR_INVALID_VALUE, "cuCtxEnablePeerAccess: flags are 0");

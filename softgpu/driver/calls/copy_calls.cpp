@@ -1,7 +1,7 @@
 // Copies and fills, in the order of a stream.
 //
-// Memory that the driver has not pinned is pageable, as CUDA calls it: what a copy reads there is
-// read when the call returns, and what it writes there is written.
+// Memory that the driver has not pinned is pageable in CUDA's terms: when the call returns, the
+// copy has read from it or written to it.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -28,7 +28,7 @@ bool is_pageable(CUdeviceptr address, std::size_t bytes, Access access) {
   return !address_space().check(address, bytes, access);
 }
 
-// In a stream of whatever context, whose order it is.
+// In a stream of any context, which gives the order.
 void copy_async(Context& current, const Copy& copy, CUstream handle) {
   const std::shared_ptr<Stream> stream = current.stream_anywhere(handle);
   Context& context = stream->context();

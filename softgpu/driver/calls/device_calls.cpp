@@ -9,7 +9,7 @@ using namespace softgpu::driver;
 
 namespace {
 
-// Buses that no machine's first devices have.
+// Buses that the first devices of no machine have.
 constexpr unsigned kFirstBus = 0xf0, kBuses = 16;
 
 void write_address(char* text, std::size_t bytes, int ordinal) {

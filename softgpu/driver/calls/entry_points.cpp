@@ -1,4 +1,5 @@
-// The driver's calls by name, of this very library: a process may have another with the same names.
+// The driver's calls by name, from this library: a process may have another one with the same
+// names.
 #include <dlfcn.h>
 
 #include <cstring>
@@ -20,7 +21,7 @@ void* own_library() {
 
 }  // namespace
 
-// A name that there is none of is no error: the answer is null, and `found` says so.
+// A name without a function is no error: the answer is null, and `found` says so.
 SOFTGPU_API cuGetProcAddress(const char* name, void** function, int version, cuuint64_t flags,
                              CUdriverProcAddressQueryResult* found) {
   return answer([&] {

@@ -1,4 +1,4 @@
-// What results are called, and what they say.
+// The names of results, and their descriptions.
 #include "softgpu/driver/calls/calls.hpp"
 
 using namespace softgpu::driver;

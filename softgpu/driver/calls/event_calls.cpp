@@ -1,4 +1,4 @@
-// Events: points of streams that others wait for and whose times are compared.
+// Events: points of streams for waits and for time differences.
 #include <cstdint>
 
 #include "softgpu/driver/calls/calls.hpp"
@@ -39,7 +39,7 @@ SOFTGPU_API cuEventCreate(CUevent* event, unsigned flags) {
   });
 }
 
-// Who waits for its latest record has that already.
+// A stream that waits for its latest record keeps that.
 SOFTGPU_API cuEventDestroy(CUevent event) {
   return answer_in_context([&](Context&) {
     if (!events().remove(event))
@@ -94,7 +94,7 @@ SOFTGPU_API cuEventElapsedTime(float* ms, CUevent start, CUevent end) {
   });
 }
 
-// Both may be of other contexts.
+// Stream and event may belong to other contexts.
 SOFTGPU_API cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
   return answer_in_context([&](Context& context) {
     if (flags != 0) fail(CUDA_ERROR_INVALID_VALUE, "cuStreamWaitEvent: flags are 0");

@@ -1,4 +1,4 @@
-// Launches: what a configuration may be, and a kernel with its arguments on the executor.
+// Launches: the check of a configuration, and a kernel with its arguments on the executor.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -29,7 +29,7 @@ struct Configuration {
   std::uint64_t threads() const { return std::uint64_t{block.x} * block.y * block.z; }
 };
 
-// ---- What may be launched ---------------------------------------------------------------------
+// ---- Checks -------------------------------------------------------------------------------------
 
 void check_dimensions(const Device& device, const Configuration& launch) {
   const auto most = [&](CUdevice_attribute which) {
@@ -58,7 +58,8 @@ void check_resources(Function& function, const Configuration& launch) {
          launch.dynamic_shared, name, most_dynamic_shared(function));
 }
 
-// Both limits and the variables that raise them: a GPU takes more blocks than a small machine.
+// Names both limits and the variables that raise them: a GPU takes more blocks than a small
+// machine.
 void check_cooperative(Function& function, const Configuration& launch) {
   if (!launch.cooperative) return;
   const auto multiprocessors = static_cast<unsigned>(driver::multiprocessors());
@@ -80,7 +81,7 @@ void check_cooperative(Function& function, const Configuration& launch) {
 
 // ---- Arguments --------------------------------------------------------------------------------
 
-// The buffer of `extra`: all arguments in one piece. Null: there is none.
+// The buffer of `extra`, which has all arguments. Null: there is none.
 const void* buffer_of(void** extra, std::size_t needed) {
   const void* buffer = nullptr;
   std::size_t bytes = 0;
@@ -119,7 +120,7 @@ std::vector<std::uint8_t> copy_arguments(const softgpu::Kernel& kernel, void** a
 
 // ---- The launch -------------------------------------------------------------------------------
 
-// Before whoever waits for the stream goes on: a program may end then.
+// Before a thread that waits for the stream continues: the program may end then.
 void append_when_it_has_ended(chime::exec::Stream stream, const CountedLaunch& launch) {
   const auto write = [](void* argument) {
     const std::unique_ptr<CountedLaunch> ended(static_cast<CountedLaunch*>(argument));

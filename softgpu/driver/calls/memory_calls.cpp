@@ -1,4 +1,4 @@
-// Device memory, pinned memory of the host, and what the driver knows of an address.
+// Device memory, pinned memory of the host, and the driver's knowledge of an address.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ namespace {
 using chime::simt::MarkedMemory;
 using chime::simt::MemoryKind;
 
-// A piece of device memory, and what it would be on a GPU.
+// A piece of device memory, and its kind on a GPU.
 struct DevicePiece {
   std::shared_ptr<PoolPiece> piece;
   MarkedMemory marked;
@@ -113,8 +113,8 @@ SOFTGPU_API cuMemAllocManaged(CUdeviceptr* address, size_t bytes, unsigned flags
   });
 }
 
-// Waits for all work of the context that it was given in, as the driver does: a kernel may still
-// use the memory.
+// Waits for all work of the context that allocated it, as the driver does: a kernel may still use
+// the memory.
 SOFTGPU_API cuMemFree(CUdeviceptr address) {
   return answer_uncaptured("cuMemFree", [&](Context&) {
     if (address == 0) return;
@@ -123,7 +123,7 @@ SOFTGPU_API cuMemFree(CUdeviceptr address) {
   });
 }
 
-// Waits for nothing: the memory goes when the stream has passed what it was given before.
+// Waits for nothing: the memory is freed when the stream has done its earlier work.
 SOFTGPU_API cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
   return answer_in_context([&](Context& context) {
     if (address == 0) return;
@@ -143,7 +143,7 @@ SOFTGPU_API cuMemGetAddressRange(CUdeviceptr* base, size_t* bytes, CUdeviceptr a
 
 // ---- Memory of the host -----------------------------------------------------------------------
 
-// Memory that only the device reads may be written combined: here it is like any other.
+// Memory that only the device reads may be write-combined; here that makes no difference.
 SOFTGPU_API cuMemHostAlloc(void** address, size_t bytes, unsigned flags) {
   return answer_uncaptured("cuMemHostAlloc", [&](Context& context) {
     need(address);

@@ -18,7 +18,7 @@ using namespace softgpu::driver;
 namespace {
 
 // PTX text begins with its version, after comments. Machine code and its containers, which nvcc
-// makes, begin with bytes that no text has, and are not read any further.
+// makes, begin with bytes that no text has: this reads no further.
 bool is_text(const char* image) {
   constexpr std::size_t kLooked = 64;
   for (std::size_t i = 0; i < kLooked && image[i]; ++i) {
@@ -45,7 +45,7 @@ CUfunction handle_of(Context& context, CUmodule handle, LoadedModule& module,
   return function;
 }
 
-// Variables of a module are device memory like any other, as long as it is loaded.
+// Variables of a module are ordinary device memory while it is loaded.
 void make_known(Context& context, const LoadedModule& module, CUdeviceptr address,
                 std::size_t bytes) {
   if (bytes == 0 || address_space().overlaps(address, bytes)) return;
@@ -132,7 +132,7 @@ SOFTGPU_API cuModuleGetFunctionCount(unsigned* count, CUmodule handle) {
   });
 }
 
-// The first `count` of them, in the order of the text.
+// The first `count` functions, in the order of the text.
 SOFTGPU_API cuModuleEnumerateFunctions(CUfunction* functions, unsigned count, CUmodule handle) {
   return answer_in_context([&](Context& context) {
     need(functions);
@@ -146,8 +146,8 @@ SOFTGPU_API cuModuleEnumerateFunctions(CUfunction* functions, unsigned count, CU
 
 // ---- Libraries ----------------------------------------------------------------------------------
 
-// No options are known, neither the compiler's nor the library's. A context has its module when it
-// first asks for something in it.
+// Accepts no options, neither the compiler's nor the library's. A context gets its module when it
+// first needs something in the library.
 SOFTGPU_API cuLibraryLoadData(CUlibrary* library, const void* image, CUjit_option*, void**,
                               unsigned compiler_options, CUlibraryOption*, void**,
                               unsigned library_options) {
@@ -167,7 +167,7 @@ SOFTGPU_API cuLibraryUnload(CUlibrary handle) {
     libraries().remove(handle);
     const std::lock_guard lock(library->mutex);
     for (const auto& [context, module] : library->modules)
-      if (modules().find(module)) unload(module);  // else gone with its context
+      if (modules().find(module)) unload(module);  // else it went with its context
   });
 }
 
@@ -195,7 +195,7 @@ SOFTGPU_API cuFuncGetModule(CUmodule* module, CUfunction function) {
   return answer_in_context([&](Context&) { required(module) = function_of(function)->module; });
 }
 
-// A program that asks wants the kernel ready, so it is loaded and compiled here.
+// A program that asks wants the kernel ready, so this loads and compiles it.
 SOFTGPU_API cuFuncGetAttribute(int* value, CUfunction_attribute which, CUfunction handle) {
   return answer_in_context([&](Context&) {
     constexpr int kRegisters = 32, kArchitecture = 90;
@@ -235,7 +235,7 @@ SOFTGPU_API cuFuncGetAttribute(int* value, CUfunction_attribute which, CUfunctio
 SOFTGPU_API cuFuncSetAttribute(CUfunction handle, CUfunction_attribute which, int value) {
   return answer_in_context([&](Context&) {
     const std::shared_ptr<Function> function = function_of(handle);
-    if (which == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT) return;  // a wish
+    if (which == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT) return;  // only a hint
     if (which != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
       fail(CUDA_ERROR_INVALID_VALUE, "this attribute of a function cannot be set");
     const std::size_t own = function->kernel.static_shared();

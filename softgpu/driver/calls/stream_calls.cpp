@@ -1,4 +1,4 @@
-// Streams, and what is queued in them beside kernels and copies.
+// Streams, and their work besides kernels and copies.
 #include "softgpu/driver/calls/calls.hpp"
 #include "softgpu/driver/memory/address_space.hpp"
 #include "softgpu/driver/objects.hpp"
@@ -59,11 +59,11 @@ CUresult wait(CUstream handle, CUdeviceptr address, T value, unsigned flags) {
 
 bool softgpu::driver::in_host_function() { return runs_host_function; }
 
-// ---- Their life -------------------------------------------------------------------------------
+// ---- Life ---------------------------------------------------------------------------------------
 
 SOFTGPU_API cuStreamCreate(CUstream* stream, unsigned flags) { return create(stream, flags); }
 
-// All priorities are one.
+// All priorities are equal.
 SOFTGPU_API cuStreamCreateWithPriority(CUstream* stream, unsigned flags, int) {
   return create(stream, flags);
 }
@@ -93,9 +93,9 @@ SOFTGPU_API cuStreamGetCtx(CUstream stream, CUcontext* of) {
   });
 }
 
-// ---- Their work -------------------------------------------------------------------------------
-// What says nothing but the stream is answered for one of any context, as are copies. Kernels,
-// fills, words and host functions are put into streams of the current context alone.
+// ---- Work ---------------------------------------------------------------------------------------
+// Calls that name nothing but the stream accept one of any context, as copies do. Kernels, fills,
+// words and host functions go only into streams of the current context.
 
 SOFTGPU_API cuStreamQuery(CUstream handle) {
   return answer_uncaptured("cuStreamQuery", [&](Context& current) {

@@ -1,5 +1,5 @@
-// Virtual memory management: physical memory by handles, addresses, what is mapped where, and
-// memory that other processes and devices share.
+// Virtual memory management: physical memory by handles, addresses, mappings, and memory that other
+// processes and devices share.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -49,7 +49,7 @@ int duplicate(int fd) {
   return own;
 }
 
-// A dma-buf is the memory's file, opened anew: its position says where the range begins in it.
+// A dma-buf is the memory's file, opened anew: its position is the start of the range.
 int open_at(int fd, std::size_t offset) {
   const std::string path = "/proc/self/fd/" + std::to_string(fd);
   const int own = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
@@ -84,7 +84,7 @@ SOFTGPU_API cuMemCreate(CUmemGenericAllocationHandle* handle, size_t bytes,
   });
 }
 
-// What is mapped stays until it is unmapped.
+// Mapped memory stays until it is unmapped.
 SOFTGPU_API cuMemRelease(CUmemGenericAllocationHandle handle) {
   return answer_initialised([&] {
     if (!physical_memory().remove(handle))
@@ -173,7 +173,7 @@ SOFTGPU_API cuMemGetHandleForAddressRange(void* handle, CUdeviceptr address, siz
       fail(CUDA_ERROR_INVALID_VALUE, "a dma-buf of %zu bytes at %#llx: both are whole pages", bytes,
            address);
     const std::optional<Range> range = address_space().find(address);
-    // cuMemAlloc gives whole pages, of which a program has asked for a part.
+    // cuMemAlloc allocates whole pages, of which a program has requested a part.
     const auto end = [&] { return (range->end() + page - 1) / page * page; };
     if (!range || range->fd < 0 || address + bytes > end())
       fail(CUDA_ERROR_INVALID_VALUE, "%zu bytes at %#llx are not memory of one allocation", bytes,

@@ -55,7 +55,7 @@ void AddressSpace::remove_variables_of(const Module& module) {
   std::erase_if(ranges_, [&](const auto& entry) { return entry.second.module == &module; });
 }
 
-// Neighbours count as one: a heap may be mapped in parts.
+// Neighbouring ranges count as one: a heap may be mapped in parts.
 std::optional<Range> AddressSpace::check(CUdeviceptr address, std::size_t bytes,
                                          Access access) const {
   const std::lock_guard lock(mutex_);

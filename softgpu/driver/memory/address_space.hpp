@@ -20,7 +20,7 @@ enum class Kind {
   kDevice,      // cuMemAlloc
   kManaged,     // cuMemAllocManaged
   kMapped,      // cuMemMap
-  kReserved,    // cuMemAddressReserve, with nothing mapped there
+  kReserved,    // cuMemAddressReserve, not mapped
   kHost,        // cuMemHostAlloc
   kRegistered,  // cuMemHostRegister
 };
@@ -29,15 +29,15 @@ struct Range {
   CUdeviceptr begin = 0;
   std::size_t bytes = 0;
   Kind kind = Kind::kDevice;
-  CUcontext context = nullptr;  // made in; null: in none
+  CUcontext context = nullptr;  // the context that made it; null: none
   CUdevice device = 0;
   bool can_read = true, can_write = true;
   bool sync_memops = false;
-  // What holds the memory, and where the range lies in its file; fd -1: it has none.
+  // The owner of the memory, and the range's offset in its file; fd -1: it has no file.
   std::shared_ptr<void> memory = {};
   int fd = -1;
   std::size_t offset = 0;
-  const Module* module = nullptr;  // whose variable it is
+  const Module* module = nullptr;  // the module of the variable
 
   CUdeviceptr end() const { return begin + bytes; }
   bool is_of_host() const { return kind == Kind::kHost || kind == Kind::kRegistered; }
@@ -49,7 +49,7 @@ class AddressSpace {
  public:
   void add(Range range);
   std::optional<Range> find(CUdeviceptr address) const;
-  // The range that begins there, out of the address space.
+  // Removes the range that begins there from the address space.
   std::optional<Range> remove(CUdeviceptr begin);
   bool overlaps(CUdeviceptr begin, std::size_t bytes) const;
   // Calls change(Range&) for the range that begins there. False: there is none.
@@ -61,12 +61,13 @@ class AddressSpace {
     change(found->second);
     return true;
   }
-  // Those made in `context`, or with the module, out of the address space.
+  // Removes the ranges made in `context`, or with the module, from the address space.
   void remove_of(CUcontext context);
   void remove_variables_of(const Module& module);
 
-  // Whether work on a device may touch all of [address, address + bytes): fails where a part of it
-  // cannot be. Null where the driver does not know the address: the program's own memory.
+  // Checks that work on a device may touch all of [address, address + bytes): fails if a part of it
+  // is not accessible. Null if the driver does not know the address: it is the program's own
+  // memory.
   std::optional<Range> check(CUdeviceptr address, std::size_t bytes, Access access) const;
 
  private:
@@ -74,7 +75,7 @@ class AddressSpace {
   Ranges::const_iterator around(CUdeviceptr address) const;  // REQUIRES: mutex_
 
   mutable std::mutex mutex_;
-  Ranges ranges_;  // they lie apart
+  Ranges ranges_;  // without overlap
 };
 
 AddressSpace& address_space();

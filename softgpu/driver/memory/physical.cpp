@@ -19,15 +19,15 @@ namespace softgpu::driver {
 
 namespace {
 
-// The kernel shows it as the file's name: so an importer knows device memory, and whose it is.
+// The kernel shows it as the file's name: so an importer recognises device memory, and its device.
 constexpr char kName[] = "softgpu-device-";
 
-// A page that is no zeros, at the start: memory is not cleared, and who forgets to clear it shall
-// not find it so.
+// The first page gets a pattern instead of zeros: memory is not cleared, and a program that forgets
+// to clear it shows it.
 bool spoil(int fd) {
   static constexpr auto kPage = [] {
     std::array<unsigned char, 4096> page{};
-    page.fill(0xa5);  // as of cuMemAlloc (pool.cpp)
+    page.fill(0xa5);  // as cuMemAlloc does (pool.cpp)
     return page;
   }();
   return ::pwrite(fd, kPage.data(), kPage.size(), 0) == static_cast<ssize_t>(kPage.size());

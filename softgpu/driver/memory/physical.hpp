@@ -1,5 +1,4 @@
-// Physical memory of a device: a memfd. Who holds a descriptor of it in another process has the
-// same memory.
+// Physical memory of a device: a memfd. A process with a descriptor of it has the same memory.
 #pragma once
 
 #include <cuda.h>
@@ -13,7 +12,7 @@ namespace softgpu::driver {
 
 class Device;
 
-// The unit in which it is made and mapped.
+// The unit of its sizes and mappings.
 inline constexpr std::size_t kGranule = std::size_t{2} << 20;
 inline bool is_whole(std::size_t bytes) { return bytes != 0 && bytes % kGranule == 0; }
 
@@ -21,8 +20,8 @@ class Physical {
  public:
   // Fails with out-of-memory.
   static std::shared_ptr<Physical> create(Device& device, std::size_t bytes, bool is_exportable);
-  // Another process's, or this one's, by its descriptor, which stays the caller's. Fails for what
-  // is no device memory.
+  // Memory of this or another process, by its descriptor, which the caller keeps. Fails if it is
+  // not device memory.
   static std::shared_ptr<Physical> import(int fd);
   Physical(const Physical&) = delete;
   ~Physical();
@@ -40,7 +39,7 @@ class Physical {
         fd_(fd),
         is_exportable_(is_exportable) {}
 
-  Device* const taken_from_;  // null: imported, its maker's to count
+  Device* const taken_from_;  // null: imported, and its maker counts it
   const int ordinal_;
   const std::size_t bytes_;
   const int fd_;

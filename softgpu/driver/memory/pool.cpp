@@ -20,7 +20,7 @@ std::size_t page() {
   return bytes;
 }
 
-// Memory that a program has forgotten to write shows. More than this would take time.
+// Shows memory that a program has forgotten to write. More bytes would take too long.
 constexpr std::size_t kSpoiltBytes = 64 * 1024;
 constexpr int kSpoilt = 0xa5;
 

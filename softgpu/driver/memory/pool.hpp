@@ -1,5 +1,5 @@
-// The memory that cuMemAlloc gives: pieces of one file of a device, each mapped at addresses of its
-// own with a page behind it that faults. A file, so that other devices can map it (dma-buf).
+// The memory of cuMemAlloc: pieces of one file of a device. Each is mapped at addresses of its own,
+// with a faulting page after it. A file, so that other devices can map it (dma-buf).
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,8 @@ class Pool {
   Pool(const Pool&) = delete;
   ~Pool();
 
-  // Not cleared: what is read before it is written is no zero. Fails with out-of-memory.
+  // Not cleared: bytes that are read before they are written are not zero. Fails with
+  // out-of-memory.
   std::shared_ptr<PoolPiece> allocate(std::size_t bytes);
 
  private:

@@ -26,7 +26,7 @@ Range reserved_range(CUdeviceptr begin, std::size_t bytes) {
   return {.begin = begin, .bytes = bytes, .kind = Kind::kReserved};
 }
 
-// What holds a mapped range's memory, and what it would be on a GPU.
+// The owner of a mapped range's memory, and its kind on a GPU.
 struct Mapped {
   std::shared_ptr<Physical> memory;
   chime::simt::MarkedMemory marked;
@@ -137,7 +137,7 @@ void Reservations::unmap(CUdeviceptr address, std::size_t bytes) {
            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
     mapping = mappings_.erase(mapping);
   }
-  // One hole again, with its neighbours.
+  // Becomes one hole again, with its neighbours.
   CUdeviceptr begin = address, end = address + bytes;
   const auto before = address_space().find(begin - 1);
   const auto after = address_space().find(end);
@@ -161,7 +161,7 @@ void Reservations::set_access(CUdeviceptr address, std::size_t bytes, CUmemAcces
   }
 }
 
-// All devices and the host are this process: what one of them may, the pages allow.
+// All devices and the host are this process: the pages allow what any of them may do.
 void Reservations::protect(CUdeviceptr address, const Mapping& mapping) {
   bool reads = false, writes = false;
   for (const auto& [device, access] : mapping.access) {

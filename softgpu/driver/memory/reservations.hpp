@@ -1,4 +1,4 @@
-// Addresses that cuMemAddressReserve gave, and what is mapped there.
+// Addresses from cuMemAddressReserve, and their mappings.
 #pragma once
 
 #include <cuda.h>
@@ -15,12 +15,12 @@ class Physical;
 class Reservations {
  public:
   CUdeviceptr reserve(std::size_t bytes, std::size_t alignment);
-  // All of what one reserve() gave; nothing may be mapped there.
+  // The whole range of one reserve(), in which nothing is mapped.
   void free(CUdeviceptr address, std::size_t bytes);
 
-  // The first `bytes` of the memory, without access as yet.
+  // Maps the first `bytes` of the memory, without access as yet.
   void map(CUdeviceptr address, std::size_t bytes, const std::shared_ptr<Physical>& memory);
-  // Whole mappings, without a gap between them.
+  // Unmaps whole mappings, without a gap between them.
   void unmap(CUdeviceptr address, std::size_t bytes);
   void set_access(CUdeviceptr address, std::size_t bytes, CUmemAccess_flags access, int device);
   CUmemAccess_flags access(CUdeviceptr address, int device) const;
@@ -34,7 +34,7 @@ class Reservations {
 
   // REQUIRES: mutex_.
   void need_reserved(CUdeviceptr address, std::size_t bytes) const;
-  // The first of the mappings that [address, address + bytes) consists of; `doing`: for the words.
+  // The first of the mappings that make up [address, address + bytes); `doing`: for the message.
   Mappings::iterator need_whole_mappings(CUdeviceptr address, std::size_t bytes, const char* doing);
   void protect(CUdeviceptr address, const Mapping& mapping);
 

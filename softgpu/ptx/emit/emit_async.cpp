@@ -1,4 +1,4 @@
-// mbarriers, and copies that run behind the thread's back.
+// mbarriers, and asynchronous copies.
 #include "softgpu/ptx/instructions.hpp"
 
 namespace softgpu::ptx {
@@ -10,8 +10,7 @@ std::string take_space(Emitter& e) {
   return "";
 }
 
-// What a barrier's operation says of its order is what softgpu has: its threads meet in the
-// executor.
+// Whatever order a barrier's operation names, softgpu has it: the threads meet in the executor.
 void take_order(Emitter& e, std::string_view order) {
   if (e.take("relaxed")) e.fail("softgpu has no relaxed form");
   e.take(order);
@@ -43,7 +42,7 @@ void emit_wait(Emitter& e) {
   const std::string space = take_space(e);
   e.take("b64");
   const std::string where = barrier(e, 1, space);
-  if (e.operand_count() > 3) static_cast<void>(e.word(3));  // how long to try at most
+  if (e.operand_count() > 3) static_cast<void>(e.word(3));  // the longest time to try
   e.out(0, type_of(kPredicate),
         "mbarrier_wait(" + where + ", " + e.in(2, type_of(has_parity ? "u32" : "u64")) + ")");
 }
@@ -60,7 +59,7 @@ void emit_mbarrier(Emitter& e) {
                  : "static_cast<void>(" + where + ");");
 }
 
-// To shared memory counting on an mbarrier, or from it in a group of the thread's.
+// To shared memory, counted on an mbarrier, or from it in a group of the thread.
 void emit_bulk_copy(Emitter& e) {
   const bool from_shared = e.take("bulk_group");
   if (from_shared) {

@@ -64,7 +64,7 @@ bool is_of_vocabulary(const Function& f) {
                      [&](const Known& known) { return known.is(f); });
 }
 
-// What Chime's kernels tell of their waits: a GPU has a body for these that does nothing.
+// The functions by which Chime's kernels report their waits: on a GPU they have empty bodies.
 bool tells_of_waits(const Function& f) {
   return Known{"chime_wait_lasts", 0, 6}.is(f) || Known{"chime_wait_ended", 0, 0}.is(f);
 }

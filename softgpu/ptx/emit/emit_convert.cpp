@@ -14,14 +14,14 @@ struct Conversion {
 
 constexpr auto kWider = Emitter::Width::kWider;
 
-// Of more than 64 bits none are, so an s64 holds all that is narrower, and u64 saturates apart.
+// No integer has more than 64 bits. So an s64 holds every narrower value; u64 saturates separately.
 void integer_to_integer(Emitter& e, const Conversion& c) {
   if (!c.rounding.empty() || !c.integral.empty() || c.flushes) e.fail("integers are not rounded");
   const std::string value = e.in(1, c.from, kWider);
   if (!c.saturates) return e.out(0, c.to, c.to.cpp() + "(" + value + ")", kWider);
   const bool from_u64 = c.from.name == "u64";
   if (c.to.bytes == 8) {
-    // The two ranges differ by sign alone, or not at all.
+    // The two ranges differ only by sign, or not at all.
     if (c.to.is_signed() == c.from.is_signed()) return e.out(0, c.to, value, kWider);
     const std::string limit =
         c.to.is_signed()
@@ -44,7 +44,7 @@ std::string float_operand(Emitter& e, const Conversion& c) {
   return c.from.name == "f32" ? "flushed(" + value + ")" : value;
 }
 
-// Out of range is the nearest in it, with or without .sat.
+// A value out of range becomes the nearest in it, with or without .sat.
 void float_to_integer(Emitter& e, const Conversion& c) {
   if (c.integral.empty() || !c.rounding.empty()) e.fail("a rounding to an integer is wanted");
   const std::string value = float_operand(e, c);

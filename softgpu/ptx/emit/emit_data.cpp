@@ -43,7 +43,7 @@ void emit_mov(Emitter& e) {
   e.out(0, as, e.in(1, as));
 }
 
-// All addresses are generic but those of shared memory.
+// All addresses are generic except those of shared memory.
 void emit_cvta(Emitter& e) {
   const bool to_space = e.take("to");
   std::string_view space = e.take_one_of({"global", "const", "local", "shared", "param"});

@@ -5,7 +5,7 @@ namespace softgpu::ptx {
 
 namespace {
 
-// Between a thread's ordinary accesses and those of the copy engine, which happen at the wait.
+// Orders a thread's ordinary accesses and those of the copy engine, which happen at the wait.
 void emit_proxy_fence(Emitter& e) {
   if (e.take("alias")) return e.line("proxy_fence();");
   if (!e.take("async")) e.fail("softgpu does not know this proxy");

@@ -6,8 +6,7 @@ namespace softgpu::ptx {
 
 namespace {
 
-// What stands around the words of an operation: how it rounds, and what is done to its operands and
-// result.
+// The modifiers of an operation: how it rounds, and what happens to its operands and result.
 struct Style {
   std::string rounding;
   bool flushes = false, saturates = false;
@@ -36,7 +35,7 @@ void result(Emitter& e, const Style& style, std::string expression) {
   e.out(0, style.type, expression);
 }
 
-// `operation(x, y, ...)` of values written down as it likes.
+// `operation(x, y, ...)`, for an operation that writes its values as it likes.
 template <class Operation>
 void compute(Emitter& e, const Style& style, std::size_t operands, Operation operation) {
   std::vector<std::string> values;
@@ -68,8 +67,8 @@ void emit_fma(Emitter& e) {
           [](const auto& v) { return "std::fma(" + v[0] + ", " + v[1] + ", " + v[2] + ")"; });
 }
 
-// .full and .approx are of f32 (the approximations of f64 that there are round as no processor
-// here does), and may be as exact as they like where PTX promises a number.
+// .full and .approx exist for f32 (the approximations of f64 round as no processor here does). They
+// may be exact where PTX gives a bound.
 void emit_div(Emitter& e) {
   const std::string_view approximation = e.take_one_of({"approx", "full"});
   const Style style = take_style(e);
@@ -85,7 +84,7 @@ void emit_div(Emitter& e) {
   });
 }
 
-// Of one operand.
+// Functions of one operand.
 void emit_function(Emitter& e) {
   const std::string_view name = e.opcode();
   const bool is_approximate = e.take("approx");
@@ -116,7 +115,7 @@ void emit_extremum(Emitter& e) {
   compute(e, style, 2, [&](const auto& v) { return function + "(" + v[0] + ", " + v[1] + ")"; });
 }
 
-// Of the sign bit alone, of a NaN's too.
+// Changes only the sign bit, also of a NaN.
 void emit_sign(Emitter& e) {
   const bool is_neg = e.opcode() == "neg";
   const bool flushes = e.take("ftz");

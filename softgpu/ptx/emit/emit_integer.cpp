@@ -17,7 +17,7 @@ Type bits_type(Emitter& e) {
   return type;
 }
 
-// `function(a, b, ...)` of so many operands of one type.
+// `function(a, b, ...)` of that many operands of one type.
 void call_of(Emitter& e, const std::string& function, Type type, std::size_t operands,
              Type result) {
   std::string arguments;

@@ -24,7 +24,7 @@ void emit_cnot(Emitter& e) {
 
 // ---- Comparisons ----
 
-// Each is false where a number is none; the u forms are then true.
+// Each is false if an operand is NaN; the u forms are then true.
 std::string compare_floats(Emitter& e, const std::string& a, const std::string& b) {
   const std::string_view word = e.take_one_of(
       {"eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"});
@@ -80,14 +80,14 @@ std::string compare(Emitter& e, Type type) {
   return compare_floats(e, a, b);
 }
 
-// Combines a comparison with predicate operand 3, where a word says how.
+// Combines a comparison with predicate operand 3, if a word says how.
 std::string take_combination(Emitter& e) {
   if (e.take("and")) return " & " + e.predicate(3);
   if (e.take("or")) return " | " + e.predicate(3);
   return e.take("xor") ? " ^ " + e.predicate(3) : "";
 }
 
-// p|q: q has the comparison's contrary, combined likewise.
+// p|q: q gets the negated comparison, combined likewise.
 void emit_setp(Emitter& e) {
   const Type type = e.take_type(), predicate = type_of(kPredicate);
   if (type.is_predicate()) e.fail("a number's type is wanted");

@@ -1,4 +1,4 @@
-// Where threads meet: barriers of the block, and what the lanes of a warp do together.
+// Where threads meet: barriers of the block, and collectives of a warp.
 #include "softgpu/ptx/instructions.hpp"
 
 namespace softgpu::ptx {
@@ -22,7 +22,7 @@ void emit_barrier_reduction(Emitter& e) {
             e.predicate(has_count ? 3 : 2) + ")");
 }
 
-// bar is barrier whose lanes arrive together; here each thread arrives by itself.
+// bar is a barrier at which lanes arrive together; here each thread arrives by itself.
 void emit_barrier(Emitter& e) {
   if (e.take("warp")) {
     if (!e.take("sync")) e.fail(".sync is wanted");
@@ -42,7 +42,7 @@ void want_sync(Emitter& e) {
   if (!e.take("sync")) e.fail("softgpu knows the .sync forms alone");
 }
 
-// d|p = a call that tells p by `&second`. p may be left out.
+// d|p = a call that sets p by `&second`. p may be left out.
 void emit_pair(Emitter& e, Type type, const std::string& call) {
   Operand first = e.operand(0);
   const std::vector<Operand> second = first.beside;

@@ -9,7 +9,7 @@ struct Access {
   std::string_view space;  // empty: generic
   std::string_view order;  // empty: weak
   std::string scope;
-  bool is_private = false;  // of the thread alone: nobody watches
+  bool is_private = false;  // of one thread: it is not watched
   bool is_mmio = false;
   std::size_t lanes = 1;
   Type type;
@@ -40,7 +40,7 @@ Access take_access(Emitter& e, std::string_view ordering) {
   if (a.is_mmio && a.order != "relaxed") e.fail("device memory is accessed relaxed");
   a.space = take_space(e);
   a.is_private = a.space == "local" || a.space == "param";
-  // How long a cache should keep it: there is none here.
+  // How long a cache should keep it: softgpu has no caches.
   e.take_one_of({"ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc"});
   while (e.take_prefixed("L1::") || e.take_prefixed("L2::")) {
   }
@@ -62,8 +62,8 @@ std::vector<const Operand*> lanes_of(Emitter& e, const Operand& o, const Access&
   return lanes;
 }
 
-// Of a vector: each lane is an access of its own, in no promised order. A register of its address
-// may be one of its results.
+// The lanes of a vector are separate accesses, in any order. A register of the address may be one
+// of the results.
 void begin(Emitter& e, std::size_t address, const Access& a) {
   e.line("{ const u64 address = " + e.address(address, a.space, a.lanes * a.type.bytes) + ";");
 }
@@ -102,7 +102,7 @@ void emit_st(Emitter& e) {
   e.line("}");
 }
 
-// A hint: there is no cache.
+// A hint: softgpu has no caches.
 void emit_prefetch(Emitter& e) {
   const std::string_view space = e.take_one_of({"global", "local"});
   if (e.take_one_of({"L1", "L2"}).empty()) e.fail("a cache is wanted");

@@ -110,7 +110,7 @@ void Emitter::count_executed(const std::string& guard) {
   line("count(e, " + form_ + ", " + column + ");");
 }
 
-// Empty: a global or generic address says it when the code runs.
+// Empty: a global or generic address decides when the code runs.
 std::string_view Emitter::column_of(std::string_view space, const Operand& o) const {
   if (space == "const") return "kConst";
   if (space == "local") return "kLocal";
@@ -119,7 +119,7 @@ std::string_view Emitter::column_of(std::string_view space, const Operand& o) co
   return is_entry() && scopes_.variable(o.text) == nullptr ? "kParam" : "kPassed";
 }
 
-// The address, and beside it the kind of memory that the instruction accesses.
+// The address, and with it the kind of memory that the instruction accesses.
 std::string Emitter::counted(std::string_view space, const Operand& o,
                              const std::string& address) const {
   if (!reached_.forms) return address;
@@ -244,7 +244,7 @@ std::string Emitter::number(const Operand& o, Type type) const {
   return type.cpp() + "(" + hexadecimal(bits) + "ull)";
 }
 
-// The address of a name: the host's, or of shared memory its own.
+// The address of a name: the host's, or in shared memory its own.
 std::string Emitter::symbol(std::string_view name, std::int64_t offset) {
   if (const LocalVariable* local = scopes_.variable(name)) {
     const Variable& v = *local->variable;
@@ -291,8 +291,8 @@ std::string Emitter::base_of(const Operand& o) {
   return have.bytes == 8 ? register_name(o.text) : "u64(" + register_name(o.text) + ")";
 }
 
-// Code says the function's name and the instruction's number in it, and not its line: functions
-// that differ in their place are one source.
+// The code has the function's name and the instruction's number in it, not its line: functions that
+// differ only in their position share one source.
 std::string Emitter::aligned(const std::string& address, std::size_t bytes) {
   const std::size_t site = reached_.site_lines.size();
   reached_.site_lines.push_back(line_);

@@ -1,8 +1,8 @@
-// The C++ of a function's body, instruction by instruction: what the families of instructions
-// (emit_*.cpp) are written with.
+// Emits the C++ of a function's body, instruction by instruction. The families of instructions
+// (emit_*.cpp) use it.
 //
-// Nothing is passed over: an instruction whose words or operands are not all asked for is refused,
-// as is any that no family knows.
+// Nothing is ignored: it refuses an instruction with words or operands that its family has not
+// read, and an instruction without a family.
 #pragma once
 
 #include <algorithm>
@@ -34,21 +34,20 @@ class Forms {
   std::vector<std::string> names_;
 };
 
-// Shared variables that a kernel and its functions name, in the order in which they are first
-// named.
+// Shared variables that a kernel and its functions name, in the order of their first use.
 using SharedVariables = std::vector<const Variable*>;
 
-// What a function's body names beside its own, each in the order in which it is first named. Gives
-// the names that they have in the source: translate.cpp defines them.
+// The objects that a function's body names besides its own, each in the order of first use. Gives
+// their names in the source: ptx/translate.cpp defines them.
 struct Reached {
   std::vector<const Function*> functions;
   std::vector<const Variable*> variables;  // of the module, in global or const memory
   SharedVariables& shared;
   bool names_shared = false;
-  std::vector<unsigned> site_lines;  // of instructions whose addresses are checked
-  Forms* forms = nullptr;            // null: nothing is counted
+  std::vector<unsigned> site_lines;  // of instructions with checked addresses
+  Forms* forms = nullptr;            // null: no counting
 
-  // As a call begins: the function, and its first arguments.
+  // The begin of a call: the function, and its first arguments.
   std::string call(const Function& f) {
     const std::size_t number = number_in(functions, f);
     return callee_name(number) + "(e, " + list_name(number);
@@ -82,11 +81,11 @@ class Emitter {
 
   std::string_view opcode() const { return instruction_->opcode; }
   bool take(std::string_view word);
-  // Of several that exclude each other the one that is there; empty: none.
+  // The one that is present of several that exclude each other; empty: none.
   std::string_view take_one_of(std::initializer_list<std::string_view> words);
   bool take_prefixed(std::string_view prefix);  // "L1::evict_last" by "L1::"
-  Type take_type();                             // the last word left
-  Type last_type() const;                       // the same, left where it is
+  Type take_type();                             // the last word that is left
+  Type last_type() const;                       // the same, without taking it
 
   // ---- Operands ----
 
@@ -104,7 +103,7 @@ class Emitter {
   std::string word(std::size_t index) { return in(index, type_of("u32")); }
   std::string value(const Operand& o, Type type, Width width = Width::kSame);
 
-  // `index` = the expression, of a type.
+  // Assigns the expression, which has a type, to operand `index`.
   void out(std::size_t index, Type type, const std::string& expression,
            Width width = Width::kSame) {
     assign(operand(index), type, expression, width);
@@ -112,8 +111,8 @@ class Emitter {
   void assign(const Operand& o, Type type, const std::string& expression,
               Width width = Width::kSame);
 
-  // The host's address, as a u64, of [operand] in a space; "": generic. So many bytes are accessed,
-  // of which the address is a multiple, or the kernel ends.
+  // The host's address, as a u64, of [operand] in a space; "": generic. The instruction accesses
+  // `bytes`. If the address is not a multiple of them, the kernel ends.
   std::string address(std::size_t index, std::string_view space, std::size_t bytes);
 
   // ---- Output ----

@@ -1,4 +1,4 @@
-// Ranges and marks that programs leave for NVIDIA's profilers: here there is none, and they do
+// Ranges and marks that programs set for NVIDIA's profilers. There is no profiler here, so they do
 // nothing.
 #ifndef SOFTGPU_WORDS_NVTX3_NVTOOLSEXT_H_
 #define SOFTGPU_WORDS_NVTX3_NVTOOLSEXT_H_

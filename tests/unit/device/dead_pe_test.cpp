@@ -95,7 +95,7 @@ class DeadPeAtFirstTouch : public DeadPe {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
       job.bury(1);
     });
-    EXPECT_EQ(channel::open_way(ctx, 1), 0u);
+    EXPECT_EQ(channel::open_route(ctx, 1), 0u);
     dying.join();
     EXPECT_EQ(job.error().status, CHIMEX_ERR_PEER_DEAD);
     EXPECT_EQ(job.error().pe, 1);

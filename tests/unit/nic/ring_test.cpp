@@ -78,7 +78,7 @@ TEST_P(Ring, AnOldCompletionMovesNothing) {
   abi::Channel& queue = job.nic.queue(1);
   queue.progress.done = 1000;
   const auto done_after = [&](std::uint16_t counter) {
-    return nic::detail::take_news(queue, nullptr, abi::be16(counter), 1000);
+    return nic::detail::take_completion(queue, nullptr, abi::be16(counter), 1000);
   };
   EXPECT_EQ(done_after(999), 1000u);
   EXPECT_EQ(done_after(990), 1000u);

@@ -25,9 +25,14 @@ namespace chime {
 // Updates of one word are atomic with each other only if one agent makes them all. So if a PE of
 // the job is out of reach of loads and stores, the NIC or proxy of the word's owner makes them for
 // every PE, mapped or not: Pe::amo_path is one answer for the whole job. One channel writes the
-// words by which a team meets, whichever thread calls: otherwise a later arrival could overtake an
-// earlier one.
-enum class Traffic { kData, kAtomic, kMeeting };
+// words by which a team meets in a lane, whichever thread calls: otherwise a later arrival could
+// overtake an earlier one. Other lanes and teams use other channels where a peer has several.
+enum class Traffic : unsigned { kData, kAtomic, kMeeting };  // and from kMeeting on: each lane
+
+CHIME_DEVICE constexpr Traffic traffic_of_meeting(std::int32_t team) {
+  const auto number = static_cast<unsigned>(abi::team_index(team) + abi::team_lane(team));
+  return static_cast<Traffic>(static_cast<unsigned>(Traffic::kMeeting) + number);
+}
 
 CHIME_DEVICE constexpr Traffic traffic_of(SignalOp op) {
   return op == SignalOp::kAdd ? Traffic::kAtomic : Traffic::kData;
@@ -38,8 +43,10 @@ CHIME_DEVICE constexpr Traffic traffic_of(SignalOp op) {
 // Which of a context's channels to a peer the calling thread uses. It is always the same one, so
 // that the thread's operations stay in order. The blocks are spread over the channels.
 CHIME_DEVICE unsigned slot_for(const abi::Channels& all, Traffic traffic) {
-  if (!exec::in_kernel() || traffic == Traffic::kMeeting) return 0;
-  return exec::block_rank() & (all.slots - 1);
+  constexpr auto kMeeting = static_cast<unsigned>(Traffic::kMeeting);
+  const auto kind = static_cast<unsigned>(traffic);
+  if (kind >= kMeeting) return (kind - kMeeting) & (all.slots - 1);
+  return exec::in_kernel() ? exec::block_rank() & (all.slots - 1) : 0;
 }
 
 namespace detail {

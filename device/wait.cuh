@@ -20,7 +20,6 @@ struct Wait {
   std::uint64_t expected;
   int pe = -1;                   // the PE that is to make it true, if that is known
   std::uint64_t timeout_ns = 0;  // 0: no bound
-  bool needs_all = false;        // for a sync: ends when the sync cannot complete
   std::uint32_t bytes = 0;       // of the program's word at `address`; 0: it is not the program's
   Cmp cmp = Cmp::kEq;            // of that word with `expected`
 };

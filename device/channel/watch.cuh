@@ -11,7 +11,6 @@
 #include "chime/device/channel/error.cuh"
 #include "chime/device/channel/opening.cuh"
 #include "chime/device/channel/path.cuh"
-#include "chime/device/coll/members.cuh"
 #include "chime/device/exec/exec.cuh"
 #include "chime/device/route.cuh"
 #include "chime/device/wait.cuh"
@@ -110,33 +109,10 @@ CHIME_DEVICE int dead_for_long(const Context& ctx, std::uint64_t start) {
   return (waited < since ? waited : since) >= static_cast<std::int64_t>(patience) ? dead : -1;
 }
 
-// Whether the path to a PE that this PE notifies in a round of the sync is lost, so that the
-// notification is lost, too, now or at its turn.
-CHIME_DEVICE bool has_lost_path(const Context& ctx, int pe) {
-  const bool is_mapped = exec::ld_settled(ctx.pe.peer_heap + pe) != nullptr;
-  const std::uint32_t route = is_mapped ? 0 : channel::route_so_far(ctx.channels, pe);
-  return route != 0 &&
-         channel::has_lost(ctx.channels.pool.channels[abi::first_of_route(route)], pe);
-}
-
-// The PE that keeps a sync of all from completing: a dead PE, or one that this PE cannot notify of
-// its arrival. -1: there is none.
-CHIME_DEVICE_OUT_OF_LINE int lost_to_sync(const Context& ctx) {
-  if (const int dead = first_dead(ctx); dead >= 0) return dead;
-  if (!has_channels(ctx) || !channel::some_lost(ctx.channels.pool)) return -1;
-  for (int round = 0; 1u << round < static_cast<unsigned>(ctx.team.size); ++round) {
-    const int pe = pe_after(ctx.team, round);
-    if (has_lost_path(ctx, pe)) return pe;
-  }
-  return -1;
-}
-
-// For a wait that began at `start`: the PE for which it has no hope left, or if it needs all PEs,
-// the one that keeps it from completing. -1: there is none. Polls a channel, as channel::watch
-// does.
-CHIME_DEVICE_OUT_OF_LINE int lost_or_dead(const Context& ctx, std::uint64_t start, bool needs_all) {
+// For a wait that began at `start`: the PE it has lost all hope of; -1: there is none. Polls a
+// channel, as channel::watch says.
+CHIME_DEVICE_OUT_OF_LINE int lost_or_dead(const Context& ctx, std::uint64_t start) {
   const int lost = has_channels(ctx) ? channel::watch(ctx, start) : -1;
-  if (needs_all) return lost_to_sync(ctx);
   return lost >= 0 ? lost : dead_for_long(ctx, start);
 }
 
@@ -147,8 +123,8 @@ CHIME_DEVICE_OUT_OF_LINE int lost_or_dead(const Context& ctx, std::uint64_t star
 template <class Done>
 CHIME_DEVICE WaitResult wait_for_peers(const Context& ctx, const Wait& wait, Done done) {
   return spin_until(ctx, wait, done, [&](std::uint64_t start) {
-    const int lost = detail::lost_or_dead(ctx, start, wait.needs_all);
-    return wait.timeout_ns == 0 || wait.needs_all ? lost : -1;
+    const int lost = detail::lost_or_dead(ctx, start);
+    return wait.timeout_ns == 0 ? lost : -1;
   });
 }
 

@@ -1,18 +1,20 @@
-// barrier_all and sync_all: dissemination over monotone counters.
+// How the members of a team meet: dissemination over counters that never go back.
 //
-// In round r of its n-th sync, a member of the team stores n into flags[r] of the one 2^r after it,
-// and waits until the one 2^r before it has stored at least n into its own. After
-// ceil(log2(members)) rounds everybody has heard, through others, from everybody. Counters never go
-// back, so nothing needs a reset, and a fast neighbour that is already one sync ahead does no harm.
-// Each flag has one writer, whose arrivals take one way, in order (device/channel/README.md).
+// In round r of a meeting, a member stores the meeting's number into flags[r] of the one 2^r after
+// it, and waits until the one 2^r before it has stored at least that into its own. After
+// ceil(log2(members)) rounds each has heard, through others, from all. Nothing needs a reset, and a
+// fast neighbour that is already one meeting ahead does no harm. Each flag has one writer, whose
+// arrivals go by one channel, in order (device/channel/README.md).
 //
-// abi/control_page.md has the picture of the SyncArea.
+// abi/control_page.md has the picture of the SyncArea; README.md says why another team may have it
+// afterwards.
 #ifndef CHIME_DEVICE_COLL_BARRIER_CUH_
 #define CHIME_DEVICE_COLL_BARRIER_CUH_
 
 #include <cstdint>
 
 #include "chime/abi/context.h"
+#include "chime/abi/words.h"
 #include "chime/device/channel/watch.cuh"
 #include "chime/device/coll/members.cuh"
 #include "chime/device/exec/exec.cuh"
@@ -26,56 +28,212 @@
 namespace chime {
 namespace detail {
 
-// Tells the PE after that this PE has come to `round` of its sync, and so has all that it knows of.
-// Pairs with the observe() in await_arrival on that PE.
-CHIME_DEVICE bool announce_arrival(const Context& ctx, Operation operation, int round) {
-  abi::SyncArea& sync = *ctx.team.sync;
-  const int pe = pe_after(ctx.team, round);
-  std::uint64_t* const flag = &sync.flags[round].arrived;
-  const Target target = {flag, sizeof(*flag), alignof(std::uint64_t), true};
-  const SignalUpdate arrival = {flag, sync.epoch};
-  // If sending it fails, so does the wait for what comes of it.
-  if (go(ctx, Traffic::kMeeting, target, pe, [&](const auto& path) { path.announce(arrival); })) {
+// A call of a team, in the lane that its handle names, in one round of it: two registers beside the
+// Context's address. Whoever needs the team looks it up anew.
+struct Meeting {
+  std::int32_t handle;
+  std::uint32_t step;  // the operation, and the round above it
+
+  static constexpr int kRoundShift = 16;
+  CHIME_DEVICE Meeting(std::int32_t team, Operation operation)
+      : handle(team), step(static_cast<std::uint32_t>(operation)) {}
+
+  CHIME_DEVICE Operation operation() const {
+    return static_cast<Operation>(step & ((1u << kRoundShift) - 1));
+  }
+  CHIME_DEVICE int round() const { return static_cast<int>(step >> kRoundShift); }
+  CHIME_DEVICE void go_on() { step += 1u << kRoundShift; }
+
+  CHIME_DEVICE abi::SyncArea& area(const Context& ctx) const {
+    return team_of(ctx, handle).areas[abi::team_lane(handle)];
+  }
+  CHIME_DEVICE std::uint64_t* flag(const Context& ctx) const {
+    return &area(ctx).flags[round()].arrived;
+  }
+  // Where the team keeps why it meets no more. What it agrees on fails by itself.
+  CHIME_DEVICE std::uint64_t& failed(const Context& ctx) const {
+    const abi::Team& team = team_of(ctx, handle);
+    return abi::team_lane(handle) == team.lanes ? area(ctx).failed : team.areas[0].failed;
+  }
+};
+
+// The next number that the PE gives a meeting here. A team that has the area after another one
+// begins above all that were ever stored there.
+CHIME_DEVICE std::uint64_t next_epoch(const Context& ctx, Meeting meeting) {
+  const std::uint64_t last = meeting.area(ctx).epoch;
+  const std::uint64_t first = team_of(ctx, meeting.handle).first_epoch;
+  return (last < first ? first : last) + 1;
+}
+
+// The team meets no more. Relaxed: only this PE's threads read it, and it stands for ever.
+CHIME_DEVICE void end_meetings(const Context& ctx, Meeting meeting, int status, int pe) {
+  exec::atomic_cas<exec::Order::kRelaxed, exec::Scope::kSystem>(
+      &meeting.failed(ctx), std::uint64_t{0}, abi::team_failure(status, pe));
+}
+
+// The word by which a PE hears of a round. It is of Chime's own, and no allocation.
+CHIME_DEVICE Target target_of_arrival(const std::uint64_t* flag) {
+  return {flag, sizeof(*flag), alignof(std::uint64_t), true};
+}
+
+CHIME_DEVICE_OUT_OF_LINE void fail_announcement(const Context& ctx, Meeting meeting, int pe) {
+  end_meetings(ctx, meeting, CHIMEX_ERR_UNREACHABLE, pe);
+  fail_route(ctx, target_of_arrival(meeting.flag(ctx)), pe, meeting.operation());
+}
+
+// Says to the PE after this one that this PE has come to the round, and so have all that it knows
+// of. Pairs with the observe() in await_arrival on that PE. `announce(path, arrival)` sends it.
+template <class Announce>
+CHIME_DEVICE bool announce_arrival(const Context& ctx, Meeting meeting, Announce announce) {
+  const int pe = pe_after(team_of(ctx, meeting.handle), meeting.round());
+  std::uint64_t* const flag = meeting.flag(ctx);
+  const SignalUpdate arrival = {flag, meeting.area(ctx).epoch};
+  // If it is lost in flight, the wait for what comes of it fails.
+  if (go(ctx, traffic_of_meeting(meeting.handle), target_of_arrival(flag), pe,
+         [&](const auto& path) { announce(path, arrival); })) {
     return true;
   }
-  fail_route(ctx, target, pe, operation);
+  fail_announcement(ctx, meeting, pe);
   return false;
 }
 
-// Waits for the same word from the PE before.
-CHIME_DEVICE bool await_arrival(const Context& ctx, Operation operation, int round) {
-  const abi::SyncArea& sync = *ctx.team.sync;
-  const std::uint64_t* const flag = &sync.flags[round].arrived;
-  const std::uint64_t epoch = sync.epoch;
-  const Wait wait = {.operation = operation,
-                     .address = flag,
-                     .expected = epoch,
-                     .pe = pe_before(ctx.team, round),
-                     .timeout_ns = ctx.pe.wait_timeout_ns,
-                     .needs_all = true};
-  const WaitResult result =
-      wait_for_peers(ctx, wait, [&] { return order::observe(flag) >= epoch; });
-  if (!result.ok()) record_wait(ctx, wait, result, order::observe(flag));
+// The wait for the same from the PE before this one.
+CHIME_DEVICE Wait wait_for_arrival(const Context& ctx, Meeting meeting) {
+  return {.operation = meeting.operation(),
+          .address = meeting.flag(ctx),
+          .expected = meeting.area(ctx).epoch,
+          .pe = pe_before(team_of(ctx, meeting.handle), meeting.round()),
+          .timeout_ns = ctx.pe.wait_timeout_ns};
+}
+
+// Whether what announces a meeting to a PE is lost, now or when its turn comes.
+CHIME_DEVICE bool has_lost_announcement(const Context& ctx, Traffic traffic, int pe) {
+  const bool is_mapped = exec::ld_settled(ctx.pe.peer_heap + pe) != nullptr;
+  const std::uint32_t route = is_mapped ? 0 : channel::route_so_far(ctx.channels, pe);
+  if (route == 0) return false;
+  const std::uint32_t index = abi::first_of_route(route) + slot_for(ctx.channels, traffic);
+  return channel::has_lost(ctx.channels.pool.channels[index], pe);
+}
+
+// A member of the team that is dead; -1: none is known to be. Most often no PE of the job is.
+CHIME_DEVICE int dead_member(const Context& ctx, const abi::Team& team) {
+  const int first = first_dead(ctx);
+  if (first < 0 || rank_in(team, first) >= 0) return first;
+  for (int pe = 0; pe < ctx.pe.n_pes; pe += 64) {
+    for (std::uint64_t dead = order::observe(ctx.pe.dead + pe / 64); dead != 0; dead &= dead - 1) {
+      const int other = pe + static_cast<int>(exec::lowest_bit(dead));
+      if (rank_in(team, other) >= 0) return other;
+    }
+  }
+  return -1;
+}
+
+// The PE that keeps a meeting from its end: a member that is dead, or one that cannot hear that
+// this PE has come. -1: there is none.
+CHIME_DEVICE_OUT_OF_LINE int lost_to_meeting(const Context& ctx, std::int32_t handle) {
+  const abi::Team& team = team_of(ctx, handle);
+  if (const int dead = dead_member(ctx, team); dead >= 0) return dead;
+  if (!has_channels(ctx) || !channel::some_lost(ctx.channels.pool)) return -1;
+  for (int round = 0; has_round(team, round); ++round) {
+    const int pe = pe_after(team, round);
+    if (has_lost_announcement(ctx, traffic_of_meeting(handle), pe)) return pe;
+  }
+  return -1;
+}
+
+CHIME_DEVICE_OUT_OF_LINE void fail_arrival(const Context& ctx, Meeting meeting, WaitResult result) {
+  record_wait(ctx, wait_for_arrival(ctx, meeting), result, order::observe(meeting.flag(ctx)));
+  end_meetings(ctx, meeting, result.status, result.pe);
+}
+
+CHIME_DEVICE bool await_arrival(const Context& ctx, Meeting meeting) {
+  const std::uint64_t* const flag = meeting.flag(ctx);
+  const std::uint64_t epoch = meeting.area(ctx).epoch;
+  const WaitResult result = spin_until_for(
+      ctx, [&] { return wait_for_arrival(ctx, meeting); },
+      [&] { return order::observe(flag) >= epoch; },
+      [&](std::uint64_t start) {
+        if (has_channels(ctx)) channel::watch(ctx, start);  // what it finds, others may wait for
+        return lost_to_meeting(ctx, meeting.handle);
+      });
+  if (!result.ok()) fail_arrival(ctx, meeting, result);
   return result.ok();
 }
 
 // Out of line, and each finds anew what both need: so nothing of one is in a register while the
 // other waits.
-CHIME_DEVICE_OUT_OF_LINE bool announce_round(const Context& ctx, Operation operation, int round) {
-  return announce_arrival(ctx, operation, round);
+CHIME_DEVICE_OUT_OF_LINE bool announce_round(const Context& ctx, Meeting meeting) {
+  return announce_arrival(
+      ctx, meeting, [](const auto& path, const SignalUpdate& arrival) { path.announce(arrival); });
 }
-CHIME_DEVICE_OUT_OF_LINE bool await_round(const Context& ctx, Operation operation, int round) {
-  return await_arrival(ctx, operation, round);
+CHIME_DEVICE_OUT_OF_LINE bool await_round(const Context& ctx, Meeting meeting) {
+  return await_arrival(ctx, meeting);
 }
 
-// By one thread of the PE. False if it failed; the failure is recorded.
-CHIME_DEVICE bool disseminate(const Context& ctx, Operation operation) {
-  ++ctx.team.sync->epoch;
-  for (int round = 0; 1u << round < static_cast<unsigned>(ctx.team.size); ++round) {
-    if (!announce_round(ctx, operation, round)) return false;
-    if (!await_round(ctx, operation, round)) return false;
-  }
+CHIME_DEVICE void record_refusal(const Context& ctx, Meeting meeting, Fault fault,
+                                 std::uint64_t failure) {
+  record(ctx, {.status = abi::status_of_failure(failure),
+               .operation = meeting.operation(),
+               .pe = abi::pe_of_failure(failure),
+               .fault = fault,
+               .expected = static_cast<std::uint64_t>(meeting.handle)});
+}
+
+// A call that fails leaves the members at different numbers: it is the team's last.
+CHIME_DEVICE bool refuse_after_failure(const Context& ctx, Meeting meeting) {
+  using enum exec::Order;
+  using enum exec::Scope;
+  const std::uint64_t failed = exec::ld<kRelaxed, kSystem>(&meeting.failed(ctx));
+  if (failed == 0) return false;
+  record_refusal(ctx, meeting, Fault::kTeamFailed, failed);
   return true;
+}
+
+// In a checked job a lane has one call at a time: two would count as one meeting, and neither would
+// say that it met nobody.
+CHIME_DEVICE bool refuse_second_call(const Context& ctx, Meeting meeting) {
+  using enum exec::Order;
+  using enum exec::Scope;
+  if (ctx.pe.checked == 0) return false;
+  // Acquire: pairs with the release in leave_lane. The words here are those of the call before.
+  if (exec::atomic_exchange<kAcquire, kSystem>(&meeting.area(ctx).in_use, 1u) == 0) return false;
+  record_refusal(ctx, meeting, Fault::kTeamInUse, abi::team_failure(CHIMEX_ERR_INVALID, -1));
+  return true;
+}
+CHIME_DEVICE void leave_lane(const Context& ctx, Meeting meeting) {
+  using enum exec::Order;
+  using enum exec::Scope;
+  if (ctx.pe.checked != 0) exec::st<kRelease, kSystem>(&meeting.area(ctx).in_use, 0u);
+}
+
+// Whether the call begins. If not, why is recorded.
+CHIME_DEVICE_OUT_OF_LINE bool begin_meeting(const Context& ctx, Meeting meeting) {
+  if (refuse_after_failure(ctx, meeting) || refuse_second_call(ctx, meeting)) return false;
+  meeting.area(ctx).epoch = next_epoch(ctx, meeting);
+  return true;
+}
+
+// Out of line: the loop below keeps the handle, and not the team.
+CHIME_DEVICE_OUT_OF_LINE bool has_round(const Context& ctx, Meeting meeting) {
+  return has_round(team_of(ctx, meeting.handle), meeting.round());
+}
+
+// By one thread of the PE, which calls announce() and await() in each round in turn. False if it
+// failed; the failure is recorded.
+template <class Announce, class Await>
+CHIME_DEVICE bool disseminate(const Context& ctx, Meeting& meeting, Announce announce,
+                              Await await) {
+  if (!begin_meeting(ctx, meeting)) return false;
+  bool goes_on = true;
+  for (; goes_on && has_round(ctx, meeting); meeting.go_on()) goes_on = announce() && await();
+  leave_lane(ctx, meeting);
+  return goes_on;
+}
+
+CHIME_DEVICE bool disseminate(const Context& ctx, Meeting meeting) {
+  return disseminate(
+      ctx, meeting, [&] { return announce_round(ctx, meeting); },
+      [&] { return await_round(ctx, meeting); });
 }
 
 // The host meets by the same words as kernels, and by other channels. So it lets their arrivals
@@ -83,15 +241,18 @@ CHIME_DEVICE bool disseminate(const Context& ctx, Operation operation) {
 // vain.
 CHIME_DEVICE bool shares_words(const Context& ctx) { return ctx.channels.kernels != nullptr; }
 
+CHIME_DEVICE constexpr bool is_barrier(Operation operation) {
+  return operation == Operation::kBarrierAll || operation == Operation::kBarrier;
+}
+
 // Whether they have met, the same for all members of the group. If not, the failure is recorded.
 template <class Group>
-CHIME_DEVICE bool sync_group(const Context& ctx, Group g, Operation operation) {
-  need_filled(ctx);
+CHIME_DEVICE bool meet(const Context& ctx, Group g, std::int32_t team, Operation operation) {
   g.sync();  // what any member did happens before the leader's announcement
-  if (operation == Operation::kBarrierAll || shares_words(ctx)) quiet_together(ctx, g);
+  if (is_barrier(operation) || shares_words(ctx)) quiet_together(ctx, g);
   bool failed = false;
   if (g.is_leader()) {
-    failed = !disseminate(ctx, operation);
+    failed = !disseminate(ctx, Meeting(team, operation));
     if (!failed && shares_words(ctx)) channel::quiet(ctx);
   }
   if (!g.any(failed)) return true;
@@ -102,19 +263,21 @@ CHIME_DEVICE bool sync_group(const Context& ctx, Group g, Operation operation) {
 }  // namespace detail
 
 // Returns when all PEs have called, and all puts, signals and atomics that the members of the
-// groups issued before are complete. One group per PE calls it; not two at once, nor host and
-// device at once. Bounded by CHIME_TIMEOUT: a PE that does not come is an error that names it. With
-// a dead PE, which CHIME_ON_PEER_FAILURE=report has survive the others, it fails at once.
+// groups issued before are complete. One group per PE calls it at a time, or the host. Bounded by
+// CHIME_TIMEOUT: a PE that does not come is an error that names it. With a dead PE, which
+// CHIME_ON_PEER_FAILURE=report has survive the others, it fails at once.
 template <class Group>
 CHIME_DEVICE void barrier_all(const Context& ctx, Group g) {
-  detail::sync_group(ctx, g, Operation::kBarrierAll);
+  need_filled(ctx);
+  detail::meet(ctx, g, ctx.team, Operation::kBarrierAll);
 }
 
 // The same without completing remote operations: only each PE's stores to its own memory are
 // visible to the others after it.
 template <class Group>
 CHIME_DEVICE void sync_all(const Context& ctx, Group g) {
-  detail::sync_group(ctx, g, Operation::kSyncAll);
+  need_filled(ctx);
+  detail::meet(ctx, g, ctx.team, Operation::kSyncAll);
 }
 
 }  // namespace chime

@@ -61,10 +61,12 @@ struct WaitCall {
   chime_wait_request request;  // its other arrays are memory that kernels reach
 };
 
-// A barrier (Operation::kBarrierAll) or sync (kSyncAll) over all PEs, or a quiet (kQuiet) of this
-// one's kernels.
+// A quiet (Operation::kQuiet) of this PE's kernels; a barrier (kBarrierAll) or sync (kSyncAll) of
+// all PEs; the same of a team (kBarrier, kTeamSync); or what its members agree on (kTeamSplit).
 struct SyncCall {
   Operation operation;
+  std::int32_t team = 0;           // the handle, with its lane
+  std::uint32_t agreed_words = 0;  // of kTeamSplit
 };
 
 // One atomic operation on `pe`'s word at symmetric address `word`.

@@ -1,7 +1,6 @@
 // This PE's symmetric heap: the memory, what is handed out of it, and whose address an address is.
 //
-// Its first kHeapReserved bytes belong to Chime (abi::SyncArea at offset 0); the allocator has the
-// rest.
+// Its first bytes belong to Chime (the areas of teams, host/teams); the allocator has the rest.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +18,8 @@ namespace chime::host {
 
 class Heap {
  public:
-  // Reserves `user_bytes` for allocations, and Chime's part.
-  Heap(Gpu& gpu, std::size_t user_bytes);
+  // Reserves `user_bytes` for allocations, and `reserved` before them for Chime, which are zero.
+  Heap(Gpu& gpu, std::size_t user_bytes, std::size_t reserved = abi::kHeapReserved);
 
   const std::shared_ptr<DeviceMemory>& memory() const { return memory_; }
   std::byte* base() const { return memory_->address(); }
@@ -74,6 +73,7 @@ class Heap {
   std::string trespass(std::size_t offset, std::size_t bytes) const;
   void tell_kernels();
 
+  std::size_t reserved_;
   std::shared_ptr<DeviceMemory> memory_;
   // Held where allocator_ is changed or read: reports ask it, whatever the program does meanwhile.
   std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();

@@ -7,13 +7,13 @@
 // nvcc compiles this file to device code alone, which libchime.so carries as data
 // (library_kernels.S) and the driver loads: no CUDA runtime is linked. Tests compile it for the
 // CPU.
-#include "chime/device/coll/barrier.cuh"
 #include "chime/device/rma.cuh"
 #include "chime/device/signal.cuh"
 #include "chime/device/sync.cuh"
 #include "host/gpu/library_kernel.hpp"
 #include "host/memory/word_updates.cuh"
 #include "host/ops/amo_table.cuh"
+#include "host/ops/meet.cuh"
 #include "host/ops/typed.cuh"
 
 using chime::Context;
@@ -38,13 +38,7 @@ extern "C" CHIME_KERNEL void chime_library_wait(const CHIME_GRID_CONSTANT Contex
 
 extern "C" CHIME_KERNEL void chime_library_sync(const CHIME_GRID_CONSTANT Context ctx,
                                                 const CHIME_GRID_CONSTANT SyncCall call) {
-  if (call.operation == chime::Operation::kQuiet) {
-    chime::quiet(ctx);
-  } else if (call.operation == chime::Operation::kBarrierAll) {
-    chime::barrier_all(ctx, chime::Thread{});
-  } else {
-    chime::sync_all(ctx, chime::Thread{});
-  }
+  chime::host::meet(ctx, call);
 }
 
 namespace chime::host {

@@ -12,13 +12,13 @@
 #include <cstring>
 
 #include "chime/chime.h"
-#include "chime/device/coll/barrier.cuh"
 #include "chime/device/rma.cuh"
 #include "chime/device/signal.cuh"
 #include "chime/device/sync.cuh"
 #include "host/errors/error.hpp"
 #include "host/ops/gpu/by_kernel.hpp"
 #include "host/ops/gpu/moves.hpp"
+#include "host/ops/meet.cuh"
 #include "host/ops/memory/mapped.hpp"
 #include "host/ops/teams.hpp"
 #include "host/ops/typed.cuh"
@@ -346,14 +346,10 @@ void quiet(Runtime& runtime, NativeStream stream) {
   on_stream(runtime, stream, LibraryKernel::kSync, SyncCall{Operation::kQuiet}, chime::quiet);
 }
 
-void barrier(Runtime& runtime, NativeStream stream) {
-  on_stream(runtime, stream, LibraryKernel::kSync, SyncCall{Operation::kBarrierAll},
-            [](const Context& ctx) { barrier_all(ctx, Thread{}); });
-}
-
-void sync(Runtime& runtime, NativeStream stream) {
-  on_stream(runtime, stream, LibraryKernel::kSync, SyncCall{Operation::kSyncAll},
-            [](const Context& ctx) { sync_all(ctx, Thread{}); });
+void meet_on_stream(Runtime& runtime, const SyncCall& call, NativeStream stream) {
+  known_team(runtime, call.operation, call.team);
+  on_stream(runtime, stream, LibraryKernel::kSync, call,
+            [=](const Context& ctx) { meet(ctx, call); });
 }
 
 // One exported operation. Errors that kernels have recorded are reported: before it, where that
@@ -487,25 +483,24 @@ void chimex_quiet_on_stream(chimex_stream_t stream) {
 }
 
 void chimex_barrier_all_on_stream(chimex_stream_t stream) {
-  operation("chimex_barrier_all_on_stream", [=](Runtime& runtime) { barrier(runtime, stream); });
+  operation("chimex_barrier_all_on_stream",
+            [=](Runtime& runtime) { meet_on_stream(runtime, {Operation::kBarrierAll}, stream); });
 }
 
 void chimex_sync_all_on_stream(chimex_stream_t stream) {
-  operation("chimex_sync_all_on_stream", [=](Runtime& runtime) { sync(runtime, stream); });
+  operation("chimex_sync_all_on_stream",
+            [=](Runtime& runtime) { meet_on_stream(runtime, {Operation::kSyncAll}, stream); });
 }
 
 int chimex_barrier_on_stream(chime_team_t team, chimex_stream_t stream) {
   return team_operation("chimex_barrier_on_stream", [=](Runtime& runtime) {
-    if (all_pes_meet_in(team))
-      barrier(runtime, stream);
-    else
-      quiet(runtime, stream);
+    meet_on_stream(runtime, {Operation::kBarrier, team}, stream);
   });
 }
 
 int chimex_team_sync_on_stream(chime_team_t team, chimex_stream_t stream) {
   return team_operation("chimex_team_sync_on_stream", [=](Runtime& runtime) {
-    if (all_pes_meet_in(team)) sync(runtime, stream);
+    meet_on_stream(runtime, {Operation::kTeamSync, team}, stream);
   });
 }
 

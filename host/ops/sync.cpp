@@ -63,17 +63,16 @@ void chime_host_sync_all(void) {
 int chime_host_barrier(chime_team_t team) {
   exec::detail::tell_unseen_launch_errors();
   return status_of(Operation::kBarrier, [=] {
-    if (all_pes_meet_in(team))
-      meet_all(Operation::kBarrierAll);
-    else
-      complete_all();
+    if (is_meeting_of_all(team)) return meet_all(Operation::kBarrierAll);
+    meet_in_team(Operation::kBarrier, team);
   });
 }
 
 int chime_host_team_sync(chime_team_t team) {
   exec::detail::tell_unseen_launch_errors();
   return status_of(Operation::kTeamSync, [=] {
-    if (all_pes_meet_in(team)) meet_all(Operation::kSyncAll);
+    if (is_meeting_of_all(team)) return meet_all(Operation::kSyncAll);
+    meet_in_team(Operation::kTeamSync, team);
   });
 }
 

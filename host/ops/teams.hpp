@@ -1,15 +1,44 @@
-// The predefined teams on the host.
+// The teams of the calling thread's PE: for host code that names one.
 #pragma once
 
+#include <vector>
+
+#include "chime/abi/operation.h"
 #include "chime/types.h"
+#include "host/pe/pe.hpp"
 
 namespace chime::host {
 
-// Whether a meeting of `team` is one of all PEs; if not, the team is the calling PE alone. Throws
-// for a team that cannot meet yet, and for what is none.
-bool all_pes_meet_in(chime_team_t team);
+// The team, whatever its lane. Throws for what is none.
+KnownTeam known_team(Runtime& runtime, Operation operation, chime_team_t team);
 
-// Throws for a number that is no team.
-void check_team(chime_team_t team);
+// A meeting of all PEs in the lane in which chime_barrier_all and chime_sync_all are.
+inline bool is_meeting_of_all(chime_team_t team) { return team == CHIME_TEAM_WORLD; }
+
+// A barrier (Operation::kBarrier) or sync (kTeamSync) of the team in the handle's lane. Throws what
+// the meeting failed by.
+void meet_in_team(Operation operation, chime_team_t team);
+
+// Collective over the parent. Makes of its members those that have the ranks `start`, `start +
+// stride`, ... (`size` of them) a team. CHIME_TEAM_INVALID on a PE that is none of them. Throws on
+// all members alike, but where one does not come.
+chime_team_t split_strided(chime_team_t parent, const Triplet& ranks, int num_contexts);
+
+// The same of a list of ranks.
+chime_team_t split_list(chime_team_t parent, const std::vector<int>& ranks, int num_contexts);
+
+// Collective over the parent, whose ranks are laid out in rows of `xrange`: the team of the calling
+// PE's row, and the team of its column.
+struct RowAndColumn {
+  chime_team_t x, y;
+};
+RowAndColumn split_2d(chime_team_t parent, int xrange, int x_contexts, int y_contexts);
+
+// How many contexts the team was made for. Throws for what is no team.
+int contexts_of(chime_team_t team);
+
+// Collective over the team, whose handle names nothing any more. CHIME_TEAM_INVALID does nothing.
+// Throws for a predefined team, and for what is none.
+void destroy_team(chime_team_t team);
 
 }  // namespace chime::host

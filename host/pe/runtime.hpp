@@ -37,6 +37,7 @@
 #include "host/peers/on_demand.hpp"
 #include "host/peers/peer_table.hpp"
 #include "host/settings/env.hpp"
+#include "host/teams/team_table.hpp"
 #include "host/transport/channels/tables.hpp"
 #include "host/transport/transport.hpp"
 
@@ -56,6 +57,8 @@ struct DeviceStage {
   std::shared_ptr<DeviceMemory> control_memory;
   Heap heap;
   LocalPeers local_peers;
+  std::unique_ptr<TeamTable> teams;
+  std::mutex one_team_maker;  // at a time: what it proposes it may be given
   std::unique_ptr<ChannelTables> tables;
   std::unique_ptr<EndpointInfoFinder> fabric_endpoint_infos;  // of the fabric's peers
   Transports transports;  // those that settings and peers ask for

@@ -37,11 +37,10 @@ bool is_about_a_dead_pe(const Runtime& runtime, const abi::ErrorRecord& record) 
 
 // A sync that cannot come to its end ends at once, a wait for a word when others had their time.
 std::string lost_path_words(const Runtime& runtime, const abi::ErrorRecord& record) {
-  const auto operation = static_cast<Operation>(record.operation);
-  const bool is_sync = operation == Operation::kBarrierAll || operation == Operation::kSyncAll;
   const char* const since =
-      is_sync ? "PE {} did not learn that this PE has come, because {}"
-              : "nothing came in CHIME_TIMEOUT since the path to PE {} was lost: {}";
+      is_meeting(static_cast<Operation>(record.operation))
+          ? "PE {} did not learn that this PE has come, because {}"
+          : "nothing came in CHIME_TIMEOUT since the path to PE {} was lost: {}";
   return fmt::format(fmt::runtime(since), record.pe, why_lost(runtime, record));
 }
 
@@ -85,7 +84,8 @@ std::string wait_sentence(const Runtime& runtime, const abi::ErrorRecord& record
     partner = fmt::format("{} for PE {}", is_for_request ? carrier_words(runtime, record.pe) : "",
                           record.pe);
   return fmt::format(
-      "the wait{} ended after {:.3g} s, at {} (it waited for {}, and last saw {}): {}", partner,
+      "the wait{}{} ended after {:.3g} s, at {} (it waited for {}, and last saw {}): {}", partner,
+      of_team_words(*runtime.device->teams, runtime.device->heap.offset_of(address)),
       static_cast<double>(record.waited_ns) * 1e-9, runtime.device->heap.name_of(address),
       static_cast<std::int64_t>(record.expected), static_cast<std::int64_t>(record.seen),
       cause_words(runtime, record));
@@ -110,8 +110,11 @@ std::string argument_sentence(const Runtime& runtime, const abi::ErrorRecord& re
   if (static_cast<Fault>(record.fault) == Fault::kComparison)
     return fmt::format("there is no comparison {} ({} and its neighbours are 0 to 5)", number,
                        spoken_constant("CMP_EQ"));
-  if (static_cast<Fault>(record.fault) == Fault::kTeam)
-    return team_sentence(static_cast<Operation>(record.operation), number);
+  if (static_cast<Fault>(record.fault) == Fault::kTeam) return team_sentence(number);
+  if (is_about_a_dead_pe(runtime, record)) return runtime.device->peers.why_not(record.pe);
+  if (static_cast<Fault>(record.fault) == Fault::kTeamFailed ||
+      static_cast<Fault>(record.fault) == Fault::kTeamInUse)
+    return team_refusal_sentence(*runtime.device->teams, record);
   const Heap& heap = runtime.device->heap;
   const auto* const address = reinterpret_cast<const void*>(record.address);
   if (record.pe < 0 && record.status == CHIMEX_ERR_NETWORK)
@@ -119,7 +122,6 @@ std::string argument_sentence(const Runtime& runtime, const abi::ErrorRecord& re
   if (record.pe < 0 || record.pe >= runtime.n_pes())
     return fmt::format("there is no PE {}; this job has PEs 0 to {}", record.pe,
                        runtime.n_pes() - 1);
-  if (is_about_a_dead_pe(runtime, record)) return runtime.device->peers.why_not(record.pe);
   if (record.status == CHIMEX_ERR_NETWORK) return network_sentence(runtime, record);
   if (record.status == CHIMEX_ERR_UNREACHABLE) return runtime.device->peers.why_not(record.pe);
   if (static_cast<Fault>(record.fault) == Fault::kNoMemory)

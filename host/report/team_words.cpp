@@ -2,43 +2,60 @@
 
 #include <fmt/format.h>
 
+#include "chime/abi/words.h"
+#include "chime/error.h"
 #include "chime/types.h"
 #include "host/settings/spelling.hpp"
 
 namespace chime::host {
-namespace {
 
-const char* name_of_team(std::int64_t team) {
-  switch (team) {
-    case CHIME_TEAM_WORLD:
-      return "WORLD";
-    case CHIME_TEAM_SHARED:
-      return "SHARED";
-    case CHIMEX_TEAM_NODE:
-      return "NODE";
+std::string team_sentence(std::int64_t team) {
+  if (team == CHIMEX_TEAM_SAME_MYPE_NODE)
+    return fmt::format("which PEs the team {} has in a job of several nodes is not known here",
+                       spoken_extended_constant("TEAM_SAME_MYPE_NODE"));
+  const auto handle = static_cast<std::int32_t>(team);
+  if (team > 0 && abi::team_generation(handle) > 0)
+    return fmt::format(
+        "this PE is in no team {} (entry {}, generation {}, lane {}): it was destroyed, or another "
+        "PE's handle was passed, or CHIME_TEAM_LANES is smaller",
+        team, abi::team_index(handle), abi::team_generation(handle), abi::team_lane(handle));
+  return fmt::format(
+      "there is no team {}; the teams are {} (0), {} (1), {} (2) and {} (3), and those that {} "
+      "makes",
+      team, spoken_constant("TEAM_WORLD"), spoken_constant("TEAM_SHARED"),
+      spoken_extended_constant("TEAM_NODE"), spoken_extended_constant("TEAM_SAME_MYPE_NODE"),
+      spoken("chime_team_split_strided"));
+}
+
+bool is_meeting(Operation operation) {
+  switch (operation) {
+    case Operation::kBarrierAll:
+    case Operation::kSyncAll:
+    case Operation::kBarrier:
+    case Operation::kTeamSync:
+    case Operation::kTeamSplit:
+      return true;
     default:
-      return "SAME_MYPE_NODE";
+      return false;
   }
 }
 
-}  // namespace
+std::string of_team_words(const TeamTable& teams, std::optional<std::size_t> offset) {
+  const auto team = offset ? teams.team_at(*offset) : std::nullopt;
+  return team && abi::team_index(*team) != 0 ? " of " + teams.words(*team) : std::string();
+}
 
-std::string team_sentence(Operation operation, std::int64_t team) {
-  if (team < CHIME_TEAM_WORLD || team > CHIMEX_TEAM_SAME_MYPE_NODE)
-    return fmt::format("there is no team {}; the teams are {} (0), {} (1), {} (2) and {} (3)", team,
-                       spoken_constant("TEAM_WORLD"), spoken_constant("TEAM_SHARED"),
-                       spoken_extended_constant("TEAM_NODE"),
-                       spoken_extended_constant("TEAM_SAME_MYPE_NODE"));
-  const bool would_meet = operation == Operation::kBarrier || operation == Operation::kTeamSync;
-  if (would_meet)
+std::string team_refusal_sentence(const TeamTable& teams, const abi::ErrorRecord& record) {
+  const auto handle = static_cast<chime_team_t>(record.expected);
+  const std::string team = teams.words(handle);
+  if (static_cast<Fault>(record.fault) == Fault::kTeamInUse)
     return fmt::format(
-        "the team {} has some of this job's PEs, or its PEs are not known here; only a team of all "
-        "PEs, or of one, can meet today: use the team WORLD, or {}",
-        name_of_team(team), spoken("chime_barrier_all"));
-  return fmt::format(
-      "which PEs the team {} has in a job of several nodes is not known here; kernels know their "
-      "own place in {} and its size, the host knows all its PEs",
-      name_of_team(team), spoken_extended_constant("TEAM_NODE"));
+        "another thread of this PE is in a call of {}, lane {}; a lane has one call at a time, and "
+        "{} names another lane (CHIME_CHECK=1)",
+        team, abi::team_lane(handle), spoken("chimex_team_lane"));
+  const std::string blamed = record.pe < 0 ? "" : fmt::format(", PE {} to blame", record.pe);
+  return fmt::format("{} meets no more, since an earlier call of it failed: {}{}", team,
+                     chimex_status_string(record.status), blamed);
 }
 
 }  // namespace chime::host

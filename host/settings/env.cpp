@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "chime/abi/proxy_fifo.h"
+#include "chime/abi/words.h"
 #include "chime/device/simt/launch/option_numbers.hpp"
 #include "host/errors/error.hpp"
 
@@ -242,6 +243,14 @@ void read_amo(const Variable& v, std::string_view text, Settings& s) {
       {{"auto", AmoChoice::kAuto}, {"owner", AmoChoice::kOwner}, {"p2p", AmoChoice::kP2p}});
 }
 
+void read_max_teams(const Variable& v, std::string_view text, Settings& s) {
+  s.max_teams = parse_number(v, text, 8, abi::kMostTeams);
+}
+
+void read_team_lanes(const Variable& v, std::string_view text, Settings& s) {
+  s.team_lanes = parse_number(v, text, 1, abi::kMostTeamLanes / 2);
+}
+
 void read_timeout(const Variable& v, std::string_view text, Settings& s) {
   s.wait_timeout_ns = parse_seconds_as_ns(v, text);
 }
@@ -420,6 +429,13 @@ constexpr Variable kVariables[] = {
      "PE "
      "that has mapped it. auto: the NIC, if some PE is reached by it.",
      read_amo, "NVSHMEM_DISABLE_IB_NATIVE_ATOMICS"},
+    {"CHIME_MAX_TEAMS", "8 to 4096", "256",
+     "How many teams a PE may be in at a time, the predefined ones included. Each takes "
+     "(CHIME_TEAM_LANES + 1) x 2176 bytes of the symmetric heap beside CHIME_SYMMETRIC_SIZE.",
+     read_max_teams, "NVSHMEM_MAX_TEAMS"},
+    {"CHIME_TEAM_LANES", "1 to 128", "8",
+     "Lanes of each team (chimex_team_lane): how many calls of a team may run at once.",
+     read_team_lanes},
     {"CHIME_TIMEOUT", "seconds, 0 = no bound", "120",
      "How long each of Chime's own waits (barriers, collective allocation) lasts before it fails. "
      "One operation may have up to four waits, one after another.",

@@ -41,6 +41,8 @@ struct Settings {
   ProxyOptions proxy;
   FabricOptions fabric;
   AmoChoice amo = AmoChoice::kAuto;
+  unsigned max_teams = 0;
+  unsigned team_lanes = 0;
   std::uint64_t wait_timeout_ns = 0;  // 0: no bound
   std::uint64_t init_timeout_ns = 0;
   OnError on_error = OnError::kExit;

@@ -75,13 +75,14 @@ abi::Pe make_pe(const DeviceStage& stage, const Settings& settings,
   return pe;
 }
 
-Context context_without_team(ContextOwner owner, const DeviceStage& stage, const Settings& settings,
-                             bootstrap::Bootstrap& bootstrap) {
+Context make_context(ContextOwner owner, const DeviceStage& stage, const Settings& settings,
+                     bootstrap::Bootstrap& bootstrap) {
   Context context;
   context.abi_version = kAbiVersion;
   context.size = sizeof(Context);
   context.pe = make_pe(stage, settings, bootstrap);
   stage.tables->view(owner, context);
+  context.teams = stage.teams->view();
   for (const auto& transport : stage.transports) transport->view(owner, context);
   return context;
 }
@@ -112,7 +113,7 @@ std::unique_ptr<WordOwner> words_by_nic(const DeviceStage& stage, const Settings
                                         bootstrap::Bootstrap& bootstrap) {
   if (!nic_updates_words(stage)) return nullptr;
   return std::make_unique<LoopbackWords>(
-      context_without_team(ContextOwner::kHost, stage, settings, bootstrap),
+      make_context(ContextOwner::kHost, stage, settings, bootstrap),
       std::make_unique<proxy::HeapWords>(std::span(stage.heap.base(), stage.heap.bytes())));
 }
 
@@ -136,8 +137,8 @@ std::unique_ptr<Transport> usable_by_kernels(std::unique_ptr<Transport> opened, 
       .words_by_nic =
           [&stage, &settings, &bootstrap] {
             return nic_updates_words(stage)
-                       ? std::optional(context_without_team(ContextOwner::kKernels, stage, settings,
-                                                            bootstrap))
+                       ? std::optional(
+                             make_context(ContextOwner::kKernels, stage, settings, bootstrap))
                        : std::nullopt;
           }};
   return std::make_unique<proxy::DrivenTransport>(std::move(opened), setup);
@@ -224,12 +225,16 @@ void make_tables(DeviceStage& stage, std::span<const TransportKind* const> kinds
   stage.registered_buffers.tell_kernels_by(stage.tables->buffers());
 }
 
-abi::Team all_pes(const Runtime& runtime) {
-  abi::Team team;
-  team.my_rank = runtime.my_pe();
-  team.size = runtime.n_pes();
-  team.sync = reinterpret_cast<abi::SyncArea*>(runtime.device->heap.base());
-  return team;
+// Those that are known without asking other PEs.
+void add_predefined_teams(DeviceStage& stage, bootstrap::Bootstrap& bootstrap) {
+  const bootstrap::NodeInfo& node = bootstrap.node();
+  std::vector<int> mapped;
+  for (int pe = 0; pe < bootstrap.size(); ++pe)
+    if (pe == bootstrap.rank() || stage.peers.path(pe) == Path::kP2p) mapped.push_back(pe);
+  stage.teams->add_predefined(CHIME_TEAM_SHARED, Members(mapped));
+  stage.teams->add_predefined(CHIMEX_TEAM_NODE, Members(node.pes));
+  if (node.n_pes == bootstrap.size())
+    stage.teams->add_predefined(CHIMEX_TEAM_SAME_MYPE_NODE, Members(std::vector{bootstrap.rank()}));
 }
 
 // A GPU's PEs meet in barriers by collective calls: nobody needs to look.
@@ -268,15 +273,21 @@ std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
     return gpu->allocate_host_visible(sizeof(ControlBlock) +
                                       (n_pes + 63) / 64 * sizeof(std::uint64_t));
   });
-  Heap heap = step("allocating the symmetric heap",
-                   [&] { return Heap(*gpu, settings.symmetric_bytes + bounce_bytes(*gpu)); });
+  const TeamTable::Shape teams = {static_cast<int>(settings.max_teams),
+                                  static_cast<int>(settings.team_lanes), bootstrap.size()};
+  Heap heap = step("allocating the symmetric heap", [&] {
+    return Heap(*gpu, settings.symmetric_bytes + bounce_bytes(*gpu), teams.heap_bytes());
+  });
   auto stage = std::make_unique<DeviceStage>(
       std::move(gpu), std::move(control), std::move(heap),
       PeerTable::Job{bootstrap.rank(), bootstrap.size(), settings.amo});
+  stage->teams =
+      std::make_unique<TeamTable>(*stage->gpu, stage->heap.base(), teams, bootstrap.rank());
   set_bounce_rooms_aside(*stage);
   if (settings.checks_bounds)
     step("making the bounds of allocations known", [&] { stage->heap.check_bounds(*stage->gpu); });
   make_tables(*stage, connect_transports(*stage, settings, bootstrap, deadline));
+  add_predefined_teams(*stage, bootstrap);
   for (const auto& transport : stage->transports)
     if (leads_to_some_on_demand(*stage, *transport))
       step("opening the way to ask for peers",
@@ -289,10 +300,7 @@ std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
 }
 
 Context make_context(Runtime& runtime, ContextOwner owner) {
-  Context context =
-      context_without_team(owner, *runtime.device, runtime.settings, *runtime.bootstrap);
-  context.team = all_pes(runtime);
-  return context;
+  return make_context(owner, *runtime.device, runtime.settings, *runtime.bootstrap);
 }
 
 }  // namespace chime::host

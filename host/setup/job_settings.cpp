@@ -60,6 +60,11 @@ std::string amo_text(const Settings& settings) {
   return "auto";
 }
 
+std::string max_teams_text(const Settings& settings) { return std::to_string(settings.max_teams); }
+std::string team_lanes_text(const Settings& settings) {
+  return std::to_string(settings.team_lanes);
+}
+
 std::string on_peer_failure_text(const Settings& settings) {
   return settings.on_peer_failure == OnPeerFailure::kReport ? "report" : "abort";
 }
@@ -74,6 +79,8 @@ constexpr Row kRows[] = {{"CHIME_SYMMETRIC_SIZE", symmetric_size_text},
                          {"CHIME_CONNECT", connect_text},
                          {"CHIME_NIC_PEERS", nic_peers_text},
                          {"CHIME_AMO", amo_text},
+                         {"CHIME_MAX_TEAMS", max_teams_text},
+                         {"CHIME_TEAM_LANES", team_lanes_text},
                          {"CHIME_ON_PEER_FAILURE", on_peer_failure_text}};
 
 std::string endpoint_info_of(const Settings& settings) {

@@ -120,17 +120,16 @@ std::uint32_t hints_of_region(std::uint64_t handle) {
   return static_cast<std::uint32_t>(handle & ((1u << kHintBits) - 1));
 }
 
-// The properties of any predefined team: it has no contexts, and no unique id made it.
-nvshmem_team_config_t predefined_config() {
-  nvshmem_team_config_t config = NVSHMEM_TEAM_CONFIG_INITIALIZER;
-  config.num_contexts = 0;
-  return config;
+// The contexts that a config asks for, as its mask says; -1 is NVSHMEM's for none.
+int contexts_asked(const nvshmem_team_config_t* config, long mask) {
+  const bool asks = config != nullptr && (mask & NVSHMEM_TEAM_CONFIG_MASK_NUM_CONTEXTS) != 0;
+  return asks && config->num_contexts > 0 ? config->num_contexts : 0;
 }
 
-[[noreturn]] void refuse_split() {
+[[noreturn]] void refuse_unique_ids() {
   throw Error("", CHIMEX_ERR_UNSUPPORTED,
-              "a program makes no teams of its own yet; use NVSHMEM_TEAM_WORLD, "
-              "NVSHMEM_TEAM_SHARED or NVSHMEMX_TEAM_NODE");
+              "teams are not made by unique ids yet; use nvshmem_team_split_strided, or "
+              "chimex_team_split_list");
 }
 
 }  // namespace
@@ -186,29 +185,36 @@ void nvshmem_team_get_config(nvshmem_team_t team, nvshmem_team_config_t* config)
   guarded("nvshmem_team_get_config", [=] {
     current_runtime();
     if (team == NVSHMEM_TEAM_INVALID) return;
-    check_team(team);
+    const int contexts = contexts_of(team);
     if (!config) throw Error("", CHIMEX_ERR_INVALID, "the argument config is null");
-    *config = predefined_config();
+    *config = NVSHMEM_TEAM_CONFIG_INITIALIZER;
+    config->num_contexts = contexts;
   });
 }
 
-int nvshmem_team_split_strided(nvshmem_team_t parent, int, int, int, const nvshmem_team_config_t*,
-                               long, nvshmem_team_t* new_team) {
+int nvshmem_team_split_strided(nvshmem_team_t parent, int start, int stride, int size,
+                               const nvshmem_team_config_t* config, long mask,
+                               nvshmem_team_t* new_team) {
   if (new_team) *new_team = NVSHMEM_TEAM_INVALID;
   return status_of("nvshmem_team_split_strided", [=] {
-    check_team(parent);
-    refuse_split();
+    if (!new_team) throw Error("", CHIMEX_ERR_INVALID, "the argument new_team is null");
+    *new_team = split_strided(parent, {start, stride, size}, contexts_asked(config, mask));
   });
 }
 
-int nvshmem_team_split_2d(nvshmem_team_t parent, int, const nvshmem_team_config_t*, long,
-                          nvshmem_team_t* xaxis_team, const nvshmem_team_config_t*, long,
-                          nvshmem_team_t* yaxis_team) {
+int nvshmem_team_split_2d(nvshmem_team_t parent, int xrange,
+                          const nvshmem_team_config_t* xaxis_config, long xaxis_mask,
+                          nvshmem_team_t* xaxis_team, const nvshmem_team_config_t* yaxis_config,
+                          long yaxis_mask, nvshmem_team_t* yaxis_team) {
   if (xaxis_team) *xaxis_team = NVSHMEM_TEAM_INVALID;
   if (yaxis_team) *yaxis_team = NVSHMEM_TEAM_INVALID;
   return status_of("nvshmem_team_split_2d", [=] {
-    check_team(parent);
-    refuse_split();
+    if (!xaxis_team || !yaxis_team)
+      throw Error("", CHIMEX_ERR_INVALID, "the argument xaxis_team or yaxis_team is null");
+    const RowAndColumn made = split_2d(parent, xrange, contexts_asked(xaxis_config, xaxis_mask),
+                                       contexts_asked(yaxis_config, yaxis_mask));
+    *xaxis_team = made.x;
+    *yaxis_team = made.y;
   });
 }
 
@@ -216,14 +222,14 @@ int nvshmemx_team_init(nvshmem_team_t* team, nvshmem_team_config_t*, long, int, 
   if (team) *team = NVSHMEM_TEAM_INVALID;
   return status_of("nvshmemx_team_init", [] {
     current_runtime();
-    refuse_split();
+    refuse_unique_ids();
   });
 }
 
 int nvshmemx_team_get_uniqueid(nvshmemx_team_uniqueid_t*) {
   return status_of("nvshmemx_team_get_uniqueid", [] {
     current_runtime();
-    refuse_split();
+    refuse_unique_ids();
   });
 }
 
@@ -234,12 +240,7 @@ void* nvshmemx_buffer_register_symmetric_at_preferred_address(void* buffer, size
 }
 
 void nvshmem_team_destroy(nvshmem_team_t team) {
-  if (team == NVSHMEM_TEAM_INVALID) return;
-  guarded("nvshmem_team_destroy", [=] {
-    check_team(team);
-    throw Error("", CHIMEX_ERR_INVALID,
-                fmt::format("the team {} is predefined and lasts until nvshmem_finalize", team));
-  });
+  guarded("nvshmem_team_destroy", [=] { destroy_team(team); });
 }
 
 int nvshmemx_region_start(nvshmemx_region_handle_t* handle, const nvshmemx_region_attrs_t* attrs) {

@@ -467,6 +467,76 @@ CHIME_EXPORT void* chimex_buffer_register_symmetric(void* buffer, size_t size, i
 // it is registered (chimex_buffer_register); CHIMEX_ERR_SYSTEM; else an error of chime_free.
 CHIME_EXPORT int chimex_buffer_unregister_symmetric(void* address, size_t size);
 
+// ---- Teams (OpenSHMEM 1.5, 9.4) ----------------------------------------------------------------
+//
+// A team is some of the job's PEs, in an order of their own. Its members meet among themselves
+// (chime_barrier, chime_team_sync: chime_device.cuh), in kernels, on streams and on the host, and
+// wait for no PE that is no member. A member that is dead ends the meetings of its teams, and of no
+// others. A meeting that fails is the last one of its team.
+//
+// A handle is a number that is a constant in kernels, too. It may differ between members. A handle
+// of a team that was destroyed names nothing, until 2047 later teams have had its entry.
+//
+// Each team has CHIME_TEAM_LANES lanes. chimex_team_lane(team, i) is the handle of lane i, and the
+// handle that a call here returns is that of lane 0. All calls take both. Calls of one lane come in
+// order, one at a time for each PE; those of different lanes run at once.
+
+// Makes a team of members of `parent`. Collective over `parent`, with the same arguments on all of
+// its members, which make one team at a time.
+//
+//   parent       any team that this PE is in
+//   start        rank in `parent` of the new team's member 0
+//   stride       between the ranks of its members; may be negative; not 0 if size > 1
+//   size         how many members it has, at least 1
+//   config       what the team is asked for, or null
+//   config_mask  the members of *config that count; 0: none
+//   new_team     receives the team; CHIME_TEAM_INVALID on a PE that is no member, and after an
+//                error. May not be null
+//
+// Returns CHIMEX_OK on all members of `parent`, or on all of them the same error, which changes
+// nothing:
+//
+//   CHIMEX_ERR_INVALID   start + i * stride is no rank of `parent` for an i from 0 to size - 1; or
+//                        no entry is free on all members (CHIME_MAX_TEAMS)
+//   CHIMEX_ERR_MISMATCH  the members' arguments differ
+//   CHIMEX_ERR_TIMEOUT, CHIMEX_ERR_PEER_DEAD
+//                        a member did not come, or is dead. `parent` makes no more teams then, but
+//                        goes on to meet
+//
+// CHIMEX_ERR_INVALID also, on this PE alone: it is in no team `parent`; new_team, or config with a
+// mask, is null; num_contexts is negative.
+CHIME_EXPORT int chime_team_split_strided(chime_team_t parent, int start, int stride, int size,
+                                          const chime_team_config_t* config, long config_mask,
+                                          chime_team_t* new_team);
+
+// Makes two teams of each member of `parent`, whose ranks are laid out in rows of `xrange` (of all
+// its members, if that is less): one of the calling PE's row, one of its column. The last row may
+// be shorter. Arguments and errors as above; each PE is in both teams.
+CHIME_EXPORT int chime_team_split_2d(chime_team_t parent, int xrange,
+                                     const chime_team_config_t* xaxis_config, long xaxis_mask,
+                                     chime_team_t* xaxis_team,
+                                     const chime_team_config_t* yaxis_config, long yaxis_mask,
+                                     chime_team_t* yaxis_team);
+
+// Makes a team of the `size` members of `parent` that have the ranks in `ranks`, in this order, no
+// rank twice. Else as chime_team_split_strided. A list takes memory in proportion to its size,
+// where it is no stride.
+CHIME_EXPORT int chimex_team_split_list(chime_team_t parent, const int* ranks, int size,
+                                        const chime_team_config_t* config, long config_mask,
+                                        chime_team_t* new_team);
+
+// Makes the members of *config that `config_mask` names those that the team was made with; a
+// predefined team has no contexts. Returns CHIMEX_OK, or CHIMEX_ERR_INVALID: no such team, or a
+// null config with a mask; CHIME_TEAM_INVALID changes nothing.
+CHIME_EXPORT int chime_team_get_config(chime_team_t team, long config_mask,
+                                       chime_team_config_t* config);
+
+// Ends a team that the program has made. Collective over its members, and a chime_team_sync of
+// them. No call may use any lane of it, also none that waits on a stream. CHIME_TEAM_INVALID does
+// nothing; a predefined team is CHIMEX_ERR_INVALID. Where the sync fails, the team ends on this PE
+// all the same, and its entry of CHIME_MAX_TEAMS is not used again.
+CHIME_EXPORT void chime_team_destroy(chime_team_t team);
+
 // ---- Peers that are lost ------------------------------------------------------------------------
 
 // With CHIME_ON_PEER_FAILURE=report a job goes on when a PE dies:
@@ -555,9 +625,8 @@ CHIME_EXPORT void chimex_signal_wait_until_on_stream(uint64_t* sig, int cmp, uin
 CHIME_EXPORT void chimex_quiet_on_stream(chimex_stream_t stream);
 CHIME_EXPORT void chimex_barrier_all_on_stream(chimex_stream_t stream);
 CHIME_EXPORT void chimex_sync_all_on_stream(chimex_stream_t stream);
-// chime_barrier and chime_team_sync of a team, on a stream. Return CHIMEX_OK;
-// CHIMEX_ERR_UNSUPPORTED: a team that cannot meet (chime_device.cuh); CHIMEX_ERR_INVALID: no team.
-// A meeting that fails later is reported like a kernel's failure.
+// chime_barrier and chime_team_sync of a team, on a stream. Return CHIMEX_OK; CHIMEX_ERR_INVALID:
+// this PE is in no such team. A meeting that fails later is reported like a kernel's failure.
 CHIME_EXPORT int chimex_barrier_on_stream(chime_team_t team, chimex_stream_t stream);
 CHIME_EXPORT int chimex_team_sync_on_stream(chime_team_t team, chimex_stream_t stream);
 

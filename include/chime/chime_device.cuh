@@ -91,14 +91,19 @@
 // int   chime_team_translate_pe(chime_team_t team, int pe, chime_team_t other)
 //   pe     a member's number in `team`
 //   other  the team in which to number it
-//   Returns the member's number in `other`. types.h has the teams (CHIME_TEAM_WORLD and its
-//   neighbours). All three return -1 if this PE or that one is no member, if there is no such
-//   member, or if a team is CHIME_TEAM_INVALID. In a kernel, questions about SHARED look at every
-//   PE: ask once, not in a loop. Errors, with -1:
+//   Returns the member's number in `other`. types.h has the predefined teams; chime.h has the calls
+//   that make others. All three return -1 if that PE is no member, if there is no such member, or
+//   if a team is CHIME_TEAM_INVALID. A team that is a list of PEs is looked through. Errors, with
+//   -1:
 //
-//     CHIMEX_ERR_INVALID      a number that is no team
-//     CHIMEX_ERR_UNSUPPORTED  the answer is not known: SAME_MYPE_NODE if the job has several nodes;
-//                             in a kernel then also the PEs of the other members of NODE
+//     CHIMEX_ERR_INVALID      this PE is in no such team: it was destroyed, or never was
+//     CHIMEX_ERR_UNSUPPORTED  SAME_MYPE_NODE, if the job has several nodes
+//
+// chime_team_t chimex_team_lane(chime_team_t team, int lane)
+//   Returns the handle of a lane of the team, from 0; it looks up nothing. CHIME_TEAM_INVALID if
+//   there is no such lane (CHIME_TEAM_LANES), or no team.
+// void* chime_team_ptr(chime_team_t team, const void* dst, int pe)
+//   chime_ptr of member `pe` of the team; null also if there is no such member.
 //
 // int   chimex_pe_status(int pe)
 //   Returns what this PE knows of `pe`:
@@ -269,27 +274,23 @@
 // void chime_barrier_all()   and chimex_barrier_all_warp(), chimex_barrier_all_block()
 //   Returns when all PEs have called it, and all operations that were issued before it are
 //   complete: by the members of the group, and those that happen before. One caller for each PE at
-//   a time: one thread, one group or the host. CHIME_TIMEOUT bounds it: a PE that does not come is
-//   an error that names it. All PEs' kernels must be able to run at once; start them with
-//   chimex_collective_launch.
+//   a time: one thread, one group or the host. It is chime_barrier of CHIME_TEAM_WORLD.
+//   CHIME_TIMEOUT bounds it: a PE that does not come is an error that names it. All PEs' kernels
+//   must be able to run at once; start them with chimex_collective_launch.
 // void chime_sync_all()      and chimex_sync_all_warp(), chimex_sync_all_block()
 //   The same without completing remote operations: after it, each PE's stores to its own memory are
 //   visible to the others, and nothing more is guaranteed.
 //
 // int chime_barrier(chime_team_t team)     and chimex_barrier_warp(), chimex_barrier_block()
 // int chime_team_sync(chime_team_t team)   and chimex_team_sync_warp(), chimex_team_sync_block()
-//   The same among the members of a team. Only a team of all PEs, or of one, can meet today:
+//   The same among the members of a team, in the lane that the handle names. One caller for each PE
+//   and lane at a time; calls in different lanes, or of different teams, run at once. A barrier
+//   completes operations to all PEs, not to members alone. A member that is dead fails the call at
+//   once; after a call that failed, all later calls of the team fail. Returns 0 or a chimex_status,
+//   which is also reported:
 //
-//     WORLD           always
-//     NODE            if all PEs run on one node, or this PE has a node for itself
-//     SAME_MYPE_NODE  if all PEs run on one node
-//     SHARED          if all peers are mapped, or none
-//
-//   All members must get the same answer: use WORLD if some PEs have mapped all peers and others
-//   have not. Returns 0 or a chimex_status, which is also reported:
-//
-//     CHIMEX_ERR_UNSUPPORTED  another predefined team, which cannot meet
-//     CHIMEX_ERR_INVALID      a number that is no team
+//     CHIMEX_ERR_UNSUPPORTED  SAME_MYPE_NODE, if the job has several nodes
+//     CHIMEX_ERR_INVALID      this PE is in no such team
 //     CHIMEX_ERR_ABORTED      in a kernel: the meeting failed, whatever the cause; the host returns
 //                             the status of the cause
 //

@@ -46,6 +46,12 @@
 
 // Chime's own: NVSHMEM has no such names.
 #define CHIME_OWN_ROWS(ROW)                                                                        \
+  ROW(void*, chime_, team_ptr, (chime_team_t team, const void* dst, int pe),                       \
+      team_ptr, (team, dst, pe),                                                                   \
+      chime_host_team_ptr(team, dst, pe))                                                          \
+  ROW(chime_team_t, chimex_, team_lane, (chime_team_t team, int lane),                             \
+      team_lane, (team, lane),                                                                     \
+      chime_host_team_lane(team, lane))                                                            \
   ROW(int, chimex_, node_my_pe, (void), node_my_pe, (), chimex_host_node_my_pe())                  \
   ROW(int, chimex_, node_n_pes, (void), node_n_pes, (), chimex_host_node_n_pes())                  \
   ROW(int, chimex_, pe_status, (int pe), pe_status, (pe), chimex_host_pe_status(pe))               \

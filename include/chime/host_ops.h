@@ -148,6 +148,8 @@ CHIME_EXPORT int chime_host_team_sync(chime_team_t team);
 CHIME_EXPORT int chime_host_team_my_pe(chime_team_t team);
 CHIME_EXPORT int chime_host_team_n_pes(chime_team_t team);
 CHIME_EXPORT int chime_host_team_translate_pe(chime_team_t team, int pe, chime_team_t other);
+CHIME_EXPORT chime_team_t chime_host_team_lane(chime_team_t team, int lane);
+CHIME_EXPORT void* chime_host_team_ptr(chime_team_t team, const void* dst, int pe);
 CHIME_EXPORT void* chime_host_ptr(const void* dst, int pe);
 
 #ifdef __cplusplus

@@ -27,11 +27,11 @@ typedef void* chimex_stream_t;
 typedef int32_t chime_team_t;
 
 // The predefined teams, from init to finalize. Members are numbered from 0 in the order of their
-// PEs. A program cannot make others yet.
+// PEs. A program makes others by chime_team_split_strided and its neighbours (chime.h).
 //
 //   WORLD           all PEs
 //   SHARED          the calling PE, and the PEs whose heaps it has mapped (chime_ptr is not null);
-//                   with CHIME_P2P=off itself alone. A lost PE may leave it
+//                   with CHIME_P2P=off itself alone
 //   NODE            the PEs of the calling PE's node
 //   SAME_MYPE_NODE  from each node the PE with the calling PE's number in NODE
 enum {
@@ -41,6 +41,12 @@ enum {
   CHIMEX_TEAM_NODE = 2,
   CHIMEX_TEAM_SAME_MYPE_NODE = 3
 };
+
+// What a new team is asked for. A call looks at the members that its mask names.
+typedef struct {
+  int num_contexts;  // how many contexts of its own it will have at a time
+} chime_team_config_t;
+#define CHIME_TEAM_NUM_CONTEXTS 1L  // in a mask: num_contexts
 
 // Standard AMO types, bitwise part. OpenSHMEM 1.5 Table 7. Used by: atomic_and/or/xor and their
 // fetch forms.

@@ -3,9 +3,8 @@
 // the requirements of chime/chime.h. The contracts are those of the Chime functions with chime_ for
 // nvshmem_ and chimex_ for nvshmemx_ (chime/chime.h, chime/chime_device.cuh).
 //
-// Missing: teams that a program splits off (the calls exist and return an error), collectives that
-// move or reduce data, queue pairs, and the names in tests/compat/missing.names, which gives
-// reasons.
+// Missing: teams by unique id (the calls exist and return an error), collectives that move or
+// reduce data, queue pairs, and the names in tests/compat/missing.names, which gives reasons.
 //
 // Names, numbers and the layout of structs are those of NVSHMEM 3.8's public headers
 // (NVIDIA/nvshmem, src/include/c_api: nvshmem_api_constants.h, nvshmem_types.h,
@@ -230,12 +229,13 @@ CHIME_EXPORT int nvshmemx_init_attr(unsigned int flags, nvshmemx_init_attr_t* at
 // The same. nvshmemx_hostlib_finalize is nvshmem_finalize: host code and kernels use one library.
 CHIME_EXPORT int nvshmemx_hostlib_init_attr(unsigned int flags, nvshmemx_init_attr_t* attr);
 
-// Sets `*config` to that of a predefined team: no contexts, no unique id. NVSHMEM_TEAM_INVALID
-// changes nothing. A number that is no team, and a null config, are errors.
+// Sets `*config` to what the team was made with; a predefined team has no contexts. There is no
+// unique id. NVSHMEM_TEAM_INVALID changes nothing. A number that is no team, and a null config, are
+// errors.
 CHIME_EXPORT void nvshmem_team_get_config(nvshmem_team_t team, nvshmem_team_config_t* config);
 
-// Programs cannot make teams yet: each new team is NVSHMEM_TEAM_INVALID, and the call returns
-// NVSHMEMX_ERROR_NOT_SUPPORTED at once, without waiting for other PEs.
+// As chime_team_split_strided and chime_team_split_2d. num_contexts of a config counts if the mask
+// names it and it is above 0.
 CHIME_EXPORT int nvshmem_team_split_strided(nvshmem_team_t parent, int start, int stride, int size,
                                             const nvshmem_team_config_t* config, long mask,
                                             nvshmem_team_t* new_team);
@@ -245,6 +245,8 @@ CHIME_EXPORT int nvshmem_team_split_2d(nvshmem_team_t parent, int xrange,
                                        const nvshmem_team_config_t* yaxis_config, long yaxis_mask,
                                        nvshmem_team_t* yaxis_team);
 
+// Always NVSHMEMX_ERROR_NOT_SUPPORTED, at once and without other PEs; `*team` becomes
+// NVSHMEM_TEAM_INVALID.
 CHIME_EXPORT int nvshmemx_team_init(nvshmem_team_t* team, nvshmem_team_config_t* config, long mask,
                                     int n_pes, int my_pe);
 // Always NVSHMEMX_ERROR_NOT_SUPPORTED; `*uid` is unchanged.
@@ -256,8 +258,7 @@ CHIME_EXPORT void* nvshmemx_buffer_register_symmetric_at_preferred_address(void*
                                                                            void* preferred,
                                                                            int flags);
 
-// NVSHMEM_TEAM_INVALID does nothing. Any other team is an error: predefined teams last until
-// finalize.
+// As chime_team_destroy: collective over the members. A predefined team is an error.
 CHIME_EXPORT void nvshmem_team_destroy(nvshmem_team_t team);
 
 #define CHIME_NVSHMEM_DECLARATION(RESULT, NAME, PARAMETERS, ARGUMENTS, CALLED) \

@@ -29,6 +29,7 @@ struct NullNic {
   std::uint64_t doorbell, touched, dead;
   std::uint32_t record;
   std::byte* peer_heap[2];  // null: nothing is mapped
+  abi::Team all;
   abi::NicBuffers buffers;  // none
   alignas(4096) std::byte heap[abi::kHeapReserved + 2 * kDataBytes];
 
@@ -101,7 +102,12 @@ inline Context context_of(NullNic* place) {
   ctx.pe.error = ctx.pe.async_error = &place->error;
   ctx.pe.amo_path = Path::kNic;
   ctx.channels = channels_of(place);
-  ctx.team = {0, 2, nullptr, reinterpret_cast<abi::SyncArea*>(place->heap)};
+  place->all.handle = 0;
+  place->all.size = 2;
+  place->all.my_rank = 0;
+  place->all.lanes = 1;
+  place->all.areas = reinterpret_cast<abi::SyncArea*>(place->heap);
+  ctx.teams = {&place->all, 1, 1};
   ctx.nic = memory_of(place);
   return ctx;
 }

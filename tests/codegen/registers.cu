@@ -24,14 +24,6 @@ extern "C" CHIME_KERNEL void quiet() { chime_quiet(); }
 // PTXAS[80] quiet: registers <= 32, stack <= 0
 // PTXAS[90] quiet: registers <= 32, stack <= 0
 
-extern "C" CHIME_KERNEL void barrier_all() { chime_barrier_all(); }
-// PTXAS[80] barrier_all: registers <= 45, stack <= 0
-// PTXAS[90] barrier_all: registers <= 51, stack <= 0
-
-extern "C" CHIME_KERNEL void barrier_all_block() { chimex_barrier_all_block(); }
-// PTXAS[80] barrier_all_block: registers <= 45, stack <= 0
-// PTXAS[90] barrier_all_block: registers <= 51, stack <= 0
-
 extern "C" CHIME_KERNEL void atomic_add(uint64_t* word, uint64_t value, int pe) {
   chime_uint64_atomic_add(word, value, pe);
 }

@@ -38,8 +38,9 @@ extern "C" CHIME_KERNEL void barrier_warp(const CHIME_GRID_CONSTANT Context ctx)
 // A round of either: the leader's, out of line there.
 extern "C" CHIME_KERNEL void barrier_round(const CHIME_GRID_CONSTANT Context ctx, int round,
                                            bool* ok) {
-  *ok = detail::announce_arrival(ctx, Operation::kBarrierAll, round) &&
-        detail::await_arrival(ctx, Operation::kBarrierAll, round);
+  detail::Meeting meeting(ctx.team, Operation::kBarrierAll);
+  meeting.step += static_cast<unsigned>(round) << detail::Meeting::kRoundShift;
+  *ok = detail::announce_round(ctx, meeting) && detail::await_round(ctx, meeting);
 }
 // PTX barrier_round: 1+ st.release.sys.global.u64, 1+ ld.acquire.sys.global.u64, 0 membar
 // NEVER barrier_round: ld.acquire.sys.global.u64, st.release.sys.global.u64

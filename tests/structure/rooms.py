@@ -22,6 +22,7 @@ ORDER = [
     "host/memory",
     "host/peers",
     "host/collective",
+    "host/teams",
     "host/pe",
     "host/report",
     "host/ops",

@@ -1,5 +1,5 @@
 // The data that device code gets with a call: its PE (pe.h), the channels by which it sends
-// (channel.h, nic_memory.h), and the team that it meets (team.h).
+// (channel.h, nic_memory.h), and the teams of its PE (team.h).
 //
 // A Context is an ordering domain: fence and quiet concern what was sent by it. The Contexts of
 // kernels and of the host differ only in these data, not in the code that uses them. Plain data:
@@ -18,7 +18,7 @@
 
 namespace chime {
 
-inline constexpr std::uint32_t kAbiVersion = 18;
+inline constexpr std::uint32_t kAbiVersion = 19;
 
 struct Context {
   std::uint32_t abi_version = 0;  // kAbiVersion; 0: this copy is not filled
@@ -28,7 +28,9 @@ struct Context {
   abi::Pe pe;
   abi::Channels channels;
   abi::NicMemory nic;
-  abi::Team team;  // all PEs
+  abi::Teams teams;
+  std::int32_t team = 0;  // the handle of the one that PE numbers are ranks of: all PEs
+  std::uint32_t reserved = 0;
 };
 
 // The Context with which a kernel's module is compiled: it belongs to no PE yet. `checked` is set

@@ -61,7 +61,9 @@
   X(kTeamNPes, "chime_team_n_pes")                               \
   X(kTeamTranslatePe, "chime_team_translate_pe")                 \
   X(kBarrier, "chime_barrier")                                   \
-  X(kTeamSync, "chime_team_sync")
+  X(kTeamSync, "chime_team_sync")                                \
+  X(kTeamPtr, "chime_team_ptr")                                  \
+  X(kTeamSplit, "chime_team_split")
 
 namespace chime {
 

@@ -31,6 +31,8 @@ enum class Fault : std::uint16_t {
   kBounds = 5,      // the `expected` bytes at the address: no single allocation has them
   kTeam = 6,        // `expected`: it is no team, or none that the operation takes
   kNoMemory = 7,    // the address: this PE has no memory there (null, or near it)
+  kTeamFailed = 8,  // `expected`: this team meets no more; an earlier call failed by the status
+  kTeamInUse = 9,   // `expected`: another thread of this PE meets in this lane of the team
 };
 
 namespace abi {

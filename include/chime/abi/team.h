@@ -1,4 +1,4 @@
-// A team of PEs that meet: its members, and the words by which they do.
+// Teams: the PEs that meet, and the words by which they do. Their handles: words.h.
 #ifndef CHIME_ABI_TEAM_H_
 #define CHIME_ABI_TEAM_H_
 
@@ -9,30 +9,57 @@
 
 namespace chime::abi {
 
-// Barrier and sync words of a team, at the same offset in each member's heap. Those of all PEs are
-// at its start, so that peers find them without a message. Monotone counters: round r of the n-th
-// sync is done when flags[r] >= n. `epoch` is local to its PE.
+// ---- Meetings -----------------------------------------------------------------------------------
+
+// The words by which the members of a team meet in one lane, at the same offset of each member's
+// heap, so that peers find them without being told. Round r of the n-th meeting is done when
+// flags[r] >= n: counters never go back, also when another team gets the area.
 inline constexpr int kMaxSyncRounds = 32;  // dissemination over up to 2^32 PEs
 struct alignas(128) SyncArea {
-  std::uint64_t epoch;  // owner: the PE itself, one sync at a time
-  std::uint64_t pad[15];
+  std::uint64_t epoch;  // of the last meeting; owner: the PE itself, one meeting at a time
+  // Of lane 0: team_failure() of the team's first call that failed, which is its last; 0: none has.
+  // Likewise of the area in which members agree. Owner: the PE itself, by compare-and-swap.
+  std::uint64_t failed;
+  std::uint32_t in_use;  // in a checked job: 1 while a thread meets here; by exchange
+  std::uint32_t reserved[27];
   struct alignas(64) Flag {
     std::uint64_t arrived;
     std::uint64_t pad[7];
   } flags[kMaxSyncRounds];
 };
-inline constexpr std::size_t kHeapReserved =
-    64 * 1024;  // bytes at the heap's start that belong to Chime
-static_assert(sizeof(SyncArea) <= kHeapReserved && offsetof(SyncArea, flags) == 128);
+static_assert(sizeof(SyncArea) == 2176 && offsetof(SyncArea, flags) == 128);
+
+// Bytes at the heap's start that belong to Chime, at least. The areas of all teams lie there.
+inline constexpr std::size_t kHeapReserved = 64 * 1024;
+static_assert(sizeof(SyncArea) <= kHeapReserved);
+
+// ---- Teams --------------------------------------------------------------------------------------
 
 // Owner: the host.
 struct Team {
-  std::int32_t my_rank = -1;          // among the members
-  std::int32_t size = 0;              // members
-  const std::int32_t* pes = nullptr;  // [size] the PE of each; null: rank r is PE r
-  SyncArea* sync = nullptr;           // here
+  std::int32_t handle = -1;  // of lane 0; -1: no team has the entry
+  std::int32_t size = 0;     // members
+  std::int32_t my_rank = -1;
+  // Member r is PE start + r * stride, or pes[r] where there is a list. A stride is not 0.
+  std::int32_t start = 0;
+  std::int32_t stride = 1;
+  std::int32_t lanes = 0;
+  const std::int32_t* pes = nullptr;  // [size], or null
+  SyncArea* areas = nullptr;          // [lanes] here; one more where its members agree on something
+  std::uint64_t first_epoch = 0;      // its meetings count from here
+  // For what its members agree on when they make another team (device/coll/agree.cuh): this PE's
+  // words, then those that peers send. Null: they make none.
+  std::uint64_t* agreement = nullptr;
 };
-static_assert(sizeof(Team) == 24);
+static_assert(sizeof(Team) == 56);
+
+// All teams of this PE. Owner: the host; an entry changes only while no call uses its team.
+struct Teams {
+  const Team* entries = nullptr;  // [count]; in memory of the device
+  std::int32_t count = 0;
+  std::int32_t lanes = 0;  // of each team
+};
+static_assert(sizeof(Teams) == 16);
 
 }  // namespace chime::abi
 

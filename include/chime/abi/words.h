@@ -68,6 +68,42 @@ CHIME_ABI_FN bool nic_left_slot_is_free(std::uint64_t word, std::uint64_t throug
                                    static_cast<std::uint32_t>(word)) >= 0;
 }
 
+// ---- Teams --------------------------------------------------------------------------------------
+
+// A chime_team_t: bits 0-11 the index of the team's entry, 12-19 the lane, 20-30 the generation of
+// the entry, which tells a team from the one that had the index before. Negative: no team.
+
+inline constexpr int kTeamIndexBits = 12, kTeamLaneBits = 8, kTeamGenerationBits = 11;
+inline constexpr std::int32_t kMostTeams = 1 << kTeamIndexBits;
+inline constexpr std::int32_t kMostTeamLanes = 1 << kTeamLaneBits;
+inline constexpr std::int32_t kTeamLaneMask = (kMostTeamLanes - 1) << kTeamIndexBits;
+// Of a team that the program makes; those that exist from the start have generation 0.
+inline constexpr std::int32_t kLastTeamGeneration = (1 << kTeamGenerationBits) - 1;
+
+CHIME_ABI_FN std::int32_t team_handle(std::int32_t index, std::int32_t generation) {
+  return index | generation << (kTeamIndexBits + kTeamLaneBits);
+}
+CHIME_ABI_FN std::int32_t team_index(std::int32_t team) { return team & (kMostTeams - 1); }
+CHIME_ABI_FN std::int32_t team_lane(std::int32_t team) {
+  return (team & kTeamLaneMask) >> kTeamIndexBits;
+}
+CHIME_ABI_FN std::int32_t team_generation(std::int32_t team) {
+  return team >> (kTeamIndexBits + kTeamLaneBits);
+}
+// The handle of the same team's lane 0.
+CHIME_ABI_FN std::int32_t team_without_lane(std::int32_t team) { return team & ~kTeamLaneMask; }
+
+// SyncArea::failed: a chimex_status, and the PE to blame; -1: none is.
+CHIME_ABI_FN std::uint64_t team_failure(std::int32_t status, std::int32_t pe) {
+  return static_cast<std::uint32_t>(status) | static_cast<std::uint64_t>(pe + 1) << 32;
+}
+CHIME_ABI_FN std::int32_t status_of_failure(std::uint64_t failure) {
+  return static_cast<std::int32_t>(failure);
+}
+CHIME_ABI_FN std::int32_t pe_of_failure(std::uint64_t failure) {
+  return static_cast<std::int32_t>(failure >> 32) - 1;
+}
+
 }  // namespace chime::abi
 
 #endif  // CHIME_ABI_WORDS_H_

@@ -11,8 +11,8 @@ namespace chime::tests {
 template <class Job>
 class Meeting {
  public:
-  explicit Meeting(Job& pe) : pe_(pe), flag_(pe.context(1).team.sync->flags[0].arrived) {
-    pe.context().team.sync->flags[0].arrived = 1000;
+  explicit Meeting(Job& pe) : pe_(pe), flag_(pe.context(1).teams.entries->areas->flags[0].arrived) {
+    pe.context().teams.entries->areas->flags[0].arrived = 1000;
     pe.watch([this] { look(); });
   }
   // The last arrival may still be on its way.

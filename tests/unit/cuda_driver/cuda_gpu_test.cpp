@@ -232,13 +232,19 @@ struct OnePe {
     context.pe.heap = heap->address();
     context.pe.heap_bytes = kBytes;
     context.pe.peer_heap = peer_heap;
-    context.team = {0, 1, nullptr, reinterpret_cast<abi::SyncArea*>(heap->address())};
+    all.handle = 0;
+    all.size = 1;
+    all.my_rank = 0;
+    all.lanes = 1;
+    all.areas = reinterpret_cast<abi::SyncArea*>(heap->address());
+    context.teams = {&all, 1, 1};
     context.pe.abort = reinterpret_cast<abi::AbortWord*>(control->address());
     context.pe.error = context.pe.async_error =
         reinterpret_cast<abi::ErrorRecord*>(control->address() + 128);
   }
   std::unique_ptr<DeviceMemory> heap, control;
   std::byte* peer_heap[1];
+  abi::Team all;
   Context context;
 };
 
@@ -262,7 +268,7 @@ TEST_F(CudaGpu, EveryKernelOfTheLibraryIsLaunchedByItsName) {
   SyncCall sync{Operation::kBarrierAll};
   void* sync_arguments[] = {&pe.context, &sync};
   gpu->launch_async(LibraryKernel::kSync, sync_arguments, nullptr);
-  EXPECT_EQ(pe.context.team.sync->epoch, 1u);
+  EXPECT_EQ(pe.all.areas->epoch, 1u);
 
   gpu->signal(word, 1, true);
   EXPECT_EQ(*word, 43u);

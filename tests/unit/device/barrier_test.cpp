@@ -36,7 +36,7 @@ void expect_meeting(int n_pes, unsigned threads) {
   });
   EXPECT_EQ(bad, 0) << n_pes << " PEs";
   for (int pe = 0; pe < n_pes; ++pe) {
-    EXPECT_EQ(job.context(pe).team.sync->epoch, 2u * kTurns);
+    EXPECT_EQ(job.team(pe, 0).areas->epoch, 2u * kTurns);
     EXPECT_EQ(job.error(pe).claimed, 0u);
   }
 }
@@ -62,7 +62,7 @@ TEST(Barrier, OfHostThreads) {
   job.run([&](int pe) {
     for (int turn = 0; turn < 100; ++turn) barrier_all(job.context(pe), Thread{});
   });
-  EXPECT_EQ(job.context(3).team.sync->epoch, 100u);
+  EXPECT_EQ(job.team(3, 0).areas->epoch, 100u);
 }
 
 CHIME_KERNEL void meet_once(Context ctx, int* went_on) {
@@ -95,27 +95,6 @@ TEST(Barrier, EndsWithTheJob) {
   });
   EXPECT_EQ(went_on, 0);
   EXPECT_EQ(job.error(0).status, CHIMEX_ERR_PEER_DEAD);
-}
-
-CHIME_KERNEL void meet_twenty_times(Context ctx) {
-  for (int turn = 0; turn < 20; ++turn) barrier_all(ctx, Thread{});
-}
-
-// Members 2, 0 and 3 of four PEs, in this order.
-TEST(Team, MeetsWithoutTheOthers) {
-  FakeJob job(4);
-  const std::int32_t pes[] = {2, 0, 3};
-  for (int rank = 0; rank < 3; ++rank) {
-    Context& ctx = job.context(pes[rank]);
-    ctx.team.my_rank = rank;
-    ctx.team.size = 3;
-    ctx.team.pes = pes;
-  }
-  job.run([&](int pe) {
-    if (pe != 1) run_block(1, meet_twenty_times, job.context(pe));
-  });
-  for (int pe : {0, 2, 3}) EXPECT_EQ(job.context(pe).team.sync->epoch, 20u);
-  EXPECT_EQ(job.context(1).team.sync->epoch, 0u);
 }
 
 }  // namespace

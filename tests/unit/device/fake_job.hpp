@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "chime/abi/context.h"
+#include "chime/abi/words.h"
 #include "chime/device/exec/exec.cuh"
 #include "chime/device/group.cuh"
 #include "chime/device/simt/launch/options.hpp"
@@ -20,12 +22,17 @@ namespace chime::tests {
 
 inline constexpr std::size_t kFakeHeapBytes = abi::kHeapReserved + 256 * 1024;
 
+// A FakePe's teams: entry 0 is that of all PEs. Each has two lanes.
+inline constexpr int kFakeTeams = 8, kFakeLanes = 2;
+static_assert(kFakeTeams * (kFakeLanes + 1) * sizeof(abi::SyncArea) <= abi::kHeapReserved);
+
 struct FakePe {
   std::unique_ptr<std::byte, decltype(&std::free)> memory{
       static_cast<std::byte*>(std::aligned_alloc(4096, kFakeHeapBytes)), &std::free};
   std::uint64_t dead = 0;  // a bit for each PE
   abi::AbortWord abort{};
   abi::ErrorRecord error{};
+  std::array<abi::Team, kFakeTeams> teams = {};
   Context context;
 };
 
@@ -59,6 +66,21 @@ class FakeJob {
     return reinterpret_cast<T*>(context(pe).pe.heap + abi::kHeapReserved + offset);
   }
 
+  // Makes `pes`, in this order, a team with this handle, which names its entry. `pes` stays.
+  void add_team(std::int32_t handle, const std::vector<std::int32_t>& pes) {
+    for (std::size_t rank = 0; rank < pes.size(); ++rank) {
+      FakePe& self = pes_[static_cast<std::size_t>(pes[rank])];
+      abi::Team team = team_of(self, handle, static_cast<int>(rank));
+      team.size = static_cast<int>(pes.size());
+      team.pes = pes.data();
+      self.teams[static_cast<std::size_t>(abi::team_index(handle))] = team;
+    }
+  }
+  abi::Team& team(int pe, std::int32_t handle) {
+    return pes_[static_cast<std::size_t>(pe)]
+        .teams[static_cast<std::size_t>(abi::team_index(handle))];
+  }
+
   // Takes PE `pe`'s heap out of everybody's reach by loads and stores, and gives it back.
   void unmap(int pe) { table_[static_cast<std::size_t>(pe)] = nullptr; }
   void map(int pe) { table_[static_cast<std::size_t>(pe)] = context(pe).pe.heap; }
@@ -84,6 +106,16 @@ class FakeJob {
   }
 
  private:
+  static abi::Team team_of(FakePe& self, std::int32_t handle, int my_rank) {
+    auto* const areas = reinterpret_cast<abi::SyncArea*>(self.memory.get());
+    abi::Team team;
+    team.handle = handle;
+    team.my_rank = my_rank;
+    team.lanes = kFakeLanes;
+    team.areas = areas + abi::team_index(handle) * (kFakeLanes + 1);
+    return team;
+  }
+
   void fill(int pe) {
     FakePe& self = pes_[static_cast<std::size_t>(pe)];
     std::memset(self.memory.get(), 0, kFakeHeapBytes);
@@ -95,13 +127,14 @@ class FakeJob {
     ctx.pe.heap = self.memory.get();
     ctx.pe.heap_bytes = kFakeHeapBytes;
     ctx.pe.peer_heap = table_.data();
-    ctx.team.my_rank = pe;
-    ctx.team.size = ctx.pe.n_pes;
-    ctx.team.sync = reinterpret_cast<abi::SyncArea*>(ctx.pe.heap);
+    self.teams[0] = team_of(self, 0, pe);
+    self.teams[0].size = ctx.pe.n_pes;
+    ctx.teams = {self.teams.data(), kFakeTeams, kFakeLanes};
     ctx.pe.dead = &self.dead;
     ctx.pe.abort = &self.abort;
     ctx.pe.error = ctx.pe.async_error = &self.error;
     kinds_.mark(simt::MemoryKind::kDevice, self.memory.get(), kFakeHeapBytes);
+    kinds_.mark(simt::MemoryKind::kDevice, self.teams.data(), self.teams.size());
     kinds_.mark(simt::MemoryKind::kHost, &self.dead);
     kinds_.mark(simt::MemoryKind::kHost, &self.abort);
     kinds_.mark(simt::MemoryKind::kHost, &self.error);

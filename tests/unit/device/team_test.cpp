@@ -1,86 +1,267 @@
-// What a kernel knows of the predefined teams, in jobs of one node and of several, and what the
-// meetings of a team return.
+// Teams in kernels: who is in one, what its calls return, that members wait for members alone, and
+// what becomes of calls that cannot meet. Handles, entries and areas are made by hand.
 #include "chime/device/coll/team.cuh"
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+
+#include "chime/device/coll/agree.cuh"
 #include "fake_job.hpp"
 
 namespace chime::tests {
 namespace {
 
 constexpr chime_team_t kNoTeam = 17;
+constexpr chime_team_t kTeam = abi::team_handle(3, 5);
 
-// PE 2 of 4, two on a node; it has mapped PE 3 alone.
-class TwoNodes : public testing::Test {
+chime_team_t lane(chime_team_t team, int number) { return team | number << abi::kTeamIndexBits; }
+
+// PEs 2, 0 and 3 of four, in this order.
+class Threesome : public testing::Test {
  protected:
-  TwoNodes() {
-    Context& ctx = job.context(2);
-    ctx.pe.node_my_pe = 0;
-    ctx.pe.node_n_pes = 2;
-    ctx.pe.on_error = OnError::kReturn;
-    job.unmap(0);
-    job.unmap(1);
+  Threesome() {
+    job.add_team(kTeam, pes);
+    for (int pe = 0; pe < 4; ++pe) job.context(pe).pe.on_error = OnError::kReturn;
   }
-
-  const Context& ctx() { return job.context(2); }
-  // Whether that was an error with this status.
-  bool failed(chimex_status status) {
-    abi::ErrorRecord& error = job.error(2);
-    const bool is_told = error.claimed != 0 && error.status == status;
+  abi::SyncArea& area(int pe, int lane = 0) { return job.team(pe, kTeam).areas[lane]; }
+  bool failed(int pe, chimex_status status, Fault fault) {
+    abi::ErrorRecord& error = job.error(pe);
+    const bool is_told = error.claimed != 0 && error.status == status &&
+                         error.fault == static_cast<std::uint16_t>(fault);
     error = {};
     return is_told;
   }
 
+  const std::vector<std::int32_t> pes = {2, 0, 3};
   FakeJob job{4};
 };
 
-TEST_F(TwoNodes, AKernelKnowsWhereItStands) {
-  EXPECT_EQ(team_my_pe(ctx(), CHIME_TEAM_WORLD), 2);
-  EXPECT_EQ(team_n_pes(ctx(), CHIME_TEAM_WORLD), 4);
-  EXPECT_EQ(team_my_pe(ctx(), CHIME_TEAM_SHARED), 0);
-  EXPECT_EQ(team_n_pes(ctx(), CHIME_TEAM_SHARED), 2);
-  EXPECT_EQ(team_my_pe(ctx(), CHIMEX_TEAM_NODE), 0);
-  EXPECT_EQ(team_n_pes(ctx(), CHIMEX_TEAM_NODE), 2);
-  EXPECT_EQ(team_translate_pe(ctx(), CHIME_TEAM_SHARED, 1, CHIME_TEAM_WORLD), 3);
-  EXPECT_EQ(team_translate_pe(ctx(), CHIME_TEAM_WORLD, 3, CHIME_TEAM_SHARED), 1);
-  EXPECT_EQ(team_translate_pe(ctx(), CHIME_TEAM_WORLD, 1, CHIME_TEAM_SHARED), -1);
-  EXPECT_EQ(team_translate_pe(ctx(), CHIMEX_TEAM_NODE, 0, CHIME_TEAM_WORLD), 2);
-  EXPECT_EQ(team_translate_pe(ctx(), CHIMEX_TEAM_NODE, 2, CHIME_TEAM_WORLD), -1);
-  EXPECT_EQ(job.error(2).claimed, 0u);
+TEST(Handle, HasItsParts) {
+  const std::int32_t handle = abi::team_handle(4095, 2047) | 255 << abi::kTeamIndexBits;
+  EXPECT_EQ(handle, 0x7fffffff);
+  EXPECT_EQ(abi::team_index(handle), 4095);
+  EXPECT_EQ(abi::team_lane(handle), 255);
+  EXPECT_EQ(abi::team_generation(handle), 2047);
+  EXPECT_EQ(abi::team_without_lane(handle), abi::team_handle(4095, 2047));
+  EXPECT_EQ(abi::team_index(kTeam), 3);
 }
 
-TEST_F(TwoNodes, WhatAKernelDoesNotKnowIsAnError) {
-  EXPECT_EQ(team_translate_pe(ctx(), CHIMEX_TEAM_NODE, 1, CHIME_TEAM_WORLD), -1);
-  EXPECT_TRUE(failed(CHIMEX_ERR_UNSUPPORTED));
-  EXPECT_EQ(team_translate_pe(ctx(), CHIME_TEAM_WORLD, 3, CHIMEX_TEAM_NODE), -1);
-  EXPECT_TRUE(failed(CHIMEX_ERR_UNSUPPORTED));
-  EXPECT_EQ(team_my_pe(ctx(), CHIMEX_TEAM_SAME_MYPE_NODE), -1);
-  EXPECT_TRUE(failed(CHIMEX_ERR_UNSUPPORTED));
-  EXPECT_EQ(team_n_pes(ctx(), CHIMEX_TEAM_SAME_MYPE_NODE), -1);
-  EXPECT_TRUE(failed(CHIMEX_ERR_UNSUPPORTED));
-  EXPECT_EQ(team_my_pe(ctx(), kNoTeam), -1);
-  EXPECT_TRUE(failed(CHIMEX_ERR_INVALID));
-}
-
-TEST_F(TwoNodes, NothingIsAMemberOfTheInvalidTeam) {
-  EXPECT_EQ(team_my_pe(ctx(), CHIME_TEAM_INVALID), -1);
-  EXPECT_EQ(team_n_pes(ctx(), CHIME_TEAM_INVALID), -1);
-  EXPECT_EQ(team_translate_pe(ctx(), CHIME_TEAM_INVALID, 0, CHIME_TEAM_WORLD), -1);
-  EXPECT_EQ(team_translate_pe(ctx(), CHIMEX_TEAM_NODE, 1, CHIME_TEAM_INVALID), -1);
-  EXPECT_EQ(job.error(2).claimed, 0u);
-}
-
-TEST_F(TwoNodes, TeamsOfSomePesCannotMeet) {
-  for (const chime_team_t team :
-       {CHIME_TEAM_SHARED, CHIMEX_TEAM_NODE, CHIMEX_TEAM_SAME_MYPE_NODE}) {
-    EXPECT_EQ(team_barrier(ctx(), Thread{}, team), CHIMEX_ERR_UNSUPPORTED) << team;
-    EXPECT_TRUE(failed(CHIMEX_ERR_UNSUPPORTED)) << team;
-    EXPECT_EQ(team_sync(ctx(), Thread{}, team), CHIMEX_ERR_UNSUPPORTED) << team;
-    EXPECT_TRUE(failed(CHIMEX_ERR_UNSUPPORTED)) << team;
+TEST_F(Threesome, EachMemberKnowsItsPlace) {
+  for (int rank = 0; rank < 3; ++rank) {
+    const Context& ctx = job.context(pes[static_cast<std::size_t>(rank)]);
+    for (const chime_team_t handle : {kTeam, lane(kTeam, 1)}) {
+      EXPECT_EQ(team_my_pe(ctx, handle), rank);
+      EXPECT_EQ(team_n_pes(ctx, handle), 3);
+    }
+    EXPECT_EQ(team_my_pe(ctx, CHIME_TEAM_WORLD), ctx.pe.my_pe);
+    EXPECT_EQ(team_n_pes(ctx, CHIME_TEAM_WORLD), 4);
+    EXPECT_EQ(team_translate_pe(ctx, kTeam, 2, CHIME_TEAM_WORLD), 3);
+    EXPECT_EQ(team_translate_pe(ctx, CHIME_TEAM_WORLD, 2, kTeam), 0);
+    EXPECT_EQ(team_translate_pe(ctx, CHIME_TEAM_WORLD, 1, kTeam), -1);
+    EXPECT_EQ(team_translate_pe(ctx, kTeam, 3, CHIME_TEAM_WORLD), -1);
+    EXPECT_EQ(team_translate_pe(ctx, kTeam, -1, CHIME_TEAM_WORLD), -1);
+    EXPECT_EQ(job.error(ctx.pe.my_pe).claimed, 0u);
   }
-  EXPECT_EQ(team_sync(ctx(), Thread{}, CHIME_TEAM_INVALID), CHIMEX_ERR_INVALID);
-  EXPECT_TRUE(failed(CHIMEX_ERR_INVALID));
+}
+
+TEST_F(Threesome, WhatIsNoTeamIsAnError) {
+  const chime_team_t other_generation = abi::team_handle(3, 4);
+  for (const chime_team_t team :
+       {kNoTeam, chime_team_t{6}, other_generation, lane(kTeam, 2), chime_team_t{-2}}) {
+    const Context& ctx = job.context(2);
+    EXPECT_EQ(team_my_pe(ctx, team), -1) << team;
+    EXPECT_TRUE(failed(2, CHIMEX_ERR_INVALID, Fault::kTeam)) << team;
+    EXPECT_EQ(team_n_pes(ctx, team), -1) << team;
+    EXPECT_TRUE(failed(2, CHIMEX_ERR_INVALID, Fault::kTeam)) << team;
+    EXPECT_EQ(team_translate_pe(ctx, CHIME_TEAM_WORLD, 0, team), -1) << team;
+    EXPECT_TRUE(failed(2, CHIMEX_ERR_INVALID, Fault::kTeam)) << team;
+    EXPECT_EQ(team_sync(ctx, Thread{}, team), CHIMEX_ERR_INVALID) << team;
+    EXPECT_TRUE(failed(2, CHIMEX_ERR_INVALID, Fault::kTeam)) << team;
+    EXPECT_EQ(team_barrier(ctx, Thread{}, team), CHIMEX_ERR_INVALID) << team;
+    EXPECT_TRUE(failed(2, CHIMEX_ERR_INVALID, Fault::kTeam)) << team;
+  }
+}
+
+TEST_F(Threesome, APeOutsideIsInNoSuchTeam) {
+  EXPECT_EQ(team_my_pe(job.context(1), kTeam), -1);
+  EXPECT_TRUE(failed(1, CHIMEX_ERR_INVALID, Fault::kTeam));
+  EXPECT_EQ(team_sync(job.context(1), Thread{}, kTeam), CHIMEX_ERR_INVALID);
+  EXPECT_TRUE(failed(1, CHIMEX_ERR_INVALID, Fault::kTeam));
+}
+
+TEST_F(Threesome, NothingIsAMemberOfTheInvalidTeam) {
+  const Context& ctx = job.context(2);
+  EXPECT_EQ(team_my_pe(ctx, CHIME_TEAM_INVALID), -1);
+  EXPECT_EQ(team_n_pes(ctx, CHIME_TEAM_INVALID), -1);
+  EXPECT_EQ(team_translate_pe(ctx, CHIME_TEAM_INVALID, 0, CHIME_TEAM_WORLD), -1);
+  EXPECT_EQ(team_translate_pe(ctx, kTeam, 1, CHIME_TEAM_INVALID), -1);
+  EXPECT_EQ(team_ptr(ctx, CHIME_TEAM_INVALID, job.data<int>(2), 0), nullptr);
+  EXPECT_EQ(job.error(2).claimed, 0u);
+  EXPECT_EQ(team_sync(ctx, Thread{}, CHIME_TEAM_INVALID), CHIMEX_ERR_INVALID);
+  EXPECT_TRUE(failed(2, CHIMEX_ERR_INVALID, Fault::kTeam));
+}
+
+TEST_F(Threesome, APointerIsTheMembers) {
+  const Context& ctx = job.context(0);
+  EXPECT_EQ(team_ptr(ctx, kTeam, job.data<int>(0, 8), 2), job.data<int>(3, 8));
+  EXPECT_EQ(team_ptr(ctx, kTeam, job.data<int>(0, 8), 3), nullptr);
+  EXPECT_EQ(team_ptr(ctx, kTeam, job.data<int>(0, 8), -1), nullptr);
+  job.unmap(3);
+  EXPECT_EQ(team_ptr(ctx, kTeam, job.data<int>(0, 8), 2), nullptr);
+}
+
+TEST_F(Threesome, ALaneIsAHandle) {
+  const Context& ctx = job.context(2);
+  EXPECT_EQ(team_lane(ctx, kTeam, 1), lane(kTeam, 1));
+  EXPECT_EQ(team_lane(ctx, lane(kTeam, 1), 0), kTeam);
+  EXPECT_EQ(team_lane(ctx, kTeam, kFakeLanes), CHIME_TEAM_INVALID);
+  EXPECT_EQ(team_lane(ctx, kTeam, -1), CHIME_TEAM_INVALID);
+  EXPECT_EQ(team_lane(ctx, CHIME_TEAM_INVALID, 0), CHIME_TEAM_INVALID);
+}
+
+// ---- Meetings -----------------------------------------------------------------------------------
+
+CHIME_KERNEL void meet_often(Context ctx, chime_team_t team, int turns, int* successes) {
+  for (int turn = 0; turn < turns; ++turn) {
+    if (team_barrier(ctx, Block{}, team) == CHIMEX_OK) exec::atomic_add(successes, 1);
+    if (team_sync(ctx, Block{}, team) == CHIMEX_OK) exec::atomic_add(successes, 1);
+  }
+}
+
+TEST_F(Threesome, MeetsWithoutTheOther) {
+  int successes = 0;
+  job.run([&](int pe) {
+    if (pe != 1) run_block(32, meet_often, job.context(pe), kTeam, 10, &successes);
+  });
+  EXPECT_EQ(successes, 3 * 32 * 2 * 10);
+  for (const int pe : pes) {
+    EXPECT_EQ(area(pe).epoch, 20u);
+    EXPECT_EQ(area(pe, 1).epoch, 0u);
+    EXPECT_EQ(job.team(pe, 0).areas->epoch, 0u);
+  }
+}
+
+// Two blocks of each PE, one in each lane: a PE's block in lane 1 comes when its own has met nine
+// times in lane 0, which it could not if the lanes had one area.
+CHIME_KERNEL void meet_in_both_lanes(Context ctx, std::atomic<int>* turns, int* successes) {
+  const auto mine = static_cast<int>(exec::block_rank());
+  for (int turn = 0; turn < 10; ++turn) {
+    if (mine == 1 && turn == 0) {
+      while (turns->load() < 9) exec::pause();
+    }
+    if (team_sync(ctx, Block{}, lane(kTeam, mine)) == CHIMEX_OK) exec::atomic_add(successes, 1);
+    if (mine == 0) turns->store(turn + 1);
+  }
+}
+
+TEST_F(Threesome, LanesMeetApart) {
+  int successes = 0;
+  std::atomic<int> turns[4] = {};
+  job.run([&](int pe) {
+    if (pe == 1) return;
+    exec::LaunchConfig config;
+    config.grid = 2;
+    config.cooperative = true;
+    ASSERT_EQ(exec::launch(config, meet_in_both_lanes, job.context(pe), turns + pe, &successes),
+              CHIMEX_OK);
+    ASSERT_EQ(exec::stream_synchronize({}), CHIMEX_OK);
+  });
+  EXPECT_EQ(successes, 3 * 2 * 10);
+}
+
+// An entry that another team has had: what that one's last meeting stored ends no wait of this one.
+TEST_F(Threesome, MeetingsCountFromTheTeamsFirst) {
+  constexpr std::uint64_t kFirst = std::uint64_t{7} << 40;
+  for (const int pe : pes) {
+    job.team(pe, kTeam).first_epoch = kFirst;
+    area(pe).epoch = kFirst - 1;
+    for (auto& flag : area(pe).flags) flag.arrived = kFirst - 1;
+  }
+  job.context(2).pe.wait_timeout_ns = 20'000'000;
+  EXPECT_EQ(team_sync(job.context(2), Thread{}, kTeam), CHIMEX_ERR_ABORTED);
+  EXPECT_TRUE(failed(2, CHIMEX_ERR_TIMEOUT, Fault::kWait));
+  EXPECT_EQ(area(2).epoch, kFirst + 1);
+}
+
+// ---- Failures -----------------------------------------------------------------------------------
+
+TEST_F(Threesome, ATimeOutNamesMemberAndTeamAndEndsIt) {
+  Context& ctx = job.context(2);
+  ctx.pe.wait_timeout_ns = 20'000'000;  // nobody else comes
+  EXPECT_EQ(team_barrier(ctx, Thread{}, lane(kTeam, 1)), CHIMEX_ERR_ABORTED);
+  EXPECT_EQ(job.error(2).pe, 3);
+  EXPECT_EQ(job.error(2).address, reinterpret_cast<std::uint64_t>(&area(2, 1).flags[0].arrived));
+  EXPECT_TRUE(failed(2, CHIMEX_ERR_TIMEOUT, Fault::kWait));
+  for (const chime_team_t handle : {kTeam, lane(kTeam, 1)}) {
+    EXPECT_EQ(team_sync(ctx, Thread{}, handle), CHIMEX_ERR_ABORTED);
+    EXPECT_EQ(job.error(2).pe, 3);
+    EXPECT_TRUE(failed(2, CHIMEX_ERR_TIMEOUT, Fault::kTeamFailed));
+  }
+  // Another team of the PE's goes on.
+  const std::vector<std::int32_t> alone = {2};
+  job.add_team(abi::team_handle(4, 1), alone);
+  EXPECT_EQ(team_sync(ctx, Thread{}, abi::team_handle(4, 1)), CHIMEX_OK);
+}
+
+TEST_F(Threesome, ADeadPeEndsTheWaitsOfItsTeams) {
+  job.bury(3);
+  __atomic_store_n(&job.abort_word().first_dead, 4u, __ATOMIC_RELEASE);
+  EXPECT_EQ(team_sync(job.context(0), Thread{}, kTeam), CHIMEX_ERR_ABORTED);
+  EXPECT_EQ(job.error(0).pe, 3);
+  EXPECT_TRUE(failed(0, CHIMEX_ERR_PEER_DEAD, Fault::kWait));
+}
+
+TEST_F(Threesome, ADeadPeElsewhereEndsNoWait) {
+  job.bury(1);
+  __atomic_store_n(&job.abort_word().first_dead, 2u, __ATOMIC_RELEASE);
+  Context& ctx = job.context(0);
+  ctx.pe.wait_timeout_ns = 50'000'000;
+  EXPECT_EQ(team_sync(ctx, Thread{}, kTeam), CHIMEX_ERR_ABORTED);
+  EXPECT_TRUE(failed(0, CHIMEX_ERR_TIMEOUT, Fault::kWait));
+}
+
+// The second that dies is a member; the first, which the job names, is none.
+TEST_F(Threesome, TheSecondDeadPeEndsTheWaitsOfItsTeams) {
+  job.bury(1);
+  job.bury(2);
+  __atomic_store_n(&job.abort_word().first_dead, 2u, __ATOMIC_RELEASE);
+  job.context(0).pe.wait_timeout_ns = 2'000'000'000;
+  EXPECT_EQ(team_sync(job.context(0), Thread{}, kTeam), CHIMEX_ERR_ABORTED);
+  EXPECT_EQ(job.error(0).pe, 2);
+  EXPECT_TRUE(failed(0, CHIMEX_ERR_PEER_DEAD, Fault::kWait));
+}
+
+// A strided team, and a PE that lies between its members.
+TEST(StridedTeam, CountsItsMembersAlone) {
+  abi::Team team;
+  team.start = 5;
+  team.stride = -2;
+  team.size = 3;  // 5, 3, 1
+  for (const auto& [pe, rank] :
+       {std::pair(5, 0), {3, 1}, {1, 2}, {7, -1}, {4, -1}, {-1, -1}, {2, -1}, {6, -1}})
+    EXPECT_EQ(detail::rank_in(team, pe), rank) << pe;
+  for (unsigned rank = 0; rank < 3; ++rank)
+    EXPECT_EQ(detail::pe_of(team, rank), 5 - 2 * static_cast<int>(rank));
+}
+
+TEST_F(Threesome, InACheckedJobASecondCallInALaneIsNamed) {
+  Context& ctx = job.context(2);
+  ctx.pe.checked = 1;
+  area(2).in_use = 1;  // another thread is in it
+  EXPECT_EQ(team_sync(ctx, Thread{}, kTeam), CHIMEX_ERR_ABORTED);
+  EXPECT_EQ(job.error(2).expected, static_cast<std::uint64_t>(kTeam));
+  EXPECT_TRUE(failed(2, CHIMEX_ERR_INVALID, Fault::kTeamInUse));
+  EXPECT_EQ(area(2).failed, 0u);  // the first call goes on
+  EXPECT_EQ(area(2).epoch, 0u);
+  area(2).in_use = 0;
+  int successes = 0;
+  job.run([&](int pe) {
+    job.context(pe).pe.checked = 1;
+    if (pe != 1) run_block(1, meet_often, job.context(pe), kTeam, 3, &successes);
+  });
+  EXPECT_EQ(successes, 3 * 2 * 3);
+  EXPECT_EQ(area(2).in_use, 0u);
 }
 
 CHIME_KERNEL void meet(Context ctx, int* successes) {
@@ -103,6 +284,58 @@ TEST(Meeting, ThatFailsReturnsNoSuccess) {
   run_block(32, meet, job.context(), &successes);
   EXPECT_EQ(successes, 0);
   EXPECT_EQ(job.error().status, CHIMEX_ERR_TIMEOUT);
+}
+
+// ---- Agreement ----------------------------------------------------------------------------------
+
+// Each of n PEs brings its own number and lacks a bit of its own; all agree, turn after turn.
+void expect_agreement(int n_pes) {
+  constexpr unsigned kWords = 3;
+  FakeJob job(n_pes);
+  for (int pe = 0; pe < n_pes; ++pe)
+    job.team(pe, 0).agreement = job.data<std::uint64_t>(pe, 64 * 1024);
+  job.run([&](int pe) {
+    const Context& ctx = job.context(pe);
+    std::uint64_t* const words = job.team(ctx.pe.my_pe, 0).agreement;
+    for (std::uint64_t turn = 0; turn < 50; ++turn) {
+      words[0] = (static_cast<std::uint64_t>(pe) * 7 + turn) % 11;
+      words[1] = ~(std::uint64_t{1} << pe) ^ turn << 32;
+      words[2] = pe == static_cast<int>(turn) % n_pes ? 1 : ~std::uint64_t{0};
+      ASSERT_TRUE(detail::agree(ctx, job.team(ctx.pe.my_pe, 0), kWords));
+      std::uint64_t largest = 0;
+      for (int other = 0; other < n_pes; ++other)
+        largest = std::max(largest, (static_cast<std::uint64_t>(other) * 7 + turn) % 11);
+      EXPECT_EQ(words[0], largest) << "of PE " << pe << " in turn " << turn;
+      EXPECT_EQ(words[1], ~((std::uint64_t{1} << n_pes) - 1) ^ turn << 32);
+      EXPECT_EQ(words[2], 1u);
+    }
+  });
+  for (int pe = 0; pe < n_pes; ++pe) {
+    EXPECT_EQ(job.team(pe, 0).areas[kFakeLanes].epoch, 50u);
+    EXPECT_EQ(job.team(pe, 0).areas->epoch, 0u);
+  }
+}
+
+TEST(Agreement, IsTheLargestNumberAndTheCommonBits) {
+  for (const int n_pes : {1, 2, 3, 4, 5, 7, 8}) expect_agreement(n_pes);
+}
+TEST(Agreement, IsSoInWeakMemory) {
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    WeakMemory weak(seed);
+    expect_agreement(3);
+  }
+}
+
+TEST(Agreement, ThatFailsEndsNoMeetings) {
+  FakeJob job(2);
+  Context& ctx = job.context();
+  job.team(ctx.pe.my_pe, 0).agreement = job.data<std::uint64_t>(0, 64 * 1024);
+  ctx.pe.on_error = OnError::kReturn;
+  ctx.pe.wait_timeout_ns = 20'000'000;  // PE 1 never comes
+  EXPECT_FALSE(detail::agree(ctx, job.team(ctx.pe.my_pe, 0), 3));
+  EXPECT_EQ(job.error().operation, static_cast<unsigned>(Operation::kTeamSplit));
+  EXPECT_NE(job.team(0, 0).areas[kFakeLanes].failed, 0u);
+  EXPECT_EQ(job.team(0, 0).areas->failed, 0u);
 }
 
 }  // namespace

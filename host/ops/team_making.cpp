@@ -1,0 +1,172 @@
+// How a team makes another one, and how it ends (device/coll/README.md has the argument).
+//
+// Members compare their calls and agree on entries of the team table in one meeting, and then each
+// decides alone, all alike: nothing is made on some of them only.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/errors/error.hpp"
+#include "host/ops/gpu/kernel_call.hpp"
+#include "host/ops/meet.cuh"
+#include "host/ops/run.hpp"
+#include "host/ops/teams.hpp"
+#include "host/settings/spelling.hpp"
+
+namespace chime::host {
+namespace {
+
+// What a PE asks for, so that members can tell whether all ask for the same.
+struct Asked {
+  enum Kind : int { kStrided = 1, kTwoDimensional, kList };
+  Kind kind;
+  std::vector<int> numbers;
+};
+
+// FNV-1a over the fields.
+std::uint64_t digest_of(const Asked& asked) {
+  std::uint64_t digest = 14695981039346656037u;
+  const auto add = [&](int number) {
+    const auto bits = static_cast<std::uint32_t>(number);
+    for (int byte = 0; byte < 4; ++byte)
+      digest = (digest ^ (bits >> (8 * byte) & 0xff)) * 1099511628211u;
+  };
+  add(asked.kind);
+  for (const int number : asked.numbers) add(number);
+  return digest;
+}
+
+// The words in which the members agree: the number, then a digest and its complement. Bits that
+// all have are these of one digest only if all have the same.
+std::vector<std::uint64_t> words_of(const TeamProposal& proposal, std::uint64_t digest) {
+  std::vector<std::uint64_t> words = {proposal.last, digest, ~digest};
+  words.insert(words.end(), proposal.free.begin(), proposal.free.end());
+  return words;
+}
+TeamProposal proposal_in(const std::vector<std::uint64_t>& words) {
+  return {words[0], {words.begin() + 3, words.end()}};
+}
+bool all_have_asked_for_the_same(const std::vector<std::uint64_t>& words) {
+  return words[1] == ~words[2];
+}
+
+// What all members of the parent have or reach, of what each brings.
+std::vector<std::uint64_t> agreed(Runtime& runtime, const KnownTeam& parent,
+                                  std::vector<std::uint64_t> words) {
+  Gpu& gpu = *runtime.device->gpu;
+  std::uint64_t* const memory = runtime.device->teams->agreement(parent);
+  const std::size_t bytes = words.size() * sizeof(std::uint64_t);
+  const SyncCall call = {Operation::kTeamSplit, parent.handle,
+                         static_cast<std::uint32_t>(words.size())};
+  gpu.copy(memory, words.data(), bytes);
+  run(
+      Operation::kTeamSplit, Checks::kAsTheJobSays, [&](const Context& ctx) { meet(ctx, call); },
+      [&](Runtime& on_gpu) { KernelCall(on_gpu).run(LibraryKernel::kSync, call); });
+  gpu.copy(words.data(), memory, bytes);
+  return words;
+}
+
+// `plans` says which teams this PE's call makes, or throws why it makes none: after the members
+// have compared their calls, so that one that is refused is refused on all of them.
+template <class Plans>
+std::vector<chime_team_t> make_teams(chime_team_t parent, const Asked& asked, Plans plans) {
+  Runtime& runtime = ready_runtime();
+  const KnownTeam from = known_team(runtime, Operation::kTeamSplit, parent);
+  TeamTable& table = *runtime.device->teams;
+  const std::lock_guard one_at_a_time(runtime.device->one_team_maker);
+  const auto words = agreed(runtime, from, words_of(table.propose(), digest_of(asked)));
+  if (!all_have_asked_for_the_same(words))
+    throw Error("", CHIMEX_ERR_MISMATCH,
+                fmt::format("the members of {} do not split it alike; all of them make the same "
+                            "call, with the same numbers",
+                            table.words(parent)));
+  const std::vector<TeamTable::Plan> made = plans(from.members);
+  const TeamProposal common = proposal_in(words);
+  if (!table.has_room(common, made.size()))
+    throw Error(
+        "", CHIMEX_ERR_INVALID,
+        fmt::format("the members of {} have no entry in common that is free, of {}; destroy "
+                    "teams, or set CHIME_MAX_TEAMS higher, on all PEs",
+                    table.words(parent), table.shape().teams));
+  return table.accept(common, made);
+}
+
+}  // namespace
+
+chime_team_t split_strided(chime_team_t parent, const Triplet& ranks, int num_contexts) {
+  const Asked asked = {Asked::kStrided, {ranks.start, ranks.stride, ranks.size}};
+  return make_teams(parent, asked, [&](const Members& members) {
+    if (!members.fits(ranks))
+      throw Error(
+          "", CHIMEX_ERR_INVALID,
+          fmt::format("start {}, stride {} and size {} name no PEs of a team of {}, each "
+                      "once: start + i * stride must be 0 to {} for i from 0 to size - 1",
+                      ranks.start, ranks.stride, ranks.size, members.size(), members.size() - 1));
+    return std::vector{TeamTable::Plan{members.subset(ranks), num_contexts}};
+  })[0];
+}
+
+chime_team_t split_list(chime_team_t parent, const std::vector<int>& ranks, int num_contexts) {
+  return make_teams(parent, {Asked::kList, ranks}, [&](const Members& members) {
+    std::vector<int> pes;
+    std::vector<bool> is_named(static_cast<std::size_t>(members.size()));
+    for (const int rank : ranks) {
+      if (rank < 0 || rank >= members.size() || is_named[static_cast<std::size_t>(rank)])
+        throw Error("", CHIMEX_ERR_INVALID,
+                    fmt::format("rank {} is named twice, or is none of a team of {}", rank,
+                                members.size()));
+      is_named[static_cast<std::size_t>(rank)] = true;
+      pes.push_back(members.pe(rank));
+    }
+    if (pes.empty()) throw Error("", CHIMEX_ERR_INVALID, "a team has at least one PE");
+    return std::vector{TeamTable::Plan{Members(std::move(pes)), num_contexts}};
+  })[0];
+}
+
+RowAndColumn split_2d(chime_team_t parent, int xrange, int x_contexts, int y_contexts) {
+  const auto made =
+      make_teams(parent, {Asked::kTwoDimensional, {xrange}}, [&](const Members& members) {
+        if (xrange <= 0)
+          throw Error("", CHIMEX_ERR_INVALID,
+                      fmt::format("xrange is {}, and a row has at least one PE", xrange));
+        const int size = members.size(), width = std::min(xrange, size);
+        const int my_rank = members.rank(current_pe_or_none());
+        const int row = my_rank / width * width, column = my_rank % width;
+        const Triplet in_row = {row, 1, std::min(width, size - row)};
+        const Triplet in_column = {column, width, (size - column + width - 1) / width};
+        return std::vector{TeamTable::Plan{members.subset(in_row), x_contexts},
+                           TeamTable::Plan{members.subset(in_column), y_contexts}};
+      });
+  return {made[0], made[1]};
+}
+
+int contexts_of(chime_team_t team) {
+  return known_team(ready_runtime(), Operation::kTeamNPes, team).num_contexts;
+}
+
+void destroy_team(chime_team_t team) {
+  if (team == CHIME_TEAM_INVALID) return;
+  Runtime& runtime = ready_runtime();
+  const KnownTeam known = known_team(runtime, Operation::kTeamSync, team);
+  if (abi::team_index(known.handle) < TeamTable::kFirstOfProgram)
+    throw Error("", CHIMEX_ERR_INVALID,
+                fmt::format("the team {} is predefined and lasts until {}", team,
+                            spoken("chime_finalize")));
+  // When all have come, nothing that a member has sent in a meeting is under way to another one.
+  bool has_failed = true;
+  try {
+    meet_in_team(Operation::kTeamSync, known.handle);
+    has_failed = false;
+  } catch (const Error&) {
+    runtime.device->teams->remove(known.handle, has_failed);
+    throw;
+  }
+  runtime.device->teams->remove(known.handle, has_failed);
+}
+
+}  // namespace chime::host

@@ -1,0 +1,185 @@
+#include "host/teams/team_table.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <utility>
+
+namespace chime::host {
+namespace {
+
+constexpr std::size_t kGranule = 64 * 1024;
+
+// A team's meetings count from its number times this, so that no number of an older team's comes up
+// to its first: 2^40 meetings a team, 2^24 teams a PE.
+constexpr int kEpochBits = 40;
+
+int rounds(int n_pes) { return std::bit_width(static_cast<unsigned>(n_pes - 1)); }
+
+// Those of the lanes, and one in which members agree.
+std::size_t areas_bytes(const TeamTable::Shape& shape) {
+  return static_cast<std::size_t>(shape.lanes + 1) * sizeof(abi::SyncArea);
+}
+
+// Of a team: a PE's own words, and two places for what comes in each round.
+std::size_t agreement_bytes(const TeamTable::Shape& shape) {
+  const std::size_t places = 1 + 2 * static_cast<std::size_t>(rounds(shape.n_pes));
+  return places * shape.agreement_words() * sizeof(std::uint64_t);
+}
+
+std::size_t times(int n, std::size_t bytes) { return static_cast<std::size_t>(n) * bytes; }
+
+std::size_t words_of_bits(int bits) { return (static_cast<std::size_t>(bits) + 63) / 64; }
+
+bool has_bit(const std::vector<std::uint64_t>& bits, int at) {
+  return (bits[static_cast<std::size_t>(at) / 64] >> (at % 64) & 1) != 0;
+}
+
+}  // namespace
+
+std::size_t TeamTable::Shape::heap_bytes() const {
+  const std::size_t bytes = times(teams, areas_bytes(*this) + agreement_bytes(*this));
+  return (bytes + kGranule - 1) / kGranule * kGranule;
+}
+
+// The largest number, two words by which calls are compared, and the bits.
+unsigned TeamTable::Shape::agreement_words() const {
+  return static_cast<unsigned>(3 + words_of_bits(teams));
+}
+
+TeamTable::TeamTable(Gpu& gpu, std::byte* heap, const Shape& shape, int my_pe)
+    : gpu_(gpu),
+      heap_(heap),
+      shape_(shape),
+      my_pe_(my_pe),
+      memory_(gpu.allocate_device(
+          times(shape.teams, sizeof(abi::Team) + times(shape.n_pes, sizeof(std::int32_t))))),
+      entries_(reinterpret_cast<abi::Team*>(memory_->address())),
+      known_(static_cast<std::size_t>(shape.teams)) {
+  const std::vector<abi::Team> none(known_.size());
+  gpu_.copy(entries_, none.data(), none.size() * sizeof(abi::Team));
+  add_predefined(CHIME_TEAM_WORLD, Members(Triplet{0, 1, shape.n_pes}));
+}
+
+abi::Team TeamTable::entry_of(const KnownTeam& team, std::uint64_t number) const {
+  const int index = abi::team_index(team.handle);
+  abi::Team entry;
+  entry.handle = team.handle;
+  entry.size = team.members.size();
+  entry.my_rank = team.my_rank;
+  entry.start = team.members.triplet().start;
+  entry.stride = team.members.triplet().stride;
+  entry.lanes = shape_.lanes;
+  entry.areas = reinterpret_cast<abi::SyncArea*>(heap_ + times(index, areas_bytes(shape_)));
+  entry.first_epoch = number << kEpochBits;
+  entry.agreement = agreement(team);
+  return entry;
+}
+
+std::uint64_t* TeamTable::agreement(const KnownTeam& team) const {
+  const std::size_t at = times(shape_.teams, areas_bytes(shape_)) +
+                         times(abi::team_index(team.handle), agreement_bytes(shape_));
+  return reinterpret_cast<std::uint64_t*>(heap_ + at);
+}
+
+void TeamTable::write(const KnownTeam& team, std::uint64_t number) {
+  abi::Team entry = entry_of(team, number);
+  const auto index = index_of(team.handle);
+  if (team.members.is_list()) {
+    auto* const lists = reinterpret_cast<std::int32_t*>(entries_ + shape_.teams);
+    std::int32_t* const list = lists + index * static_cast<std::size_t>(shape_.n_pes);
+    const std::vector<std::int32_t>& pes = team.members.list();
+    gpu_.copy(list, pes.data(), pes.size() * sizeof(std::int32_t));
+    entry.pes = list;
+  }
+  gpu_.copy(entries_ + index, &entry, sizeof(entry));
+}
+
+void TeamTable::add_predefined(chime_team_t handle, Members members) {
+  const int my_rank = members.rank(my_pe_);
+  KnownTeam team{handle, std::move(members), my_rank};
+  const std::lock_guard lock(mutex_);
+  write(team, 0);
+  known_[index_of(handle)].team = std::move(team);
+}
+
+TeamProposal TeamTable::propose() {
+  const std::lock_guard lock(mutex_);
+  TeamProposal mine{last_, std::vector<std::uint64_t>(words_of_bits(shape_.teams))};
+  for (int index = kFirstOfProgram; index < shape_.teams; ++index) {
+    const Entry& entry = known_[static_cast<std::size_t>(index)];
+    if (!entry.team && !entry.is_lost)
+      mine.free[static_cast<std::size_t>(index) / 64] |= std::uint64_t{1} << index % 64;
+  }
+  return mine;
+}
+
+bool TeamTable::has_room(const TeamProposal& agreed, std::size_t teams) const {
+  std::size_t free = 0;
+  for (const std::uint64_t bits : agreed.free)
+    free += static_cast<std::size_t>(std::popcount(bits));
+  return free >= teams;
+}
+
+int TeamTable::next_generation(Entry& entry) const {
+  entry.generation = entry.generation % abi::kLastTeamGeneration + 1;
+  return entry.generation;
+}
+
+std::vector<chime_team_t> TeamTable::accept(const TeamProposal& agreed,
+                                            std::span<const Plan> teams) {
+  const std::lock_guard lock(mutex_);
+  last_ = agreed.last + 1;
+  std::vector<chime_team_t> made;
+  int index = -1;
+  for (const Plan& plan : teams) {
+    while (!has_bit(agreed.free, ++index)) {
+    }
+    const int my_rank = plan.members.rank(my_pe_);
+    if (my_rank < 0) {
+      made.push_back(CHIME_TEAM_INVALID);
+      continue;
+    }
+    Entry& entry = known_[static_cast<std::size_t>(index)];
+    entry.team.emplace(KnownTeam{abi::team_handle(index, next_generation(entry)), plan.members,
+                                 my_rank, plan.num_contexts});
+    write(*entry.team, last_);
+    made.push_back(entry.team->handle);
+  }
+  return made;
+}
+
+std::optional<KnownTeam> TeamTable::find(chime_team_t team) const {
+  if (team < 0 || abi::team_lane(team) >= shape_.lanes || abi::team_index(team) >= shape_.teams)
+    return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  const std::optional<KnownTeam>& known = known_[index_of(team)].team;
+  return known && known->handle == abi::team_without_lane(team) ? known : std::nullopt;
+}
+
+void TeamTable::remove(chime_team_t team, bool has_failed) {
+  const std::lock_guard lock(mutex_);
+  Entry& entry = known_[index_of(team)];
+  const abi::Team none;
+  gpu_.copy(entries_ + index_of(team), &none, sizeof(none));
+  entry.team.reset();
+  entry.is_lost = has_failed;
+}
+
+std::optional<chime_team_t> TeamTable::team_at(std::size_t offset) const {
+  const std::size_t index = offset / areas_bytes(shape_);
+  if (index >= known_.size()) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  const std::optional<KnownTeam>& team = known_[index].team;
+  if (!team) return std::nullopt;
+  const auto lane = static_cast<int>(offset % areas_bytes(shape_) / sizeof(abi::SyncArea));
+  return team->handle | lane << abi::kTeamIndexBits;
+}
+
+std::string TeamTable::words(chime_team_t team) const {
+  const auto known = find(team);
+  return known ? fmt::format("team {} ({})", team, known->members.words())
+               : fmt::format("team {}", team);
+}
+
+}  // namespace chime::host

@@ -1,0 +1,122 @@
+// The teams that this PE is in: what device code reads of them, and the memory by which they meet.
+//
+// All of it is reserved at init, for a team is made by some of a job's PEs alone, and the symmetric
+// heap is everybody's: the areas of entry i lie at the same offset on every PE, so no PE says to
+// another one where they are. What no team has used is not touched.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "chime/abi/team.h"
+#include "chime/abi/words.h"
+#include "chime/types.h"
+#include "host/gpu/gpu.hpp"
+#include "host/teams/members.hpp"
+
+namespace chime::host {
+
+// A team, as the host knows it.
+struct KnownTeam {
+  chime_team_t handle;  // of lane 0
+  Members members;
+  int my_rank;
+  int num_contexts = 0;  // as its config asks
+};
+
+// What a PE of a team brings to the making of another one, and what all agree on.
+struct TeamProposal {
+  std::uint64_t last = 0;           // number of a team that the PE has helped to make; the largest
+  std::vector<std::uint64_t> free;  // a bit for each entry that no team has; those that all have
+};
+
+class TeamTable {
+ public:
+  // Alike on all PEs of a job.
+  struct Shape {
+    int teams;  // entries
+    int lanes;  // of each
+    int n_pes;  // of the job
+
+    // Bytes at the heap's start that a table of this shape takes.
+    std::size_t heap_bytes() const;
+    // The 64-bit words of a proposal, and of what the members compare.
+    unsigned agreement_words() const;
+  };
+
+  // Teams that a program makes have the entries from here on: those before have fixed numbers.
+  static constexpr int kFirstOfProgram = 7;
+
+  // `heap`: its first heap_bytes(), zero, which outlive the table.
+  TeamTable(Gpu& gpu, std::byte* heap, const Shape& shape, int my_pe);
+
+  const Shape& shape() const { return shape_; }
+
+  // For Contexts. All PEs are a team from the start.
+  abi::Teams view() const { return {entries_, shape_.teams, shape_.lanes}; }
+
+  // Makes the predefined team `handle` of `members`, one of which is this PE.
+  void add_predefined(chime_team_t handle, Members members);
+
+  // What this PE proposes. From then on until accept() or refuse(), nothing else is made.
+  TeamProposal propose();
+  // Makes one team of each of `teams`, in the lowest entries that are free in `agreed`; where this
+  // PE is no member of one, its entry stays free here. REQUIRES: has_room().
+  struct Plan {
+    Members members;
+    int num_contexts = 0;
+  };
+  std::vector<chime_team_t> accept(const TeamProposal& agreed, std::span<const Plan> teams);
+  bool has_room(const TeamProposal& agreed, std::size_t teams) const;
+
+  // The words in which members agree, of `team`, in the heap.
+  std::uint64_t* agreement(const KnownTeam& team) const;
+
+  // Whatever the handle's lane; none: this PE is in no such team. By any thread.
+  std::optional<KnownTeam> find(chime_team_t team) const;
+
+  // Takes a team that the program has made out of the table. Where a call of it has failed,
+  // arrivals may still be under way, and the entry is not used again. REQUIRES: find(team), no call
+  // uses it.
+  void remove(chime_team_t team, bool has_failed);
+
+  // The team, with its lane, by whose words PEs meet at `offset` of the heap; none: there are none,
+  // or no team has them.
+  std::optional<chime_team_t> team_at(std::size_t offset) const;
+
+  // "team 3 (PEs 0-3)" of a team that find() knows, else "team 3".
+  std::string words(chime_team_t team) const;
+
+ private:
+  struct Entry {
+    std::optional<KnownTeam> team;
+    int generation = 0;
+    bool is_lost = false;  // by a failure
+  };
+
+  abi::Team entry_of(const KnownTeam& team, std::uint64_t number) const;
+  void write(const KnownTeam& team, std::uint64_t number);
+  int next_generation(Entry& entry) const;
+  std::size_t index_of(chime_team_t team) const {
+    return static_cast<std::size_t>(abi::team_index(team));
+  }
+
+  Gpu& gpu_;
+  std::byte* const heap_;
+  const Shape shape_;
+  const int my_pe_;
+  std::unique_ptr<DeviceMemory> memory_;  // entries, then a list of PEs for each
+  abi::Team* entries_;                    // in it
+  mutable std::mutex mutex_;              // guards what follows
+  std::vector<Entry> known_;
+  std::uint64_t last_ = 0;  // number of a team that this PE has helped to make
+};
+
+}  // namespace chime::host

@@ -1,0 +1,29 @@
+// What meetings cost their kernel in registers (registers.cu). A module of their own: what a
+// function takes that kernels of a module share depends on all of them.
+#include "chime/chime.h"
+
+extern "C" CHIME_KERNEL void barrier_all() { chime_barrier_all(); }
+// PTXAS[80] barrier_all: registers <= 43, stack <= 0
+// PTXAS[90] barrier_all: registers <= 48, stack <= 0
+
+extern "C" CHIME_KERNEL void barrier_all_block() { chimex_barrier_all_block(); }
+// PTXAS[80] barrier_all_block: registers <= 43, stack <= 0
+// PTXAS[90] barrier_all_block: registers <= 48, stack <= 0
+
+extern "C" CHIME_KERNEL void team_barrier(chime_team_t team, int* status) {
+  *status = chime_barrier(team);
+}
+// PTXAS[80] team_barrier: registers <= 43, stack <= 0
+// PTXAS[90] team_barrier: registers <= 48, stack <= 0
+
+extern "C" CHIME_KERNEL void team_barrier_block(chime_team_t team, int* status) {
+  *status = chimex_barrier_block(team);
+}
+// PTXAS[80] team_barrier_block: registers <= 43, stack <= 0
+// PTXAS[90] team_barrier_block: registers <= 48, stack <= 0
+
+extern "C" CHIME_KERNEL void team_sync_block(chime_team_t team, int* status) {
+  *status = chimex_team_sync_block(team);
+}
+// PTXAS[80] team_sync_block: registers <= 43, stack <= 0
+// PTXAS[90] team_sync_block: registers <= 48, stack <= 0

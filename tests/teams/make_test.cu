@@ -1,0 +1,334 @@
+// How teams are made and end: splits of every kind, what they refuse alike on all members, handles
+// that name nothing any more, and thousands of teams one after another.
+#include <cstring>
+#include <set>
+
+#include "teams.hpp"
+
+namespace chime::tests {
+namespace {
+
+// The PEs of a team, as every query gives them.
+std::vector<int> members_of(chime_team_t team) {
+  std::vector<int> pes;
+  for (int rank = 0; rank < chime_team_n_pes(team); ++rank)
+    pes.push_back(chime_team_translate_pe(team, rank, CHIME_TEAM_WORLD));
+  return pes;
+}
+
+// What a call that fails says; its team, if there is one, is none.
+template <class Call>
+void expect_refused(chimex_status status, const char* words, Call call) {
+  EXPECT_EQ(status, call());
+  EXPECT_NE(nullptr, std::strstr(chimex_last_error(), words)) << chimex_last_error();
+}
+
+IN_EVERY_WORLD(Split, GivesEachMemberItsRank) {
+  world.spawn(1, [](Pe& pe) {
+    for (const Shape& shape : shapes_of(pe.size())) {
+      const Made team(CHIME_TEAM_WORLD, shape);
+      const std::vector<int> pes = shape.pes();
+      EXPECT_EQ(rank_of(pe.rank(), pes) >= 0, team.has_me()) << shape.name;
+      EXPECT_EQ(rank_of(pe.rank(), pes), chime_team_my_pe(team)) << shape.name;
+      if (!team.has_me()) continue;
+      EXPECT_EQ(pes, members_of(team)) << shape.name;
+      for (int each = 0; each < pe.size(); ++each)
+        EXPECT_EQ(rank_of(each, pes), chime_team_translate_pe(CHIME_TEAM_WORLD, each, team));
+      EXPECT_EQ(-1, chime_team_translate_pe(team, static_cast<int>(pes.size()), CHIME_TEAM_WORLD));
+      EXPECT_EQ(-1, chime_team_translate_pe(team, -1, CHIME_TEAM_WORLD));
+      EXPECT_EQ(CHIMEX_OK, chime_team_sync(team)) << shape.name << ": " << chimex_last_error();
+    }
+  });
+}
+
+// All ranks, every third first: no stride has them from four PEs on.
+IN_EVERY_WORLD(SplitList, KeepsItsOrder) {
+  world.spawn(1, [](Pe& pe) {
+    std::vector<int> ranks;
+    for (int first = 2; first >= 0; --first)
+      for (int rank = first; rank < pe.size(); rank += 3) ranks.push_back(rank);
+    chime_team_t made = CHIME_TEAM_INVALID;
+    ASSERT_EQ(CHIMEX_OK,
+              chimex_team_split_list(CHIME_TEAM_WORLD, ranks.data(), pe.size(), nullptr, 0, &made));
+    const Made list(made);
+    EXPECT_EQ(ranks, members_of(list));
+    for (int round = 0; round < 5; ++round) EXPECT_EQ(CHIMEX_OK, chime_barrier(list));
+    // A stride of a list, and a list of that.
+    const Made second(list, {"every second", 0, 2, (pe.size() + 1) / 2});
+    std::vector<int> expected;
+    for (std::size_t i = 0; i < ranks.size(); i += 2) expected.push_back(ranks[i]);
+    EXPECT_EQ(rank_of(pe.rank(), expected) >= 0, second.has_me());
+    if (second.has_me()) {
+      EXPECT_EQ(expected, members_of(second));
+      EXPECT_EQ(CHIMEX_OK, chime_team_sync(second));
+    }
+    pe.barrier();
+  });
+}
+
+IN_EVERY_WORLD(Split2d, MakesRowsAndColumns) {
+  world.spawn(1, [](Pe& pe) {
+    const int n = pe.size(), me = pe.rank();
+    for (int xrange = 1; xrange <= n + 1; ++xrange) {
+      chime_team_t x = CHIME_TEAM_INVALID, y = CHIME_TEAM_INVALID;
+      ASSERT_EQ(CHIMEX_OK,
+                chime_team_split_2d(CHIME_TEAM_WORLD, xrange, nullptr, 0, &x, nullptr, 0, &y));
+      const Made row(x), column(y);
+      std::vector<int> in_row, in_column;
+      for (int other = 0; other < n; ++other) {
+        if (other / xrange == me / xrange) in_row.push_back(other);
+        if (other % xrange == me % xrange) in_column.push_back(other);
+      }
+      EXPECT_EQ(in_row, members_of(row)) << xrange;
+      EXPECT_EQ(in_column, members_of(column)) << xrange;
+      EXPECT_NE(x, y);
+      EXPECT_EQ(CHIMEX_OK, chime_team_sync(row));
+      EXPECT_EQ(CHIMEX_OK, chime_team_sync(column));
+    }
+  });
+}
+
+IN_EVERY_WORLD(Predefined, TeamsMeetAndSplit) {
+  world.spawn(1, [](Pe& pe) {
+    for (const chime_team_t team : {CHIME_TEAM_WORLD, CHIME_TEAM_SHARED, CHIMEX_TEAM_NODE}) {
+      EXPECT_EQ(CHIMEX_OK, chime_barrier(team)) << team << ": " << chimex_last_error();
+      EXPECT_EQ(CHIMEX_OK, chime_team_sync(team)) << team << ": " << chimex_last_error();
+      const int n = chime_team_n_pes(team);
+      EXPECT_EQ(pe.rank(), members_of(team)[std::size_t(chime_team_my_pe(team))]);
+      const Made reversed(team, {"reversed", n - 1, -1, n});
+      EXPECT_EQ(n - 1 - chime_team_my_pe(team), chime_team_my_pe(reversed));
+      EXPECT_EQ(CHIMEX_OK, chime_barrier(reversed)) << chimex_last_error();
+    }
+  });
+}
+
+// ---- What is refused ----------------------------------------------------------------------------
+
+IN_EVERY_WORLD(Split, RefusesAlikeOnAllMembers) {
+  world.spawn(1, [](Pe& pe) {
+    const int n = pe.size();
+    const Shape wrong[] = {{"no size", 0, 1, 0},
+                           {"negative size", 0, 1, -1},
+                           {"too many", 0, 1, n + 1},
+                           {"beyond the end", n - 1, 1, 2},
+                           {"before the start", 0, -1, 2},
+                           {"starts before", -1, 1, 1},
+                           {"starts behind", n, 1, 1},
+                           {"no stride", 0, 0, 2},
+                           {"a stride that overflows", n - 1, 0x7fffffff, 3}};
+    for (const Shape& shape : wrong) {
+      chime_team_t team = 3;
+      expect_refused(CHIMEX_ERR_INVALID, "name no PEs of a team of", [&] {
+        return chime_team_split_strided(CHIME_TEAM_WORLD, shape.start, shape.stride, shape.size,
+                                        nullptr, 0, &team);
+      });
+      EXPECT_EQ(CHIME_TEAM_INVALID, team) << shape.name;
+    }
+    chime_team_t x = 3, y = 3;
+    expect_refused(CHIMEX_ERR_INVALID, "a row has at least one PE", [&] {
+      return chime_team_split_2d(CHIME_TEAM_WORLD, 0, nullptr, 0, &x, nullptr, 0, &y);
+    });
+    EXPECT_EQ(CHIME_TEAM_INVALID, x);
+    EXPECT_EQ(CHIME_TEAM_INVALID, y);
+    const int twice[] = {0, 0};
+    expect_refused(CHIMEX_ERR_INVALID, "rank 0 is named twice", [&] {
+      return chimex_team_split_list(CHIME_TEAM_WORLD, twice, 2, nullptr, 0, &x);
+    });
+    // A stride of 0 gives a single PE, as any other stride.
+    const Made single(CHIME_TEAM_WORLD, {"single", 0, 0, 1});
+    EXPECT_EQ(pe.rank() == 0, single.has_me());
+    // Nothing of that has changed what others can make.
+    const Made whole(CHIME_TEAM_WORLD, {"whole", 0, 1, n});
+    EXPECT_EQ(CHIMEX_OK, chime_barrier(whole));
+  });
+}
+
+IN_EVERY_WORLD(Split, OfMembersThatDifferIsAMismatchOnAll) {
+  world.spawn(2, [](Pe& pe) {
+    for (int turn = 0; turn < pe.size(); ++turn) {
+      chime_team_t team = 3;
+      const int size = pe.rank() == turn ? 2 : 1;  // one PE differs
+      expect_refused(CHIMEX_ERR_MISMATCH, "do not split it alike", [&] {
+        return chime_team_split_strided(CHIME_TEAM_WORLD, 0, 1, size, nullptr, 0, &team);
+      });
+      EXPECT_EQ(CHIME_TEAM_INVALID, team);
+      // One that is wrong on one PE alone is a mismatch, too.
+      expect_refused(CHIMEX_ERR_MISMATCH, "do not split it alike", [&] {
+        return chime_team_split_strided(CHIME_TEAM_WORLD, 0, 1, pe.rank() == turn ? 0 : 1, nullptr,
+                                        0, &team);
+      });
+    }
+    // A split of another kind with the same number.
+    chime_team_t x = 3, y = 3;
+    expect_refused(CHIMEX_ERR_MISMATCH, "do not split it alike", [&] {
+      const int rank = 1;
+      return pe.rank() == 0
+                 ? chime_team_split_2d(CHIME_TEAM_WORLD, 1, nullptr, 0, &x, nullptr, 0, &y)
+                 : chimex_team_split_list(CHIME_TEAM_WORLD, &rank, 1, nullptr, 0, &x);
+    });
+    const Made whole(CHIME_TEAM_WORLD, {"whole", 0, 1, pe.size()});
+    EXPECT_EQ(CHIMEX_OK, chime_barrier(whole));
+  });
+}
+
+IN_EVERY_WORLD(Split, RefusesWhatThisPeAloneHasWrong) {
+  world.spawn(1, [](Pe& pe) {
+    chime_team_t team = 3;
+    const auto split = [&](chime_team_t parent, const chime_team_config_t* config, long mask,
+                           chime_team_t* made) {
+      return chime_team_split_strided(parent, 0, 1, 1, config, mask, made);
+    };
+    expect_refused(CHIMEX_ERR_INVALID, "there is no team 17",
+                   [&] { return split(17, nullptr, 0, &team); });
+    EXPECT_EQ(CHIME_TEAM_INVALID, team);
+    expect_refused(CHIMEX_ERR_INVALID, "there is no team -1",
+                   [&] { return split(CHIME_TEAM_INVALID, nullptr, 0, &team); });
+    expect_refused(CHIMEX_ERR_INVALID, "the argument new_team is null",
+                   [&] { return split(CHIME_TEAM_WORLD, nullptr, 0, nullptr); });
+    expect_refused(CHIMEX_ERR_INVALID, "the argument config is null", [&] {
+      return split(CHIME_TEAM_WORLD, nullptr, CHIME_TEAM_NUM_CONTEXTS, &team);
+    });
+    const chime_team_config_t negative = {-1};
+    expect_refused(CHIMEX_ERR_INVALID, "num_contexts is -1", [&] {
+      return split(CHIME_TEAM_WORLD, &negative, CHIME_TEAM_NUM_CONTEXTS, &team);
+    });
+    pe.barrier();
+  });
+}
+
+// ---- Configs, pointers and ends -----------------------------------------------------------------
+
+IN_EVERY_WORLD(Config, IsThatOfTheSplit) {
+  world.spawn(1, [](Pe& pe) {
+    chime_team_config_t config = {5};
+    chime_team_t asked = CHIME_TEAM_INVALID, unasked = CHIME_TEAM_INVALID;
+    ASSERT_EQ(CHIMEX_OK, chime_team_split_strided(CHIME_TEAM_WORLD, 0, 1, pe.size(), &config,
+                                                  CHIME_TEAM_NUM_CONTEXTS, &asked));
+    ASSERT_EQ(CHIMEX_OK,
+              chime_team_split_strided(CHIME_TEAM_WORLD, 0, 1, pe.size(), &config, 0, &unasked));
+    const Made first(asked), second(unasked);
+    const auto contexts_of = [](chime_team_t team) {
+      chime_team_config_t found = {-7};
+      EXPECT_EQ(CHIMEX_OK, chime_team_get_config(team, CHIME_TEAM_NUM_CONTEXTS, &found));
+      return found.num_contexts;
+    };
+    EXPECT_EQ(5, contexts_of(first));
+    EXPECT_EQ(0, contexts_of(second));
+    EXPECT_EQ(0, contexts_of(CHIME_TEAM_WORLD));
+    EXPECT_EQ(-7, contexts_of(CHIME_TEAM_INVALID));
+    EXPECT_EQ(CHIMEX_ERR_INVALID, chime_team_get_config(17, CHIME_TEAM_NUM_CONTEXTS, &config));
+    EXPECT_EQ(CHIMEX_ERR_INVALID,
+              chime_team_get_config(CHIME_TEAM_WORLD, CHIME_TEAM_NUM_CONTEXTS, nullptr));
+    EXPECT_EQ(CHIMEX_OK, chime_team_get_config(CHIME_TEAM_WORLD, 0, nullptr));
+  });
+}
+
+IN_EVERY_WORLD(TeamPtr, IsThatOfTheMember) {
+  world.spawn(1, [](Pe& pe) {
+    const Symmetric<int> memory(1);
+    const int n = pe.size();
+    const Made reversed(CHIME_TEAM_WORLD, {"reversed", n - 1, -1, n});
+    for (int rank = 0; rank < n; ++rank)
+      EXPECT_EQ(chime_ptr(memory.data(), n - 1 - rank),
+                chime_team_ptr(reversed, memory.data(), rank));
+    EXPECT_EQ(nullptr, chime_team_ptr(reversed, memory.data(), n));
+    EXPECT_EQ(nullptr, chime_team_ptr(reversed, memory.data(), -1));
+  });
+}
+
+IN_EVERY_WORLD(Lane, IsAHandleOfTheTeam) {
+  world.spawn(1, [](Pe& pe) {
+    const Made team(CHIME_TEAM_WORLD, {"whole", 0, 1, pe.size()});
+    for (int i = 0; i < 8; ++i) {
+      const chime_team_t lane = chimex_team_lane(team, i);
+      EXPECT_EQ(team | i << 12, lane);
+      EXPECT_EQ(pe.rank(), chime_team_my_pe(lane));
+      EXPECT_EQ(CHIMEX_OK, chime_team_sync(lane));
+      EXPECT_EQ(static_cast<chime_team_t>(team), chimex_team_lane(lane, 0));
+    }
+    EXPECT_EQ(CHIME_TEAM_INVALID, chimex_team_lane(team, 8));
+    EXPECT_EQ(CHIME_TEAM_INVALID, chimex_team_lane(team, -1));
+    EXPECT_EQ(CHIMEX_ERR_INVALID, chime_team_sync(team | 8 << 12));
+  });
+}
+
+IN_EVERY_WORLD(Destroyed, TeamsAreNone) {
+  world.spawn(1, [](Pe& pe) {
+    chime_team_t team = CHIME_TEAM_INVALID, next = CHIME_TEAM_INVALID;
+    ASSERT_EQ(CHIMEX_OK,
+              chime_team_split_strided(CHIME_TEAM_WORLD, 0, 1, pe.size(), nullptr, 0, &team));
+    chime_team_destroy(team);
+    expect_refused(CHIMEX_ERR_INVALID, "it was destroyed", [&] { return chime_barrier(team); });
+    EXPECT_EQ(-1, chime_team_n_pes(team));
+    chime_team_destroy(team);
+    EXPECT_NE(nullptr,
+              std::strstr(chimex_last_error(), "chime_team_destroy: this PE is in no team"))
+        << chimex_last_error();
+    // Another team has its entry, and not its handle.
+    ASSERT_EQ(CHIMEX_OK,
+              chime_team_split_strided(CHIME_TEAM_WORLD, 0, 1, pe.size(), nullptr, 0, &next));
+    EXPECT_EQ(team & 4095, next & 4095);
+    EXPECT_NE(team, next);
+    EXPECT_EQ(CHIMEX_ERR_INVALID, chime_team_sync(team));
+    EXPECT_EQ(CHIMEX_OK, chime_team_sync(next));
+    chime_team_destroy(next);
+    for (const chime_team_t predefined : {CHIME_TEAM_WORLD, CHIME_TEAM_SHARED, CHIMEX_TEAM_NODE}) {
+      chime_team_destroy(predefined);
+      EXPECT_NE(nullptr, std::strstr(chimex_last_error(), "is predefined")) << chimex_last_error();
+    }
+    chime_team_destroy(CHIME_TEAM_INVALID);
+    EXPECT_EQ(CHIMEX_OK, chime_team_sync(CHIME_TEAM_WORLD));
+  });
+}
+
+// ---- Many ---------------------------------------------------------------------------------------
+
+// Of 256 entries seven are those of the predefined teams, and of NVSHMEM's.
+IN_EVERY_WORLD(Entries, ThatAreAllTakenAreNamed) {
+  world.spawn(1, [](Pe& pe) {
+    std::set<chime_team_t> teams;
+    for (int i = 0; i < 256 - 7; ++i) {
+      chime_team_t team = CHIME_TEAM_INVALID;
+      ASSERT_EQ(CHIMEX_OK,
+                chime_team_split_strided(CHIME_TEAM_WORLD, 0, 1, pe.size(), nullptr, 0, &team))
+          << i << ": " << chimex_last_error();
+      EXPECT_TRUE(teams.insert(team).second) << "given twice: " << team;
+    }
+    chime_team_t one_more = 3, and_another = 3;
+    expect_refused(CHIMEX_ERR_INVALID, "CHIME_MAX_TEAMS", [&] {
+      return chime_team_split_strided(CHIME_TEAM_WORLD, 0, 1, 1, nullptr, 0, &one_more);
+    });
+    EXPECT_EQ(CHIME_TEAM_INVALID, one_more);
+    chime_team_destroy(*teams.begin());
+    teams.erase(teams.begin());
+    // One entry is free, and two would be needed: none is taken.
+    expect_refused(CHIMEX_ERR_INVALID, "CHIME_MAX_TEAMS", [&] {
+      return chime_team_split_2d(CHIME_TEAM_WORLD, 1, nullptr, 0, &one_more, nullptr, 0,
+                                 &and_another);
+    });
+    ASSERT_EQ(CHIMEX_OK,
+              chime_team_split_strided(CHIME_TEAM_WORLD, 0, 1, pe.size(), nullptr, 0, &one_more));
+    EXPECT_TRUE(teams.insert(one_more).second);
+    EXPECT_EQ(CHIMEX_OK, chime_barrier(one_more));
+    for (const chime_team_t team : teams) chime_team_destroy(team);
+  });
+}
+
+// Members change from team to team, so that the entry that all have free is not each PE's lowest.
+IN_EVERY_WORLD(Thousands, OfTeamsComeAndGo) {
+  world.spawn(2, [](Pe& pe) {
+    const int n = pe.size();
+    constexpr int kTeams = 1500;
+    const Made kept(CHIME_TEAM_WORLD, {"kept by the last", n - 1, 1, 1});
+    for (int i = 0; i < kTeams; ++i) {
+      const Made team(CHIME_TEAM_WORLD, {"some", i % n, 1, n - i % n});
+      EXPECT_EQ(i % n <= pe.rank(), team.has_me());
+      EXPECT_EQ(team.has_me() ? pe.rank() - i % n : -1, chime_team_my_pe(team));
+      if (i % 3 == 0) EXPECT_EQ(team.has_me(), chime_team_sync(team) == CHIMEX_OK);
+    }
+    EXPECT_EQ(n - 1 == pe.rank(), kept.has_me());
+  });
+}
+
+}  // namespace
+}  // namespace chime::tests

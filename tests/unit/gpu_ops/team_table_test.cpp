@@ -1,0 +1,168 @@
+// The table of teams: what kernels read of a team, and which entries are given out.
+#include "host/teams/team_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <set>
+#include <vector>
+
+#include "gpu_on_cpu.hpp"
+#include "host/memory/heap.hpp"
+
+namespace chime::host {
+namespace {
+
+constexpr TeamTable::Shape kShape = {.teams = 100, .lanes = 3, .n_pes = 6};
+constexpr int kMe = 4;
+
+class Table : public testing::Test {
+ protected:
+  const abi::Team& entry(chime_team_t team) { return table.view().entries[abi::team_index(team)]; }
+  chime_team_t make(Members members) {
+    const TeamTable::Plan plan = {std::move(members)};
+    return table.accept(table.propose(), std::span(&plan, 1))[0];
+  }
+
+  std::unique_ptr<Gpu> gpu = open_gpu_on_cpu();
+  Heap heap{*gpu, std::size_t{1} << 20, kShape.heap_bytes()};
+  TeamTable table{*gpu, heap.base(), kShape, kMe};
+};
+
+TEST_F(Table, HasAllPesFromTheStart) {
+  EXPECT_EQ(table.view().count, 100);
+  EXPECT_EQ(table.view().lanes, 3);
+  const abi::Team& all = entry(CHIME_TEAM_WORLD);
+  EXPECT_EQ(all.handle, CHIME_TEAM_WORLD);
+  EXPECT_EQ(all.size, 6);
+  EXPECT_EQ(all.my_rank, kMe);
+  EXPECT_EQ(all.start, 0);
+  EXPECT_EQ(all.stride, 1);
+  EXPECT_EQ(all.pes, nullptr);
+  EXPECT_EQ(all.first_epoch, 0u);
+  for (int index = 1; index < 100; ++index) EXPECT_EQ(entry(index).handle, -1) << index;
+}
+
+TEST_F(Table, ShowsKernelsAStrideOrAList) {
+  const abi::Team strided = entry(make(Members(Triplet{5, -1, 3})));
+  EXPECT_EQ(strided.start, 5);
+  EXPECT_EQ(strided.stride, -1);
+  EXPECT_EQ(strided.my_rank, 1);
+  EXPECT_EQ(strided.pes, nullptr);
+  const std::vector<int> pes = {4, 0, 5};
+  const abi::Team list = entry(make(Members(pes)));
+  EXPECT_EQ(list.size, 3);
+  EXPECT_EQ(list.my_rank, 0);
+  ASSERT_NE(list.pes, nullptr);
+  EXPECT_EQ(std::vector<int>(list.pes, list.pes + 3), pes);
+  // A list that is a stride is none.
+  EXPECT_EQ(entry(make(Members(std::vector{0, 2, 4}))).pes, nullptr);
+}
+
+// Areas and words of different teams, and what the program may allocate, have no byte in common.
+TEST_F(Table, GivesEachTeamMemoryOfItsOwn) {
+  std::vector<std::pair<std::byte*, std::byte*>> taken;
+  std::vector<chime_team_t> teams = {CHIME_TEAM_WORLD};
+  for (int i = 0; i < 93; ++i) teams.push_back(make(Members(Triplet{kMe, 1, 1})));
+  for (const chime_team_t team : teams) {
+    const abi::Team& each = entry(team);
+    auto* const areas = reinterpret_cast<std::byte*>(each.areas);
+    taken.emplace_back(areas, areas + sizeof(abi::SyncArea) * 4);  // three lanes, one to agree in
+    auto* const words = reinterpret_cast<std::byte*>(each.agreement);
+    taken.emplace_back(words, words + sizeof(std::uint64_t) * kShape.agreement_words() * 7);
+  }
+  std::ranges::sort(taken);
+  EXPECT_GE(taken.front().first, heap.base());
+  for (std::size_t i = 1; i < taken.size(); ++i)
+    EXPECT_LE(taken[i - 1].second, taken[i].first) << "the " << i << "th";
+  EXPECT_LE(taken.back().second, heap.base() + kShape.heap_bytes());
+  EXPECT_GE(heap.allocate(64, 64), heap.base() + kShape.heap_bytes());
+}
+
+TEST_F(Table, GivesAnEntryOnceAndAgainWhenItsTeamHasEnded) {
+  const chime_team_t first = make(Members(Triplet{0, 1, 6}));
+  EXPECT_EQ(first, abi::team_handle(7, 1));
+  EXPECT_EQ(make(Members(Triplet{0, 1, 6})), abi::team_handle(8, 1));
+  table.remove(first, false);
+  EXPECT_FALSE(table.find(first));
+  EXPECT_EQ(entry(first).handle, -1);
+  EXPECT_EQ(make(Members(Triplet{0, 1, 6})), abi::team_handle(7, 2));
+  EXPECT_FALSE(table.find(first));
+}
+
+TEST_F(Table, GivesNoEntryWhoseTeamHasFailed) {
+  const chime_team_t failed = make(Members(Triplet{0, 1, 6}));
+  table.remove(failed, true);
+  EXPECT_EQ(abi::team_index(make(Members(Triplet{0, 1, 6}))), 8);
+}
+
+TEST_F(Table, LeavesTheEntryFreeWhereThisPeIsNoMember) {
+  EXPECT_EQ(make(Members(Triplet{0, 1, 2})), CHIME_TEAM_INVALID);
+  EXPECT_EQ(abi::team_index(make(Members(Triplet{0, 1, 6}))), 7);
+}
+
+// Two teams of one call: those of the entries that all have free, and this PE's own are others.
+TEST_F(Table, TakesWhatAllHaveFree) {
+  TeamProposal agreed = table.propose();
+  agreed.free[0] &= ~std::uint64_t{0b1110000000};  // 7, 8 and 9 are another one's
+  const TeamTable::Plan plans[] = {{Members(Triplet{0, 1, 2})}, {Members(Triplet{0, 1, 6})}};
+  EXPECT_EQ(table.accept(agreed, plans),
+            (std::vector<chime_team_t>{CHIME_TEAM_INVALID, abi::team_handle(11, 1)}));
+  agreed.free = {std::uint64_t{1} << 20, 0};
+  EXPECT_TRUE(table.has_room(agreed, 1));
+  EXPECT_FALSE(table.has_room(agreed, 2));
+}
+
+// A later team of an entry begins above all that an earlier one of these members has counted.
+TEST_F(Table, NumbersTeamsInTheOrderOfTheirMaking) {
+  const chime_team_t first = make(Members(Triplet{0, 1, 6}));
+  const std::uint64_t epoch = entry(first).first_epoch;
+  EXPECT_GT(epoch, 0u);
+  table.remove(first, false);
+  TeamProposal agreed = table.propose();
+  EXPECT_EQ(agreed.last, 1u);
+  agreed.last = 41;  // another member has helped to make more
+  const TeamTable::Plan plan = {Members(Triplet{0, 1, 6})};
+  const chime_team_t later = table.accept(agreed, std::span(&plan, 1))[0];
+  EXPECT_EQ(abi::team_index(later), abi::team_index(first));
+  EXPECT_GE(entry(later).first_epoch, epoch + (std::uint64_t{40} << 40));
+  EXPECT_EQ(table.propose().last, 42u);
+}
+
+TEST_F(Table, FindsTheTeamOfAnAddress) {
+  const chime_team_t team = make(Members(Triplet{0, 1, 6}));
+  const auto offset_of = [&](const void* word) {
+    return static_cast<std::size_t>(static_cast<const std::byte*>(word) - heap.base());
+  };
+  EXPECT_EQ(table.team_at(offset_of(&entry(team).areas[2].flags[1].arrived)), team | 2 << 12);
+  EXPECT_EQ(table.team_at(offset_of(&entry(CHIME_TEAM_WORLD).areas->epoch)), CHIME_TEAM_WORLD);
+  EXPECT_EQ(table.team_at(offset_of(&entry(team).areas[4])), std::nullopt);  // of no team
+  EXPECT_EQ(table.team_at(heap.bytes() - 1), std::nullopt);
+  EXPECT_EQ(table.words(team), "team 1048583 (PEs 0-5)");
+  EXPECT_EQ(table.words(99), "team 99");
+}
+
+TEST(MembersOfATeam, AreNamedByRanges) {
+  EXPECT_EQ(Members(Triplet{3, 1, 1}).words(), "PE 3");
+  EXPECT_EQ(Members(std::vector{7, 0, 2, 1, 9, 8}).words(), "PEs 0-2, 7-9");
+  EXPECT_EQ(Members(Triplet{0, 2, 12}).words(), "PEs 0, 2, 4, 6, 8, 10, 12, 14 and 4 more");
+}
+
+TEST(MembersOfATeam, HaveSubsets) {
+  const Members strided(Triplet{10, -3, 4});  // 10, 7, 4, 1
+  EXPECT_TRUE(strided.fits({3, -1, 4}));
+  const Members back = strided.subset({3, -2, 2});
+  EXPECT_EQ(back.pe(0), 1);
+  EXPECT_EQ(back.pe(1), 7);
+  EXPECT_FALSE(strided.fits({3, -1, 5}));
+  EXPECT_FALSE(strided.fits({0, 1, 0}));
+  EXPECT_TRUE(strided.fits({2, 0, 1}));
+  const Members list(std::vector{5, 1, 2});
+  EXPECT_EQ(list.subset({2, -2, 2}).pe(0), 2);
+  EXPECT_EQ(list.subset({2, -2, 2}).pe(1), 5);
+  EXPECT_EQ(list.rank(2), 2);
+  EXPECT_EQ(list.rank(3), -1);
+}
+
+}  // namespace
+}  // namespace chime::host

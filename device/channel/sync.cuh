@@ -74,10 +74,13 @@ CHIME_DEVICE Channel* drain_touched(const Context& ctx, const abi::Channels& all
   return failed;
 }
 
+// The first that failed, null if none did.
+CHIME_DEVICE Channel* drain_whole(const Context& ctx, const abi::Channels& all) {
+  return drain_touched(ctx, all, {}, [](const Channel*, std::uint64_t bits) { return bits; });
+}
+
 CHIME_DEVICE_OUT_OF_LINE void quiet_of(const Context& ctx, const abi::Channels& all) {
-  Channel* const failed =
-      drain_touched(ctx, all, {}, [](const Channel*, std::uint64_t bits) { return bits; });
-  if (failed != nullptr) leave_channel(ctx, *failed);
+  if (Channel* const failed = drain_whole(ctx, all)) leave_channel(ctx, *failed);
 }
 
 // In a word of 64 bits: those of the channels that member `rank` of `size` drains, every size-th of
@@ -130,6 +133,13 @@ CHIME_DEVICE void quiet(const Context& ctx) {
   detail::quiet_of(ctx, ctx.channels);
   if (exec::in_kernel() || ctx.channels.kernels == nullptr) return;
   detail::quiet_of(ctx, *ctx.channels.kernels);
+}
+
+// The same, and what has failed is left to be reported by who needs it complete: for the order of
+// what the host sends alone.
+CHIME_DEVICE void settle(const Context& ctx) {
+  detail::drain_whole(ctx, ctx.channels);
+  if (ctx.channels.kernels != nullptr) detail::drain_whole(ctx, *ctx.channels.kernels);
 }
 
 // The same, by all members of a group: each waits for some of the channels. Everything that any

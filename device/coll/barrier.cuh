@@ -238,8 +238,10 @@ CHIME_DEVICE bool disseminate(const Context& ctx, Meeting meeting) {
 
 // The host meets by the same words as kernels, and by other channels. So it lets their arrivals
 // land before its own, and its own before it returns: a flag that went back would be waited for in
-// vain.
-CHIME_DEVICE bool shares_words(const Context& ctx) { return ctx.channels.kernels != nullptr; }
+// vain. What has failed is no matter of the meeting's: it may be for a PE that is no member.
+CHIME_DEVICE void settle_words(const Context& ctx) {
+  if (!exec::in_kernel() && ctx.channels.kernels != nullptr) channel::settle(ctx);
+}
 
 CHIME_DEVICE constexpr bool is_barrier(Operation operation) {
   return operation == Operation::kBarrierAll || operation == Operation::kBarrier;
@@ -249,11 +251,15 @@ CHIME_DEVICE constexpr bool is_barrier(Operation operation) {
 template <class Group>
 CHIME_DEVICE bool meet(const Context& ctx, Group g, std::int32_t team, Operation operation) {
   g.sync();  // what any member did happens before the leader's announcement
-  if (is_barrier(operation) || shares_words(ctx)) quiet_together(ctx, g);
+  if (is_barrier(operation)) {
+    quiet_together(ctx, g);
+  } else if (g.is_leader()) {
+    settle_words(ctx);
+  }
   bool failed = false;
   if (g.is_leader()) {
     failed = !disseminate(ctx, Meeting(team, operation));
-    if (!failed && shares_words(ctx)) channel::quiet(ctx);
+    if (!failed) settle_words(ctx);
   }
   if (!g.any(failed)) return true;
   leave(ctx);

@@ -66,7 +66,7 @@ struct WaitCall {
 struct SyncCall {
   Operation operation;
   std::int32_t team = 0;           // the handle, with its lane
-  std::uint32_t agreed_words = 0;  // of kTeamSplit
+  std::uint32_t agreed_words = 0;  // of kTeamSplit; 0: they confirm that all have agreed
 };
 
 // One atomic operation on `pe`'s word at symmetric address `word`.

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kHeapGranule = 64 * 1024;
 
-constexpr std::size_t heap_bytes(std::size_t user_bytes, std::size_t reserved) {
-  return reserved + (user_bytes + kHeapGranule - 1) / kHeapGranule * kHeapGranule;
+constexpr std::size_t heap_bytes(std::size_t user_bytes) {
+  return abi::kHeapReserved + (user_bytes + kHeapGranule - 1) / kHeapGranule * kHeapGranule;
 }
 
 std::string counted(std::size_t bytes) {
@@ -23,12 +23,14 @@ std::string counted(std::size_t bytes) {
 
 }  // namespace
 
-Heap::Heap(Gpu& gpu, std::size_t user_bytes, std::size_t reserved)
-    : reserved_(reserved),
-      memory_(gpu.allocate_heap(heap_bytes(user_bytes, reserved))),
-      allocator_(reserved, memory_->bytes()) {
+Heap::Heap(Gpu& gpu, std::size_t user_bytes, std::size_t own_bytes)
+    : memory_(gpu.allocate_heap(heap_bytes(user_bytes) + own_bytes)),
+      end_(memory_->bytes() - own_bytes),
+      allocator_(abi::kHeapReserved, end_) {
   // The words of meetings start at zero. Fresh memory of the host does; that of a GPU does not.
-  if (!gpu.is_cpu()) gpu.set(base(), 0, reserved);
+  if (gpu.is_cpu()) return;
+  gpu.set(base(), 0, abi::kHeapReserved);
+  if (own_bytes != 0) gpu.set(own_memory(), 0, own_bytes);
 }
 
 std::optional<std::size_t> Heap::offset_of(const void* address) const {
@@ -43,7 +45,7 @@ std::string Heap::name_of(const void* address) const {
   if (!offset) return fmt::format("{}", address);
   const std::lock_guard lock(*mutex_);
   const auto allocation = allocator_.at(*offset);
-  if (*offset < reserved_ || (allocation && is_own(*allocation)))
+  if (is_chimes(*offset) || (allocation && is_own(*allocation)))
     return fmt::format("heap + {}, which is Chime's own", *offset);
   if (!allocation) return fmt::format("heap + {}, which is in no allocation", *offset);
   return fmt::format("{}, offset {}", named(*allocation), *offset - allocation->start);
@@ -115,7 +117,7 @@ std::string Heap::why_out_of_bounds(const void* address, std::size_t bytes, int 
 // changed since the refusal.
 std::string Heap::trespass(std::size_t offset, std::size_t bytes) const {
   const auto last = allocator_.last_before(offset);
-  if (offset < reserved_ || (last && is_own(*last) && allocator_.at(offset)))
+  if (is_chimes(offset) || (last && is_own(*last) && allocator_.at(offset)))
     return "would touch memory that is Chime's own; is the address that of an allocation?";
   if (const auto freed = allocator_.freed_at(offset))
     return fmt::format("would touch {}, which is freed; free it after its last use", named(*freed));
@@ -165,7 +167,7 @@ std::byte* Heap::take(std::size_t bytes, std::size_t alignment) {
       "symmetric heap", CHIMEX_ERR_OUT_OF_MEMORY,
       fmt::format("no room for {} bytes (alignment {}): {} of {} bytes are free, the largest "
                   "block has {}; make CHIME_SYMMETRIC_SIZE larger",
-                  bytes, alignment, allocator_.free_bytes(), this->bytes() - reserved_,
+                  bytes, alignment, allocator_.free_bytes(), end_ - abi::kHeapReserved,
                   allocator_.largest_free_block()));
 }
 

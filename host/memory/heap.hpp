@@ -1,6 +1,7 @@
 // This PE's symmetric heap: the memory, what is handed out of it, and whose address an address is.
 //
-// Its first bytes belong to Chime (the areas of teams, host/teams); the allocator has the rest.
+// Its first bytes and its last belong to Chime (the areas of teams, host/teams); the allocator has
+// the rest.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +19,11 @@ namespace chime::host {
 
 class Heap {
  public:
-  // Reserves `user_bytes` for allocations, and `reserved` before them for Chime, which are zero.
-  Heap(Gpu& gpu, std::size_t user_bytes, std::size_t reserved = abi::kHeapReserved);
+  // Reserves `user_bytes` for allocations, and `own_bytes` behind them for Chime, which are zero.
+  Heap(Gpu& gpu, std::size_t user_bytes, std::size_t own_bytes = 0);
+
+  // Chime's, at the same offset on every PE: heaps are of one size.
+  std::byte* own_memory() const { return base() + end_; }
 
   const std::shared_ptr<DeviceMemory>& memory() const { return memory_; }
   std::byte* base() const { return memory_->address(); }
@@ -73,8 +77,10 @@ class Heap {
   std::string trespass(std::size_t offset, std::size_t bytes) const;
   void tell_kernels();
 
-  std::size_t reserved_;
+  bool is_chimes(std::size_t offset) const { return offset < abi::kHeapReserved || offset >= end_; }
+
   std::shared_ptr<DeviceMemory> memory_;
+  std::size_t end_;  // the offset behind what the allocator has
   // Held where allocator_ is changed or read: reports ask it, whatever the program does meanwhile.
   std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();
   Allocator allocator_;

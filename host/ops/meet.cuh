@@ -24,7 +24,11 @@ CHIME_DEVICE void meet(const Context& ctx, const SyncCall& call) {
       return;
     case Operation::kTeamSplit:
       // The host has found the team before it called.
-      chime::detail::agree(ctx, *chime::detail::find_team(ctx, call.team), call.agreed_words);
+      if (call.agreed_words == 0) {
+        chime::detail::confirm(ctx, chime::detail::team_of(ctx, call.team));
+      } else {
+        chime::detail::agree(ctx, chime::detail::team_of(ctx, call.team), call.agreed_words);
+      }
       return;
     default:
       return quiet(ctx);

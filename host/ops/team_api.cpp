@@ -1,6 +1,7 @@
 // The calls that make and end teams, by their names in C.
 #include <fmt/format.h>
 
+#include <exception>
 #include <vector>
 
 #define CHIME_HOST_ONLY
@@ -28,14 +29,24 @@ int contexts_asked(const chime_team_config_t* config, long mask) {
   return config->num_contexts;
 }
 
+// `place`: where the new team goes.
+TeamRequest request_of(const chime_team_config_t* config, long mask, const chime_team_t* place,
+                       const char* name) noexcept {
+  TeamRequest request;
+  try {
+    need(place, name);
+    request.num_contexts = contexts_asked(config, mask);
+  } catch (...) {
+    request.refusal = std::current_exception();
+  }
+  return request;
+}
+
 // Runs `make`, which returns a team; `*made` is CHIME_TEAM_INVALID if it throws.
 template <class Make>
 int make_one(const char* function, chime_team_t* made, Make make) {
   if (made != nullptr) *made = CHIME_TEAM_INVALID;
-  return status_of(function, [&] {
-    need(made, "new_team");
-    *made = make();
-  });
+  return status_of(function, [&] { *made = make(); });
 }
 
 }  // namespace
@@ -49,7 +60,8 @@ int chime_team_split_strided(chime_team_t parent, int start, int stride, int siz
                              const chime_team_config_t* config, long config_mask,
                              chime_team_t* new_team) {
   return make_one("chime_team_split_strided", new_team, [&] {
-    return split_strided(parent, {start, stride, size}, contexts_asked(config, config_mask));
+    return split_strided(parent, {start, stride, size},
+                         request_of(config, config_mask, new_team, "new_team"));
   });
 }
 
@@ -57,9 +69,9 @@ int chimex_team_split_list(chime_team_t parent, const int* ranks, int size,
                            const chime_team_config_t* config, long config_mask,
                            chime_team_t* new_team) {
   return make_one("chimex_team_split_list", new_team, [&] {
-    if (size > 0) need(ranks, "ranks");
-    return split_list(parent, {ranks, ranks + (size > 0 ? size : 0)},
-                      contexts_asked(config, config_mask));
+    const bool has_ranks = size > 0 && ranks != nullptr;
+    return split_list(parent, {ranks, ranks + (has_ranks ? size : 0)},
+                      request_of(config, config_mask, new_team, "new_team"));
   });
 }
 
@@ -70,10 +82,9 @@ int chime_team_split_2d(chime_team_t parent, int xrange, const chime_team_config
   if (xaxis_team != nullptr) *xaxis_team = CHIME_TEAM_INVALID;
   if (yaxis_team != nullptr) *yaxis_team = CHIME_TEAM_INVALID;
   return status_of("chime_team_split_2d", [&] {
-    need(xaxis_team, "xaxis_team");
-    need(yaxis_team, "yaxis_team");
-    const RowAndColumn made = split_2d(parent, xrange, contexts_asked(xaxis_config, xaxis_mask),
-                                       contexts_asked(yaxis_config, yaxis_mask));
+    const RowAndColumn made =
+        split_2d(parent, xrange, request_of(xaxis_config, xaxis_mask, xaxis_team, "xaxis_team"),
+                 request_of(yaxis_config, yaxis_mask, yaxis_team, "yaxis_team"));
     *xaxis_team = made.x;
     *yaxis_team = made.y;
   });

@@ -6,15 +6,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "host/errors/error.hpp"
-#include "host/ops/gpu/kernel_call.hpp"
-#include "host/ops/meet.cuh"
-#include "host/ops/run.hpp"
 #include "host/ops/teams.hpp"
 #include "host/settings/spelling.hpp"
 
@@ -23,7 +21,7 @@ namespace {
 
 // What a PE asks for, so that members can tell whether all ask for the same.
 struct Asked {
-  enum Kind : int { kStrided = 1, kTwoDimensional, kList };
+  enum Kind : int { kRefused, kStrided, kTwoDimensional, kList };
   Kind kind;
   std::vector<int> numbers;
 };
@@ -64,22 +62,35 @@ std::vector<std::uint64_t> agreed(Runtime& runtime, const KnownTeam& parent,
   const SyncCall call = {Operation::kTeamSplit, parent.handle,
                          static_cast<std::uint32_t>(words.size())};
   gpu.copy(memory, words.data(), bytes);
-  run(
-      Operation::kTeamSplit, Checks::kAsTheJobSays, [&](const Context& ctx) { meet(ctx, call); },
-      [&](Runtime& on_gpu) { KernelCall(on_gpu).run(LibraryKernel::kSync, call); });
+  meet_alone(call);
   gpu.copy(words.data(), memory, bytes);
   return words;
+}
+
+// Ends when all members have agreed, so that each makes the teams. If it fails, some may have made
+// them.
+void confirm(TeamTable& table, const KnownTeam& parent, const TeamProposal& common,
+             std::size_t teams) {
+  try {
+    meet_alone({Operation::kTeamSplit, parent.handle});
+  } catch (const Error&) {
+    table.leave_to_others(common, teams);
+    throw;
+  }
 }
 
 // `plans` says which teams this PE's call makes, or throws why it makes none: after the members
 // have compared their calls, so that one that is refused is refused on all of them.
 template <class Plans>
-std::vector<chime_team_t> make_teams(chime_team_t parent, const Asked& asked, Plans plans) {
+std::vector<chime_team_t> make_teams(chime_team_t parent, Asked asked, std::exception_ptr refusal,
+                                     Plans plans) {
   Runtime& runtime = ready_runtime();
   const KnownTeam from = known_team(runtime, Operation::kTeamSplit, parent);
   TeamTable& table = *runtime.device->teams;
+  if (refusal) asked = {Asked::kRefused, {}};
   const std::lock_guard one_at_a_time(runtime.device->one_team_maker);
   const auto words = agreed(runtime, from, words_of(table.propose(), digest_of(asked)));
+  if (refusal) std::rethrow_exception(refusal);
   if (!all_have_asked_for_the_same(words))
     throw Error("", CHIMEX_ERR_MISMATCH,
                 fmt::format("the members of {} do not split it alike; all of them make the same "
@@ -87,32 +98,35 @@ std::vector<chime_team_t> make_teams(chime_team_t parent, const Asked& asked, Pl
                             table.words(parent)));
   const std::vector<TeamTable::Plan> made = plans(from.members);
   const TeamProposal common = proposal_in(words);
+  table.check_numbers(common);
   if (!table.has_room(common, made.size()))
     throw Error(
         "", CHIMEX_ERR_INVALID,
         fmt::format("the members of {} have no entry in common that is free, of {}; destroy "
                     "teams, or set CHIME_MAX_TEAMS higher, on all PEs",
                     table.words(parent), table.shape().teams));
+  confirm(table, from, common, made.size());
   return table.accept(common, made);
 }
 
 }  // namespace
 
-chime_team_t split_strided(chime_team_t parent, const Triplet& ranks, int num_contexts) {
+chime_team_t split_strided(chime_team_t parent, const Triplet& ranks, const TeamRequest& request) {
   const Asked asked = {Asked::kStrided, {ranks.start, ranks.stride, ranks.size}};
-  return make_teams(parent, asked, [&](const Members& members) {
+  return make_teams(parent, asked, request.refusal, [&](const Members& members) {
     if (!members.fits(ranks))
       throw Error(
           "", CHIMEX_ERR_INVALID,
           fmt::format("start {}, stride {} and size {} name no PEs of a team of {}, each "
                       "once: start + i * stride must be 0 to {} for i from 0 to size - 1",
                       ranks.start, ranks.stride, ranks.size, members.size(), members.size() - 1));
-    return std::vector{TeamTable::Plan{members.subset(ranks), num_contexts}};
+    return std::vector{TeamTable::Plan{members.subset(ranks), request.num_contexts}};
   })[0];
 }
 
-chime_team_t split_list(chime_team_t parent, const std::vector<int>& ranks, int num_contexts) {
-  return make_teams(parent, {Asked::kList, ranks}, [&](const Members& members) {
+chime_team_t split_list(chime_team_t parent, const std::vector<int>& ranks,
+                        const TeamRequest& request) {
+  return make_teams(parent, {Asked::kList, ranks}, request.refusal, [&](const Members& members) {
     std::vector<int> pes;
     std::vector<bool> is_named(static_cast<std::size_t>(members.size()));
     for (const int rank : ranks) {
@@ -124,13 +138,15 @@ chime_team_t split_list(chime_team_t parent, const std::vector<int>& ranks, int 
       pes.push_back(members.pe(rank));
     }
     if (pes.empty()) throw Error("", CHIMEX_ERR_INVALID, "a team has at least one PE");
-    return std::vector{TeamTable::Plan{Members(std::move(pes)), num_contexts}};
+    return std::vector{TeamTable::Plan{Members(std::move(pes)), request.num_contexts}};
   })[0];
 }
 
-RowAndColumn split_2d(chime_team_t parent, int xrange, int x_contexts, int y_contexts) {
+RowAndColumn split_2d(chime_team_t parent, int xrange, const TeamRequest& x_request,
+                      const TeamRequest& y_request) {
+  const std::exception_ptr refusal = x_request.refusal ? x_request.refusal : y_request.refusal;
   const auto made =
-      make_teams(parent, {Asked::kTwoDimensional, {xrange}}, [&](const Members& members) {
+      make_teams(parent, {Asked::kTwoDimensional, {xrange}}, refusal, [&](const Members& members) {
         if (xrange <= 0)
           throw Error("", CHIMEX_ERR_INVALID,
                       fmt::format("xrange is {}, and a row has at least one PE", xrange));
@@ -139,8 +155,8 @@ RowAndColumn split_2d(chime_team_t parent, int xrange, int x_contexts, int y_con
         const int row = my_rank / width * width, column = my_rank % width;
         const Triplet in_row = {row, 1, std::min(width, size - row)};
         const Triplet in_column = {column, width, (size - column + width - 1) / width};
-        return std::vector{TeamTable::Plan{members.subset(in_row), x_contexts},
-                           TeamTable::Plan{members.subset(in_column), y_contexts}};
+        return std::vector{TeamTable::Plan{members.subset(in_row), x_request.num_contexts},
+                           TeamTable::Plan{members.subset(in_column), y_request.num_contexts}};
       });
   return {made[0], made[1]};
 }
@@ -160,7 +176,7 @@ void destroy_team(chime_team_t team) {
   // When all have come, nothing that a member has sent in a meeting is under way to another one.
   bool has_failed = true;
   try {
-    meet_in_team(Operation::kTeamSync, known.handle);
+    meet_alone({Operation::kTeamSync, known.handle});
     has_failed = false;
   } catch (const Error&) {
     runtime.device->teams->remove(known.handle, has_failed);

@@ -61,6 +61,17 @@ void meet_in_team(Operation operation, chime_team_t team) {
       [&](Runtime& runtime) { KernelCall(runtime).run(LibraryKernel::kSync, call); });
 }
 
+void meet_alone(const SyncCall& call) {
+  PeSlot& slot = ready_slot();
+  CallingThread& thread = CallingThread::of(slot);
+  const Context& ctx = thread.context(false);
+  if (throws_first(slot, ctx)) throw_async_error(*slot.runtime);
+  if (!slot.runtime->device->gpu->is_cpu())
+    return KernelCall(*slot.runtime).run(LibraryKernel::kSync, call);
+  meet(ctx, call);
+  if (thread.has_failed()) throw_own_error(*slot.runtime, thread.failure(), call.operation);
+}
+
 }  // namespace chime::host
 
 using namespace chime::host;  // NOLINT: the functions below only forward into it

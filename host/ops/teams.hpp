@@ -1,10 +1,12 @@
 // The teams of the calling thread's PE: for host code that names one.
 #pragma once
 
+#include <exception>
 #include <vector>
 
 #include "chime/abi/operation.h"
 #include "chime/types.h"
+#include "host/gpu/library_kernel.hpp"
 #include "host/pe/pe.hpp"
 
 namespace chime::host {
@@ -16,23 +18,35 @@ KnownTeam known_team(Runtime& runtime, Operation operation, chime_team_t team);
 inline bool is_meeting_of_all(chime_team_t team) { return team == CHIME_TEAM_WORLD; }
 
 // A barrier (Operation::kBarrier) or sync (kTeamSync) of the team in the handle's lane. Throws what
-// the meeting failed by.
+// the meeting failed by, and what else is to be reported.
 void meet_in_team(Operation operation, chime_team_t team);
+// Any meeting. Throws what it failed by; what else is to be reported, the next call reports. So
+// members that have met go on alike.
+void meet_alone(const SyncCall& call);
+
+// What a call asks for beside the new team's members. Where its arguments are wrong on this PE,
+// why: it still meets the parent's members, which learn that the calls differ.
+struct TeamRequest {
+  int num_contexts = 0;
+  std::exception_ptr refusal = {};
+};
 
 // Collective over the parent. Makes of its members those that have the ranks `start`, `start +
 // stride`, ... (`size` of them) a team. CHIME_TEAM_INVALID on a PE that is none of them. Throws on
 // all members alike, but where one does not come.
-chime_team_t split_strided(chime_team_t parent, const Triplet& ranks, int num_contexts);
+chime_team_t split_strided(chime_team_t parent, const Triplet& ranks, const TeamRequest& request);
 
 // The same of a list of ranks.
-chime_team_t split_list(chime_team_t parent, const std::vector<int>& ranks, int num_contexts);
+chime_team_t split_list(chime_team_t parent, const std::vector<int>& ranks,
+                        const TeamRequest& request);
 
 // Collective over the parent, whose ranks are laid out in rows of `xrange`: the team of the calling
 // PE's row, and the team of its column.
 struct RowAndColumn {
   chime_team_t x, y;
 };
-RowAndColumn split_2d(chime_team_t parent, int xrange, int x_contexts, int y_contexts);
+RowAndColumn split_2d(chime_team_t parent, int xrange, const TeamRequest& x_request,
+                      const TeamRequest& y_request);
 
 // How many contexts the team was made for. Throws for what is no team.
 int contexts_of(chime_team_t team);

@@ -85,10 +85,9 @@ std::string wait_sentence(const Runtime& runtime, const abi::ErrorRecord& record
                           record.pe);
   return fmt::format(
       "the wait{}{} ended after {:.3g} s, at {} (it waited for {}, and last saw {}): {}", partner,
-      of_team_words(*runtime.device->teams, runtime.device->heap.offset_of(address)),
-      static_cast<double>(record.waited_ns) * 1e-9, runtime.device->heap.name_of(address),
-      static_cast<std::int64_t>(record.expected), static_cast<std::int64_t>(record.seen),
-      cause_words(runtime, record));
+      of_team_words(*runtime.device->teams, address), static_cast<double>(record.waited_ns) * 1e-9,
+      runtime.device->heap.name_of(address), static_cast<std::int64_t>(record.expected),
+      static_cast<std::int64_t>(record.seen), cause_words(runtime, record));
 }
 
 // A request that the NIC could not carry out, and those that came after it to the same queue.

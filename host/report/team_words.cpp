@@ -40,8 +40,8 @@ bool is_meeting(Operation operation) {
   }
 }
 
-std::string of_team_words(const TeamTable& teams, std::optional<std::size_t> offset) {
-  const auto team = offset ? teams.team_at(*offset) : std::nullopt;
+std::string of_team_words(const TeamTable& teams, const void* address) {
+  const auto team = teams.team_at(static_cast<const std::byte*>(address));
   return team && abi::team_index(*team) != 0 ? " of " + teams.words(*team) : std::string();
 }
 
@@ -54,8 +54,10 @@ std::string team_refusal_sentence(const TeamTable& teams, const abi::ErrorRecord
         "{} names another lane (CHIME_CHECK=1)",
         team, abi::team_lane(handle), spoken("chimex_team_lane"));
   const std::string blamed = record.pe < 0 ? "" : fmt::format(", PE {} to blame", record.pe);
-  return fmt::format("{} meets no more, since an earlier call of it failed: {}{}", team,
-                     chimex_status_string(record.status), blamed);
+  const bool is_split = static_cast<Operation>(record.operation) == Operation::kTeamSplit;
+  return fmt::format("{} {} no more, since an earlier call of it failed: {}{}", team,
+                     is_split ? "makes teams" : "meets", chimex_status_string(record.status),
+                     blamed);
 }
 
 }  // namespace chime::host

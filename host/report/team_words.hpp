@@ -1,9 +1,7 @@
 // Errors about teams, in words.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "chime/abi/operation.h"
@@ -18,9 +16,9 @@ std::string team_sentence(std::int64_t team);
 // Whether the operation is a meeting of a team's members.
 bool is_meeting(Operation operation);
 
-// " of team 4103 (PEs 0, 2)", for a wait at `offset` of the heap that is a meeting of another team
-// than that of all PEs; else empty.
-std::string of_team_words(const TeamTable& teams, std::optional<std::size_t> offset);
+// " of team 4103 (PEs 0, 2)", for a wait at `address` that is a meeting of another team than that
+// of all PEs; else empty.
+std::string of_team_words(const TeamTable& teams, const void* address);
 
 // Why a team refuses to meet: Fault::kTeamFailed or kTeamInUse.
 std::string team_refusal_sentence(const TeamTable& teams, const abi::ErrorRecord& record);

@@ -431,7 +431,8 @@ constexpr Variable kVariables[] = {
      read_amo, "NVSHMEM_DISABLE_IB_NATIVE_ATOMICS"},
     {"CHIME_MAX_TEAMS", "8 to 4096", "256",
      "How many teams a PE may be in at a time, the predefined ones included. Each takes "
-     "(CHIME_TEAM_LANES + 1) x 2176 bytes of the symmetric heap beside CHIME_SYMMETRIC_SIZE.",
+     "(CHIME_TEAM_LANES + 1) x 2176 bytes beside CHIME_SYMMETRIC_SIZE, and 4 for each PE of the "
+     "job.",
      read_max_teams, "NVSHMEM_MAX_TEAMS"},
     {"CHIME_TEAM_LANES", "1 to 128", "8",
      "Lanes of each team (chimex_team_lane): how many calls of a team may run at once.",

@@ -282,7 +282,7 @@ std::unique_ptr<DeviceStage> build_device_stage(const Settings& settings,
       std::move(gpu), std::move(control), std::move(heap),
       PeerTable::Job{bootstrap.rank(), bootstrap.size(), settings.amo});
   stage->teams =
-      std::make_unique<TeamTable>(*stage->gpu, stage->heap.base(), teams, bootstrap.rank());
+      std::make_unique<TeamTable>(*stage->gpu, stage->heap.own_memory(), teams, bootstrap.rank());
   set_bounce_rooms_aside(*stage);
   if (settings.checks_bounds)
     step("making the bounds of allocations known", [&] { stage->heap.check_bounds(*stage->gpu); });

@@ -120,10 +120,13 @@ std::uint32_t hints_of_region(std::uint64_t handle) {
   return static_cast<std::uint32_t>(handle & ((1u << kHintBits) - 1));
 }
 
-// The contexts that a config asks for, as its mask says; -1 is NVSHMEM's for none.
-int contexts_asked(const nvshmem_team_config_t* config, long mask) {
+// As the mask says; NVSHMEM's config asks for -1 contexts where it asks for none.
+TeamRequest request_of(const nvshmem_team_config_t* config, long mask, const char* missing_place) {
+  if (missing_place != nullptr)
+    return {.refusal = std::make_exception_ptr(Error(
+                "", CHIMEX_ERR_INVALID, fmt::format("the argument {} is null", missing_place)))};
   const bool asks = config != nullptr && (mask & NVSHMEM_TEAM_CONFIG_MASK_NUM_CONTEXTS) != 0;
-  return asks && config->num_contexts > 0 ? config->num_contexts : 0;
+  return {.num_contexts = asks && config->num_contexts > 0 ? config->num_contexts : 0};
 }
 
 [[noreturn]] void refuse_unique_ids() {
@@ -197,8 +200,8 @@ int nvshmem_team_split_strided(nvshmem_team_t parent, int start, int stride, int
                                nvshmem_team_t* new_team) {
   if (new_team) *new_team = NVSHMEM_TEAM_INVALID;
   return status_of("nvshmem_team_split_strided", [=] {
-    if (!new_team) throw Error("", CHIMEX_ERR_INVALID, "the argument new_team is null");
-    *new_team = split_strided(parent, {start, stride, size}, contexts_asked(config, mask));
+    *new_team = split_strided(parent, {start, stride, size},
+                              request_of(config, mask, new_team ? nullptr : "new_team"));
   });
 }
 
@@ -209,10 +212,9 @@ int nvshmem_team_split_2d(nvshmem_team_t parent, int xrange,
   if (xaxis_team) *xaxis_team = NVSHMEM_TEAM_INVALID;
   if (yaxis_team) *yaxis_team = NVSHMEM_TEAM_INVALID;
   return status_of("nvshmem_team_split_2d", [=] {
-    if (!xaxis_team || !yaxis_team)
-      throw Error("", CHIMEX_ERR_INVALID, "the argument xaxis_team or yaxis_team is null");
-    const RowAndColumn made = split_2d(parent, xrange, contexts_asked(xaxis_config, xaxis_mask),
-                                       contexts_asked(yaxis_config, yaxis_mask));
+    const RowAndColumn made = split_2d(
+        parent, xrange, request_of(xaxis_config, xaxis_mask, xaxis_team ? nullptr : "xaxis_team"),
+        request_of(yaxis_config, yaxis_mask, yaxis_team ? nullptr : "yaxis_team"));
     *xaxis_team = made.x;
     *yaxis_team = made.y;
   });

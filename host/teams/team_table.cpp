@@ -5,6 +5,8 @@
 #include <bit>
 #include <utility>
 
+#include "host/errors/error.hpp"
+
 namespace chime::host {
 namespace {
 
@@ -13,6 +15,7 @@ constexpr std::size_t kGranule = 64 * 1024;
 // A team's meetings count from its number times this, so that no number of an older team's comes up
 // to its first: 2^40 meetings a team, 2^24 teams a PE.
 constexpr int kEpochBits = 40;
+constexpr std::uint64_t kLastNumber = (std::uint64_t{1} << (64 - kEpochBits)) - 1;
 
 int rounds(int n_pes) { return std::bit_width(static_cast<unsigned>(n_pes - 1)); }
 
@@ -24,7 +27,8 @@ std::size_t areas_bytes(const TeamTable::Shape& shape) {
 // Of a team: a PE's own words, and two places for what comes in each round.
 std::size_t agreement_bytes(const TeamTable::Shape& shape) {
   const std::size_t places = 1 + 2 * static_cast<std::size_t>(rounds(shape.n_pes));
-  return places * shape.agreement_words() * sizeof(std::uint64_t);
+  const std::size_t words = shape.agreement_words() + std::size_t{1};  // and the epoch
+  return places * words * sizeof(std::uint64_t);
 }
 
 std::size_t times(int n, std::size_t bytes) { return static_cast<std::size_t>(n) * bytes; }
@@ -47,9 +51,9 @@ unsigned TeamTable::Shape::agreement_words() const {
   return static_cast<unsigned>(3 + words_of_bits(teams));
 }
 
-TeamTable::TeamTable(Gpu& gpu, std::byte* heap, const Shape& shape, int my_pe)
+TeamTable::TeamTable(Gpu& gpu, std::byte* memory, const Shape& shape, int my_pe)
     : gpu_(gpu),
-      heap_(heap),
+      memory_of_heap_(memory),
       shape_(shape),
       my_pe_(my_pe),
       memory_(gpu.allocate_device(
@@ -70,7 +74,8 @@ abi::Team TeamTable::entry_of(const KnownTeam& team, std::uint64_t number) const
   entry.start = team.members.triplet().start;
   entry.stride = team.members.triplet().stride;
   entry.lanes = shape_.lanes;
-  entry.areas = reinterpret_cast<abi::SyncArea*>(heap_ + times(index, areas_bytes(shape_)));
+  entry.areas =
+      reinterpret_cast<abi::SyncArea*>(memory_of_heap_ + times(index, areas_bytes(shape_)));
   entry.first_epoch = number << kEpochBits;
   entry.agreement = agreement(team);
   return entry;
@@ -79,7 +84,7 @@ abi::Team TeamTable::entry_of(const KnownTeam& team, std::uint64_t number) const
 std::uint64_t* TeamTable::agreement(const KnownTeam& team) const {
   const std::size_t at = times(shape_.teams, areas_bytes(shape_)) +
                          times(abi::team_index(team.handle), agreement_bytes(shape_));
-  return reinterpret_cast<std::uint64_t*>(heap_ + at);
+  return reinterpret_cast<std::uint64_t*>(memory_of_heap_ + at);
 }
 
 void TeamTable::write(const KnownTeam& team, std::uint64_t number) {
@@ -121,15 +126,31 @@ bool TeamTable::has_room(const TeamProposal& agreed, std::size_t teams) const {
   return free >= teams;
 }
 
-int TeamTable::next_generation(Entry& entry) const {
-  entry.generation = entry.generation % abi::kLastTeamGeneration + 1;
-  return entry.generation;
+void TeamTable::check_numbers(const TeamProposal& agreed) const {
+  if (agreed.last >= kLastNumber)
+    throw Error(
+        "", CHIMEX_ERR_INVALID,
+        fmt::format("{} teams have been made one after another, and there are no numbers for "
+                    "more",
+                    agreed.last));
+}
+
+void TeamTable::leave_to_others(const TeamProposal& agreed, std::size_t teams) {
+  const std::lock_guard lock(mutex_);
+  last_ = agreed.last + 1;
+  for (int index = 0; teams > 0; ++index) {
+    if (!has_bit(agreed.free, index)) continue;
+    known_[static_cast<std::size_t>(index)].is_lost = true;
+    --teams;
+  }
 }
 
 std::vector<chime_team_t> TeamTable::accept(const TeamProposal& agreed,
                                             std::span<const Plan> teams) {
   const std::lock_guard lock(mutex_);
   last_ = agreed.last + 1;
+  const auto generation =
+      static_cast<int>((last_ - 1) % static_cast<std::uint64_t>(abi::kLastTeamGeneration)) + 1;
   std::vector<chime_team_t> made;
   int index = -1;
   for (const Plan& plan : teams) {
@@ -141,8 +162,8 @@ std::vector<chime_team_t> TeamTable::accept(const TeamProposal& agreed,
       continue;
     }
     Entry& entry = known_[static_cast<std::size_t>(index)];
-    entry.team.emplace(KnownTeam{abi::team_handle(index, next_generation(entry)), plan.members,
-                                 my_rank, plan.num_contexts});
+    entry.team.emplace(
+        KnownTeam{abi::team_handle(index, generation), plan.members, my_rank, plan.num_contexts});
     write(*entry.team, last_);
     made.push_back(entry.team->handle);
   }
@@ -162,11 +183,19 @@ void TeamTable::remove(chime_team_t team, bool has_failed) {
   Entry& entry = known_[index_of(team)];
   const abi::Team none;
   gpu_.copy(entries_ + index_of(team), &none, sizeof(none));
+  // What its members agree on has failed, too, if that is so.
+  std::uint64_t failure = 0;
+  const std::size_t last_area = times(abi::team_index(team) + 1, areas_bytes(shape_));
+  const auto* const agreements =
+      reinterpret_cast<const abi::SyncArea*>(memory_of_heap_ + last_area) - 1;
+  gpu_.copy(&failure, &agreements->failed, sizeof(failure));
   entry.team.reset();
-  entry.is_lost = has_failed;
+  entry.is_lost = has_failed || failure != 0;
 }
 
-std::optional<chime_team_t> TeamTable::team_at(std::size_t offset) const {
+std::optional<chime_team_t> TeamTable::team_at(const std::byte* address) const {
+  if (address < memory_of_heap_) return std::nullopt;
+  const auto offset = static_cast<std::size_t>(address - memory_of_heap_);
   const std::size_t index = offset / areas_bytes(shape_);
   if (index >= known_.size()) return std::nullopt;
   const std::lock_guard lock(mutex_);
@@ -177,8 +206,8 @@ std::optional<chime_team_t> TeamTable::team_at(std::size_t offset) const {
 }
 
 std::string TeamTable::words(chime_team_t team) const {
-  const auto known = find(team);
-  return known ? fmt::format("team {} ({})", team, known->members.words())
+  const auto known = team < 0 ? std::nullopt : find(abi::team_without_lane(team));
+  return known ? fmt::format("team {} ({})", known->handle, known->members.words())
                : fmt::format("team {}", team);
 }
 

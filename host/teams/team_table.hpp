@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -45,7 +44,7 @@ class TeamTable {
     int lanes;  // of each
     int n_pes;  // of the job
 
-    // Bytes at the heap's start that a table of this shape takes.
+    // Bytes of the heap that a table of this shape takes.
     std::size_t heap_bytes() const;
     // The 64-bit words of a proposal, and of what the members compare.
     unsigned agreement_words() const;
@@ -54,8 +53,8 @@ class TeamTable {
   // Teams that a program makes have the entries from here on: those before have fixed numbers.
   static constexpr int kFirstOfProgram = 7;
 
-  // `heap`: its first heap_bytes(), zero, which outlive the table.
-  TeamTable(Gpu& gpu, std::byte* heap, const Shape& shape, int my_pe);
+  // `memory`: heap_bytes() of the heap, zero, which outlive the table.
+  TeamTable(Gpu& gpu, std::byte* memory, const Shape& shape, int my_pe);
 
   const Shape& shape() const { return shape_; }
 
@@ -65,8 +64,10 @@ class TeamTable {
   // Makes the predefined team `handle` of `members`, one of which is this PE.
   void add_predefined(chime_team_t handle, Members members);
 
-  // What this PE proposes. From then on until accept() or refuse(), nothing else is made.
+  // What this PE proposes. One proposal at a time, until accept() or the next one.
   TeamProposal propose();
+  // Throws where teams have been numbered up to the last number.
+  void check_numbers(const TeamProposal& agreed) const;
   // Makes one team of each of `teams`, in the lowest entries that are free in `agreed`; where this
   // PE is no member of one, its entry stays free here. REQUIRES: has_room().
   struct Plan {
@@ -75,6 +76,9 @@ class TeamTable {
   };
   std::vector<chime_team_t> accept(const TeamProposal& agreed, std::span<const Plan> teams);
   bool has_room(const TeamProposal& agreed, std::size_t teams) const;
+  // Other members may have made these `teams`, and this PE has not: it uses their entries and their
+  // number no more. REQUIRES: has_room().
+  void leave_to_others(const TeamProposal& agreed, std::size_t teams);
 
   // The words in which members agree, of `team`, in the heap.
   std::uint64_t* agreement(const KnownTeam& team) const;
@@ -87,9 +91,8 @@ class TeamTable {
   // uses it.
   void remove(chime_team_t team, bool has_failed);
 
-  // The team, with its lane, by whose words PEs meet at `offset` of the heap; none: there are none,
-  // or no team has them.
-  std::optional<chime_team_t> team_at(std::size_t offset) const;
+  // The team, with its lane, by whose words PEs meet at `address`; none: there are no such words.
+  std::optional<chime_team_t> team_at(const std::byte* address) const;
 
   // "team 3 (PEs 0-3)" of a team that find() knows, else "team 3".
   std::string words(chime_team_t team) const;
@@ -97,19 +100,17 @@ class TeamTable {
  private:
   struct Entry {
     std::optional<KnownTeam> team;
-    int generation = 0;
     bool is_lost = false;  // by a failure
   };
 
   abi::Team entry_of(const KnownTeam& team, std::uint64_t number) const;
   void write(const KnownTeam& team, std::uint64_t number);
-  int next_generation(Entry& entry) const;
   std::size_t index_of(chime_team_t team) const {
     return static_cast<std::size_t>(abi::team_index(team));
   }
 
   Gpu& gpu_;
-  std::byte* const heap_;
+  std::byte* const memory_of_heap_;
   const Shape shape_;
   const int my_pe_;
   std::unique_ptr<DeviceMemory> memory_;  // entries, then a list of PEs for each

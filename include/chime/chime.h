@@ -286,8 +286,8 @@ CHIME_EXPORT int chimex_init_config(unsigned flags, const chimex_init_attr_t* at
 //
 // Init has two stages. After the first the PE knows its number and nothing else is there
 // (CHIME_STATUS_IS_BOOTSTRAPPED), so a program can choose its GPU by that number (cudaSetDevice).
-// The second opens the thread's device, or without a choice the next GPU in turn among the node's
-// PEs, and makes the heap. chime_init does both if nothing is left to choose. Otherwise this call
+// The second opens the thread's device, or without a choice one that is near (CHIME_DEVICE), and
+// makes the heap. chime_init does both if nothing is left to choose. Otherwise this call
 // does the second, or the first call that needs it: memory, data movement, barriers,
 // chime::context(), exec::launch.
 //
@@ -334,8 +334,8 @@ typedef struct CUlib_st* chimex_culibrary_t;
 //
 // The module must hold the variable chime_kernel_state, which Chime's headers define when one of
 // these compiles it: clang with --cuda-device-only, chime-cc --ptx, NVRTC with -rdc=true, nvcc with
-// -rdc=true -DCHIME_MODULE (README.md, "Kernels that a program loads"). Set CHIME_DEVICE=cuda if
-// none of the program's files has kernels.
+// -rdc=true -DCHIME_MODULE (include/chime/README.md, "Kernels that a program loads"). Set
+// CHIME_DEVICE=cuda if none of the program's files has kernels.
 //
 // Return CHIMEX_OK, or
 //
@@ -474,8 +474,8 @@ CHIME_EXPORT int chimex_buffer_unregister_symmetric(void* address, size_t size);
 // wait for no PE that is no member. A member that is dead ends the meetings of its teams, and of no
 // others. A meeting that fails is the last one of its team.
 //
-// A handle is a number that is a constant in kernels, too. It may differ between members. A handle
-// of a team that was destroyed names nothing, until 2047 later teams have had its entry.
+// A handle is a number that is a constant in kernels, too, and the same on all members. A handle of
+// a team that was destroyed names nothing, until about 2000 more teams have been made.
 //
 // Each team has CHIME_TEAM_LANES lanes. chimex_team_lane(team, i) is the handle of lane i, and the
 // handle that a call here returns is that of lane 0. All calls take both. Calls of one lane come in
@@ -503,8 +503,9 @@ CHIME_EXPORT int chimex_buffer_unregister_symmetric(void* address, size_t size);
 //                        a member did not come, or is dead. `parent` makes no more teams then, but
 //                        goes on to meet
 //
-// CHIMEX_ERR_INVALID also, on this PE alone: it is in no team `parent`; new_team, or config with a
-// mask, is null; num_contexts is negative.
+// CHIMEX_ERR_INVALID also on a PE on which new_team, or config with a mask, is null, or
+// num_contexts is negative: the other members get CHIMEX_ERR_MISMATCH. A PE that is in no team
+// `parent` gets it at once and meets nobody.
 CHIME_EXPORT int chime_team_split_strided(chime_team_t parent, int start, int stride, int size,
                                           const chime_team_config_t* config, long config_mask,
                                           chime_team_t* new_team);
@@ -519,8 +520,7 @@ CHIME_EXPORT int chime_team_split_2d(chime_team_t parent, int xrange,
                                      chime_team_t* yaxis_team);
 
 // Makes a team of the `size` members of `parent` that have the ranks in `ranks`, in this order, no
-// rank twice. Else as chime_team_split_strided. A list takes memory in proportion to its size,
-// where it is no stride.
+// rank twice. Else as chime_team_split_strided.
 CHIME_EXPORT int chimex_team_split_list(chime_team_t parent, const int* ranks, int size,
                                         const chime_team_config_t* config, long config_mask,
                                         chime_team_t* new_team);

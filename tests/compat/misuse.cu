@@ -138,6 +138,7 @@ int main(int argc, char** argv) {
   require(nvshmem_team_split_strided(NVSHMEM_TEAM_WORLD, 0, 1, 1, nullptr, 0, nullptr) ==
               NVSHMEMX_ERROR_INVALID_VALUE,
           "a split without a place for its team");
+  require_words("the argument new_team is null");
   first = 3;
   require(nvshmemx_team_init(&first, &config, 0, 1, 0) == NVSHMEMX_ERROR_NOT_SUPPORTED,
           "a team of a list");

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <set>
 
+#include "chime/device/rma.cuh"
 #include "teams.hpp"
 
 namespace chime::tests {
@@ -171,27 +172,65 @@ IN_EVERY_WORLD(Split, OfMembersThatDifferIsAMismatchOnAll) {
   });
 }
 
-IN_EVERY_WORLD(Split, RefusesWhatThisPeAloneHasWrong) {
+// A PE that is in no parent meets nobody.
+IN_EVERY_WORLD(Split, OfNoTeamIsRefusedAtOnce) {
   world.spawn(1, [](Pe& pe) {
-    chime_team_t team = 3;
-    const auto split = [&](chime_team_t parent, const chime_team_config_t* config, long mask,
-                           chime_team_t* made) {
-      return chime_team_split_strided(parent, 0, 1, 1, config, mask, made);
+    if (pe.rank() == 0) {
+      chime_team_t team = 3;
+      for (const chime_team_t parent : {chime_team_t{17}, chime_team_t{CHIME_TEAM_INVALID}}) {
+        expect_refused(CHIMEX_ERR_INVALID, "there is no team ", [&] {
+          return chime_team_split_strided(parent, 0, 1, 1, nullptr, 0, &team);
+        });
+        EXPECT_EQ(CHIME_TEAM_INVALID, team);
+      }
+    }
+    pe.barrier();
+  });
+}
+
+// Arguments that are wrong on PE 0 alone: it says why, and the others do not wait for it.
+IN_EVERY_WORLD(Split, OfArgumentsThatAreWrongOnOnePeFailsOnAll) {
+  world.spawn(1, [](Pe& pe) {
+    const bool is_wrong = pe.rank() == 0;
+    const auto expect = [&](const char* words, const chime_team_config_t* config, long mask,
+                            bool has_place) {
+      chime_team_t team = 3;
+      expect_refused(is_wrong ? CHIMEX_ERR_INVALID : CHIMEX_ERR_MISMATCH,
+                     is_wrong ? words : "do not split it alike", [&] {
+                       return chime_team_split_strided(
+                           CHIME_TEAM_WORLD, 0, 1, 1, is_wrong ? config : nullptr,
+                           is_wrong ? mask : 0, is_wrong && !has_place ? nullptr : &team);
+                     });
     };
-    expect_refused(CHIMEX_ERR_INVALID, "there is no team 17",
-                   [&] { return split(17, nullptr, 0, &team); });
-    EXPECT_EQ(CHIME_TEAM_INVALID, team);
-    expect_refused(CHIMEX_ERR_INVALID, "there is no team -1",
-                   [&] { return split(CHIME_TEAM_INVALID, nullptr, 0, &team); });
-    expect_refused(CHIMEX_ERR_INVALID, "the argument new_team is null",
-                   [&] { return split(CHIME_TEAM_WORLD, nullptr, 0, nullptr); });
-    expect_refused(CHIMEX_ERR_INVALID, "the argument config is null", [&] {
-      return split(CHIME_TEAM_WORLD, nullptr, CHIME_TEAM_NUM_CONTEXTS, &team);
-    });
     const chime_team_config_t negative = {-1};
-    expect_refused(CHIMEX_ERR_INVALID, "num_contexts is -1", [&] {
-      return split(CHIME_TEAM_WORLD, &negative, CHIME_TEAM_NUM_CONTEXTS, &team);
-    });
+    expect("the argument new_team is null", nullptr, 0, false);
+    expect("the argument config is null", nullptr, CHIME_TEAM_NUM_CONTEXTS, true);
+    expect("num_contexts is -1", &negative, CHIME_TEAM_NUM_CONTEXTS, true);
+    expect("names a member of no config", &negative, 2, true);
+    const Made whole(CHIME_TEAM_WORLD, {"whole", 0, 1, pe.size()});
+    EXPECT_EQ(CHIMEX_OK, chime_barrier(whole));
+  });
+}
+
+// A kernel's error that no call has reported changes nothing of what members agree on.
+CHIME_KERNEL void put_to_nobody(CHIME_GRID_CONSTANT const Context context, int* word) {
+  p(context, word, 1, context.pe.n_pes);
+}
+IN_EVERY_WORLD(Split, SucceedsBesideAnErrorOfAKernel) {
+  world.spawn(1, [](Pe& pe) {
+    const Symmetric<int> word(1);
+    if (pe.rank() == 0) {
+      exec::launch({}, put_to_nobody, pe.context(), word.data());
+      exec::device_synchronize();
+    }
+    chime_team_t team = CHIME_TEAM_INVALID;
+    EXPECT_EQ(CHIMEX_OK,
+              chime_team_split_strided(CHIME_TEAM_WORLD, 0, 1, pe.size(), nullptr, 0, &team))
+        << chimex_last_error();
+    chimex_async_error_t error;
+    EXPECT_EQ(CHIMEX_OK, chimex_get_async_error(&error));
+    EXPECT_EQ(pe.rank() == 0 ? CHIMEX_ERR_INVALID : CHIMEX_OK, error.status);
+    chime_team_destroy(team);
     pe.barrier();
   });
 }

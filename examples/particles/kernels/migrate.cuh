@@ -2,6 +2,8 @@
 // the immigrants.
 #pragma once
 
+#include <cmath>
+
 #include "kernels/halo.cuh"
 #include "kernels/range.cuh"
 

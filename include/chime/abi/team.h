@@ -17,8 +17,8 @@ namespace chime::abi {
 inline constexpr int kMaxSyncRounds = 32;  // dissemination over up to 2^32 PEs
 struct alignas(128) SyncArea {
   std::uint64_t epoch;  // of the last meeting; owner: the PE itself, one meeting at a time
-  // Of lane 0: team_failure() of the team's first call that failed, which is its last; 0: none has.
-  // Likewise of the area in which members agree. Owner: the PE itself, by compare-and-swap.
+  // In lane 0, team_failure() of the team's first call that failed, which is its last; 0: none has.
+  // Likewise in the area in which members agree. Owner: the PE itself, by compare-and-swap.
   std::uint64_t failed;
   std::uint32_t in_use;  // in a checked job: 1 while a thread meets here; by exchange
   std::uint32_t reserved[27];
@@ -29,9 +29,9 @@ struct alignas(128) SyncArea {
 };
 static_assert(sizeof(SyncArea) == 2176 && offsetof(SyncArea, flags) == 128);
 
-// Bytes at the heap's start that belong to Chime, at least. The areas of all teams lie there.
+// Bytes at the heap's start that are no program's: what an index of -1 in the first allocation
+// would meet. The areas of teams lie at the heap's end.
 inline constexpr std::size_t kHeapReserved = 64 * 1024;
-static_assert(sizeof(SyncArea) <= kHeapReserved);
 
 // ---- Teams --------------------------------------------------------------------------------------
 

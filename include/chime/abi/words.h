@@ -70,14 +70,15 @@ CHIME_ABI_FN bool nic_left_slot_is_free(std::uint64_t word, std::uint64_t throug
 
 // ---- Teams --------------------------------------------------------------------------------------
 
-// A chime_team_t: bits 0-11 the index of the team's entry, 12-19 the lane, 20-30 the generation of
-// the entry, which tells a team from the one that had the index before. Negative: no team.
+// A chime_team_t: bits 0-11 the index of the team's entry, 12-19 the lane, 20-30 a generation,
+// which tells the team from those that had the index before. The same on all members. Negative: no
+// team.
 
 inline constexpr int kTeamIndexBits = 12, kTeamLaneBits = 8, kTeamGenerationBits = 11;
 inline constexpr std::int32_t kMostTeams = 1 << kTeamIndexBits;
 inline constexpr std::int32_t kMostTeamLanes = 1 << kTeamLaneBits;
 inline constexpr std::int32_t kTeamLaneMask = (kMostTeamLanes - 1) << kTeamIndexBits;
-// Of a team that the program makes; those that exist from the start have generation 0.
+// Teams that the program makes have 1 and up; those that exist from the start have 0.
 inline constexpr std::int32_t kLastTeamGeneration = (1 << kTeamGenerationBits) - 1;
 
 CHIME_ABI_FN std::int32_t team_handle(std::int32_t index, std::int32_t generation) {

@@ -5,6 +5,7 @@
 //   barrier         they are in one of the host's when it dies
 //   kernel_barrier  likewise, of a kernel
 //   malloc          they are in a collective allocation
+//   teams           they are in a barrier of a team that has it, and go on in one that has it not
 //   signal          they wait for a word of its
 //   untouched       nothing was said to each other before
 //   untold          a kernel has met its end, and no call has told that yet
@@ -98,6 +99,9 @@ CHIME_KERNEL void put_whole_to(std::uint64_t* word, int pe) {
   chime_quiet();
 }
 CHIME_KERNEL void meet() { chime_barrier_all(); }
+CHIME_KERNEL void meet_often(chime_team_t team, std::uint64_t* met) {
+  for (int round = 0; round < 100; ++round) *met += chime_team_sync(team) == CHIMEX_OK ? 1 : 0;
+}
 
 // A kernel sees the end without having sent anything there.
 CHIME_KERNEL void ask_until_the_end(Words* words) {
@@ -247,7 +251,46 @@ void be_in_the_middle(Words* words) {
   getter.join();
 }
 
+struct Teams {
+  chime_team_t whole, pair;
+};
+Teams teams{};
+
+// Of all PEs, and of the survivors.
+void make_teams() {
+  REQUIRE(chime_team_split_strided(CHIME_TEAM_WORLD, 2, -1, 3, nullptr, 0, &teams.whole) == 0);
+  REQUIRE(chime_team_split_strided(CHIME_TEAM_WORLD, 0, 2, 2, nullptr, 0, &teams.pair) == 0);
+}
+
+void meet_as_a_pair(chime_team_t pair) {
+  for (int round = 0; round < 100; ++round) REQUIRE(chime_team_sync(pair) == CHIMEX_OK);
+}
+
+// The others meet on: by the host, in a kernel, and in a team that they make then.
+void go_on_as_a_team(Words* words) {
+  fails_at_once([] { REQUIRE(chime_barrier(teams.whole) == CHIMEX_ERR_PEER_DEAD); });
+  meet_as_a_pair(teams.pair);
+  fails_at_once([] { REQUIRE(chime_team_sync(chimex_team_lane(teams.whole, 3)) != CHIMEX_OK); });
+  exec::launch({.grid = 1, .block = 1, .cooperative = true}, meet_often, teams.pair, &words->never);
+  REQUIRE(exec::device_synchronize() == CHIMEX_OK);
+  REQUIRE(read(words).never == 100);
+  chime_team_t made = 3;
+  fails_at_once([&] {
+    REQUIRE(chime_team_split_strided(CHIME_TEAM_WORLD, 0, 2, 2, nullptr, 0, &made) ==
+            CHIMEX_ERR_PEER_DEAD);
+  });
+  REQUIRE(made == CHIME_TEAM_INVALID);
+  REQUIRE(chime_team_split_strided(teams.pair, 1, -1, 2, nullptr, 0, &made) == CHIMEX_OK);
+  meet_as_a_pair(made);
+  chime_team_destroy(made);
+  chimex_clear_last_error();
+  chime_team_destroy(teams.whole);
+  REQUIRE(has_told_of_the_victim());
+  meet_as_a_pair(teams.pair);
+}
+
 void survive(const std::string& what, Words* words) {
+  if (what == "teams") go_on_as_a_team(words);
   if (what == "kernel_status") ask_in_a_kernel(words);
   if (what == "in_flight") be_in_the_middle(words);
   if (what == "kernel_quiet") be_in_a_kernel(put_and_quiet, words);
@@ -270,6 +313,7 @@ int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   chime_init();
   auto* const words = static_cast<Words*>(chime_calloc(1, sizeof(Words)));
+  if (what == "teams") make_teams();
   if (what != "untouched") chime_barrier_all();
   if (chime_my_pe() == kVictim) die();
   const int me = chime_my_pe();

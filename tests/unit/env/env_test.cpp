@@ -237,9 +237,9 @@ TEST(Environment, AVariableOfNvshmemOrOpenShmemIsAnsweredWithItsCounterpart) {
 }
 
 TEST(Environment, WhatHasNoCounterpartIsLeftAlone) {
-  EXPECT_THAT(
-      counterpart_hints(Names{"NVSHMEM_MAX_TEAMS", "NVSHMEM_IB", "SHMEM_", "NVSHMEM_DEBUG_FILE"}),
-      IsEmpty());
+  EXPECT_THAT(counterpart_hints(
+                  Names{"NVSHMEM_MAX_P2P_GPUS", "NVSHMEM_IB", "SHMEM_", "NVSHMEM_DEBUG_FILE"}),
+              IsEmpty());
 }
 
 using Pairs = std::map<std::string, std::string, std::less<>>;
@@ -318,7 +318,7 @@ TEST(NvshmemVariables, ThatMeanNothingHereLeaveTheDefaultAndAreTold) {
                     std::string(theirs) + "=" + text +
                     " is not obeyed: this value means nothing here; Chime's variable is " + ours)));
   }
-  EXPECT_THAT(warnings_by_nvshmem({{"NVSHMEM_INFO", "1"}, {"NVSHMEM_MAX_TEAMS", "4"}}),
+  EXPECT_THAT(warnings_by_nvshmem({{"NVSHMEM_INFO", "1"}, {"NVSHMEM_MAX_P2P_GPUS", "4"}}),
               ElementsAre(HasSubstr("chime-info --variables says it")));
 }
 

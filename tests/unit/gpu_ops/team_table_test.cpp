@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gpu_on_cpu.hpp"
+#include "host/errors/error.hpp"
 #include "host/memory/heap.hpp"
 
 namespace chime::host {
@@ -18,7 +19,9 @@ constexpr int kMe = 4;
 
 class Table : public testing::Test {
  protected:
-  const abi::Team& entry(chime_team_t team) { return table.view().entries[abi::team_index(team)]; }
+  const abi::Team& entry(chime_team_t team) const {
+    return table.view().entries[abi::team_index(team)];
+  }
   chime_team_t make(Members members) {
     const TeamTable::Plan plan = {std::move(members)};
     return table.accept(table.propose(), std::span(&plan, 1))[0];
@@ -26,7 +29,7 @@ class Table : public testing::Test {
 
   std::unique_ptr<Gpu> gpu = open_gpu_on_cpu();
   Heap heap{*gpu, std::size_t{1} << 20, kShape.heap_bytes()};
-  TeamTable table{*gpu, heap.base(), kShape, kMe};
+  TeamTable table{*gpu, heap.own_memory(), kShape, kMe};
 };
 
 TEST_F(Table, HasAllPesFromTheStart) {
@@ -69,24 +72,25 @@ TEST_F(Table, GivesEachTeamMemoryOfItsOwn) {
     auto* const areas = reinterpret_cast<std::byte*>(each.areas);
     taken.emplace_back(areas, areas + sizeof(abi::SyncArea) * 4);  // three lanes, one to agree in
     auto* const words = reinterpret_cast<std::byte*>(each.agreement);
-    taken.emplace_back(words, words + sizeof(std::uint64_t) * kShape.agreement_words() * 7);
+    taken.emplace_back(words, words + sizeof(std::uint64_t) * (kShape.agreement_words() + 1) * 7);
   }
   std::ranges::sort(taken);
-  EXPECT_GE(taken.front().first, heap.base());
+  EXPECT_GE(taken.front().first, heap.own_memory());
   for (std::size_t i = 1; i < taken.size(); ++i)
     EXPECT_LE(taken[i - 1].second, taken[i].first) << "the " << i << "th";
-  EXPECT_LE(taken.back().second, heap.base() + kShape.heap_bytes());
-  EXPECT_GE(heap.allocate(64, 64), heap.base() + kShape.heap_bytes());
+  EXPECT_LE(taken.back().second, heap.base() + heap.bytes());
+  EXPECT_THROW(heap.allocate((std::size_t{1} << 20) + 1, 64), Error);
+  EXPECT_LE(heap.allocate(std::size_t{1} << 20, 64) + (std::size_t{1} << 20), heap.own_memory());
 }
 
 TEST_F(Table, GivesAnEntryOnceAndAgainWhenItsTeamHasEnded) {
   const chime_team_t first = make(Members(Triplet{0, 1, 6}));
   EXPECT_EQ(first, abi::team_handle(7, 1));
-  EXPECT_EQ(make(Members(Triplet{0, 1, 6})), abi::team_handle(8, 1));
+  EXPECT_EQ(make(Members(Triplet{0, 1, 6})), abi::team_handle(8, 2));
   table.remove(first, false);
   EXPECT_FALSE(table.find(first));
   EXPECT_EQ(entry(first).handle, -1);
-  EXPECT_EQ(make(Members(Triplet{0, 1, 6})), abi::team_handle(7, 2));
+  EXPECT_EQ(make(Members(Triplet{0, 1, 6})), abi::team_handle(7, 3));
   EXPECT_FALSE(table.find(first));
 }
 
@@ -94,6 +98,27 @@ TEST_F(Table, GivesNoEntryWhoseTeamHasFailed) {
   const chime_team_t failed = make(Members(Triplet{0, 1, 6}));
   table.remove(failed, true);
   EXPECT_EQ(abi::team_index(make(Members(Triplet{0, 1, 6}))), 8);
+  // Nor one whose members failed to make another team of themselves.
+  const chime_team_t parent = make(Members(Triplet{0, 1, 6}));
+  entry(parent).areas[kShape.lanes].failed = 1;
+  table.remove(parent, false);
+  EXPECT_EQ(abi::team_index(make(Members(Triplet{0, 1, 6}))), 10);
+}
+
+// A call that ended on some members alone: those have teams in these entries.
+TEST_F(Table, GivesNoEntryThatOthersMayUse) {
+  const TeamProposal agreed = table.propose();
+  table.leave_to_others(agreed, 2);
+  EXPECT_EQ(table.propose().last, agreed.last + 1);
+  EXPECT_EQ(abi::team_index(make(Members(Triplet{0, 1, 6}))), 9);
+}
+
+TEST_F(Table, HasNumbersForAboutSixteenMillionTeams) {
+  TeamProposal agreed = table.propose();
+  agreed.last = (1 << 24) - 2;
+  table.check_numbers(agreed);
+  ++agreed.last;
+  EXPECT_THROW(table.check_numbers(agreed), Error);
 }
 
 TEST_F(Table, LeavesTheEntryFreeWhereThisPeIsNoMember) {
@@ -131,13 +156,15 @@ TEST_F(Table, NumbersTeamsInTheOrderOfTheirMaking) {
 
 TEST_F(Table, FindsTheTeamOfAnAddress) {
   const chime_team_t team = make(Members(Triplet{0, 1, 6}));
-  const auto offset_of = [&](const void* word) {
-    return static_cast<std::size_t>(static_cast<const std::byte*>(word) - heap.base());
+  const auto team_at = [&](const void* word) {
+    return table.team_at(static_cast<const std::byte*>(word));
   };
-  EXPECT_EQ(table.team_at(offset_of(&entry(team).areas[2].flags[1].arrived)), team | 2 << 12);
-  EXPECT_EQ(table.team_at(offset_of(&entry(CHIME_TEAM_WORLD).areas->epoch)), CHIME_TEAM_WORLD);
-  EXPECT_EQ(table.team_at(offset_of(&entry(team).areas[4])), std::nullopt);  // of no team
-  EXPECT_EQ(table.team_at(heap.bytes() - 1), std::nullopt);
+  EXPECT_EQ(team_at(&entry(team).areas[2].flags[1].arrived), team | 2 << 12);
+  EXPECT_EQ(team_at(&entry(CHIME_TEAM_WORLD).areas->epoch), CHIME_TEAM_WORLD);
+  EXPECT_EQ(team_at(&entry(team).areas[4]), std::nullopt);  // of no team
+  EXPECT_EQ(team_at(heap.base()), std::nullopt);
+  EXPECT_EQ(team_at(heap.base() + heap.bytes() - 1), std::nullopt);
+  EXPECT_EQ(table.words(team | 3 << 12), table.words(team));  // where its members agree
   EXPECT_EQ(table.words(team), "team 1048583 (PEs 0-5)");
   EXPECT_EQ(table.words(99), "team 99");
 }

@@ -17,6 +17,8 @@
 #include "host/ops/run.hpp"
 #include "host/report/guard.hpp"
 #include "host/report/team_words.hpp"
+#include "host/settings/deadline.hpp"
+#include "host/teams/places.hpp"
 
 namespace chime::host {
 namespace {
@@ -49,7 +51,15 @@ int answer(Operation operation, Ask ask) {
 }  // namespace
 
 KnownTeam known_team(Runtime& runtime, Operation operation, chime_team_t team) {
-  if (auto known = runtime.device->teams->find(team)) return *std::move(known);
+  TeamTable& table = *runtime.device->teams;
+  if (auto known = table.find(team)) return *std::move(known);
+  if (team >= 0 && abi::team_without_lane(team) == CHIMEX_TEAM_SAME_MYPE_NODE) {
+    table.add_predefined(CHIMEX_TEAM_SAME_MYPE_NODE, step("finding the nodes' PEs", [&] {
+                           return pes_of_same_place(*runtime.bootstrap,
+                                                    init_deadline(runtime.settings));
+                         }));
+    if (auto known = table.find(team)) return *std::move(known);
+  }
   refuse(operation, team);
 }
 

@@ -48,6 +48,13 @@ struct RowAndColumn {
 RowAndColumn split_2d(chime_team_t parent, int xrange, const TeamRequest& x_request,
                       const TeamRequest& y_request);
 
+// A name for a team that is to be made, by a PE that will be a member.
+std::uint64_t make_team_id(Runtime& runtime);
+
+// Collective over the team's members alone, each of which brings the id, how many they are and its
+// rank. Throws on those that come, where others do not.
+chime_team_t team_by_id(std::uint64_t id, int size, int my_rank, int num_contexts);
+
 // How many contexts the team was made for. Throws for what is no team.
 int contexts_of(chime_team_t team);
 

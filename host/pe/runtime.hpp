@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -58,7 +59,8 @@ struct DeviceStage {
   Heap heap;
   LocalPeers local_peers;
   std::unique_ptr<TeamTable> teams;
-  std::mutex one_team_maker;  // at a time: what it proposes it may be given
+  std::mutex one_team_maker;              // at a time: what it proposes it may be given
+  std::set<std::uint64_t> used_team_ids;  // under it
   std::unique_ptr<ChannelTables> tables;
   std::unique_ptr<EndpointInfoFinder> fabric_endpoint_infos;  // of the fabric's peers
   Transports transports;  // those that settings and peers ask for
@@ -118,6 +120,7 @@ struct Runtime {
   mutable std::mutex one_reader;  // of the PE's error record (host/report/async_error.cpp)
   ReportedOnce abort_reported;    // on stderr, by the PE to blame for the abort
   std::once_flag job_ended;       // by this PE (end.cpp)
+  std::atomic<std::uint64_t> team_ids{0};        // made here (ops/team_by_id.cpp)
   std::atomic<std::uint64_t> nvshmem_region{0};  // the open one's handle (setup/nvshmem_api.cpp)
   std::unique_ptr<Service> dump_on_signal;       // report/dump_on_signal.hpp
   std::unique_ptr<bootstrap::PeerWatch> watch;   // these last: their threads use all of the above

@@ -11,8 +11,11 @@ namespace chime::host {
 
 std::string team_sentence(std::int64_t team) {
   if (team == CHIMEX_TEAM_SAME_MYPE_NODE)
-    return fmt::format("which PEs the team {} has in a job of several nodes is not known here",
-                       spoken_extended_constant("TEAM_SAME_MYPE_NODE"));
+    return fmt::format(
+        "which PEs the team {} has in a job of several nodes, kernels know when the host has "
+        "asked; "
+        "call {} with it before",
+        spoken_extended_constant("TEAM_SAME_MYPE_NODE"), spoken("chime_team_n_pes"));
   const auto handle = static_cast<std::int32_t>(team);
   if (team > 0 && abi::team_generation(handle) > 0)
     return fmt::format(

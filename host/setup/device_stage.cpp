@@ -22,6 +22,7 @@
 #include "host/settings/deadline.hpp"
 #include "host/setup/job_settings.hpp"
 #include "host/setup/transports.hpp"
+#include "host/teams/places.hpp"
 #include "host/transport/channels/tables.hpp"
 #include "proxy/driven_transport.hpp"
 #include "proxy/heap_words.hpp"
@@ -235,6 +236,8 @@ void add_predefined_teams(DeviceStage& stage, bootstrap::Bootstrap& bootstrap) {
   stage.teams->add_predefined(CHIMEX_TEAM_NODE, Members(node.pes));
   if (node.n_pes == bootstrap.size())
     stage.teams->add_predefined(CHIMEX_TEAM_SAME_MYPE_NODE, Members(std::vector{bootstrap.rank()}));
+  else
+    step("leaving the node's PEs to other nodes", [&] { publish_node(bootstrap); });
 }
 
 // A GPU's PEs meet in barriers by collective calls: nobody needs to look.

@@ -129,10 +129,15 @@ TeamRequest request_of(const nvshmem_team_config_t* config, long mask, const cha
   return {.num_contexts = asks && config->num_contexts > 0 ? config->num_contexts : 0};
 }
 
-[[noreturn]] void refuse_unique_ids() {
-  throw Error("", CHIMEX_ERR_UNSUPPORTED,
-              "teams are not made by unique ids yet; use nvshmem_team_split_strided, or "
-              "chimex_team_split_list");
+// The id of a team: of the config, as its mask says.
+std::uint64_t id_in(const nvshmem_team_config_t* config, long mask) {
+  const bool has_id = config != nullptr && (mask & NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID) != 0 &&
+                      config->uniqueid != NVSHMEM_TEAM_UNIQUID_INITIALIZER;
+  if (!has_id)
+    throw Error("", CHIMEX_ERR_INVALID,
+                "the config has no unique id that the mask names; nvshmemx_team_get_uniqueid makes "
+                "one");
+  return config->uniqueid;
 }
 
 }  // namespace
@@ -220,18 +225,20 @@ int nvshmem_team_split_2d(nvshmem_team_t parent, int xrange,
   });
 }
 
-int nvshmemx_team_init(nvshmem_team_t* team, nvshmem_team_config_t*, long, int, int) {
+int nvshmemx_team_init(nvshmem_team_t* team, nvshmem_team_config_t* config, long mask, int n_pes,
+                       int my_pe) {
   if (team) *team = NVSHMEM_TEAM_INVALID;
-  return status_of("nvshmemx_team_init", [] {
-    current_runtime();
-    refuse_unique_ids();
+  return status_of("nvshmemx_team_init", [=] {
+    if (!team) throw Error("", CHIMEX_ERR_INVALID, "the argument team is null");
+    *team = team_by_id(id_in(config, mask), n_pes, my_pe,
+                       request_of(config, mask, nullptr).num_contexts);
   });
 }
 
-int nvshmemx_team_get_uniqueid(nvshmemx_team_uniqueid_t*) {
-  return status_of("nvshmemx_team_get_uniqueid", [] {
-    current_runtime();
-    refuse_unique_ids();
+int nvshmemx_team_get_uniqueid(nvshmemx_team_uniqueid_t* uid) {
+  return status_of("nvshmemx_team_get_uniqueid", [=] {
+    if (!uid) throw Error("", CHIMEX_ERR_INVALID, "the argument uid is null");
+    *uid = make_team_id(current_runtime());
   });
 }
 

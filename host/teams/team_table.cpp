@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -104,6 +105,7 @@ void TeamTable::add_predefined(chime_team_t handle, Members members) {
   const int my_rank = members.rank(my_pe_);
   KnownTeam team{handle, std::move(members), my_rank};
   const std::lock_guard lock(mutex_);
+  if (known_[index_of(handle)].team) return;  // by another thread
   write(team, 0);
   known_[index_of(handle)].team = std::move(team);
 }
@@ -137,12 +139,17 @@ void TeamTable::check_numbers(const TeamProposal& agreed) const {
 
 void TeamTable::leave_to_others(const TeamProposal& agreed, std::size_t teams) {
   const std::lock_guard lock(mutex_);
-  last_ = agreed.last + 1;
+  last_ = std::max(last_, agreed.last + 1);
   for (int index = 0; teams > 0; ++index) {
     if (!has_bit(agreed.free, index)) continue;
     known_[static_cast<std::size_t>(index)].is_lost = true;
     --teams;
   }
+}
+
+void TeamTable::give_up_free_entries() {
+  const std::lock_guard lock(mutex_);
+  for (Entry& entry : known_) entry.is_lost |= !entry.team;
 }
 
 std::vector<chime_team_t> TeamTable::accept(const TeamProposal& agreed,

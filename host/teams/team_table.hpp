@@ -79,6 +79,8 @@ class TeamTable {
   // Other members may have made these `teams`, and this PE has not: it uses their entries and their
   // number no more. REQUIRES: has_room().
   void leave_to_others(const TeamProposal& agreed, std::size_t teams);
+  // Others may have made a team in any entry that this PE has proposed: it makes no more teams.
+  void give_up_free_entries();
 
   // The words in which members agree, of `team`, in the heap.
   std::uint64_t* agreement(const KnownTeam& team) const;

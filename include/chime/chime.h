@@ -482,7 +482,7 @@ CHIME_EXPORT int chimex_buffer_unregister_symmetric(void* address, size_t size);
 // order, one at a time for each PE; those of different lanes run at once.
 
 // Makes a team of members of `parent`. Collective over `parent`, with the same arguments on all of
-// its members, which make one team at a time.
+// its members. A PE makes one team at a time: its threads do so in the same order on all members.
 //
 //   parent       any team that this PE is in
 //   start        rank in `parent` of the new team's member 0

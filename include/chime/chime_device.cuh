@@ -97,7 +97,8 @@
 //   -1:
 //
 //     CHIMEX_ERR_INVALID      this PE is in no such team: it was destroyed, or never was
-//     CHIMEX_ERR_UNSUPPORTED  SAME_MYPE_NODE, if the job has several nodes
+//     CHIMEX_ERR_UNSUPPORTED  in a kernel, SAME_MYPE_NODE if the job has several nodes and the host
+//                             has not named the team in a call before
 //
 // chime_team_t chimex_team_lane(chime_team_t team, int lane)
 //   Returns the handle of a lane of the team, from 0; it looks up nothing. CHIME_TEAM_INVALID if
@@ -289,7 +290,7 @@
 //   once; after a call that failed, all later calls of the team fail. Returns 0 or a chimex_status,
 //   which is also reported:
 //
-//     CHIMEX_ERR_UNSUPPORTED  SAME_MYPE_NODE, if the job has several nodes
+//     CHIMEX_ERR_UNSUPPORTED  in a kernel, SAME_MYPE_NODE, as above
 //     CHIMEX_ERR_INVALID      this PE is in no such team
 //     CHIMEX_ERR_ABORTED      in a kernel: the meeting failed, whatever the cause; the host returns
 //                             the status of the cause

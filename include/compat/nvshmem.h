@@ -3,8 +3,8 @@
 // the requirements of chime/chime.h. The contracts are those of the Chime functions with chime_ for
 // nvshmem_ and chimex_ for nvshmemx_ (chime/chime.h, chime/chime_device.cuh).
 //
-// Missing: teams by unique id (the calls exist and return an error), collectives that move or
-// reduce data, queue pairs, and the names in tests/compat/missing.names, which gives reasons.
+// Missing: collectives that move or reduce data, queue pairs, and the names in
+// tests/compat/missing.names, which gives reasons.
 //
 // Names, numbers and the layout of structs are those of NVSHMEM 3.8's public headers
 // (NVIDIA/nvshmem, src/include/c_api: nvshmem_api_constants.h, nvshmem_types.h,
@@ -245,11 +245,15 @@ CHIME_EXPORT int nvshmem_team_split_2d(nvshmem_team_t parent, int xrange,
                                        const nvshmem_team_config_t* yaxis_config, long yaxis_mask,
                                        nvshmem_team_t* yaxis_team);
 
-// Always NVSHMEMX_ERROR_NOT_SUPPORTED, at once and without other PEs; `*team` becomes
+// Makes a team of the `n_pes` PEs that call it with the same unique id, each as member `my_pe`.
+// Collective over these PEs alone; the one that has made the id must be among them. `*config` has
+// the id, and `mask` names it. Returns 0; NVSHMEMX_ERROR_INVALID_VALUE: arguments that are wrong;
+// CHIMEX_ERR_MISMATCH: two members of one number, or other sizes; CHIMEX_ERR_TIMEOUT: a member did
+// not come within CHIME_TIMEOUT, and this PE makes no more teams. Else `*team` becomes
 // NVSHMEM_TEAM_INVALID.
 CHIME_EXPORT int nvshmemx_team_init(nvshmem_team_t* team, nvshmem_team_config_t* config, long mask,
                                     int n_pes, int my_pe);
-// Always NVSHMEMX_ERROR_NOT_SUPPORTED; `*uid` is unchanged.
+// Sets `*uid` to an id for one team, of which this PE will be a member.
 CHIME_EXPORT int nvshmemx_team_get_uniqueid(nvshmemx_team_uniqueid_t* uid);
 
 // As nvshmemx_buffer_register_symmetric, at any free address: `preferred` is a hint.

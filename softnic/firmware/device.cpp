@@ -238,14 +238,21 @@ int Device::async_channel(int file) const {
 
 void Device::set_async_channel(int file, int read_fd) {
   async_channels_[file] = {read_fd, channels_.at(read_fd).id};
+  if (is_gone_) say_that_it_is_gone(read_fd);
 }
 
 void Device::raise_fatal() {
+  is_gone_ = true;
+  for (const auto& [file, known] : async_channels_) say_that_it_is_gone(known.read_fd);
+}
+
+void Device::say_that_it_is_gone(int read_fd) {
+  const EventChannel* const to_program = channel(read_fd);
+  if (to_program == nullptr) return;
   ib_uverbs_async_event_desc description{};
   description.event_type = static_cast<std::uint32_t>(AsyncEvent::kDeviceFatal);
-  for (const auto& [file, known] : async_channels_)
-    if (const EventChannel* to_program = channel(known.read_fd)) [[maybe_unused]]
-      auto sent = ::syscall(SYS_write, to_program->write_fd, &description, sizeof description);
+  [[maybe_unused]] auto sent =
+      ::syscall(SYS_write, to_program->write_fd, &description, sizeof description);
 }
 
 void Device::tell_subscribers(EventType type, const Owner& owner) {

@@ -93,7 +93,7 @@ class Device {
   void raise(AsyncEvent event, Owner& owner);
   // Raises an event for the DevX programs that subscribed to it.
   void tell_subscribers(EventType type, const Owner& owner);
-  // The device is gone: raises this for every program that has it open.
+  // The device is gone: raises this for every program that has it open, or opens it from now on.
   void raise_fatal();
   // Sets the channel of a device file's asynchronous events; -1: none.
   void set_async_channel(int file, int read_fd);
@@ -103,6 +103,7 @@ class Device {
   std::uint32_t nic_address() const { return nic_address_; }
 
  private:
+  void say_that_it_is_gone(int read_fd);
   const char* refusal_of(MemoryRegion* region, std::uint64_t address, std::uint64_t bytes,
                          std::uint32_t access, std::uint32_t pd) const;
   bool is_there(MemoryRegion& region, std::uint64_t offset, std::uint64_t bytes) const;
@@ -134,6 +135,7 @@ class Device {
     std::uint64_t id;  // the number of a closed one may be used again
   };
   std::map<int, AsyncChannel> async_channels_;  // by device file
+  bool is_gone_ = false;
   std::set<std::uint32_t> pds_;
   static constexpr std::uint32_t kMost = 0xffffff;  // numbers have 24 bits
   Numbers pdns_{0x1000, kMost};

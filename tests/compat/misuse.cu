@@ -140,14 +140,18 @@ int main(int argc, char** argv) {
           "a split without a place for its team");
   require_words("the argument new_team is null");
   first = 3;
-  require(nvshmemx_team_init(&first, &config, 0, 1, 0) == NVSHMEMX_ERROR_NOT_SUPPORTED,
-          "a team of a list");
-  require_words("teams are not made by unique ids yet");
+  require(nvshmemx_team_init(&first, &config, NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID, 1, 0) ==
+              NVSHMEMX_ERROR_INVALID_VALUE,
+          "a team without an id");
+  require_words("the config has no unique id");
   require(first == NVSHMEM_TEAM_INVALID, "its team");
-  nvshmemx_team_uniqueid_t id = 7;
-  require(nvshmemx_team_get_uniqueid(&id) == NVSHMEMX_ERROR_NOT_SUPPORTED && id == 7,
-          "the unique id of a team");
-  require_words("teams are not made by unique ids yet");
+  require(nvshmemx_team_get_uniqueid(&config.uniqueid) == NVSHMEMX_SUCCESS, "the id of a team");
+  require(nvshmemx_team_init(&first, &config, NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID, 1, 1) ==
+              NVSHMEMX_ERROR_INVALID_VALUE,
+          "a member that a team has not");
+  require_words("member 1 of 1: a team has 1 to");
+  require(nvshmemx_team_get_uniqueid(nullptr) == NVSHMEMX_ERROR_INVALID_VALUE, "an id for nobody");
+  require_words("the argument uid is null");
   nvshmem_team_destroy(NVSHMEM_TEAM_INVALID);
   require(chimex_last_status() == NVSHMEMX_SUCCESS, "the end of the invalid team");
   nvshmem_team_destroy(NVSHMEM_TEAM_SHARED);

@@ -340,6 +340,68 @@ static void check_gridsize() {
   nvshmem_free(to);
 }
 
+static CHIME_KERNEL void meet_as_members(nvshmem_team_t team, int* answers) {
+  const int met = nvshmemx_barrier_block(team);
+  if (exec::thread_rank() == 0) {
+    answers[0] = met;
+    answers[1] = nvshmem_team_my_pe(team);
+    answers[2] = nvshmem_team_n_pes(team);
+    answers[3] = nvshmem_team_translate_pe(team, 0, NVSHMEM_TEAM_WORLD);
+  }
+}
+
+CHIME_REGISTER_KERNEL(meet_as_members);
+
+// In a kernel and on the host: member `rank` of `size`, the first of which is PE `first`.
+void check_team(nvshmem_team_t team, int rank, int size, int first) {
+  require(nvshmem_team_my_pe(team) == rank && nvshmem_team_n_pes(team) == size, "its members");
+  auto* const answers = static_cast<int*>(nvshmem_malloc(4 * sizeof(int)));
+  void* arguments[] = {&team, const_cast<int**>(&answers)};
+  require(nvshmemx_collective_launch(reinterpret_cast<const void*>(meet_as_members), dim3(1),
+                                     dim3(kThreads), arguments, 0, nullptr) == NVSHMEMX_SUCCESS,
+          "launch");
+  require(exec::device_synchronize() == 0, "kernel");
+  int found[4];
+  exec::copy(found, answers, sizeof found);
+  require(found[0] == 0 && found[1] == rank && found[2] == size && found[3] == first,
+          "what the kernel knows of its team");
+  require(nvshmem_barrier(team) == 0 && nvshmem_team_sync(team) == 0, "its meetings");
+  nvshmem_free(answers);
+}
+
+// Teams by a split, by two, and by an id that the last PE makes.
+void check_teams(int me, int n_pes) {
+  nvshmem_team_t reversed, row, column, named;
+  require(nvshmem_team_split_strided(NVSHMEM_TEAM_WORLD, n_pes - 1, -1, n_pes, nullptr, 0,
+                                     &reversed) == 0,
+          "a split");
+  check_team(reversed, n_pes - 1 - me, n_pes, n_pes - 1);
+  require(nvshmem_team_split_2d(reversed, n_pes, nullptr, 0, &row, nullptr, 0, &column) == 0,
+          "a split in two dimensions");
+  check_team(row, n_pes - 1 - me, n_pes, n_pes - 1);
+  check_team(column, 0, 1, me);
+
+  nvshmem_team_config_t config = NVSHMEM_TEAM_CONFIG_INITIALIZER;
+  auto* const id = static_cast<std::uint64_t*>(nvshmem_malloc(sizeof(std::uint64_t)));
+  if (me == n_pes - 1) {
+    require(nvshmemx_team_get_uniqueid(&config.uniqueid) == 0, "an id");
+    for (int pe = 0; pe < n_pes; ++pe) nvshmem_uint64_p(id, config.uniqueid, pe);
+  }
+  nvshmem_barrier_all();
+  exec::copy(&config.uniqueid, id, sizeof config.uniqueid);
+  config.num_contexts = 3;
+  require(
+      nvshmemx_team_init(&named, &config,
+                         NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID | NVSHMEM_TEAM_CONFIG_MASK_NUM_CONTEXTS,
+                         n_pes, (me + 1) % n_pes) == 0,
+      "a team by its id");
+  check_team(named, (me + 1) % n_pes, n_pes, n_pes - 1);
+  nvshmem_team_get_config(named, &config);
+  require(config.num_contexts == 3, "its config");
+  nvshmem_free(id);
+  for (const nvshmem_team_t team : {named, column, row, reversed}) nvshmem_team_destroy(team);
+}
+
 int main(int argc, char** argv) {
   init(argc == 2 && std::strcmp(argv[1], "unique_id") == 0);
   const int me = nvshmem_my_pe(), n_pes = nvshmem_n_pes();
@@ -388,6 +450,7 @@ int main(int argc, char** argv) {
   check_region(me, left);
   check_groups();
   check_library();
+  check_teams(me, n_pes);
 
   // By a name with a type and by one without, on the host.
   nvshmem_float_p(to, float(10 * me), right);

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <set>
 
+#include "chime/device/coll/team.cuh"
 #include "chime/device/rma.cuh"
 #include "teams.hpp"
 
@@ -91,7 +92,8 @@ IN_EVERY_WORLD(Split2d, MakesRowsAndColumns) {
 
 IN_EVERY_WORLD(Predefined, TeamsMeetAndSplit) {
   world.spawn(1, [](Pe& pe) {
-    for (const chime_team_t team : {CHIME_TEAM_WORLD, CHIME_TEAM_SHARED, CHIMEX_TEAM_NODE}) {
+    for (const chime_team_t team :
+         {CHIME_TEAM_WORLD, CHIME_TEAM_SHARED, CHIMEX_TEAM_NODE, CHIMEX_TEAM_SAME_MYPE_NODE}) {
       EXPECT_EQ(CHIMEX_OK, chime_barrier(team)) << team << ": " << chimex_last_error();
       EXPECT_EQ(CHIMEX_OK, chime_team_sync(team)) << team << ": " << chimex_last_error();
       const int n = chime_team_n_pes(team);
@@ -100,6 +102,32 @@ IN_EVERY_WORLD(Predefined, TeamsMeetAndSplit) {
       EXPECT_EQ(n - 1 - chime_team_my_pe(team), chime_team_my_pe(reversed));
       EXPECT_EQ(CHIMEX_OK, chime_barrier(reversed)) << chimex_last_error();
     }
+  });
+}
+
+// From each node the PE with this one's number there; kernels know it once the host does.
+CHIME_KERNEL void sizes_of_predefined(CHIME_GRID_CONSTANT const Context context, int* sizes) {
+  for (const chime_team_t team :
+       {CHIME_TEAM_WORLD, CHIME_TEAM_SHARED, CHIMEX_TEAM_NODE, CHIMEX_TEAM_SAME_MYPE_NODE})
+    sizes[team] = team_n_pes(context, team);
+}
+IN_EVERY_WORLD(Predefined, SameMypeNodeCrossesTheNodes) {
+  world.spawn(1, [](Pe& pe) {
+    const std::vector<int> same = members_of(CHIMEX_TEAM_SAME_MYPE_NODE);
+    const int mine = chime_team_my_pe(CHIMEX_TEAM_NODE);
+    ASSERT_FALSE(same.empty());
+    EXPECT_EQ(pe.rank(), same[std::size_t(chime_team_my_pe(CHIMEX_TEAM_SAME_MYPE_NODE))]);
+    for (const int other : same) {
+      const int there = chime_team_translate_pe(CHIME_TEAM_WORLD, other, CHIMEX_TEAM_NODE);
+      EXPECT_EQ(other == pe.rank() ? mine : -1, there) << other;
+    }
+    EXPECT_EQ(mine, chimex_node_my_pe());
+    Private<int> sizes(4);
+    pe.run(1, 1, sizes_of_predefined, pe.context(), sizes.data());
+    EXPECT_EQ((std::vector{pe.size(), chime_team_n_pes(CHIME_TEAM_SHARED), chimex_node_n_pes(),
+                           static_cast<int>(same.size())}),
+              sizes.read());
+    pe.barrier();
   });
 }
 

@@ -402,6 +402,16 @@ TEST_F(Faults, VanishedDeviceSaysSo) {
                 "softnic: fault: vanish: the NIC is gone, 2000000 us after its start\n"),
             std::string::npos);
   ibv_ack_async_event(&event);
+
+  // Also to whoever opens it afterwards.
+  ibv_context* const later = ibv_open_device(context->device);
+  ASSERT_NE(later, nullptr);
+  waiting.fd = later->async_fd;
+  ASSERT_EQ(::poll(&waiting, 1, 10'000), 1) << "no event for a later program";
+  check_zero(ibv_get_async_event(later, &event), "ibv_get_async_event");
+  EXPECT_EQ(event.event_type, IBV_EVENT_DEVICE_FATAL);
+  ibv_ack_async_event(&event);
+  ibv_close_device(later);
 }
 
 }  // namespace

@@ -159,9 +159,9 @@ TEST(Limits, OfFilesIsNamedWithWhatTheHeapTakes) {
   Outcome outcome = limited("-f 100000");
   EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
   EXPECT_THAT(outcome.output,
-              HasSubstr("cannot give 1024 MiB to the symmetric heap: the limit on files (ulimit "
+              HasSubstr("cannot give 1028 MiB to the symmetric heap: the limit on files (ulimit "
                         "-f), which shared memory counts as, is 100000 KiB, "
-                        "and this takes 1048640 KiB; raise it: ulimit -f unlimited, or make "
+                        "and this takes 1053632 KiB; raise it: ulimit -f unlimited, or make "
                         "CHIME_SYMMETRIC_SIZE smaller"));
   EXPECT_EQ(limited("-f 100000", "CHIME_SYMMETRIC_SIZE=64M").exit_code, 0);
 }
@@ -171,7 +171,7 @@ TEST(Limits, OfAddressSpaceIsNamedWithWhatIsInUse) {
   Outcome outcome = limited("-v 400000");
   EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
   EXPECT_THAT(outcome.output,
-              ContainsRegex("cannot map 1024 MiB for the symmetric heap: the limit on address "
+              ContainsRegex("cannot map 1028 MiB for the symmetric heap: the limit on address "
                             "space .ulimit -v. is 400000 KiB, "
                             "of which [0-9]+ KiB are in use, and this takes [0-9]+ KiB more"));
 }

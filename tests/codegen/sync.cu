@@ -40,7 +40,10 @@ extern "C" CHIME_KERNEL void barrier_round(const CHIME_GRID_CONSTANT Context ctx
                                            bool* ok) {
   detail::Meeting meeting(ctx.team, Operation::kBarrierAll);
   meeting.step += static_cast<unsigned>(round) << detail::Meeting::kRoundShift;
-  *ok = detail::announce_round(ctx, meeting) && detail::await_round(ctx, meeting);
+  const auto announce = [](const auto& path, const SignalUpdate& arrival) {
+    path.announce(arrival);
+  };
+  *ok = detail::announce_arrival(ctx, meeting, announce) && detail::await_arrival(ctx, meeting);
 }
 // PTX barrier_round: 1+ st.release.sys.global.u64, 1+ ld.acquire.sys.global.u64, 0 membar
 // NEVER barrier_round: ld.acquire.sys.global.u64, st.release.sys.global.u64

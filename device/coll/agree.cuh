@@ -3,8 +3,8 @@
 //
 // It is a meeting whose announcements carry what the sender has heard of all PEs' words so far.
 // Both operations give the same whatever is combined twice, so that dissemination does for any
-// number of members: ceil(log2(members)) messages a PE. A PE's words may come before the meeting
-// that they are for is the receiver's, but not two meetings before: two places a round are enough.
+// number of members: ceil(log2(members)) messages a PE. Words may arrive one meeting before the
+// receiver reads them, never two: two places a round are enough.
 #ifndef CHIME_DEVICE_COLL_AGREE_CUH_
 #define CHIME_DEVICE_COLL_AGREE_CUH_
 
@@ -34,8 +34,8 @@ struct AgreementWords {
 };
 
 // Makes the first `count` words of the team's agreement, on all members, what they agree on. By one
-// thread of each PE. False if it failed; the failure is recorded. Others may have agreed then:
-// confirm() tells.
+// thread of each PE. False if it failed; the failure is recorded. Other members may have agreed all
+// the same, and confirm() then fails on them.
 CHIME_DEVICE bool agree(const Context& ctx, const abi::Team& team, unsigned count) {
   // An area of its own: a call that fails ends no meetings of the team.
   const std::int32_t place = team.handle | team.lanes << abi::kTeamIndexBits;

@@ -17,11 +17,11 @@
 namespace chime {
 namespace detail {
 
-// Of a team, a member or a rank: there is none.
+// The answer where there is no such team, member or rank.
 inline constexpr int kNoMember = -1;
 
 CHIME_DEVICE Failure team_refusal(Operation operation, chime_team_t team) {
-  // The only one that exists, and whose members may not be known (host/setup/device_stage.cpp).
+  // It exists, but its members may not be known yet (host/ops/teams.cpp).
   const bool is_unknown = team == CHIMEX_TEAM_SAME_MYPE_NODE;
   return {.status = is_unknown ? CHIMEX_ERR_UNSUPPORTED : CHIMEX_ERR_INVALID,
           .operation = operation,

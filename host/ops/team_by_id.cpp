@@ -18,7 +18,6 @@
 #include "host/errors/error.hpp"
 #include "host/errors/step.hpp"
 #include "host/ops/teams.hpp"
-#include "host/settings/deadline.hpp"
 
 namespace chime::host {
 namespace {
@@ -39,7 +38,8 @@ void put(Bytes& bytes, std::uint64_t word) {
   bytes.insert(bytes.end(), begin, begin + sizeof(word));
 }
 
-// The maker of an id may have come later than others, and tells them when its own time is over.
+// How much longer members wait for the maker of the id, which may have begun later and ends by its
+// own limit.
 constexpr std::chrono::seconds kMakerIsLater{2};
 
 // The 64-bit words of a value.
@@ -207,7 +207,7 @@ chime_team_t team_by_id(std::uint64_t id, int size, int my_rank, int num_context
                             table.shape().teams));
   const TeamTable::Plan plan = {Members(std::move(common.pes)), num_contexts};
   const chime_team_t made = table.accept(common.proposal, std::span(&plan, 1))[0];
-  meet_alone({Operation::kTeamSync, made});
+  meet_or_remove(table, made);
   return made;
 }
 

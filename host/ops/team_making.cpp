@@ -1,7 +1,7 @@
 // How a team makes another one, and how it ends (device/coll/README.md has the argument).
 //
-// Members compare their calls and agree on entries of the team table in one meeting, and then each
-// decides alone, all alike: nothing is made on some of them only.
+// Members compare their calls and agree on entries of the team table. Then each decides alone, all
+// alike, and they confirm that all have agreed: no team is made if a member has not.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -161,6 +161,15 @@ RowAndColumn split_2d(chime_team_t parent, int xrange, const TeamRequest& x_requ
   return {made[0], made[1]};
 }
 
+void meet_or_remove(TeamTable& table, chime_team_t team) {
+  try {
+    meet_alone({Operation::kTeamSync, team});
+  } catch (const Error&) {
+    table.remove(team, true);
+    throw;
+  }
+}
+
 int contexts_of(chime_team_t team) {
   return known_team(ready_runtime(), Operation::kTeamNPes, team).num_contexts;
 }
@@ -173,16 +182,9 @@ void destroy_team(chime_team_t team) {
     throw Error("", CHIMEX_ERR_INVALID,
                 fmt::format("the team {} is predefined and lasts until {}", team,
                             spoken("chime_finalize")));
-  // When all have come, nothing that a member has sent in a meeting is under way to another one.
-  bool has_failed = true;
-  try {
-    meet_alone({Operation::kTeamSync, known.handle});
-    has_failed = false;
-  } catch (const Error&) {
-    runtime.device->teams->remove(known.handle, has_failed);
-    throw;
-  }
-  runtime.device->teams->remove(known.handle, has_failed);
+  // When all have come, nothing that a member has sent in a meeting is in flight to another one.
+  meet_or_remove(*runtime.device->teams, known.handle);
+  runtime.device->teams->remove(known.handle, false);
 }
 
 }  // namespace chime::host

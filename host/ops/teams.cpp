@@ -28,7 +28,7 @@ namespace {
   throw Error("", static_cast<chimex_status>(status), team_sentence(team));
 }
 
-// None: who is in the team is known with the heap alone.
+// Empty where the members are known only once there is a heap.
 std::optional<Members> members_without_heap(const Runtime& runtime, chime_team_t team) {
   if (team == CHIME_TEAM_WORLD) return Members(Triplet{0, 1, runtime.n_pes()});
   if (team != CHIMEX_TEAM_NODE) return std::nullopt;

@@ -31,6 +31,9 @@ struct TeamRequest {
   std::exception_ptr refusal = {};
 };
 
+// A sync of the team. If it fails, the team ends on this PE, and it throws that.
+void meet_or_remove(TeamTable& table, chime_team_t team);
+
 // Collective over the parent. Makes of its members those that have the ranks `start`, `start +
 // stride`, ... (`size` of them) a team. CHIME_TEAM_INVALID on a PE that is none of them. Throws on
 // all members alike, but where one does not come.

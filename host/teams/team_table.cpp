@@ -25,7 +25,7 @@ std::size_t areas_bytes(const TeamTable::Shape& shape) {
   return static_cast<std::size_t>(shape.lanes + 1) * sizeof(abi::SyncArea);
 }
 
-// Of a team: a PE's own words, and two places for what comes in each round.
+// A team has this PE's words, and in each round two places for those of a peer.
 std::size_t agreement_bytes(const TeamTable::Shape& shape) {
   const std::size_t places = 1 + 2 * static_cast<std::size_t>(rounds(shape.n_pes));
   const std::size_t words = shape.agreement_words() + std::size_t{1};  // and the epoch

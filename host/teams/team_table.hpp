@@ -89,7 +89,7 @@ class TeamTable {
   std::optional<KnownTeam> find(chime_team_t team) const;
 
   // Takes a team that the program has made out of the table. Where a call of it has failed,
-  // arrivals may still be under way, and the entry is not used again. REQUIRES: find(team), no call
+  // arrivals may still be in flight, and the entry is not used again. REQUIRES: find(team), no call
   // uses it.
   void remove(chime_team_t team, bool has_failed);
 

@@ -1,5 +1,6 @@
 // How teams are made and end: splits of every kind, what they refuse alike on all members, handles
 // that name nothing any more, and thousands of teams one after another.
+#include <cstdlib>
 #include <cstring>
 #include <set>
 
@@ -17,6 +18,14 @@ std::vector<int> members_of(chime_team_t team) {
     pes.push_back(chime_team_translate_pe(team, rank, CHIME_TEAM_WORLD));
   return pes;
 }
+
+// As many as the variable says; CTest sets some.
+int number_of(const char* variable, int fallback) {
+  const char* const text = std::getenv(variable);
+  return text == nullptr ? fallback : std::atoi(text);
+}
+int entries() { return number_of("CHIME_MAX_TEAMS", 256); }
+int lanes() { return number_of("CHIME_TEAM_LANES", 8); }
 
 // What a call that fails says; its team, if there is one, is none.
 template <class Call>
@@ -306,16 +315,16 @@ IN_EVERY_WORLD(TeamPtr, IsThatOfTheMember) {
 IN_EVERY_WORLD(Lane, IsAHandleOfTheTeam) {
   world.spawn(1, [](Pe& pe) {
     const Made team(CHIME_TEAM_WORLD, {"whole", 0, 1, pe.size()});
-    for (int i = 0; i < 8; ++i) {
+    for (int i = 0; i < lanes(); ++i) {
       const chime_team_t lane = chimex_team_lane(team, i);
       EXPECT_EQ(team | i << 12, lane);
       EXPECT_EQ(pe.rank(), chime_team_my_pe(lane));
       EXPECT_EQ(CHIMEX_OK, chime_team_sync(lane));
       EXPECT_EQ(static_cast<chime_team_t>(team), chimex_team_lane(lane, 0));
     }
-    EXPECT_EQ(CHIME_TEAM_INVALID, chimex_team_lane(team, 8));
+    EXPECT_EQ(CHIME_TEAM_INVALID, chimex_team_lane(team, lanes()));
     EXPECT_EQ(CHIME_TEAM_INVALID, chimex_team_lane(team, -1));
-    EXPECT_EQ(CHIMEX_ERR_INVALID, chime_team_sync(team | 8 << 12));
+    EXPECT_EQ(CHIMEX_ERR_INVALID, chime_team_sync(team | lanes() << 12));
   });
 }
 
@@ -350,11 +359,11 @@ IN_EVERY_WORLD(Destroyed, TeamsAreNone) {
 
 // ---- Many ---------------------------------------------------------------------------------------
 
-// Of 256 entries seven are those of the predefined teams, and of NVSHMEM's.
+// Predefined teams and NVSHMEM's own have the first seven entries.
 IN_EVERY_WORLD(Entries, ThatAreAllTakenAreNamed) {
   world.spawn(1, [](Pe& pe) {
     std::set<chime_team_t> teams;
-    for (int i = 0; i < 256 - 7; ++i) {
+    for (int i = 0; i < entries() - 7; ++i) {
       chime_team_t team = CHIME_TEAM_INVALID;
       ASSERT_EQ(CHIMEX_OK,
                 chime_team_split_strided(CHIME_TEAM_WORLD, 0, 1, pe.size(), nullptr, 0, &team))

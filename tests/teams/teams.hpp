@@ -21,7 +21,7 @@ struct Shape {
   }
 };
 
-// Of `n` PEs: whole, reversed, single, strided, all but the first.
+// The shapes that `n` PEs allow: whole, reversed, single, strided, all but the first.
 inline std::vector<Shape> shapes_of(int n) {
   std::vector<Shape> shapes = {{"whole", 0, 1, n},
                                {"reversed", n - 1, -1, n},

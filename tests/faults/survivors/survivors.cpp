@@ -256,7 +256,7 @@ struct Teams {
 };
 Teams teams{};
 
-// Of all PEs, and of the survivors.
+// One has all PEs, the other the survivors.
 void make_teams() {
   REQUIRE(chime_team_split_strided(CHIME_TEAM_WORLD, 2, -1, 3, nullptr, 0, &teams.whole) == 0);
   REQUIRE(chime_team_split_strided(CHIME_TEAM_WORLD, 0, 2, 2, nullptr, 0, &teams.pair) == 0);

@@ -1,5 +1,5 @@
-// Teams in kernels: who is in one, what its calls return, that members wait for members alone, and
-// what becomes of calls that cannot meet. Handles, entries and areas are made by hand.
+// Teams in kernels: their members, what their calls return, and how calls that cannot meet fail.
+// Members wait for members alone. Handles, entries and areas are made by hand.
 #include "chime/device/coll/team.cuh"
 
 #include <gtest/gtest.h>
@@ -264,6 +264,69 @@ TEST_F(Threesome, InACheckedJobASecondCallInALaneIsNamed) {
   EXPECT_EQ(area(2).in_use, 0u);
 }
 
+// Two blocks of PE 2 in one lane. The others come when one of them has been refused: so the call of
+// the other, which began first, still waits.
+CHIME_KERNEL void meet_and_count(Context ctx, std::atomic<int>* met, std::atomic<int>* refused) {
+  ++*(team_sync(ctx, Block{}, kTeam) == CHIMEX_OK ? met : refused);
+}
+TEST_F(Threesome, InACheckedJobTheSecondOfTwoBlocksInALaneIsRefused) {
+  std::atomic<int> met = 0, refused = 0;
+  for (const int pe : pes) job.context(pe).pe.checked = 1;
+  job.run([&](int pe) {
+    if (pe == 1) return;
+    exec::LaunchConfig config;
+    config.grid = pe == 2 ? 2 : 1;
+    config.cooperative = true;
+    while (pe != 2 && refused == 0) std::this_thread::yield();
+    ASSERT_EQ(exec::launch(config, meet_and_count, job.context(pe), &met, &refused), CHIMEX_OK);
+    ASSERT_EQ(exec::stream_synchronize({}), CHIMEX_OK);
+  });
+  EXPECT_EQ(met, 3);
+  EXPECT_EQ(refused, 1);
+  EXPECT_TRUE(failed(2, CHIMEX_ERR_INVALID, Fault::kTeamInUse));
+  EXPECT_EQ(area(2).epoch, 1u);
+}
+
+// Each message of a meeting sets one flag, which no other one sets.
+int messages_of(const std::vector<const abi::SyncArea*>& areas, std::uint64_t epoch) {
+  int messages = 0;
+  for (const abi::SyncArea* const each : areas)
+    for (const auto& flag : each->flags) messages += flag.arrived == epoch ? 1 : 0;
+  return messages;
+}
+TEST(Messages, OfATeamAreThoseOfAJobOfItsSize) {
+  for (const auto& [size, each] : {std::pair(1, 0), {2, 1}, {3, 2}, {4, 2}, {5, 3}, {7, 3}}) {
+    FakeJob whole(size), part(8);
+    std::vector<std::int32_t> members;
+    for (int pe = 7; pe > 7 - size; --pe) members.push_back(pe);
+    part.add_team(kTeam, members);
+    whole.run([&](int pe) { sync_all(whole.context(pe), Thread{}); });
+    part.run([&](int pe) {
+      if (pe > 7 - size) team_sync(part.context(pe), Thread{}, kTeam);
+    });
+    std::vector<const abi::SyncArea*> of_job, of_team;
+    for (int pe = 0; pe < size; ++pe) of_job.push_back(whole.team(pe, 0).areas);
+    for (const int pe : members) of_team.push_back(part.team(pe, kTeam).areas);
+    EXPECT_EQ(messages_of(of_job, 1), size * each) << size;
+    EXPECT_EQ(messages_of(of_team, 1), size * each) << size;
+  }
+}
+// Two phases: 2 ceil(log2(members)) a PE.
+TEST(Messages, OfTheMakingOfATeamAreThoseOfTwoMeetings) {
+  for (const auto& [size, each] : {std::pair(2, 1), {3, 2}, {4, 2}, {8, 3}}) {
+    FakeJob job(size);
+    std::vector<const abi::SyncArea*> areas;
+    for (int pe = 0; pe < size; ++pe) {
+      job.team(pe, 0).agreement = job.data<std::uint64_t>(pe, 64 * 1024);
+      areas.push_back(job.team(pe, 0).areas + kFakeLanes);
+    }
+    job.run([&](int pe) { ASSERT_TRUE(detail::agree(job.context(pe), job.team(pe, 0), 3)); });
+    EXPECT_EQ(messages_of(areas, 1), size * each) << size;
+    job.run([&](int pe) { ASSERT_TRUE(detail::confirm(job.context(pe), job.team(pe, 0))); });
+    EXPECT_EQ(messages_of(areas, 2), size * each) << size;
+  }
+}
+
 CHIME_KERNEL void meet(Context ctx, int* successes) {
   if (team_barrier(ctx, Block{}, CHIME_TEAM_WORLD) == CHIMEX_OK) exec::atomic_add(successes, 1);
   if (team_sync(ctx, Block{}, CHIME_TEAM_WORLD) == CHIMEX_OK) exec::atomic_add(successes, 1);
@@ -324,6 +387,34 @@ TEST(Agreement, IsSoInWeakMemory) {
     WeakMemory weak(seed);
     expect_agreement(3);
   }
+}
+
+// PE 1's arrival comes, and its words do not.
+TEST(Agreement, FailsWithoutThePeersWords) {
+  FakeJob job(2);
+  for (int pe = 0; pe < 2; ++pe) {
+    job.team(pe, 0).agreement = job.data<std::uint64_t>(pe, 64 * 1024);
+    job.context(pe).pe.on_error = OnError::kReturn;
+  }
+  job.run([&](int pe) {
+    const Context& ctx = job.context(pe);
+    const bool ends_well =
+        pe == 1 ? detail::confirm(ctx, job.team(1, 0)) : detail::agree(ctx, job.team(0, 0), 3);
+    EXPECT_EQ(ends_well, pe == 1);
+  });
+  EXPECT_EQ(job.error(0).status, CHIMEX_ERR_NETWORK);
+  EXPECT_EQ(job.error(0).pe, 1);
+}
+
+// A member that has not agreed: the one that has confirms nothing.
+TEST(Agreement, IsNotConfirmedWithoutAMember) {
+  FakeJob job(2);
+  Context& ctx = job.context();
+  ctx.pe.on_error = OnError::kReturn;
+  ctx.pe.wait_timeout_ns = 20'000'000;
+  EXPECT_FALSE(detail::confirm(ctx, job.team(0, 0)));
+  EXPECT_EQ(job.error().status, CHIMEX_ERR_TIMEOUT);
+  EXPECT_EQ(job.error().pe, 1);
 }
 
 TEST(Agreement, ThatFailsEndsNoMeetings) {

@@ -1,0 +1,104 @@
+// A call of a team: where it finds its words, when the team refuses it, and why a team meets no
+// more. barrier.cuh says how the members meet.
+#ifndef CHIME_DEVICE_COLL_MEETING_CUH_
+#define CHIME_DEVICE_COLL_MEETING_CUH_
+
+#include <cstdint>
+
+#include "chime/abi/context.h"
+#include "chime/abi/words.h"
+#include "chime/device/coll/members.cuh"
+#include "chime/device/exec/exec.cuh"
+#include "chime/device/fail.cuh"
+
+namespace chime::detail {
+
+// A call of a team, in the lane that its handle names, in one round of it: two registers beside the
+// Context's address. Whoever needs the team looks it up anew.
+struct Meeting {
+  std::int32_t handle;
+  std::uint32_t step;  // the operation, and the round above it
+
+  static constexpr int kRoundShift = 16;
+  CHIME_DEVICE Meeting(std::int32_t team, Operation operation)
+      : handle(team), step(static_cast<std::uint32_t>(operation)) {}
+
+  CHIME_DEVICE Operation operation() const {
+    return static_cast<Operation>(step & ((1u << kRoundShift) - 1));
+  }
+  CHIME_DEVICE int round() const { return static_cast<int>(step >> kRoundShift); }
+  CHIME_DEVICE void go_on() { step += 1u << kRoundShift; }
+
+  CHIME_DEVICE abi::SyncArea& area(const Context& ctx) const {
+    return team_of(ctx, handle).areas[abi::team_lane(handle)];
+  }
+  CHIME_DEVICE std::uint64_t* flag(const Context& ctx) const {
+    return &area(ctx).flags[round()].arrived;
+  }
+  // Where the team keeps why it meets no more. What it agrees on fails by itself.
+  CHIME_DEVICE std::uint64_t& failed(const Context& ctx) const {
+    const abi::Team& team = team_of(ctx, handle);
+    return abi::team_lane(handle) == team.lanes ? area(ctx).failed : team.areas[0].failed;
+  }
+};
+
+// The next number that the PE gives a meeting here. A team that has the area after another one
+// begins above all that were ever stored there.
+CHIME_DEVICE std::uint64_t next_epoch(const Context& ctx, Meeting meeting) {
+  const std::uint64_t last = meeting.area(ctx).epoch;
+  const std::uint64_t first = team_of(ctx, meeting.handle).first_epoch;
+  return (last < first ? first : last) + 1;
+}
+
+// The team meets no more. Relaxed: only this PE's threads read it, and it stands for ever.
+CHIME_DEVICE void end_meetings(const Context& ctx, Meeting meeting, int status, int pe) {
+  exec::atomic_cas<exec::Order::kRelaxed, exec::Scope::kSystem>(
+      &meeting.failed(ctx), std::uint64_t{0}, abi::team_failure(status, pe));
+}
+
+CHIME_DEVICE void record_refusal(const Context& ctx, Meeting meeting, Fault fault,
+                                 std::uint64_t failure) {
+  record(ctx, {.status = abi::status_of_failure(failure),
+               .operation = meeting.operation(),
+               .pe = abi::pe_of_failure(failure),
+               .fault = fault,
+               .expected = static_cast<std::uint64_t>(meeting.handle)});
+}
+
+// A call that fails leaves the members at different numbers: it is the team's last.
+CHIME_DEVICE bool refuse_after_failure(const Context& ctx, Meeting meeting) {
+  using enum exec::Order;
+  using enum exec::Scope;
+  const std::uint64_t failed = exec::ld<kRelaxed, kSystem>(&meeting.failed(ctx));
+  if (failed == 0) return false;
+  record_refusal(ctx, meeting, Fault::kTeamFailed, failed);
+  return true;
+}
+
+// In a checked job a lane has one call at a time: two would count as one meeting, and neither would
+// say that it met nobody.
+CHIME_DEVICE bool refuse_second_call(const Context& ctx, Meeting meeting) {
+  using enum exec::Order;
+  using enum exec::Scope;
+  if (ctx.pe.checked == 0) return false;
+  // Acquire: pairs with the release in leave_lane. The words here are those of the call before.
+  if (exec::atomic_exchange<kAcquire, kSystem>(&meeting.area(ctx).in_use, 1u) == 0) return false;
+  record_refusal(ctx, meeting, Fault::kTeamInUse, abi::team_failure(CHIMEX_ERR_INVALID, -1));
+  return true;
+}
+CHIME_DEVICE void leave_lane(const Context& ctx, Meeting meeting) {
+  using enum exec::Order;
+  using enum exec::Scope;
+  if (ctx.pe.checked != 0) exec::st<kRelease, kSystem>(&meeting.area(ctx).in_use, 0u);
+}
+
+// Whether the call begins. If not, why is recorded.
+CHIME_DEVICE_OUT_OF_LINE bool begin_meeting(const Context& ctx, Meeting meeting) {
+  if (refuse_after_failure(ctx, meeting) || refuse_second_call(ctx, meeting)) return false;
+  meeting.area(ctx).epoch = next_epoch(ctx, meeting);
+  return true;
+}
+
+}  // namespace chime::detail
+
+#endif  // CHIME_DEVICE_COLL_MEETING_CUH_

@@ -302,7 +302,7 @@ TEST(Messages, OfATeamAreThoseOfAJobOfItsSize) {
     part.add_team(kTeam, members);
     whole.run([&](int pe) { sync_all(whole.context(pe), Thread{}); });
     part.run([&](int pe) {
-      if (pe > 7 - size) team_sync(part.context(pe), Thread{}, kTeam);
+      if (pe >= members.back()) team_sync(part.context(pe), Thread{}, kTeam);
     });
     std::vector<const abi::SyncArea*> of_job, of_team;
     for (int pe = 0; pe < size; ++pe) of_job.push_back(whole.team(pe, 0).areas);

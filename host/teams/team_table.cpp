@@ -39,6 +39,12 @@ std::size_t words_of_bits(int bits) { return (static_cast<std::size_t>(bits) + 6
 bool has_bit(const std::vector<std::uint64_t>& bits, int at) {
   return (bits[static_cast<std::size_t>(at) / 64] >> (at % 64) & 1) != 0;
 }
+void set_bit(std::vector<std::uint64_t>& bits, int at) {
+  bits[static_cast<std::size_t>(at) / 64] |= std::uint64_t{1} << at % 64;
+}
+void clear_bit(std::vector<std::uint64_t>& bits, int at) {
+  bits[static_cast<std::size_t>(at) / 64] &= ~(std::uint64_t{1} << at % 64);
+}
 
 }  // namespace
 
@@ -60,7 +66,9 @@ TeamTable::TeamTable(Gpu& gpu, std::byte* memory, const Shape& shape, int my_pe)
       memory_(gpu.allocate_device(
           times(shape.teams, sizeof(abi::Team) + times(shape.n_pes, sizeof(std::int32_t))))),
       entries_(reinterpret_cast<abi::Team*>(memory_->address())),
-      known_(static_cast<std::size_t>(shape.teams)) {
+      known_(static_cast<std::size_t>(shape.teams)),
+      free_(words_of_bits(shape.teams)) {
+  for (int index = kFirstOfProgram; index < shape.teams; ++index) set_bit(free_, index);
   const std::vector<abi::Team> none(known_.size());
   gpu_.copy(entries_, none.data(), none.size() * sizeof(abi::Team));
   add_predefined(CHIME_TEAM_WORLD, Members(Triplet{0, 1, shape.n_pes}));
@@ -105,20 +113,14 @@ void TeamTable::add_predefined(chime_team_t handle, Members members) {
   const int my_rank = members.rank(my_pe_);
   KnownTeam team{handle, std::move(members), my_rank};
   const std::lock_guard lock(mutex_);
-  if (known_[index_of(handle)].team) return;  // by another thread
+  if (known_[index_of(handle)]) return;  // by another thread
   write(team, 0);
-  known_[index_of(handle)].team = std::move(team);
+  known_[index_of(handle)] = std::move(team);
 }
 
 TeamProposal TeamTable::propose() {
   const std::lock_guard lock(mutex_);
-  TeamProposal mine{last_, std::vector<std::uint64_t>(words_of_bits(shape_.teams))};
-  for (int index = kFirstOfProgram; index < shape_.teams; ++index) {
-    const Entry& entry = known_[static_cast<std::size_t>(index)];
-    if (!entry.team && !entry.is_lost)
-      mine.free[static_cast<std::size_t>(index) / 64] |= std::uint64_t{1} << index % 64;
-  }
-  return mine;
+  return {last_, free_};
 }
 
 bool TeamTable::has_room(const TeamProposal& agreed, std::size_t teams) const {
@@ -142,14 +144,14 @@ void TeamTable::leave_to_others(const TeamProposal& agreed, std::size_t teams) {
   last_ = std::max(last_, agreed.last + 1);
   for (int index = 0; teams > 0; ++index) {
     if (!has_bit(agreed.free, index)) continue;
-    known_[static_cast<std::size_t>(index)].is_lost = true;
+    clear_bit(free_, index);
     --teams;
   }
 }
 
 void TeamTable::give_up_free_entries() {
   const std::lock_guard lock(mutex_);
-  for (Entry& entry : known_) entry.is_lost |= !entry.team;
+  std::fill(free_.begin(), free_.end(), 0);
 }
 
 std::vector<chime_team_t> TeamTable::accept(const TeamProposal& agreed,
@@ -168,11 +170,12 @@ std::vector<chime_team_t> TeamTable::accept(const TeamProposal& agreed,
       made.push_back(CHIME_TEAM_INVALID);
       continue;
     }
-    Entry& entry = known_[static_cast<std::size_t>(index)];
-    entry.team.emplace(
+    clear_bit(free_, index);
+    std::optional<KnownTeam>& team = known_[static_cast<std::size_t>(index)];
+    team.emplace(
         KnownTeam{abi::team_handle(index, generation), plan.members, my_rank, plan.num_contexts});
-    write(*entry.team, last_);
-    made.push_back(entry.team->handle);
+    write(*team, last_);
+    made.push_back(team->handle);
   }
   return made;
 }
@@ -181,13 +184,12 @@ std::optional<KnownTeam> TeamTable::find(chime_team_t team) const {
   if (team < 0 || abi::team_lane(team) >= shape_.lanes || abi::team_index(team) >= shape_.teams)
     return std::nullopt;
   const std::lock_guard lock(mutex_);
-  const std::optional<KnownTeam>& known = known_[index_of(team)].team;
+  const std::optional<KnownTeam>& known = known_[index_of(team)];
   return known && known->handle == abi::team_without_lane(team) ? known : std::nullopt;
 }
 
 void TeamTable::remove(chime_team_t team, bool has_failed) {
   const std::lock_guard lock(mutex_);
-  Entry& entry = known_[index_of(team)];
   const abi::Team none;
   gpu_.copy(entries_ + index_of(team), &none, sizeof(none));
   // What its members agree on has failed, too, if that is so.
@@ -196,8 +198,8 @@ void TeamTable::remove(chime_team_t team, bool has_failed) {
   const auto* const agreements =
       reinterpret_cast<const abi::SyncArea*>(memory_of_heap_ + last_area) - 1;
   gpu_.copy(&failure, &agreements->failed, sizeof(failure));
-  entry.team.reset();
-  entry.is_lost = has_failed || failure != 0;
+  known_[index_of(team)].reset();
+  if (!has_failed && failure == 0) set_bit(free_, abi::team_index(team));
 }
 
 std::optional<chime_team_t> TeamTable::team_at(const std::byte* address) const {
@@ -206,7 +208,7 @@ std::optional<chime_team_t> TeamTable::team_at(const std::byte* address) const {
   const std::size_t index = offset / areas_bytes(shape_);
   if (index >= known_.size()) return std::nullopt;
   const std::lock_guard lock(mutex_);
-  const std::optional<KnownTeam>& team = known_[index].team;
+  const std::optional<KnownTeam>& team = known_[index];
   if (!team) return std::nullopt;
   const auto lane = static_cast<int>(offset % areas_bytes(shape_) / sizeof(abi::SyncArea));
   return team->handle | lane << abi::kTeamIndexBits;

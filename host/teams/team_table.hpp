@@ -100,11 +100,6 @@ class TeamTable {
   std::string words(chime_team_t team) const;
 
  private:
-  struct Entry {
-    std::optional<KnownTeam> team;
-    bool is_lost = false;  // by a failure
-  };
-
   abi::Team entry_of(const KnownTeam& team, std::uint64_t number) const;
   void write(const KnownTeam& team, std::uint64_t number);
   std::size_t index_of(chime_team_t team) const {
@@ -115,11 +110,12 @@ class TeamTable {
   std::byte* const memory_of_heap_;
   const Shape shape_;
   const int my_pe_;
-  std::unique_ptr<DeviceMemory> memory_;  // entries, then a list of PEs for each
-  abi::Team* entries_;                    // in it
-  mutable std::mutex mutex_;              // guards what follows
-  std::vector<Entry> known_;
-  std::uint64_t last_ = 0;  // number of a team that this PE has helped to make
+  std::unique_ptr<DeviceMemory> memory_;         // entries, then a list of PEs for each
+  abi::Team* entries_;                           // in it
+  mutable std::mutex mutex_;                     // guards what follows
+  std::vector<std::optional<KnownTeam>> known_;  // by entry
+  std::vector<std::uint64_t> free_;  // as in a proposal: without those that a failure took
+  std::uint64_t last_ = 0;           // number of a team that this PE has helped to make
 };
 
 }  // namespace chime::host

@@ -65,6 +65,24 @@ CHIME_DEVICE std::uint64_t target(const Channel& channel) {
   return target_of(load<Order::kRelaxed>(channel.producer.ready));
 }
 
+// The same without announcements that were committed last: they are no operations of a program.
+CHIME_DEVICE std::uint64_t target_of_operations(const Channel& channel) {
+  const std::uint64_t ready = load<Order::kRelaxed>(channel.producer.ready);
+  const std::uint64_t announced = load<Order::kRelaxed>(channel.producer.announced);
+  if (abi::announced_end(announced) != end_of(ready)) return target_of(ready);
+  return end_of(ready) - abi::announced_units(announced);
+}
+
+// Called by the poster of an announcement, which has taken the unit before `end`. Posters that do
+// so at the same time may lose each other's notes: then a quiet waits for more than it must.
+CHIME_DEVICE void note_announcement(Channel& channel, std::uint64_t end) {
+  const std::uint64_t before = load<Order::kRelaxed>(channel.producer.announced);
+  const bool follows = abi::announced_end(before) + 1 == end;
+  exec::st<Order::kRelaxed, Scope::kDevice>(
+      &channel.producer.announced,
+      abi::announced_word(end, follows ? abi::announced_units(before) + 1 : 1));
+}
+
 // The fields that the host wrote before any thread found the channel, in one load.
 CHIME_DEVICE abi::ChannelHead head_of(const Channel& channel) {
   return exec::ld_settled(&channel.head);

@@ -74,12 +74,19 @@ CHIME_DEVICE bool wait_for(const Context& ctx, Channel& channel, Ticket ticket) 
   return ticket.ok() && await_done<kPath>(ctx, channel, ticket.target);
 }
 
-// Waits until everything that was committed to the channel is complete. False if some of it has
-// failed.
-template <Path kPath = kAny>
+// What a drain waits for, of all that was committed to a channel.
+enum class Extent {
+  kWhole,
+  kOperations,  // not for announcements behind the last operation of a program
+};
+
+// Waits until that is complete. False if some of it has failed.
+template <Path kPath = kAny, Extent kExtent = Extent::kWhole>
 CHIME_DEVICE bool drain(const Context& ctx, Channel& channel) {
+  const std::uint64_t end =
+      kExtent == Extent::kWhole ? target(channel) : target_of_operations(channel);
   std::uint64_t seen = 0;
-  return poll_until_done<kPath>(ctx, channel, target(channel), seen) &&
+  return poll_until_done<kPath>(ctx, channel, end, seen) &&
          (kPath == Path::kNic || (seen & abi::kSomeLost) == 0);
 }
 

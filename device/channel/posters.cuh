@@ -18,6 +18,9 @@ namespace chime::channel {
 // copy of the code.
 struct Alone {};
 
+// The thread that posts for a group.
+struct Leader {};
+
 // One thread that posts by itself. It gives the answers of Posters as constants.
 struct One {
   static constexpr bool kIsOne = true;

@@ -25,11 +25,12 @@ CHIME_DEVICE_OUT_OF_LINE Channel* first_failed(Channel* before, Channel& channel
 
 // Drains the channels whose bits are set, from `first` on: all of them, also after one has failed.
 // `failed` becomes the first that fails, if it was null before.
+template <Extent kExtent>
 CHIME_DEVICE void drain_all(const Context& ctx, Channel* first, std::uint64_t bits,
                             Channel*& failed) {
   for (; bits != 0; bits &= bits - 1) {
     Channel& channel = first[exec::lowest_bit(bits)];
-    if (!drain(ctx, channel)) failed = first_failed(failed, channel);
+    if (!drain<kAny, kExtent>(ctx, channel)) failed = first_failed(failed, channel);
   }
 }
 
@@ -60,7 +61,7 @@ struct Words {
 };
 
 // The first channel that failed, or null. Returned only when all other peers have their data.
-template <class Choose>
+template <Extent kExtent = Extent::kOperations, class Choose>
 CHIME_DEVICE Channel* drain_touched(const Context& ctx, const abi::Channels& all, Words words,
                                     Choose choose) {
   Channel* failed = nullptr;
@@ -69,18 +70,21 @@ CHIME_DEVICE Channel* drain_touched(const Context& ctx, const abi::Channels& all
     Channel* const first = all.pool.channels + std::uint64_t{i} * 64;
     // Acquire: pairs with first_touch, whose thread knew the channel's peer.
     const std::uint64_t bits = exec::ld<Order::kAcquire, Scope::kDevice>(all.pool.touched + i);
-    if (bits != 0) drain_all(ctx, first, choose(first, bits), failed);
+    if (bits != 0) drain_all<kExtent>(ctx, first, choose(first, bits), failed);
   }
   return failed;
 }
 
 // The first that failed, null if none did.
-CHIME_DEVICE Channel* drain_whole(const Context& ctx, const abi::Channels& all) {
-  return drain_touched(ctx, all, {}, [](const Channel*, std::uint64_t bits) { return bits; });
+template <Extent kExtent>
+CHIME_DEVICE Channel* drain_each(const Context& ctx, const abi::Channels& all) {
+  return drain_touched<kExtent>(ctx, all, {},
+                                [](const Channel*, std::uint64_t bits) { return bits; });
 }
 
 CHIME_DEVICE_OUT_OF_LINE void quiet_of(const Context& ctx, const abi::Channels& all) {
-  if (Channel* const failed = drain_whole(ctx, all)) leave_channel(ctx, *failed);
+  Channel* const failed = drain_each<Extent::kOperations>(ctx, all);
+  if (failed != nullptr) leave_channel(ctx, *failed);
 }
 
 // In a word of 64 bits: those of the channels that member `rank` of `size` drains, every size-th of
@@ -128,21 +132,22 @@ CHIME_DEVICE_OUT_OF_LINE void fence(const Context& ctx) {
   if (failed != nullptr) leave_channel(ctx, *failed);
 }
 
-// Completes everything that was sent before; on the host also what kernels have posted.
+// Completes the operations that were sent before; on the host also those that kernels have posted.
 CHIME_DEVICE void quiet(const Context& ctx) {
   detail::quiet_of(ctx, ctx.channels);
   if (exec::in_kernel() || ctx.channels.kernels == nullptr) return;
   detail::quiet_of(ctx, *ctx.channels.kernels);
 }
 
-// The same, and what has failed is left to be reported by who needs it complete: for the order of
-// what the host sends alone.
+// The same with announcements; the quiet of an operation that has failed reports it. For the order
+// of what the host sends.
 CHIME_DEVICE void settle(const Context& ctx) {
-  detail::drain_whole(ctx, ctx.channels);
-  if (ctx.channels.kernels != nullptr) detail::drain_whole(ctx, *ctx.channels.kernels);
+  detail::drain_each<Extent::kWhole>(ctx, ctx.channels);
+  if (ctx.channels.kernels != nullptr)
+    detail::drain_each<Extent::kWhole>(ctx, *ctx.channels.kernels);
 }
 
-// The same, by all members of a group: each waits for some of the channels. Everything that any
+// quiet() by all members of a group: each waits for some of the channels. Everything that any
 // member sent before is complete for all members. If a channel has failed, all members leave.
 template <class Group>
 CHIME_DEVICE void quiet(const Context& ctx, Group g) {

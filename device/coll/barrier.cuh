@@ -166,13 +166,10 @@ CHIME_DEVICE constexpr bool is_barrier(Operation operation) {
 template <class Group>
 CHIME_DEVICE bool meet(const Context& ctx, Group g, std::int32_t team, Operation operation) {
   g.sync();  // what any member did happens before the leader's announcement
-  if (is_barrier(operation)) {
-    quiet_together(ctx, g);
-  } else if (g.is_leader()) {
-    settle_words(ctx);
-  }
+  if (is_barrier(operation)) quiet_together(ctx, g);
   bool failed = false;
   if (g.is_leader()) {
+    settle_words(ctx);
     failed = !disseminate(ctx, Meeting(team, operation));
     if (!failed) settle_words(ctx);
   }

@@ -56,8 +56,10 @@ CHIME_DEVICE Ticket write_signal(const Context& ctx, Group group, Channel& queue
 // drains between the announcements of two calls of sync_all.
 CHIME_DEVICE bool announce(const Context& ctx, Channel& queue, const SignalUpdate& signal) {
   const bool is_ordered = (channel::head_of(queue).flags & abi::kNicUnorderedWrites) == 0;
-  return (is_ordered || detail::drain_before_signal(ctx, queue)) &&
-         write_signal(ctx, Thread{}, queue, signal).ok();
+  if (!is_ordered && !detail::drain_before_signal(ctx, queue)) return false;
+  const Ticket ticket = write_signal(ctx, channel::Leader{}, queue, signal);
+  if (ticket.ok()) channel::note_announcement(queue, ticket.target);
+  return ticket.ok();
 }
 
 namespace detail {

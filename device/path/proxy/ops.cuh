@@ -75,8 +75,8 @@ CHIME_DEVICE void announce_or_leave(const Context& ctx, Channel& fifo, int pe, s
 // `op`: not one that only fetches.
 CHIME_DEVICE void amo(const Context& ctx, Channel& fifo, int pe, const void* word, AmoOp op,
                       unsigned bytes, std::uint64_t operand) {
-  leave_unless(post_atomic(ctx, Thread{}, fifo, remote_of(ctx, word, pe), op, bytes, operand), ctx,
-               fifo, pe);
+  leave_unless(post_atomic(ctx, Thread{}, fifo, remote_of(ctx, word, pe), op, bytes, operand).ok(),
+               ctx, fifo, pe);
 }
 
 template <class A>

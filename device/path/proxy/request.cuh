@@ -17,7 +17,8 @@
 
 namespace chime::fifo {
 
-using channel::Alone;
+using channel::Alone;  // a thread that has looked at the FIFO before
+using channel::Leader;
 using channel::Posters;
 using channel::Ticket;
 
@@ -56,9 +57,6 @@ class Place {
   const FifoView& view_;
   const std::uint64_t index_;
 };
-
-// A group's leader. (Alone is a thread that has looked at the FIFO before.)
-struct Leader {};
 
 namespace detail {
 

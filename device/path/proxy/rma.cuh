@@ -183,15 +183,12 @@ CHIME_DEVICE void note_other_path(const Context& ctx, Channel& fifo, int pe) {
 }
 
 template <class Group>
-CHIME_DEVICE bool post_atomic(const Context& ctx, Group group, Channel& fifo, const Remote& to,
-                              AmoOp op, unsigned bytes, std::uint64_t operand) {
+CHIME_DEVICE Ticket post_atomic(const Context& ctx, Group group, Channel& fifo, const Remote& to,
+                                AmoOp op, unsigned bytes, std::uint64_t operand) {
   note_other_path(ctx, fifo, to.pe);
-  return post<1>(ctx, group, fifo, to.pe,
-                 [&](const Place& place) {
-                   place.put(abi::proxy_atomic(abi::ProxyKind::kAtomic, op, to.pe, to.at, bytes,
-                                               operand));
-                 })
-      .ok();
+  return post<1>(ctx, group, fifo, to.pe, [&](const Place& place) {
+    place.put(abi::proxy_atomic(abi::ProxyKind::kAtomic, op, to.pe, to.at, bytes, operand));
+  });
 }
 
 CHIME_DEVICE AmoOp amo_of(SignalOp op) { return op == SignalOp::kAdd ? AmoOp::kAdd : AmoOp::kSet; }
@@ -205,8 +202,8 @@ CHIME_DEVICE abi::ProxySlot slot_of(const Context& ctx, const SignalUpdate& sign
 }  // namespace detail
 
 template <class Group>
-CHIME_DEVICE bool write_signal(const Context& ctx, Group group, Channel& fifo,
-                               const SignalUpdate& signal, int pe) {
+CHIME_DEVICE Ticket write_signal(const Context& ctx, Group group, Channel& fifo,
+                                 const SignalUpdate& signal, int pe) {
   return post_atomic(ctx, group, fifo, remote_of(ctx, signal.word, pe), amo_of(signal.op),
                      sizeof(signal.value), signal.value);
 }
@@ -214,20 +211,22 @@ CHIME_DEVICE bool write_signal(const Context& ctx, Group group, Channel& fifo,
 // A signal that overtakes no earlier one: a barrier's counters must not go back.
 CHIME_DEVICE bool announce(const Context& ctx, Channel& fifo, const SignalUpdate& signal, int pe) {
   const bool is_ordered = (channel::head_of(fifo).flags & abi::kProxyUnorderedAtomics) == 0;
-  return (is_ordered || await_done(ctx, fifo, pe, channel::target(fifo))) &&
-         write_signal(ctx, Thread{}, fifo, signal, pe);
+  if (!is_ordered && !await_done(ctx, fifo, pe, channel::target(fifo))) return false;
+  const Ticket ticket = write_signal(ctx, Thread{}, fifo, signal, pe);
+  if (ticket.ok()) channel::note_announcement(fifo, ticket.target);
+  return ticket.ok();
 }
 
 // One request: a reader that sees the signal also sees the data. `put.bytes` may be 0.
 template <std::size_t kLeast, class Group>
 CHIME_DEVICE bool write_with_signal(const Context& ctx, Group group, Channel& fifo, const Put& put,
                                     const SignalUpdate& signal, int pe) {
-  if (put.bytes == 0) return write_signal(ctx, group, fifo, signal, pe);
+  if (put.bytes == 0) return write_signal(ctx, group, fifo, signal, pe).ok();
   const Remote to = remote_of(ctx, put.dst, pe);
   const bool is_value = detail::is_value(put.bytes);
   if (!is_value && !find_local(ctx, put.src, put.bytes).is_known) {
     return staging::write<detail::Staged>(ctx, fifo, to, put.src, put.bytes) &&
-           write_signal(ctx, Alone{}, fifo, signal, pe);
+           write_signal(ctx, Alone{}, fifo, signal, pe).ok();
   }
   note_other_path(ctx, fifo, pe);
   const Until until = is_value ? Until::kPosted : put.until;

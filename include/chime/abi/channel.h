@@ -43,7 +43,9 @@ struct alignas(128) Producer {
                          // owner: its posters
   std::uint64_t limited;  // FIFO: not 0 while a peer may be at its limit, so that posters look;
                           // owner: its posters
-  std::uint64_t reserved[12];
+  std::uint64_t
+      announced;  // words.h: the last announcements of meetings; relaxed, by their posters
+  std::uint64_t reserved[11];
 };
 
 // A wait that was given up, in the terms of ErrorRecord.

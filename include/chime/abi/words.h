@@ -43,6 +43,18 @@ CHIME_ABI_FN unsigned tail_of(std::uint64_t ready) {
   return static_cast<unsigned>(ready >> kTailShift) & kMostTail;
 }
 
+// ---- Producer::announced: announcements that a quiet need not wait for --------------------------
+// The `units` before unit `end` are announcements of meetings, and nothing else. That stays true,
+// so a thread may read it at any time, in any order.
+
+inline constexpr std::uint64_t kMostAnnounced = 255;  // more are not noted
+
+CHIME_ABI_FN std::uint64_t announced_word(std::uint64_t end, std::uint64_t units) {
+  return end << 8 | (units < kMostAnnounced ? units : kMostAnnounced);
+}
+CHIME_ABI_FN std::uint64_t announced_end(std::uint64_t announced) { return announced >> 8; }
+CHIME_ABI_FN std::uint64_t announced_units(std::uint64_t announced) { return announced & 255; }
+
 // ---- Progress::status: why a channel is out of use ----------------------------------------------
 
 CHIME_ABI_FN std::uint32_t status_word(Stop stop, std::uint32_t syndrome = 0) {

@@ -78,6 +78,9 @@ class AnyJob {
     return job().data<T>(pe, offset);
   }
 
+  // By which kernels reach the PE, if there is one alone.
+  abi::Channel& channel_to(int pe) { return nic_ ? nic_->nic.queue(pe) : proxy_->proxy.fifo(); }
+
   // Memory that is registered beside the heap.
   std::byte* buffer() { return nic_ ? nic_->nic.buffer() : proxy_->proxy.buffer(); }
 

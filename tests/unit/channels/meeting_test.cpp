@@ -27,7 +27,7 @@ TEST_P(Meetings, AreAnnouncedInOrderWhicheverBlockDoes) {
         ++turn;
       }
     });
-    pe.quiet();
+    channel::settle(pe.context());
     EXPECT_FALSE(meeting.went_back());
     EXPECT_EQ(meeting.flag(), 20u);
   }

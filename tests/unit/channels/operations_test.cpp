@@ -8,6 +8,7 @@
 
 #include "any_job.hpp"
 #include "chime/device/amo.cuh"
+#include "chime/device/coll/barrier.cuh"
 #include "chime/device/rma.cuh"
 #include "chime/device/signal.cuh"
 
@@ -243,6 +244,33 @@ TEST_P(Operations, PutSignalBringsDataAndSignal) {
         EXPECT_FALSE(early) << "a signal came before its " << bytes << " bytes";
         EXPECT_EQ(there[bytes], std::byte{0});
       }
+}
+
+// Announcements of meetings are no operations: a quiet waits for those before the last operation.
+TEST_P(Operations, AQuietEndsWithTheLastOperation) {
+  constexpr std::size_t kWord = 8;  // offset
+  const abi::Channel& channel = job.channel_to(1);
+  run_threads(1, [&] {
+    const auto announce = [&](std::uint64_t epoch) {
+      std::uint64_t* const word = job.data<std::uint64_t>(0, kWord);
+      go(ctx(), Traffic::kMeeting, detail::target_of_arrival(word), 1, [&](const auto& path) {
+        path.announce({word, epoch});
+      });
+    };
+    for (std::uint64_t epoch = 1; epoch < 600; epoch += 3) {
+      p(ctx(), job.data<std::uint64_t>(0, 2 * kWord), epoch, 1);
+      const std::uint64_t operations = channel::target(channel);
+      EXPECT_EQ(channel::target_of_operations(channel), operations);
+      for (const int more : {0, 1, 2}) {
+        announce(epoch + static_cast<std::uint64_t>(more));
+        EXPECT_EQ(channel::target_of_operations(channel), operations);
+      }
+    }
+    for (std::uint64_t epoch = 600; epoch < 900; ++epoch) announce(epoch);
+    EXPECT_EQ(channel::target_of_operations(channel), channel::target(channel) - 255);
+    channel::settle(ctx());
+  });
+  EXPECT_EQ(*job.data<std::uint64_t>(1, kWord), 899u);
 }
 
 // By threads of the host, which use the same templates.

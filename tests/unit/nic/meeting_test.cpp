@@ -33,7 +33,7 @@ TEST(Meeting, OfTheHostIsNotOvertakenByOneOfKernels) {
     EXPECT_EQ(meeting.flag(), 0u) << "it came first";
     slow.go_on();
     both.join();
-    channel::quiet(host);
+    channel::settle(host);
     EXPECT_EQ(meeting.flag(), 2u);
     EXPECT_EQ(slow.complaints(), "");
   }

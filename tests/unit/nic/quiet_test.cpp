@@ -81,6 +81,28 @@ TEST_P(QuietTogether, AChannelThatLastsHoldsUpNoOther) {
   EXPECT_EQ(*job.data<int>(2), 17);
 }
 
+// As an announcement that is in flight: the quiets of other lanes go on meanwhile.
+TEST_P(QuietTogether, AnAnnouncementThatLastsHoldsUpNone) {
+  NicJob job(3, plan());
+  abi::Channel& lasting = job.nic.queue(1);
+  run_threads(32, [&] {
+    if (exec::lane_id() == 0) {
+      for (const int pe : {1, 2}) job.to(pe).p(job.data<int>(0), 17);
+      lasting.producer.resv += 1;
+      lasting.producer.ready += 1;
+      channel::note_announcement(lasting, 2);
+    }
+    exec::sync_warp();
+    channel::quiet(job.context(), Warp{});
+    channel::quiet(job.context());
+    channel::fence(job.context());
+  });
+  EXPECT_EQ(lasting.progress.done, 1u);
+  EXPECT_EQ(job.job.error().claimed, 0u);
+  for (const int pe : {1, 2}) EXPECT_EQ(*job.data<int>(pe), 17);
+  channel::advance_to(lasting, 2);
+}
+
 // Whoever finds it tells, the others' peers have their data, and all come back.
 TEST_P(QuietTogether, AFailureIsToldAndAllComeBack) {
   NicJob job(8, plan());

@@ -78,16 +78,18 @@ std::string wait_sentence(const Runtime& runtime, const abi::ErrorRecord& record
     return scarcity_sentence(runtime, record, *scarce);
   const auto* const address = reinterpret_cast<const void*>(record.address);
   const bool is_for_request = static_cast<Operation>(record.operation) == Operation::kNone;
-  std::string partner;
   // If the job was aborted, the record's PE is the one to blame, not the one that was waited for.
-  if (record.pe >= 0 && record.status == CHIMEX_ERR_TIMEOUT)
-    partner = fmt::format("{} for PE {}", is_for_request ? carrier_words(runtime, record.pe) : "",
-                          record.pe);
+  const int awaited = record.status == CHIMEX_ERR_TIMEOUT ? record.pe : -1;
+  std::string partner;
+  if (awaited >= 0)
+    partner =
+        fmt::format("{} for PE {}", is_for_request ? carrier_words(runtime, awaited) : "", awaited);
   return fmt::format(
       "the wait{}{} ended after {:.3g} s, at {} (it waited for {}, and last saw {}): {}", partner,
-      of_team_words(*runtime.device->teams, address), static_cast<double>(record.waited_ns) * 1e-9,
-      runtime.device->heap.name_of(address), static_cast<std::int64_t>(record.expected),
-      static_cast<std::int64_t>(record.seen), cause_words(runtime, record));
+      of_team_words(*runtime.device->teams, address, awaited),
+      static_cast<double>(record.waited_ns) * 1e-9, runtime.device->heap.name_of(address),
+      static_cast<std::int64_t>(record.expected), static_cast<std::int64_t>(record.seen),
+      cause_words(runtime, record));
 }
 
 // A request that the NIC could not carry out, and those that came after it to the same queue.

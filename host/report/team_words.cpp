@@ -8,6 +8,16 @@
 #include "host/settings/spelling.hpp"
 
 namespace chime::host {
+namespace {
+
+// ", rank 1" of a member.
+std::string rank_words(const TeamTable& teams, chime_team_t team, int pe) {
+  const auto known = teams.find(abi::team_without_lane(team));
+  const int rank = known && pe >= 0 ? known->members.rank(pe) : -1;
+  return rank < 0 ? "" : fmt::format(", rank {}", rank);
+}
+
+}  // namespace
 
 std::string team_sentence(std::int64_t team) {
   if (team == CHIMEX_TEAM_SAME_MYPE_NODE)
@@ -43,9 +53,10 @@ bool is_meeting(Operation operation) {
   }
 }
 
-std::string of_team_words(const TeamTable& teams, const void* address) {
+std::string of_team_words(const TeamTable& teams, const void* address, int pe) {
   const auto team = teams.team_at(static_cast<const std::byte*>(address));
-  return team && abi::team_index(*team) != 0 ? " of " + teams.words(*team) : std::string();
+  if (!team || abi::team_index(*team) == 0) return "";
+  return fmt::format("{} of {}", rank_words(teams, *team, pe), teams.words(*team));
 }
 
 std::string team_refusal_sentence(const TeamTable& teams, const abi::ErrorRecord& record) {
@@ -56,7 +67,9 @@ std::string team_refusal_sentence(const TeamTable& teams, const abi::ErrorRecord
         "another thread of this PE is in a call of {}, lane {}; a lane has one call at a time, and "
         "{} names another lane (CHIME_CHECK=1)",
         team, abi::team_lane(handle), spoken("chimex_team_lane"));
-  const std::string blamed = record.pe < 0 ? "" : fmt::format(", PE {} to blame", record.pe);
+  const std::string blamed = record.pe < 0 ? ""
+                                           : fmt::format("; to blame is PE {}{}", record.pe,
+                                                         rank_words(teams, handle, record.pe));
   const bool is_split = static_cast<Operation>(record.operation) == Operation::kTeamSplit;
   return fmt::format("{} {} no more, since an earlier call of it failed: {}{}", team,
                      is_split ? "makes teams" : "meets", chimex_status_string(record.status),

@@ -16,9 +16,9 @@ std::string team_sentence(std::int64_t team);
 // Whether the operation is a meeting of a team's members.
 bool is_meeting(Operation operation);
 
-// " of team 4103 (PEs 0, 2)", for a wait at `address` that is a meeting of another team than that
-// of all PEs; else empty.
-std::string of_team_words(const TeamTable& teams, const void* address);
+// ", rank 1 of team 4103 (PEs 0, 2)", for a wait for PE 2 at `address` that is a meeting of another
+// team than that of all PEs; else empty. No rank where `pe` is -1.
+std::string of_team_words(const TeamTable& teams, const void* address, int pe);
 
 // Why a team refuses to meet: Fault::kTeamFailed or kTeamInUse.
 std::string team_refusal_sentence(const TeamTable& teams, const abi::ErrorRecord& record);

@@ -1,5 +1,7 @@
 // How teams are made and end: splits of every kind, what they refuse alike on all members, handles
 // that name nothing any more, and thousands of teams one after another.
+#include <unistd.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <set>
@@ -357,6 +359,43 @@ IN_EVERY_WORLD(Destroyed, TeamsAreNone) {
   });
 }
 
+// ---- A member that does not come ----------------------------------------------------------------
+
+// The first member does not come: a failure ends the meetings of its team, and a split of the
+// parent's members ends the making of teams.
+IN_EVERY_WORLD(Absent, MemberIsNamedWithItsRank) {
+  if (number_of("CHIME_TIMEOUT", 60) > 5) GTEST_SKIP() << "the deadline is long";
+  world.spawn(2, [](Pe& pe) {
+    const int n = pe.size();
+    const Shape reversed = {"reversed", n - 1, -1, n}, pair = {"pair", 0, 1, 2};
+    const auto split = [](chime_team_t parent, const Shape& shape, chime_team_t* team) {
+      return chime_team_split_strided(parent, shape.start, shape.stride, shape.size, nullptr, 0,
+                                      team);
+    };
+    chime_team_t left = CHIME_TEAM_INVALID, parent = CHIME_TEAM_INVALID, none = 3;
+    ASSERT_EQ(CHIMEX_OK, split(CHIME_TEAM_WORLD, reversed, &left));
+    ASSERT_EQ(CHIMEX_OK, split(CHIME_TEAM_WORLD, reversed, &parent));
+    if (pe.rank() == 0) {
+      sleep(3);
+    } else {
+      expect_refused(CHIMEX_ERR_TIMEOUT, ", rank ", [&] { return chime_team_sync(left); });
+      EXPECT_NE(nullptr, std::strstr(chimex_last_error(), " of team ")) << chimex_last_error();
+      const auto again = [&] { return chime_barrier(chimex_team_lane(left, 1)); };
+      expect_refused(CHIMEX_ERR_TIMEOUT, "meets no more", again);
+      EXPECT_NE(nullptr, std::strstr(chimex_last_error(), "; to blame is PE 0, rank "));
+      expect_refused(CHIMEX_ERR_TIMEOUT, ", rank ", [&] { return split(parent, pair, &none); });
+      EXPECT_EQ(CHIME_TEAM_INVALID, none);
+      expect_refused(CHIMEX_ERR_TIMEOUT, "makes teams no more",
+                     [&] { return split(parent, pair, &none); });
+    }
+    EXPECT_EQ(CHIMEX_OK, chime_team_sync(parent)) << chimex_last_error();
+    EXPECT_EQ(CHIMEX_OK, chime_barrier(CHIME_TEAM_WORLD)) << chimex_last_error();
+    const Made other(CHIME_TEAM_WORLD, pair);
+    EXPECT_EQ(pe.rank() < 2, other.has_me());
+    pe.barrier();
+  });
+}
+
 // ---- Many ---------------------------------------------------------------------------------------
 
 // Predefined teams and NVSHMEM's own have the first seven entries.
@@ -394,13 +433,14 @@ IN_EVERY_WORLD(Entries, ThatAreAllTakenAreNamed) {
 IN_EVERY_WORLD(Thousands, OfTeamsComeAndGo) {
   world.spawn(2, [](Pe& pe) {
     const int n = pe.size();
-    constexpr int kTeams = 1500;
+    constexpr int kTeams = 2100;  // more than handles have generations
     const Made kept(CHIME_TEAM_WORLD, {"kept by the last", n - 1, 1, 1});
     for (int i = 0; i < kTeams; ++i) {
       const Made team(CHIME_TEAM_WORLD, {"some", i % n, 1, n - i % n});
       EXPECT_EQ(i % n <= pe.rank(), team.has_me());
       EXPECT_EQ(team.has_me() ? pe.rank() - i % n : -1, chime_team_my_pe(team));
-      if (i % 3 == 0) EXPECT_EQ(team.has_me(), chime_team_sync(team) == CHIMEX_OK);
+      if (i % 3 != 0) continue;
+      EXPECT_EQ(team.has_me(), chime_team_sync(team) == CHIMEX_OK);
     }
     EXPECT_EQ(n - 1 == pe.rank(), kept.has_me());
   });

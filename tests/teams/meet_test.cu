@@ -188,6 +188,31 @@ IN_EVERY_WORLD(TeamHost, MeetsBesideAKernelInAnotherLane) {
   });
 }
 
+// Streams have no order between them: it does not matter which the host of a member fills first.
+IN_EVERY_WORLD(TeamStreams, MeetOnTwoTeamsInOppositeOrder) {
+  world.spawn(2, [](Pe& pe) {
+    const int n = pe.size();
+    const Made whole(CHIME_TEAM_WORLD, {"whole", 0, 1, n});
+    const Made reversed(CHIME_TEAM_WORLD, {"reversed", n - 1, -1, n});
+    const chime_team_t teams[] = {whole, reversed};
+    exec::Stream streams[2] = {};
+    for (exec::Stream& stream : streams) ASSERT_EQ(CHIMEX_OK, exec::stream_create(&stream));
+    for (int round = 0; round < kRounds; ++round) {
+      const int first = (pe.rank() + round) % 2;
+      for (const int i : {first, 1 - first})
+        EXPECT_EQ(CHIMEX_OK, chimex_barrier_on_stream(teams[i], streams[i]));
+    }
+    for (const exec::Stream stream : streams) {
+      EXPECT_EQ(CHIMEX_OK, exec::stream_synchronize(stream));
+      EXPECT_EQ(CHIMEX_OK, exec::stream_destroy(stream));
+    }
+    chimex_async_error_t error;
+    EXPECT_EQ(CHIMEX_OK, chimex_get_async_error(&error));
+    EXPECT_EQ(CHIMEX_OK, error.status);
+    pe.barrier();
+  });
+}
+
 // Data put by the host of each member is there behind the barrier of the host.
 IN_EVERY_WORLD(TeamHost, BarrierCompletesItsPuts) {
   world.spawn(1, [](Pe& pe) {

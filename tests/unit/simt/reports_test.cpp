@@ -78,7 +78,7 @@ TEST_F(Reports, MbarrierThatNobodyHasInitialised) {
     CHIME_SHARED_VAR(exec::Mbarrier, barrier);
     exec::mbarrier_expect_tx(&barrier, 16);
   };
-  EXPECT_DEATH(run(kernel, 1), "it arrives at the mbarrier 0x[0-9a-f]+, which nobody has init");
+  EXPECT_DEATH(run(kernel, 1), "it arrives at the mbarrier 0x[0-9a-f]+, which is not initialised");
 }
 
 TEST_F(Reports, MoreArrivalsAtAnMbarrierThanItExpects) {
